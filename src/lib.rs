@@ -1,0 +1,7 @@
+//! `git blue`: contracts between git repositories, kept as git objects under `refs/blue/*`.
+//!
+//! See `docs/architecture.md` for how the parts hang together. In short: [`model`] holds meaning,
+//! `store` what storage must promise, `ops` one decision per file, and the surfaces translate.
+
+pub mod model;
+pub mod store;

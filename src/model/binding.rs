@@ -1,0 +1,117 @@
+//! A binding: the part one repository plays in a domain, with what it exports and imports.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{name::ContractName, range::Range, version::Version};
+
+/// What one repository provides to, and takes from, a domain.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Binding {
+    /// Provider, consumer or both.
+    pub role: Role,
+    /// Contracts it provides.
+    #[serde(default)]
+    pub exports: Vec<Export>,
+    /// Contracts it relies on.
+    #[serde(default)]
+    pub imports: Vec<Import>,
+}
+
+/// Which sides of a domain a repository is on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// It exports.
+    Provider,
+    /// It imports.
+    Consumer,
+    /// It does both.
+    Both,
+}
+
+impl Role {
+    /// Returns whether it may have exports.
+    pub fn provides(self) -> bool {
+        self != Self::Consumer
+    }
+
+    /// Returns whether it may have imports.
+    pub fn consumes(self) -> bool {
+        self != Self::Provider
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Provider => "provider",
+            Self::Consumer => "consumer",
+            Self::Both => "both",
+        })
+    }
+}
+
+/// A contract that a repository provides.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Export {
+    /// The contract.
+    pub contract: ContractName,
+    /// Files of the repository that make it true.
+    #[serde(default)]
+    pub source_files: Vec<String>,
+}
+
+/// A contract that a repository relies on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Import {
+    /// The contract.
+    pub contract: ContractName,
+    /// The versions it works with.
+    pub version: Range,
+    /// The file of the repository that relies on it.
+    #[serde(default)]
+    pub binding: Option<String>,
+    /// The version the range resolved to when the realm stored the binding; never typed.
+    #[serde(default)]
+    pub resolved_version: Option<Version>,
+    /// When that was; never typed.
+    #[serde(default)]
+    pub resolved_at: Option<jiff::Timestamp>,
+}
+
+impl Binding {
+    /// Returns the import of `contract`, if there is one.
+    pub fn import(&self, contract: &ContractName) -> Option<&Import> {
+        self.imports.iter().find(|import| import.contract == *contract)
+    }
+
+    /// Returns the export of `contract`, if there is one.
+    pub fn export(&self, contract: &ContractName) -> Option<&Export> {
+        self.exports.iter().find(|export| export.contract == *contract)
+    }
+
+    /// Says what is contradictory in the document, as a sentence, or nothing.
+    pub fn contradiction(&self) -> Option<String> {
+        if !self.role.provides() && !self.exports.is_empty() {
+            return Some("role consumer has no exports; write role: both".into());
+        }
+        if !self.role.consumes() && !self.imports.is_empty() {
+            return Some("role provider has no imports; write role: both".into());
+        }
+        let exports = self.exports.iter().map(|export| &export.contract);
+        let imports = self.imports.iter().map(|import| &import.contract);
+        twice(exports)
+            .map(|name| format!("{name} is exported twice"))
+            .or_else(|| twice(imports).map(|name| format!("{name} is imported twice; give one range")))
+    }
+}
+
+fn twice<'a>(names: impl Iterator<Item = &'a ContractName>) -> Option<&'a ContractName> {
+    let mut seen = std::collections::BTreeSet::new();
+    names.into_iter().find(|name| !seen.insert(*name))
+}

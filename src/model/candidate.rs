@@ -1,0 +1,86 @@
+//! What one repository says of itself: its `.blue/` files at a commit or in the work tree.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    binding::Binding,
+    contract::Contract,
+    name::{ContractName, DomainName, RepoName},
+};
+
+/// The `.blue/` folder of one repository, parsed.
+#[derive(Debug, Clone, Default)]
+pub struct Candidate {
+    /// The contracts it declares.
+    pub contracts: BTreeMap<(DomainName, ContractName), Declared<Contract>>,
+    /// The bindings it declares.
+    pub bindings: BTreeMap<DomainName, Declared<Binding>>,
+    /// Files that could not be read or do not belong there.
+    pub problems: Vec<FileProblem>,
+    /// Paths that bindings name and the commit does not have.
+    pub missing: BTreeSet<String>,
+    /// Contracts whose files the last published commit had, with those files' paths.
+    pub removed_contracts: BTreeMap<(DomainName, ContractName), String>,
+    /// Domains whose binding file the last published commit had.
+    pub removed_bindings: BTreeSet<DomainName>,
+}
+
+/// A document and the file that declares it.
+#[derive(Debug, Clone)]
+pub struct Declared<T> {
+    /// The file, from the repository's root.
+    pub path: String,
+    /// The document.
+    pub document: T,
+    /// Lines (from 1) of the keys that messages point at: `version`, or a contract's name.
+    pub lines: BTreeMap<String, u32>,
+    /// Whether the file differs from the last published commit.
+    pub changed: bool,
+}
+
+/// Something wrong with a file people wrote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileProblem {
+    /// The file, from the repository's root.
+    pub path: String,
+    /// The line, from 1, where it can be told.
+    pub line: Option<u32>,
+    /// The column, from 1, where it can be told.
+    pub column: Option<u32>,
+    /// What is wrong, and what to write instead.
+    pub message: String,
+}
+
+impl std::fmt::Display for FileProblem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.path)?;
+        for place in [self.line, self.column].into_iter().flatten() {
+            write!(f, ":{place}")?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+impl Candidate {
+    /// Returns the domains that the files name, sorted.
+    pub fn domains(&self) -> BTreeSet<&DomainName> {
+        self.contracts.keys().map(|(domain, _)| domain).chain(self.bindings.keys()).collect()
+    }
+
+    /// Returns what the repository declares in `domain`.
+    pub fn contracts_in<'a>(
+        &'a self,
+        domain: &'a DomainName,
+    ) -> impl Iterator<Item = (&'a ContractName, &'a Declared<Contract>)> {
+        self.contracts.iter().filter(move |((of, _), _)| of == domain).map(|((_, name), declared)| (name, declared))
+    }
+}
+
+/// A repository whose files are judged, and what they say.
+#[derive(Debug, Clone, Copy)]
+pub struct Judged<'a> {
+    /// The repository.
+    pub repo: &'a RepoName,
+    /// Its files.
+    pub candidate: &'a Candidate,
+}

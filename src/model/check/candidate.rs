@@ -1,0 +1,139 @@
+//! Laying one repository's files over the realm: what publishing would refuse is found here, by
+//! the very same rules.
+
+use super::{Finding, Severity};
+use crate::model::{
+    candidate::{Declared, Judged},
+    change::DomainChange,
+    name::ContractName,
+    publish::{self, Direction, Refusal},
+    view::{DomainView, RealmView},
+};
+
+/// Files that could not be read.
+pub(super) fn unreadable(judged: Judged<'_>) -> impl Iterator<Item = Finding> {
+    judged.candidate.problems.iter().map(|problem| Finding {
+        column: problem.column,
+        ..Finding::error("unreadable-file", problem.message.clone()).at(&problem.path, problem.line)
+    })
+}
+
+/// Files for a domain that the realm does not have.
+pub(super) fn unknown_domains(realm: &RealmView, judged: Judged<'_>) -> Vec<Finding> {
+    let unknown = |domain: &&_| !realm.domains.contains_key(*domain);
+    let found = judged.candidate.domains().into_iter().filter(unknown).map(|domain| {
+        let contract = judged.candidate.contracts_in(domain).map(|(_, declared)| &declared.path).next();
+        let file = contract.or_else(|| judged.candidate.bindings.get(domain).map(|declared| &declared.path));
+        let finding = Finding::error("unknown-domain", format!("the realm has no domain {domain}")).domain(domain);
+        match file {
+            Some(file) => finding.at(file, None),
+            None => finding,
+        }
+    });
+    found.collect()
+}
+
+/// Returns the domain with the candidate laid over it; what publishing would refuse becomes
+/// findings and is not laid over.
+pub(super) fn lay_over(
+    domain: &DomainView,
+    judged: Judged<'_>,
+    now: jiff::Timestamp,
+    findings: &mut Vec<Finding>,
+) -> DomainView {
+    let name = &domain.info.name;
+    let mut changes = Vec::new();
+    for (contract, declared) in judged.candidate.contracts_in(name).filter(|(_, declared)| declared.changed) {
+        match publish::contract(domain, judged.repo, &declared.document, Direction::Forward) {
+            Ok(decision) => changes.extend(decision.changes),
+            Err(refusal) => findings.extend(refused(domain, contract, declared, refusal)),
+        }
+    }
+    let mut after = publish::overlay(domain, &changes);
+    if let Some(declared) = judged.candidate.bindings.get(name).filter(|declared| declared.changed) {
+        match publish::binding(&after, judged.repo, declared.document.clone(), now) {
+            Ok(decision) => after = publish::overlay(&after, &decision.changes),
+            Err(refusal) => {
+                let finding = Finding::error(refusal.code(), refusal.to_string()).domain(name).repo(judged.repo);
+                findings.push(finding.at(&declared.path, None));
+            }
+        }
+    }
+    if judged.candidate.removed_bindings.contains(name) {
+        after = publish::overlay(&after, &[DomainChange::RemoveBinding(judged.repo.clone())]);
+    }
+    for (contract, path) in
+        judged.candidate.removed_contracts.iter().filter(|((of, _), _)| of == name).map(|((_, c), p)| (c, p))
+    {
+        let message = format!("{path} was removed, but {name}/{contract} stays in the realm until it is retired");
+        findings.push(Finding::warning("file-removed", message).domain(name).contract(contract).at(path, None));
+    }
+    after
+}
+
+/// A refusal as findings. A branch that merely lacks what was published since is no break.
+fn refused<T>(domain: &DomainView, contract: &ContractName, declared: &Declared<T>, refusal: Refusal) -> Vec<Finding> {
+    let name = &domain.info.name;
+    let line = declared.lines.get("version").copied();
+    let place = |finding: Finding| finding.domain(name).contract(contract).at(&declared.path, line);
+    match &refusal {
+        Refusal::Down { version, current, .. }
+            if domain.versions.get(contract).is_some_and(|versions| versions.contains(version)) =>
+        {
+            let message = format!(
+                "{name}/{contract} is {version} here and {current} in the realm; merge what was published since, or publish with --rollback"
+            );
+            vec![place(Finding::warning("behind", message))]
+        }
+        Refusal::Invalid { messages, .. } => messages
+            .iter()
+            .map(|message| place(Finding::error("invalid-contract", format!("{name}/{contract}: {message}"))))
+            .collect(),
+        _ => vec![place(Finding::error(refusal.code(), refusal.to_string()))],
+    }
+}
+
+/// Files that bindings name and the commit does not have.
+pub(super) fn missing_files(judged: Judged<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (domain, declared) in &judged.candidate.bindings {
+        let sources = declared
+            .document
+            .exports
+            .iter()
+            .flat_map(|export| export.source_files.iter().map(|file| (&export.contract, "source file", file)));
+        let uses = declared
+            .document
+            .imports
+            .iter()
+            .filter_map(|import| Some((&import.contract, "binding file", import.binding.as_ref()?)));
+        for (contract, what, file) in
+            sources.chain(uses).filter(|(_, _, file)| judged.candidate.missing.contains(*file))
+        {
+            let message = format!("the {what} {file} of {domain}/{contract} does not exist");
+            let line = declared.lines.get(contract.as_str()).copied();
+            let finding = Finding::warning("missing-file", message).domain(domain).contract(contract);
+            findings.push(finding.repo(judged.repo).at(&declared.path, line));
+        }
+    }
+    findings
+}
+
+/// Points a finding at the file of the judged repository that could mend it: its own import, or
+/// its own contract that others' imports do not accept.
+pub(super) fn locate(finding: &mut Finding, judged: Judged<'_>) {
+    let (None, Some(domain), Some(contract)) = (&finding.file, &finding.domain, &finding.contract) else {
+        return;
+    };
+    let own = finding.repo.as_ref() == Some(judged.repo);
+    if let (true, Some(declared)) = (own, judged.candidate.bindings.get(domain)) {
+        finding.file = Some(declared.path.clone());
+        finding.line = declared.lines.get(contract.as_str()).copied();
+    } else if let Some(declared) = judged.candidate.contracts.get(&(domain.clone(), contract.clone())) {
+        // Only what the candidate changes is its doing; a line for the rest would blame the wrong commit.
+        if declared.changed || finding.severity == Severity::Error {
+            finding.file = Some(declared.path.clone());
+            finding.line = declared.lines.get("version").copied();
+        }
+    }
+}

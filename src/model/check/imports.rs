@@ -1,0 +1,130 @@
+//! Rules for bindings: what repositories export and import.
+
+use jiff::civil::Date;
+
+use super::{Finding, is_past};
+use crate::model::{
+    binding::{Binding, Import},
+    contract::Contract,
+    name::RepoName,
+    view::{DomainView, RealmView, Standing},
+};
+
+pub(super) fn check(realm: &RealmView, domain: &DomainView, today: Date, findings: &mut Vec<Finding>) {
+    for (repo, binding) in &domain.bindings {
+        let mut of_binding = membership(realm, domain, repo);
+        of_binding.extend(exports(domain, repo, binding));
+        for import in &binding.imports {
+            of_binding.extend(standing(domain, repo, import));
+            of_binding.extend(domain.contracts.get(&import.contract).into_iter().flat_map(|contract| {
+                life(repo, import, contract, today).into_iter().map(|finding| finding.contract(&contract.name))
+            }));
+        }
+        findings.extend(of_binding.into_iter().map(|finding| finding.domain(&domain.info.name).repo(repo)));
+    }
+}
+
+fn membership(realm: &RealmView, domain: &DomainView, repo: &RepoName) -> Vec<Finding> {
+    let name = &domain.info.name;
+    if !realm.repos.contains_key(repo) {
+        vec![Finding::error("unknown-repo", format!("{repo} takes part in {name}, but is not in the realm"))]
+    } else if !domain.info.has_member(repo) {
+        vec![Finding::error("not-member", format!("{repo} has a binding in {name}, but is not a member of it"))]
+    } else {
+        Vec::new()
+    }
+}
+
+fn exports(domain: &DomainView, repo: &RepoName, binding: &Binding) -> Vec<Finding> {
+    let name = &domain.info.name;
+    let mut findings = Vec::new();
+    if binding.role.provides() && binding.exports.is_empty() {
+        let message = format!("{repo} is {} in {name}, but exports nothing", role_phrase(binding));
+        findings.push(Finding::error("exports-nothing", message));
+    }
+    if binding.role.consumes() && binding.imports.is_empty() {
+        let message = format!("{repo} is {} in {name}, but imports nothing", role_phrase(binding));
+        findings.push(Finding::warning("imports-nothing", message));
+    }
+    for export in &binding.exports {
+        let contract = &export.contract;
+        let finding = match domain.owner(contract) {
+            None if domain.is_damaged(contract) => continue,
+            None => {
+                let message = format!("{repo} exports {name}/{contract}, which does not exist");
+                Finding::error("missing-contract", message)
+            }
+            Some(owner) if owner != repo => {
+                let message = format!("{repo} exports {name}/{contract}, which belongs to {owner}");
+                Finding::error("not-owner", message)
+            }
+            Some(_) => continue,
+        };
+        findings.push(finding.contract(contract));
+    }
+    findings
+}
+
+fn role_phrase(binding: &Binding) -> String {
+    match binding.role {
+        crate::model::binding::Role::Both => "provider and consumer".into(),
+        role => role.to_string(),
+    }
+}
+
+fn standing(domain: &DomainView, repo: &RepoName, import: &Import) -> Option<Finding> {
+    let (name, contract, range) = (&domain.info.name, &import.contract, &import.version);
+    let finding = match domain.standing(import) {
+        Standing::Satisfied(_) => return None,
+        // The damage itself is reported; it hides whether the import holds, and says nothing more.
+        Standing::Missing if domain.is_damaged(contract) => return None,
+        Standing::Missing => {
+            let message = match domain.versions.get(contract).and_then(|versions| versions.last()) {
+                Some(version) => format!(
+                    "{repo} imports {name}/{contract} {range}, but only pre-releases up to {version} are published"
+                ),
+                None => format!("{repo} imports {name}/{contract} {range}, which does not exist"),
+            };
+            Finding::error("missing-contract", message)
+        }
+        Standing::Broken { current } => {
+            let message = format!("{repo} imports {name}/{contract} {range}, but it is {current}{}", uses(import));
+            Finding { version: Some(current), ..Finding::error("import-broken", message) }
+        }
+        Standing::Behind { current, served } => {
+            let message = format!(
+                "{repo} imports {name}/{contract} {range}; it is {current}, and {served} is still served{}",
+                uses(import)
+            );
+            Finding { version: Some(current), ..Finding::warning("import-behind", message) }
+        }
+    };
+    Some(Finding { requirement: Some(range.clone()), ..finding.contract(contract) })
+}
+
+fn uses(import: &Import) -> String {
+    import.binding.as_ref().map(|file| format!(" (used in {file})")).unwrap_or_default()
+}
+
+/// What else speaks against relying on a contract that satisfies the import.
+fn life(repo: &RepoName, import: &Import, contract: &Contract, today: Date) -> Vec<Finding> {
+    let (name, version) = (&contract.name, &contract.version);
+    let mut findings = Vec::new();
+    if let Some(retired) = &contract.retired {
+        let message = format!("{repo} imports {name}, which was retired: {}", retired.reason);
+        findings.push(Finding::warning("import-retired", message));
+    }
+    if let Some(reason) = contract.yanked_reason(version).filter(|_| import.version.matches(version)) {
+        let message = format!("{repo} imports {name}, whose version {version} was yanked: {reason}");
+        findings.push(Finding::warning("import-yanked", message));
+    }
+    if let Some(deprecated) = &contract.deprecated
+        && !is_past(deprecated.sunset, today)
+    {
+        let until = deprecated.sunset.map(|date| format!(", served until {date}")).unwrap_or_default();
+        let instead = deprecated.replaced_by.as_ref().map(|other| format!("; move to {other}")).unwrap_or_default();
+        let message = format!("{repo} imports {name}, deprecated since {}{until}{instead}", deprecated.since);
+        findings.push(Finding::warning("import-deprecated", message));
+    }
+    findings
+}

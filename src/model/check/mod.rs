@@ -1,0 +1,180 @@
+//! Does the realm hold together? The candidate, one repository's files, is laid over what the
+//! realm holds, so that a break is found before it is published.
+//!
+//! What counts as an error and what as a warning follows seed 002 ("Error Types", "Warning
+//! Types"): an error is something that does not work, a warning something that smells.
+
+mod candidate;
+mod contracts;
+mod imports;
+
+use jiff::civil::Date;
+
+use super::{
+    candidate::Judged,
+    name::{ContractName, DomainName, RepoName},
+    range::Range,
+    version::Version,
+    view::{DomainView, RealmView},
+};
+
+/// What to look at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// Everything.
+    #[default]
+    All,
+    /// The contracts themselves.
+    Contract,
+    /// Who relies on them.
+    Importer,
+}
+
+/// How bad a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// It does not work.
+    Error,
+    /// It smells.
+    Warning,
+}
+
+/// One thing that is wrong, with everything needed to find it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// How bad it is.
+    pub severity: Severity,
+    /// Its stable code.
+    pub code: &'static str,
+    /// The domain it is in.
+    pub domain: Option<DomainName>,
+    /// The contract it is about.
+    pub contract: Option<ContractName>,
+    /// The repository it hits.
+    pub repo: Option<RepoName>,
+    /// The range that is not satisfied.
+    pub requirement: Option<Range>,
+    /// The version that was found.
+    pub version: Option<Version>,
+    /// JSON Pointer into the schema or value.
+    pub pointer: Option<String>,
+    /// What is wrong, in a sentence.
+    pub message: String,
+    /// The file of the judged repository that is to be changed, or the stored file.
+    pub file: Option<String>,
+    /// The line in it, from 1.
+    pub line: Option<u32>,
+    /// The column in it, from 1.
+    pub column: Option<u32>,
+}
+
+impl Finding {
+    fn new(severity: Severity, code: &'static str, message: String) -> Self {
+        Self {
+            severity,
+            code,
+            message,
+            domain: None,
+            contract: None,
+            repo: None,
+            requirement: None,
+            version: None,
+            pointer: None,
+            file: None,
+            line: None,
+            column: None,
+        }
+    }
+
+    fn error(code: &'static str, message: String) -> Self {
+        Self::new(Severity::Error, code, message)
+    }
+
+    fn warning(code: &'static str, message: String) -> Self {
+        Self::new(Severity::Warning, code, message)
+    }
+
+    fn domain(self, domain: &DomainName) -> Self {
+        Self { domain: Some(domain.clone()), ..self }
+    }
+
+    fn contract(self, contract: &ContractName) -> Self {
+        Self { contract: Some(contract.clone()), ..self }
+    }
+
+    fn repo(self, repo: &RepoName) -> Self {
+        Self { repo: Some(repo.clone()), ..self }
+    }
+
+    fn at(self, file: &str, line: Option<u32>) -> Self {
+        Self { file: Some(file.to_owned()), line, ..self }
+    }
+}
+
+/// The question: which realm, whose candidate, which day, which rules.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    /// The realm as it is.
+    pub realm: &'a RealmView,
+    /// The files laid over it, if any.
+    pub judged: Option<Judged<'a>>,
+    /// The moment the question is asked: for sunsets, and for what a binding would record.
+    pub now: jiff::Timestamp,
+    /// Which rules.
+    pub mode: Mode,
+}
+
+/// The answer.
+#[derive(Debug, Clone, Default)]
+pub struct Report {
+    /// What is wrong: errors first, what the judged repository can mend before the rest.
+    pub findings: Vec<Finding>,
+    /// The domains as they were judged, the candidate laid over them.
+    pub domains: Vec<DomainView>,
+}
+
+/// Judges the realm.
+pub fn check(question: Question<'_>) -> Report {
+    let mut findings: Vec<_> = question.realm.damage.iter().map(damaged).collect();
+    let mut domains = Vec::new();
+    if let Some(judged) = question.judged {
+        findings.extend(candidate::unreadable(judged));
+        findings.extend(candidate::unknown_domains(question.realm, judged));
+    }
+    let today = question.now.to_zoned(jiff::tz::TimeZone::UTC).date();
+    for domain in question.realm.domains.values() {
+        let judged = match question.judged {
+            Some(judged) => candidate::lay_over(domain, judged, question.now, &mut findings),
+            None => domain.clone(),
+        };
+        findings.extend(judged.damage.iter().map(|damage| damaged(damage).domain(&judged.info.name)));
+        if question.mode != Mode::Importer {
+            contracts::check(question.realm, &judged, today, &mut findings);
+        }
+        if question.mode != Mode::Contract {
+            imports::check(question.realm, &judged, today, &mut findings);
+        }
+        domains.push(judged);
+    }
+    if let Some(judged) = question.judged {
+        findings.extend(candidate::missing_files(judged));
+        findings.iter_mut().for_each(|finding| candidate::locate(finding, judged));
+    }
+    if findings.is_empty() && domains.iter().all(|domain| domain.contracts.is_empty() && domain.bindings.is_empty()) {
+        findings.push(Finding::error(
+            "nothing-to-check",
+            "the realm holds no contract and no binding yet, so nothing was checked".into(),
+        ));
+    }
+    // The order of the rules is kept within each group.
+    findings.sort_by_key(|finding| (finding.severity, finding.file.is_none()));
+    Report { findings, domains }
+}
+
+fn damaged(damage: &super::view::Damage) -> Finding {
+    Finding::error("damaged", format!("{}: {}", damage.file, damage.problem)).at(&damage.file, None)
+}
+
+fn is_past(date: Option<Date>, today: Date) -> bool {
+    date.is_some_and(|date| date < today)
+}

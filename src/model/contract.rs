@@ -1,0 +1,250 @@
+//! A contract: a versioned JSON Schema and value that one repository owns and others rely on.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    hash,
+    json::Json,
+    name::{ContractName, RepoName},
+    range::Range,
+    version::Version,
+};
+
+/// A contract at one version, as people write it and as the realm stores it.
+///
+/// The last four fields are the realm's own: it fills them in, and a file written by people must
+/// not have them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Contract {
+    /// Its name within the domain.
+    pub name: ContractName,
+    /// The version that this document describes.
+    pub version: Version,
+    /// The only repository that may change it.
+    pub owner: RepoName,
+    /// What it is for, in a sentence.
+    #[serde(default)]
+    pub description: String,
+    /// What the owner promises about changes.
+    #[serde(default)]
+    pub compatibility: Compatibility,
+    /// Older versions that the provider still serves.
+    #[serde(default)]
+    pub supported: Vec<Range>,
+    /// JSON Schema that `value` satisfies.
+    #[serde(default = "empty_schema")]
+    pub schema: Json,
+    /// The agreed value.
+    #[serde(default)]
+    pub value: Json,
+    /// Scripts of the owner and the consumers that test it.
+    #[serde(default)]
+    pub validation: Validation,
+    /// What each version changed, oldest first.
+    #[serde(default)]
+    pub evolution: Vec<Evolution>,
+    /// Set where consumers should move away.
+    #[serde(default)]
+    pub deprecated: Option<Deprecated>,
+    /// SHA-256 of the canonical schema, as it was when the realm stored it.
+    #[serde(default)]
+    pub schema_hash: Option<String>,
+    /// SHA-256 of canonical schema, value and compatibility, as it was when the realm stored it.
+    #[serde(default)]
+    pub content_hash: Option<String>,
+    /// Set once the owner withdrew the contract.
+    #[serde(default)]
+    pub retired: Option<Withdrawn>,
+    /// Versions that must not be picked any more.
+    #[serde(default)]
+    pub yanked: Vec<Yanked>,
+}
+
+fn empty_schema() -> Json {
+    Json(serde_json::json!({}))
+}
+
+/// What the owner promises about the next versions. Consumers of a newer version accept old values
+/// (`forwards`); consumers of an older version accept new values (`backwards`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Compatibility {
+    /// Do consumers built against the old version accept every value of the new one?
+    #[serde(default = "yes")]
+    pub backwards: bool,
+    /// Do consumers built against the new version accept every value of the old one?
+    #[serde(default)]
+    pub forwards: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Default for Compatibility {
+    fn default() -> Self {
+        Self { backwards: true, forwards: false }
+    }
+}
+
+/// Scripts that test a contract, as paths in the repository that runs them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Validation {
+    /// Run by the owner.
+    #[serde(default)]
+    pub exporter: Option<String>,
+    /// Run by consumers.
+    #[serde(default)]
+    pub importer: Option<String>,
+    /// Run in CI only.
+    #[serde(default)]
+    pub ci_only: Vec<String>,
+}
+
+/// What one version changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Evolution {
+    /// The version.
+    pub version: Version,
+    /// The changes, in words.
+    pub changes: Vec<String>,
+    /// Whether consumers of the version before keep working, as the owner says.
+    #[serde(default = "yes")]
+    pub compatible: bool,
+}
+
+/// Since when consumers should move away, and where to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Deprecated {
+    /// The first deprecated version.
+    pub since: Version,
+    /// The last day it is served.
+    #[serde(default)]
+    pub sunset: Option<jiff::civil::Date>,
+    /// The contract of the same domain that takes its place.
+    #[serde(default)]
+    pub replaced_by: Option<ContractName>,
+}
+
+/// Why a contract was withdrawn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Withdrawn {
+    /// In the owner's words.
+    pub reason: String,
+}
+
+/// A version that must not be picked any more, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Yanked {
+    /// The version.
+    pub version: Version,
+    /// In the owner's words.
+    pub reason: String,
+}
+
+impl Contract {
+    /// Returns a contract with nothing agreed yet: version 0.1.0, schema `{}`, value null.
+    pub fn new(name: ContractName, owner: RepoName) -> Self {
+        Self {
+            name,
+            owner,
+            version: Version::first(),
+            description: String::new(),
+            compatibility: Compatibility::default(),
+            supported: Vec::new(),
+            schema: empty_schema(),
+            value: Json::default(),
+            validation: Validation::default(),
+            evolution: Vec::new(),
+            deprecated: None,
+            schema_hash: None,
+            content_hash: None,
+            retired: None,
+            yanked: Vec::new(),
+        }
+    }
+
+    /// Returns the hash of the schema as it is now (seed 000, "Schema Change Detection").
+    pub fn computed_schema_hash(&self) -> String {
+        hash::canonical(&self.schema)
+    }
+
+    /// Returns the hash of what a version fixes for good: schema, value and compatibility.
+    pub fn computed_content_hash(&self) -> String {
+        hash::canonical(&serde_json::json!({
+            "schema": self.schema,
+            "value": self.value,
+            "compatibility": self.compatibility,
+        }))
+    }
+
+    /// Returns the contract with both hashes set to what its content gives.
+    pub fn sealed(mut self) -> Self {
+        self.schema_hash = Some(self.computed_schema_hash());
+        self.content_hash = Some(self.computed_content_hash());
+        self
+    }
+
+    /// Returns the document that is kept for good as this version: without what may change later.
+    pub fn as_published(&self) -> Self {
+        Self { retired: None, yanked: Vec::new(), ..self.clone() }
+    }
+
+    /// Returns why `version` was yanked, if it was.
+    pub fn yanked_reason(&self, version: &Version) -> Option<&str> {
+        self.yanked.iter().find(|yanked| yanked.version == *version).map(|yanked| yanked.reason.as_str())
+    }
+
+    /// Says what is contradictory in the document, as a sentence, or nothing.
+    pub fn contradiction(&self) -> Option<String> {
+        for (index, entry) in self.evolution.iter().enumerate() {
+            if self.evolution[..index].iter().any(|earlier| earlier.version == entry.version) {
+                return Some(format!("evolution names version {} twice", entry.version));
+            }
+            if entry.version > self.version {
+                return Some(format!("evolution names version {}, later than version {}", entry.version, self.version));
+            }
+        }
+        if let Some(deprecated) = &self.deprecated
+            && deprecated.replaced_by.as_ref() == Some(&self.name)
+        {
+            return Some("deprecated.replaced_by names the contract itself".into());
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn contract() -> Contract {
+        Contract::new("paths".parse().unwrap(), "fungal".parse().unwrap())
+    }
+
+    #[test]
+    fn the_content_hash_covers_what_a_version_fixes_and_nothing_else() {
+        let base = contract().computed_content_hash();
+        let described = Contract { description: "words".into(), ..contract() };
+        assert_eq!(described.computed_content_hash(), base);
+        let other = Contract { value: Json(serde_json::json!(1)), ..contract() };
+        assert_ne!(other.computed_content_hash(), base);
+        let promise = Compatibility { backwards: false, forwards: false };
+        assert_ne!(Contract { compatibility: promise, ..contract() }.computed_content_hash(), base);
+    }
+
+    #[test]
+    fn evolution_must_not_contradict_the_version() {
+        let entry = |version: &str| Evolution { version: version.parse().unwrap(), changes: vec![], compatible: true };
+        let twice = Contract { evolution: vec![entry("0.1.0"), entry("0.1.0")], ..contract() };
+        assert!(twice.contradiction().unwrap().contains("twice"));
+        let later = Contract { evolution: vec![entry("0.2.0")], ..contract() };
+        assert!(later.contradiction().unwrap().contains("later"));
+    }
+}

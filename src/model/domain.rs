@@ -1,0 +1,35 @@
+//! A domain: the coordination context between repositories, and the unit of atomicity.
+
+use serde::{Deserialize, Serialize};
+
+use super::name::DomainName;
+use super::{name::RepoName, oid::Oid};
+
+/// What `domain.json` says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Domain {
+    /// Its name.
+    pub name: DomainName,
+    /// What it is for, in a sentence.
+    #[serde(default)]
+    pub description: String,
+    /// The repositories that take part, sorted.
+    #[serde(default)]
+    pub members: Vec<RepoName>,
+}
+
+impl Domain {
+    /// Returns whether `repo` takes part.
+    pub fn has_member(&self, repo: &RepoName) -> bool {
+        self.members.contains(repo)
+    }
+}
+
+/// Which commit of a repository was published last: what `sources/<repo>.json` says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    /// The commit, in the repository's own object format.
+    pub commit: Oid,
+}

@@ -1,0 +1,60 @@
+//! Content hashes: SHA-256 over canonical JSON (RFC 8785), so that the same content has the same
+//! hash however it was written.
+
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+/// Returns the SHA-256 of `value`'s canonical JSON as 64 lower-case hex digits.
+pub fn canonical<T: Serialize>(value: &T) -> String {
+    // Values are built from strictly read JSON (`super::json`): finite numbers and string keys,
+    // which canonical JSON always has a form for.
+    let bytes = serde_jcs::to_vec(value).unwrap_or_default();
+    hex(&Sha256::digest(bytes))
+}
+
+/// Returns `bytes` as lower-case hex digits.
+pub fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// Returns the first 12 hex digits of a hash over `parts`, each set off by a NUL byte.
+pub fn short_id(parts: &[&str]) -> String {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update(part.as_bytes());
+        hash.update([0]);
+    }
+    hex(&hash.finalize()[..6])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn order_and_number_spelling_do_not_count() {
+        let a: serde_json::Value = serde_json::from_str(r#"{"b":1.0,"a":[1e2,"ä"]}"#).unwrap();
+        let b: serde_json::Value = serde_json::from_str(r#"{ "a": [100, "\u00e4"], "b": 1 }"#).unwrap();
+        assert_eq!(canonical(&a), canonical(&b));
+        assert_ne!(canonical(&a), canonical(&json!({"a": [100, "ä"], "b": 2})));
+    }
+
+    /// The example of RFC 8785 section 3.2.4, hashed.
+    #[test]
+    fn follows_rfc_8785() {
+        let value: serde_json::Value = serde_json::from_str(
+            r#"{"numbers":[333333333.33333329,1E30,4.50,2e-3,0.000000000000000000000000001],"string":"\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/","literals":[null,true,false]}"#,
+        )
+        .unwrap();
+        let canonical = serde_jcs::to_string(&value).unwrap();
+        assert_eq!(
+            canonical,
+            "{\"literals\":[null,true,false],\"numbers\":[333333333.3333333,1e+30,4.5,0.002,1e-27],\"string\":\"€$\\u000f\\nA'B\\\"\\\\\\\\\\\"/\"}"
+        );
+    }
+}

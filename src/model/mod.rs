@@ -1,0 +1,21 @@
+//! What a realm is made of and what its parts mean: names, contracts, bindings, and the rules
+//! over them. Pure: no storage, no clock, no terminal.
+
+pub mod binding;
+pub mod candidate;
+pub mod change;
+pub mod check;
+pub mod contract;
+pub mod domain;
+pub mod hash;
+pub mod json;
+pub mod name;
+pub mod notification;
+pub mod oid;
+pub mod publish;
+pub mod range;
+pub mod realm;
+pub mod schema;
+mod text;
+pub mod version;
+pub mod view;

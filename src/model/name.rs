@@ -1,0 +1,226 @@
+//! Names, each parsed into its own type at the door: no path and no ref name is ever built from
+//! raw text.
+//!
+//! A name is 1 to 64 ASCII letters, digits, `.`, `_` or `-`; it starts with a letter or digit,
+//! holds no `..` and does not end in `.` or `.lock`. So every name is one valid component of a
+//! git ref name (git-check-ref-format(1)) and of a path on every file system, and names that
+//! start with `_` are free for the tool's own files. Names are kept as written and must be unique
+//! ignoring case, because the files and refs they become may lie on a file system that ignores it.
+
+use std::{fmt, str::FromStr};
+
+use super::text::as_text;
+
+/// Longest name accepted, in bytes.
+pub const MAX_LEN: usize = 64;
+
+/// Says why a text is not a name, and what would be one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is not a {kind} name: {rule}")]
+pub struct NameError {
+    /// What the name was to name: `realm`, `repo`, `domain`, …
+    pub kind: &'static str,
+    /// The refused text, cut to a bounded length.
+    pub text: String,
+    /// The rule it breaks.
+    pub rule: &'static str,
+}
+
+fn broken_rule(text: &str) -> Option<&'static str> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    if text.is_empty() {
+        Some("it is empty")
+    } else if !text.chars().all(allowed) {
+        Some("only the letters a to z and A to Z, digits, '.', '_' and '-' are allowed")
+    } else if text.len() > MAX_LEN {
+        Some("it is longer than 64 characters")
+    } else if !text.starts_with(|c: char| c.is_ascii_alphanumeric()) {
+        Some("it must start with a letter or a digit")
+    } else if text.contains("..") {
+        Some("'..' is not allowed")
+    } else if text.ends_with('.') {
+        Some("it must not end with '.'")
+    } else if text.to_ascii_lowercase().ends_with(".lock") {
+        Some("it must not end with '.lock'")
+    } else {
+        None
+    }
+}
+
+fn parse(kind: &'static str, text: &str) -> Result<Box<str>, NameError> {
+    match broken_rule(text) {
+        None => Ok(text.into()),
+        Some(rule) => Err(NameError { kind, text: text.chars().take(MAX_LEN + 16).collect(), rule }),
+    }
+}
+
+macro_rules! name_type {
+    ($(#[$doc:meta])* $name:ident, $kind:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(Box<str>);
+
+        impl $name {
+            /// Returns the name as it was written.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+
+            /// Returns whether both are the same name where case does not count.
+            pub fn collides_with(&self, other: &Self) -> bool {
+                self.0.eq_ignore_ascii_case(&other.0)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = NameError;
+
+            fn from_str(text: &str) -> Result<Self, NameError> {
+                parse($kind, text).map(Self)
+            }
+        }
+
+        as_text!($name);
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(&self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{:?}", self.0)
+            }
+        }
+    };
+}
+
+name_type!(
+    /// Names a realm: one shared space of contracts.
+    RealmName,
+    "realm"
+);
+name_type!(
+    /// Names a repository within a realm.
+    ///
+    /// The kinds of name do not mix:
+    /// ```compile_fail
+    /// use git_blue::model::name::{DomainName, RepoName};
+    /// let repo: RepoName = "fungal".parse::<DomainName>().unwrap();
+    /// ```
+    RepoName,
+    "repo"
+);
+name_type!(
+    /// Names a domain: the coordination context between repositories.
+    DomainName,
+    "domain"
+);
+name_type!(
+    /// Names a contract within its domain.
+    ContractName,
+    "contract"
+);
+name_type!(
+    /// Names who is told of changes: the person at the command line, or one client session.
+    ReaderName,
+    "reader"
+);
+
+/// A contract and the domain it lies in, written `domain/contract`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ContractRef {
+    /// The domain.
+    pub domain: DomainName,
+    /// The contract within it.
+    pub contract: ContractName,
+}
+
+impl FromStr for ContractRef {
+    type Err = NameError;
+
+    fn from_str(text: &str) -> Result<Self, NameError> {
+        let Some((domain, contract)) = text.split_once('/') else {
+            return Err(NameError {
+                kind: "contract",
+                text: text.chars().take(MAX_LEN).collect(),
+                rule: "write it as DOMAIN/CONTRACT",
+            });
+        };
+        Ok(Self { domain: domain.parse()?, contract: contract.parse()? })
+    }
+}
+
+impl fmt::Display for ContractRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.domain, self.contract)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn refuses_what_breaks_a_rule() {
+        let long = "a".repeat(MAX_LEN + 1);
+        for text in [
+            "",
+            "../x",
+            "-x",
+            ".x",
+            "_x",
+            "a..b",
+            "a.",
+            "a.lock",
+            "A.LOCK",
+            "a/b",
+            "a b",
+            "a\nb",
+            "a\0b",
+            "ä",
+            "а", /* cyrillic */
+            "a\u{202e}b",
+            &long,
+        ] {
+            assert!(text.parse::<RepoName>().is_err(), "{text:?} was accepted");
+        }
+    }
+
+    #[test]
+    fn an_error_quotes_only_a_bounded_and_escaped_part() {
+        let error = format!("{}\u{1b}[31m", "x".repeat(10_000)).parse::<RealmName>().unwrap_err();
+        assert!(error.to_string().len() < 300);
+        let error = "a\u{1b}[31m".parse::<RealmName>().unwrap_err();
+        assert!(!error.to_string().contains('\u{1b}'));
+    }
+
+    #[test]
+    fn a_contract_ref_needs_both_parts() {
+        assert_eq!("s3-access/s3".parse::<ContractRef>().unwrap().to_string(), "s3-access/s3");
+        for text in ["s3", "a/b/c", "/b", "a/", "/"] {
+            assert!(text.parse::<ContractRef>().is_err(), "{text:?} was accepted");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_parses_is_a_safe_path_component(text in ".{0,80}") {
+            if let Ok(name) = text.parse::<DomainName>() {
+                prop_assert_eq!(name.as_str(), text.as_str());
+                let path = std::path::Path::new(name.as_str());
+                prop_assert_eq!(path.components().count(), 1);
+                prop_assert!(!name.as_str().starts_with(['.', '-', '_']));
+            }
+        }
+
+        #[test]
+        fn names_round_trip(text in "[A-Za-z0-9][A-Za-z0-9_-]{0,63}") {
+            let name: RepoName = text.parse().unwrap();
+            let json = serde_json::to_string(&name).unwrap();
+            prop_assert_eq!(serde_json::from_str::<RepoName>(&json).unwrap(), name);
+        }
+    }
+}

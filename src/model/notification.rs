@@ -1,0 +1,164 @@
+//! Notifications: the net difference between what a reader last knew of a domain and what it
+//! holds now. Nothing is written when a change happens; the change is the notification.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    binding::Binding,
+    contract::Contract,
+    hash,
+    name::{ContractName, DomainName, RepoName},
+    oid::Oid,
+    version::Version,
+    view::DomainView,
+};
+
+/// What kind of change another repository made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ChangeType {
+    /// A contract that was not there.
+    ContractAdded,
+    /// A contract has another current version.
+    VersionChanged,
+    /// A contract was withdrawn.
+    ContractRetired,
+    /// A repository took a part in the domain, or changed it.
+    BindingAdded,
+    /// A repository gave its part up.
+    BindingRemoved,
+}
+
+impl ChangeType {
+    /// Returns the `type` of seed 000 for it.
+    pub fn type_word(self) -> &'static str {
+        match self {
+            Self::ContractAdded => "contract_added",
+            Self::VersionChanged => "contract_updated",
+            Self::ContractRetired => "contract_retired",
+            Self::BindingAdded => "binding_added",
+            Self::BindingRemoved => "binding_removed",
+        }
+    }
+}
+
+/// A change of one path of a domain that a reader has not been told of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// Its id: the same for the same change on every machine.
+    pub id: String,
+    /// Its kind.
+    pub kind: ChangeType,
+    /// Where.
+    pub domain: DomainName,
+    /// Which contract; none for bindings.
+    pub contract: Option<ContractName>,
+    /// Who made it: the contract's owner, or the binding's repository.
+    pub from: RepoName,
+    /// The version the reader knew.
+    pub old_version: Option<Version>,
+    /// The version now.
+    pub new_version: Option<Version>,
+    /// Whether the version went down.
+    pub rollback: bool,
+    /// How many published versions lie behind this one notification.
+    pub coalesced: usize,
+}
+
+/// One document before and after, each with its blob's id.
+#[derive(Debug, Clone)]
+pub struct Delta<T> {
+    /// As the reader knew it.
+    pub old: Option<(Oid, T)>,
+    /// As it is.
+    pub new: Option<(Oid, T)>,
+}
+
+impl<T> Delta<T> {
+    fn id(&self, domain: &DomainName, path: &str) -> String {
+        let oid = |side: &Option<(Oid, T)>| side.as_ref().map(|(oid, _)| oid.to_string()).unwrap_or_default();
+        format!("notif-{}", hash::short_id(&[domain.as_str(), path, &oid(&self.old), &oid(&self.new)]))
+    }
+}
+
+/// Returns what a contract's change tells `me`, or nothing where it is my own, or only words around
+/// the contract changed.
+pub fn contract_change(domain: &DomainView, me: &RepoName, path: &str, delta: &Delta<Contract>) -> Option<Change> {
+    let old = delta.old.as_ref().map(|(_, contract)| contract);
+    let new = delta.new.as_ref().map(|(_, contract)| contract);
+    let known = new.or(old)?;
+    if known.owner == *me {
+        return None;
+    }
+    let was_retired = old.is_some_and(|old| old.retired.is_some());
+    let kind = match (old, new) {
+        (Some(_), None) if !was_retired => ChangeType::ContractRetired,
+        (Some(_), Some(new)) if new.retired.is_some() && !was_retired => ChangeType::ContractRetired,
+        (None, Some(new)) if new.retired.is_none() => ChangeType::ContractAdded,
+        (Some(old), Some(new)) if old.version != new.version => ChangeType::VersionChanged,
+        (Some(_), Some(new)) if was_retired && new.retired.is_none() => ChangeType::ContractAdded,
+        _ => return None,
+    };
+    let old_version = old.map(|old| old.version.clone());
+    let new_version = new.map(|new| new.version.clone());
+    let rollback = old_version.as_ref().zip(new_version.as_ref()).is_some_and(|(old, new)| new < old);
+    Some(Change {
+        id: delta.id(&domain.info.name, path),
+        kind,
+        domain: domain.info.name.clone(),
+        contract: Some(known.name.clone()),
+        from: known.owner.clone(),
+        coalesced: versions_between(domain, &known.name, old_version.as_ref(), new_version.as_ref()),
+        old_version,
+        new_version,
+        rollback,
+    })
+}
+
+/// Counts the releases after `old` up to `new`, at least one.
+fn versions_between(domain: &DomainView, name: &ContractName, old: Option<&Version>, new: Option<&Version>) -> usize {
+    let versions = domain.versions.get(name).into_iter().flatten();
+    let between = versions.filter(|version| {
+        !version.is_prerelease() && old.is_none_or(|old| *version > old) && new.is_some_and(|new| *version <= new)
+    });
+    between.count().max(1)
+}
+
+/// Returns what a binding's change tells `me`, or nothing where it is my own, or where the realm
+/// only resolved its imports anew.
+pub fn binding_change(
+    domain: &DomainName,
+    me: &RepoName,
+    repo: &RepoName,
+    path: &str,
+    delta: &Delta<Binding>,
+) -> Option<Change> {
+    if repo == me {
+        return None;
+    }
+    let typed = |side: &Option<(Oid, Binding)>| side.as_ref().map(|(_, binding)| as_typed(binding));
+    let (old, new) = (typed(&delta.old), typed(&delta.new));
+    if old == new {
+        return None;
+    }
+    Some(Change {
+        id: delta.id(domain, path),
+        kind: if new.is_some() { ChangeType::BindingAdded } else { ChangeType::BindingRemoved },
+        domain: domain.clone(),
+        contract: None,
+        from: repo.clone(),
+        old_version: None,
+        new_version: None,
+        rollback: false,
+        coalesced: 1,
+    })
+}
+
+/// Returns the binding as its repository wrote it, without what the realm derived.
+fn as_typed(binding: &Binding) -> Binding {
+    let mut typed = binding.clone();
+    for import in &mut typed.imports {
+        import.resolved_version = None;
+        import.resolved_at = None;
+    }
+    typed
+}

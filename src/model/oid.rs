@@ -1,0 +1,95 @@
+//! The id of a git object, SHA-1 or SHA-256, as 40 or 64 lower-case hex digits.
+
+use std::{fmt, str::FromStr};
+
+use super::text::as_text;
+
+/// Names a git object by its hash.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Oid {
+    len: u8,
+    bytes: [u8; 32],
+}
+
+/// Says that a text is not an object id.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not an object id: 40 or 64 lower-case hex digits are")]
+pub struct OidError(String);
+
+impl Oid {
+    /// Returns the id with these raw bytes, 20 or 32 of them, or `None` for another length.
+    pub fn from_bytes(raw: &[u8]) -> Option<Self> {
+        if raw.len() != 20 && raw.len() != 32 {
+            return None;
+        }
+        let mut bytes = [0; 32];
+        bytes[..raw.len()].copy_from_slice(raw);
+        Some(Self { len: raw.len() as u8, bytes })
+    }
+
+    /// Returns the raw bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
+
+    /// Returns the first 10 hex digits, for people.
+    pub fn short(&self) -> String {
+        self.to_string()[..10].to_owned()
+    }
+}
+
+impl FromStr for Oid {
+    type Err = OidError;
+
+    fn from_str(text: &str) -> Result<Self, OidError> {
+        let refuse = || OidError(text.chars().take(80).collect());
+        let digit = |c: u8| match c {
+            b'0'..=b'9' => Some(c - b'0'),
+            b'a'..=b'f' => Some(c - b'a' + 10),
+            _ => None,
+        };
+        let raw = text.as_bytes().chunks(2).map(|pair| match pair {
+            [high, low] => Some(digit(*high)? << 4 | digit(*low)?),
+            _ => None,
+        });
+        let raw: Vec<u8> = raw.collect::<Option<_>>().ok_or_else(refuse)?;
+        Self::from_bytes(&raw).ok_or_else(refuse)
+    }
+}
+
+as_text!(Oid);
+
+impl fmt::Display for Oid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_bytes().iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Oid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn parses_exactly_what_it_prints(raw in prop_oneof![
+            proptest::collection::vec(any::<u8>(), 20),
+            proptest::collection::vec(any::<u8>(), 32),
+        ]) {
+            let oid = Oid::from_bytes(&raw).unwrap();
+            prop_assert_eq!(oid.to_string().parse::<Oid>().unwrap(), oid);
+        }
+
+        #[test]
+        fn refuses_everything_else(text in "[0-9a-zA-Z]{0,70}") {
+            prop_assume!(![40, 64].contains(&text.len()));
+            prop_assert!(text.parse::<Oid>().is_err());
+        }
+    }
+}

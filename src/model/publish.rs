@@ -1,0 +1,467 @@
+//! The rules for changing a domain: who may, what a version fixes, and which way versions go.
+//! Publishing, `contract edit` and `admin contract` all decide here.
+//!
+//! Ownership on one machine is a guard against mistakes, not a defence: whoever can write to the
+//! store can write anything.
+
+use super::{
+    binding::Binding,
+    candidate::{Declared, Judged},
+    change::{DomainChange, Event},
+    contract::{Contract, Withdrawn, Yanked},
+    name::{ContractName, DomainName, RepoName},
+    schema,
+    version::Version,
+    view::DomainView,
+};
+
+/// Why a change is not made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// Another repository owns the contract.
+    #[error("{domain}/{contract} belongs to {owner}; only {owner} changes it, not {acting}")]
+    NotOwner {
+        /// Where.
+        domain: DomainName,
+        /// What.
+        contract: ContractName,
+        /// Whose it is.
+        owner: RepoName,
+        /// Who tried.
+        acting: RepoName,
+    },
+    /// The repository does not take part in the domain.
+    #[error("{repo} is not a member of domain {domain}")]
+    NotMember {
+        /// Where.
+        domain: DomainName,
+        /// Who.
+        repo: RepoName,
+    },
+    /// A name that differs from an existing one in case alone.
+    #[error("{domain}/{contract} differs from the existing {existing} in upper and lower case alone")]
+    Collides {
+        /// Where.
+        domain: DomainName,
+        /// The new name.
+        contract: ContractName,
+        /// The existing one.
+        existing: ContractName,
+    },
+    /// The version stands for other content already.
+    #[error(
+        "{domain}/{contract} {version} was published with other content; a published version never changes: bump to {bump}"
+    )]
+    Republished {
+        /// Where.
+        domain: DomainName,
+        /// What.
+        contract: ContractName,
+        /// The version that was used twice.
+        version: Version,
+        /// The version to use.
+        bump: Version,
+    },
+    /// The version would go down.
+    #[error("{domain}/{contract} would go down from {current} to {version}")]
+    Down {
+        /// Where.
+        domain: DomainName,
+        /// What.
+        contract: ContractName,
+        /// The realm's version.
+        current: Version,
+        /// The candidate's version.
+        version: Version,
+    },
+    /// A rollback to something that was never published.
+    #[error("{domain}/{contract} {version} was never published; a rollback goes back to a published version")]
+    NotPublished {
+        /// Where.
+        domain: DomainName,
+        /// What.
+        contract: ContractName,
+        /// The version.
+        version: Version,
+    },
+    /// The version was yanked.
+    #[error("{domain}/{contract} {version} was yanked ({reason}); bump to {bump}")]
+    Yanked {
+        /// Where.
+        domain: DomainName,
+        /// What.
+        contract: ContractName,
+        /// The version.
+        version: Version,
+        /// Why it was yanked.
+        reason: String,
+        /// The version to use.
+        bump: Version,
+    },
+    /// The document is wrong in itself.
+    #[error("{domain}/{contract}: {}", messages.join("; "))]
+    Invalid {
+        /// Where.
+        domain: DomainName,
+        /// What.
+        contract: ContractName,
+        /// Everything that is wrong, each with its place.
+        messages: Vec<String>,
+    },
+    /// The realm's own copy cannot be read, so nothing is decided over it.
+    #[error("{domain}/{contract} is damaged in the realm; it is not overwritten")]
+    Damaged {
+        /// Where.
+        domain: DomainName,
+        /// What.
+        contract: ContractName,
+    },
+}
+
+impl Refusal {
+    /// Returns the stable code of this kind of refusal.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NotOwner { .. } => "not-owner",
+            Self::NotMember { .. } => "not-member",
+            Self::Collides { .. } => "name-collision",
+            Self::Republished { .. } => "version-reused",
+            Self::Down { .. } => "version-down",
+            Self::NotPublished { .. } => "not-published",
+            Self::Yanked { .. } => "yanked-version",
+            Self::Invalid { .. } => "invalid-contract",
+            Self::Damaged { .. } => "damaged-contract",
+        }
+    }
+
+    /// Returns the contract it is about.
+    pub fn contract(&self) -> Option<&ContractName> {
+        match self {
+            Self::NotMember { .. } => None,
+            Self::NotOwner { contract, .. }
+            | Self::Collides { contract, .. }
+            | Self::Republished { contract, .. }
+            | Self::Down { contract, .. }
+            | Self::NotPublished { contract, .. }
+            | Self::Yanked { contract, .. }
+            | Self::Invalid { contract, .. }
+            | Self::Damaged { contract, .. } => Some(contract),
+        }
+    }
+}
+
+/// What a set of rules decided: the changes, and what they mean.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Decision {
+    /// For storage.
+    pub changes: Vec<DomainChange>,
+    /// For people.
+    pub events: Vec<Event>,
+}
+
+/// Whether a version may go down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// It may not.
+    Forward,
+    /// It may, back to a published version, because somebody said so.
+    Rollback,
+}
+
+/// Decides on one contract document that `acting` wants the domain to hold.
+///
+/// # Errors
+/// A [`Refusal`] that names the contract and the way out.
+pub fn contract(
+    domain: &DomainView,
+    acting: &RepoName,
+    document: &Contract,
+    direction: Direction,
+) -> Result<Decision, Refusal> {
+    may_change(domain, acting, &document.name)?;
+    if document.owner != *acting {
+        return Err(Refusal::NotOwner {
+            domain: domain.info.name.clone(),
+            contract: document.name.clone(),
+            owner: document.owner.clone(),
+            acting: acting.clone(),
+        });
+    }
+    let problems = document_problems(document);
+    if !problems.is_empty() {
+        return Err(Refusal::Invalid {
+            domain: domain.info.name.clone(),
+            contract: document.name.clone(),
+            messages: problems,
+        });
+    }
+    keep_published_content(domain, document)?;
+    next(domain, document.clone().sealed(), direction)
+}
+
+/// Returns what is wrong with a document in itself, each problem with its place.
+pub fn document_problems(document: &Contract) -> Vec<String> {
+    let place = |problem: schema::Problem| {
+        let part = match problem.part {
+            schema::Part::Schema => "schema",
+            schema::Part::Value => "value",
+        };
+        format!("{part}{}: {}", problem.pointer, problem.message)
+    };
+    let problems = schema::problems(&document.schema.0, &document.value.0).into_iter().map(place);
+    document.contradiction().into_iter().chain(problems).collect()
+}
+
+/// Whoever acts must be a member, must own what is there, and must not shadow another name.
+fn may_change(domain: &DomainView, acting: &RepoName, name: &ContractName) -> Result<(), Refusal> {
+    let at = || (domain.info.name.clone(), name.clone());
+    if !domain.info.has_member(acting) {
+        return Err(Refusal::NotMember { domain: domain.info.name.clone(), repo: acting.clone() });
+    }
+    if domain.is_damaged(name) {
+        let (domain, contract) = at();
+        return Err(Refusal::Damaged { domain, contract });
+    }
+    match domain.owner(name) {
+        Some(owner) if owner != acting => {
+            let (domain, contract) = at();
+            return Err(Refusal::NotOwner { domain, contract, owner: owner.clone(), acting: acting.clone() });
+        }
+        _ => {}
+    }
+    let existing = domain.versions.keys().chain(domain.contracts.keys());
+    if let Some(existing) = existing.into_iter().find(|other| *other != name && other.collides_with(name)) {
+        let (domain, contract) = at();
+        return Err(Refusal::Collides { domain, contract, existing: existing.clone() });
+    }
+    Ok(())
+}
+
+/// A published version never changes, and a yanked one does not come back.
+fn keep_published_content(domain: &DomainView, document: &Contract) -> Result<(), Refusal> {
+    let at = || (domain.info.name.clone(), document.name.clone());
+    let current = domain.contracts.get(&document.name);
+    let published = domain
+        .published
+        .get(&(document.name.clone(), document.version.clone()))
+        .or_else(|| current.filter(|current| current.version == document.version));
+    if published.is_some_and(|published| published.computed_content_hash() != document.computed_content_hash()) {
+        let (domain_name, contract) = at();
+        return Err(Refusal::Republished {
+            domain: domain_name,
+            contract,
+            version: document.version.clone(),
+            bump: free_bump(domain, document),
+        });
+    }
+    match current.and_then(|current| current.yanked_reason(&document.version)) {
+        Some(reason) if current.is_some_and(|current| current.version != document.version) => {
+            let (domain_name, contract) = at();
+            Err(Refusal::Yanked {
+                domain: domain_name,
+                contract,
+                version: document.version.clone(),
+                reason: reason.to_owned(),
+                bump: free_bump(domain, document),
+            })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns the next version that is free: above every release, as breaking as the owner's promise.
+fn free_bump(domain: &DomainView, document: &Contract) -> Version {
+    let released = domain.versions.get(&document.name).into_iter().flatten().filter(|version| !version.is_prerelease());
+    let highest = released.max().unwrap_or(&document.version).max(&document.version);
+    highest.bump(!document.compatibility.backwards)
+}
+
+/// Which way the contract goes from what the domain holds.
+fn next(domain: &DomainView, document: Contract, direction: Direction) -> Result<Decision, Refusal> {
+    let name = document.name.clone();
+    let version = document.version.clone();
+    let is_published = domain.versions.get(&name).is_some_and(|versions| versions.contains(&version));
+    let keep = (!is_published).then(|| DomainChange::Version(Box::new(document.as_published())));
+    if version.is_prerelease() {
+        let events = keep.iter().map(|_| Event::Prerelease(name.clone(), version.clone())).collect();
+        return Ok(Decision { changes: keep.into_iter().collect(), events });
+    }
+    let event = match domain.contracts.get(&name) {
+        None => Event::Added(name, version),
+        Some(current) if current.version == version => {
+            // The realm's own marks are not the document's to change.
+            let document = Contract { yanked: current.yanked.clone(), retired: current.retired.clone(), ..document };
+            let changes: Vec<_> =
+                if document == *current { None } else { Some(DomainChange::Contract(Box::new(document))) }
+                    .into_iter()
+                    .collect();
+            let events = changes.iter().map(|_| Event::Described(name.clone(), version.clone())).collect();
+            return Ok(Decision { changes: keep.into_iter().chain(changes).collect(), events });
+        }
+        Some(current) if current.version < version => Event::Updated(name, current.version.clone(), version),
+        Some(current) => match direction {
+            Direction::Rollback if is_published => Event::RolledBack(name, current.version.clone(), version),
+            Direction::Rollback => {
+                return Err(Refusal::NotPublished { domain: domain.info.name.clone(), contract: name, version });
+            }
+            Direction::Forward => {
+                return Err(Refusal::Down {
+                    domain: domain.info.name.clone(),
+                    contract: name,
+                    current: current.version.clone(),
+                    version,
+                });
+            }
+        },
+    };
+    // A new version brings a retired contract back; what was yanked stays yanked.
+    let yanked = domain.contracts.get(&document.name).map(|current| current.yanked.clone()).unwrap_or_default();
+    let current = DomainChange::Contract(Box::new(Contract { yanked, retired: None, ..document }));
+    Ok(Decision { changes: keep.into_iter().chain([current]).collect(), events: vec![event] })
+}
+
+/// Decides on the part that `repo` plays, resolving its imports against the domain.
+///
+/// # Errors
+/// [`Refusal::NotMember`].
+pub fn binding(
+    domain: &DomainView,
+    repo: &RepoName,
+    mut wanted: Binding,
+    now: jiff::Timestamp,
+) -> Result<Decision, Refusal> {
+    if !domain.info.has_member(repo) {
+        return Err(Refusal::NotMember { domain: domain.info.name.clone(), repo: repo.clone() });
+    }
+    let held = domain.bindings.get(repo);
+    for import in &mut wanted.imports {
+        let resolved = domain.standing(import).resolved().cloned();
+        let before = held.and_then(|held| held.import(&import.contract));
+        let unchanged = before.is_some_and(|before| before.resolved_version == resolved);
+        import.resolved_at =
+            if unchanged { before.and_then(|before| before.resolved_at) } else { resolved.as_ref().map(|_| now) };
+        import.resolved_version = resolved;
+    }
+    if held == Some(&wanted) {
+        return Ok(Decision::default());
+    }
+    Ok(Decision {
+        changes: vec![DomainChange::Binding(repo.clone(), wanted)],
+        events: vec![Event::Bound(repo.clone())],
+    })
+}
+
+/// Decides on everything that a repository's files say of one domain. Files that did not change
+/// since the last published commit leave the realm alone.
+///
+/// # Errors
+/// Every refusal, in the order of the files.
+pub fn candidate(
+    domain: &DomainView,
+    judged: Judged<'_>,
+    direction: Direction,
+    now: jiff::Timestamp,
+) -> Result<Decision, Vec<Refusal>> {
+    let mut refusals = Vec::new();
+    let mut decision = Decision::default();
+    let name = &domain.info.name;
+    for (_, declared) in judged.candidate.contracts_in(name).filter(|(_, declared)| declared.changed) {
+        match contract(domain, judged.repo, &declared.document, direction) {
+            Ok(mut part) => {
+                decision.changes.append(&mut part.changes);
+                decision.events.append(&mut part.events);
+            }
+            Err(refusal) => refusals.push(refusal),
+        }
+    }
+    // Imports resolve against what this very commit publishes.
+    let after = overlay(domain, &decision.changes);
+    if let Some(Declared { document, .. }) = judged.candidate.bindings.get(name).filter(|declared| declared.changed) {
+        match binding(&after, judged.repo, document.clone(), now) {
+            Ok(mut part) => {
+                decision.changes.append(&mut part.changes);
+                decision.events.append(&mut part.events);
+            }
+            Err(refusal) => refusals.push(refusal),
+        }
+    }
+    if judged.candidate.removed_bindings.contains(name) && domain.bindings.contains_key(judged.repo) {
+        decision.changes.push(DomainChange::RemoveBinding(judged.repo.clone()));
+        decision.events.push(Event::Unbound(judged.repo.clone()));
+    }
+    if refusals.is_empty() { Ok(decision) } else { Err(refusals) }
+}
+
+/// Returns the domain as it would be with `changes` made.
+pub fn overlay(domain: &DomainView, changes: &[DomainChange]) -> DomainView {
+    let mut after = domain.clone();
+    for change in changes {
+        match change.clone() {
+            DomainChange::Domain(info) => after.info = info,
+            DomainChange::Contract(contract) => {
+                after.contracts.insert(contract.name.clone(), *contract);
+            }
+            DomainChange::Version(contract) => {
+                let key = (contract.name.clone(), contract.version.clone());
+                after.versions.entry(key.0.clone()).or_default().insert(key.1.clone());
+                after.published.insert(key, *contract);
+            }
+            DomainChange::Binding(repo, binding) => {
+                after.bindings.insert(repo, binding);
+            }
+            DomainChange::RemoveBinding(repo) => {
+                after.bindings.remove(&repo);
+            }
+            DomainChange::Source(repo, source) => {
+                after.sources.insert(repo, source);
+            }
+            DomainChange::RemoveSource(repo) => {
+                after.sources.remove(&repo);
+            }
+        }
+    }
+    after
+}
+
+/// Decides on withdrawing a contract; its content stays.
+///
+/// # Errors
+/// A [`Refusal`] where `acting` may not.
+pub fn retire(domain: &DomainView, acting: &RepoName, held: &Contract, reason: &str) -> Result<Decision, Refusal> {
+    may_change(domain, acting, &held.name)?;
+    let retired = Some(Withdrawn { reason: reason.to_owned() });
+    Ok(described(held, Contract { retired, ..held.clone() }))
+}
+
+/// Decides on marking one version as not to be picked any more; its content stays.
+///
+/// # Errors
+/// A [`Refusal`] where `acting` may not, or where the version was never published.
+pub fn yank(
+    domain: &DomainView,
+    acting: &RepoName,
+    held: &Contract,
+    version: &Version,
+    reason: &str,
+) -> Result<Decision, Refusal> {
+    may_change(domain, acting, &held.name)?;
+    if !domain.versions.get(&held.name).is_some_and(|versions| versions.contains(version)) {
+        return Err(Refusal::NotPublished {
+            domain: domain.info.name.clone(),
+            contract: held.name.clone(),
+            version: version.clone(),
+        });
+    }
+    let mut yanked: Vec<_> = held.yanked.iter().filter(|yanked| yanked.version != *version).cloned().collect();
+    yanked.push(Yanked { version: version.clone(), reason: reason.to_owned() });
+    yanked.sort_by(|a, b| a.version.cmp(&b.version));
+    Ok(described(held, Contract { yanked, ..held.clone() }))
+}
+
+fn described(held: &Contract, wanted: Contract) -> Decision {
+    if *held == wanted {
+        return Decision::default();
+    }
+    let event = Event::Described(held.name.clone(), held.version.clone());
+    Decision { changes: vec![DomainChange::Contract(Box::new(wanted))], events: vec![event] }
+}

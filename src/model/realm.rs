@@ -1,0 +1,43 @@
+//! A realm: one shared space of state, and the repositories in it.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    name::{RealmName, RepoName},
+    oid::Oid,
+};
+
+/// The storage format this program reads and writes.
+pub const FORMAT: u32 = 1;
+
+/// What `realm.json` says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Realm {
+    /// The storage format; a newer one than [`FORMAT`] is refused, never rewritten.
+    pub format: u32,
+    /// Its name.
+    pub name: RealmName,
+}
+
+/// A repository that joined: what `repos/<repo>.json` says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Repo {
+    /// Its name.
+    pub name: RepoName,
+    /// Where it is fetched from, without credentials.
+    #[serde(default)]
+    pub url: Option<String>,
+    /// Its root commits: they tell it from another repository of that name.
+    #[serde(default)]
+    pub roots: Vec<Oid>,
+}
+
+impl Repo {
+    /// Returns whether both entries are the same repository: a shared root commit or the same url.
+    pub fn is_same_repository(&self, other: &Self) -> bool {
+        let same_url = self.url.is_some() && self.url == other.url;
+        same_url || self.roots.iter().any(|root| other.roots.contains(root))
+    }
+}

@@ -1,0 +1,50 @@
+//! Types that are one text in JSON and YAML.
+
+use std::{fmt, marker::PhantomData, str::FromStr};
+
+use serde::{
+    Deserializer,
+    de::{Error, Visitor},
+};
+
+/// Parses a text as it is met, so that an error has the place of that text.
+pub fn deserialize<'de, T, D>(deserializer: D) -> Result<T, D::Error>
+where
+    T: FromStr<Err: fmt::Display>,
+    D: Deserializer<'de>,
+{
+    struct Text<T>(PhantomData<T>);
+
+    impl<T: FromStr<Err: fmt::Display>> Visitor<'_> for Text<T> {
+        type Value = T;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a text in quotes")
+        }
+
+        fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+            text.parse().map_err(E::custom)
+        }
+    }
+
+    deserializer.deserialize_str(Text(PhantomData))
+}
+
+/// Gives types with `FromStr` and `Display` that text as their form in JSON and YAML.
+macro_rules! as_text {
+    ($($name:ty),+ $(,)?) => {$(
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                $crate::model::text::deserialize(deserializer)
+            }
+        }
+    )+};
+}
+
+pub(crate) use as_text;

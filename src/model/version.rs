@@ -1,0 +1,121 @@
+//! Contract versions: Semantic Versioning 2.0.0 without build metadata.
+
+use std::{fmt, str::FromStr};
+
+use super::text::as_text;
+
+/// Longest version accepted, in bytes: it becomes a file name.
+pub const MAX_LEN: usize = 64;
+
+/// A contract's version. Ordered as semver.org section 11 says.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Version(semver::Version);
+
+/// Says why a text is not a version, and what to write instead.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is not a version: {hint}")]
+pub struct VersionError {
+    text: String,
+    hint: String,
+}
+
+impl Version {
+    /// Returns 0.1.0, where a contract starts that says nothing else.
+    pub fn first() -> Self {
+        Self(semver::Version::new(0, 1, 0))
+    }
+
+    /// Returns whether this is a pre-release: published, but never current by itself.
+    pub fn is_prerelease(&self) -> bool {
+        !self.0.pre.is_empty()
+    }
+
+    /// Returns the semver crate's form, for range matching.
+    pub fn semver(&self) -> &semver::Version {
+        &self.0
+    }
+
+    /// Returns the next version that says "consumers may break" or, if not `breaking`, "they do not".
+    /// Below 1.0.0 the minor number says so, as cargo and npm read it.
+    pub fn bump(&self, breaking: bool) -> Self {
+        let v = &self.0;
+        Self(match (breaking, v.major) {
+            (true, 0) | (false, 1..) => semver::Version::new(v.major, v.minor + 1, 0),
+            (true, _) => semver::Version::new(v.major + 1, 0, 0),
+            (false, 0) => semver::Version::new(0, v.minor, v.patch + 1),
+        })
+    }
+}
+
+impl FromStr for Version {
+    type Err = VersionError;
+
+    fn from_str(text: &str) -> Result<Self, VersionError> {
+        let refuse = |hint: String| VersionError { text: text.chars().take(MAX_LEN).collect(), hint };
+        if text.len() > MAX_LEN {
+            return Err(refuse("it is longer than 64 characters".into()));
+        }
+        let version = semver::Version::parse(text)
+            .map_err(|error| refuse(format!("{error}; write MAJOR.MINOR.PATCH, for example \"1.4.0\"")))?;
+        if !version.build.is_empty() {
+            let without = semver::Version { build: semver::BuildMetadata::EMPTY, ..version };
+            return Err(refuse(format!("build metadata has no order; write \"{without}\"")));
+        }
+        // Numbers this large cannot be told apart once a JSON reader made floats of them, and
+        // `bump` must not overflow.
+        if version.major.max(version.minor).max(version.patch) > u64::from(u32::MAX) {
+            return Err(refuse("a number in it is larger than 4294967295".into()));
+        }
+        Ok(Self(version))
+    }
+}
+
+as_text!(Version);
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0.to_string())
+    }
+}
+
+impl fmt::Debug for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn v(text: &str) -> Version {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn refuses_with_what_to_write_instead() {
+        for (text, hint) in [
+            ("1.10", "MAJOR.MINOR.PATCH"),
+            ("v1.0.0", "MAJOR.MINOR.PATCH"),
+            ("1.0.0+build", "write \"1.0.0\""),
+            ("99999999999.0.0", "4294967295"),
+        ] {
+            let error = text.parse::<Version>().unwrap_err().to_string();
+            assert!(error.contains(hint), "{error}");
+        }
+    }
+
+    #[test]
+    fn bumps_what_says_breaking_at_its_stage() {
+        assert_eq!(v("1.4.2").bump(false), v("1.5.0"));
+        assert_eq!(v("1.4.2").bump(true), v("2.0.0"));
+        assert_eq!(v("0.4.2").bump(false), v("0.4.3"));
+        assert_eq!(v("0.4.2").bump(true), v("0.5.0"));
+    }
+
+    #[test]
+    fn orders_prereleases_before_their_release() {
+        assert!(v("1.0.0-rc.2") < v("1.0.0-rc.10"));
+        assert!(v("1.0.0-rc.10") < v("1.0.0"));
+    }
+}

@@ -1,0 +1,154 @@
+//! What a realm holds at one moment, read and parsed. A part that cannot be read is kept as
+//! [`Damage`] beside the rest: it hides no other.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    binding::{Binding, Import},
+    contract::Contract,
+    domain::{Domain, Source},
+    name::{ContractName, DomainName, RepoName},
+    realm::Repo,
+    version::Version,
+};
+
+/// A whole realm.
+#[derive(Debug, Clone, Default)]
+pub struct RealmView {
+    /// The repositories that joined.
+    pub repos: BTreeMap<RepoName, Repo>,
+    /// Its domains.
+    pub domains: BTreeMap<DomainName, DomainView>,
+    /// What could not be read outside the domains.
+    pub damage: Vec<Damage>,
+}
+
+/// One domain.
+#[derive(Debug, Clone)]
+pub struct DomainView {
+    /// Its name, description and members.
+    pub info: Domain,
+    /// The contracts, at their current versions.
+    pub contracts: BTreeMap<ContractName, Contract>,
+    /// Which versions of each contract were published.
+    pub versions: BTreeMap<ContractName, BTreeSet<Version>>,
+    /// Published documents that somebody asked for, or that differ from the current one.
+    pub published: BTreeMap<(ContractName, Version), Contract>,
+    /// The part each repository plays.
+    pub bindings: BTreeMap<RepoName, Binding>,
+    /// The last published commit of each repository.
+    pub sources: BTreeMap<RepoName, Source>,
+    /// What could not be read.
+    pub damage: Vec<Damage>,
+}
+
+/// A stored file that could not be read, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damage {
+    /// Which file, as git names it: `refs/blue/domains/s3:contracts/paths.json`.
+    pub file: String,
+    /// What it should have held, where it can be told.
+    pub subject: Subject,
+    /// What is wrong with it, with its place.
+    pub problem: String,
+}
+
+/// What a damaged file should have held.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Subject {
+    /// A contract, current or at one version.
+    Contract(ContractName),
+    /// The binding of a repository.
+    Binding(RepoName),
+    /// Anything else.
+    Other,
+}
+
+impl DomainView {
+    /// Returns a domain without contracts.
+    pub fn new(info: Domain) -> Self {
+        Self {
+            info,
+            contracts: BTreeMap::new(),
+            versions: BTreeMap::new(),
+            published: BTreeMap::new(),
+            bindings: BTreeMap::new(),
+            sources: BTreeMap::new(),
+            damage: Vec::new(),
+        }
+    }
+
+    /// Returns whether the file that should hold `contract` could not be read.
+    pub fn is_damaged(&self, contract: &ContractName) -> bool {
+        self.damage.iter().any(|damage| damage.subject == Subject::Contract(contract.clone()))
+    }
+
+    /// Returns the repository that owns `contract`, also where only pre-releases were published.
+    pub fn owner(&self, contract: &ContractName) -> Option<&RepoName> {
+        let published = || self.published.iter().rev().find(|((name, _), _)| name == contract).map(|(_, doc)| doc);
+        self.contracts.get(contract).or_else(published).map(|contract| &contract.owner)
+    }
+
+    /// Returns who imports `contract`, and how.
+    pub fn importers<'a>(&'a self, contract: &'a ContractName) -> impl Iterator<Item = (&'a RepoName, &'a Import)> {
+        self.bindings.iter().filter_map(|(repo, binding)| Some((repo, binding.import(contract)?)))
+    }
+
+    /// Returns how `import` stands against what the domain holds now.
+    pub fn standing(&self, import: &Import) -> Standing {
+        let Some(contract) = self.contracts.get(&import.contract) else {
+            return Standing::Missing;
+        };
+        if import.version.matches(&contract.version) {
+            return Standing::Satisfied(contract.version.clone());
+        }
+        // An older version counts only where the provider says that it still serves it.
+        let served = self.versions.get(&import.contract).into_iter().flatten().rev().find(|version| {
+            import.version.matches(version) && contract.supported.iter().any(|range| range.matches(version))
+        });
+        match served {
+            Some(version) => Standing::Behind { current: contract.version.clone(), served: version.clone() },
+            None => Standing::Broken { current: contract.version.clone() },
+        }
+    }
+}
+
+/// How an import stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Standing {
+    /// The current version satisfies it.
+    Satisfied(Version),
+    /// The current version does not, but the provider still serves one that does.
+    Behind {
+        /// The current version.
+        current: Version,
+        /// The newest version that satisfies the import and is still served.
+        served: Version,
+    },
+    /// Nothing that is served satisfies it.
+    Broken {
+        /// The current version.
+        current: Version,
+    },
+    /// There is no such contract, or only pre-releases of it.
+    Missing,
+}
+
+impl Standing {
+    /// Returns the version that the import resolves to.
+    pub fn resolved(&self) -> Option<&Version> {
+        match self {
+            Self::Satisfied(version) | Self::Behind { served: version, .. } => Some(version),
+            Self::Broken { .. } | Self::Missing => None,
+        }
+    }
+
+    /// Returns the word for it: `current`, `stale` or `broken`.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Satisfied(_) => "current",
+            Self::Behind { .. } => "stale",
+            Self::Broken { .. } | Self::Missing => "broken",
+        }
+    }
+}

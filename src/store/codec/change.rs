@@ -1,0 +1,23 @@
+//! Changes of a domain as edits of its tree.
+
+use super::encode;
+use crate::{
+    model::change::DomainChange,
+    store::TreePath,
+    store::{layout, port::Edit},
+};
+
+/// Returns the edit that carries out `change`.
+pub fn edit(change: &DomainChange) -> (TreePath, Edit) {
+    match change {
+        DomainChange::Domain(domain) => (layout::domain(), Edit::Put(encode(domain))),
+        DomainChange::Contract(contract) => (layout::contract(&contract.name), Edit::Put(encode(contract))),
+        DomainChange::Version(contract) => {
+            (layout::version(&contract.name, &contract.version), Edit::Put(encode(contract)))
+        }
+        DomainChange::Binding(repo, binding) => (layout::binding(repo), Edit::Put(encode(binding))),
+        DomainChange::RemoveBinding(repo) => (layout::binding(repo), Edit::Remove),
+        DomainChange::Source(repo, source) => (layout::source(repo), Edit::Put(encode(source))),
+        DomainChange::RemoveSource(repo) => (layout::source(repo), Edit::Remove),
+    }
+}

@@ -1,0 +1,70 @@
+//! JSON as the store keeps it: sorted keys, two spaces, one final newline, so that `git diff`
+//! between two versions reads well and equal content has an equal id.
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{MAX_BLOB, Problem};
+
+/// Returns `value` as the store keeps it.
+pub fn encode<T: Serialize>(value: &T) -> Vec<u8> {
+    // Through `Value`, whose maps are sorted. Model types serialize into JSON without fail: string
+    // keys and finite numbers.
+    let mut bytes = serde_json::to_value(value)
+        .and_then(|value| serde_json::to_vec_pretty(&value))
+        .unwrap_or_else(|error| unreachable!("model types have a JSON form: {error}"));
+    bytes.push(b'\n');
+    bytes
+}
+
+/// Reads a stored file.
+///
+/// # Errors
+/// The place and what is wrong there.
+pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    if bytes.len() > MAX_BLOB {
+        return Err(Problem::whole(format!("it is larger than {} MiB", MAX_BLOB >> 20)));
+    }
+    serde_json::from_slice(bytes).map_err(|error| {
+        let place = |number: usize| u32::try_from(number).ok().filter(|number| *number > 0);
+        let (line, column) = (place(error.line()), place(error.column()));
+        // serde_json ends its message with the place, which `Problem` prints itself.
+        let message = error.to_string();
+        let message = message.split(" at line ").next().unwrap_or(&message).to_owned();
+        Problem { line, column, message }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{binding::Binding, contract::Contract, realm::Realm};
+    use proptest::prelude::*;
+
+    #[test]
+    fn keys_are_sorted_and_all_there() {
+        let contract = Contract::new("paths".parse().unwrap(), "fungal".parse().unwrap()).sealed();
+        let text = String::from_utf8(encode(&contract)).unwrap();
+        let keys: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("  \"")?.split('"').next()).collect();
+        assert!(keys.is_sorted(), "{keys:?}");
+        assert_eq!(keys.len(), 15, "{keys:?}");
+        assert!(text.ends_with("}\n"));
+        assert_eq!(decode::<Contract>(text.as_bytes()).unwrap(), contract);
+    }
+
+    #[test]
+    fn an_error_names_the_place() {
+        let problem = decode::<Realm>(b"{\n  \"format\": 1,\n  \"name\": \"a b\"\n}").unwrap_err();
+        assert_eq!(problem.line, Some(3));
+        assert!(problem.message.contains("not a realm name"), "{}", problem.message);
+        let problem = decode::<Realm>(b"{\"format\": 1, \"name\": \"a\", \"name\": \"b\"}").unwrap_err();
+        assert!(problem.message.contains("duplicate field"), "{}", problem.message);
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = decode::<Contract>(&bytes);
+            let _ = decode::<Binding>(&bytes);
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! Bytes to model and back: JSON as the store keeps it, YAML as people write it.
+
+mod change;
+mod json;
+mod problem;
+mod yaml;
+
+pub use change::edit;
+pub use json::{decode, encode};
+pub use problem::Problem;
+pub use yaml::{binding, binding_lines, config, contract, contract_lines, document, render, value};
+
+pub use yaml::Config;
+
+/// Largest stored file that is read, in bytes.
+pub const MAX_BLOB: usize = 8 << 20;
+/// Largest file written by people that is read, in bytes.
+pub const MAX_FILE: usize = 1 << 20;

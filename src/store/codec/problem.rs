@@ -1,0 +1,38 @@
+//! Why bytes could not be read, and where.
+
+use std::fmt;
+
+use crate::model::candidate::FileProblem;
+
+/// A place in a document, and what is wrong there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The line, from 1, where it can be told.
+    pub line: Option<u32>,
+    /// The column, from 1, where it can be told.
+    pub column: Option<u32>,
+    /// What is wrong, and what to write instead.
+    pub message: String,
+}
+
+impl Problem {
+    /// Returns a problem of the whole document.
+    pub fn whole(message: impl Into<String>) -> Self {
+        Self { line: None, column: None, message: message.into() }
+    }
+
+    /// Returns the problem as one of the file at `path`.
+    pub fn in_file(self, path: &str) -> FileProblem {
+        FileProblem { path: path.to_owned(), line: self.line, column: self.column, message: self.message }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        match (self.line, self.column) {
+            (Some(line), Some(column)) => write!(f, " (line {line}, column {column})"),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! YAML as people write it, read strictly: one document, no anchors, no merge keys, no unknown
+//! tags or fields, bounded in bytes, nodes and depth. What YAML 1.1 and 1.2 read differently must
+//! be quoted.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_saphyr::{
+    Error, Options, Spanned,
+    budget::BudgetBreach,
+    options::{MergeKeyPolicy, NonFiniteFloatPolicy},
+};
+
+use super::{MAX_FILE, Problem};
+use crate::model::{
+    binding::Binding,
+    contract::Contract,
+    json::{Json, MAX_DEPTH},
+    name::{ContractName, RealmName, RepoName},
+};
+
+/// Most nodes of a document.
+const MAX_NODES: usize = 20_000;
+/// Most bytes of all scalars of a document.
+const MAX_SCALARS: usize = 256 << 10;
+
+fn strict() -> Options {
+    serde_saphyr::options! {
+        strict_booleans: true,
+        no_schema: true,
+        merge_keys: MergeKeyPolicy::Error,
+        reject_unsupported_tags: true,
+        non_finite_float_policy: NonFiniteFloatPolicy::Reject,
+        with_snippet: false,
+        budget: serde_saphyr::budget! {
+            max_aliases: 0,
+            max_anchors: 0,
+            max_documents: 1,
+            max_depth: MAX_DEPTH + 2,
+            max_nodes: MAX_NODES,
+            max_total_scalar_bytes: MAX_SCALARS,
+        },
+    }
+}
+
+/// Reads a document of people's own.
+///
+/// # Errors
+/// The place and what to write instead.
+pub fn document<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    serde_saphyr::from_str_with_options(text(bytes)?, strict()).map_err(|error| explain(&error))
+}
+
+fn text(bytes: &[u8]) -> Result<&str, Problem> {
+    if bytes.len() > MAX_FILE {
+        return Err(Problem::whole(format!("the file is larger than {} MiB", MAX_FILE >> 20)));
+    }
+    std::str::from_utf8(bytes).map_err(|error| {
+        let line = bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count() + 1;
+        Problem { line: u32::try_from(line).ok(), column: None, message: "the text is not UTF-8".into() }
+    })
+}
+
+fn explain(error: &Error) -> Problem {
+    let error = error.without_snippet();
+    let message = match error {
+        Error::DuplicateMappingKey { key: Some(key), .. } => format!("the key {key:?} is there twice"),
+        Error::DuplicateMappingKey { key: None, .. } => "a key is there twice".into(),
+        Error::QuotingRequired { value, .. } => {
+            format!("{value} is read as a number, a boolean or nothing by YAML; write \"{value}\" with quotes")
+        }
+        Error::MergeKeyNotAllowed { .. } => "merge keys (<<) are not allowed; write the keys out".into(),
+        Error::NonFiniteFloat { value, .. } => format!("{value} has no JSON form; write \"{value}\" as a string"),
+        Error::UnsupportedTag { tag, .. } => format!("the tag {tag} is not allowed"),
+        Error::MultipleDocuments { .. } => "there is more than one document (---); keep one".into(),
+        Error::Eof { .. } => "the file ends too early, or is empty".into(),
+        Error::Budget { breach, .. } => match breach {
+            BudgetBreach::Aliases { .. } | BudgetBreach::Anchors { .. } => {
+                "anchors and aliases (& and *) are not allowed; write the value out".into()
+            }
+            BudgetBreach::Documents { .. } => "there is more than one document (---); keep one".into(),
+            BudgetBreach::Depth { .. } => format!("nested deeper than {MAX_DEPTH} levels"),
+            BudgetBreach::Nodes { .. } => format!("it has more than {MAX_NODES} values"),
+            BudgetBreach::ScalarBytes { .. } => format!("its texts are longer than {} KiB in all", MAX_SCALARS >> 10),
+            _ => "it is too large".into(),
+        },
+        other => {
+            let message = other.to_string();
+            message.split(" at line ").next().unwrap_or(&message).to_owned()
+        }
+    };
+    let place = error.location().filter(|place| place.line() > 0);
+    let number = |number: u64| u32::try_from(number).ok();
+    Problem {
+        line: place.and_then(|place| number(place.line())),
+        column: place.and_then(|place| number(place.column())),
+        message,
+    }
+}
+
+/// Reads a contract of `.blue/contracts/<domain>/<name>.yaml`.
+///
+/// # Errors
+/// The place and what to write instead.
+pub fn contract(bytes: &[u8], name: &ContractName) -> Result<Contract, Problem> {
+    let contract: Contract = document(bytes)?;
+    if contract.name != *name {
+        let message = format!("the contract is named {}, its file {name}.yaml: make them the same", contract.name);
+        return Err(Problem { line: contract_lines(bytes).get("name").copied(), ..Problem::whole(message) });
+    }
+    let own = [
+        ("schema_hash", contract.schema_hash.is_some()),
+        ("content_hash", contract.content_hash.is_some()),
+        ("retired", contract.retired.is_some()),
+        ("yanked", !contract.yanked.is_empty()),
+    ];
+    if let Some((field, _)) = own.into_iter().find(|(_, set)| *set) {
+        return Err(Problem::whole(format!("{field} is kept by the realm; remove it from the file")));
+    }
+    Ok(contract)
+}
+
+/// Reads a binding of `.blue/bindings/<domain>.yaml`.
+///
+/// # Errors
+/// The place and what to write instead.
+pub fn binding(bytes: &[u8]) -> Result<Binding, Problem> {
+    let binding: Binding = document(bytes)?;
+    if binding.imports.iter().any(|import| import.resolved_version.is_some() || import.resolved_at.is_some()) {
+        return Err(Problem::whole(
+            "resolved_version and resolved_at are kept by the realm; remove them from the file",
+        ));
+    }
+    match binding.contradiction() {
+        Some(message) => Err(Problem::whole(message)),
+        None => Ok(binding),
+    }
+}
+
+/// Returns the lines of a contract's `name` and `version`, as far as they can be told.
+pub fn contract_lines(bytes: &[u8]) -> BTreeMap<String, u32> {
+    #[derive(Deserialize)]
+    struct Lines {
+        name: Spanned<String>,
+        version: Spanned<String>,
+    }
+    let Ok(lines) = document::<Lines>(bytes) else {
+        return BTreeMap::new();
+    };
+    BTreeMap::from([("name".to_owned(), line(&lines.name)), ("version".to_owned(), line(&lines.version))])
+}
+
+/// Returns the line of each contract that a binding names: of its range, where it is imported.
+pub fn binding_lines(bytes: &[u8]) -> BTreeMap<String, u32> {
+    #[derive(Deserialize)]
+    struct Lines {
+        #[serde(default)]
+        exports: Vec<Export>,
+        #[serde(default)]
+        imports: Vec<Import>,
+    }
+    #[derive(Deserialize)]
+    struct Export {
+        contract: Spanned<String>,
+    }
+    #[derive(Deserialize)]
+    struct Import {
+        contract: String,
+        version: Spanned<String>,
+    }
+    let Ok(lines) = document::<Lines>(bytes) else {
+        return BTreeMap::new();
+    };
+    let exports = lines.exports.into_iter().map(|export| (export.contract.value.clone(), line(&export.contract)));
+    let imports = lines.imports.into_iter().map(|import| (import.contract, line(&import.version)));
+    exports.chain(imports).collect()
+}
+
+fn line<T>(spanned: &Spanned<T>) -> u32 {
+    u32::try_from(spanned.referenced.line()).unwrap_or(u32::MAX)
+}
+
+/// Reads any value, for a schema or a value in a file of its own (JSON is YAML too).
+///
+/// # Errors
+/// The place and what to write instead.
+pub fn value(bytes: &[u8]) -> Result<Json, Problem> {
+    document(bytes)
+}
+
+/// What `.blue/config.yaml` proposes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// The realm that the repository wants to be in.
+    pub realm: ProposedRealm,
+    /// The name that it wants to have there.
+    pub repo: RepoName,
+}
+
+/// A realm as `.blue/config.yaml` names it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProposedRealm {
+    /// Its name.
+    pub name: RealmName,
+    /// Where it is shared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+}
+
+/// Reads `.blue/config.yaml`.
+///
+/// # Errors
+/// The place and what to write instead.
+pub fn config(bytes: &[u8]) -> Result<Config, Problem> {
+    document(bytes)
+}
+
+/// Returns `value` as YAML that [`document`] reads back.
+pub fn render<T: Serialize>(value: &T) -> String {
+    let options = serde_saphyr::ser_options! { quote_all: false };
+    serde_saphyr::to_string_with_options(value, options)
+        .unwrap_or_else(|error| unreachable!("model types have a YAML form: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const GOOD: &str = "name: paths\nversion: \"1.4.0\"\nowner: fungal\n";
+
+    fn read(text: &str) -> Result<Contract, Problem> {
+        contract(text.as_bytes(), &"paths".parse().unwrap())
+    }
+
+    #[test]
+    fn what_could_be_misread_is_refused_with_its_place() {
+        for (text, line, hint) in [
+            ("name: paths\nversion: 1.10\nowner: a\n", 2, "\"1.10\" with quotes"),
+            ("name: paths\nversion: no\nowner: a\n", 2, "not a version"),
+            ("name: paths\nversion: \"1.0.0\"\nowner: a\nowner: b\n", 4, "twice"),
+            ("name: paths\nversion: \"1.0.0\"\nowner: a\nvalue: {a: 1, a: 2}\n", 4, "twice"),
+            ("name: paths\nversion: \"1.0.0\"\nowner: a\nvalue: .inf\n", 4, ".inf"),
+            ("name: paths\nversion: \"1.0.0\"\nowner: a\nvalue: 9007199254740993\n", 4, "2^53"),
+            ("name: paths\nversion: \"1.0.0\"\nowner: a\nvalue: 18446744073709551616\n", 4, "2^53"),
+            ("name: paths\nversion: \"1.0.0\"\nowner: &x a\n", 3, "anchors"),
+            ("name: paths\nversion: \"1.0.0\"\nowner: a\nvalue: {<<: {a: 1}}\n", 4, "merge keys"),
+            ("name: paths\nversion: \"1.0.0\"\nowner: a\nvalue: !python/object x\n", 4, "tag"),
+            ("name: paths\nversion: \"1.0.0\"\nowner: a\nsurprise: 1\n", 4, "surprise"),
+            ("name: paths\nversion: \"1.0.0\"\nowner: ../a\n", 3, "not a repo name"),
+        ] {
+            let problem = read(text).unwrap_err();
+            assert!(problem.message.contains(hint), "{text}\n{problem:?}");
+            assert_eq!(problem.line, Some(line), "{text}\n{problem:?}");
+        }
+        for text in ["", "---\n---\n", "[", "name: paths\n---\nname: paths\n"] {
+            read(text).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn the_realms_own_fields_are_not_typed() {
+        let problem = read(&format!("{GOOD}yanked: [{{version: \"1.0.0\", reason: x}}]\n")).unwrap_err();
+        assert!(problem.message.contains("kept by the realm"));
+    }
+
+    #[test]
+    fn size_and_depth_are_bounded() {
+        let deep = format!("{GOOD}value: {}", "[".repeat(100_000));
+        assert!(read(&deep).is_err());
+        let long = format!("{GOOD}value: \"{}\"", "x".repeat(MAX_SCALARS + 1));
+        assert!(read(&long).unwrap_err().message.contains("256 KiB"));
+        let large = vec![b' '; MAX_FILE + 1];
+        assert!(contract(&large, &"paths".parse().unwrap()).unwrap_err().message.contains("1 MiB"));
+        let many = format!("{GOOD}value: [{}]", "1,".repeat(MAX_NODES));
+        assert!(read(&many).unwrap_err().message.contains("20000 values"));
+    }
+
+    #[test]
+    fn lines_are_those_of_the_text() {
+        let lines = binding_lines(b"role: consumer\nimports:\n  - contract: paths\n    version: \">=1.0.0\"\n");
+        assert_eq!(lines["paths"], 4);
+        assert_eq!(contract_lines(GOOD.as_bytes())["version"], 2);
+    }
+
+    #[test]
+    fn what_is_rendered_reads_back() {
+        let config =
+            Config { realm: ProposedRealm { name: "1.10".parse().unwrap(), url: None }, repo: "no".parse().unwrap() };
+        assert_eq!(super::config(render(&config).as_bytes()).unwrap(), config);
+        let mut contract = read(GOOD).unwrap();
+        contract.value = Json(
+            serde_json::json!({"a": "1.10", "b": [null, true, "yes", 1.5, "~", "2026-01-01", "#x"], "é": "a: b\n  c"}),
+        );
+        assert_eq!(read(&render(&contract)).unwrap(), contract);
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_text_never_panics(text in "[ -~\n\t]{0,200}") {
+            let _ = read(&text);
+            let _ = binding(text.as_bytes());
+            let _ = config(text.as_bytes());
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! What can go wrong with storage, each with its subject and its cause.
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use crate::model::oid::Oid;
+
+/// A failure of storage. Cloneable, so that a failed look-up can be kept and reported later.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum StoreError {
+    /// There is no store at this path.
+    #[error("{} is not a realm's store", path.display())]
+    NotAStore {
+        /// Where it was looked for.
+        path: PathBuf,
+    },
+    /// The store uses the reftable backend, whose refs this program cannot move safely.
+    #[error("the store {} keeps its refs as reftable, which git blue cannot write", path.display())]
+    Reftable {
+        /// The store.
+        path: PathBuf,
+    },
+    /// The store was written by a newer program.
+    #[error("the realm has storage format {found}, this git blue knows up to {known}")]
+    NewerFormat {
+        /// The format found.
+        found: u32,
+        /// The newest format known.
+        known: u32,
+    },
+    /// A lock was not released in time.
+    #[error("{} is locked{}{}", lock.display(), holder.as_ref().map(|holder| format!(" by {holder}")).unwrap_or_default(), age.map(|age| format!(", for {} s", age.as_secs())).unwrap_or_default())]
+    Locked {
+        /// The lock file.
+        lock: PathBuf,
+        /// Who holds it, as far as it can be told.
+        holder: Option<String>,
+        /// For how long.
+        age: Option<Duration>,
+    },
+    /// A ref did not have the expected value any more; read again and decide again.
+    #[error("{name} was changed by another writer")]
+    Conflict {
+        /// The ref.
+        name: String,
+    },
+    /// An object or ref that should be readable is not.
+    #[error("{what} cannot be read: {problem}")]
+    Damaged {
+        /// The object or ref, as git names it.
+        what: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// An object that should exist does not.
+    #[error("the object {id} is missing")]
+    Missing {
+        /// Its id.
+        id: Oid,
+    },
+    /// The file system said no.
+    #[error("cannot {doing} {}: {source}", path.display())]
+    Io {
+        /// What was tried.
+        doing: &'static str,
+        /// On which file.
+        path: PathBuf,
+        /// Why not.
+        #[source]
+        source: Arc<std::io::Error>,
+    },
+    /// Git's files or git itself said no.
+    #[error("cannot {doing}: {problem}")]
+    Git {
+        /// What was tried.
+        doing: String,
+        /// Why not.
+        problem: String,
+    },
+}
+
+impl StoreError {
+    /// Returns a function that makes an [`Io`](Self::Io) error of its cause.
+    pub fn io(doing: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Io { doing, path, source: Arc::new(source) }
+    }
+
+    /// Returns a function that makes a [`Git`](Self::Git) error of its cause.
+    pub fn git<E: std::fmt::Display>(doing: impl Into<String>) -> impl FnOnce(E) -> Self {
+        let doing = doing.into();
+        move |problem| Self::Git { doing, problem: problem.to_string() }
+    }
+}

@@ -1,0 +1,147 @@
+//! Where things lie: the refs of a realm's store and the paths of their trees. Both are built from
+//! parsed names alone.
+
+use std::fmt;
+
+use crate::model::{
+    name::{ContractName, DomainName, ReaderName, RepoName},
+    version::Version,
+};
+
+/// A ref of a realm's store.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum StoreRef {
+    /// The realm itself: its format, name and repositories.
+    Realm,
+    /// One domain.
+    Domain(DomainName),
+    /// What a repository's readers were told: one reader's, or the repository's shared inbox.
+    Inbox(RepoName, Option<ReaderName>),
+}
+
+/// Where the refs that travel between machines lie.
+pub const DOMAINS: &str = "refs/blue/domains/";
+
+impl StoreRef {
+    /// Returns whether the ref is this machine's own. Such a ref is written without flushing, and
+    /// losing it means telling twice.
+    pub fn is_local(&self) -> bool {
+        matches!(self, Self::Inbox(..))
+    }
+
+    /// Returns the name of the lock that guards writing it, distinct for each ref that travels.
+    /// No domain is named like it: names do not start with `_`.
+    pub fn lock_name(&self) -> String {
+        match self {
+            Self::Realm => "_realm".into(),
+            Self::Domain(domain) => domain.to_string(),
+            Self::Inbox(..) => "_local".into(),
+        }
+    }
+}
+
+impl fmt::Display for StoreRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Realm => f.write_str("refs/blue/realm"),
+            Self::Domain(domain) => write!(f, "{DOMAINS}{domain}"),
+            Self::Inbox(repo, None) => write!(f, "refs/blue/local/inbox/{repo}/shared"),
+            Self::Inbox(repo, Some(reader)) => write!(f, "refs/blue/local/inbox/{repo}/reader/{reader}"),
+        }
+    }
+}
+
+/// A path within a tree of the store, from its root, with `/` between its parts.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TreePath(String);
+
+impl TreePath {
+    /// Returns the path as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns its parts, from the root.
+    pub fn parts(&self) -> impl Iterator<Item = &str> {
+        self.0.split('/')
+    }
+
+    /// Returns this path below `folder`.
+    pub fn below(&self, folder: &Self) -> Self {
+        Self(format!("{folder}/{self}"))
+    }
+}
+
+impl fmt::Display for TreePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// `realm.json`: the realm's format and name.
+pub fn realm() -> TreePath {
+    TreePath("realm.json".into())
+}
+
+/// `repos/<repo>.json`: a repository that joined.
+pub fn repo(name: &RepoName) -> TreePath {
+    TreePath(format!("{REPOS}/{name}.json"))
+}
+
+/// `domain.json`: what a domain says of itself.
+pub fn domain() -> TreePath {
+    TreePath("domain.json".into())
+}
+
+/// `contracts/<name>.json`: a contract's current document.
+pub fn contract(name: &ContractName) -> TreePath {
+    TreePath(format!("{CONTRACTS}/{name}.json"))
+}
+
+/// `versions/<name>`: the folder of a contract's published documents.
+pub fn versions(name: &ContractName) -> TreePath {
+    TreePath(format!("{VERSIONS}/{name}"))
+}
+
+/// `versions/<name>/<version>.json`: one published document, never changed.
+pub fn version(name: &ContractName, version: &Version) -> TreePath {
+    TreePath(format!("{VERSIONS}/{name}/{version}.json"))
+}
+
+/// `bindings/<repo>.json`: the part a repository plays.
+pub fn binding(repo: &RepoName) -> TreePath {
+    TreePath(format!("{BINDINGS}/{repo}.json"))
+}
+
+/// `sources/<repo>.json`: which commit of a repository was published last.
+pub fn source(repo: &RepoName) -> TreePath {
+    TreePath(format!("{SOURCES}/{repo}.json"))
+}
+
+/// `baselines/<domain>`: in an inbox, the domain's tree as the reader last knew it.
+pub fn baseline(domain: &DomainName) -> TreePath {
+    TreePath(format!("{BASELINES}/{domain}"))
+}
+
+/// `told.json`: in an inbox, what was told in the last 30 days.
+pub fn told() -> TreePath {
+    TreePath("told.json".into())
+}
+
+/// The folder of repositories in the realm's tree.
+pub const REPOS: &str = "repos";
+/// The folder of current documents in a domain's tree.
+pub const CONTRACTS: &str = "contracts";
+/// The folder of published documents in a domain's tree.
+pub const VERSIONS: &str = "versions";
+/// The folder of bindings in a domain's tree.
+pub const BINDINGS: &str = "bindings";
+/// The folder of last published commits in a domain's tree.
+pub const SOURCES: &str = "sources";
+/// The folder of known trees in an inbox's tree.
+pub const BASELINES: &str = "baselines";
+
+/// Returns the name in a file name `<name>.json`, if it is one.
+pub fn stem<T: std::str::FromStr>(file_name: &str) -> Option<T> {
+    file_name.strip_suffix(".json")?.parse().ok()
+}

@@ -1,0 +1,14 @@
+//! What storage must promise, and the bytes it keeps: ports, errors, layout, codec. The one
+//! implementation for real is [`git`].
+
+pub mod codec;
+mod error;
+pub mod git;
+pub mod layout;
+mod port;
+pub mod read;
+pub mod write;
+
+pub use error::StoreError;
+pub use layout::{StoreRef, TreePath};
+pub use port::{Change, CommitInfo, Edit, Entry, EntryKind, Lease, Objects, Parents, Signature, Store};

@@ -1,0 +1,144 @@
+//! The ports: what every store promises, in memory as on disk.
+
+use jiff::Zoned;
+
+use super::{StoreError, StoreRef, TreePath};
+use crate::model::oid::Oid;
+
+/// One entry of a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its file name. Whoever wrote the tree chose it: it may be anything but UTF-8 text.
+    pub name: String,
+    /// What it is.
+    pub kind: EntryKind,
+    /// Its id.
+    pub id: Oid,
+}
+
+/// What an [`Entry`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A folder.
+    Tree,
+    /// A file.
+    Blob,
+    /// A symbolic link, a submodule or anything else: never read, never followed.
+    Other,
+}
+
+/// What a commit says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommitInfo {
+    /// Its tree.
+    pub tree: Oid,
+    /// Its parents, first one first.
+    pub parents: Vec<Oid>,
+    /// Who wrote it, as `Name <email>`.
+    pub author: String,
+    /// When it was committed.
+    pub time: jiff::Timestamp,
+    /// Its whole message.
+    pub message: String,
+}
+
+/// Reads objects.
+pub trait Objects {
+    /// Returns the entries of the tree `id`, in git's order.
+    ///
+    /// # Errors
+    /// [`StoreError::Missing`], or [`StoreError::Damaged`] where it is no readable tree.
+    fn entries(&self, id: &Oid) -> Result<Vec<Entry>, StoreError>;
+
+    /// Returns the bytes of the blob `id`.
+    ///
+    /// # Errors
+    /// [`StoreError::Missing`], or [`StoreError::Damaged`] where it is no readable blob, or one
+    /// larger than [`MAX_BLOB`](super::codec::MAX_BLOB).
+    fn blob(&self, id: &Oid) -> Result<Vec<u8>, StoreError>;
+
+    /// Returns what the commit `id` says.
+    ///
+    /// # Errors
+    /// [`StoreError::Missing`], or [`StoreError::Damaged`] where it is no readable commit.
+    fn commit(&self, id: &Oid) -> Result<CommitInfo, StoreError>;
+}
+
+/// Holds one realm.
+pub trait Store: Objects {
+    /// Returns the commit that a ref points to.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] where the ref exists and cannot be read.
+    fn tip(&self, name: &StoreRef) -> Result<Option<Oid>, StoreError>;
+
+    /// Returns the domains and their tips, sorted by name. Refs whose last part is no name are left
+    /// out: other hands wrote them.
+    ///
+    /// # Errors
+    /// Where the refs cannot be listed.
+    fn domains(&self) -> Result<Vec<(crate::model::name::DomainName, Oid)>, StoreError>;
+
+    /// Waits for the lock that guards writing `name`, and holds it until the lease is dropped.
+    ///
+    /// # Errors
+    /// [`StoreError::Locked`] once the deadline has passed.
+    fn lock(&self, name: &StoreRef) -> Result<Box<dyn Lease + '_>, StoreError>;
+
+    /// Makes a commit of `change` and moves `name` to it, if it still is at `expected`. Returns the
+    /// new commit once it would survive a power failure (or at once, for a local ref).
+    ///
+    /// The caller holds the lock of `name`.
+    ///
+    /// # Errors
+    /// [`StoreError::Conflict`] where the ref is elsewhere by now; nothing happened then. After any
+    /// other error the ref is wholly at the old or wholly at the new commit.
+    fn commit_change(&self, name: &StoreRef, expected: Option<Oid>, change: &Change) -> Result<Oid, StoreError>;
+}
+
+/// A held lock; dropping it lets go.
+pub trait Lease {}
+
+/// One commit to be made.
+#[derive(Debug, Clone)]
+pub struct Change {
+    /// What it changes in the tree of the ref's tip, or in an empty tree.
+    pub edits: Vec<(TreePath, Edit)>,
+    /// Its whole message.
+    pub message: String,
+    /// Who makes it, and when.
+    pub author: Signature,
+    /// What it follows.
+    pub parents: Parents,
+}
+
+/// One change of a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Edit {
+    /// Writes a file with these bytes.
+    Put(Vec<u8>),
+    /// Puts an object that the store has already: a file or a whole folder.
+    Link(EntryKind, Oid),
+    /// Takes a file or folder away, if it is there.
+    Remove,
+}
+
+/// What a commit follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Parents {
+    /// The ref's tip.
+    Tip,
+    /// Nothing: its history is of no use.
+    None,
+}
+
+/// Who makes a commit, and when.
+#[derive(Debug, Clone)]
+pub struct Signature {
+    /// The name.
+    pub name: String,
+    /// The address.
+    pub email: String,
+    /// The moment, with its offset from UTC.
+    pub time: Zoned,
+}
