@@ -3,5 +3,7 @@
 //! See `docs/architecture.md` for how the parts hang together. In short: [`model`] holds meaning,
 //! `store` what storage must promise, `ops` one decision per file, and the surfaces translate.
 
+pub mod env;
 pub mod model;
 pub mod store;
+pub mod testing;

@@ -1,1 +1,104 @@
+//! A realm in a bare git repository: the only user of gix.
+//!
+//! gix never flushes and git never journals, so the order of a write is made here, in [`commit`]:
+//! objects on disk before the ref moves, the ref on disk before success is reported.
 
+pub mod code;
+mod commit;
+mod create;
+mod durable;
+mod journal;
+mod lock;
+mod objects;
+mod refs;
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+pub use create::create;
+
+use super::{Change, CommitInfo, Entry, Lease, Objects, Store, StoreError, StoreRef};
+use crate::model::{name::DomainName, oid::Oid};
+
+/// How a store waits.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// How long a writer waits for a lock that somebody holds.
+    pub lock_timeout: Duration,
+    /// Where the random waits between tries start.
+    pub seed: u64,
+}
+
+/// A realm's store.
+#[derive(Debug)]
+pub struct GitStore {
+    repo: gix::Repository,
+    locks: lock::Locks,
+}
+
+impl GitStore {
+    /// Opens the store at `path`, without any configuration but its own.
+    ///
+    /// # Errors
+    /// [`StoreError::NotAStore`] where there is no bare repository with a realm, and
+    /// [`StoreError::Reftable`] where its refs could not be written.
+    pub fn open(path: &Path, options: Options) -> Result<Self, StoreError> {
+        let not_a_store = || StoreError::NotAStore { path: path.to_owned() };
+        let open = gix::open::Options::isolated().open_path_as_is(true);
+        let repo = match open.open(path) {
+            Ok(repo) => repo.to_thread_local(),
+            Err(_) if refs::is_reftable(path) => return Err(StoreError::Reftable { path: path.to_owned() }),
+            Err(_) => return Err(not_a_store()),
+        };
+        if refs::is_reftable(path) {
+            return Err(StoreError::Reftable { path: path.to_owned() });
+        }
+        if !repo.is_bare() {
+            return Err(not_a_store());
+        }
+        let store = Self { locks: lock::Locks::new(path.join("blue/locks"), options), repo };
+        if store.tip(&StoreRef::Realm)?.is_none() {
+            return Err(not_a_store());
+        }
+        Ok(store)
+    }
+
+    /// Returns the repository's folder.
+    pub fn path(&self) -> PathBuf {
+        self.repo.git_dir().to_owned()
+    }
+}
+
+impl Objects for GitStore {
+    fn entries(&self, id: &Oid) -> Result<Vec<Entry>, StoreError> {
+        objects::entries(&self.repo, id)
+    }
+
+    fn blob(&self, id: &Oid) -> Result<Vec<u8>, StoreError> {
+        objects::blob(&self.repo, id)
+    }
+
+    fn commit(&self, id: &Oid) -> Result<CommitInfo, StoreError> {
+        objects::commit(&self.repo, id)
+    }
+}
+
+impl Store for GitStore {
+    fn tip(&self, name: &StoreRef) -> Result<Option<Oid>, StoreError> {
+        refs::tip(&self.repo, &name.to_string())
+    }
+
+    fn domains(&self) -> Result<Vec<(DomainName, Oid)>, StoreError> {
+        refs::domains(&self.repo)
+    }
+
+    fn lock(&self, name: &StoreRef) -> Result<Box<dyn Lease + '_>, StoreError> {
+        Ok(Box::new(self.locks.acquire(&name.lock_name())?))
+    }
+
+    fn commit_change(&self, name: &StoreRef, expected: Option<Oid>, change: &Change) -> Result<Oid, StoreError> {
+        commit::commit(&self.repo, &self.locks, name, expected, change)
+    }
+}

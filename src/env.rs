@@ -1,0 +1,186 @@
+//! Everything the program takes from its process: time, randomness, folder, variables, terminal.
+//! Nothing else reads them, so that a test can set them all.
+
+use std::{
+    collections::BTreeMap,
+    ffi::{OsStr, OsString},
+    io::IsTerminal as _,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use jiff::{Timestamp, Zoned, tz::TimeZone};
+
+/// Sets the time (RFC 3339) instead of the clock, for tests and reproducible runs.
+pub const NOW: &str = "GIT_BLUE_NOW";
+/// Sets where random numbers start instead of the system's source, for tests.
+pub const SEED: &str = "GIT_BLUE_SEED";
+/// Sets how long writers wait for a lock, in milliseconds.
+pub const LOCK_TIMEOUT: &str = "GIT_BLUE_LOCK_TIMEOUT_MS";
+
+/// Variables that git hands to a hook and that would lead git, and us, into the wrong repository
+/// or under another identity (`git rev-parse --local-env-vars`, and those of git-commit(1)).
+const LEAKED: [&str; 23] = [
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_AUTHOR_DATE",
+    "GIT_AUTHOR_EMAIL",
+    "GIT_AUTHOR_NAME",
+    "GIT_COMMITTER_DATE",
+    "GIT_COMMITTER_EMAIL",
+    "GIT_COMMITTER_NAME",
+    "GIT_COMMON_DIR",
+    "GIT_CONFIG",
+    "GIT_CONFIG_COUNT",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_DIR",
+    "GIT_GRAFT_FILE",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_INTERNAL_SUPER_PREFIX",
+    "GIT_NO_REPLACE_OBJECTS",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+    "GIT_REFLOG_ACTION",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_SHALLOW_FILE",
+    "GIT_WORK_TREE",
+];
+
+/// What the program takes from its process.
+#[derive(Debug, Clone)]
+pub struct Env {
+    vars: BTreeMap<OsString, OsString>,
+    cwd: PathBuf,
+    exe: PathBuf,
+    zone: TimeZone,
+    terminal: bool,
+    in_hook: bool,
+}
+
+impl Env {
+    /// Reads the process.
+    ///
+    /// # Errors
+    /// Where the current folder is gone.
+    #[expect(clippy::disallowed_methods, reason = "the one reader of process state")]
+    pub fn from_process() -> std::io::Result<Self> {
+        Ok(Self {
+            vars: std::env::vars_os().collect(),
+            cwd: std::env::current_dir()?,
+            exe: std::env::current_exe().unwrap_or_else(|_| "git-blue".into()),
+            zone: TimeZone::system(),
+            terminal: std::io::stdout().is_terminal(),
+            in_hook: false,
+        })
+    }
+
+    /// Returns an environment with nothing but this folder and these variables.
+    pub fn sealed(cwd: impl Into<PathBuf>, vars: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+        Self {
+            vars: vars.into_iter().collect(),
+            cwd: cwd.into(),
+            exe: "git-blue".into(),
+            zone: TimeZone::UTC,
+            terminal: false,
+            in_hook: false,
+        }
+    }
+
+    /// Returns the environment as seen from `folder`, as `git -C` does.
+    #[must_use]
+    pub fn at(mut self, folder: &Path) -> Self {
+        self.cwd = self.cwd.join(folder);
+        self
+    }
+
+    /// Returns the environment of a hook, without what git leaked into it.
+    #[must_use]
+    pub fn of_hook(mut self) -> Self {
+        self.vars.retain(|name, _| {
+            let name = name.to_string_lossy();
+            // GIT_CONFIG_COUNT comes with GIT_CONFIG_KEY_<n> and GIT_CONFIG_VALUE_<n>.
+            !LEAKED.contains(&&*name) && !name.starts_with("GIT_CONFIG_KEY_") && !name.starts_with("GIT_CONFIG_VALUE_")
+        });
+        self.in_hook = true;
+        self
+    }
+
+    /// Returns whether git called us from a hook.
+    pub fn in_hook(&self) -> bool {
+        self.in_hook
+    }
+
+    /// Returns a variable that is set and not empty.
+    pub fn var(&self, name: &str) -> Option<&OsStr> {
+        self.vars.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
+    }
+
+    /// Returns a variable that is set, not empty, and text.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.var(name)?.to_str()
+    }
+
+    /// Returns all variables, for child processes.
+    pub fn vars(&self) -> &BTreeMap<OsString, OsString> {
+        &self.vars
+    }
+
+    /// Returns the folder that the program was called in.
+    pub fn cwd(&self) -> &Path {
+        &self.cwd
+    }
+
+    /// Returns the path of this program.
+    pub fn exe(&self) -> &Path {
+        &self.exe
+    }
+
+    /// Returns whether standard output is a terminal.
+    pub fn is_terminal(&self) -> bool {
+        self.terminal
+    }
+
+    /// Returns the time, in whole seconds as git keeps it.
+    #[expect(clippy::disallowed_methods, reason = "the one reader of the clock")]
+    pub fn now(&self) -> Timestamp {
+        let set = self.text(NOW).and_then(|text| text.parse::<Timestamp>().ok());
+        let now = set.unwrap_or_else(Timestamp::now);
+        Timestamp::from_second(now.as_second()).unwrap_or(now)
+    }
+
+    /// Returns the time in the user's zone.
+    pub fn now_here(&self) -> Zoned {
+        self.now().to_zoned(self.zone.clone())
+    }
+
+    /// Returns a number that differs from process to process.
+    #[expect(clippy::disallowed_methods, reason = "the one reader of the clock")]
+    pub fn seed(&self) -> u64 {
+        let set = self.text(SEED).and_then(|text| text.parse().ok());
+        set.unwrap_or_else(|| Timestamp::now().as_nanosecond() as u64 ^ (u64::from(std::process::id()) << 32))
+    }
+
+    /// Returns how long a writer waits for a lock.
+    pub fn lock_timeout(&self) -> Duration {
+        let set = self.text(LOCK_TIMEOUT).and_then(|text| text.parse().ok());
+        Duration::from_millis(set.unwrap_or(30_000))
+    }
+
+    /// Returns the user's home folder.
+    pub fn home(&self) -> Option<PathBuf> {
+        self.var("HOME").map(PathBuf::from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hook_sees_nothing_that_git_leaked() {
+        let set = ["GIT_DIR", "GIT_CONFIG_KEY_0", "GIT_AUTHOR_NAME", "GIT_EXEC_PATH", "PATH"];
+        let env = Env::sealed("/", set.map(|name| (name.into(), "x".into()))).of_hook();
+        let left: Vec<_> = env.vars().keys().map(|name| name.to_string_lossy()).collect();
+        assert_eq!(left, ["GIT_EXEC_PATH", "PATH"]);
+    }
+}

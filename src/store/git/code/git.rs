@@ -1,0 +1,56 @@
+//! Calling git itself, for the few things that only git answers.
+
+use std::{
+    collections::BTreeMap,
+    ffi::OsString,
+    path::PathBuf,
+    process::{Command, Stdio},
+};
+
+use crate::store::StoreError;
+
+/// Set for every git that we start, so that hooks it fires know whose doing it is.
+const GUARD: &str = "GIT_BLUE_RUNNING";
+
+#[derive(Debug)]
+pub(super) struct Git {
+    pub(super) git_dir: PathBuf,
+    pub(super) vars: BTreeMap<OsString, OsString>,
+}
+
+impl Git {
+    /// Runs git in the repository and returns the first line that it prints.
+    pub(super) fn line(&self, args: &[&str]) -> Result<String, StoreError> {
+        self.text(args).map(|text| text.lines().next().unwrap_or_default().to_owned())
+    }
+
+    /// Runs git in the repository and returns what it prints.
+    pub(super) fn text(&self, args: &[&str]) -> Result<String, StoreError> {
+        let doing = || format!("run git {}", args.join(" "));
+        let mut command = command(&self.vars);
+        let output = command
+            .arg("--git-dir")
+            .arg(&self.git_dir)
+            .args(args)
+            .output()
+            .map_err(|error| StoreError::git(doing())(error))?;
+        if !output.status.success() {
+            let problem = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            let problem = if problem.is_empty() { output.status.to_string() } else { problem };
+            return Err(StoreError::Git { doing: doing(), problem });
+        }
+        String::from_utf8(output.stdout).map_err(|error| StoreError::git(doing())(error))
+    }
+}
+
+fn command(vars: &BTreeMap<OsString, OsString>) -> Command {
+    let mut command = Command::new("git");
+    command.env_clear().envs(vars).env(GUARD, "1").env("GIT_OPTIONAL_LOCKS", "0").stdin(Stdio::null());
+    command
+}
+
+/// Returns what `git --version` says, or `None` where there is no git.
+pub fn git_version(vars: &BTreeMap<OsString, OsString>) -> Option<String> {
+    let output = command(vars).arg("--version").output().ok()?;
+    Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}

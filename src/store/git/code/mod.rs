@@ -1,0 +1,191 @@
+//! The user's own repositories, read and never written: HEAD, trees, configuration, history.
+//! Ordinary, bare, linked worktree, detached, SHA-256, and reftable through git itself.
+
+mod git;
+mod head;
+mod history;
+
+use std::{
+    collections::BTreeMap,
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
+
+use gix::bstr::ByteSlice as _;
+
+pub use git::git_version;
+pub use head::Head;
+
+use super::objects;
+use crate::{
+    model::oid::Oid,
+    store::{CommitInfo, Entry, Objects, StoreError},
+};
+
+/// How to look for a repository.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// The folder to start from.
+    pub cwd: PathBuf,
+    /// The variables that child processes get; `GIT_DIR` and `GIT_WORK_TREE` are honoured.
+    pub vars: BTreeMap<OsString, OsString>,
+    /// Whether git called us: configuration of that one call (`git -c`) does not count then.
+    pub in_hook: bool,
+}
+
+/// A repository of the user's.
+#[derive(Debug)]
+pub struct CodeRepo {
+    repo: gix::Repository,
+    git: git::Git,
+    is_reftable: bool,
+}
+
+impl CodeRepo {
+    /// Finds the repository around a folder, or `None` where there is none.
+    ///
+    /// # Errors
+    /// Where there is one that cannot be opened.
+    pub fn discover(place: &Place) -> Result<Option<Self>, StoreError> {
+        let named = |name: &str| place.vars.get(&OsString::from(name)).filter(|value| !value.is_empty());
+        let failed = |error: gix::Error| StoreError::git("open the repository")(error);
+        let repo = match named("GIT_DIR") {
+            Some(git_dir) => {
+                let open = options(place).open_path_as_is(true);
+                let mut repo = open.open(place.cwd.join(git_dir)).map_err(failed)?.to_thread_local();
+                if let Some(work_tree) = named("GIT_WORK_TREE") {
+                    repo.set_workdir(place.cwd.join(work_tree)).map_err(failed)?;
+                }
+                repo
+            }
+            None => {
+                let Ok((path, trust)) = gix::discover::upwards(&place.cwd) else {
+                    return Ok(None);
+                };
+                let (git_dir, _) = path.into_repository_and_work_tree_directories();
+                options(place).with(trust).open(git_dir).map_err(failed)?.to_thread_local()
+            }
+        };
+        let is_reftable = super::refs::is_reftable(repo.common_dir());
+        let git_dir = absolute(&place.cwd, repo.git_dir());
+        let git = git::Git { git_dir, vars: place.vars.clone() };
+        Ok(Some(Self { repo, git, is_reftable }))
+    }
+
+    /// Returns the root of this work tree, or `None` where the repository is bare.
+    pub fn workdir(&self) -> Option<PathBuf> {
+        self.repo.workdir().map(|path| absolute(self.repo.current_dir(), path))
+    }
+
+    /// Returns the git dir of this work tree: of a linked worktree, its own.
+    pub fn git_dir(&self) -> &Path {
+        &self.git.git_dir
+    }
+
+    /// Returns the root of the main work tree, or the repository's folder where it is bare: what
+    /// stays the same in every linked worktree.
+    pub fn main_folder(&self) -> PathBuf {
+        let common = absolute(self.repo.current_dir(), self.repo.common_dir());
+        let common = common.canonicalize().unwrap_or(common);
+        match common.file_name() {
+            Some(name) if name == ".git" => common.parent().map(Path::to_owned).unwrap_or(common),
+            _ => common,
+        }
+    }
+
+    /// Returns the folder where git looks for hooks, by asking git: `core.hooksPath` and worktrees
+    /// make it more than one rule.
+    ///
+    /// # Errors
+    /// Where git does not say.
+    pub fn hooks_folder(&self) -> Result<PathBuf, StoreError> {
+        self.git.line(&["rev-parse", "--path-format=absolute", "--git-path", "hooks"]).map(PathBuf::from)
+    }
+
+    /// Returns the value of a configuration key, from every file that git would read.
+    pub fn config(&self, key: &str) -> Option<String> {
+        self.repo.config_snapshot().string(key).and_then(|value| value.to_str().ok().map(str::to_owned))
+    }
+
+    /// Returns origin's url as configured, without credentials.
+    pub fn origin_url(&self) -> Option<String> {
+        self.config("remote.origin.url").map(|url| without_credentials(&url))
+    }
+
+    /// Returns the tree of a commit.
+    ///
+    /// # Errors
+    /// Where the commit cannot be read.
+    pub fn tree_of(&self, commit: &Oid) -> Result<Oid, StoreError> {
+        Ok(self.commit(commit)?.tree)
+    }
+}
+
+impl Objects for CodeRepo {
+    fn entries(&self, id: &Oid) -> Result<Vec<Entry>, StoreError> {
+        objects::entries(&self.repo, id)
+    }
+
+    fn blob(&self, id: &Oid) -> Result<Vec<u8>, StoreError> {
+        objects::blob(&self.repo, id)
+    }
+
+    fn commit(&self, id: &Oid) -> Result<CommitInfo, StoreError> {
+        objects::commit(&self.repo, id)
+    }
+}
+
+fn options(place: &Place) -> gix::open::Options {
+    use gix::sec::Permission::{Allow, Deny};
+    let mut options = gix::open::Options::default();
+    options.permissions.env = gix::open::permissions::Environment {
+        xdg_config_home: Allow,
+        home: Allow,
+        // GIT_CONFIG_GLOBAL and its like; where objects and the repository lie is never taken from them.
+        git_prefix: Allow,
+        http_transport: Deny,
+        identity: Deny,
+        objects: Deny,
+        other: Deny,
+        ssh_prefix: Deny,
+    };
+    options.permissions.config.env = !place.in_hook;
+    options.lossy_config(true)
+}
+
+fn absolute(cwd: &Path, path: &Path) -> PathBuf {
+    let path = cwd.join(path);
+    path.canonicalize().unwrap_or(path)
+}
+
+/// Returns a url without the user's name and password, which are nobody else's business; `git@` of
+/// ssh urls names no person and stays.
+pub fn without_credentials(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return url.to_owned();
+    };
+    let (authority, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
+    match authority.rsplit_once('@') {
+        Some((user, host)) if scheme != "ssh" || user.contains(':') => format!("{scheme}://{host}{path}"),
+        _ => url.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_stay_at_home() {
+        for (url, kept) in [
+            ("https://me:secret@host/x.git", "https://host/x.git"),
+            ("https://token@host/x@y.git", "https://host/x@y.git"),
+            ("ssh://git@host/x.git", "ssh://git@host/x.git"),
+            ("git@host:x.git", "git@host:x.git"),
+            ("/srv/x@y.git", "/srv/x@y.git"),
+            ("https://host/x.git", "https://host/x.git"),
+        ] {
+            assert_eq!(without_credentials(url), kept);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Reading objects, of a store and of code repositories alike.
+
+use gix::{objs::tree::EntryKind as GitKind, prelude::HeaderExt as _};
+
+use crate::{
+    model::oid::Oid,
+    store::{CommitInfo, Entry, EntryKind, StoreError, codec::MAX_BLOB},
+};
+
+pub(super) fn to_oid(id: &gix::oid) -> Oid {
+    Oid::from_bytes(id.as_bytes()).unwrap_or_else(|| unreachable!("git has ids of 20 or 32 bytes"))
+}
+
+pub(super) fn to_git(id: &Oid) -> gix::ObjectId {
+    gix::ObjectId::try_from(id.as_bytes()).unwrap_or_else(|_| unreachable!("ids have 20 or 32 bytes"))
+}
+
+fn find<'repo>(
+    repo: &'repo gix::Repository,
+    id: &Oid,
+    kind: gix::objs::Kind,
+) -> Result<gix::Object<'repo>, StoreError> {
+    let damaged = |problem: String| StoreError::Damaged { what: format!("the {kind} {id}"), problem };
+    let object = repo
+        .try_find_object(to_git(id))
+        .map_err(|error| damaged(error.to_string()))?
+        .ok_or(StoreError::Missing { id: *id })?;
+    if object.kind != kind {
+        return Err(damaged(format!("it is a {}", object.kind)));
+    }
+    Ok(object)
+}
+
+pub(super) fn entries(repo: &gix::Repository, id: &Oid) -> Result<Vec<Entry>, StoreError> {
+    let object = find(repo, id, gix::objs::Kind::Tree)?;
+    let damaged = |problem: String| StoreError::Damaged { what: format!("the tree {id}"), problem };
+    let tree =
+        gix::objs::TreeRef::from_bytes(&object.data, repo.object_hash()).map_err(|error| damaged(error.to_string()))?;
+    let entry = |entry: &gix::objs::tree::EntryRef<'_>| {
+        let name = std::str::from_utf8(entry.filename)
+            .map_err(|_| damaged(format!("the name {:?} is not UTF-8", entry.filename)))?;
+        let kind = match entry.mode.kind() {
+            GitKind::Tree => EntryKind::Tree,
+            GitKind::Blob | GitKind::BlobExecutable => EntryKind::Blob,
+            GitKind::Link | GitKind::Commit => EntryKind::Other,
+        };
+        Ok(Entry { name: name.to_owned(), kind, id: to_oid(entry.oid) })
+    };
+    tree.entries.iter().map(entry).collect()
+}
+
+pub(super) fn blob(repo: &gix::Repository, id: &Oid) -> Result<Vec<u8>, StoreError> {
+    // The size first: a hostile blob must not be inflated to find out that it is too large.
+    let damaged = |problem: String| StoreError::Damaged { what: format!("the blob {id}"), problem };
+    let header = repo.objects.header(to_git(id)).map_err(|error| match repo.has_object(to_git(id)) {
+        true => damaged(error.to_string()),
+        false => StoreError::Missing { id: *id },
+    })?;
+    if header.size() > MAX_BLOB as u64 {
+        return Err(damaged(format!("it has {} bytes, more than {} MiB", header.size(), MAX_BLOB >> 20)));
+    }
+    Ok(find(repo, id, gix::objs::Kind::Blob)?.detach().data)
+}
+
+pub(super) fn commit(repo: &gix::Repository, id: &Oid) -> Result<CommitInfo, StoreError> {
+    let object = find(repo, id, gix::objs::Kind::Commit)?;
+    let damaged = |problem: String| StoreError::Damaged { what: format!("the commit {id}"), problem };
+    let commit = gix::objs::CommitRef::from_bytes(&object.data, repo.object_hash())
+        .map_err(|error| damaged(error.to_string()))?;
+    let author = commit.author().map_err(|error| damaged(error.to_string()))?;
+    let time = commit.time().map_err(|error| damaged(error.to_string()))?;
+    Ok(CommitInfo {
+        tree: to_oid(&commit.tree()),
+        parents: commit.parents().map(|id| to_oid(&id)).collect(),
+        author: format!("{} <{}>", author.name, author.email),
+        time: jiff::Timestamp::from_second(time.seconds).map_err(|error| damaged(error.to_string()))?,
+        message: commit.message.to_string(),
+    })
+}

@@ -1,0 +1,3 @@
+//! What tests share: an in-memory store that is stricter than git, and sealed git environments.
+
+pub mod memory;
