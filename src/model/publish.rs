@@ -17,137 +17,93 @@ use super::{
 
 /// Why a change is not made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+#[error("{}{} {reason}", domain, contract.as_ref().map(|contract| format!("/{contract}")).unwrap_or_default())]
+pub struct Refusal {
+    /// Where.
+    pub domain: DomainName,
+    /// What, where it is about one contract.
+    pub contract: Option<ContractName>,
+    /// Why not.
+    pub reason: Box<Reason>,
+}
+
+/// The reason of a [`Refusal`], and the way out.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Reason {
     /// Another repository owns the contract.
-    #[error("{domain}/{contract} belongs to {owner}; only {owner} changes it, not {acting}")]
+    #[error("belongs to {owner}; only {owner} changes it, not {acting}")]
     NotOwner {
-        /// Where.
-        domain: DomainName,
-        /// What.
-        contract: ContractName,
         /// Whose it is.
         owner: RepoName,
         /// Who tried.
         acting: RepoName,
     },
     /// The repository does not take part in the domain.
-    #[error("{repo} is not a member of domain {domain}")]
-    NotMember {
-        /// Where.
-        domain: DomainName,
-        /// Who.
-        repo: RepoName,
-    },
-    /// A name that differs from an existing one in case alone.
-    #[error("{domain}/{contract} differs from the existing {existing} in upper and lower case alone")]
-    Collides {
-        /// Where.
-        domain: DomainName,
-        /// The new name.
-        contract: ContractName,
-        /// The existing one.
-        existing: ContractName,
-    },
+    #[error("has no member {0}")]
+    NotMember(RepoName),
+    /// The name differs from an existing one in case alone.
+    #[error("differs from the existing {0} in upper and lower case alone")]
+    Collides(ContractName),
     /// The version stands for other content already.
-    #[error(
-        "{domain}/{contract} {version} was published with other content; a published version never changes: bump to {bump}"
-    )]
+    #[error("{version} was published with other content, and a published version never changes: bump to {bump}")]
     Republished {
-        /// Where.
-        domain: DomainName,
-        /// What.
-        contract: ContractName,
         /// The version that was used twice.
         version: Version,
         /// The version to use.
         bump: Version,
     },
     /// The version would go down.
-    #[error("{domain}/{contract} would go down from {current} to {version}")]
+    #[error("would go down from {current} to {version}")]
     Down {
-        /// Where.
-        domain: DomainName,
-        /// What.
-        contract: ContractName,
         /// The realm's version.
         current: Version,
         /// The candidate's version.
         version: Version,
     },
     /// A rollback to something that was never published.
-    #[error("{domain}/{contract} {version} was never published; a rollback goes back to a published version")]
-    NotPublished {
-        /// Where.
-        domain: DomainName,
-        /// What.
-        contract: ContractName,
-        /// The version.
-        version: Version,
-    },
+    #[error("{0} was never published")]
+    NotPublished(Version),
     /// The version was yanked.
-    #[error("{domain}/{contract} {version} was yanked ({reason}); bump to {bump}")]
+    #[error("{version} was yanked ({why}): bump to {bump}")]
     Yanked {
-        /// Where.
-        domain: DomainName,
-        /// What.
-        contract: ContractName,
         /// The version.
         version: Version,
         /// Why it was yanked.
-        reason: String,
+        why: String,
         /// The version to use.
         bump: Version,
     },
-    /// The document is wrong in itself.
-    #[error("{domain}/{contract}: {}", messages.join("; "))]
-    Invalid {
-        /// Where.
-        domain: DomainName,
-        /// What.
-        contract: ContractName,
-        /// Everything that is wrong, each with its place.
-        messages: Vec<String>,
-    },
+    /// The document is wrong in itself; everything that is wrong, each with its place.
+    #[error("is not valid: {}", .0.join("; "))]
+    Invalid(Vec<String>),
     /// The realm's own copy cannot be read, so nothing is decided over it.
-    #[error("{domain}/{contract} is damaged in the realm; it is not overwritten")]
-    Damaged {
-        /// Where.
-        domain: DomainName,
-        /// What.
-        contract: ContractName,
-    },
+    #[error("is damaged in the realm, and is not overwritten")]
+    Damaged,
 }
 
 impl Refusal {
     /// Returns the stable code of this kind of refusal.
     pub fn code(&self) -> &'static str {
-        match self {
-            Self::NotOwner { .. } => "not-owner",
-            Self::NotMember { .. } => "not-member",
-            Self::Collides { .. } => "name-collision",
-            Self::Republished { .. } => "version-reused",
-            Self::Down { .. } => "version-down",
-            Self::NotPublished { .. } => "not-published",
-            Self::Yanked { .. } => "yanked-version",
-            Self::Invalid { .. } => "invalid-contract",
-            Self::Damaged { .. } => "damaged-contract",
+        match *self.reason {
+            Reason::NotOwner { .. } => "not-owner",
+            Reason::NotMember(_) => "not-member",
+            Reason::Collides(_) => "name-collision",
+            Reason::Republished { .. } => "version-reused",
+            Reason::Down { .. } => "version-down",
+            Reason::NotPublished(_) => "not-published",
+            Reason::Yanked { .. } => "yanked-version",
+            Reason::Invalid(_) => "invalid-contract",
+            Reason::Damaged => "damaged",
         }
     }
+}
 
-    /// Returns the contract it is about.
-    pub fn contract(&self) -> Option<&ContractName> {
-        match self {
-            Self::NotMember { .. } => None,
-            Self::NotOwner { contract, .. }
-            | Self::Collides { contract, .. }
-            | Self::Republished { contract, .. }
-            | Self::Down { contract, .. }
-            | Self::NotPublished { contract, .. }
-            | Self::Yanked { contract, .. }
-            | Self::Invalid { contract, .. }
-            | Self::Damaged { contract, .. } => Some(contract),
-        }
-    }
+fn refuse(domain: &DomainView, contract: &ContractName, reason: Reason) -> Refusal {
+    Refusal { domain: domain.info.name.clone(), contract: Some(contract.clone()), reason: Box::new(reason) }
+}
+
+fn not_member(domain: &DomainView, repo: &RepoName) -> Refusal {
+    Refusal { domain: domain.info.name.clone(), contract: None, reason: Box::new(Reason::NotMember(repo.clone())) }
 }
 
 /// What a set of rules decided: the changes, and what they mean.
@@ -180,20 +136,12 @@ pub fn contract(
 ) -> Result<Decision, Refusal> {
     may_change(domain, acting, &document.name)?;
     if document.owner != *acting {
-        return Err(Refusal::NotOwner {
-            domain: domain.info.name.clone(),
-            contract: document.name.clone(),
-            owner: document.owner.clone(),
-            acting: acting.clone(),
-        });
+        let reason = Reason::NotOwner { owner: document.owner.clone(), acting: acting.clone() };
+        return Err(refuse(domain, &document.name, reason));
     }
     let problems = document_problems(document);
     if !problems.is_empty() {
-        return Err(Refusal::Invalid {
-            domain: domain.info.name.clone(),
-            contract: document.name.clone(),
-            messages: problems,
-        });
+        return Err(refuse(domain, &document.name, Reason::Invalid(problems)));
     }
     keep_published_content(domain, document)?;
     next(domain, document.clone().sealed(), direction)
@@ -214,56 +162,38 @@ pub fn document_problems(document: &Contract) -> Vec<String> {
 
 /// Whoever acts must be a member, must own what is there, and must not shadow another name.
 fn may_change(domain: &DomainView, acting: &RepoName, name: &ContractName) -> Result<(), Refusal> {
-    let at = || (domain.info.name.clone(), name.clone());
     if !domain.info.has_member(acting) {
-        return Err(Refusal::NotMember { domain: domain.info.name.clone(), repo: acting.clone() });
+        return Err(not_member(domain, acting));
     }
     if domain.is_damaged(name) {
-        let (domain, contract) = at();
-        return Err(Refusal::Damaged { domain, contract });
+        return Err(refuse(domain, name, Reason::Damaged));
     }
-    match domain.owner(name) {
-        Some(owner) if owner != acting => {
-            let (domain, contract) = at();
-            return Err(Refusal::NotOwner { domain, contract, owner: owner.clone(), acting: acting.clone() });
-        }
-        _ => {}
+    if let Some(owner) = domain.owner(name).filter(|owner| *owner != acting) {
+        let reason = Reason::NotOwner { owner: owner.clone(), acting: acting.clone() };
+        return Err(refuse(domain, name, reason));
     }
-    let existing = domain.versions.keys().chain(domain.contracts.keys());
-    if let Some(existing) = existing.into_iter().find(|other| *other != name && other.collides_with(name)) {
-        let (domain, contract) = at();
-        return Err(Refusal::Collides { domain, contract, existing: existing.clone() });
+    let mut existing = domain.versions.keys().chain(domain.contracts.keys());
+    match existing.find(|other| *other != name && other.collides_with(name)) {
+        Some(existing) => Err(refuse(domain, name, Reason::Collides(existing.clone()))),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// A published version never changes, and a yanked one does not come back.
 fn keep_published_content(domain: &DomainView, document: &Contract) -> Result<(), Refusal> {
-    let at = || (domain.info.name.clone(), document.name.clone());
+    let version = document.version.clone();
     let current = domain.contracts.get(&document.name);
-    let published = domain
-        .published
-        .get(&(document.name.clone(), document.version.clone()))
-        .or_else(|| current.filter(|current| current.version == document.version));
+    let is_current = current.is_some_and(|current| current.version == version);
+    let published = domain.published.get(&(document.name.clone(), version.clone()));
+    let published = published.or_else(|| current.filter(|_| is_current));
     if published.is_some_and(|published| published.computed_content_hash() != document.computed_content_hash()) {
-        let (domain_name, contract) = at();
-        return Err(Refusal::Republished {
-            domain: domain_name,
-            contract,
-            version: document.version.clone(),
-            bump: free_bump(domain, document),
-        });
+        let reason = Reason::Republished { version, bump: free_bump(domain, document) };
+        return Err(refuse(domain, &document.name, reason));
     }
-    match current.and_then(|current| current.yanked_reason(&document.version)) {
-        Some(reason) if current.is_some_and(|current| current.version != document.version) => {
-            let (domain_name, contract) = at();
-            Err(Refusal::Yanked {
-                domain: domain_name,
-                contract,
-                version: document.version.clone(),
-                reason: reason.to_owned(),
-                bump: free_bump(domain, document),
-            })
+    match current.and_then(|current| current.yanked_reason(&version)) {
+        Some(why) if !is_current => {
+            let reason = Reason::Yanked { version, why: why.to_owned(), bump: free_bump(domain, document) };
+            Err(refuse(domain, &document.name, reason))
         }
         _ => Ok(()),
     }
@@ -301,16 +231,10 @@ fn next(domain: &DomainView, document: Contract, direction: Direction) -> Result
         Some(current) if current.version < version => Event::Updated(name, current.version.clone(), version),
         Some(current) => match direction {
             Direction::Rollback if is_published => Event::RolledBack(name, current.version.clone(), version),
-            Direction::Rollback => {
-                return Err(Refusal::NotPublished { domain: domain.info.name.clone(), contract: name, version });
-            }
+            Direction::Rollback => return Err(refuse(domain, &name, Reason::NotPublished(version))),
             Direction::Forward => {
-                return Err(Refusal::Down {
-                    domain: domain.info.name.clone(),
-                    contract: name,
-                    current: current.version.clone(),
-                    version,
-                });
+                let current = current.version.clone();
+                return Err(refuse(domain, &name, Reason::Down { current, version }));
             }
         },
     };
@@ -323,7 +247,7 @@ fn next(domain: &DomainView, document: Contract, direction: Direction) -> Result
 /// Decides on the part that `repo` plays, resolving its imports against the domain.
 ///
 /// # Errors
-/// [`Refusal::NotMember`].
+/// [`Reason::NotMember`].
 pub fn binding(
     domain: &DomainView,
     repo: &RepoName,
@@ -331,7 +255,7 @@ pub fn binding(
     now: jiff::Timestamp,
 ) -> Result<Decision, Refusal> {
     if !domain.info.has_member(repo) {
-        return Err(Refusal::NotMember { domain: domain.info.name.clone(), repo: repo.clone() });
+        return Err(not_member(domain, repo));
     }
     let held = domain.bindings.get(repo);
     for import in &mut wanted.imports {
@@ -446,11 +370,7 @@ pub fn yank(
 ) -> Result<Decision, Refusal> {
     may_change(domain, acting, &held.name)?;
     if !domain.versions.get(&held.name).is_some_and(|versions| versions.contains(version)) {
-        return Err(Refusal::NotPublished {
-            domain: domain.info.name.clone(),
-            contract: held.name.clone(),
-            version: version.clone(),
-        });
+        return Err(refuse(domain, &held.name, Reason::NotPublished(version.clone())));
     }
     let mut yanked: Vec<_> = held.yanked.iter().filter(|yanked| yanked.version != *version).cloned().collect();
     yanked.push(Yanked { version: version.clone(), reason: reason.to_owned() });

@@ -6,7 +6,7 @@ use crate::model::{
     candidate::{Declared, Judged},
     change::DomainChange,
     name::ContractName,
-    publish::{self, Direction, Refusal},
+    publish::{self, Direction, Reason, Refusal},
     view::{DomainView, RealmView},
 };
 
@@ -76,8 +76,8 @@ fn refused<T>(domain: &DomainView, contract: &ContractName, declared: &Declared<
     let name = &domain.info.name;
     let line = declared.lines.get("version").copied();
     let place = |finding: Finding| finding.domain(name).contract(contract).at(&declared.path, line);
-    match &refusal {
-        Refusal::Down { version, current, .. }
+    match &*refusal.reason {
+        Reason::Down { version, current }
             if domain.versions.get(contract).is_some_and(|versions| versions.contains(version)) =>
         {
             let message = format!(
@@ -85,7 +85,7 @@ fn refused<T>(domain: &DomainView, contract: &ContractName, declared: &Declared<
             );
             vec![place(Finding::warning("behind", message))]
         }
-        Refusal::Invalid { messages, .. } => messages
+        Reason::Invalid(messages) => messages
             .iter()
             .map(|message| place(Finding::error("invalid-contract", format!("{name}/{contract}: {message}"))))
             .collect(),
