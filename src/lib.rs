@@ -4,6 +4,9 @@
 //! `store` what storage must promise, `ops` one decision per file, and the surfaces translate.
 
 pub mod env;
+pub mod error;
 pub mod model;
+pub mod ops;
 pub mod store;
 pub mod testing;
+pub mod wire;

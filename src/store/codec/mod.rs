@@ -10,7 +10,7 @@ pub use json::{decode, encode};
 pub use problem::Problem;
 pub use yaml::{binding, binding_lines, config, contract, contract_lines, document, render, value};
 
-pub use yaml::Config;
+pub use yaml::{Config, ProposedRealm, Typed};
 
 /// Largest stored file that is read, in bytes.
 pub const MAX_BLOB: usize = 8 << 20;

@@ -14,9 +14,11 @@ use serde_saphyr::{
 use super::{MAX_FILE, Problem};
 use crate::model::{
     binding::Binding,
-    contract::Contract,
+    contract::{Compatibility, Contract, Deprecated, Evolution, Validation},
     json::{Json, MAX_DEPTH},
     name::{ContractName, RealmName, RepoName},
+    range::Range,
+    version::Version,
 };
 
 /// Most nodes of a document.
@@ -217,6 +219,49 @@ pub fn config(bytes: &[u8]) -> Result<Config, Problem> {
     document(bytes)
 }
 
+/// A contract as people write it: their fields, in their order, the empty ones left out.
+#[derive(Debug, Serialize)]
+pub struct Typed<'a> {
+    name: &'a ContractName,
+    version: &'a Version,
+    owner: &'a RepoName,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    description: &'a str,
+    compatibility: Compatibility,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    supported: &'a [Range],
+    schema: &'a Json,
+    value: &'a Json,
+    #[serde(skip_serializing_if = "is_default")]
+    validation: &'a Validation,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    evolution: &'a [Evolution],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deprecated: Option<&'a Deprecated>,
+}
+
+fn is_default<T: Default + PartialEq>(value: &&T) -> bool {
+    **value == T::default()
+}
+
+impl<'a> From<&'a Contract> for Typed<'a> {
+    fn from(contract: &'a Contract) -> Self {
+        Self {
+            name: &contract.name,
+            version: &contract.version,
+            owner: &contract.owner,
+            description: &contract.description,
+            compatibility: contract.compatibility,
+            supported: &contract.supported,
+            schema: &contract.schema,
+            value: &contract.value,
+            validation: &contract.validation,
+            evolution: &contract.evolution,
+            deprecated: contract.deprecated.as_ref(),
+        }
+    }
+}
+
 /// Returns `value` as YAML that [`document`] reads back.
 pub fn render<T: Serialize>(value: &T) -> String {
     let options = serde_saphyr::ser_options! { quote_all: false };
@@ -294,7 +339,7 @@ mod tests {
         contract.value = Json(
             serde_json::json!({"a": "1.10", "b": [null, true, "yes", 1.5, "~", "2026-01-01", "#x"], "é": "a: b\n  c"}),
         );
-        assert_eq!(read(&render(&contract)).unwrap(), contract);
+        assert_eq!(read(&render(&Typed::from(&contract))).unwrap(), contract);
     }
 
     proptest! {

@@ -7,6 +7,7 @@ pub mod code;
 mod commit;
 mod create;
 mod durable;
+pub mod home;
 mod journal;
 mod lock;
 mod objects;

@@ -54,3 +54,11 @@ pub fn git_version(vars: &BTreeMap<OsString, OsString>) -> Option<String> {
     let output = command(vars).arg("--version").output().ok()?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
+
+/// Returns the value of a key in the system's and the user's configuration.
+pub(super) fn global_config(vars: &BTreeMap<OsString, OsString>, key: &str) -> Option<String> {
+    // Run where no repository is, so that none is found.
+    let output = command(vars).current_dir("/").args(["config", "--get", key]).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    Some(text.trim_end_matches('\n').to_owned()).filter(|text| output.status.success() && !text.is_empty())
+}

@@ -107,6 +107,11 @@ impl CodeRepo {
         self.repo.config_snapshot().string(key).and_then(|value| value.to_str().ok().map(str::to_owned))
     }
 
+    /// Returns the value of a configuration key where there is no repository.
+    pub fn global_config(place: &Place, key: &str) -> Option<String> {
+        git::global_config(&place.vars, key)
+    }
+
     /// Returns origin's url as configured, without credentials.
     pub fn origin_url(&self) -> Option<String> {
         self.config("remote.origin.url").map(|url| without_credentials(&url))

@@ -1,0 +1,167 @@
+//! Why an operation did not do what was asked: kind, cause, next steps. Exit codes are decided
+//! here and nowhere else.
+
+use serde::Serialize;
+
+use crate::{
+    model::{
+        candidate::FileProblem,
+        name::NameError,
+        publish::{Reason, Refusal},
+    },
+    store::StoreError,
+};
+
+/// What kind of "no" it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The answer is no: a check failed, nothing was found, a rule refused.
+    No,
+    /// There is no answer: no realm, a broken store, a full disk.
+    Cannot,
+    /// The question was malformed.
+    Usage,
+}
+
+impl Kind {
+    /// Returns the exit code for it. As git does, 128 says "cannot" and 129 "usage".
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::No => 1,
+            Self::Cannot => 128,
+            Self::Usage => 129,
+        }
+    }
+}
+
+/// An operation's failure, the same for every surface.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{message}")]
+pub struct OpError {
+    /// What kind of "no" it is.
+    pub kind: Kind,
+    /// Its stable code.
+    pub code: &'static str,
+    /// What happened, with its subject and cause.
+    pub message: String,
+    /// The single problems, where there are several.
+    pub problems: Vec<Problem>,
+    /// What to do next, as commands where possible.
+    pub next_steps: Vec<String>,
+}
+
+/// One of several problems.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// Its stable code.
+    pub code: &'static str,
+    /// What is wrong, and what to do instead.
+    pub message: String,
+    /// The file it is in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The line in it, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// The column in it, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
+}
+
+impl OpError {
+    /// Returns a "no".
+    pub fn no(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(Kind::No, code, message)
+    }
+
+    /// Returns a "cannot".
+    pub fn cannot(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(Kind::Cannot, code, message)
+    }
+
+    /// Returns a "usage".
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(Kind::Usage, "usage", message)
+    }
+
+    fn new(kind: Kind, code: &'static str, message: impl Into<String>) -> Self {
+        Self { kind, code, message: message.into(), problems: Vec::new(), next_steps: Vec::new() }
+    }
+
+    /// Adds what to do next.
+    #[must_use]
+    pub fn next(mut self, step: impl Into<String>) -> Self {
+        self.next_steps.push(step.into());
+        self
+    }
+
+    /// Adds a problem.
+    #[must_use]
+    pub fn problem(mut self, problem: Problem) -> Self {
+        self.problems.push(problem);
+        self
+    }
+}
+
+impl From<&FileProblem> for Problem {
+    fn from(problem: &FileProblem) -> Self {
+        Self {
+            code: "unreadable-file",
+            message: problem.message.clone(),
+            file: Some(problem.path.clone()),
+            line: problem.line,
+            column: problem.column,
+        }
+    }
+}
+
+impl From<StoreError> for OpError {
+    fn from(error: StoreError) -> Self {
+        let message = error.to_string();
+        let cannot = |code| Self::cannot(code, message.clone());
+        match error {
+            StoreError::NotAStore { .. } => {
+                cannot("no-store").next("git blue realm list shows the realms of this machine")
+            }
+            StoreError::Reftable { path } => {
+                cannot("reftable-store").next(format!("git -C {} refs migrate --ref-format=files", path.display()))
+            }
+            StoreError::NewerFormat { .. } => cannot("newer-format").next("update git blue"),
+            StoreError::Locked { .. } => cannot("locked")
+                .next("try again once the other process has ended; a lock file that no process holds may be removed"),
+            StoreError::Conflict { .. } => cannot("conflict").next("try again: another writer was faster many times"),
+            StoreError::Damaged { .. } | StoreError::Missing { .. } => {
+                cannot("damaged").next("git fsck in the store shows what is damaged")
+            }
+            StoreError::Io { .. } => cannot("io"),
+            StoreError::Git { .. } => cannot("git"),
+        }
+    }
+}
+
+impl From<Refusal> for OpError {
+    fn from(refusal: Refusal) -> Self {
+        let error = Self::no(refusal.code(), refusal.to_string());
+        let domain = &refusal.domain;
+        match &*refusal.reason {
+            Reason::NotMember(repo) => {
+                error.next(format!("git blue realm admin domain --name {domain} --repos {repo}"))
+            }
+            Reason::Republished { bump, .. } | Reason::Yanked { bump, .. } => {
+                error.next(format!("write version: \"{bump}\", and commit"))
+            }
+            Reason::Down { .. } => error
+                .next("merge what was published since: git pull")
+                .next("or go back on purpose: git blue contract publish --rollback --reason \"…\""),
+            Reason::NotOwner { owner, .. } => error.next(format!("make the change in {owner}")),
+            Reason::Damaged => error.next("git blue check names the file"),
+            Reason::Collides(_) | Reason::NotPublished(_) | Reason::Invalid(_) => error,
+        }
+    }
+}
+
+impl From<NameError> for OpError {
+    fn from(error: NameError) -> Self {
+        Self::usage(error.to_string())
+    }
+}

@@ -1,0 +1,70 @@
+//! `contract_edit`: the owner writes a contract straight into the realm, by the rules of
+//! publishing.
+
+use super::{
+    Operation,
+    ctx::Ctx,
+    domain::{self, Why},
+};
+use crate::{
+    error::OpError,
+    model::{
+        name::ContractRef,
+        publish::{self, Direction},
+    },
+    store::codec,
+    wire::{Answer, ContractPublish, Published},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation =
+    Operation::write("contract_edit", &["contract", "edit"], "Change a contract straight in the realm");
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Which contract.
+    pub contract: ContractRef,
+    /// The document, as YAML.
+    pub document: Vec<u8>,
+    /// Where the document comes from, for messages.
+    pub file: String,
+}
+
+/// Returns the current document as people write it: what an editor starts from.
+///
+/// # Errors
+/// Where there is no such contract.
+pub fn template(ctx: &Ctx, contract: &ContractRef) -> Result<String, OpError> {
+    let here = ctx.here()?;
+    let view = domain::get(&*here.store, &contract.domain)?;
+    let current = domain::current(&view, &contract.contract)?;
+    Ok(codec::render(&codec::Typed::from(current)))
+}
+
+/// Writes the document.
+///
+/// # Errors
+/// Where it cannot be read, or a rule refuses it.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpError> {
+    let acting = ctx.acting()?;
+    let ContractRef { domain: name, contract } = &request.contract;
+    let document = codec::contract(&request.document, contract).map_err(|problem| {
+        let problem = problem.in_file(&request.file);
+        OpError::no("unreadable-file", problem.to_string()).problem((&problem).into())
+    })?;
+    let wanted = [(contract.clone(), document.version.clone())];
+    let why = Why { repo: Some(acting.repo), ..Why::default() };
+    let decision = domain::change(ctx, acting.store, name, &wanted, why, |view| {
+        domain::current(view, contract)?;
+        Ok(publish::contract(view, acting.repo, &document, Direction::Forward)?)
+    })?;
+    Ok(Answer::new(ContractPublish {
+        realm: acting.realm.clone(),
+        current_repo: acting.repo.clone(),
+        commit: None,
+        dry_run: false,
+        published: decision.events.iter().map(|event| Published::new(name, event)).collect(),
+        removed_files: Vec::new(),
+    }))
+}

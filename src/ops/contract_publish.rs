@@ -1,0 +1,264 @@
+//! `contract_publish`: what a commit of this repository says becomes what the realm holds.
+//!
+//! Everything is decided twice: once for all domains, so that a commit is published wholly or not
+//! at all as far as its own content goes, and once more under each domain's lock.
+
+use super::{
+    Operation,
+    blue_files::Files,
+    candidate::{self, Sources},
+    ctx::{Acting, Ctx},
+    domain::{self, Why},
+};
+use crate::{
+    error::{OpError, Problem},
+    model::{
+        candidate::{Candidate, Judged},
+        change::DomainChange,
+        domain::Source,
+        name::{ContractName, DomainName},
+        oid::Oid,
+        publish::{self, Decision, Direction, Refusal},
+        version::Version,
+        view::DomainView,
+    },
+    store::{Store, StoreRef, git::code::CodeRepo, layout, read},
+    wire::{Answer, ContractPublish, Published},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation =
+    Operation::write("contract_publish", &["contract", "publish"], "Publish the contracts and bindings of a commit");
+
+/// What is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// The commit, HEAD by default.
+    pub commit: Option<String>,
+    /// Only say what would happen.
+    pub dry_run: bool,
+    /// Let versions go down, for this reason.
+    pub rollback: Option<String>,
+}
+
+/// Publishes.
+///
+/// # Errors
+/// Every refusal at once; then nothing was published.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpError> {
+    let acting = ctx.acting()?;
+    let code = ctx.code()?;
+    let commit = match &request.commit {
+        Some(revision) => code.resolve(revision).map_err(|error| OpError::no("unknown-commit", error.to_string()))?,
+        None => code.head()?.commit.ok_or_else(|| OpError::no("no-commit", "there is no commit yet to publish"))?,
+    };
+    let branch = require_publishing_branch(code, &commit)?;
+    publish(ctx, acting, code, &commit, &branch, request)
+}
+
+/// Publishes a commit that is known to be on the publishing branch.
+///
+/// # Errors
+/// Every refusal at once; then nothing was published.
+pub fn publish(
+    ctx: &Ctx,
+    acting: Acting<'_>,
+    code: &CodeRepo,
+    commit: &Oid,
+    branch: &str,
+    request: &Request,
+) -> Result<Answer<ContractPublish>, OpError> {
+    let sources = sources(acting)?;
+    let candidate = candidate::read(code, &Files::at(code, commit)?, &sources)?;
+    if !candidate.problems.is_empty() {
+        return Err(unreadable(&candidate));
+    }
+    let direction = if request.rollback.is_some() { Direction::Rollback } else { Direction::Forward };
+    let work = Work { ctx, acting, code, commit, branch, candidate: &candidate, direction };
+
+    let mut names: Vec<&DomainName> = candidate.domains().into_iter().collect();
+    names.extend(sources.keys().filter(|name| !candidate.domains().contains(name)));
+    let mut decided = Vec::new();
+    let mut refusals = Vec::new();
+    for name in names {
+        let view = work.load(name)?;
+        work.require_successor(&view)?;
+        match work.decide(&view) {
+            Ok(decision) => decided.push((name, decision)),
+            Err(mut more) => refusals.append(&mut more),
+        }
+    }
+    if !refusals.is_empty() {
+        return Err(refused(refusals));
+    }
+    let mut published = Vec::new();
+    for (name, mut decision) in decided {
+        if !request.dry_run && !decision.changes.is_empty() {
+            decision = work.carry_out(name, request.rollback.as_deref())?;
+        }
+        published.extend(decision.events.iter().map(|event| Published::new(name, event)));
+    }
+    Ok(answer(acting, commit, request.dry_run, published, &candidate))
+}
+
+/// Returns the last published commit of the repository, by domain.
+///
+/// # Errors
+/// Where the realm cannot be read.
+pub fn sources(acting: Acting<'_>) -> Result<Sources, OpError> {
+    let mut sources = Sources::new();
+    for (name, tip) in acting.store.domains()? {
+        let within = StoreRef::Domain(name.clone());
+        let tree = acting.store.commit(&tip)?.tree;
+        if let Ok(Some(source)) = read::file(acting.store, &within, &tree, &layout::source(acting.repo)) {
+            sources.insert(name, source);
+        }
+    }
+    Ok(sources)
+}
+
+/// Returns the publishing branch, if `commit` is on it, here or at origin.
+fn require_publishing_branch(code: &CodeRepo, commit: &Oid) -> Result<String, OpError> {
+    let branch = code.publishing_branch()?.ok_or_else(|| {
+        OpError::no("no-publishing-branch", "it cannot be told which branch is published")
+            .next("git config blue.publishBranch BRANCH")
+    })?;
+    for name in [format!("refs/heads/{branch}"), format!("refs/remotes/origin/{branch}")] {
+        if let Some(tip) = code.reference(&name)?
+            && code.is_ancestor(commit, &tip)?
+        {
+            return Ok(branch);
+        }
+    }
+    let message = format!("{} is not on {branch}, the branch that is published; nothing was published", commit.short());
+    Err(OpError::no("not-publishing-branch", message)
+        .next(format!("merge it into {branch}, or see what it would do: git blue check"))
+        .next("another branch is published with: git config blue.publishBranch BRANCH"))
+}
+
+/// One publish.
+struct Work<'a> {
+    ctx: &'a Ctx,
+    acting: Acting<'a>,
+    code: &'a CodeRepo,
+    commit: &'a Oid,
+    branch: &'a str,
+    candidate: &'a Candidate,
+    direction: Direction,
+}
+
+impl Work<'_> {
+    fn store(&self) -> &dyn Store {
+        self.acting.store
+    }
+
+    fn wanted(&self, name: &DomainName) -> Vec<(ContractName, Version)> {
+        let contracts = self.candidate.contracts_in(name);
+        contracts.map(|(contract, declared)| (contract.clone(), declared.document.version.clone())).collect()
+    }
+
+    fn load(&self, name: &DomainName) -> Result<DomainView, OpError> {
+        let tip = self.store().tip(&StoreRef::Domain(name.clone()))?.ok_or_else(|| domain::unknown(name))?;
+        domain::load(self.store(), name, &tip, &self.wanted(name))
+    }
+
+    /// A stale clone never publishes backwards: the commit must know the last published one, or
+    /// this clone must be the one that replaced it.
+    fn require_successor(&self, view: &DomainView) -> Result<(), OpError> {
+        let Some(source) = view.sources.get(self.acting.repo) else {
+            return Ok(());
+        };
+        if self.code.is_ancestor(&source.commit, self.commit)? || self.code.replaced(self.branch, &source.commit)? {
+            return Ok(());
+        }
+        let message = format!(
+            "{} was published from {}, which {} does not know: this clone is behind, fetch first",
+            view.info.name,
+            source.commit.short(),
+            self.commit.short()
+        );
+        Err(OpError::no("fetch-first", message).next("git pull, and publish again"))
+    }
+
+    fn decide(&self, view: &DomainView) -> Result<Decision, Vec<Refusal>> {
+        let judged = Judged { repo: self.acting.repo, candidate: self.candidate };
+        let mut decision = publish::candidate(view, judged, self.direction, self.ctx.env.now())?;
+        // A commit that changes nothing here is not recorded: most commits are such ones.
+        let changed = !decision.changes.is_empty() || self.touches(&view.info.name);
+        if changed && view.info.has_member(self.acting.repo) {
+            let source = Source { commit: *self.commit };
+            if view.sources.get(self.acting.repo) != Some(&source) {
+                decision.changes.push(DomainChange::Source(self.acting.repo.clone(), source));
+            }
+        }
+        Ok(decision)
+    }
+
+    /// Whether the commit changed a file of this domain since the last published one.
+    fn touches(&self, name: &DomainName) -> bool {
+        self.candidate.contracts_in(name).any(|(_, declared)| declared.changed)
+            || self.candidate.bindings.get(name).is_some_and(|declared| declared.changed)
+            || self.candidate.removed_bindings.contains(name)
+            || self.candidate.removed_contracts.keys().any(|(domain, _)| domain == name)
+    }
+
+    fn carry_out(&self, name: &DomainName, reason: Option<&str>) -> Result<Decision, OpError> {
+        let why = Why { repo: Some(self.acting.repo), source: Some(self.commit), reason, subject: None };
+        domain::change(self.ctx, self.store(), name, &self.wanted(name), why, |view| {
+            self.require_successor(view)?;
+            self.decide(view).map_err(refused)
+        })
+    }
+}
+
+fn unreadable(candidate: &Candidate) -> OpError {
+    let count = candidate.problems.len();
+    let message = match &candidate.problems[..] {
+        [only] => format!("{only}; nothing was published"),
+        _ => format!("{count} files below .blue cannot be read; nothing was published"),
+    };
+    let error = OpError::no("unreadable-file", message);
+    candidate.problems.iter().fold(error, |error, problem| error.problem(Problem::from(problem)))
+}
+
+fn refused(mut refusals: Vec<Refusal>) -> OpError {
+    if refusals.len() == 1 {
+        return refusals.remove(0).into();
+    }
+    let error = OpError::no("refused", format!("{} contracts were refused; nothing was published", refusals.len()));
+    refusals.into_iter().map(OpError::from).fold(error, |error, refusal| {
+        let problem = Problem { code: refusal.code, message: refusal.message, file: None, line: None, column: None };
+        let error = error.problem(problem);
+        refusal
+            .next_steps
+            .into_iter()
+            .fold(error, |error, step| if error.next_steps.contains(&step) { error } else { error.next(step) })
+    })
+}
+
+fn answer(
+    acting: Acting<'_>,
+    commit: &Oid,
+    dry_run: bool,
+    published: Vec<Published>,
+    candidate: &Candidate,
+) -> Answer<ContractPublish> {
+    let removed: Vec<_> = candidate.removed_contracts.iter().collect();
+    let nothing = published.is_empty();
+    let mut answer = Answer::new(ContractPublish {
+        realm: acting.realm.clone(),
+        current_repo: acting.repo.clone(),
+        commit: Some(*commit),
+        dry_run,
+        published,
+        removed_files: removed.iter().map(|(_, path)| (*path).clone()).collect(),
+    });
+    for ((domain, contract), _) in removed {
+        answer = answer
+            .next(format!("git blue contract retire {domain}/{contract} --reason \"…\" if it is no longer served"));
+    }
+    if dry_run && !nothing {
+        answer = answer.next("git blue contract publish");
+    }
+    answer
+}

@@ -1,0 +1,116 @@
+//! What an operation works with: where it was called, which realm, which repository.
+
+use crate::{
+    env::Env,
+    error::OpError,
+    model::name::{RealmName, RepoName},
+    store::{
+        Signature, Store,
+        git::{Options, code::CodeRepo, home::Home},
+    },
+};
+
+/// What an operation works with.
+pub struct Ctx {
+    /// Time, variables, folder.
+    pub env: Env,
+    /// What this machine knows.
+    pub home: Home,
+    /// The user's repository around the folder, if there is one.
+    pub code: Option<CodeRepo>,
+    /// The realm and who asks, or why they were not found: some operations do without.
+    pub here: Result<Here, OpError>,
+}
+
+/// A realm, and who asks.
+pub struct Here {
+    /// The realm.
+    pub realm: RealmName,
+    /// Its store.
+    pub store: Box<dyn Store>,
+    /// The name of the repository around the folder; none outside of one.
+    pub repo: Option<RepoName>,
+}
+
+/// A realm, and the repository that asks.
+#[derive(Clone, Copy)]
+pub struct Acting<'a> {
+    /// The realm.
+    pub realm: &'a RealmName,
+    /// Its store.
+    pub store: &'a dyn Store,
+    /// The repository.
+    pub repo: &'a RepoName,
+}
+
+impl Ctx {
+    /// Returns the realm.
+    ///
+    /// # Errors
+    /// Why it was not found.
+    pub fn here(&self) -> Result<&Here, OpError> {
+        self.here.as_ref().map_err(Clone::clone)
+    }
+
+    /// Returns the realm and the repository that asks.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn acting(&self) -> Result<Acting<'_>, OpError> {
+        let here = self.here()?;
+        let repo = here.repo.as_ref().ok_or_else(|| {
+            OpError::cannot("not-in-repo", "this folder is in no repository of the realm")
+                .next("change into a repository of the realm, or pass -C DIR")
+        })?;
+        Ok(Acting { realm: &here.realm, store: &*here.store, repo })
+    }
+
+    /// Returns the user's repository.
+    ///
+    /// # Errors
+    /// Where there is none around the folder.
+    pub fn code(&self) -> Result<&CodeRepo, OpError> {
+        self.code.as_ref().ok_or_else(|| {
+            let message = format!("{} is in no git repository", self.env.cwd().display());
+            OpError::cannot("not-in-git", message).next("change into a repository, or pass -C DIR")
+        })
+    }
+
+    /// Returns the user's git identity and the time.
+    ///
+    /// # Errors
+    /// Where git knows no identity.
+    pub fn signature(&self) -> Result<Signature, OpError> {
+        let of = |part: &str, upper: &str| {
+            let named = self.env.text(&format!("GIT_COMMITTER_{upper}")).map(str::to_owned);
+            let config = |key: String| self.code.as_ref().and_then(|code| code.config(&key));
+            named
+                .or_else(|| config(format!("committer.{part}")))
+                .or_else(|| config(format!("user.{part}")))
+                .or_else(|| CodeRepo::global_config(&self.place(), &format!("user.{part}")))
+        };
+        match (of("name", "NAME"), of("email", "EMAIL")) {
+            (Some(name), Some(email)) => Ok(Signature { name, email, time: self.env.now_here() }),
+            _ => Err(OpError::cannot(
+                "no-identity",
+                "git does not know who you are, and every change of a realm says who made it",
+            )
+            .next("git config --global user.name \"Your Name\"")
+            .next("git config --global user.email you@example.com")),
+        }
+    }
+
+    /// Returns how the user's repositories are looked for.
+    pub fn place(&self) -> crate::store::git::code::Place {
+        crate::store::git::code::Place {
+            cwd: self.env.cwd().to_owned(),
+            vars: self.env.vars().clone(),
+            in_hook: self.env.in_hook(),
+        }
+    }
+
+    /// Returns how stores wait.
+    pub fn options(&self) -> Options {
+        Options { lock_timeout: self.env.lock_timeout(), seed: self.env.seed() }
+    }
+}

@@ -1,0 +1,116 @@
+//! The one way operations change a domain, and the one way they find it.
+
+use super::{ctx::Ctx, message::Message};
+use crate::{
+    error::OpError,
+    model::{
+        change::{self, DomainChange},
+        contract::Contract,
+        name::{ContractName, ContractRef, DomainName, RepoName},
+        oid::Oid,
+        publish::Decision,
+        version::Version,
+        view::{DomainView, Subject},
+    },
+    store::{Change, Parents, Store, StoreRef, codec, read, write::write},
+};
+
+/// What goes into the message of a change, besides what happened.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Why<'a> {
+    /// The repository that makes it.
+    pub repo: Option<&'a RepoName>,
+    /// The commit of that repository.
+    pub source: Option<&'a Oid>,
+    /// In the user's words.
+    pub reason: Option<&'a str>,
+    /// A subject of its own, instead of what the events say.
+    pub subject: Option<&'a str>,
+}
+
+/// Returns the domain.
+///
+/// # Errors
+/// Where the realm has none of that name, or it cannot be read.
+pub fn get(store: &dyn Store, name: &DomainName) -> Result<DomainView, OpError> {
+    read::domain(store, name)?.ok_or_else(|| unknown(name))
+}
+
+/// Returns the error for a domain that the realm does not have.
+pub fn unknown(name: &DomainName) -> OpError {
+    OpError::no("unknown-domain", format!("the realm has no domain {name}"))
+        .next(format!("git blue realm admin domain --name {name} --repos REPO,…"))
+}
+
+/// Returns the contract's current document.
+///
+/// # Errors
+/// Where there is none, or it cannot be read.
+pub fn current<'a>(domain: &'a DomainView, name: &ContractName) -> Result<&'a Contract, OpError> {
+    let at = || ContractRef { domain: domain.info.name.clone(), contract: name.clone() };
+    match domain.contracts.get(name) {
+        Some(contract) => Ok(contract),
+        None if domain.is_damaged(name) => {
+            let damage = domain.damage.iter().find(|damage| damage.subject == Subject::Contract(name.clone()));
+            let problem = damage.map(|damage| format!("{}: {}", damage.file, damage.problem)).unwrap_or_default();
+            Err(OpError::cannot("damaged", format!("{} cannot be read: {problem}", at())))
+        }
+        None => match domain.versions.get(name).and_then(|versions| versions.last()) {
+            Some(version) => Err(OpError::no("only-pre-releases", format!("{} has no release yet", at()))
+                .next(format!("git blue contract get {} --version {version}", at()))),
+            None => Err(OpError::no("unknown-contract", format!("there is no contract {}", at()))
+                .next("git blue contract list shows those there are")),
+        },
+    }
+}
+
+/// Changes a domain by what `decide` makes of it, in one commit, and returns what was decided.
+/// `wanted` names the published documents that `decide` looks at.
+///
+/// # Errors
+/// Whatever `decide` refuses with, or why the store could not be written.
+pub fn change(
+    ctx: &Ctx,
+    store: &dyn Store,
+    name: &DomainName,
+    wanted: &[(ContractName, Version)],
+    why: Why<'_>,
+    mut decide: impl FnMut(&DomainView) -> Result<Decision, OpError>,
+) -> Result<Decision, OpError> {
+    let author = ctx.signature()?;
+    let mut decided = Decision::default();
+    write(store, &StoreRef::Domain(name.clone()), |tip| {
+        let tip = tip.ok_or_else(|| unknown(name))?;
+        decided = decide(&load(store, name, &tip, wanted)?)?;
+        if decided.changes.is_empty() {
+            return Ok(None);
+        }
+        let subject = why.subject.map_or_else(|| change::subject(&decided.events), str::to_owned);
+        let message = Message { subject, reason: why.reason, repo: why.repo, source: why.source };
+        Ok::<_, OpError>(Some(commit(&decided.changes, message.text(), author.clone())))
+    })?;
+    Ok(decided)
+}
+
+/// Returns a domain as it was at `tip`, with these published documents.
+///
+/// # Errors
+/// Where it cannot be read.
+pub fn load(
+    store: &dyn Store,
+    name: &DomainName,
+    tip: &Oid,
+    wanted: &[(ContractName, Version)],
+) -> Result<DomainView, OpError> {
+    let mut view = read::domain_at(store, name, tip)?;
+    let tree = store.commit(tip)?.tree;
+    for (contract, version) in wanted {
+        read::load_version(store, &mut view, &tree, contract, version)?;
+    }
+    Ok(view)
+}
+
+/// Returns the commit that carries out `changes`.
+pub fn commit(changes: &[DomainChange], message: String, author: crate::store::Signature) -> Change {
+    Change { edits: changes.iter().map(codec::edit).collect(), message, author, parents: Parents::Tip }
+}

@@ -1,0 +1,215 @@
+//! What readers were told. An inbox is a ref of this machine whose tree holds, per domain, the
+//! domain's tree as the reader last knew it, and the notifications of the last 30 days.
+
+use jiff::{Timestamp, ToSpan as _};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    error::OpError,
+    model::{
+        name::{DomainName, ReaderName, RepoName},
+        oid::Oid,
+    },
+    store::{
+        Change, Edit, EntryKind, Parents, Signature, Store, StoreRef, TreePath, codec, layout, read, write::write,
+    },
+    wire::Notification,
+};
+
+/// How long what was told is kept.
+const KEPT_DAYS: i64 = 30;
+/// After how many days a notification is expired.
+const EXPIRED_DAYS: i64 = 7;
+/// Most told notifications that are kept.
+const MAX_TOLD: usize = 1_000;
+
+/// An inbox as it is now.
+#[derive(Debug, Clone, Default)]
+pub struct Inbox {
+    tree: Option<Oid>,
+    /// What was told, oldest first.
+    pub told: Vec<Told>,
+}
+
+/// A notification that was told.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Told {
+    /// When.
+    pub at: Timestamp,
+    /// What.
+    pub notification: Notification,
+}
+
+/// What a reader was told in one answer: to be recorded once the answer has reached it.
+#[derive(Debug, Clone, Default)]
+pub struct Receipt {
+    /// What the reader knows of each domain from now on.
+    pub baselines: Vec<Baseline>,
+    /// What it was told.
+    pub told: Vec<Notification>,
+}
+
+/// What a reader knows of a domain: its tree, but for the paths it has not been told of.
+#[derive(Debug, Clone)]
+pub struct Baseline {
+    /// The domain.
+    pub domain: DomainName,
+    /// Its tree.
+    pub tree: Oid,
+    /// The paths that were not told, as the reader knew them: a blob, or nothing.
+    pub untold: Vec<(TreePath, Option<Oid>)>,
+}
+
+impl Inbox {
+    /// Returns a reader's inbox; where it has none, the repository's shared one.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn open(store: &dyn Store, repo: &RepoName, reader: &ReaderName) -> Result<Self, OpError> {
+        let own = StoreRef::Inbox(repo.clone(), Some(reader.clone()));
+        match Self::at(store, &own)? {
+            Some(inbox) => Ok(inbox),
+            None => Ok(Self::at(store, &StoreRef::Inbox(repo.clone(), None))?.unwrap_or_default()),
+        }
+    }
+
+    fn at(store: &dyn Store, name: &StoreRef) -> Result<Option<Self>, OpError> {
+        let Some(tip) = store.tip(name)? else {
+            return Ok(None);
+        };
+        let tree = store.commit(&tip)?.tree;
+        // This machine's own record: where it is damaged, it is as if nothing had been told.
+        let told = read::file(store, name, &tree, &layout::told()).ok().flatten().unwrap_or_default();
+        Ok(Some(Self { tree: Some(tree), told }))
+    }
+
+    /// Returns the tree that the reader knows of a domain, if it knows one.
+    ///
+    /// # Errors
+    /// Where the inbox cannot be read.
+    pub fn baseline(&self, store: &dyn Store, domain: &DomainName) -> Result<Option<Oid>, OpError> {
+        let Some(tree) = &self.tree else {
+            return Ok(None);
+        };
+        let entry = read::lookup(store, tree, layout::baseline(domain).as_str())?;
+        Ok(entry.filter(|entry| entry.kind == EntryKind::Tree).map(|entry| entry.id))
+    }
+}
+
+/// Records that a reader was told: its own inbox and the repository's shared one move.
+///
+/// # Errors
+/// Where the store cannot be written; the reader is told again then.
+pub fn record(
+    store: &dyn Store,
+    repo: &RepoName,
+    reader: &ReaderName,
+    receipt: &Receipt,
+    now: &jiff::Zoned,
+) -> Result<(), OpError> {
+    if receipt.baselines.is_empty() && receipt.told.is_empty() {
+        return Ok(());
+    }
+    let own = StoreRef::Inbox(repo.clone(), Some(reader.clone()));
+    let shared = StoreRef::Inbox(repo.clone(), None);
+    for name in [own, shared] {
+        let before = Inbox::open(store, repo, reader)?;
+        // A new reader starts from the shared inbox: with its baselines, also those of domains
+        // that this receipt says nothing about.
+        let start = if store.tip(&name)?.is_none() { before.tree } else { None };
+        append(store, &name, receipt, start, now)?;
+    }
+    Ok(())
+}
+
+/// Records what the members of a domain know of it from now on, in their shared inboxes.
+///
+/// # Errors
+/// Where the store cannot be written.
+pub fn know(
+    store: &dyn Store,
+    repos: &[RepoName],
+    domain: &DomainName,
+    known: &Known,
+    now: &jiff::Zoned,
+) -> Result<(), OpError> {
+    for repo in repos {
+        let path = layout::baseline(domain);
+        let edits = match known {
+            Known::Tree(tree) => vec![(path, Edit::Link(EntryKind::Tree, *tree))],
+            Known::Empty(document) => {
+                vec![(path.clone(), Edit::Remove), (layout::domain().below(&path), Edit::Put(document.clone()))]
+            }
+        };
+        commit(store, &StoreRef::Inbox(repo.clone(), None), edits, now)?;
+    }
+    Ok(())
+}
+
+/// What the members of a domain know of it.
+#[derive(Debug, Clone)]
+pub enum Known {
+    /// Everything in this tree.
+    Tree(Oid),
+    /// Nothing but this `domain.json`.
+    Empty(Vec<u8>),
+}
+
+fn append(
+    store: &dyn Store,
+    name: &StoreRef,
+    receipt: &Receipt,
+    start: Option<Oid>,
+    now: &jiff::Zoned,
+) -> Result<(), OpError> {
+    let mut edits = Vec::new();
+    if let Some(tree) = start
+        && let Some(entry) = read::lookup(store, &tree, layout::BASELINES)?
+    {
+        edits.extend(store.entries(&entry.id)?.into_iter().filter_map(|entry| {
+            let domain: DomainName = entry.name.parse().ok()?;
+            Some((layout::baseline(&domain), Edit::Link(entry.kind, entry.id)))
+        }));
+    }
+    for baseline in &receipt.baselines {
+        let folder = layout::baseline(&baseline.domain);
+        edits.push((folder.clone(), Edit::Link(EntryKind::Tree, baseline.tree)));
+        edits.extend(baseline.untold.iter().map(|(path, known)| {
+            let edit = known.map_or(Edit::Remove, |blob| Edit::Link(EntryKind::Blob, blob));
+            (path.below(&folder), edit)
+        }));
+    }
+    let mut told = Inbox::at(store, name)?.unwrap_or_default().told;
+    if let Some(tree) = start
+        && let Ok(Some(before)) = read::file::<Vec<Told>>(store, name, &tree, &layout::told())
+    {
+        told = before;
+    }
+    let at = now.timestamp();
+    told.retain(|told| !is_older(told.at, at, KEPT_DAYS));
+    told.extend(receipt.told.iter().cloned().map(|notification| Told { at, notification }));
+    let surplus = told.len().saturating_sub(MAX_TOLD);
+    told.drain(..surplus);
+    edits.push((layout::told(), Edit::Put(codec::encode(&told))));
+    commit(store, name, edits, now)
+}
+
+fn commit(store: &dyn Store, name: &StoreRef, edits: Vec<(TreePath, Edit)>, now: &jiff::Zoned) -> Result<(), OpError> {
+    // Nobody but this machine sees it, and it must work where git knows no identity.
+    let author = Signature { name: "git blue".into(), email: "git-blue@localhost".into(), time: now.clone() };
+    write(store, name, |_| {
+        let change =
+            Change { edits: edits.clone(), message: "told\n".into(), author: author.clone(), parents: Parents::None };
+        Ok::<_, OpError>(Some(change))
+    })?;
+    Ok(())
+}
+
+/// Returns whether a change of this moment is expired.
+pub fn is_expired(at: Timestamp, now: Timestamp) -> bool {
+    is_older(at, now, EXPIRED_DAYS)
+}
+
+fn is_older(at: Timestamp, now: Timestamp, days: i64) -> bool {
+    at.checked_add((days * 24).hours()).is_ok_and(|end| end < now)
+}

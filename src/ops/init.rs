@@ -1,0 +1,87 @@
+//! `init`: one step into a realm: make it or find it, join it, put the hooks in place.
+
+use super::{
+    Operation,
+    ctx::Ctx,
+    hooks, realm_admin_init,
+    realm_admin_join::{self, CONFIG},
+};
+use crate::{
+    error::OpError,
+    model::name::{RealmName, RepoName},
+    wire::{Answer, Init},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation =
+    Operation::write("init", &["init"], "Bring this repository into a realm, making it if need be");
+
+/// What is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// The realm; what the repository proposes, or the only one of this machine, by default.
+    pub realm: Option<RealmName>,
+    /// The repository's name in it.
+    pub repo: Option<RepoName>,
+    /// Where a realm that is made now will be shared.
+    pub url: Option<String>,
+}
+
+/// Does what is left to do; a second time, nothing.
+///
+/// # Errors
+/// Where the realm cannot be told, or a step fails.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
+    let code = ctx.code()?;
+    let proposed = realm_admin_join::proposed(code)?;
+    let realm = match (&request.realm, &proposed) {
+        (Some(realm), _) => realm.clone(),
+        (None, Some(config)) => config.realm.name.clone(),
+        (None, None) => configured(ctx)?,
+    };
+    let mut created_realm = false;
+    if ctx.home.realm(&realm)?.is_none() {
+        // What a clone proposes is not ours to make: the realm is somewhere else already.
+        if request.realm.is_none() {
+            let url = proposed.and_then(|config| config.realm.url);
+            let place = url.map(|url| format!(", shared at {url}")).unwrap_or_default();
+            let message = format!("{CONFIG} proposes the realm {realm}{place}, which this machine does not have");
+            return Err(OpError::cannot("unknown-realm", message)
+                .next(format!("git blue init --realm {realm}: make a realm of that name here")));
+        }
+        let make = realm_admin_init::Request { name: realm.clone(), path: None, url: request.url.clone() };
+        created_realm = realm_admin_init::run(ctx, &make)?.body.created;
+    }
+    let join = realm_admin_join::Request { realm: realm.clone(), repo: request.repo.clone() };
+    let joined = realm_admin_join::run(ctx, &join)?;
+    let hooks = hooks::install(ctx)?;
+    let known = realm_admin_join::known(ctx, &realm)?;
+    let body = Init {
+        realm,
+        current_repo: joined.body.current_repo,
+        path: known.path.display().to_string(),
+        created_realm,
+        joined: joined.body.joined,
+        wrote_config: joined.body.wrote_config,
+        hooks: hooks.body.hooks.iter().filter(|hook| hook.installed).map(|hook| hook.name.clone()).collect(),
+    };
+    let steps = joined.next_steps.into_iter().chain(hooks.next_steps);
+    Ok(steps.fold(Answer::new(body), Answer::next))
+}
+
+/// The realm that the user's configuration names, else the only one there is.
+fn configured(ctx: &Ctx) -> Result<RealmName, OpError> {
+    if let Some(realm) = ctx.code()?.config("blue.realm") {
+        return Ok(realm.parse()?);
+    }
+    let mut realms = ctx.home.realms()?;
+    match realms.len() {
+        1 => Ok(realms.remove(0).name),
+        0 => Err(OpError::usage("say which realm: there is none on this machine yet")
+            .next("git blue init --realm NAME: make one")),
+        _ => {
+            let names: Vec<_> = realms.iter().map(|known| known.name.to_string()).collect();
+            Err(OpError::usage("say which realm").next(format!("git blue init --realm {}", names.join("|"))))
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Commit messages of a realm: a subject that reads well in `git log --oneline`, and trailers as
+//! hints for people. No rule depends on a trailer.
+
+use crate::model::{name::RepoName, oid::Oid};
+
+/// The trailer that names the repository.
+const REPO: &str = "Blue-Repo";
+/// The trailer that names its published commit.
+const SOURCE: &str = "Blue-Source-Commit";
+
+/// What a commit message says.
+#[derive(Debug, Default)]
+pub struct Message<'a> {
+    /// What happened, in one line.
+    pub subject: String,
+    /// Why, in the words of whoever did it.
+    pub reason: Option<&'a str>,
+    /// From which repository.
+    pub repo: Option<&'a RepoName>,
+    /// From which commit of it.
+    pub source: Option<&'a Oid>,
+}
+
+impl Message<'_> {
+    /// Returns the whole message.
+    pub fn text(&self) -> String {
+        let mut text = format!("{}\n", self.subject);
+        if let Some(reason) = self.reason.map(str::trim).filter(|reason| !reason.is_empty()) {
+            text += &format!("\n{reason}\n");
+        }
+        let repo = self.repo.map(|repo| format!("{REPO}: {repo}\n"));
+        let source = self.source.map(|source| format!("{SOURCE}: {source}\n"));
+        let trailers: String = repo.into_iter().chain(source).collect();
+        if trailers.is_empty() { text } else { format!("{text}\n{trailers}") }
+    }
+}
+
+/// Returns subject, repository and source commit as a message tells them.
+pub fn parse(message: &str) -> (String, Option<String>, Option<String>) {
+    let trailer = |key: &str| {
+        let found = message.lines().rev().find_map(|line| line.strip_prefix(key)?.strip_prefix(": "));
+        found.map(|value| value.trim().to_owned())
+    };
+    (message.lines().next().unwrap_or_default().to_owned(), trailer(REPO), trailer(SOURCE))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_reads_back() {
+        let repo = "fungal".parse().unwrap();
+        let source = "1111111111111111111111111111111111111111".parse().unwrap();
+        let message = Message {
+            subject: "paths 1.0.0 -> 1.1.0".into(),
+            reason: Some("because\n"),
+            repo: Some(&repo),
+            source: Some(&source),
+        };
+        let text = message.text();
+        assert_eq!(
+            text,
+            "paths 1.0.0 -> 1.1.0\n\nbecause\n\nBlue-Repo: fungal\nBlue-Source-Commit: 1111111111111111111111111111111111111111\n"
+        );
+        assert_eq!(parse(&text), ("paths 1.0.0 -> 1.1.0".into(), Some("fungal".into()), Some(source.to_string())));
+        assert_eq!(parse(""), (String::new(), None, None));
+    }
+}

@@ -1,0 +1,108 @@
+//! What can be done, one verb a file, decided the same for every surface.
+//!
+//! An operation is `run(&Ctx, &Request) -> Result<Answer<_>, OpError>`, synchronous, and prints
+//! nothing. [`TABLE`] lists them all; the surfaces are held to it by tests.
+
+pub mod blue_files;
+pub mod candidate;
+pub mod contract_edit;
+pub mod contract_get;
+pub mod contract_list;
+pub mod contract_log;
+pub mod contract_publish;
+pub mod contract_retire;
+pub mod contract_yank;
+pub mod ctx;
+pub mod domain;
+pub mod hooks;
+pub mod inbox;
+pub mod init;
+mod log;
+pub mod message;
+pub mod notifications_ack;
+pub mod notifications_list;
+pub mod pending;
+pub mod realm_admin_binding;
+pub mod realm_admin_contract;
+pub mod realm_admin_domain;
+pub mod realm_admin_init;
+pub mod realm_admin_join;
+pub mod realm_admin_leave;
+pub mod realm_check;
+pub mod realm_list;
+pub mod realm_log;
+pub mod realm_status;
+pub mod url;
+
+/// One entry of the table of operations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Operation {
+    /// Its name, the same as an MCP tool, an HTTP route and in the docs.
+    pub name: &'static str,
+    /// Its command, below `git blue`.
+    pub cli: &'static [&'static str],
+    /// What it does, in one line.
+    pub summary: &'static str,
+    /// Whether it changes the realm, this machine's records, or the repository's hooks.
+    pub writes: bool,
+}
+
+impl Operation {
+    const fn read(name: &'static str, cli: &'static [&'static str], summary: &'static str) -> Self {
+        Self { name, cli, summary, writes: false }
+    }
+
+    const fn write(name: &'static str, cli: &'static [&'static str], summary: &'static str) -> Self {
+        Self { name, cli, summary, writes: true }
+    }
+}
+
+/// Every operation, in the order of the docs.
+pub const TABLE: &[Operation] = &[
+    init::OPERATION,
+    realm_status::OPERATION,
+    realm_check::OPERATION,
+    realm_list::OPERATION,
+    realm_log::OPERATION,
+    realm_admin_init::OPERATION,
+    realm_admin_join::OPERATION,
+    realm_admin_leave::OPERATION,
+    realm_admin_domain::OPERATION,
+    realm_admin_contract::OPERATION,
+    realm_admin_binding::OPERATION,
+    contract_list::OPERATION,
+    contract_get::OPERATION,
+    contract_log::OPERATION,
+    contract_publish::OPERATION,
+    contract_edit::OPERATION,
+    contract_retire::OPERATION,
+    contract_yank::OPERATION,
+    notifications_list::OPERATION,
+    notifications_ack::OPERATION,
+    hooks::INSTALL,
+    hooks::UNINSTALL,
+    hooks::STATUS,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_its_command_with_underscores() {
+        for operation in TABLE {
+            assert_eq!(operation.name, operation.cli.join("_"));
+        }
+    }
+
+    #[test]
+    fn names_are_unique_and_summaries_one_line() {
+        let mut names: Vec<_> = TABLE.iter().map(|operation| operation.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), TABLE.len());
+        for operation in TABLE {
+            assert!(!operation.summary.ends_with('.') && operation.summary.len() < 72, "{}", operation.summary);
+        }
+    }
+}

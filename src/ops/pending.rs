@@ -1,0 +1,282 @@
+//! What a reader has not been told: the net difference between what it knew of its domains and
+//! what they hold. No history decides this, so nothing that happens to history can break it.
+
+use std::collections::BTreeMap;
+
+use serde::de::DeserializeOwned;
+
+use super::{
+    ctx::Acting,
+    inbox::{self, Baseline, Inbox, Receipt},
+    log::History,
+};
+use crate::{
+    error::OpError,
+    model::{
+        name::{ContractName, DomainName, ReaderName, RepoName},
+        notification::{self, Change, Delta},
+        oid::Oid,
+        view::{DomainView, Standing},
+    },
+    store::{Entry, EntryKind, TreePath, codec, layout, read},
+    wire::{Notification, State, VersionChange},
+};
+
+/// The person at the command line.
+pub fn person() -> ReaderName {
+    "cli".parse().unwrap_or_else(|_| unreachable!("it is a name"))
+}
+
+/// Most notifications that one answer tells.
+pub const MAX_TOLD: usize = 20;
+/// How far back the moment of a change is looked for.
+const MAX_HISTORY: usize = 10_000;
+
+/// Everything that is pending for one reader.
+#[derive(Debug, Default)]
+pub struct Pending {
+    /// Oldest first.
+    pub notifications: Vec<Notification>,
+    /// The path of each notification, and what the reader knew of it.
+    paths: Vec<(DomainName, TreePath, Option<Oid>)>,
+    /// Paths that cannot be read now: they stay as the reader knew them.
+    kept: Vec<(DomainName, TreePath, Option<Oid>)>,
+    trees: BTreeMap<DomainName, Oid>,
+}
+
+/// One path that differs, before what it means is known.
+struct Difference {
+    path: TreePath,
+    old: Option<Oid>,
+    new: Option<Oid>,
+    of: Of,
+}
+
+enum Of {
+    Contract,
+    Binding(RepoName),
+}
+
+impl Pending {
+    /// Finds what is pending for `reader`, in the domains of the repository that asks.
+    ///
+    /// # Errors
+    /// Where the realm cannot be read.
+    pub fn of(acting: Acting<'_>, reader: &ReaderName, now: jiff::Timestamp) -> Result<Self, OpError> {
+        let inbox = Inbox::open(acting.store, acting.repo, reader)?;
+        let mut pending = Self::default();
+        for (name, tip) in acting.store.domains()? {
+            // A domain that cannot be read is `check`'s to report; it hides no other.
+            let Ok(domain) = read::domain_at(acting.store, &name, &tip) else { continue };
+            if domain.info.has_member(acting.repo) || domain.bindings.contains_key(acting.repo) {
+                pending.add_domain(acting, &inbox, &domain, &tip, now)?;
+            }
+        }
+        pending.sort();
+        Ok(pending)
+    }
+
+    fn add_domain(
+        &mut self,
+        acting: Acting<'_>,
+        inbox: &Inbox,
+        domain: &DomainView,
+        tip: &Oid,
+        now: jiff::Timestamp,
+    ) -> Result<(), OpError> {
+        let name = &domain.info.name;
+        let tree = acting.store.commit(tip)?.tree;
+        let differences = match inbox.baseline(acting.store, name)? {
+            Some(known) => differences(acting, &known, &tree)?,
+            None => since_resolved(acting, domain, &tree)?,
+        };
+        self.trees.insert(name.clone(), tree);
+        let mut found = Vec::new();
+        for difference in differences {
+            match difference.meaning(acting, domain) {
+                Meaning::Change(change) => found.push((difference, change)),
+                Meaning::Nothing => {}
+                Meaning::Unreadable => self.kept.push((name.clone(), difference.path, difference.old)),
+            }
+        }
+        let paths: Vec<_> = found.iter().map(|(difference, _)| (&difference.path, difference.new)).collect();
+        let times = times(acting, tip, &paths)?;
+        for ((difference, change), created_at) in found.into_iter().zip(times) {
+            self.notifications.push(notification(acting, domain, *change, created_at, now));
+            self.paths.push((name.clone(), difference.path, difference.old));
+        }
+        Ok(())
+    }
+
+    fn sort(&mut self) {
+        let mut order: Vec<usize> = (0..self.notifications.len()).collect();
+        let key = |at: usize| (self.notifications[at].created_at, &self.notifications[at].domain, &self.paths[at].1);
+        order.sort_by(|a, b| key(*a).cmp(&key(*b)));
+        self.notifications = order.iter().map(|at| self.notifications[*at].clone()).collect();
+        self.paths = order.iter().map(|at| self.paths[*at].clone()).collect();
+    }
+
+    /// Returns the receipt for having told those that `tells` accepts, by their position.
+    pub fn receipt(&self, tells: impl Fn(usize, &Notification) -> bool) -> Receipt {
+        let told: Vec<bool> = self.notifications.iter().enumerate().map(|(at, one)| tells(at, one)).collect();
+        let untold = |domain: &DomainName| {
+            let untold = self.paths.iter().zip(&told).filter(|(_, told)| !**told).map(|(path, _)| path);
+            let of_domain = untold.chain(&self.kept).filter(|(of, ..)| of == domain);
+            of_domain.map(|(_, path, known)| (path.clone(), *known)).collect()
+        };
+        let baseline = |(domain, tree): (&DomainName, &Oid)| Baseline {
+            domain: domain.clone(),
+            tree: *tree,
+            untold: untold(domain),
+        };
+        let seen = self.notifications.iter().zip(&told).filter(|(_, told)| **told);
+        Receipt {
+            baselines: self.trees.iter().map(baseline).collect(),
+            told: seen.map(|(one, _)| Notification { state: State::Seen, ..one.clone() }).collect(),
+        }
+    }
+}
+
+/// What a difference means to the reader.
+enum Meaning {
+    Change(Box<Change>),
+    Nothing,
+    Unreadable,
+}
+
+impl Difference {
+    fn meaning(&self, acting: Acting<'_>, domain: &DomainView) -> Meaning {
+        let path = self.path.as_str();
+        let change = match &self.of {
+            Of::Contract => {
+                self.delta(acting).map(|delta| notification::contract_change(domain, acting.repo, path, &delta))
+            }
+            Of::Binding(repo) => self
+                .delta(acting)
+                .map(|delta| notification::binding_change(&domain.info.name, acting.repo, repo, path, &delta)),
+        };
+        match change {
+            Some(Some(change)) => Meaning::Change(Box::new(change)),
+            Some(None) => Meaning::Nothing,
+            None => Meaning::Unreadable,
+        }
+    }
+
+    /// Reads both sides; `None` where the new one cannot be read. Where the old one cannot, it is
+    /// as if the reader had not known it.
+    fn delta<T: DeserializeOwned>(&self, acting: Acting<'_>) -> Option<Delta<T>> {
+        let read = |id: Oid| -> Option<(Oid, T)> {
+            let bytes = acting.store.blob(&id).ok()?;
+            Some((id, codec::decode(&bytes).ok()?))
+        };
+        let new = match self.new {
+            Some(id) => Some(read(id)?),
+            None => None,
+        };
+        Some(Delta { old: self.old.and_then(read), new })
+    }
+}
+
+/// Returns the contracts and bindings that differ between two trees of a domain.
+fn differences(acting: Acting<'_>, known: &Oid, tree: &Oid) -> Result<Vec<Difference>, OpError> {
+    let mut found = Vec::new();
+    if known == tree {
+        return Ok(found);
+    }
+    for folder in [layout::CONTRACTS, layout::BINDINGS] {
+        let entry = |root: &Oid| read::lookup(acting.store, root, folder);
+        if entry(known)?.map(|entry| entry.id) == entry(tree)?.map(|entry| entry.id) {
+            continue;
+        }
+        let blobs = |root: &Oid| -> Result<BTreeMap<String, Oid>, OpError> {
+            let entries = read::folder(acting.store, root, folder)?.into_iter();
+            Ok(entries.filter(|entry| entry.kind == EntryKind::Blob).map(|Entry { name, id, .. }| (name, id)).collect())
+        };
+        let (old, new) = (blobs(known)?, blobs(tree)?);
+        let changed = old.keys().chain(new.keys().filter(|name| !old.contains_key(*name)));
+        for file in changed.filter(|file| old.get(*file) != new.get(*file)) {
+            let place = if folder == layout::CONTRACTS {
+                layout::stem::<ContractName>(file).map(|name| (layout::contract(&name), Of::Contract))
+            } else {
+                layout::stem::<RepoName>(file).map(|repo| (layout::binding(&repo), Of::Binding(repo)))
+            };
+            if let Some((path, of)) = place {
+                found.push(Difference { path, old: old.get(file).copied(), new: new.get(file).copied(), of });
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// A machine that never told this repository anything of the domain: what its imports resolved to
+/// when its binding was stored is what it knew, and everything else is as it is.
+fn since_resolved(acting: Acting<'_>, domain: &DomainView, tree: &Oid) -> Result<Vec<Difference>, OpError> {
+    let mut found = Vec::new();
+    let imports = domain.bindings.get(acting.repo).into_iter().flat_map(|binding| &binding.imports);
+    for import in imports {
+        let current = domain.contracts.get(&import.contract).map(|contract| &contract.version);
+        let (Some(resolved), Some(current)) = (&import.resolved_version, current) else { continue };
+        if resolved == current {
+            continue;
+        }
+        let path = layout::contract(&import.contract);
+        let old = read::lookup(acting.store, tree, layout::version(&import.contract, resolved).as_str())?;
+        let new = read::lookup(acting.store, tree, path.as_str())?;
+        if let (Some(old), Some(new)) = (old, new) {
+            found.push(Difference { path, old: Some(old.id), new: Some(new.id), of: Of::Contract });
+        }
+    }
+    Ok(found)
+}
+
+/// Returns when each path got what it holds at `tip`: the time of the commit that brought it.
+fn times(acting: Acting<'_>, tip: &Oid, paths: &[(&TreePath, Option<Oid>)]) -> Result<Vec<jiff::Timestamp>, OpError> {
+    let mut times = vec![jiff::Timestamp::UNIX_EPOCH; paths.len()];
+    let mut open: Vec<usize> = (0..paths.len()).collect();
+    for step in History::of(acting.store, Some(*tip)).take(MAX_HISTORY) {
+        if open.is_empty() {
+            break;
+        }
+        // Whatever history is missing only dates a change less exactly.
+        let Ok((_, commit)) = step else { break };
+        let mut still = Vec::new();
+        for at in open {
+            let (path, wanted) = paths[at];
+            let here = read::lookup(acting.store, &commit.tree, path.as_str())?.map(|entry| entry.id);
+            if here == wanted {
+                times[at] = commit.time;
+                still.push(at);
+            }
+        }
+        open = still;
+    }
+    Ok(times)
+}
+
+fn notification(
+    acting: Acting<'_>,
+    domain: &DomainView,
+    change: Change,
+    created_at: jiff::Timestamp,
+    now: jiff::Timestamp,
+) -> Notification {
+    let import = change.contract.as_ref().and_then(|contract| domain.bindings.get(acting.repo)?.import(contract));
+    let standing = import.map(|import| domain.standing(import));
+    let expired = inbox::is_expired(created_at, now);
+    Notification {
+        id: change.id,
+        kind: change.kind.type_word().to_owned(),
+        change_type: change.kind,
+        realm: acting.realm.clone(),
+        domain: change.domain,
+        contract: change.contract,
+        from_repo: change.from,
+        changes: VersionChange { old_version: change.old_version, new_version: change.new_version },
+        rollback: change.rollback,
+        coalesced: change.coalesced,
+        affects_me: import.is_some(),
+        import_satisfied: standing.map(|standing| matches!(standing, Standing::Satisfied(_) | Standing::Behind { .. })),
+        state: if expired { State::Expired } else { State::Pending },
+        created_at,
+    }
+}

@@ -1,0 +1,75 @@
+//! `realm_admin_binding`: write the part a repository plays straight into the realm.
+
+use super::{
+    Operation,
+    ctx::Ctx,
+    domain::{self, Why},
+};
+use crate::{
+    error::OpError,
+    model::{
+        binding::{Binding, Export, Import, Role},
+        name::{DomainName, RepoName},
+        publish,
+    },
+    store::read,
+    wire::{Answer, BindingSet},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::write(
+    "realm_admin_binding",
+    &["realm", "admin", "binding"],
+    "Say what a repository exports and imports",
+);
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The domain.
+    pub domain: DomainName,
+    /// The repository.
+    pub repo: RepoName,
+    /// Which sides it is on.
+    pub role: Role,
+    /// What it exports.
+    pub exports: Vec<Export>,
+    /// What it imports.
+    pub imports: Vec<Import>,
+}
+
+/// Writes the binding: the whole of it, as the file in the repository would.
+///
+/// # Errors
+/// Where the repository is unknown, not a member, not the one that asks, or the binding
+/// contradicts itself.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingSet>, OpError> {
+    let here = ctx.here()?;
+    if let Some(acting) = here.repo.as_ref().filter(|acting| **acting != request.repo) {
+        let message =
+            format!("{acting} may not write the binding of {}; only a repository writes its own", request.repo);
+        return Err(OpError::no("not-owner", message).next(format!("run it in {}", request.repo)));
+    }
+    if !read::repos(&*here.store)?.repos.contains_key(&request.repo) {
+        let message = format!("{} is not in the realm {}", request.repo, here.realm);
+        return Err(OpError::no("unknown-repo", message));
+    }
+    let wanted = Binding { role: request.role, exports: request.exports.clone(), imports: request.imports.clone() };
+    if let Some(contradiction) = wanted.contradiction() {
+        return Err(OpError::usage(contradiction));
+    }
+    let why = Why { repo: Some(&request.repo), ..Why::default() };
+    let decision = domain::change(ctx, &*here.store, &request.domain, &[], why, |view| {
+        Ok(publish::binding(view, &request.repo, wanted.clone(), ctx.env.now())?)
+    })?;
+    Ok(Answer::new(BindingSet {
+        realm: here.realm.clone(),
+        domain: request.domain.clone(),
+        repo: request.repo.clone(),
+        role: request.role.into(),
+        exports: request.exports.len(),
+        imports: request.imports.len(),
+        changed: !decision.changes.is_empty(),
+    })
+    .next("git blue check"))
+}

@@ -1,0 +1,130 @@
+//! `realm_admin_domain`: make a domain, or add members to one.
+
+use super::{
+    Operation,
+    ctx::{Ctx, Here},
+    domain,
+    inbox::{self, Known},
+    message::Message,
+};
+use crate::{
+    error::OpError,
+    model::{
+        change::DomainChange,
+        domain::Domain,
+        name::{DomainName, RepoName},
+        oid::Oid,
+    },
+    store::{StoreRef, codec, read, write::write},
+    wire::{Answer, DomainSet},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation =
+    Operation::write("realm_admin_domain", &["realm", "admin", "domain"], "Make a domain, or add members to it");
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The domain.
+    pub name: DomainName,
+    /// Repositories that take part from now on.
+    pub repos: Vec<RepoName>,
+    /// What the domain is for.
+    pub description: Option<String>,
+}
+
+/// Makes or widens the domain. Asking twice does nothing.
+///
+/// # Errors
+/// Where a repository is not in the realm, or the name collides with another.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<DomainSet>, OpError> {
+    let here = ctx.here()?;
+    known_repos(here, &request.repos)?;
+    collision(here, &request.name)?;
+    let author = ctx.signature()?;
+    let mut outcome = None;
+    write(&*here.store, &StoreRef::Domain(request.name.clone()), |tip| {
+        let before = tip.map(|tip| read::domain_at(&*here.store, &request.name, &tip)).transpose()?;
+        let before = before.map(|view| view.info);
+        let wanted = widened(before.as_ref(), request);
+        let added: Vec<_> = wanted
+            .members
+            .iter()
+            .filter(|member| !before.as_ref().is_some_and(|before| before.has_member(member)))
+            .cloned()
+            .collect();
+        outcome = Some((before.is_none(), wanted.members.clone(), added.clone()));
+        if before.as_ref() == Some(&wanted) {
+            return Ok(None);
+        }
+        // First what the new members know, then the membership: a kill between the two loses no
+        // notification.
+        start_knowing(ctx, here, tip, &added, &wanted)?;
+        let subject = subject(&request.name, before.is_none(), &added);
+        let message = Message { subject, repo: here.repo.as_ref(), ..Message::default() }.text();
+        Ok::<_, OpError>(Some(domain::commit(&[DomainChange::Domain(wanted)], message, author.clone())))
+    })?;
+    let (created, members, added) = outcome.unwrap_or_default();
+    let body = DomainSet { realm: here.realm.clone(), domain: request.name.clone(), created, members, added };
+    let name = &request.name;
+    Ok(Answer::new(body)
+        .next(format!("write .blue/contracts/{name}/NAME.yaml in the owner's repository, and commit it"))
+        .next(format!("write .blue/bindings/{name}.yaml in each member, and commit it")))
+}
+
+fn subject(name: &DomainName, created: bool, added: &[RepoName]) -> String {
+    let names: Vec<_> = added.iter().map(ToString::to_string).collect();
+    match (created, names.is_empty()) {
+        (true, true) => format!("make the domain {name}"),
+        (true, false) => format!("make the domain {name} with {}", names.join(", ")),
+        (false, true) => format!("describe the domain {name}"),
+        (false, false) => format!("add {} to {name}", names.join(", ")),
+    }
+}
+
+fn widened(before: Option<&Domain>, request: &Request) -> Domain {
+    let mut wanted = before.cloned().unwrap_or_else(|| Domain {
+        name: request.name.clone(),
+        description: String::new(),
+        members: Vec::new(),
+    });
+    if let Some(description) = &request.description {
+        wanted.description.clone_from(description);
+    }
+    wanted.members.extend(request.repos.iter().cloned());
+    wanted.members.sort();
+    wanted.members.dedup();
+    wanted
+}
+
+fn known_repos(here: &Here, repos: &[RepoName]) -> Result<(), OpError> {
+    let realm = read::repos(&*here.store)?;
+    match repos.iter().find(|repo| !realm.repos.contains_key(repo)) {
+        None => Ok(()),
+        Some(unknown) => {
+            let message = format!("{unknown} is not in the realm {}", here.realm);
+            Err(OpError::no("unknown-repo", message)
+                .next(format!("git blue init --realm {} --repo {unknown}: in that repository", here.realm)))
+        }
+    }
+}
+
+fn collision(here: &Here, name: &DomainName) -> Result<(), OpError> {
+    let domains = here.store.domains()?;
+    match domains.iter().find(|(other, _)| other != name && other.collides_with(name)) {
+        None => Ok(()),
+        Some((other, _)) => {
+            let message = format!("{name} differs from the domain {other} in upper and lower case alone");
+            Err(OpError::no("name-collision", message))
+        }
+    }
+}
+
+fn start_knowing(ctx: &Ctx, here: &Here, tip: Option<Oid>, added: &[RepoName], wanted: &Domain) -> Result<(), OpError> {
+    let known = match tip {
+        Some(tip) => Known::Tree(here.store.commit(&tip)?.tree),
+        None => Known::Empty(codec::encode(wanted)),
+    };
+    inbox::know(&*here.store, added, &wanted.name, &known, &ctx.env.now_here())
+}

@@ -1,0 +1,222 @@
+//! `realm_admin_join`: take this repository into a realm. Joining twice does nothing.
+
+use std::path::Path;
+
+use super::{Operation, blue_files::FOLDER, ctx::Ctx, message::Message};
+use crate::{
+    error::OpError,
+    model::{
+        name::{RealmName, RepoName},
+        realm::Repo,
+    },
+    store::{
+        Change, Edit, Parents, Store, StoreError, StoreRef,
+        codec::{self, Config, ProposedRealm},
+        git::{GitStore, code::CodeRepo, home::KnownRealm},
+        layout, read,
+        write::write,
+    },
+    wire::{Answer, RealmJoin},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation =
+    Operation::write("realm_admin_join", &["realm", "admin", "join"], "Take this repository into a realm");
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The realm.
+    pub realm: RealmName,
+    /// The repository's name in it; told from origin or the folder by default.
+    pub repo: Option<RepoName>,
+}
+
+/// Joins.
+///
+/// # Errors
+/// Where this machine does not know the realm, or another repository has the name.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
+    let known = known(ctx, &request.realm)?;
+    let store = GitStore::open(&known.path, ctx.options())?;
+    read::realm(&store)?;
+    let code = ctx.code()?;
+    let proposed = proposed(code)?;
+    if let Some(config) = &proposed
+        && config.realm.name != known.name
+    {
+        let message = format!("{CONFIG} puts this repository into the realm {}, not {}", config.realm.name, known.name);
+        return Err(OpError::no("other-realm", message).next(format!("one repository is in one realm: edit {CONFIG}")));
+    }
+    let name = name(code, request, proposed.as_ref())?;
+    let entry = Repo {
+        name: name.clone(),
+        url: code.origin_url(),
+        roots: code.head()?.commit.map(|tip| code.roots(&tip)).transpose()?.unwrap_or_default(),
+    };
+    let joined = enter(ctx, &store, &entry)?;
+    ctx.home.record_repo(&name, &code.main_folder())?;
+    let wrote_config = match (&proposed, code.workdir()) {
+        (None, Some(root)) => write_config(&root, &known, &name)?,
+        _ => false,
+    };
+    let body = RealmJoin { realm: known.name.clone(), current_repo: name.clone(), joined, wrote_config };
+    let mut answer = Answer::new(body);
+    if wrote_config {
+        answer = answer.next(format!("git add {CONFIG} && git commit -m \"Join the realm {}\"", known.name));
+    }
+    if read::view(&store)?.domains.values().all(|domain| !domain.info.has_member(&name)) {
+        answer = answer.next(format!("git blue realm admin domain --name DOMAIN --repos {name},OTHER"));
+    }
+    Ok(answer)
+}
+
+/// The file that proposes realm and name to whoever clones the repository.
+pub const CONFIG: &str = ".blue/config.yaml";
+
+/// Returns what this machine knows of a realm.
+///
+/// # Errors
+/// Where it does not know it.
+pub fn known(ctx: &Ctx, realm: &RealmName) -> Result<KnownRealm, OpError> {
+    let realms = ctx.home.realms()?;
+    let names: Vec<_> = realms.iter().map(|known| known.name.to_string()).collect();
+    realms.into_iter().find(|known| known.name == *realm).ok_or_else(|| {
+        let error = OpError::cannot("unknown-realm", format!("this machine does not know the realm {realm}"))
+            .next(format!("git blue init --realm {realm}: make it here"));
+        if names.is_empty() { error } else { error.next(format!("known are: {}", names.join(", "))) }
+    })
+}
+
+/// Returns what `.blue/config.yaml` of a repository proposes, if it has one.
+///
+/// # Errors
+/// Where the file cannot be read, or is reached through a symbolic link.
+pub fn proposed(code: &CodeRepo) -> Result<Option<Config>, OpError> {
+    use super::blue_files::{Files, Handle, Item};
+    let files = match (code.workdir(), code.head()?.commit) {
+        (Some(root), _) => Files::Worktree(root),
+        (None, Some(commit)) => Files::at(code, &commit)?,
+        (None, None) => return Ok(None),
+    };
+    let item = match &files {
+        Files::Worktree(root) => match file_without_links(root)? {
+            true => Item::File(Handle::Path(root.join(CONFIG))),
+            false => return Ok(None),
+        },
+        Files::Commit(code, tree) => match read::lookup(*code, tree, CONFIG)? {
+            Some(entry) if entry.kind == crate::store::EntryKind::Blob => Item::File(Handle::Blob(entry.id)),
+            Some(_) => Item::Other,
+            None => return Ok(None),
+        },
+    };
+    let bytes = match item {
+        Item::File(handle) => files.read(&handle)?.unwrap_or_default(),
+        Item::Other => return Err(linked(CONFIG)),
+    };
+    codec::config(&bytes).map(Some).map_err(|problem| {
+        let problem = problem.in_file(CONFIG);
+        OpError::cannot("unreadable-config", problem.to_string()).problem((&problem).into())
+    })
+}
+
+/// Returns whether the file is there, as a plain file in a plain folder.
+fn file_without_links(root: &Path) -> Result<bool, OpError> {
+    for (path, is_wanted) in [(root.join(FOLDER), false), (root.join(CONFIG), true)] {
+        match path.symlink_metadata() {
+            Ok(meta) if is_wanted && meta.is_file() => return Ok(true),
+            Ok(meta) if !is_wanted && meta.is_dir() => {}
+            Ok(_) => return Err(linked(&path.display().to_string())),
+            Err(_) => return Ok(false),
+        }
+    }
+    Ok(false)
+}
+
+fn linked(path: &str) -> OpError {
+    OpError::cannot("not-a-plain-file", format!("{path} is not a plain file; symbolic links are not followed"))
+}
+
+fn name(code: &CodeRepo, request: &Request, proposed: Option<&Config>) -> Result<RepoName, OpError> {
+    if let (Some(config), Some(wanted)) = (proposed, &request.repo)
+        && config.repo != *wanted
+    {
+        let message = format!("{CONFIG} names this repository {}, not {wanted}", config.repo);
+        return Err(OpError::no("other-name", message).next(format!("edit {CONFIG}, or leave --repo out")));
+    }
+    if let Some(name) = proposed.map(|config| &config.repo).or(request.repo.as_ref()) {
+        return Ok(name.clone());
+    }
+    default_name(code)
+}
+
+/// The last part of origin's url, else the name of the main work tree's folder.
+fn default_name(code: &CodeRepo) -> Result<RepoName, OpError> {
+    let url = code.origin_url();
+    let folder = code.main_folder();
+    let from_url = url.as_deref().and_then(|url| url.trim_end_matches('/').rsplit(['/', ':']).next());
+    let from_folder = folder.file_name().and_then(|name| name.to_str());
+    let text = from_url.filter(|text| !text.is_empty()).or(from_folder).unwrap_or_default();
+    let text = text.strip_suffix(".git").unwrap_or(text);
+    text.parse()
+        .map_err(|error: crate::model::name::NameError| OpError::from(error).next("choose a name with --repo NAME"))
+}
+
+/// Writes the repository's entry, unless another repository has the name.
+fn enter(ctx: &Ctx, store: &dyn Store, entry: &Repo) -> Result<bool, OpError> {
+    let author = ctx.signature()?;
+    let done = write(store, &StoreRef::Realm, |_| {
+        let realm = read::repos(store)?;
+        let document = match realm.repos.get(&entry.name) {
+            Some(held) if !held.is_same_repository(entry) && (held.url.is_some() || !held.roots.is_empty()) => {
+                return Err(taken(entry, held));
+            }
+            // Roots are learnt, never forgotten: a shallow or empty clone knows fewer.
+            Some(held) => {
+                let mut roots = held.roots.clone();
+                roots.extend(entry.roots.iter().filter(|root| !held.roots.contains(root)));
+                Repo { url: entry.url.clone().or(held.url.clone()), roots, ..entry.clone() }
+            }
+            None => entry.clone(),
+        };
+        if let Some(other) = realm.repos.keys().find(|other| **other != entry.name && other.collides_with(&entry.name))
+        {
+            let message = format!("{} differs from the repository {other} in upper and lower case alone", entry.name);
+            return Err(OpError::no("name-collision", message).next("choose another name with --repo NAME"));
+        }
+        if realm.repos.get(&entry.name) == Some(&document) {
+            return Ok(None);
+        }
+        let is_new = !realm.repos.contains_key(&entry.name);
+        let verb = if is_new { "join" } else { "update" };
+        Ok(Some(Change {
+            edits: vec![(layout::repo(&entry.name), Edit::Put(codec::encode(&document)))],
+            message: Message {
+                subject: format!("{verb} {}", entry.name),
+                repo: Some(&entry.name),
+                ..Message::default()
+            }
+            .text(),
+            author: author.clone(),
+            parents: Parents::Tip,
+        }))
+    })?;
+    Ok(done.is_some())
+}
+
+fn taken(entry: &Repo, held: &Repo) -> OpError {
+    let whose = held.url.as_deref().map(|url| format!(" ({url})")).unwrap_or_default();
+    let message = format!("another repository{whose} has the name {} in this realm", entry.name);
+    OpError::no("name-taken", message).next("choose another name with --repo NAME")
+}
+
+fn write_config(root: &Path, realm: &KnownRealm, repo: &RepoName) -> Result<bool, OpError> {
+    let config =
+        Config { realm: ProposedRealm { name: realm.name.clone(), url: realm.url.clone() }, repo: repo.clone() };
+    let folder = root.join(FOLDER);
+    let path = root.join(CONFIG);
+    std::fs::create_dir_all(&folder).map_err(|error| OpError::from(StoreError::io("create", &folder)(error)))?;
+    std::fs::write(&path, codec::render(&config))
+        .map_err(|error| OpError::from(StoreError::io("write", &path)(error)))?;
+    Ok(true)
+}

@@ -1,0 +1,88 @@
+//! `realm_admin_leave`: take this repository out of its realm.
+
+use super::{
+    Operation,
+    ctx::{Acting, Ctx},
+    domain::{self, Why},
+    message::Message,
+};
+use crate::{
+    error::OpError,
+    model::{change::DomainChange, domain::Domain, name::DomainName, publish::Decision, view::DomainView},
+    store::{Change, Edit, Parents, StoreRef, layout, read, write::write},
+    wire::{Answer, RealmLeave},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation =
+    Operation::write("realm_admin_leave", &["realm", "admin", "leave"], "Take this repository out of its realm");
+
+/// What is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// Also where it still takes part in domains: its bindings and memberships go, its contracts
+    /// stay.
+    pub force: bool,
+}
+
+/// Leaves: the domains first, the realm last, so that leaving once more finishes what a kill left.
+///
+/// # Errors
+/// Where the repository still takes part in domains.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> {
+    let acting = ctx.acting()?;
+    let view = read::view(acting.store)?;
+    if !view.repos.contains_key(acting.repo) {
+        return Err(OpError::no("not-joined", format!("{} is not in the realm {}", acting.repo, acting.realm)));
+    }
+    let takes_part =
+        |domain: &&DomainView| domain.info.has_member(acting.repo) || domain.bindings.contains_key(acting.repo);
+    let domains: Vec<_> = view.domains.values().filter(takes_part).map(|domain| domain.info.name.clone()).collect();
+    if !domains.is_empty() && !request.force {
+        let names: Vec<_> = domains.iter().map(ToString::to_string).collect();
+        let message = format!("{} still takes part in {}", acting.repo, names.join(", "));
+        return Err(OpError::no("still-member", message).next("leave all the same with --force"));
+    }
+    for name in &domains {
+        leave_domain(ctx, acting, name)?;
+    }
+    leave_realm(ctx, acting)?;
+    let body = RealmLeave { realm: acting.realm.clone(), repo: acting.repo.clone(), domains };
+    Ok(Answer::new(body)
+        .next("git rm .blue/config.yaml: so that clones do not propose the realm any more")
+        .next("git blue hooks uninstall"))
+}
+
+fn leave_domain(ctx: &Ctx, acting: Acting<'_>, name: &DomainName) -> Result<(), OpError> {
+    let subject = format!("{} leaves", acting.repo);
+    let why = Why { repo: Some(acting.repo), subject: Some(&subject), ..Why::default() };
+    domain::change(ctx, acting.store, name, &[], why, |view| {
+        let members = view.info.members.iter().filter(|member| *member != acting.repo).cloned().collect();
+        let mut changes = Vec::new();
+        if view.info.has_member(acting.repo) {
+            changes.push(DomainChange::Domain(Domain { members, ..view.info.clone() }));
+        }
+        if view.bindings.contains_key(acting.repo) {
+            changes.push(DomainChange::RemoveBinding(acting.repo.clone()));
+        }
+        if view.sources.contains_key(acting.repo) {
+            changes.push(DomainChange::RemoveSource(acting.repo.clone()));
+        }
+        Ok(Decision { changes, events: Vec::new() })
+    })?;
+    Ok(())
+}
+
+fn leave_realm(ctx: &Ctx, acting: Acting<'_>) -> Result<(), OpError> {
+    let author = ctx.signature()?;
+    let subject = format!("{} leaves", acting.repo);
+    write(acting.store, &StoreRef::Realm, |_| {
+        Ok::<_, OpError>(Some(Change {
+            edits: vec![(layout::repo(acting.repo), Edit::Remove)],
+            message: Message { subject: subject.clone(), repo: Some(acting.repo), ..Message::default() }.text(),
+            author: author.clone(),
+            parents: Parents::Tip,
+        }))
+    })?;
+    Ok(())
+}

@@ -1,0 +1,116 @@
+//! `realm_check`: does the realm hold together, with this repository's files laid over it?
+
+use super::{
+    Operation,
+    blue_files::Files,
+    candidate, contract_publish,
+    ctx::{Acting, Ctx},
+};
+use crate::{
+    error::OpError,
+    model::{
+        candidate::{Candidate, Judged},
+        check::{self, Mode, Question, Severity},
+        view::DomainView,
+    },
+    store::{git::code::CodeRepo, read},
+    wire::{Answer, RealmCheck, SchemaHash},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation =
+    Operation::read("realm_check", &["realm", "check"], "Check contracts and imports, for people and CI");
+
+/// What is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// Which files are laid over the realm.
+    pub subject: Subject,
+    /// Which rules.
+    pub mode: Mode,
+    /// Whether warnings fail too.
+    pub strict: bool,
+}
+
+/// Which files are laid over the realm.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Subject {
+    /// Those of HEAD.
+    #[default]
+    Head,
+    /// Those of this commit.
+    Commit(String),
+    /// Those of the work tree.
+    Worktree,
+    /// None: the realm as it was published.
+    Published,
+}
+
+/// Answers. That the realm is not valid is an answer, not an error.
+///
+/// # Errors
+/// Where the realm or the repository cannot be read: never a pass.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> {
+    let here = ctx.here()?;
+    let view = read::view(&*here.store)?;
+    let candidate = match (&request.subject, ctx.acting()) {
+        (Subject::Published, _) => None,
+        (subject, Ok(acting)) => candidate_of(ctx, acting, subject)?.map(|candidate| (acting.repo, candidate)),
+        // Outside of a repository there is nothing to lay over, unless it was asked for.
+        (Subject::Head, Err(_)) => None,
+        (_, Err(error)) => return Err(error),
+    };
+    let judged = candidate.as_ref().map(|(repo, candidate)| Judged { repo, candidate });
+    let report = check::check(Question { realm: &view, judged, now: ctx.env.now(), mode: request.mode });
+    let (errors, warnings): (Vec<_>, Vec<_>) =
+        report.findings.into_iter().partition(|finding| finding.severity == Severity::Error);
+    let valid = errors.is_empty() && !(request.strict && !warnings.is_empty());
+    let body = RealmCheck {
+        realm: here.realm.clone(),
+        current_repo: candidate.as_ref().map(|(repo, _)| (*repo).clone()),
+        valid,
+        errors: errors.into_iter().map(Into::into).collect(),
+        warnings: warnings.into_iter().map(Into::into).collect(),
+        schema_hashes: report.domains.iter().flat_map(schema_hashes).collect(),
+    };
+    let step = match (valid, body.errors.is_empty()) {
+        (true, _) => "All checks passed. Ready to proceed.",
+        (false, true) => "Resolve the warnings: --strict fails on them",
+        (false, false) => "Fix the errors, and check again",
+    };
+    Ok(Answer::new(body).next(step))
+}
+
+fn candidate_of(ctx: &Ctx, acting: Acting<'_>, subject: &Subject) -> Result<Option<Candidate>, OpError> {
+    let code = ctx.code()?;
+    let Some(files) = files(code, subject)? else {
+        return Ok(None);
+    };
+    candidate::read(code, &files, &contract_publish::sources(acting)?).map(Some)
+}
+
+fn files<'a>(code: &'a CodeRepo, subject: &Subject) -> Result<Option<Files<'a>>, OpError> {
+    match subject {
+        Subject::Published => Ok(None),
+        Subject::Worktree => {
+            let root = code.workdir().ok_or_else(|| OpError::usage("a bare repository has no work tree"))?;
+            Ok(Some(Files::Worktree(root)))
+        }
+        Subject::Commit(revision) => {
+            let commit = code.resolve(revision).map_err(|error| OpError::no("unknown-commit", error.to_string()))?;
+            Files::at(code, &commit).map(Some)
+        }
+        Subject::Head => code.head()?.commit.map(|commit| Files::at(code, &commit)).transpose(),
+    }
+}
+
+fn schema_hashes(domain: &DomainView) -> Vec<SchemaHash> {
+    let line = |contract: &crate::model::contract::Contract| SchemaHash {
+        domain: domain.info.name.clone(),
+        contract: contract.name.clone(),
+        version: contract.version.clone(),
+        schema_hash: contract.computed_schema_hash(),
+        owner: contract.owner.clone(),
+    };
+    domain.contracts.values().map(line).collect()
+}

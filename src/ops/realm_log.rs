@@ -1,0 +1,105 @@
+//! `realm_log`: what happened in the realm, newest first.
+
+use super::{
+    Operation,
+    ctx::Ctx,
+    log::{self, History},
+};
+use crate::{
+    error::OpError,
+    model::name::DomainName,
+    store::StoreRef,
+    wire::{Answer, LogEntry, PageRequest, RealmLog},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::read("realm_log", &["realm", "log"], "Show what happened in the realm");
+
+/// How many entries a page has unless somebody says otherwise.
+const DEFAULT_LIMIT: usize = 50;
+
+/// What is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// Only this domain.
+    pub domain: Option<DomainName>,
+    /// Which page; the cursor is a commit of the store.
+    pub page: PageRequest,
+}
+
+/// Answers.
+///
+/// # Errors
+/// Where the realm cannot be read.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLog>, OpError> {
+    let here = ctx.here()?;
+    let store = &*here.store;
+    let mut histories = Vec::new();
+    if request.domain.is_none() {
+        histories.push((None, History::of(store, store.tip(&StoreRef::Realm)?)));
+    }
+    for (name, tip) in store.domains()? {
+        if request.domain.as_ref().is_none_or(|wanted| *wanted == name) {
+            histories.push((Some(name), History::of(store, Some(tip))));
+        }
+    }
+    if histories.is_empty()
+        && let Some(domain) = &request.domain
+    {
+        return Err(super::domain::unknown(domain));
+    }
+    let limit = match request.page.limit.unwrap_or(DEFAULT_LIMIT) {
+        0 => usize::MAX,
+        limit => limit,
+    };
+    let mut merged = Merged::new(histories)?;
+    if let Some(cursor) = &request.page.cursor {
+        while let Some(entry) = merged.next_entry()? {
+            if entry.commit.to_string() == *cursor {
+                break;
+            }
+        }
+    }
+    let mut entries = Vec::new();
+    while entries.len() < limit
+        && let Some(entry) = merged.next_entry()?
+    {
+        entries.push(entry);
+    }
+    let more = merged.next_entry()?.is_some();
+    let next_cursor = entries.last().filter(|_| more).map(|entry: &LogEntry| entry.commit.to_string());
+    Ok(Answer::new(RealmLog { realm: here.realm.clone(), entries, next_cursor }))
+}
+
+/// Several histories as one, by time; each keeps its own order.
+struct Merged<'a> {
+    histories: Vec<(Option<DomainName>, History<'a>)>,
+    heads: Vec<Option<LogEntry>>,
+}
+
+impl<'a> Merged<'a> {
+    fn new(histories: Vec<(Option<DomainName>, History<'a>)>) -> Result<Self, OpError> {
+        let mut merged = Self { heads: vec![None; histories.len()], histories };
+        for at in 0..merged.heads.len() {
+            merged.advance(at)?;
+        }
+        Ok(merged)
+    }
+
+    fn advance(&mut self, at: usize) -> Result<Option<LogEntry>, OpError> {
+        let (domain, history) = &mut self.histories[at];
+        let next = history.next().transpose()?.map(|(id, info)| log::entry(id, &info, domain.as_ref()));
+        Ok(std::mem::replace(&mut self.heads[at], next))
+    }
+
+    fn next_entry(&mut self) -> Result<Option<LogEntry>, OpError> {
+        let newest = (0..self.heads.len())
+            .filter_map(|at| Some((self.heads[at].as_ref()?.time, std::cmp::Reverse(at))))
+            .max()
+            .map(|(_, std::cmp::Reverse(at))| at);
+        match newest {
+            Some(at) => self.advance(at),
+            None => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Urls that a realm may be shared at: what git transports without running anything else.
+
+use crate::error::OpError;
+
+/// Refuses urls that are options, or that would make git run a program of the url's choosing.
+///
+/// # Errors
+/// Usage, with what is accepted.
+pub fn accept(url: &str) -> Result<&str, OpError> {
+    let refuse = |why: &str| {
+        Err(OpError::usage(format!("{url:?} is not accepted as a url: {why}"))
+            .next("accepted are https://…, ssh://…, user@host:path, file:///… and a local path"))
+    };
+    if url.is_empty() || url.len() > 2_000 {
+        return refuse("it is empty or longer than 2,000 characters");
+    }
+    if url.starts_with('-') {
+        return refuse("it starts with '-', as an option does");
+    }
+    if url.chars().any(char::is_control) {
+        return refuse("it has control characters");
+    }
+    if let Some((scheme, rest)) = url.split_once("://") {
+        if !["https", "http", "ssh", "file"].contains(&scheme) {
+            return refuse("its scheme is not https, http, ssh or file");
+        }
+        // ssh would read such a host as an option.
+        if rest.starts_with('-') || rest.rsplit_once('@').is_some_and(|(_, host)| host.starts_with('-')) {
+            return refuse("its host starts with '-'");
+        }
+        return Ok(url);
+    }
+    if url.contains("::") {
+        return refuse("it names a transport helper");
+    }
+    match url.split_once(':') {
+        // scp-like: a host before the first colon, and no slash before it.
+        Some((host, _)) if !host.contains('/') && host.rsplit('@').next().is_some_and(|host| host.starts_with('-')) => {
+            refuse("its host starts with '-'")
+        }
+        _ => Ok(url),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_plain_transports_are_accepted() {
+        for url in [
+            "https://host/x.git",
+            "ssh://git@host/x.git",
+            "git@host:x.git",
+            "file:///srv/x.git",
+            "/srv/x.git",
+            "../realm.git",
+            "C:/x",
+            "host:x",
+        ] {
+            assert!(accept(url).is_ok(), "{url}");
+        }
+        for url in [
+            "",
+            "--upload-pack=touch /tmp/x",
+            "-oProxyCommand=x",
+            "ext::sh -c x",
+            "fd::17",
+            "git://host/x",
+            "ssh://-oProxyCommand=x/y",
+            "ssh://a@-oProxyCommand=x/y",
+            "-x@host:y",
+            "a@-x:y",
+            "https://h\n/x",
+        ] {
+            assert!(accept(url).is_err(), "{url}");
+        }
+    }
+}

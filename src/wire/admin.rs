@@ -1,0 +1,107 @@
+//! Setting a realm up: `init`, and `realm_admin_*`.
+
+use serde::Serialize;
+
+use super::{ContractDetail, Role};
+use crate::model::name::{DomainName, RealmName, RepoName};
+
+/// What `init` answers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Init {
+    /// The realm.
+    pub realm: RealmName,
+    /// The repository's name in it.
+    pub current_repo: RepoName,
+    /// The store, absolute.
+    pub path: String,
+    /// Whether the realm was made just now.
+    pub created_realm: bool,
+    /// Whether the repository joined just now.
+    pub joined: bool,
+    /// Whether `.blue/config.yaml` was written just now.
+    pub wrote_config: bool,
+    /// The hooks that are in place.
+    pub hooks: Vec<String>,
+}
+
+/// What `realm_admin_init` answers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RealmInit {
+    /// The realm.
+    pub realm: RealmName,
+    /// The store, absolute.
+    pub path: String,
+    /// Where it is shared.
+    pub url: Option<String>,
+    /// Whether it was made just now, and not merely recorded.
+    pub created: bool,
+}
+
+/// What `realm_admin_join` answers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RealmJoin {
+    /// The realm.
+    pub realm: RealmName,
+    /// The repository's name in it.
+    pub current_repo: RepoName,
+    /// Whether it joined just now; joining twice does nothing.
+    pub joined: bool,
+    /// Whether `.blue/config.yaml` was written just now.
+    pub wrote_config: bool,
+}
+
+/// What `realm_admin_leave` answers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RealmLeave {
+    /// The realm.
+    pub realm: RealmName,
+    /// The repository that left.
+    pub repo: RepoName,
+    /// The domains it took part in.
+    pub domains: Vec<DomainName>,
+}
+
+/// What `realm_admin_domain` answers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DomainSet {
+    /// The realm.
+    pub realm: RealmName,
+    /// The domain.
+    pub domain: DomainName,
+    /// Whether it was made just now.
+    pub created: bool,
+    /// The repositories that take part.
+    pub members: Vec<RepoName>,
+    /// Those that were added just now.
+    pub added: Vec<RepoName>,
+}
+
+/// What `realm_admin_contract` answers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ContractAdded {
+    /// The realm.
+    pub realm: RealmName,
+    /// The domain.
+    pub domain: DomainName,
+    /// The contract.
+    pub contract: ContractDetail,
+}
+
+/// What `realm_admin_binding` answers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BindingSet {
+    /// The realm.
+    pub realm: RealmName,
+    /// The domain.
+    pub domain: DomainName,
+    /// The repository.
+    pub repo: RepoName,
+    /// Which sides it is on.
+    pub role: Role,
+    /// How many contracts it exports.
+    pub exports: usize,
+    /// How many contracts it imports.
+    pub imports: usize,
+    /// Whether anything changed.
+    pub changed: bool,
+}

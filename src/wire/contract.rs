@@ -1,0 +1,198 @@
+//! Contracts: `contract_get`, `contract_list`, `contract_log`, and marking them.
+
+use serde::Serialize;
+
+use super::{LogEntry, Role};
+use crate::model::{
+    contract::{Compatibility, Contract, Deprecated, Evolution, Validation},
+    json::Json,
+    name::{ContractName, DomainName, RealmName, RepoName},
+    range::Range,
+    version::Version,
+};
+
+/// What `contract_get` answers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ContractGet {
+    /// The realm.
+    pub realm: RealmName,
+    /// The domain.
+    pub domain: DomainName,
+    /// The contract, at the wanted version.
+    pub contract: ContractDetail,
+    /// Who exports or imports it.
+    pub bindings: Vec<ContractBinding>,
+    /// Every published version, oldest first.
+    pub versions: Vec<Version>,
+    /// The current version; none where only pre-releases were published.
+    pub current_version: Option<Version>,
+    /// The repository that asked; none outside of one.
+    pub current_repo: Option<RepoName>,
+}
+
+/// A whole contract.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ContractDetail {
+    /// Its name.
+    pub name: ContractName,
+    /// The version that is shown.
+    pub version: Version,
+    /// Who may change it.
+    pub owner: RepoName,
+    /// What it is for.
+    pub description: String,
+    /// What the owner promises about changes.
+    pub compatibility: Compatibility,
+    /// Older versions that are still served.
+    pub supported: Vec<Range>,
+    /// JSON Schema of the value.
+    pub schema: Json,
+    /// The agreed value.
+    pub value: Json,
+    /// Scripts that test it.
+    pub validation: Validation,
+    /// What each version changed.
+    pub evolution: Vec<Evolution>,
+    /// Set where consumers should move away.
+    pub deprecated: Option<Deprecated>,
+    /// SHA-256 of the canonical schema.
+    pub schema_hash: Option<String>,
+    /// SHA-256 of canonical schema, value and compatibility.
+    pub content_hash: Option<String>,
+    /// Set once it was withdrawn.
+    pub retired: Option<Retired>,
+    /// Versions that must not be picked any more.
+    pub yanked: Vec<Yanked>,
+}
+
+/// Why a contract was withdrawn.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Retired {
+    /// In the owner's words.
+    pub reason: String,
+}
+
+/// A version that must not be picked any more.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Yanked {
+    /// The version.
+    pub version: Version,
+    /// In the owner's words.
+    pub reason: String,
+}
+
+impl From<Contract> for ContractDetail {
+    fn from(contract: Contract) -> Self {
+        Self {
+            name: contract.name,
+            version: contract.version,
+            owner: contract.owner,
+            description: contract.description,
+            compatibility: contract.compatibility,
+            supported: contract.supported,
+            schema: contract.schema,
+            value: contract.value,
+            validation: contract.validation,
+            evolution: contract.evolution,
+            deprecated: contract.deprecated,
+            schema_hash: contract.schema_hash,
+            content_hash: contract.content_hash,
+            retired: contract.retired.map(|retired| Retired { reason: retired.reason }),
+            yanked: contract
+                .yanked
+                .into_iter()
+                .map(|yanked| Yanked { version: yanked.version, reason: yanked.reason })
+                .collect(),
+        }
+    }
+}
+
+/// How a repository relates to a contract.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ContractBinding {
+    /// The repository.
+    pub repo: RepoName,
+    /// Which sides of the domain it is on.
+    pub role: Role,
+    /// Whether it exports or imports the contract.
+    pub relationship: Relationship,
+    /// For an import, the versions it works with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version_req: Option<Range>,
+}
+
+/// Which way a binding goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Relationship {
+    /// It provides the contract.
+    Exports,
+    /// It relies on the contract.
+    Imports,
+}
+
+/// What `contract_list` answers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ContractList {
+    /// The realm.
+    pub realm: RealmName,
+    /// The contracts of this page.
+    pub contracts: Vec<ContractLine>,
+    /// How many there are in all.
+    pub total: usize,
+    /// Where the next page starts.
+    pub next_cursor: Option<String>,
+    /// The repository that asked; none outside of one.
+    pub current_repo: Option<RepoName>,
+}
+
+/// A contract at a glance.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ContractLine {
+    /// The domain.
+    pub domain: DomainName,
+    /// Its name.
+    pub name: ContractName,
+    /// Its current version; none where it cannot be read.
+    pub version: Option<Version>,
+    /// Who may change it; none where it cannot be read.
+    pub owner: Option<RepoName>,
+    /// How many repositories import it.
+    pub importers: usize,
+    /// `active`, `deprecated`, `retired`, `pre-release` or `damaged`.
+    pub state: &'static str,
+}
+
+/// What `contract_log` answers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ContractLog {
+    /// The realm.
+    pub realm: RealmName,
+    /// The domain.
+    pub domain: DomainName,
+    /// The contract.
+    pub contract: ContractName,
+    /// The commits that changed it, newest first.
+    pub entries: Vec<LogEntry>,
+    /// Where the next page starts.
+    pub next_cursor: Option<String>,
+}
+
+/// What `contract_retire` and `contract_yank` answer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ContractMarked {
+    /// The realm.
+    pub realm: RealmName,
+    /// The domain.
+    pub domain: DomainName,
+    /// The contract.
+    pub contract: ContractName,
+    /// The version that was yanked; none where the contract was retired.
+    pub version: Option<Version>,
+    /// Why.
+    pub reason: String,
+    /// Whether anything changed: marking twice does nothing.
+    pub changed: bool,
+    /// Who still imports it.
+    pub importers: Vec<RepoName>,
+}

@@ -1,0 +1,29 @@
+//! Hooks: `hooks_install`, `hooks_uninstall`, `hooks_status`.
+
+use serde::Serialize;
+
+/// What the three of them answer: how the hooks are now.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HooksAnswer {
+    /// The folder where git looks for hooks, absolute.
+    pub folder: String,
+    /// Each hook that git blue knows.
+    pub hooks: Vec<HookState>,
+}
+
+/// One hook.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HookState {
+    /// Its name, as git calls it.
+    pub name: String,
+    /// Its file, absolute.
+    pub file: String,
+    /// Whether our block is in it.
+    pub installed: bool,
+    /// Whether other lines are in it too.
+    pub has_other_lines: bool,
+    /// Whether this call changed it.
+    pub changed: bool,
+    /// Why it does not work as it should, if it does not.
+    pub problem: Option<String>,
+}

@@ -1,0 +1,86 @@
+//! Answers as every surface gives them: CLI `--json`, MCP and HTTP. The field names and spellings
+//! are those of seed 002; a field that cannot be told is `null`, not left out.
+
+mod admin;
+mod check;
+mod contract;
+mod hooks;
+mod notification;
+mod page;
+mod publish;
+mod realm;
+
+pub use admin::{BindingSet, ContractAdded, DomainSet, Init, RealmInit, RealmJoin, RealmLeave};
+pub use check::{Finding, RealmCheck, SchemaHash};
+pub use contract::{
+    ContractBinding, ContractDetail, ContractGet, ContractLine, ContractList, ContractLog, ContractMarked,
+    Relationship, Retired, Yanked,
+};
+pub use hooks::{HookState, HooksAnswer};
+pub use notification::{
+    Notification, NotificationFilter, NotificationSummary, NotificationsAck, NotificationsList, State, VersionChange,
+};
+pub use page::{PageRequest, page};
+pub use publish::{ContractPublish, Published};
+pub use realm::{
+    DomainBinding, DomainContract, DomainStatus, ImportStatus, LogEntry, RealmLine, RealmList, RealmLog, RealmStatus,
+    RepoLine, Role,
+};
+
+use serde::Serialize;
+
+use crate::error::{OpError, Problem};
+
+/// A successful answer: `status`, the fields of the operation, what to do next.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Answer<T> {
+    status: Success,
+    /// The operation's own fields.
+    #[serde(flatten)]
+    pub body: T,
+    /// What to do next, as commands where possible.
+    pub next_steps: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Success {
+    Success,
+}
+
+impl<T> Answer<T> {
+    /// Returns an answer without next steps.
+    pub fn new(body: T) -> Self {
+        Self { status: Success::Success, body, next_steps: Vec::new() }
+    }
+
+    /// Adds what to do next.
+    #[must_use]
+    pub fn next(mut self, step: impl Into<String>) -> Self {
+        self.next_steps.push(step.into());
+        self
+    }
+}
+
+/// A failure, as every surface gives it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Failure<'a> {
+    status: &'static str,
+    code: &'static str,
+    message: &'a str,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    problems: &'a [Problem],
+    next_steps: &'a [String],
+}
+
+impl<'a> From<&'a OpError> for Failure<'a> {
+    fn from(error: &'a OpError) -> Self {
+        Self {
+            status: "error",
+            code: error.code,
+            message: &error.message,
+            problems: &error.problems,
+            next_steps: &error.next_steps,
+        }
+    }
+}

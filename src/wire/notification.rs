@@ -1,0 +1,138 @@
+//! Notifications: `notifications_list`, `notifications_ack`, and the piggybacked ones.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{
+    name::{ContractName, DomainName, RealmName, RepoName},
+    notification::ChangeType,
+    version::Version,
+};
+
+/// One change that another repository made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Notification {
+    /// Its id, the same for the same change on every machine.
+    pub id: String,
+    /// Its kind in the words of seed 000: `contract_updated`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Its kind in the words of seed 002: `VersionChanged`.
+    pub change_type: ChangeType,
+    /// The realm.
+    pub realm: RealmName,
+    /// The domain.
+    pub domain: DomainName,
+    /// The contract; none for bindings.
+    pub contract: Option<ContractName>,
+    /// Who made it.
+    pub from_repo: RepoName,
+    /// The versions before and after.
+    pub changes: VersionChange,
+    /// Whether the version went down.
+    pub rollback: bool,
+    /// How many published versions lie behind it.
+    pub coalesced: usize,
+    /// Whether this repository imports the contract.
+    pub affects_me: bool,
+    /// Whether its import still holds; none where it has none.
+    pub import_satisfied: Option<bool>,
+    /// Pending, seen or expired.
+    pub state: State,
+    /// When the change was made.
+    pub created_at: jiff::Timestamp,
+}
+
+/// The versions before and after.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct VersionChange {
+    /// None for something new, and for bindings.
+    pub old_version: Option<Version>,
+    /// None for something gone, and for bindings.
+    pub new_version: Option<Version>,
+}
+
+/// Where a notification is in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// This reader has not been told.
+    Pending,
+    /// It has.
+    Seen,
+    /// It is older than 7 days and is not told by itself any more.
+    Expired,
+}
+
+/// Which notifications are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NotificationFilter {
+    /// In any state.
+    #[default]
+    All,
+    /// Not told yet.
+    Pending,
+    /// Told.
+    Seen,
+    /// Older than 7 days.
+    Expired,
+}
+
+impl NotificationFilter {
+    /// Returns whether a notification in this state is wanted.
+    pub fn accepts(self, state: State) -> bool {
+        match self {
+            Self::All => true,
+            Self::Pending => state == State::Pending,
+            Self::Seen => state == State::Seen,
+            Self::Expired => state == State::Expired,
+        }
+    }
+}
+
+/// What `notifications_list` answers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NotificationsList {
+    /// The realm.
+    pub realm: RealmName,
+    /// The repository that asked.
+    pub current_repo: RepoName,
+    /// Which ones were wanted.
+    pub filter: NotificationFilter,
+    /// Those of this page, oldest first.
+    pub notifications: Vec<Notification>,
+    /// How many there are of each.
+    pub summary: NotificationSummary,
+    /// How many match the filter.
+    pub total: usize,
+    /// Where the next page starts.
+    pub next_cursor: Option<String>,
+}
+
+/// How many notifications there are of each kind.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct NotificationSummary {
+    /// In all.
+    pub total: usize,
+    /// Not told yet.
+    pub pending: usize,
+    /// Told.
+    pub seen: usize,
+    /// Older than 7 days.
+    pub expired: usize,
+    /// Forgotten by this very call: told more than 30 days ago.
+    pub expired_cleaned: usize,
+}
+
+/// What `notifications_ack` answers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NotificationsAck {
+    /// The realm.
+    pub realm: RealmName,
+    /// The repository that asked.
+    pub current_repo: RepoName,
+    /// The ids that are seen now.
+    pub acknowledged: Vec<String>,
+    /// The ids that were not pending.
+    pub unknown: Vec<String>,
+}

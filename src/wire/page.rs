@@ -1,0 +1,59 @@
+//! Lists in pages: `limit` and `cursor` in, `next_cursor` and `total` out.
+
+use serde::Deserialize;
+
+/// How many items a page has unless somebody says otherwise.
+pub const DEFAULT_LIMIT: usize = 100;
+
+/// Which part of a list is wanted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct PageRequest {
+    /// Most items of one page; all of them where it is 0.
+    pub limit: Option<usize>,
+    /// The last item's key of the page before.
+    pub cursor: Option<String>,
+}
+
+/// Returns the wanted page, and the cursor of the next one where there is more. Items are sorted
+/// by `key` already; a key that is gone continues at the one that would follow it.
+pub fn page<T>(items: Vec<T>, request: &PageRequest, key: impl Fn(&T) -> String) -> (Vec<T>, Option<String>) {
+    let start = match &request.cursor {
+        Some(cursor) => items
+            .iter()
+            .position(|item| key(item) == *cursor)
+            .map_or_else(|| items.iter().position(|item| key(item) > *cursor).unwrap_or(items.len()), |at| at + 1),
+        None => 0,
+    };
+    let limit = match request.limit.unwrap_or(DEFAULT_LIMIT) {
+        0 => usize::MAX,
+        limit => limit,
+    };
+    let more = items.len().saturating_sub(start) > limit;
+    let page: Vec<T> = items.into_iter().skip(start).take(limit).collect();
+    let next = page.last().filter(|_| more).map(key);
+    (page, next)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(limit: usize, cursor: Option<&str>) -> (Vec<String>, Option<String>) {
+        let items: Vec<String> = ["a", "b", "c"].map(str::to_owned).to_vec();
+        page(items, &PageRequest { limit: Some(limit), cursor: cursor.map(str::to_owned) }, String::clone)
+    }
+
+    #[test]
+    fn pages_join_into_the_whole() {
+        assert_eq!(ask(2, None), (vec!["a".into(), "b".into()], Some("b".into())));
+        assert_eq!(ask(2, Some("b")), (vec!["c".into()], None));
+        assert_eq!(ask(0, None).0.len(), 3);
+        assert_eq!(ask(3, None).1, None);
+        assert_eq!(ask(2, Some("c")), (vec![], None));
+    }
+
+    #[test]
+    fn a_cursor_whose_item_is_gone_continues_behind_it() {
+        assert_eq!(ask(2, Some("aa")), (vec!["b".into(), "c".into()], None));
+    }
+}

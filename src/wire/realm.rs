@@ -1,0 +1,175 @@
+//! Realms: `realm_status`, `realm_list`, `realm_log`.
+
+use serde::{Deserialize, Serialize};
+
+use super::Notification;
+use crate::model::{
+    binding,
+    name::{ContractName, DomainName, RealmName, RepoName},
+    oid::Oid,
+    range::Range,
+    version::Version,
+};
+
+/// What `realm_status` answers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RealmStatus {
+    /// The realm.
+    pub realm: RealmName,
+    /// The repository that asked; none outside of one.
+    pub current_repo: Option<RepoName>,
+    /// All repositories of the realm.
+    pub repos: Vec<RepoLine>,
+    /// All domains of the realm.
+    pub domains: Vec<DomainStatus>,
+    /// How this repository's imports stand.
+    pub imports: Vec<ImportStatus>,
+    /// Stored files that cannot be read.
+    pub unreadable: Vec<String>,
+    /// What this reader has not been told yet, oldest first.
+    pub notifications: Vec<Notification>,
+    /// How many more there are than fit one answer.
+    pub more_notifications: usize,
+}
+
+/// A repository of the realm.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RepoLine {
+    /// Its name.
+    pub name: RepoName,
+    /// Where it lies on this machine, absolute; none where that is not known.
+    pub path: Option<String>,
+    /// Whether it is the one that asked.
+    pub is_current: bool,
+}
+
+/// A domain at a glance.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DomainStatus {
+    /// Its name.
+    pub name: DomainName,
+    /// The repositories that take part.
+    pub members: Vec<RepoName>,
+    /// Its contracts.
+    pub contracts: Vec<DomainContract>,
+    /// The part each repository plays.
+    pub bindings: Vec<DomainBinding>,
+}
+
+/// A contract at a glance.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DomainContract {
+    /// Its name.
+    pub name: ContractName,
+    /// Its current version.
+    pub version: Version,
+    /// Who may change it.
+    pub owner: RepoName,
+}
+
+/// A binding at a glance.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DomainBinding {
+    /// Whose it is.
+    pub repo: RepoName,
+    /// Which sides it is on.
+    pub role: Role,
+    /// How many contracts it exports.
+    pub exports: usize,
+    /// How many contracts it imports.
+    pub imports: usize,
+}
+
+/// A role, spelled as seed 002 does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum Role {
+    /// It exports.
+    Provider,
+    /// It imports.
+    Consumer,
+    /// It does both.
+    Both,
+}
+
+impl From<binding::Role> for Role {
+    fn from(role: binding::Role) -> Self {
+        match role {
+            binding::Role::Provider => Self::Provider,
+            binding::Role::Consumer => Self::Consumer,
+            binding::Role::Both => Self::Both,
+        }
+    }
+}
+
+/// How one import stands.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ImportStatus {
+    /// Where.
+    pub domain: DomainName,
+    /// What.
+    pub contract: ContractName,
+    /// The versions it works with.
+    pub version_req: Range,
+    /// `current`, `stale` (an older version is still served) or `broken`.
+    pub state: &'static str,
+    /// The contract's version; none where there is no such contract.
+    pub current_version: Option<Version>,
+    /// The version that the import resolves to; none where it is broken.
+    pub resolved_version: Option<Version>,
+}
+
+/// What `realm_list` answers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RealmList {
+    /// The realms of this machine.
+    pub realms: Vec<RealmLine>,
+}
+
+/// A realm at a glance.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RealmLine {
+    /// Its name.
+    pub name: RealmName,
+    /// Its store, absolute.
+    pub path: String,
+    /// Where it is shared.
+    pub url: Option<String>,
+    /// Whether this repository is in it.
+    pub is_current: bool,
+    /// How many repositories it has; none where the store cannot be read.
+    pub repos: Option<usize>,
+    /// How many domains it has; none where the store cannot be read.
+    pub domains: Option<usize>,
+    /// Why the store cannot be read.
+    pub problem: Option<String>,
+}
+
+/// What `realm_log` answers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RealmLog {
+    /// The realm.
+    pub realm: RealmName,
+    /// What happened, newest first.
+    pub entries: Vec<LogEntry>,
+    /// Where the next page starts.
+    pub next_cursor: Option<String>,
+}
+
+/// One commit of the realm.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LogEntry {
+    /// The commit in the store.
+    pub commit: Oid,
+    /// The domain; none for the realm itself.
+    pub domain: Option<DomainName>,
+    /// When.
+    pub time: jiff::Timestamp,
+    /// Who, as `Name <email>`.
+    pub author: String,
+    /// What, in one line.
+    pub subject: String,
+    /// From which repository.
+    pub repo: Option<String>,
+    /// From which commit of that repository.
+    pub source_commit: Option<String>,
+}
