@@ -49,6 +49,7 @@ const LEAKED: [&str; 23] = [
 /// What the program takes from its process.
 #[derive(Debug, Clone)]
 pub struct Env {
+    arguments: Vec<OsString>,
     vars: BTreeMap<OsString, OsString>,
     cwd: PathBuf,
     exe: PathBuf,
@@ -65,6 +66,7 @@ impl Env {
     #[expect(clippy::disallowed_methods, reason = "the one reader of process state")]
     pub fn from_process() -> std::io::Result<Self> {
         Ok(Self {
+            arguments: std::env::args_os().collect(),
             vars: std::env::vars_os().collect(),
             cwd: std::env::current_dir()?,
             exe: std::env::current_exe().unwrap_or_else(|_| "git-blue".into()),
@@ -77,6 +79,7 @@ impl Env {
     /// Returns an environment with nothing but this folder and these variables.
     pub fn sealed(cwd: impl Into<PathBuf>, vars: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
         Self {
+            arguments: Vec::new(),
             vars: vars.into_iter().collect(),
             cwd: cwd.into(),
             exe: "git-blue".into(),
@@ -123,6 +126,11 @@ impl Env {
     /// Returns all variables, for child processes.
     pub fn vars(&self) -> &BTreeMap<OsString, OsString> {
         &self.vars
+    }
+
+    /// Returns the command line, the program's name first.
+    pub fn arguments(&self) -> &[OsString] {
+        &self.arguments
     }
 
     /// Returns the folder that the program was called in.

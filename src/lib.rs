@@ -3,10 +3,12 @@
 //! See `docs/architecture.md` for how the parts hang together. In short: [`model`] holds meaning,
 //! `store` what storage must promise, `ops` one decision per file, and the surfaces translate.
 
+pub mod app;
 pub mod env;
 pub mod error;
 pub mod model;
 pub mod ops;
 pub mod store;
+pub mod surface;
 pub mod testing;
 pub mod wire;

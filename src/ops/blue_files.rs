@@ -66,7 +66,7 @@ impl<'a> Files<'a> {
     pub fn below(&self, folder: &str) -> Result<BTreeMap<String, Item>, OpError> {
         let mut found = BTreeMap::new();
         match self {
-            Self::Commit(code, tree) => match outermost(*code, tree, folder)? {
+            Self::Commit(code, tree) => match outermost(code, tree, folder)? {
                 Some((path, EntryKind::Tree, id)) if path == folder => walk_tree(code, &path, &id, &mut found)?,
                 Some((path, EntryKind::Other, _)) => {
                     found.insert(path, Item::Other);

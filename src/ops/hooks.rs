@@ -25,6 +25,8 @@ const HOOKS: &[(&str, &str)] = &[("post-commit", include_str!("../../hooks/post-
 /// Marks the start of our block. The longer one marks a file that we made.
 const BEGIN: &str = "# >>> git blue >>>";
 const BEGIN_OWN: &str = "# >>> git blue >>> (made this file)";
+/// Marks a block above which we had to end the user's only line.
+const BEGIN_LINE: &str = "# >>> git blue >>> (ended the line above)";
 const END: &str = "# <<< git blue <<<";
 
 /// Installs every hook.
@@ -111,8 +113,10 @@ fn with_block(before: Option<&str>, shim: &str, exe: &Path) -> Result<String, St
         return Ok(format!("{SHEBANG}{}", block_text(BEGIN_OWN)));
     };
     if let Some((start, end)) = block(before) {
-        let begin = if before[start..end].starts_with(BEGIN_OWN) { BEGIN_OWN } else { BEGIN };
-        return Ok(format!("{}{}{}", &before[..start], block_text(begin), &before[end..]));
+        let old = &before[start..end];
+        let begin = [BEGIN_OWN, BEGIN_LINE].into_iter().find(|begin| old.trim_start().starts_with(begin));
+        let newline = if old.starts_with('\n') { "\n" } else { "" };
+        return Ok(format!("{}{newline}{}{}", &before[..start], block_text(begin.unwrap_or(BEGIN)), &before[end..]));
     }
     let first = before.split_inclusive('\n').next().unwrap_or_default();
     let shell = first.starts_with("#!") && first.trim_end().split(['/', ' ']).any(is_shell);
@@ -127,18 +131,23 @@ fn with_block(before: Option<&str>, shim: &str, exe: &Path) -> Result<String, St
         ));
     }
     // A first line that does not end would swallow our block.
-    let newline = if first.ends_with('\n') { "" } else { "\n" };
-    Ok(format!("{first}{newline}{}{}", block_text(BEGIN), &before[first.len()..]))
+    if !first.ends_with('\n') {
+        return Ok(format!("{first}\n{}", block_text(BEGIN_LINE)));
+    }
+    Ok(format!("{first}{}{}", block_text(BEGIN), &before[first.len()..]))
 }
 
 fn is_shell(word: &str) -> bool {
     matches!(word, "sh" | "bash" | "dash" | "zsh" | "ksh" | "busybox")
 }
 
-/// Returns where our block is: from its first to behind its last line.
+/// Returns where our block is: from its first to behind its last line, with a line end of ours
+/// before it.
 fn block(text: &str) -> Option<(usize, usize)> {
     let start = text.find(BEGIN)?;
-    let end = start + text[start..].find(END)? + END.len();
+    let own_line_end = text[start..].starts_with(BEGIN_LINE) && text[..start].ends_with('\n');
+    let (from, start) = (start, start - usize::from(own_line_end));
+    let end = from + text[from..].find(END)? + END.len();
     let end = if text[end..].starts_with('\n') { end + 1 } else { end };
     Some((start, end))
 }
@@ -203,7 +212,9 @@ mod tests {
 
     #[test]
     fn every_line_of_the_users_stays_and_ours_come_first() {
-        for before in ["#!/bin/sh\necho mine\nexec other\n", "#!/usr/bin/env bash\n", "echo no shebang", ""] {
+        for before in
+            ["#!/bin/sh\necho mine\nexec other\n", "#!/usr/bin/env bash\n", "#!/bin/sh", "echo no shebang", ""]
+        {
             let after = installed(Some(before));
             let (start, end) = block(&after).unwrap();
             assert_eq!([&after[..start], &after[end..]].concat(), before);

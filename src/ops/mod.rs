@@ -14,6 +14,7 @@ pub mod contract_retire;
 pub mod contract_yank;
 pub mod ctx;
 pub mod domain;
+pub mod hook_publish;
 pub mod hooks;
 pub mod inbox;
 pub mod init;

@@ -64,7 +64,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
     let report = check::check(Question { realm: &view, judged, now: ctx.env.now(), mode: request.mode });
     let (errors, warnings): (Vec<_>, Vec<_>) =
         report.findings.into_iter().partition(|finding| finding.severity == Severity::Error);
-    let valid = errors.is_empty() && !(request.strict && !warnings.is_empty());
+    let valid = errors.is_empty() && (warnings.is_empty() || !request.strict);
     let body = RealmCheck {
         realm: here.realm.clone(),
         current_repo: candidate.as_ref().map(|(repo, _)| (*repo).clone()),

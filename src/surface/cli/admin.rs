@@ -1,0 +1,307 @@
+//! `git blue init` and `git blue realm admin …`.
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args, Subcommand, ValueEnum};
+
+use super::{
+    Verdict,
+    contract::read_file,
+    output::Output,
+    text::{Look, Text, look, plain},
+};
+use crate::{
+    error::OpError,
+    model::{
+        binding::{self, Export, Import},
+        json::Json,
+        name::{ContractName, DomainName, RealmName, RepoName},
+        version::Version,
+    },
+    ops::{
+        self, ctx::Ctx, init, realm_admin_binding, realm_admin_contract, realm_admin_domain, realm_admin_init,
+        realm_admin_join, realm_admin_leave,
+    },
+    store::codec,
+};
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    #[command(about = ops::realm_admin_init::OPERATION.summary)]
+    Init(RealmInit),
+    #[command(about = ops::realm_admin_join::OPERATION.summary)]
+    Join(Join),
+    #[command(about = ops::realm_admin_leave::OPERATION.summary)]
+    Leave(Leave),
+    #[command(about = ops::realm_admin_domain::OPERATION.summary)]
+    Domain(Domain),
+    #[command(about = ops::realm_admin_contract::OPERATION.summary)]
+    Contract(Contract),
+    #[command(about = ops::realm_admin_binding::OPERATION.summary)]
+    Binding(Binding),
+}
+
+#[derive(Debug, Args)]
+pub struct Init {
+    /// The repository's name in the realm; told from origin or the folder by default
+    #[arg(long, value_name = "NAME")]
+    repo: Option<RepoName>,
+    /// Where a realm that is made now will be shared
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct RealmInit {
+    /// The realm's name
+    #[arg(long, value_name = "REALM")]
+    name: RealmName,
+    /// Where its store is to lie; below the user's own folder by default
+    #[arg(long, value_name = "PATH")]
+    path: Option<PathBuf>,
+    /// Where it will be shared
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Join {
+    /// The realm
+    #[arg(value_name = "REALM")]
+    name: RealmName,
+    /// The repository's name in it; told from origin or the folder by default
+    #[arg(long, value_name = "NAME")]
+    repo: Option<RepoName>,
+}
+
+#[derive(Debug, Args)]
+pub struct Leave {
+    /// Also where it still takes part in domains; its contracts stay
+    #[arg(long)]
+    force: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Domain {
+    /// The domain
+    #[arg(long, value_name = "DOMAIN")]
+    name: DomainName,
+    /// Repositories that take part, besides those that do already
+    #[arg(long, value_name = "REPO,…", value_delimiter = ',')]
+    repos: Vec<RepoName>,
+    /// What the domain is for
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Contract {
+    /// The domain
+    #[arg(long, value_name = "DOMAIN")]
+    domain: DomainName,
+    /// The contract
+    #[arg(long, value_name = "CONTRACT")]
+    name: ContractName,
+    /// The repository that owns it
+    #[arg(long, value_name = "REPO")]
+    owner: RepoName,
+    /// Its first version [default: 0.1.0]
+    #[arg(long, value_name = "VERSION")]
+    version: Option<Version>,
+    /// A file with its JSON Schema, as JSON or YAML [default: {}]
+    #[arg(long, value_name = "FILE")]
+    schema: Option<PathBuf>,
+    /// A file with its value, as JSON or YAML [default: null]
+    #[arg(long, value_name = "FILE")]
+    value: Option<PathBuf>,
+    /// Whether consumers of an old version accept new values [default: true]
+    #[arg(long, value_name = "BOOL", action = ArgAction::Set)]
+    backwards: Option<bool>,
+    /// Whether consumers of a new version accept old values [default: false]
+    #[arg(long, value_name = "BOOL", action = ArgAction::Set)]
+    forwards: Option<bool>,
+}
+
+#[derive(Debug, Args)]
+pub struct Binding {
+    /// The domain
+    #[arg(long, value_name = "DOMAIN")]
+    domain: DomainName,
+    /// The repository whose part it is
+    #[arg(long, value_name = "REPO")]
+    repo: RepoName,
+    /// Which sides it is on
+    #[arg(long, value_enum)]
+    role: Role,
+    /// A contract that it exports, with the files that make it true: CONTRACT[:FILE,…]
+    #[arg(long, value_name = "EXPORT", value_parser = export)]
+    export: Vec<Export>,
+    /// A contract that it imports, with the file that relies on it: CONTRACT@RANGE[:FILE]
+    #[arg(long, value_name = "IMPORT", value_parser = import)]
+    import: Vec<Import>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Role {
+    /// It exports
+    Provider,
+    /// It imports
+    Consumer,
+    /// It does both
+    Both,
+}
+
+fn export(text: &str) -> Result<Export, String> {
+    let (contract, files) = text.split_once(':').unwrap_or((text, ""));
+    let contract = contract.parse().map_err(|error: crate::model::name::NameError| error.to_string())?;
+    let source_files = files.split(',').filter(|file| !file.is_empty()).map(str::to_owned).collect();
+    Ok(Export { contract, source_files })
+}
+
+fn import(text: &str) -> Result<Import, String> {
+    let (contract, rest) =
+        text.split_once('@').ok_or("write it as CONTRACT@RANGE, for example 'paths@>=1.0.0, <2.0.0'")?;
+    let (range, file) = rest.split_once(':').unwrap_or((rest, ""));
+    Ok(Import {
+        contract: contract.parse().map_err(|error: crate::model::name::NameError| error.to_string())?,
+        version: range.parse().map_err(|error: crate::model::range::RangeError| error.to_string())?,
+        binding: Some(file.to_owned()).filter(|file| !file.is_empty()),
+        resolved_version: None,
+        resolved_at: None,
+    })
+}
+
+impl Init {
+    pub fn run(self, ctx: &Ctx, realm: Option<RealmName>, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        let answer = init::run(ctx, &init::Request { realm, repo: self.repo, url: self.url })?;
+        output.answer(&answer, |body, text| {
+            let verb = if body.created_realm { "made" } else { "found" };
+            text.line(&[
+                plain(verb),
+                plain("the realm"),
+                look(&body.realm, Look::Bold),
+                look(format!("in {}", body.path), Look::Dim),
+            ]);
+            joined(body.joined, &body.realm, &body.current_repo, body.wrote_config, text);
+            if !body.hooks.is_empty() {
+                text.line(&[plain("hooks in place:"), plain(body.hooks.join(", "))]);
+            }
+        })?;
+        Ok(Verdict::Yes)
+    }
+}
+
+fn joined(now: bool, realm: &RealmName, repo: &RepoName, wrote_config: bool, text: &mut Text) {
+    let verb = if now { "joined it as" } else { "is in it as" };
+    text.line(&[plain("this repository"), plain(verb), look(repo, Look::Bold)]);
+    if wrote_config {
+        text.line(&[
+            plain("wrote"),
+            plain(realm_admin_join::CONFIG),
+            look(format!("for the realm {realm}"), Look::Dim),
+        ]);
+    }
+}
+
+impl Command {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        match self {
+            Self::Init(RealmInit { name, path, url }) => {
+                let answer = realm_admin_init::run(ctx, &realm_admin_init::Request { name, path, url })?;
+                output.answer(&answer, |body, text| {
+                    let verb = if body.created { "made" } else { "recorded" };
+                    text.line(&[
+                        plain(verb),
+                        plain("the realm"),
+                        look(&body.realm, Look::Bold),
+                        look(format!("in {}", body.path), Look::Dim),
+                    ]);
+                })?;
+            }
+            Self::Join(Join { name, repo }) => {
+                let answer = realm_admin_join::run(ctx, &realm_admin_join::Request { realm: name, repo })?;
+                output.answer(&answer, |body, text| {
+                    joined(body.joined, &body.realm, &body.current_repo, body.wrote_config, text);
+                })?;
+            }
+            Self::Leave(Leave { force }) => {
+                let answer = realm_admin_leave::run(ctx, &realm_admin_leave::Request { force })?;
+                output.answer(&answer, |body, text| {
+                    text.line(&[plain(format!("{} left the realm {}", body.repo, body.realm))]);
+                })?;
+            }
+            Self::Domain(Domain { name, repos, description }) => {
+                let answer = realm_admin_domain::run(ctx, &realm_admin_domain::Request { name, repos, description })?;
+                output.answer(&answer, |body, text| {
+                    let verb = if body.created { "made" } else { "domain" };
+                    let members: Vec<_> = body.members.iter().map(ToString::to_string).collect();
+                    text.line(&[
+                        plain(verb),
+                        look(&body.domain, Look::Bold),
+                        look(format!("members: {}", members.join(", ")), Look::Dim),
+                    ]);
+                })?;
+            }
+            Self::Contract(arguments) => arguments.run(ctx, output)?,
+            Self::Binding(arguments) => arguments.run(ctx, output)?,
+        }
+        Ok(Verdict::Yes)
+    }
+}
+
+impl Contract {
+    fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
+        let request = realm_admin_contract::Request {
+            domain: self.domain,
+            contract: self.name,
+            owner: self.owner,
+            version: self.version,
+            schema: self.schema.map(|file| value(ctx, &file)).transpose()?,
+            value: self.value.map(|file| value(ctx, &file)).transpose()?,
+            backwards: self.backwards,
+            forwards: self.forwards,
+        };
+        let answer = realm_admin_contract::run(ctx, &request)?;
+        output.answer(&answer, |body, text| {
+            let name = format!("{}/{}", body.domain, body.contract.name);
+            text.line(&[plain("made"), look(name, Look::Bold), plain(&body.contract.version)]);
+        })?;
+        Ok(())
+    }
+}
+
+fn value(ctx: &Ctx, file: &std::path::Path) -> Result<Json, OpError> {
+    codec::value(&read_file(ctx, file)?).map_err(|problem| {
+        let problem = problem.in_file(&file.display().to_string());
+        OpError::no("unreadable-file", problem.to_string()).problem((&problem).into())
+    })
+}
+
+impl Binding {
+    fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
+        let request = realm_admin_binding::Request {
+            domain: self.domain,
+            repo: self.repo,
+            role: match self.role {
+                Role::Provider => binding::Role::Provider,
+                Role::Consumer => binding::Role::Consumer,
+                Role::Both => binding::Role::Both,
+            },
+            exports: self.export,
+            imports: self.import,
+        };
+        let answer = realm_admin_binding::run(ctx, &request)?;
+        output.answer(&answer, |body, text| {
+            let state = if body.changed { "bound" } else { "already bound" };
+            let counts = format!("exports {}, imports {}", body.exports, body.imports);
+            text.line(&[
+                plain(state),
+                look(&body.repo, Look::Bold),
+                plain("in"),
+                plain(&body.domain),
+                look(counts, Look::Dim),
+            ]);
+        })?;
+        Ok(())
+    }
+}

@@ -1,0 +1,371 @@
+//! `git blue contract …`.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::{
+    Page, Verdict, editor,
+    output::Output,
+    realm::{render_cursor, render_log},
+    text::{Look, Text, look, plain},
+};
+use crate::{
+    error::OpError,
+    model::{
+        name::{ContractRef, DomainName},
+        version::Version,
+    },
+    ops::{
+        self, contract_edit, contract_get, contract_list, contract_log, contract_publish, contract_retire,
+        contract_yank, ctx::Ctx,
+    },
+    store::{
+        StoreError,
+        codec::{self, MAX_FILE},
+    },
+    wire::{Answer, ContractGet, ContractList, ContractMarked, ContractPublish, Published, Relationship},
+};
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    #[command(about = ops::contract_list::OPERATION.summary)]
+    List(List),
+    #[command(about = ops::contract_get::OPERATION.summary)]
+    Get(Get),
+    #[command(about = ops::contract_log::OPERATION.summary)]
+    Log(Log),
+    #[command(about = ops::contract_publish::OPERATION.summary)]
+    Publish(Publish),
+    #[command(about = ops::contract_edit::OPERATION.summary)]
+    Edit(Edit),
+    #[command(about = ops::contract_retire::OPERATION.summary)]
+    Retire(Retire),
+    #[command(about = ops::contract_yank::OPERATION.summary)]
+    Yank(Yank),
+}
+
+#[derive(Debug, Args)]
+pub struct List {
+    /// Only this domain
+    #[arg(long, value_name = "DOMAIN")]
+    domain: Option<DomainName>,
+    #[command(flatten)]
+    page: Page,
+}
+
+#[derive(Debug, Args)]
+pub struct Get {
+    /// The contract
+    #[arg(value_name = "DOMAIN/CONTRACT")]
+    contract: ContractRef,
+    /// This published version instead of the current one
+    #[arg(long, value_name = "VERSION")]
+    version: Option<Version>,
+    /// Print the document alone
+    #[arg(long, value_enum)]
+    format: Option<DocumentFormat>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum DocumentFormat {
+    /// As people write it
+    Yaml,
+    /// As the realm keeps it
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub struct Log {
+    /// The contract
+    #[arg(value_name = "DOMAIN/CONTRACT")]
+    contract: ContractRef,
+    #[command(flatten)]
+    page: Page,
+}
+
+#[derive(Debug, Args)]
+pub struct Publish {
+    /// Publish this commit instead of HEAD
+    #[arg(long, value_name = "COMMIT")]
+    commit: Option<String>,
+    /// Say what would happen, and do nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Let versions go down to ones that were published before
+    #[arg(long, requires = "reason")]
+    rollback: bool,
+    /// Why, for the history
+    #[arg(long, value_name = "REASON", requires = "rollback", value_parser = reason)]
+    reason: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Edit {
+    /// The contract
+    #[arg(value_name = "DOMAIN/CONTRACT")]
+    contract: ContractRef,
+    /// Take the new document from this file (- is standard input) instead of an editor
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Retire {
+    /// The contract
+    #[arg(value_name = "DOMAIN/CONTRACT")]
+    contract: ContractRef,
+    /// Why, for those who import it
+    #[arg(long, value_name = "REASON", value_parser = reason)]
+    reason: String,
+    /// Also where it is still imported
+    #[arg(long)]
+    force: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Yank {
+    /// The contract
+    #[arg(value_name = "DOMAIN/CONTRACT")]
+    contract: ContractRef,
+    /// The version
+    #[arg(value_name = "VERSION")]
+    version: Version,
+    /// Why, for those who import it
+    #[arg(long, value_name = "REASON", value_parser = reason)]
+    reason: String,
+}
+
+fn reason(text: &str) -> Result<String, String> {
+    match text.trim() {
+        "" => Err("say why".into()),
+        text if text.len() > 1_000 => Err("it is longer than 1,000 characters".into()),
+        text => Ok(text.to_owned()),
+    }
+}
+
+impl Command {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        match self {
+            Self::List(arguments) => {
+                let request = contract_list::Request { domain: arguments.domain, page: arguments.page.request() };
+                output.answer(&contract_list::run(ctx, &request)?, render_list)?;
+            }
+            Self::Get(arguments) => {
+                let request = contract_get::Request { contract: arguments.contract, version: arguments.version };
+                let answer = contract_get::run(ctx, &request)?;
+                match arguments.format {
+                    Some(format) => output.write(&document(&answer, format, output.is_terminal()))?,
+                    None => output.answer(&answer, render_get)?,
+                };
+            }
+            Self::Log(arguments) => {
+                let request = contract_log::Request { contract: arguments.contract, page: arguments.page.request() };
+                let answer = contract_log::run(ctx, &request)?;
+                output.answer(&answer, |body, text| render_log(&body.entries, body.next_cursor.as_deref(), text))?;
+            }
+            Self::Publish(arguments) => {
+                let request = contract_publish::Request {
+                    commit: arguments.commit,
+                    dry_run: arguments.dry_run,
+                    rollback: arguments.reason.filter(|_| arguments.rollback),
+                };
+                output.answer(&contract_publish::run(ctx, &request)?, render_published)?;
+            }
+            Self::Edit(arguments) => arguments.run(ctx, output)?,
+            Self::Retire(arguments) => {
+                let Retire { contract, reason, force } = arguments;
+                let answer = contract_retire::run(ctx, &contract_retire::Request { contract, reason, force })?;
+                output.answer(&answer, |body, text| render_marked("retired", body, text))?;
+            }
+            Self::Yank(arguments) => {
+                let Yank { contract, version, reason } = arguments;
+                let answer = contract_yank::run(ctx, &contract_yank::Request { contract, version, reason })?;
+                output.answer(&answer, |body, text| render_marked("yanked", body, text))?;
+            }
+        }
+        Ok(Verdict::Yes)
+    }
+}
+
+impl Edit {
+    fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
+        let contract = self.contract;
+        let answer = match self.file {
+            Some(file) => {
+                let document = read_file(ctx, &file)?;
+                let file = file.display().to_string();
+                contract_edit::run(ctx, &contract_edit::Request { contract, document, file })?
+            }
+            None => {
+                let edited = editor::edit(ctx, &contract_edit::template(ctx, &contract)?)?;
+                let document = edited.text.clone();
+                let file = contract.to_string();
+                contract_edit::run(ctx, &contract_edit::Request { contract: contract.clone(), document, file })
+                    .map_err(|error| match edited.keep() {
+                        Some(path) => error.next(format!(
+                            "your text is kept: git blue contract edit {contract} --file {}",
+                            path.display()
+                        )),
+                        None => error,
+                    })?
+            }
+        };
+        output.answer(&answer, render_published)?;
+        Ok(())
+    }
+}
+
+/// Reads a file that the user named; `-` is standard input.
+///
+/// # Errors
+/// Where it cannot be read.
+pub fn read_file(ctx: &Ctx, file: &Path) -> Result<Vec<u8>, OpError> {
+    use std::io::Read as _;
+    let mut bytes = Vec::new();
+    let limit = MAX_FILE as u64 + 1;
+    let read = if file == Path::new("-") {
+        std::io::stdin().lock().take(limit).read_to_end(&mut bytes)
+    } else {
+        std::fs::File::open(ctx.env.cwd().join(file)).and_then(|open| open.take(limit).read_to_end(&mut bytes))
+    };
+    read.map_err(|error| OpError::from(StoreError::io("read", file)(error)))?;
+    Ok(bytes)
+}
+
+fn render_list(body: &ContractList, text: &mut Text) {
+    if body.contracts.is_empty() {
+        text.line(&[plain("no contracts")]);
+    }
+    let rows = body.contracts.iter().map(|contract| {
+        let mine = contract.owner.is_some() && contract.owner == body.current_repo;
+        let owner = contract.owner.as_ref().map_or_else(|| "-".into(), ToString::to_string);
+        let state = match contract.state {
+            "active" => plain(""),
+            "damaged" => look("damaged", Look::Red),
+            state => look(state, Look::Yellow),
+        };
+        let importers = match contract.importers {
+            0 => look("unused", Look::Dim),
+            n => look(format!("importers {n}"), Look::Dim),
+        };
+        vec![
+            look(
+                format!("{}{}/{}", if mine { "* " } else { "  " }, contract.domain, contract.name),
+                if mine { Look::Green } else { Look::Plain },
+            ),
+            plain(contract.version.as_ref().map_or_else(|| "-".into(), ToString::to_string)),
+            plain(owner),
+            importers,
+            state,
+        ]
+    });
+    text.table("", &rows.collect::<Vec<_>>());
+    render_cursor(body.next_cursor.as_deref(), text);
+}
+
+fn render_get(body: &ContractGet, text: &mut Text) {
+    let contract = &body.contract;
+    text.line(&[
+        look(format!("{}/{}", body.domain, contract.name), Look::Bold),
+        plain(&contract.version),
+        look(format!("of {}", contract.owner), Look::Dim),
+    ]);
+    if !contract.description.is_empty() {
+        text.block("  ", &contract.description);
+    }
+    let promise = |yes: bool| if yes { "yes" } else { "no" };
+    let mut facts = vec![
+        vec![plain("backwards compatible"), plain(promise(contract.compatibility.backwards))],
+        vec![plain("forwards compatible"), plain(promise(contract.compatibility.forwards))],
+        vec![plain("versions"), plain(joined(&body.versions))],
+    ];
+    if let Some(current) = body.current_version.as_ref().filter(|current| **current != contract.version) {
+        facts.push(vec![plain("current version"), plain(current)]);
+    }
+    if !contract.supported.is_empty() {
+        facts.push(vec![plain("still served"), plain(joined(&contract.supported))]);
+    }
+    if let Some(deprecated) = &contract.deprecated {
+        let sunset = deprecated.sunset.map(|date| format!(", served until {date}")).unwrap_or_default();
+        facts.push(vec![plain("deprecated"), look(format!("since {}{sunset}", deprecated.since), Look::Yellow)]);
+    }
+    if let Some(retired) = &contract.retired {
+        facts.push(vec![plain("retired"), look(&retired.reason, Look::Yellow)]);
+    }
+    for yanked in &contract.yanked {
+        facts.push(vec![plain("yanked"), look(format!("{}: {}", yanked.version, yanked.reason), Look::Yellow)]);
+    }
+    text.table("  ", &facts);
+    if !body.bindings.is_empty() {
+        text.heading("bindings");
+        let rows = body.bindings.iter().map(|binding| match (binding.relationship, &binding.version_req) {
+            (Relationship::Exports, _) => vec![plain(&binding.repo), plain("exports it")],
+            (Relationship::Imports, Some(range)) => vec![plain(&binding.repo), plain(format!("imports {range}"))],
+            (Relationship::Imports, None) => vec![plain(&binding.repo), plain("imports it")],
+        });
+        text.table("  ", &rows.collect::<Vec<_>>());
+    }
+    if !contract.evolution.is_empty() {
+        text.heading("evolution");
+        let rows = contract.evolution.iter().map(|entry| {
+            let mark = if entry.compatible { plain("") } else { look("breaking", Look::Red) };
+            vec![plain(&entry.version), plain(entry.changes.join("; ")), mark]
+        });
+        text.table("  ", &rows.collect::<Vec<_>>());
+    }
+    text.heading("schema");
+    text.block("  ", &codec::render(&contract.schema));
+    text.heading("value");
+    text.block("  ", &codec::render(&contract.value));
+}
+
+fn joined<T: ToString>(items: &[T]) -> String {
+    items.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// The document alone. What a terminal would obey is spelled out only where it goes to one: a
+/// program gets every character.
+fn document(answer: &Answer<ContractGet>, format: DocumentFormat, to_terminal: bool) -> String {
+    let text = match format {
+        DocumentFormat::Yaml => codec::render(&answer.body.contract),
+        DocumentFormat::Json => String::from_utf8_lossy(&codec::encode(&answer.body.contract)).into_owned(),
+    };
+    if !to_terminal {
+        return text;
+    }
+    let mut safe = Text::new(false);
+    safe.block("", &text);
+    safe.into_string()
+}
+
+fn render_published(body: &ContractPublish, text: &mut Text) {
+    if body.published.is_empty() {
+        text.line(&[plain("nothing to publish")]);
+    }
+    let verb = if body.dry_run { "would publish" } else { "published" };
+    let rows = body.published.iter().map(|published| vec![plain(verb), subject(published), plain(published.change)]);
+    text.table("", &rows.collect::<Vec<_>>());
+    for file in &body.removed_files {
+        text.line(&[look("removed:", Look::Yellow), plain(file), plain("(its contract stays until it is retired)")]);
+    }
+}
+
+fn subject(published: &Published) -> super::text::Word {
+    let domain = &published.domain;
+    plain(match (&published.contract, &published.old_version, &published.new_version) {
+        (Some(contract), Some(old), Some(new)) if old != new => format!("{domain}/{contract} {old} -> {new}"),
+        (Some(contract), _, Some(new)) => format!("{domain}/{contract} {new}"),
+        (Some(contract), _, None) => format!("{domain}/{contract}"),
+        (None, ..) => format!("the binding in {domain}"),
+    })
+}
+
+fn render_marked(verb: &str, body: &ContractMarked, text: &mut Text) {
+    let version = body.version.as_ref().map(|version| format!(" {version}")).unwrap_or_default();
+    let already = if body.changed { "" } else { "already " };
+    text.line(&[plain(format!("{already}{verb} {}/{}{version}", body.domain, body.contract))]);
+    if !body.importers.is_empty() {
+        text.line(&[look("imported by:", Look::Yellow), plain(joined(&body.importers))]);
+    }
+}

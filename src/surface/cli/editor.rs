@@ -1,0 +1,67 @@
+//! Letting the user edit a text, in the editor that git would use.
+
+use std::{
+    path::PathBuf,
+    process::{Command, Stdio},
+};
+
+use crate::{error::OpError, ops::ctx::Ctx, store::StoreError};
+
+/// A text that the user edited, and the file that keeps it if it is refused.
+pub struct Edited {
+    /// The text.
+    pub text: Vec<u8>,
+    file: tempfile::NamedTempFile,
+}
+
+impl Edited {
+    /// Keeps the file, and returns where it is.
+    pub fn keep(self) -> Option<PathBuf> {
+        self.file.keep().ok().map(|(_, path)| path)
+    }
+}
+
+/// Opens the editor on `template`.
+///
+/// # Errors
+/// Where there is no editor, it fails, or nothing was changed.
+pub fn edit(ctx: &Ctx, template: &str) -> Result<Edited, OpError> {
+    use std::io::Write as _;
+    let failed = |error| OpError::from(StoreError::io("write", "a temporary file")(error));
+    let mut file = tempfile::Builder::new().prefix("git-blue-").suffix(".yaml").tempfile().map_err(failed)?;
+    file.write_all(template.as_bytes()).and_then(|()| file.flush()).map_err(failed)?;
+    let editor = editor(ctx)?;
+    // As git does: the editor is a shell command, the file its last argument.
+    let status = Command::new("sh")
+        .args(["-c", &format!("{editor} \"$@\""), &editor])
+        .arg(file.path())
+        .current_dir(ctx.env.cwd())
+        .env_clear()
+        .envs(ctx.env.vars())
+        .status()
+        .map_err(|error| OpError::cannot("editor", format!("cannot run the editor {editor}: {error}")))?;
+    if !status.success() {
+        return Err(OpError::no("editor", format!("the editor {editor} failed; nothing was changed")));
+    }
+    // Editors replace the file rather than write into it.
+    let text = std::fs::read(file.path()).map_err(failed)?;
+    if text == template.as_bytes() {
+        return Err(OpError::no("unchanged", "nothing was changed"));
+    }
+    Ok(Edited { text, file })
+}
+
+fn editor(ctx: &Ctx) -> Result<String, OpError> {
+    let output = Command::new("git")
+        .args(["var", "GIT_EDITOR"])
+        .current_dir(ctx.env.cwd())
+        .env_clear()
+        .envs(ctx.env.vars())
+        .stdin(Stdio::inherit())
+        .output();
+    let text = output.ok().filter(|output| output.status.success()).map(|output| output.stdout);
+    let text = text.and_then(|text| String::from_utf8(text).ok()).map(|text| text.trim().to_owned());
+    text.filter(|text| !text.is_empty()).ok_or_else(|| {
+        OpError::cannot("editor", "git names no editor").next("pass the new text with --file FILE, or set GIT_EDITOR")
+    })
+}

@@ -1,0 +1,216 @@
+//! The command line: arguments in, text or JSON out.
+
+mod admin;
+mod contract;
+mod editor;
+mod hooks;
+mod notifications;
+mod output;
+mod realm;
+mod text;
+
+use std::path::PathBuf;
+
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+
+use crate::{
+    app,
+    env::Env,
+    error::{Kind, OpError},
+    model::name::RealmName,
+    ops::{self, ctx::Ctx},
+};
+
+pub use output::Output;
+
+/// Contracts between git repositories: consumers hear of a change, CI stops the break
+#[derive(Debug, Parser)]
+#[command(name = "git-blue", bin_name = "git blue", version, max_term_width = 100)]
+#[command(subcommand_required = true, arg_required_else_help = true, infer_subcommands = false)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What every command takes.
+#[derive(Debug, clap::Args)]
+struct Global {
+    /// Print the whole answer as JSON, errors too
+    #[arg(long, global = true)]
+    json: bool,
+    /// Run as if started in this folder
+    #[arg(short = 'C', global = true, value_name = "DIR")]
+    directory: Option<PathBuf>,
+    /// The realm, instead of the one that the repository is in
+    #[arg(long, global = true, value_name = "REALM")]
+    realm: Option<RealmName>,
+    /// Print nothing but what was asked for
+    #[arg(short, long, global = true)]
+    quiet: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    #[command(about = ops::init::OPERATION.summary)]
+    Init(admin::Init),
+    /// Short for `git blue realm status`
+    Status(realm::Status),
+    /// Short for `git blue realm check`
+    Check(realm::Check),
+    /// The realm: its state, its checks, its members
+    #[command(subcommand)]
+    Realm(realm::Command),
+    /// Contracts: what they say, and changing them
+    #[command(subcommand)]
+    Contract(contract::Command),
+    /// What other repositories changed
+    #[command(subcommand)]
+    Notifications(notifications::Command),
+    /// Publishing by itself when something is committed
+    #[command(subcommand)]
+    Hooks(hooks::Command),
+    /// What the hooks call
+    #[command(hide = true)]
+    Hook {
+        /// The hook, as git names it
+        event: String,
+        /// What git passes to it
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<std::ffi::OsString>,
+    },
+}
+
+/// Returns the whole command line, as help, man pages and completions show it.
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
+/// Runs the command line. Returns the exit code.
+pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) -> u8 {
+    let parsed = command().try_get_matches_from(arguments).and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
+        Ok(cli) => cli,
+        Err(error) => return output.usage(&error, wants_json(arguments)),
+    };
+    output.json = cli.global.json;
+    output.quiet = cli.global.quiet;
+    let env = match &cli.global.directory {
+        Some(folder) => env.at(folder),
+        None => env,
+    };
+    if let Command::Hook { event, .. } = &cli.command {
+        if let Some(line) = super::hook::run(env, event) {
+            output.say(&line);
+        }
+        return 0;
+    }
+    let realm = cli.global.realm;
+    let outcome = app::ctx(env, realm.clone()).and_then(|ctx| {
+        output.choose_colour(&ctx);
+        dispatch(&ctx, cli.command, realm, output)
+    });
+    match outcome {
+        Ok(Verdict::Yes) => 0,
+        Ok(Verdict::No) => Kind::No.exit_code(),
+        Err(error) => output.error(&error),
+    }
+}
+
+/// A failed parse may still have asked for JSON.
+fn wants_json(arguments: &[std::ffi::OsString]) -> bool {
+    arguments.iter().take_while(|argument| *argument != "--").any(|argument| argument == "--json")
+}
+
+/// What a command that ran says of itself: `check` answers, and the answer may be no.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Yes,
+    No,
+}
+
+fn dispatch(
+    ctx: &Ctx,
+    command: Command,
+    realm: Option<RealmName>,
+    output: &mut Output<'_>,
+) -> Result<Verdict, OpError> {
+    match command {
+        Command::Init(arguments) => arguments.run(ctx, realm, output),
+        Command::Status(arguments) => arguments.run(ctx, output),
+        Command::Check(arguments) => arguments.run(ctx, output),
+        Command::Realm(command) => command.run(ctx, output),
+        Command::Contract(command) => command.run(ctx, output),
+        Command::Notifications(command) => command.run(ctx, output),
+        Command::Hooks(command) => command.run(ctx, output),
+        Command::Hook { .. } => Ok(Verdict::Yes),
+    }
+}
+
+/// Which page of a list.
+#[derive(Debug, clap::Args)]
+struct Page {
+    /// Most entries to show
+    #[arg(long, value_name = "N")]
+    limit: Option<std::num::NonZeroUsize>,
+    /// Continue behind this entry, as the page before named it
+    #[arg(long, value_name = "CURSOR")]
+    cursor: Option<String>,
+    /// Show all entries
+    #[arg(long, conflicts_with = "limit")]
+    all: bool,
+}
+
+impl Page {
+    fn request(&self) -> crate::wire::PageRequest {
+        let limit = if self.all { Some(0) } else { self.limit.map(Into::into) };
+        crate::wire::PageRequest { limit, cursor: self.cursor.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        command().debug_assert();
+    }
+
+    fn leaves(command: &clap::Command, path: &mut Vec<String>, found: &mut Vec<Vec<String>>) {
+        for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+            path.push(sub.get_name().to_owned());
+            if sub.has_subcommands() {
+                leaves(sub, path, found)
+            } else {
+                found.push(path.clone())
+            }
+            path.pop();
+        }
+    }
+
+    #[test]
+    fn every_operation_has_its_command_and_every_command_its_operation() {
+        let mut found = Vec::new();
+        leaves(&command(), &mut Vec::new(), &mut found);
+        // Short forms and plumbing have no operation of their own.
+        found.retain(|path| !matches!(path.join(" ").as_str(), "status" | "check" | "hook"));
+        let mut operations: Vec<Vec<String>> =
+            ops::TABLE.iter().map(|operation| operation.cli.iter().map(|part| (*part).to_owned()).collect()).collect();
+        found.sort();
+        operations.sort();
+        assert_eq!(found, operations);
+    }
+
+    #[test]
+    fn every_command_says_what_its_operation_says() {
+        for operation in ops::TABLE {
+            let mut command = command();
+            for part in operation.cli {
+                command = command.find_subcommand(part).unwrap().clone();
+            }
+            assert_eq!(command.get_about().map(ToString::to_string).as_deref(), Some(operation.summary));
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! `git blue notifications …`.
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::{
+    Page, Verdict,
+    output::Output,
+    realm::render_cursor,
+    text::{Look, Text, Word, look, plain},
+};
+use crate::{
+    error::OpError,
+    model::notification::ChangeType,
+    ops::{self, ctx::Ctx, notifications_ack, notifications_list},
+    wire::{Notification, NotificationFilter, NotificationsList, State},
+};
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    #[command(about = ops::notifications_list::OPERATION.summary)]
+    List(List),
+    #[command(about = ops::notifications_ack::OPERATION.summary)]
+    Ack(Ack),
+}
+
+#[derive(Debug, Args)]
+pub struct List {
+    /// Only those in this state
+    #[arg(long, value_enum, default_value_t)]
+    state: Filter,
+    #[command(flatten)]
+    page: Page,
+}
+
+#[derive(Debug, Args)]
+pub struct Ack {
+    /// The notifications to mark
+    #[arg(value_name = "ID", required_unless_present = "all")]
+    ids: Vec<String>,
+    /// Mark all that are pending
+    #[arg(long, conflicts_with = "ids")]
+    all: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum Filter {
+    /// Not told yet
+    Pending,
+    /// Told
+    Seen,
+    /// Older than 7 days
+    Expired,
+    /// In any state
+    #[default]
+    All,
+}
+
+impl Command {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        match self {
+            Self::List(arguments) => arguments.run(ctx, output),
+            Self::Ack(arguments) => {
+                let answer = notifications_ack::run(ctx, &notifications_ack::Request::by_person(arguments.ids))?;
+                output.answer(&answer, |body, text| {
+                    text.line(&[plain(format!("marked {} as seen", body.acknowledged.len()))]);
+                    for id in &body.unknown {
+                        text.line(&[look("not pending:", Look::Yellow), plain(id)]);
+                    }
+                })?;
+                Ok(Verdict::Yes)
+            }
+        }
+    }
+}
+
+impl List {
+    fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        let filter = match self.state {
+            Filter::Pending => NotificationFilter::Pending,
+            Filter::Seen => NotificationFilter::Seen,
+            Filter::Expired => NotificationFilter::Expired,
+            Filter::All => NotificationFilter::All,
+        };
+        let request =
+            notifications_list::Request { filter, page: self.page.request(), ..notifications_list::Request::default() };
+        output.answer(&notifications_list::run(ctx, &request)?, render_list)?;
+        Ok(Verdict::Yes)
+    }
+}
+
+fn render_list(body: &NotificationsList, text: &mut Text) {
+    if body.notifications.is_empty() {
+        text.line(&[plain("no notifications")]);
+    }
+    let rows = body.notifications.iter().map(|one| {
+        let state = match one.state {
+            State::Pending => look("pending", Look::Yellow),
+            State::Seen => look("seen", Look::Dim),
+            State::Expired => look("expired", Look::Dim),
+        };
+        let mut row =
+            vec![look(&one.id, Look::Commit), state, look(one.created_at.strftime("%Y-%m-%d %H:%M"), Look::Dim)];
+        row.push(phrase(one));
+        row.extend(consequence(one));
+        row
+    });
+    text.table("", &rows.collect::<Vec<_>>());
+    render_cursor(body.next_cursor.as_deref(), text);
+}
+
+/// What changed, as `status` shows it.
+pub fn render(notifications: &[Notification], more: usize, text: &mut Text) {
+    if notifications.is_empty() {
+        return;
+    }
+    let count = notifications.len() + more;
+    text.heading(&format!("{count} {} since you last looked", if count == 1 { "change" } else { "changes" }));
+    let rows = notifications.iter().map(|one| [phrase(one)].into_iter().chain(consequence(one)).collect());
+    text.table("  ", &rows.collect::<Vec<Vec<Word>>>());
+    if more > 0 {
+        text.line(&[plain("  and"), plain(more), plain("more: git blue notifications list --state pending")]);
+    }
+}
+
+fn phrase(one: &Notification) -> Word {
+    let domain = &one.domain;
+    let contract = one.contract.as_ref().map(|contract| format!("{domain}/{contract}")).unwrap_or_default();
+    let version = |version: &Option<crate::model::version::Version>| {
+        version.as_ref().map(ToString::to_string).unwrap_or_default()
+    };
+    let (old, new) = (version(&one.changes.old_version), version(&one.changes.new_version));
+    let from = &one.from_repo;
+    let behind = match one.coalesced {
+        0 | 1 => String::new(),
+        n => format!(" in {n} versions"),
+    };
+    plain(match one.change_type {
+        ChangeType::ContractAdded => format!("{from} added {contract} {new}"),
+        ChangeType::VersionChanged if one.rollback => format!("{from} rolled {contract} back {old} -> {new}"),
+        ChangeType::VersionChanged => format!("{from} changed {contract} {old} -> {new}{behind}"),
+        ChangeType::ContractRetired => format!("{from} retired {contract}"),
+        ChangeType::BindingAdded => format!("{from} changed its part in {domain}"),
+        ChangeType::BindingRemoved => format!("{from} gave up its part in {domain}"),
+    })
+}
+
+fn consequence(one: &Notification) -> Option<Word> {
+    match one.import_satisfied? {
+        true => Some(look("your import is still satisfied", Look::Green)),
+        false => Some(look("your import is broken", Look::Red)),
+    }
+}

@@ -1,0 +1,272 @@
+//! `git blue realm …`, `git blue status`, `git blue check`.
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::{
+    Page, Verdict, admin, notifications,
+    output::{Delivery, Output},
+    text::{Look, Text, Word, look, plain},
+};
+use crate::{
+    error::OpError,
+    model::{check::Mode, name::DomainName},
+    ops::{self, ctx::Ctx, inbox, pending, realm_check, realm_list, realm_log, realm_status},
+    wire::{Finding, LogEntry, RealmCheck, RealmList, RealmStatus, Role},
+};
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    #[command(about = ops::realm_status::OPERATION.summary)]
+    Status(Status),
+    #[command(about = ops::realm_check::OPERATION.summary)]
+    Check(Check),
+    #[command(about = ops::realm_list::OPERATION.summary)]
+    List,
+    #[command(about = ops::realm_log::OPERATION.summary)]
+    Log(Log),
+    /// Setting up: realms, members, domains, contracts, bindings
+    #[command(subcommand)]
+    Admin(admin::Command),
+}
+
+impl Command {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        match self {
+            Self::Status(arguments) => arguments.run(ctx, output),
+            Self::Check(arguments) => arguments.run(ctx, output),
+            Self::List => {
+                output.answer(&realm_list::run(ctx)?, render_list)?;
+                Ok(Verdict::Yes)
+            }
+            Self::Log(arguments) => arguments.run(ctx, output),
+            Self::Admin(command) => command.run(ctx, output),
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct Status {
+    /// Look without being told: what changed stays pending
+    #[arg(long)]
+    peek: bool,
+}
+
+impl Status {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        let (answer, receipt) = realm_status::run(ctx, &realm_status::Request::default())?;
+        let delivery = output.answer(&answer, render_status)?;
+        // Marked only now: what was not read is told again.
+        if let (false, Delivery::Done, Ok(acting)) = (self.peek, delivery, ctx.acting()) {
+            inbox::record(acting.store, acting.repo, &pending::person(), &receipt, &ctx.env.now_here())?;
+        }
+        Ok(Verdict::Yes)
+    }
+}
+
+fn render_status(body: &RealmStatus, text: &mut Text) {
+    text.line(&[plain("realm"), look(&body.realm, Look::Bold)]);
+    text.heading("repos");
+    let repos: Vec<_> = body
+        .repos
+        .iter()
+        .map(|repo| {
+            let (mark, shown) = if repo.is_current { ("*", Look::Green) } else { (" ", Look::Plain) };
+            let path = repo.path.clone().unwrap_or_else(|| "not on this machine".into());
+            vec![look(format!("{mark} {}", repo.name), shown), look(path, Look::Dim)]
+        })
+        .collect();
+    text.table("", &repos);
+    for domain in &body.domains {
+        let members: Vec<_> = domain.members.iter().map(ToString::to_string).collect();
+        text.heading(&format!("domain {}", domain.name));
+        let members = if members.is_empty() { "no members".to_owned() } else { members.join(", ") };
+        text.line(&[plain(" "), look(members, Look::Dim)]);
+        let contracts = domain.contracts.iter().map(|contract| {
+            vec![plain(&contract.name), plain(&contract.version), look(format!("of {}", contract.owner), Look::Dim)]
+        });
+        text.table("  ", &contracts.collect::<Vec<_>>());
+        let bindings = domain.bindings.iter().map(|binding| {
+            let role = match binding.role {
+                Role::Provider => "provider",
+                Role::Consumer => "consumer",
+                Role::Both => "provider and consumer",
+            };
+            let counts = [(binding.exports, "exports"), (binding.imports, "imports")];
+            let counts: Vec<_> =
+                counts.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{what} {n}")).collect();
+            let counts = if counts.is_empty() { "nothing yet".to_owned() } else { counts.join(", ") };
+            vec![plain(&binding.repo), plain(role), look(counts, Look::Dim)]
+        });
+        text.table("  ", &bindings.collect::<Vec<_>>());
+    }
+    if !body.imports.is_empty() {
+        text.heading("your imports");
+        text.table("  ", &body.imports.iter().map(import).collect::<Vec<_>>());
+    }
+    if !body.unreadable.is_empty() {
+        text.heading("unreadable");
+        for line in &body.unreadable {
+            text.line(&[plain(" "), look(line, Look::Red)]);
+        }
+    }
+    notifications::render(&body.notifications, body.more_notifications, text);
+}
+
+fn import(import: &crate::wire::ImportStatus) -> Vec<Word> {
+    let now = import.current_version.as_ref().map_or_else(|| "missing".into(), ToString::to_string);
+    let verdict = match (import.state, &import.resolved_version) {
+        ("current", _) => look(format!("satisfied by {now}"), Look::Green),
+        ("stale", Some(served)) => look(format!("behind: it is {now}, {served} is still served"), Look::Yellow),
+        _ if import.current_version.is_none() => look("broken: there is no such contract", Look::Red),
+        _ => look(format!("broken: it is {now}"), Look::Red),
+    };
+    vec![plain(format!("{}/{}", import.domain, import.contract)), plain(&import.version_req), verdict]
+}
+
+#[derive(Debug, Args)]
+pub struct Check {
+    /// Fail on warnings too
+    #[arg(long)]
+    strict: bool,
+    /// Report, but do not fail
+    #[arg(long)]
+    advisory: bool,
+    /// Check the realm alone, without this repository's files
+    #[arg(long, group = "subject")]
+    published: bool,
+    /// Lay the files of this commit over the realm, instead of HEAD's
+    #[arg(long, value_name = "COMMIT", group = "subject")]
+    commit: Option<String>,
+    /// Lay the files of the work tree over the realm, instead of HEAD's
+    #[arg(long, group = "subject")]
+    worktree: bool,
+    /// Which rules to check
+    #[arg(long, value_enum, default_value_t)]
+    mode: CheckMode,
+    /// How to print the answer
+    #[arg(long, value_enum, default_value_t)]
+    format: CheckFormat,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum CheckMode {
+    /// Everything
+    #[default]
+    All,
+    /// The contracts themselves
+    Contract,
+    /// Who relies on them
+    Importer,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum CheckFormat {
+    /// Text, one finding a line
+    #[default]
+    Human,
+    /// The whole answer, as --json
+    Json,
+}
+
+impl Check {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        let subject = match (self.published, self.commit, self.worktree) {
+            (true, _, _) => realm_check::Subject::Published,
+            (_, Some(commit), _) => realm_check::Subject::Commit(commit),
+            (_, _, true) => realm_check::Subject::Worktree,
+            _ => realm_check::Subject::Head,
+        };
+        let mode = match self.mode {
+            CheckMode::All => Mode::All,
+            CheckMode::Contract => Mode::Contract,
+            CheckMode::Importer => Mode::Importer,
+        };
+        output.json |= self.format == CheckFormat::Json;
+        let answer = realm_check::run(ctx, &realm_check::Request { subject, mode, strict: self.strict })?;
+        output.answer(&answer, render_check)?;
+        Ok(if answer.body.valid || self.advisory { Verdict::Yes } else { Verdict::No })
+    }
+}
+
+fn render_check(body: &RealmCheck, text: &mut Text) {
+    for finding in &body.errors {
+        render_finding(finding, look("error:", Look::Red), text);
+    }
+    for finding in &body.warnings {
+        render_finding(finding, look("warning:", Look::Yellow), text);
+    }
+    let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let counts = format!(
+        "{}, {}, {} checked",
+        count(body.errors.len(), "error"),
+        count(body.warnings.len(), "warning"),
+        count(body.schema_hashes.len(), "contract")
+    );
+    text.line(&[if body.valid { look("ok:", Look::Green) } else { look("failed:", Look::Red) }, plain(counts)]);
+}
+
+/// As compilers print it, so that editors and CI find the place.
+fn render_finding(finding: &Finding, label: Word, text: &mut Text) {
+    let mut words = Vec::new();
+    if let Some(file) = &finding.file {
+        let numbers = [finding.line, finding.column].into_iter().flatten();
+        words.push(look(numbers.fold(file.clone(), |place, n| format!("{place}:{n}")) + ":", Look::Bold));
+    }
+    words.extend([label, plain(&finding.message), look(format!("[{}]", finding.code), Look::Dim)]);
+    text.line(&words);
+}
+
+fn render_list(body: &RealmList, text: &mut Text) {
+    if body.realms.is_empty() {
+        text.line(&[plain("no realms on this machine")]);
+    }
+    let rows = body.realms.iter().map(|realm| {
+        let (mark, shown) = if realm.is_current { ("*", Look::Green) } else { (" ", Look::Plain) };
+        let state = match (&realm.problem, realm.repos, realm.domains) {
+            (Some(problem), ..) => look(problem, Look::Red),
+            (None, repos, domains) => {
+                plain(format!("repos {}, domains {}", repos.unwrap_or_default(), domains.unwrap_or_default()))
+            }
+        };
+        vec![look(format!("{mark} {}", realm.name), shown), look(&realm.path, Look::Dim), state]
+    });
+    text.table("", &rows.collect::<Vec<_>>());
+}
+
+#[derive(Debug, Args)]
+pub struct Log {
+    /// Only this domain
+    #[arg(long, value_name = "DOMAIN")]
+    domain: Option<DomainName>,
+    #[command(flatten)]
+    page: Page,
+}
+
+impl Log {
+    fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        let answer = realm_log::run(ctx, &realm_log::Request { domain: self.domain, page: self.page.request() })?;
+        output.answer(&answer, |body, text| render_log(&body.entries, body.next_cursor.as_deref(), text))?;
+        Ok(Verdict::Yes)
+    }
+}
+
+/// Log entries as columns; the same for the realm and for one contract.
+pub fn render_log(entries: &[LogEntry], next_cursor: Option<&str>, text: &mut Text) {
+    let rows = entries.iter().map(|entry| {
+        vec![
+            look(entry.commit.short(), Look::Commit),
+            look(entry.time.strftime("%Y-%m-%d %H:%M").to_string(), Look::Dim),
+            look(entry.domain.as_ref().map_or_else(|| "-".into(), ToString::to_string), Look::Green),
+            plain(&entry.subject),
+        ]
+    });
+    text.table("", &rows.collect::<Vec<_>>());
+    render_cursor(next_cursor, text);
+}
+
+/// Says that there is more.
+pub fn render_cursor(next_cursor: Option<&str>, text: &mut Text) {
+    if let Some(cursor) = next_cursor {
+        text.line(&[look(format!("more: --cursor {cursor}, or --all"), Look::Dim)]);
+    }
+}

@@ -1,0 +1,215 @@
+//! Text for a terminal: styles, columns, and nothing that a terminal would obey. Every word of
+//! somebody else's passes [`clean`] on its way out.
+
+use std::{borrow::Cow, fmt::Write as _};
+
+use anstyle::{AnsiColor, Style};
+
+/// Text as it grows.
+#[derive(Debug, Default)]
+pub struct Text {
+    buffer: String,
+    colour: bool,
+}
+
+/// How a word looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Look {
+    /// As it comes.
+    #[default]
+    Plain,
+    /// A heading.
+    Bold,
+    /// Beside the point.
+    Dim,
+    /// Good, or here.
+    Green,
+    /// Worth a look.
+    Yellow,
+    /// Broken.
+    Red,
+    /// A commit, as in git log.
+    Commit,
+}
+
+impl Look {
+    fn style(self) -> Style {
+        let colour = |colour: AnsiColor| Style::new().fg_color(Some(colour.into()));
+        match self {
+            Self::Plain => Style::new(),
+            Self::Bold => Style::new().bold(),
+            Self::Dim => Style::new().dimmed(),
+            Self::Green => colour(AnsiColor::Green),
+            Self::Yellow | Self::Commit => colour(AnsiColor::Yellow),
+            Self::Red => colour(AnsiColor::Red),
+        }
+    }
+}
+
+/// A word and its look.
+#[derive(Debug, Clone)]
+pub struct Word(pub String, pub Look);
+
+/// Returns a plain word.
+pub fn plain(text: impl ToString) -> Word {
+    Word(text.to_string(), Look::Plain)
+}
+
+/// Returns a word that looks like this.
+pub fn look(text: impl ToString, look: Look) -> Word {
+    Word(text.to_string(), look)
+}
+
+impl Text {
+    /// Returns an empty text.
+    pub fn new(colour: bool) -> Self {
+        Self { buffer: String::new(), colour }
+    }
+
+    /// Returns the text.
+    pub fn into_string(self) -> String {
+        self.buffer
+    }
+
+    /// Adds a word.
+    pub fn word(&mut self, Word(text, look): &Word) -> &mut Self {
+        self.padded(text, *look, 0);
+        self
+    }
+
+    fn padded(&mut self, text: &str, look: Look, width: usize) {
+        let text = clean(text);
+        let padding = width.saturating_sub(text.chars().count());
+        if self.colour && look != Look::Plain {
+            let style = look.style();
+            let _ = write!(self.buffer, "{style}{text}{style:#}");
+        } else {
+            self.buffer.push_str(&text);
+        }
+        self.buffer.extend(std::iter::repeat_n(' ', padding));
+    }
+
+    /// Adds a line of words, each set off by a space.
+    pub fn line(&mut self, words: &[Word]) -> &mut Self {
+        for (at, word) in words.iter().enumerate() {
+            if at > 0 {
+                self.buffer.push(' ');
+            }
+            self.word(word);
+        }
+        self.end()
+    }
+
+    /// Adds a heading, set off by an empty line.
+    pub fn heading(&mut self, text: &str) -> &mut Self {
+        self.gap();
+        self.line(&[look(text, Look::Bold)])
+    }
+
+    /// Adds an empty line, unless nothing stands above it.
+    pub fn gap(&mut self) -> &mut Self {
+        if !self.buffer.is_empty() {
+            self.buffer.push('\n');
+        }
+        self
+    }
+
+    /// Ends the line, without spaces at its end.
+    pub fn end(&mut self) -> &mut Self {
+        while self.buffer.ends_with(' ') {
+            self.buffer.pop();
+        }
+        self.buffer.push('\n');
+        self
+    }
+
+    /// Adds rows whose columns line up, below an indent.
+    pub fn table(&mut self, indent: &str, rows: &[Vec<Word>]) -> &mut Self {
+        let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
+        let width = |column: usize| {
+            rows.iter().filter_map(|row| row.get(column)).map(|Word(text, _)| clean(text).chars().count()).max()
+        };
+        let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or_default()).collect();
+        for row in rows {
+            self.buffer.push_str(indent);
+            for (at, Word(text, look)) in row.iter().enumerate() {
+                if at > 0 {
+                    self.buffer.push_str("  ");
+                }
+                let last = at + 1 == row.len();
+                self.padded(text, *look, if last { 0 } else { widths[at] });
+            }
+            self.end();
+        }
+        self
+    }
+
+    /// Adds several lines of somebody else's text below an indent; line ends stay line ends.
+    pub fn block(&mut self, indent: &str, text: &str) -> &mut Self {
+        for line in text.lines() {
+            let _ = write!(self.buffer, "{indent}{}", clean(line));
+            self.end();
+        }
+        self
+    }
+
+    /// Adds what to do next.
+    pub fn next_steps(&mut self, steps: &[String]) -> &mut Self {
+        if !steps.is_empty() {
+            self.heading("next");
+            for step in steps {
+                self.buffer.push_str("  ");
+                self.line(&[plain(step)]);
+            }
+        }
+        self
+    }
+}
+
+/// Returns whether a terminal would obey this character, or show it as something else: control
+/// characters, and those that reorder text (UAX #9) or hide in it.
+pub fn is_harmful(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{61c}' | '\u{feff}')
+}
+
+/// Returns the text with every harmful character spelled out.
+pub fn clean(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_harmful) {
+        return Cow::Borrowed(text);
+    }
+    let spell = |c: char| if is_harmful(c) { c.escape_default().to_string() } else { c.to_string() };
+    Cow::Owned(text.chars().map(spell).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn columns_line_up_and_lines_end_clean() {
+        let mut text = Text::new(false);
+        text.table("  ", &[vec![plain("a"), plain("bb"), plain("")], vec![plain("ccc"), plain("d")]]);
+        assert_eq!(text.into_string(), "  a    bb\n  ccc  d\n");
+    }
+
+    #[test]
+    fn colour_only_where_it_is_wanted() {
+        let mut text = Text::new(true);
+        text.line(&[look("x", Look::Red)]);
+        assert_eq!(text.into_string(), "\u{1b}[31mx\u{1b}[0m\n");
+        let mut text = Text::new(false);
+        text.line(&[look("x", Look::Red)]);
+        assert_eq!(text.into_string(), "x\n");
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_harmful_comes_through(words in proptest::collection::vec(".*", 0..5)) {
+            let mut text = Text::new(false);
+            text.line(&words.iter().map(plain).collect::<Vec<_>>()).block("", &words.join("\n")).next_steps(&words);
+            prop_assert!(!text.into_string().replace('\n', "").contains(is_harmful));
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! The surfaces: each translates between its protocol and the operations, and decides nothing.
+
+pub mod cli;
+pub mod hook;
