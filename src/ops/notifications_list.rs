@@ -45,7 +45,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
     let inbox = Inbox::open(acting.store, acting.repo, &request.reader)?;
     let mut all = Pending::of(acting, &request.reader, now)?.notifications;
     all.extend(inbox.told.into_iter().map(|told| seen(told, now)));
-    all.sort_by_key(key);
+    all.sort_by_cached_key(key);
     let count = |state| all.iter().filter(|one| one.state == state).count();
     let summary = NotificationSummary {
         total: all.len(),
@@ -74,8 +74,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
     })
 }
 
+/// Oldest first; of one moment, contracts before bindings.
 fn key(one: &Notification) -> String {
-    format!("{} {}", one.created_at, one.id)
+    let contract = one.contract.as_ref().map_or("~", |contract| contract.as_str());
+    format!("{} {}/{contract} {}", one.created_at, one.domain, one.id)
 }
 
 fn seen(told: Told, now: jiff::Timestamp) -> Notification {

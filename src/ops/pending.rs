@@ -110,7 +110,11 @@ impl Pending {
 
     fn sort(&mut self) {
         let mut order: Vec<usize> = (0..self.notifications.len()).collect();
-        let key = |at: usize| (self.notifications[at].created_at, &self.notifications[at].domain, &self.paths[at].1);
+        // Of one moment, contracts before bindings.
+        let key = |at: usize| {
+            let one = &self.notifications[at];
+            (one.created_at, &one.domain, one.contract.is_none(), &self.paths[at].1)
+        };
         order.sort_by(|a, b| key(*a).cmp(&key(*b)));
         self.notifications = order.iter().map(|at| self.notifications[*at].clone()).collect();
         self.paths = order.iter().map(|at| self.paths[*at].clone()).collect();

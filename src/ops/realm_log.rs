@@ -93,10 +93,8 @@ impl<'a> Merged<'a> {
     }
 
     fn next_entry(&mut self) -> Result<Option<LogEntry>, OpError> {
-        let newest = (0..self.heads.len())
-            .filter_map(|at| Some((self.heads[at].as_ref()?.time, std::cmp::Reverse(at))))
-            .max()
-            .map(|(_, std::cmp::Reverse(at))| at);
+        let newest =
+            (0..self.heads.len()).filter_map(|at| Some((self.heads[at].as_ref()?.time, at))).max().map(|(_, at)| at);
         match newest {
             Some(at) => self.advance(at),
             None => Ok(None),

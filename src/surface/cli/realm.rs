@@ -182,7 +182,11 @@ impl Check {
             CheckMode::Importer => Mode::Importer,
         };
         output.json |= self.format == CheckFormat::Json;
-        let answer = realm_check::run(ctx, &realm_check::Request { subject, mode, strict: self.strict })?;
+        let mut answer = realm_check::run(ctx, &realm_check::Request { subject, mode, strict: self.strict })?;
+        if answer.body.valid && !output.json {
+            // The last line of the text says so already.
+            answer.next_steps.clear();
+        }
         output.answer(&answer, render_check)?;
         Ok(if answer.body.valid || self.advisory { Verdict::Yes } else { Verdict::No })
     }
