@@ -39,6 +39,7 @@ suite! {
         a_commit_leaves_the_rest_alone,
         a_stale_expectation_is_a_conflict,
         a_ref_that_must_not_exist_conflicts_where_it_does,
+        a_ref_that_must_exist_conflicts_where_it_does_not,
         a_commit_without_parents_forgets_history,
         a_linked_folder_is_the_same_folder,
         what_is_removed_is_gone_with_its_empty_folders,

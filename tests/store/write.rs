@@ -66,6 +66,11 @@ pub fn a_ref_that_must_not_exist_conflicts_where_it_does(store: &dyn Store) {
     conflicts(store, &at, None, Some(tip));
 }
 
+pub fn a_ref_that_must_exist_conflicts_where_it_does_not(store: &dyn Store) {
+    let elsewhere = commit(store, &domain("web"), [put(layout::domain(), "one")]);
+    conflicts(store, &domain("s3"), Some(elsewhere), None);
+}
+
 /// Asserts that a commit with this expectation is refused, and that the ref stays where it is.
 fn conflicts(store: &dyn Store, at: &StoreRef, expected: Option<Oid>, tip: Option<Oid>) {
     let change = change("Too late\n", [put(layout::domain(), "three")]);

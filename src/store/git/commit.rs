@@ -20,6 +20,7 @@ use super::{
     durable, journal,
     lock::{self, Locks},
     objects::{self, to_git, to_oid},
+    refs,
 };
 use crate::{
     model::oid::Oid,
@@ -190,7 +191,7 @@ fn move_durably(
                 std::thread::sleep(locks.wait(tries));
                 tries += 1;
             }
-            Err(error) => return Err(explain(&error, name, &lock_files)),
+            Err(error) => return Err(explain(repo, &error, name, (expected, id), &lock_files)),
         }
     }
     durable::flush([&reference, &packed], top)
@@ -205,7 +206,8 @@ fn move_local(
 ) -> Result<(), StoreError> {
     let wait = Fail::AfterDurationWithBackoff(std::time::Duration::from_secs(1));
     let moved = repo.refs.transaction().prepare([edit(name, expected, id)?], wait, wait).and_then(|t| t.commit(None));
-    moved.map(drop).map_err(|error| explain(&error, name, &[repo.common_dir().join(format!("{name}.lock"))]))
+    let lock_files = [repo.common_dir().join(format!("{name}.lock"))];
+    moved.map(drop).map_err(|error| explain(repo, &error, name, (expected, id), &lock_files))
 }
 
 fn is_passing(error: &gix::Error) -> bool {
@@ -213,16 +215,29 @@ fn is_passing(error: &gix::Error) -> bool {
     error.downcast_any_ref::<std::io::Error>().is_some_and(|error| matches!(error.kind(), NotFound | NotADirectory))
 }
 
-fn explain(error: &gix::Error, name: &StoreRef, lock_files: &[PathBuf]) -> StoreError {
+/// Says why a ref could not be moved from one commit to another.
+fn explain(
+    repo: &gix::Repository,
+    error: &gix::Error,
+    name: &StoreRef,
+    (from, to): (Option<Oid>, gix::ObjectId),
+    lock_files: &[PathBuf],
+) -> StoreError {
     use gix::refs::file::transaction::prepare::{MustNotExist, ReferenceOutOfDate};
-    let is_conflict = error.downcast_any_ref::<ReferenceOutOfDate>().is_some()
-        || error.downcast_any_ref::<MustNotExist>().is_some()
-        || error.to_string().contains("must exist with content");
-    if is_conflict {
+    let is_out_of_date =
+        error.downcast_any_ref::<ReferenceOutOfDate>().is_some() || error.downcast_any_ref::<MustNotExist>().is_some();
+    // gix has no type for a ref that should exist and does not. And whatever went wrong, a ref that
+    // somebody else moved meanwhile calls for another decision.
+    let is_elsewhere = || refs::tip(repo, &name.to_string()).is_ok_and(|tip| tip != from && tip != Some(to_oid(&to)));
+    if is_out_of_date || is_elsewhere() {
         return StoreError::Conflict { name: name.to_string() };
     }
     match lock_files.iter().find(|file| file.exists()) {
         Some(file) => lock::locked(file, Some("another git process".into())),
-        None => StoreError::git(format!("move {name}"))(error),
+        None => {
+            let mut causes: Vec<_> = error.iter_errors().map(ToString::to_string).collect();
+            causes.dedup();
+            StoreError::git(format!("move {name}"))(causes.join(": "))
+        }
     }
 }
