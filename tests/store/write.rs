@@ -116,6 +116,31 @@ pub fn a_linked_folder_is_the_same_folder(store: &dyn Store) {
     assert_eq!(text(store, &inbox, "told.json").unwrap(), "one");
 }
 
+pub fn a_link_leads_to_what_is_there(store: &dyn Store) {
+    let (at, inbox) = (domain("s3"), StoreRef::Inbox(name("web"), None));
+    let tip = commit(store, &at, [put(layout::domain(), "one")]);
+    let blob = entry(store, &at, "domain.json").unwrap().id;
+    let tree = store.commit(&tip).unwrap().tree;
+    let nowhere: Oid = name(&"12".repeat(20));
+    let refused = |kind, id| {
+        let change = change("Link\n", [(layout::baseline(&name("s3")), Edit::Link(kind, id))]);
+        let error = try_commit(store, &inbox, None, &change).unwrap_err();
+        assert_eq!(store.tip(&inbox).unwrap(), None);
+        error
+    };
+    assert!(matches!(refused(EntryKind::Tree, nowhere), StoreError::Missing { id } if id == nowhere));
+    for (kind, id) in [
+        (EntryKind::Tree, blob),
+        (EntryKind::Tree, tip),
+        (EntryKind::Blob, tree),
+        (EntryKind::Other, blob),
+        (EntryKind::Other, tip),
+    ] {
+        let error = refused(kind, id).to_string();
+        assert!(error.contains(&id.to_string()), "{kind:?}: {error}");
+    }
+}
+
 pub fn what_is_removed_is_gone_with_its_empty_folders(store: &dyn Store) {
     let at = domain("s3");
     let remove = |path: TreePath| (path, Edit::Remove);

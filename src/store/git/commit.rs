@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{
     model::oid::Oid,
-    store::{Change, Edit, EntryKind, Parents, Signature, StoreError, StoreRef},
+    store::{Change, Edit, Parents, Signature, StoreError, StoreRef},
 };
 
 pub(super) fn commit(
@@ -98,10 +98,7 @@ impl Written<'_> {
                     editor.upsert(parts, GitKind::Blob, id).map_err(failed)?;
                 }
                 Edit::Link(kind, id) => {
-                    let kind = if *kind == EntryKind::Tree { GitKind::Tree } else { GitKind::Blob };
-                    if !repo.has_object(to_git(id)) {
-                        return Err(StoreError::Missing { id: *id });
-                    }
+                    let kind = objects::linked(repo, *kind, id)?;
                     editor.upsert(parts, kind, to_git(id)).map_err(failed)?;
                 }
                 Edit::Remove => {

@@ -49,6 +49,27 @@ pub(super) fn entries(repo: &gix::Repository, id: &Oid) -> Result<Vec<Entry>, St
     tree.entries.iter().map(entry).collect()
 }
 
+/// Returns how a tree refers to the object `id`, which must be there and be what the entry says: gix
+/// writes whatever entry it is given.
+pub(super) fn linked(repo: &gix::Repository, kind: EntryKind, id: &Oid) -> Result<GitKind, StoreError> {
+    let (entry, wanted) = match kind {
+        EntryKind::Tree => (GitKind::Tree, gix::objs::Kind::Tree),
+        EntryKind::Blob => (GitKind::Blob, gix::objs::Kind::Blob),
+        EntryKind::Other => {
+            return Err(StoreError::Git {
+                doing: "write a tree".into(),
+                problem: format!("{id} is linked as neither file nor folder"),
+            });
+        }
+    };
+    let damaged = |problem: String| StoreError::Damaged { what: format!("the {wanted} {id}"), problem };
+    let header = repo.try_find_header(to_git(id)).map_err(|error| damaged(error.to_string()))?;
+    match header.ok_or(StoreError::Missing { id: *id })?.kind() {
+        kind if kind == wanted => Ok(entry),
+        other => Err(damaged(format!("it is a {other}"))),
+    }
+}
+
 pub(super) fn blob(repo: &gix::Repository, id: &Oid) -> Result<Vec<u8>, StoreError> {
     // The size first: a hostile blob must not be inflated to find out that it is too large.
     let damaged = |problem: String| StoreError::Damaged { what: format!("the blob {id}"), problem };
