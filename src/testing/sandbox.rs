@@ -95,6 +95,18 @@ impl Sandbox {
         String::from_utf8_lossy(&output.stdout).trim_end_matches('\n').to_owned()
     }
 
+    /// Returns whether git is this version or newer: for tests of what older ones do not have.
+    ///
+    /// # Panics
+    /// Where git does not say its version.
+    pub fn has_git(&self, major: u32, minor: u32) -> bool {
+        let said = self.git(&self.path(), &["--version"]);
+        let numbers = said.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok());
+        let version: Vec<u32> = numbers.take(2).collect();
+        assert_eq!(version.len(), 2, "{said}");
+        version >= vec![major, minor]
+    }
+
     /// Runs git in `dir` and returns how that went.
     ///
     /// # Panics
@@ -132,6 +144,13 @@ mod tests {
     fn a_failing_git_is_heard() {
         let sandbox = Sandbox::new();
         sandbox.git(&sandbox.path(), &["surely-not"]);
+    }
+
+    #[test]
+    fn versions_are_compared_as_numbers() {
+        let sandbox = Sandbox::new();
+        assert!(sandbox.has_git(1, 99) && sandbox.has_git(2, 9));
+        assert!(!sandbox.has_git(2, 1000) && !sandbox.has_git(20, 0));
     }
 
     #[test]
