@@ -51,9 +51,10 @@ fn what_is_no_store_is_refused() {
     sandbox.git(&top.join("code"), &["commit", "-q", "--allow-empty", "-m", "First"]);
     // Even where somebody put a realm's ref into it.
     sandbox.git(&top.join("code"), &["update-ref", "refs/blue/realm", "HEAD"]);
+    sandbox.git(&top, &["init", "-q", "--bare", "no-realm.git"]);
     std::fs::create_dir(top.join("empty")).unwrap();
     std::fs::write(top.join("file"), "").unwrap();
-    for place in ["code", "code/.git", "empty", "file", "nowhere"] {
+    for place in ["code", "code/.git", "no-realm.git", "empty", "file", "nowhere"] {
         let path = top.join(place);
         match GitStore::open(&path, options()) {
             Err(StoreError::NotAStore { path: named }) => assert_eq!(named, path),
