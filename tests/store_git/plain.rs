@@ -108,6 +108,19 @@ fn a_store_held_open_sees_what_others_write_pack_and_delete() {
 }
 
 #[test]
+fn a_reflog_in_the_store_stops_nobody() {
+    let (sandbox, store) = realm();
+    let path = store.path();
+    sandbox.git(&path, &["config", "core.logAllRefUpdates", "always"]);
+    let store = open(&path);
+    let tip = commit(&store, &domain("s3"), "One", [put(layout::domain(), "1")]).unwrap();
+    commit(&store, &StoreRef::Inbox(name("web"), None), "Told", [put(layout::told(), "[]")]).unwrap();
+    let log = sandbox.git(&path, &["reflog", "show", "--format=%gn <%ge> %H", "refs/blue/domains/s3"]);
+    assert_eq!(log, format!("Ada <ada@example.org> {tip}"));
+    assert_clean(&sandbox, &store);
+}
+
+#[test]
 fn refs_that_are_no_domains_are_left_out() {
     let (sandbox, store) = realm();
     let path = store.path();

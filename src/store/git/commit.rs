@@ -4,6 +4,7 @@ use std::{cell::RefCell, path::PathBuf};
 
 use gix::{
     bstr::{BString, ByteSlice as _},
+    date::parse::TimeBuf,
     lock::acquire::Fail,
     objs::{
         Tree,
@@ -51,16 +52,16 @@ pub(super) fn commit(
         tree,
         parents,
         author: signature.clone(),
-        committer: signature,
+        committer: signature.clone(),
         encoding: None,
         message: change.message.as_str().into(),
         extra_headers: Vec::new(),
     })?;
     if name.is_local() {
-        move_local(repo, name, expected, id)?;
+        move_local(repo, name, expected, id, &signature)?;
     } else {
         written.flush()?;
-        move_durably(repo, locks, name, expected, id)?;
+        move_durably(repo, locks, name, expected, id, &signature)?;
     }
     Ok(to_oid(&id))
 }
@@ -159,6 +160,7 @@ fn move_durably(
     name: &StoreRef,
     expected: Option<Oid>,
     id: gix::ObjectId,
+    by: &gix::actor::Signature,
 ) -> Result<(), StoreError> {
     let top = repo.common_dir();
     let reference = top.join(name.to_string());
@@ -177,7 +179,7 @@ fn move_durably(
             .and_then(|prepared| {
                 // Only a note for the next writer; the write itself does not depend on it.
                 let _ = journal::taken(&mut held, top, &lock_files);
-                prepared.commit(None)
+                prepared.commit(by.to_ref(&mut TimeBuf::default()))
             });
         journal::end(&mut held)?;
         match moved {
@@ -200,9 +202,14 @@ fn move_local(
     name: &StoreRef,
     expected: Option<Oid>,
     id: gix::ObjectId,
+    by: &gix::actor::Signature,
 ) -> Result<(), StoreError> {
     let wait = Fail::AfterDurationWithBackoff(std::time::Duration::from_secs(1));
-    let moved = repo.refs.transaction().prepare([edit(name, expected, id)?], wait, wait).and_then(|t| t.commit(None));
+    let moved = repo
+        .refs
+        .transaction()
+        .prepare([edit(name, expected, id)?], wait, wait)
+        .and_then(|prepared| prepared.commit(by.to_ref(&mut TimeBuf::default())));
     let lock_files = [repo.common_dir().join(format!("{name}.lock"))];
     moved.map(drop).map_err(|error| explain(repo, &error, name, (expected, id), &lock_files))
 }
