@@ -23,12 +23,21 @@ fn find<'repo>(
     let damaged = |problem: String| StoreError::Damaged { what: format!("the {kind} {id}"), problem };
     let object = repo
         .try_find_object(to_git(id))
-        .map_err(|error| damaged(error.to_string()))?
+        .map_err(|error| unread(format!("the {kind} {id}"), &error))?
         .ok_or(StoreError::Missing { id: *id })?;
     if object.kind != kind {
         return Err(damaged(format!("it is a {}", object.kind)));
     }
     Ok(object)
+}
+
+/// Tells an object that is wrong from a system that could not read it just now.
+fn unread(what: String, error: &gix::Error) -> StoreError {
+    let system = error.iter_errors().filter_map(|error| error.downcast_ref::<std::io::Error>());
+    match system.into_iter().find(|error| error.raw_os_error().is_some()) {
+        Some(system) => StoreError::Git { doing: format!("read {what}"), problem: system.to_string() },
+        None => StoreError::Damaged { what, problem: error.to_string() },
+    }
 }
 
 pub(super) fn entries(repo: &gix::Repository, id: &Oid) -> Result<Vec<Entry>, StoreError> {
@@ -64,7 +73,7 @@ pub(super) fn linked(repo: &gix::Repository, kind: EntryKind, id: &Oid) -> Resul
         }
     };
     let damaged = |problem: String| StoreError::Damaged { what: format!("the {wanted} {id}"), problem };
-    let header = repo.try_find_header(to_git(id)).map_err(|error| damaged(error.to_string()))?;
+    let header = repo.try_find_header(to_git(id)).map_err(|error| unread(format!("the {wanted} {id}"), &error))?;
     match header.ok_or(StoreError::Missing { id: *id })?.kind() {
         kind if kind == wanted => Ok(entry),
         other => Err(damaged(format!("it is a {other}"))),
@@ -75,7 +84,7 @@ pub(super) fn blob(repo: &gix::Repository, id: &Oid) -> Result<Vec<u8>, StoreErr
     // The size first: a hostile blob must not be inflated to find out that it is too large.
     let damaged = |problem: String| StoreError::Damaged { what: format!("the blob {id}"), problem };
     let header = repo.objects.header(to_git(id)).map_err(|error| match repo.has_object(to_git(id)) {
-        true => damaged(error.to_string()),
+        true => unread(format!("the blob {id}"), &error),
         false => StoreError::Missing { id: *id },
     })?;
     if header.size() > MAX_BLOB as u64 {
