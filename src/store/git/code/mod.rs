@@ -68,7 +68,10 @@ impl CodeRepo {
         };
         let is_reftable = super::refs::is_reftable(repo.common_dir());
         let git_dir = absolute(&place.cwd, repo.git_dir());
-        let git = git::Git { git_dir, vars: place.vars.clone() };
+        // The top of the work tree is where git runs hooks.
+        let top = repo.workdir().map(|path| absolute(&place.cwd, path)).filter(|path| path.is_dir());
+        let top = top.unwrap_or_else(|| git_dir.clone());
+        let git = git::Git { git_dir, top, vars: place.vars.clone() };
         Ok(Some(Self { repo: super::cached(repo), git, is_reftable }))
     }
 
