@@ -1,0 +1,39 @@
+//! A contract of the size that real ones have goes through everything that a small one does.
+
+mod sandbox;
+
+use sandbox::Sandbox;
+
+const CONTRACT: &str = ".blue/contracts/platform/platform-api.yaml";
+
+/// Publishes the versions that are named, in a domain of its own.
+fn publish(sandbox: &Sandbox, versions: &[&str]) {
+    sandbox.ok("aperture", &["blue", "realm", "admin", "domain", "--name", "platform", "--repos", "aperture,fungal"]);
+    for version in versions {
+        let text = sandbox.fixture("make_large_contract.sh", &[version]);
+        sandbox.write(&format!("aperture/{CONTRACT}"), &text);
+        sandbox.ok("aperture", &["add", "."]);
+        sandbox.ok("aperture", &["commit", "--quiet", "-m", version]);
+    }
+}
+
+#[test]
+fn it_is_large_and_within_the_limits() {
+    let sandbox = Sandbox::new();
+    let text = sandbox.fixture("make_large_contract.sh", &["1.0.0"]);
+    let definitions = text.lines().filter(|line| line.starts_with("    ") && line[4..].starts_with(char::is_uppercase));
+    assert!((150_000..400_000).contains(&text.len()), "{}", text.len());
+    assert!(definitions.count() > 200);
+    assert!(text.matches("$ref").count() > 300);
+}
+
+#[test]
+fn a_broken_definition_deep_inside_is_found() {
+    let sandbox = Sandbox::realm();
+    publish(&sandbox, &[]);
+    let text = sandbox.fixture("make_large_contract.sh", &["1.0.0"]);
+    sandbox.write(&format!("aperture/{CONTRACT}"), &text.replacen("#/$defs/BucketStatus", "#/$defs/BucketState", 1));
+    let (code, output) = sandbox.run("aperture", &["blue", "check", "--worktree"]);
+    assert_eq!(code, 1, "{output}");
+    assert!(output.contains("BucketState"), "{output}");
+}
