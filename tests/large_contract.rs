@@ -28,6 +28,20 @@ fn it_is_large_and_within_the_limits() {
 }
 
 #[test]
+fn every_version_is_published_and_told_as_one_change() {
+    let sandbox = Sandbox::realm();
+    publish(&sandbox, &["1.0.0", "1.1.0", "2.0.0"]);
+    let log = sandbox.ok("aperture", &["blue", "contract", "log", "platform/platform-api"]);
+    let subjects: Vec<_> = log.lines().map(|line| line.rsplit("platform  ").next().unwrap_or_default()).collect();
+    assert_eq!(subjects, ["platform-api 1.1.0 -> 2.0.0", "platform-api 1.0.0 -> 1.1.0", "add platform-api 1.0.0"]);
+    // fungal was told of another domain before it joined this one.
+    let status = sandbox.ok("fungal", &["blue", "status"]);
+    assert!(status.contains("aperture added platform/platform-api 2.0.0"), "{status}");
+    let again = sandbox.ok("fungal", &["blue", "status"]);
+    assert!(!again.contains("since you last looked"), "{again}");
+}
+
+#[test]
 fn a_broken_definition_deep_inside_is_found() {
     let sandbox = Sandbox::realm();
     publish(&sandbox, &[]);
