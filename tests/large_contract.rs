@@ -42,6 +42,21 @@ fn every_version_is_published_and_told_as_one_change() {
 }
 
 #[test]
+fn what_was_written_comes_back() {
+    let sandbox = Sandbox::realm();
+    publish(&sandbox, &["1.0.0", "1.1.0"]);
+    let get = ["blue", "contract", "get", "platform/platform-api", "--format", "yaml"];
+    let written = sandbox.fixture("make_large_contract.sh", &["1.1.0"]);
+    let text = sandbox.ok("fungal", &get);
+    sandbox.write("aperture/again.yaml", &text);
+    assert!(text.len() > 150_000 && text.contains("SnapshotSpec"), "{}", text.len());
+    assert_eq!(text.matches("$ref").count(), written.matches("$ref").count());
+    // The document as the realm gives it is the same document: storing it changes nothing.
+    let edit = ["blue", "contract", "edit", "platform/platform-api", "--file", "again.yaml"];
+    assert_eq!(sandbox.ok("aperture", &edit), "nothing to publish\n");
+}
+
+#[test]
 fn a_broken_definition_deep_inside_is_found() {
     let sandbox = Sandbox::realm();
     publish(&sandbox, &[]);
