@@ -180,7 +180,8 @@ fn append(
     {
         edits.extend(store.entries(&entry.id)?.into_iter().filter_map(|entry| {
             let domain: DomainName = entry.name.parse().ok()?;
-            Some((layout::baseline(&domain), Edit::Link(entry.kind, entry.id)))
+            let replaced = receipt.baselines.iter().any(|baseline| baseline.domain == domain);
+            (!replaced).then(|| (layout::baseline(&domain), Edit::Link(entry.kind, entry.id)))
         }));
     }
     for baseline in &receipt.baselines {

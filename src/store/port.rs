@@ -102,7 +102,8 @@ pub trait Lease {}
 /// One commit to be made.
 #[derive(Debug, Clone)]
 pub struct Change {
-    /// What it changes in the tree of the ref's tip, or in an empty tree.
+    /// What it changes in the tree of the ref's tip, or in an empty tree, in this order. No path is
+    /// edited twice, but a folder that was linked or removed may be edited afterwards.
     pub edits: Vec<(TreePath, Edit)>,
     /// Its whole message.
     pub message: String,

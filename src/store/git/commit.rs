@@ -4,6 +4,7 @@ use std::{cell::RefCell, path::PathBuf};
 
 use gix::{
     bstr::{BString, ByteSlice as _},
+    date::parse::TimeBuf,
     lock::acquire::Fail,
     objs::{
         Tree,
@@ -20,10 +21,11 @@ use super::{
     durable, journal,
     lock::{self, Locks},
     objects::{self, to_git, to_oid},
+    refs,
 };
 use crate::{
     model::oid::Oid,
-    store::{Change, Edit, EntryKind, Parents, Signature, StoreError, StoreRef},
+    store::{Change, Edit, Parents, Signature, StoreError, StoreRef},
 };
 
 pub(super) fn commit(
@@ -50,16 +52,16 @@ pub(super) fn commit(
         tree,
         parents,
         author: signature.clone(),
-        committer: signature,
+        committer: signature.clone(),
         encoding: None,
         message: change.message.as_str().into(),
         extra_headers: Vec::new(),
     })?;
     if name.is_local() {
-        move_local(repo, name, expected, id)?;
+        move_local(repo, name, expected, id, &signature)?;
     } else {
         written.flush()?;
-        move_durably(repo, locks, name, expected, id)?;
+        move_durably(repo, locks, name, expected, id, &signature)?;
     }
     Ok(to_oid(&id))
 }
@@ -97,10 +99,7 @@ impl Written<'_> {
                     editor.upsert(parts, GitKind::Blob, id).map_err(failed)?;
                 }
                 Edit::Link(kind, id) => {
-                    let kind = if *kind == EntryKind::Tree { GitKind::Tree } else { GitKind::Blob };
-                    if !repo.has_object(to_git(id)) {
-                        return Err(StoreError::Missing { id: *id });
-                    }
+                    let kind = objects::linked(repo, *kind, id)?;
                     editor.upsert(parts, kind, to_git(id)).map_err(failed)?;
                 }
                 Edit::Remove => {
@@ -161,6 +160,7 @@ fn move_durably(
     name: &StoreRef,
     expected: Option<Oid>,
     id: gix::ObjectId,
+    by: &gix::actor::Signature,
 ) -> Result<(), StoreError> {
     let top = repo.common_dir();
     let reference = top.join(name.to_string());
@@ -179,7 +179,7 @@ fn move_durably(
             .and_then(|prepared| {
                 // Only a note for the next writer; the write itself does not depend on it.
                 let _ = journal::taken(&mut held, top, &lock_files);
-                prepared.commit(None)
+                prepared.commit(by.to_ref(&mut TimeBuf::default()))
             });
         journal::end(&mut held)?;
         match moved {
@@ -190,7 +190,7 @@ fn move_durably(
                 std::thread::sleep(locks.wait(tries));
                 tries += 1;
             }
-            Err(error) => return Err(explain(&error, name, &lock_files)),
+            Err(error) => return Err(explain(repo, &error, name, (expected, id), &lock_files)),
         }
     }
     durable::flush([&reference, &packed], top)
@@ -202,10 +202,16 @@ fn move_local(
     name: &StoreRef,
     expected: Option<Oid>,
     id: gix::ObjectId,
+    by: &gix::actor::Signature,
 ) -> Result<(), StoreError> {
     let wait = Fail::AfterDurationWithBackoff(std::time::Duration::from_secs(1));
-    let moved = repo.refs.transaction().prepare([edit(name, expected, id)?], wait, wait).and_then(|t| t.commit(None));
-    moved.map(drop).map_err(|error| explain(&error, name, &[repo.common_dir().join(format!("{name}.lock"))]))
+    let moved = repo
+        .refs
+        .transaction()
+        .prepare([edit(name, expected, id)?], wait, wait)
+        .and_then(|prepared| prepared.commit(by.to_ref(&mut TimeBuf::default())));
+    let lock_files = [repo.common_dir().join(format!("{name}.lock"))];
+    moved.map(drop).map_err(|error| explain(repo, &error, name, (expected, id), &lock_files))
 }
 
 fn is_passing(error: &gix::Error) -> bool {
@@ -213,16 +219,29 @@ fn is_passing(error: &gix::Error) -> bool {
     error.downcast_any_ref::<std::io::Error>().is_some_and(|error| matches!(error.kind(), NotFound | NotADirectory))
 }
 
-fn explain(error: &gix::Error, name: &StoreRef, lock_files: &[PathBuf]) -> StoreError {
+/// Says why a ref could not be moved from one commit to another.
+fn explain(
+    repo: &gix::Repository,
+    error: &gix::Error,
+    name: &StoreRef,
+    (from, to): (Option<Oid>, gix::ObjectId),
+    lock_files: &[PathBuf],
+) -> StoreError {
     use gix::refs::file::transaction::prepare::{MustNotExist, ReferenceOutOfDate};
-    let is_conflict = error.downcast_any_ref::<ReferenceOutOfDate>().is_some()
-        || error.downcast_any_ref::<MustNotExist>().is_some()
-        || error.to_string().contains("must exist with content");
-    if is_conflict {
+    let is_out_of_date =
+        error.downcast_any_ref::<ReferenceOutOfDate>().is_some() || error.downcast_any_ref::<MustNotExist>().is_some();
+    // gix has no type for a ref that should exist and does not. And whatever went wrong, a ref that
+    // somebody else moved meanwhile calls for another decision.
+    let is_elsewhere = || refs::tip(repo, &name.to_string()).is_ok_and(|tip| tip != from && tip != Some(to_oid(&to)));
+    if is_out_of_date || is_elsewhere() {
         return StoreError::Conflict { name: name.to_string() };
     }
     match lock_files.iter().find(|file| file.exists()) {
         Some(file) => lock::locked(file, Some("another git process".into())),
-        None => StoreError::git(format!("move {name}"))(error),
+        None => {
+            let mut causes: Vec<_> = error.iter_errors().map(ToString::to_string).collect();
+            causes.dedup();
+            StoreError::git(format!("move {name}"))(causes.join(": "))
+        }
     }
 }

@@ -49,7 +49,7 @@ impl GitStore {
         let not_a_store = || StoreError::NotAStore { path: path.to_owned() };
         let open = gix::open::Options::isolated().open_path_as_is(true);
         let repo = match open.open(path) {
-            Ok(repo) => repo.to_thread_local(),
+            Ok(repo) => cached(repo.to_thread_local()),
             Err(_) if refs::is_reftable(path) => return Err(StoreError::Reftable { path: path.to_owned() }),
             Err(_) => return Err(not_a_store()),
         };
@@ -70,6 +70,12 @@ impl GitStore {
     pub fn path(&self) -> PathBuf {
         self.repo.git_dir().to_owned()
     }
+}
+
+/// The same trees are looked at again and again, by one call for each path.
+fn cached(mut repo: gix::Repository) -> gix::Repository {
+    repo.object_cache_size_if_unset(4 << 20);
+    repo
 }
 
 impl Objects for GitStore {

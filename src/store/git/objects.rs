@@ -36,17 +36,39 @@ pub(super) fn entries(repo: &gix::Repository, id: &Oid) -> Result<Vec<Entry>, St
     let damaged = |problem: String| StoreError::Damaged { what: format!("the tree {id}"), problem };
     let tree =
         gix::objs::TreeRef::from_bytes(&object.data, repo.object_hash()).map_err(|error| damaged(error.to_string()))?;
-    let entry = |entry: &gix::objs::tree::EntryRef<'_>| {
-        let name = std::str::from_utf8(entry.filename)
-            .map_err(|_| damaged(format!("the name {:?} is not UTF-8", entry.filename)))?;
-        let kind = match entry.mode.kind() {
+    let entry = |entry: &gix::objs::tree::EntryRef<'_>| Entry {
+        // A name that is no text would otherwise hide all others of its folder. With a mark in its
+        // place it is still none that anybody asks for.
+        name: String::from_utf8_lossy(entry.filename).into_owned(),
+        kind: match entry.mode.kind() {
             GitKind::Tree => EntryKind::Tree,
             GitKind::Blob | GitKind::BlobExecutable => EntryKind::Blob,
             GitKind::Link | GitKind::Commit => EntryKind::Other,
-        };
-        Ok(Entry { name: name.to_owned(), kind, id: to_oid(entry.oid) })
+        },
+        id: to_oid(entry.oid),
     };
-    tree.entries.iter().map(entry).collect()
+    Ok(tree.entries.iter().map(entry).collect())
+}
+
+/// Returns how a tree refers to the object `id`, which must be there and be what the entry says: gix
+/// writes whatever entry it is given.
+pub(super) fn linked(repo: &gix::Repository, kind: EntryKind, id: &Oid) -> Result<GitKind, StoreError> {
+    let (entry, wanted) = match kind {
+        EntryKind::Tree => (GitKind::Tree, gix::objs::Kind::Tree),
+        EntryKind::Blob => (GitKind::Blob, gix::objs::Kind::Blob),
+        EntryKind::Other => {
+            return Err(StoreError::Git {
+                doing: "write a tree".into(),
+                problem: format!("{id} is linked as neither file nor folder"),
+            });
+        }
+    };
+    let damaged = |problem: String| StoreError::Damaged { what: format!("the {wanted} {id}"), problem };
+    let header = repo.try_find_header(to_git(id)).map_err(|error| damaged(error.to_string()))?;
+    match header.ok_or(StoreError::Missing { id: *id })?.kind() {
+        kind if kind == wanted => Ok(entry),
+        other => Err(damaged(format!("it is a {other}"))),
+    }
 }
 
 pub(super) fn blob(repo: &gix::Repository, id: &Oid) -> Result<Vec<u8>, StoreError> {

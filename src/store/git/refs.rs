@@ -29,9 +29,11 @@ pub(super) fn tip(repo: &gix::Repository, name: &str) -> Result<Option<Oid>, Sto
                 let id = found.target.try_id().ok_or_else(|| damaged("it is a symbolic ref".into()))?;
                 return Ok(Some(to_oid(id)));
             }
-            None if look == 0 => {
-                repo.refs.force_refresh_packed_buffer().map_err(|error| damaged(error.to_string()))?;
-            }
+            None if look == 0 => match repo.refs.force_refresh_packed_buffer() {
+                // No ref was ever packed here.
+                Err(error) if error.is_not_found() => {}
+                refreshed => refreshed.map_err(|error| damaged(error.to_string()))?,
+            },
             None => break,
         }
     }

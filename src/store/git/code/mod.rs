@@ -69,7 +69,7 @@ impl CodeRepo {
         let is_reftable = super::refs::is_reftable(repo.common_dir());
         let git_dir = absolute(&place.cwd, repo.git_dir());
         let git = git::Git { git_dir, vars: place.vars.clone() };
-        Ok(Some(Self { repo, git, is_reftable }))
+        Ok(Some(Self { repo: super::cached(repo), git, is_reftable }))
     }
 
     /// Returns the root of this work tree, or `None` where the repository is bare.

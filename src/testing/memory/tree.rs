@@ -1,0 +1,116 @@
+//! Changing trees: new ones are built, the old ones stay.
+
+use super::objects::{Object, Objects, wrong};
+use crate::{
+    model::oid::Oid,
+    store::{Edit, Entry, EntryKind, StoreError, TreePath},
+};
+
+/// Who changes a tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hands {
+    /// This program, which must not turn a file into a folder or back.
+    Ours,
+    /// Somebody with plain git, who may do as they like.
+    Others,
+}
+
+/// What is to be at a path; nothing takes away what is there.
+pub(super) type Leaf = Option<(EntryKind, Oid)>;
+
+/// Returns `base` after all edits.
+pub(super) fn edit(objects: &Objects, base: Option<Oid>, edits: &[(TreePath, Edit)]) -> Result<Oid, StoreError> {
+    refuse_overlap(edits)?;
+    let mut tree = base;
+    for (path, edit) in edits {
+        let parts: Vec<_> = path.parts().collect();
+        tree = Some(place(objects, tree, &parts, leaf(objects, edit)?, Hands::Ours)?);
+    }
+    Ok(tree.unwrap_or_else(|| objects.add(Object::Tree(Vec::new()))))
+}
+
+/// Returns `base` with `leaf` at the path.
+pub(super) fn place(
+    objects: &Objects,
+    base: Option<Oid>,
+    parts: &[&str],
+    leaf: Leaf,
+    hands: Hands,
+) -> Result<Oid, StoreError> {
+    Ok(objects.add(Object::Tree(placed(objects, base, parts, leaf, hands)?)))
+}
+
+fn placed(
+    objects: &Objects,
+    folder: Option<Oid>,
+    parts: &[&str],
+    leaf: Leaf,
+    hands: Hands,
+) -> Result<Vec<Entry>, StoreError> {
+    let mut entries = folder.map(|id| objects.entries(&id)).transpose()?.unwrap_or_default();
+    let Some((name, below)) = parts.split_first() else {
+        return Ok(entries);
+    };
+    let found = entries.iter().position(|entry| entry.name == *name).map(|at| entries.remove(at));
+    let is_folder = found.as_ref().map(|found| found.kind == EntryKind::Tree);
+    let new = match (below, is_folder) {
+        ([], _) => leaf,
+        // There is nothing to take away below a file.
+        (_, Some(false)) if leaf.is_none() => found.as_ref().map(|found| (found.kind, found.id)),
+        _ => {
+            let folder = found.as_ref().filter(|_| is_folder == Some(true)).map(|found| found.id);
+            let inner = placed(objects, folder, below, leaf, hands)?;
+            // An empty folder vanishes, as in git.
+            (!inner.is_empty()).then(|| (EntryKind::Tree, objects.add(Object::Tree(inner))))
+        }
+    };
+    if let (Hands::Ours, Some(was), Some((kind, _))) = (hands, is_folder, new)
+        && was != (kind == EntryKind::Tree)
+    {
+        return Err(refused(format!("{name} would be both a file and a folder")));
+    }
+    entries.extend(new.map(|(kind, id)| Entry { name: (*name).to_owned(), kind, id }));
+    entries.sort_by_cached_key(order);
+    Ok(entries)
+}
+
+/// Git sorts a folder as if its name ended with a slash.
+fn order(entry: &Entry) -> String {
+    let slash = if entry.kind == EntryKind::Tree { "/" } else { "" };
+    format!("{}{slash}", entry.name)
+}
+
+fn leaf(objects: &Objects, edit: &Edit) -> Result<Leaf, StoreError> {
+    match edit {
+        Edit::Put(bytes) => Ok(Some((EntryKind::Blob, objects.add(Object::Blob(bytes.clone()))))),
+        Edit::Link(kind, id) => match (kind, objects.find(id)?) {
+            (EntryKind::Blob, Object::Blob(_)) | (EntryKind::Tree, Object::Tree(_)) => Ok(Some((*kind, *id))),
+            (EntryKind::Blob, found) => Err(wrong("blob", id, &found)),
+            (EntryKind::Tree, found) => Err(wrong("tree", id, &found)),
+            (EntryKind::Other, _) => Err(refused(format!("{id} is linked as neither file nor folder"))),
+        },
+        Edit::Remove => Ok(None),
+    }
+}
+
+/// Edits of one change that touch each other say two things about one path. Only one form has a
+/// meaning: a folder is linked or taken away first, and then edited.
+fn refuse_overlap(edits: &[(TreePath, Edit)]) -> Result<(), StoreError> {
+    let within = |inner: &str, outer: &str| {
+        inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    for (index, (path, _)) in edits.iter().enumerate() {
+        for (other, edit) in &edits[..index] {
+            let (later, earlier) = (path.as_str(), other.as_str());
+            let replaces = matches!(edit, Edit::Remove | Edit::Link(EntryKind::Tree, _));
+            if within(earlier, later) || (within(later, earlier) && !replaces) {
+                return Err(refused(format!("one change edits {other} and {path}")));
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn refused(problem: String) -> StoreError {
+    StoreError::Git { doing: "write a tree".into(), problem }
+}

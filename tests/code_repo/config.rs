@@ -1,0 +1,159 @@
+//! Configuration: which files count, which branch is published, where hooks lie.
+
+use std::{collections::BTreeMap, ffi::OsString};
+
+use git_blue::{
+    env::Env,
+    store::git::code::{CodeRepo, Place},
+    testing::sandbox::Sandbox,
+};
+
+use super::{Code, discover};
+
+#[test]
+fn the_repositorys_own_files_count() {
+    let code = Code::new(&[]);
+    let top = code.sandbox.path();
+    std::fs::write(top.join("more"), "[blue]\n\trealm = included\n\trepo = included\n").unwrap();
+    code.git(&["config", "include.path", top.join("more").to_str().unwrap()]);
+    code.git(&["config", "blue.repo", "own"]);
+    code.git(&["config", "blue.empty", ""]);
+    let repo = code.open();
+    assert_eq!(repo.config("blue.realm").as_deref(), Some("included"));
+    assert_eq!(repo.config("blue.repo").as_deref(), Some("own"));
+    assert_eq!(repo.config("blue.empty").as_deref(), Some(""));
+    assert_eq!(repo.config("blue.nothing"), None);
+    // A linked worktree has the same, and its own on top.
+    code.git(&["config", "extensions.worktreeConfig", "true"]);
+    code.git(&["worktree", "add", "-q", "-b", "topic", "../linked"]);
+    let linked = top.join("linked");
+    code.sandbox.git(&linked, &["config", "--worktree", "blue.repo", "linked"]);
+    let repo = discover(&code.sandbox, &linked);
+    assert_eq!(repo.config("blue.realm").as_deref(), Some("included"));
+    assert_eq!(repo.config("blue.repo").as_deref(), Some("linked"));
+    assert_eq!(code.open().config("blue.repo").as_deref(), Some("own"));
+}
+
+#[test]
+fn origins_url_is_given_without_credentials() {
+    let code = Code::new(&[]);
+    assert_eq!(code.open().origin_url(), None);
+    code.git(&["remote", "add", "origin", "https://me:secret@git.example.com/acme/web.git"]);
+    assert_eq!(code.open().origin_url().as_deref(), Some("https://git.example.com/acme/web.git"));
+    code.git(&["remote", "set-url", "origin", "git@git.example.com:acme/web.git"]);
+    assert_eq!(code.open().origin_url().as_deref(), Some("git@git.example.com:acme/web.git"));
+}
+
+/// gix takes the user's own files and `git -c` from the process, so these ask in another one.
+mod of_the_user {
+    use super::*;
+
+    #[test]
+    fn a_file_may_be_included_by_the_url_of_a_remote() {
+        let ask = |place: &Place| {
+            let config = |code: &str, key: &str| {
+                let place = Place { cwd: place.cwd.join(code), ..place.clone() };
+                CodeRepo::discover(&place).unwrap().unwrap().config(key)
+            };
+            assert_eq!(config("ours", "user.name").as_deref(), Some("Ada"));
+            assert_eq!(config("ours", "blue.realm").as_deref(), Some("acme"));
+            assert_eq!(config("theirs", "blue.realm"), None);
+        };
+        in_another_process("config::of_the_user::a_file_may_be_included_by_the_url_of_a_remote", ask, |sandbox| {
+            let top = sandbox.path();
+            std::fs::write(top.join("acme"), "[blue]\n\trealm = acme\n").unwrap();
+            let by_url = "includeIf.hasconfig:remote.*.url:https://git.example.com/acme/**.path";
+            sandbox.git(&top, &["config", "--global", by_url, top.join("acme").to_str().unwrap()]);
+            for (code, organisation) in [("ours", "acme"), ("theirs", "other")] {
+                sandbox.git(&top, &["init", "-q", code]);
+                let url = format!("https://git.example.com/{organisation}/web.git");
+                sandbox.git(&top.join(code), &["remote", "add", "origin", &url]);
+            }
+        });
+    }
+
+    #[test]
+    fn what_git_was_told_for_one_call_counts_outside_of_hooks() {
+        let ask = |place: &Place| {
+            let realm = |in_hook| {
+                let place = Place { in_hook, cwd: place.cwd.join("code"), ..place.clone() };
+                CodeRepo::discover(&place).unwrap().unwrap().config("blue.realm")
+            };
+            assert_eq!(realm(false).as_deref(), Some("for-once"));
+            assert_eq!(realm(true).as_deref(), Some("always"));
+        };
+        in_another_process(
+            "config::of_the_user::what_git_was_told_for_one_call_counts_outside_of_hooks",
+            ask,
+            |sandbox| {
+                sandbox.git(&sandbox.path(), &["init", "-q", "code"]);
+                sandbox.git(&sandbox.path().join("code"), &["config", "blue.realm", "always"]);
+                sandbox.set("GIT_CONFIG_COUNT", "1");
+                sandbox.set("GIT_CONFIG_KEY_0", "blue.realm");
+                sandbox.set("GIT_CONFIG_VALUE_0", "for-once");
+            },
+        );
+    }
+
+    /// Runs `ask` in a process that has the variables of a prepared sandbox and no others: the test
+    /// named `test`, which calls this, is run once more.
+    fn in_another_process(test: &str, ask: impl FnOnce(&Place), prepare: impl FnOnce(&mut Sandbox)) {
+        const SANDBOX: &str = "GIT_BLUE_TEST_SANDBOX";
+        let env = Env::from_process().unwrap();
+        if let Some(cwd) = env.var(SANDBOX) {
+            let vars: BTreeMap<OsString, OsString> = env.vars().clone();
+            return ask(&Place { cwd: cwd.into(), vars, in_hook: false });
+        }
+        let mut sandbox = Sandbox::new();
+        prepare(&mut sandbox);
+        sandbox.set(SANDBOX, sandbox.path());
+        let mut again = sandbox.command(env.exe().to_str().unwrap(), &sandbox.path());
+        let output = again.args(["--exact", test]).output().unwrap();
+        let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        assert!(output.status.success() && said.contains("1 passed"), "{said}");
+    }
+}
+
+#[test]
+fn the_branch_that_is_published() {
+    let code = Code::new(&[]);
+    let published = || code.open().publishing_branch().unwrap();
+    // From the last resort to the first.
+    code.git(&["branch", "-q", "-m", "only"]);
+    assert_eq!(published().as_deref(), Some("only"));
+    code.git(&["branch", "-q", "another"]);
+    assert_eq!(published(), None);
+    code.git(&["branch", "-q", "master"]);
+    assert_eq!(published().as_deref(), Some("master"));
+    code.git(&["branch", "-q", "main"]);
+    assert_eq!(published().as_deref(), Some("main"));
+    code.git(&["config", "init.defaultBranch", "trunk"]);
+    assert_eq!(published().as_deref(), Some("main"), "there is no trunk");
+    code.git(&["branch", "-q", "trunk"]);
+    assert_eq!(published().as_deref(), Some("trunk"));
+    code.git(&["update-ref", "refs/remotes/origin/release/1", "HEAD"]);
+    code.git(&["symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/release/1"]);
+    assert_eq!(published().as_deref(), Some("release/1"));
+    code.git(&["config", "blue.publishBranch", "another"]);
+    assert_eq!(published().as_deref(), Some("another"));
+}
+
+#[test]
+fn a_clone_publishes_the_branch_that_its_origin_is_on() {
+    let code = Code::new(&[]);
+    code.git(&["checkout", "-q", "-b", "develop"]);
+    let top = code.sandbox.path();
+    code.sandbox.git(&top, &["clone", "-q", "code", "clone"]);
+    let clone = top.join("clone");
+    code.sandbox.git(&clone, &["checkout", "-q", "-b", "main"]);
+    assert_eq!(discover(&code.sandbox, &clone).publishing_branch().unwrap().as_deref(), Some("develop"));
+}
+
+#[test]
+fn keys_ignore_case_but_for_their_middle() {
+    let code = Code::new(&[]);
+    code.git(&["config", "Blue.Web.Path", "one"]);
+    let repo = code.open();
+    assert_eq!(repo.config("blue.Web.path").as_deref(), Some("one"));
+    assert_eq!(repo.config("blue.web.path"), None);
+}

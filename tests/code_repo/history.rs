@@ -1,0 +1,104 @@
+//! What came before what, what was replaced, and what tells a repository from others.
+
+use git_blue::model::oid::Oid;
+
+use super::{Code, discover, name};
+
+#[test]
+fn an_amended_commit_was_replaced() {
+    let code = Code::new(&[]);
+    let old = code.second;
+    code.git(&["commit", "-q", "--amend", "--allow-empty", "-m", "Amended"]);
+    let new = code.id("HEAD");
+    let repo = code.open();
+    assert!(!repo.is_ancestor(&old, &new).unwrap());
+    assert!(repo.replaced("main", &old).unwrap());
+    // It was never on another branch, nor was any other commit on this one.
+    code.git(&["branch", "-q", "topic"]);
+    let repo = code.open();
+    assert!(!repo.replaced("topic", &old).unwrap());
+    assert!(!repo.replaced("nowhere", &old).unwrap());
+    assert!(!repo.replaced("main", &name(&"12".repeat(20))).unwrap());
+}
+
+#[test]
+fn a_commit_that_was_reset_or_rebased_away_was_replaced() {
+    let code = Code::new(&[]);
+    code.git(&["commit", "-q", "--allow-empty", "-m", "Third"]);
+    let third = code.id("HEAD");
+    code.git(&["reset", "-q", "--hard", "HEAD~2"]);
+    let repo = code.open();
+    assert!(repo.replaced("main", &third).unwrap() && repo.replaced("main", &code.second).unwrap());
+    code.git(&["reset", "-q", "--hard", &third.to_string()]);
+    code.git(&["checkout", "-q", "-b", "base", "HEAD~2"]);
+    code.git(&["commit", "-q", "--allow-empty", "-m", "Base"]);
+    code.git(&["rebase", "-q", "--empty=keep", "base", "main"]);
+    let repo = code.open();
+    assert!(!repo.is_ancestor(&third, &code.id("main")).unwrap());
+    assert!(repo.replaced("main", &third).unwrap());
+}
+
+#[test]
+fn a_branch_is_known_by_its_log_from_every_worktree() {
+    let code = Code::new(&[]);
+    code.git(&["worktree", "add", "-q", "-b", "topic", "../linked"]);
+    code.git(&["commit", "-q", "--amend", "--allow-empty", "-m", "Amended"]);
+    let linked = discover(&code.sandbox, &code.sandbox.path().join("linked"));
+    assert!(linked.replaced("main", &code.second).unwrap());
+    code.git(&["pack-refs", "--all"]);
+    let linked = discover(&code.sandbox, &code.sandbox.path().join("linked"));
+    assert!(linked.replaced("main", &code.second).unwrap());
+}
+
+#[test]
+fn what_another_clone_replaced_is_not_known_here() {
+    let code = Code::new(&[]);
+    let top = code.sandbox.path();
+    code.sandbox.git(&top, &["clone", "-q", "code", "clone"]);
+    code.git(&["commit", "-q", "--amend", "--allow-empty", "-m", "Amended"]);
+    let clone = top.join("clone");
+    code.sandbox.git(&clone, &["fetch", "-q"]);
+    let repo = discover(&code.sandbox, &clone);
+    assert!(repo.has(&code.id("HEAD")));
+    assert!(!repo.replaced("main", &code.id("HEAD")).unwrap());
+    // Without a log nothing was replaced: a bare repository keeps none.
+    code.sandbox.git(&top, &["clone", "-q", "--bare", "code", "bare.git"]);
+    let bare = discover(&code.sandbox, &top.join("bare.git"));
+    assert!(!bare.replaced("main", &code.id("HEAD")).unwrap());
+}
+
+#[test]
+fn ancestors_are_found_through_merges() {
+    let code = Code::new(&[]);
+    code.git(&["checkout", "-q", "-b", "topic", "HEAD~1"]);
+    code.git(&["commit", "-q", "--allow-empty", "-m", "Topic"]);
+    let topic = code.id("topic");
+    code.git(&["checkout", "-q", "main"]);
+    let repo = code.open();
+    assert!(!repo.is_ancestor(&topic, &code.second).unwrap());
+    assert!(!repo.is_ancestor(&code.second, &topic).unwrap());
+    code.git(&["merge", "-q", "--no-edit", "topic"]);
+    let merge = code.id("HEAD");
+    let repo = code.open();
+    for old in [code.first, code.second, topic, merge] {
+        assert!(repo.is_ancestor(&old, &merge).unwrap());
+    }
+    assert!(!repo.is_ancestor(&merge, &topic).unwrap());
+    assert_eq!(repo.roots(&merge).unwrap(), [code.first]);
+}
+
+#[test]
+fn histories_without_a_common_root() {
+    let code = Code::new(&[]);
+    code.git(&["checkout", "-q", "--orphan", "other"]);
+    code.git(&["commit", "-q", "--allow-empty", "-m", "Another beginning"]);
+    let other = code.id("other");
+    let repo = code.open();
+    assert!(!repo.is_ancestor(&code.first, &other).unwrap());
+    assert_eq!(repo.roots(&other).unwrap(), [other]);
+    assert_eq!(repo.roots(&code.second).unwrap(), [code.first]);
+    code.git(&["merge", "-q", "--no-edit", "--allow-unrelated-histories", "main"]);
+    let mut both: Vec<Oid> = vec![code.first, other];
+    both.sort();
+    assert_eq!(code.open().roots(&code.id("HEAD")).unwrap(), both);
+}

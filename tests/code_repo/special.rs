@@ -1,0 +1,126 @@
+//! Repositories in formats of their own, partial ones, and those that variables name.
+
+use git_blue::{
+    store::git::code::{CodeRepo, Head, Place},
+    testing::sandbox::Sandbox,
+};
+
+use super::{Code, discover, name, place};
+
+#[test]
+fn a_sha256_repository() {
+    let code = Code::new(&["--object-format=sha256"]);
+    assert_eq!(code.second.as_bytes().len(), 32);
+    code.assert_read_by(&code.open(), Some("main"));
+    let old = code.second;
+    code.git(&["commit", "-q", "--amend", "--allow-empty", "-m", "Amended"]);
+    assert!(code.open().replaced("main", &old).unwrap());
+    // An id of the other format is simply not here.
+    let foreign = name(&"12".repeat(20));
+    assert!(!code.open().replaced("main", &foreign).unwrap());
+    assert!(!code.open().is_ancestor(&foreign, &code.id("HEAD")).unwrap());
+}
+
+#[test]
+fn a_reftable_repository() {
+    for init in [["--ref-format=reftable"].as_slice(), &["--ref-format=reftable", "--object-format=sha256"]] {
+        let Some(code) = reftable(init) else { return };
+        let repo = code.open();
+        code.assert_read_by(&repo, Some("main"));
+        assert_eq!(repo.hooks_folder().unwrap(), code.path().join(".git/hooks"));
+        code.git(&["commit", "-q", "--amend", "--allow-empty", "-m", "Amended"]);
+        let repo = code.open();
+        assert!(repo.replaced("main", &code.second).unwrap());
+        assert!(
+            !repo.replaced("main", &code.first).unwrap() || repo.is_ancestor(&code.first, &code.id("HEAD")).unwrap()
+        );
+        assert!(!repo.replaced("nowhere", &code.second).unwrap());
+        assert_eq!(repo.reference("refs/heads/main").unwrap(), Some(code.id("HEAD")));
+    }
+}
+
+#[test]
+fn a_reftable_repository_in_every_state() {
+    let Some(code) = reftable(&["--ref-format=reftable"]) else { return };
+    code.git(&["worktree", "add", "-q", "-b", "topic", "../linked"]);
+    let linked = code.sandbox.path().join("linked");
+    code.assert_read_by(&discover(&code.sandbox, &linked), Some("topic"));
+    code.git(&["checkout", "-q", "--detach"]);
+    code.assert_read_by(&code.open(), None);
+    code.assert_read_by(&discover(&code.sandbox, &linked), Some("topic"));
+    code.git(&["checkout", "-q", "--orphan", "unborn"]);
+    assert_eq!(code.open().head().unwrap(), Head { branch: Some("unborn".into()), commit: None });
+}
+
+#[test]
+fn the_branches_of_a_reftable_repository() {
+    let Some(code) = reftable(&["--ref-format=reftable"]) else { return };
+    code.git(&["branch", "-q", "-m", "trunk"]);
+    assert_eq!(code.open().publishing_branch().unwrap().as_deref(), Some("trunk"));
+    code.git(&["branch", "-q", "other"]);
+    assert_eq!(code.open().publishing_branch().unwrap(), None);
+    code.git(&["update-ref", "refs/remotes/origin/other", "HEAD"]);
+    code.git(&["symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/other"]);
+    assert_eq!(code.open().publishing_branch().unwrap().as_deref(), Some("other"));
+}
+
+/// Returns nothing where this git is too old to make one.
+fn reftable(init: &[&str]) -> Option<Code> {
+    Sandbox::new().has_git(2, 45).then(|| Code::new(init))
+}
+
+#[test]
+fn a_shallow_clone() {
+    let code = Code::new(&[]);
+    code.git(&["commit", "-q", "--allow-empty", "-m", "Third"]);
+    let third = code.id("HEAD");
+    let url = format!("file://{}", code.path().display());
+    code.sandbox.git(&code.sandbox.path(), &["clone", "-q", "--depth=2", &url, "shallow"]);
+    let repo = discover(&code.sandbox, &code.sandbox.path().join("shallow"));
+    assert_eq!(repo.head().unwrap().commit, Some(third));
+    assert!(repo.has(&code.second) && !repo.has(&code.first));
+    assert!(repo.is_ancestor(&code.second, &third).unwrap());
+    assert!(!repo.is_ancestor(&third, &code.second).unwrap());
+    // Beyond its end nothing is known, and its end is no root.
+    assert!(!repo.is_ancestor(&code.first, &third).unwrap());
+    assert_eq!(repo.roots(&third).unwrap(), []);
+    assert_eq!(repo.origin_url(), Some(url));
+}
+
+#[test]
+fn the_repository_that_git_dir_names() {
+    let code = Code::new(&[]);
+    code.git(&["worktree", "add", "-q", "-b", "topic", "../linked"]);
+    let top = code.sandbox.path();
+    code.sandbox.git(&top, &["init", "-q", "other"]);
+    let found = |cwd: &str, set: &[(&str, &str)]| {
+        let mut place = place(&code.sandbox, &top.join(cwd));
+        place.vars.extend(set.iter().map(|(name, value)| (name.into(), value.into())));
+        CodeRepo::discover(&place).unwrap().unwrap()
+    };
+    let git_dir = code.path().join(".git");
+    let git_dir = git_dir.to_str().unwrap();
+    // Absolute, and as git gives it to hooks: from the top of the work tree.
+    for repo in [found("other", &[("GIT_DIR", git_dir)]), found("code", &[("GIT_DIR", ".git")])] {
+        code.assert_read_by(&repo, Some("main"));
+        assert_eq!(repo.git_dir(), code.path().join(".git"));
+        assert_eq!(repo.main_folder(), code.path());
+    }
+    let linked = format!("{git_dir}/worktrees/linked");
+    let repo = found("linked", &[("GIT_DIR", &linked)]);
+    code.assert_read_by(&repo, Some("topic"));
+    assert_eq!((repo.workdir(), repo.main_folder()), (Some(top.join("linked")), code.path()));
+    let repo = found("other", &[("GIT_DIR", git_dir), ("GIT_WORK_TREE", "../linked")]);
+    assert_eq!(repo.workdir(), Some(top.join("linked")));
+    // An empty variable names nothing.
+    assert_eq!(found("other", &[("GIT_DIR", "")]).workdir(), Some(top.join("other")));
+}
+
+#[test]
+fn a_git_dir_that_is_none_is_an_error() {
+    let code = Code::new(&[]);
+    let mut place: Place = place(&code.sandbox, &code.path());
+    place.vars.insert("GIT_DIR".into(), "nowhere".into());
+    let error = CodeRepo::discover(&place).unwrap_err().to_string();
+    assert!(error.contains("nowhere"), "{error}");
+}

@@ -1,0 +1,141 @@
+//! Reading: listings, objects and their bounds, names.
+
+use git_blue::{
+    model::{name::DomainName, oid::Oid},
+    store::{
+        Edit, EntryKind, Store, StoreError, StoreRef,
+        codec::MAX_BLOB,
+        layout,
+        read::{folder, lookup},
+    },
+    testing::make::put,
+};
+
+use super::{commit, domain, entry, name, text};
+
+pub fn domains_are_sorted(store: &dyn Store) {
+    let mut tips = Vec::new();
+    for text in ["web", "s3-access", "s3", "S4", "0", "s3.paths"] {
+        tips.push((name::<DomainName>(text), commit(store, &domain(text), [put(layout::domain(), text)])));
+    }
+    tips.sort();
+    assert_eq!(store.domains().unwrap(), tips);
+    let names: Vec<_> = tips.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["0", "S4", "s3", "s3-access", "s3.paths", "web"]);
+}
+
+pub fn entries_are_in_gits_order(store: &dyn Store) {
+    let at = domain("s3");
+    // A folder sorts as if its name ended with '/', which lies between '.' and '0'.
+    let file = |text: &str| put(layout::versions(&name(text)), "file");
+    let inside = put(layout::version(&name("a"), &name("1.0.0")), "in a folder");
+    commit(store, &at, [file("a0"), inside, file("a.b"), file("B"), file("a-b")]);
+    let entries = store.entries(&entry(store, &at, "versions").unwrap().id).unwrap();
+    let names: Vec<_> = entries.iter().map(|entry| (entry.name.as_str(), entry.kind)).collect();
+    let (blob, tree) = (EntryKind::Blob, EntryKind::Tree);
+    assert_eq!(names, [("B", blob), ("a-b", blob), ("a.b", blob), ("a", tree), ("a0", blob)]);
+}
+
+pub fn a_missing_object_is_named(store: &dyn Store) {
+    let nowhere: Oid = name(&"12".repeat(20));
+    let missing = |error: StoreError| {
+        assert!(matches!(error, StoreError::Missing { id } if id == nowhere), "{error}");
+        assert_eq!(error.to_string(), format!("the object {nowhere} is missing"));
+    };
+    missing(store.entries(&nowhere).unwrap_err());
+    missing(store.blob(&nowhere).unwrap_err());
+    missing(store.commit(&nowhere).unwrap_err());
+}
+
+pub fn an_object_of_another_kind_is_named(store: &dyn Store) {
+    let at = domain("s3");
+    let commit = commit(store, &at, [put(layout::domain(), "one")]);
+    let tree = store.commit(&commit).unwrap().tree;
+    let blob = entry(store, &at, "domain.json").unwrap().id;
+    let wrong = |error: StoreError, expected: &str, id: Oid, found: &str| {
+        assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
+        assert_eq!(error.to_string(), format!("the {expected} {id} cannot be read: it is a {found}"));
+    };
+    wrong(store.entries(&commit).unwrap_err(), "tree", commit, "commit");
+    wrong(store.entries(&blob).unwrap_err(), "tree", blob, "blob");
+    wrong(store.blob(&commit).unwrap_err(), "blob", commit, "commit");
+    wrong(store.blob(&tree).unwrap_err(), "blob", tree, "tree");
+    wrong(store.commit(&tree).unwrap_err(), "commit", tree, "tree");
+    wrong(store.commit(&blob).unwrap_err(), "commit", blob, "blob");
+}
+
+pub fn a_blob_is_read_up_to_a_bound(store: &dyn Store) {
+    let at = domain("s3");
+    commit(store, &at, [put(layout::domain(), vec![b' '; MAX_BLOB]), put(layout::told(), vec![b' '; MAX_BLOB + 1])]);
+    assert_eq!(store.blob(&entry(store, &at, "domain.json").unwrap().id).unwrap().len(), MAX_BLOB);
+    let large = entry(store, &at, "told.json").unwrap().id;
+    let error = store.blob(&large).unwrap_err().to_string();
+    assert_eq!(error, format!("the blob {large} cannot be read: it has 8388609 bytes, more than 8 MiB"));
+}
+
+pub fn inboxes_are_apart_from_domains_and_each_other(store: &dyn Store) {
+    // Names that would meet if paths were put together carelessly.
+    let inboxes = [
+        StoreRef::Inbox(name("web"), None),
+        StoreRef::Inbox(name("web"), Some(name("shared"))),
+        StoreRef::Inbox(name("web"), Some(name("reader"))),
+        StoreRef::Inbox(name("shared"), None),
+        StoreRef::Inbox(name("reader"), Some(name("web"))),
+    ];
+    for (number, inbox) in inboxes.iter().enumerate() {
+        assert_eq!(store.tip(inbox).unwrap(), None);
+        commit(store, inbox, [put(layout::told(), number.to_string())]);
+    }
+    for (number, inbox) in inboxes.iter().enumerate() {
+        assert_eq!(text(store, inbox, "told.json"), Some(number.to_string()));
+        assert_eq!(inbox.lock_name(), "_local");
+    }
+    assert_eq!(store.domains().unwrap(), []);
+}
+
+pub fn names_of_every_kind_come_back(store: &dyn Store) {
+    let long = "n".repeat(64);
+    let names = ["a", "0", "A.b_c-d", "HEAD", "locks", "a.json", "packed-refs", "1.0.0", long.as_str()];
+    for text in names {
+        commit(store, &domain(text), [put(layout::domain(), text)]);
+        for inbox in [StoreRef::Inbox(name(text), None), StoreRef::Inbox(name(text), Some(name(text)))] {
+            commit(store, &inbox, [put(layout::baseline(&name(text)), text)]);
+        }
+        commit(store, &StoreRef::Realm, [put(layout::repo(&name(text)), text)]);
+        let at = domain("holder");
+        let version = layout::version(&name(text), &name("1.0.0-rc.1"));
+        commit(store, &at, [put(layout::contract(&name(text)), text), put(version, text)]);
+        commit(store, &at, [put(layout::binding(&name(text)), text), put(layout::source(&name(text)), text)]);
+    }
+    let listed: Vec<_> = store.domains().unwrap().into_iter().map(|(name, _)| name.to_string()).collect();
+    for text in names {
+        assert!(listed.contains(&text.to_owned()), "{text} is not in {listed:?}");
+        let at = |at: &StoreRef, path: String| assert_eq!(super::text(store, at, &path).as_deref(), Some(text));
+        at(&domain(text), "domain.json".into());
+        at(&StoreRef::Inbox(name(text), None), format!("baselines/{text}"));
+        at(&StoreRef::Inbox(name(text), Some(name(text))), format!("baselines/{text}"));
+        at(&StoreRef::Realm, format!("repos/{text}.json"));
+        for folder in ["contracts", "bindings", "sources"] {
+            at(&domain("holder"), format!("{folder}/{text}.json"));
+        }
+        at(&domain("holder"), format!("versions/{text}/1.0.0-rc.1.json"));
+    }
+}
+
+pub fn looking_up_a_path_never_fails_for_what_is_not_there(store: &dyn Store) {
+    let at = domain("s3");
+    let tip = commit(store, &at, [put(layout::domain(), "one"), put(layout::contract(&name("paths")), "two")]);
+    let tree = store.commit(&tip).unwrap().tree;
+    for path in ["contracts/other.json", "contracts/paths.json/deeper", "other/paths.json", "domain.json/x/y", "", "/"]
+    {
+        assert_eq!(lookup(store, &tree, path).unwrap(), None, "{path:?}");
+        assert_eq!(folder(store, &tree, path).unwrap(), [], "{path:?}");
+    }
+    assert_eq!(folder(store, &tree, "domain.json").unwrap(), []);
+    assert_eq!(folder(store, &tree, "contracts").unwrap().len(), 1);
+    // What lies behind a broken link is an error, not nothing.
+    let missing: Oid = name(&"12".repeat(20));
+    assert!(matches!(lookup(store, &missing, "domain.json"), Err(StoreError::Missing { .. })));
+    commit(store, &at, [(layout::contract(&name("paths")), Edit::Remove)]);
+    assert_eq!(entry(store, &at, "contracts/paths.json"), None);
+}

@@ -1,0 +1,173 @@
+//! Locks of ours and of git's, held and left behind.
+
+use std::{
+    fs::{self, File},
+    os::unix::fs::MetadataExt as _,
+    path::{Path, PathBuf},
+};
+
+use git_blue::{
+    store::{Store as _, StoreError, StoreRef, git::GitStore},
+    testing::make::put,
+};
+
+use super::{assert_clean, commit, domain, impatient, layout, name, realm, source};
+
+#[test]
+fn a_held_lock_is_named_with_its_holder_and_age() {
+    let (_sandbox, store) = realm();
+    let other = impatient(&store.path());
+    let lease = store.lock(&domain("s3")).unwrap();
+    let (lock, holder) = locked(other.lock(&domain("s3")).err());
+    assert_eq!(lock, store.path().join("blue/locks/s3"));
+    assert_eq!(holder, Some(format!("process {}", std::process::id())));
+    // It is in nobody else's way.
+    commit(&other, &domain("web"), "One", [put(layout::domain(), "{}")]).unwrap();
+    commit(&other, &StoreRef::Realm, "Join", [put(layout::repo(&name("web")), "{}")]).unwrap();
+    drop(lease);
+    commit(&other, &domain("s3"), "One", [put(layout::domain(), "{}")]).unwrap();
+}
+
+#[test]
+fn all_that_is_local_shares_a_lock() {
+    let (_sandbox, store) = realm();
+    let other = impatient(&store.path());
+    let _lease = store.lock(&StoreRef::Inbox(name("web"), None)).unwrap();
+    let (lock, _) = locked(other.lock(&StoreRef::Inbox(name("s3"), Some(name("me")))).err());
+    assert_eq!(lock, store.path().join("blue/locks/_local"));
+}
+
+#[test]
+fn a_holder_is_named_as_far_as_it_can_be_told() {
+    let (_sandbox, store) = realm();
+    let path = store.path().join("blue/locks/s3");
+    let impatient = impatient(&store.path());
+    for (text, holder) in [
+        ("pid 7 boot another\n", Some("process 7 of another machine or boot")),
+        ("pid seven\n", None),
+        ("", None),
+        ("\u{1b}[31m\n", None),
+    ] {
+        fs::write(&path, text).unwrap();
+        let file = File::open(&path).unwrap();
+        file.lock().unwrap();
+        assert_eq!(locked(impatient.lock(&domain("s3")).err()), (path.clone(), holder.map(str::to_owned)), "{text:?}");
+    }
+    // A file that nobody holds is no lock, whatever it says.
+    fs::write(&path, "pid 7 boot another\n").unwrap();
+    drop(impatient.lock(&domain("s3")).unwrap());
+}
+
+#[test]
+fn a_lock_of_another_program_is_waited_for_and_named() {
+    let (sandbox, store) = realm();
+    let at = domain("s3");
+    let tip = commit(&store, &at, "One", [put(layout::domain(), "1")]).unwrap();
+    let impatient = impatient(&store.path());
+    for foreign in ["packed-refs.lock", "refs/blue/domains/s3.lock"] {
+        let path = store.path().join(foreign);
+        fs::write(&path, "").unwrap();
+        let (lock, holder) = locked(commit(&impatient, &at, "Two", [put(layout::domain(), "2")]).err());
+        assert_eq!((lock, holder.as_deref()), (path.clone(), Some("another git process")));
+        assert!(path.exists(), "it is not ours to remove");
+        assert_eq!(store.tip(&at).unwrap(), Some(tip));
+        fs::remove_file(path).unwrap();
+    }
+    let inbox = StoreRef::Inbox(name("web"), None);
+    commit(&store, &inbox, "Told", [put(layout::told(), "[]")]).unwrap();
+    let path = store.path().join("refs/blue/local/inbox/web/shared.lock");
+    fs::write(&path, "").unwrap();
+    let (lock, _) = locked(commit(&impatient, &inbox, "Told", [put(layout::told(), "[1]")]).err());
+    assert_eq!(lock, path);
+    fs::remove_file(path).unwrap();
+    commit(&impatient, &at, "Two", [put(layout::domain(), "2")]).unwrap();
+    assert_clean(&sandbox, &store);
+}
+
+#[test]
+fn what_a_dead_writer_left_is_removed() {
+    let (sandbox, store) = realm();
+    let at = domain("s3");
+    commit(&store, &at, "One", [put(layout::domain(), "1")]).unwrap();
+    let left = ["packed-refs.lock", "refs/blue/domains/s3.lock"];
+    for lock in left {
+        fs::write(store.path().join(lock), "").unwrap();
+    }
+    // One that it noted before it had it, and one after.
+    let inode = inode(&store.path().join(left[1]));
+    leave_note(&store, &format!("- {}\n{inode} {}\n", left[0], left[1]));
+    let tip = commit(&impatient(&store.path()), &at, "Two", [put(layout::domain(), "2")]).unwrap();
+    assert_eq!(store.tip(&at).unwrap(), Some(tip));
+    assert!(left.iter().all(|lock| !store.path().join(lock).exists()));
+    assert_clean(&sandbox, &store);
+}
+
+#[test]
+fn a_note_left_for_another_ref_is_followed_too() {
+    let (_sandbox, store) = realm();
+    let lock = store.path().join("refs/blue/domains/web.lock");
+    commit(&store, &domain("s3"), "One", [put(layout::domain(), "1")]).unwrap();
+    fs::write(&lock, "").unwrap();
+    leave_note(&store, &format!("{} refs/blue/domains/web.lock\n", inode(&lock)));
+    commit(&store, &domain("s3"), "Two", [put(layout::domain(), "2")]).unwrap();
+    assert!(!lock.exists());
+}
+
+#[test]
+fn a_lock_that_took_the_place_of_the_noted_one_stays() {
+    let (_sandbox, store) = realm();
+    let lock = store.path().join("packed-refs.lock");
+    fs::write(&lock, "").unwrap();
+    leave_note(&store, &format!("{} packed-refs.lock\n", inode(&lock) + 1));
+    let result = commit(&impatient(&store.path()), &domain("s3"), "One", [put(layout::domain(), "1")]);
+    assert_eq!(locked(result.err()).0, lock);
+    assert!(lock.exists());
+    // Nor does it become ours by having been waited for.
+    locked(commit(&impatient(&store.path()), &domain("s3"), "One", [put(layout::domain(), "1")]).err());
+    assert!(lock.exists());
+}
+
+#[test]
+fn a_note_leads_to_nothing_but_git_locks_in_the_store() {
+    let (sandbox, store) = realm();
+    let outside = sandbox.path().join("precious.lock");
+    let inside = store.path().join("config");
+    fs::write(&outside, "").unwrap();
+    let id = |path: &Path| inode(path);
+    leave_note(
+        &store,
+        &format!(
+            "{0} ../precious.lock\n{0} {1}\n{0} refs/../../precious.lock\n{2} config\nnonsense\n\n",
+            id(&outside),
+            outside.display(),
+            id(&inside)
+        ),
+    );
+    commit(&store, &domain("s3"), "One", [put(layout::domain(), "1")]).unwrap();
+    assert!(outside.exists() && inside.exists());
+}
+
+#[test]
+fn a_finished_writer_leaves_no_note() {
+    let (_sandbox, store) = realm();
+    commit(&store, &domain("s3"), "One", [put(source("web"), "1")]).unwrap();
+    let text = fs::read_to_string(store.path().join("blue/locks/_refs")).unwrap();
+    assert_eq!(text.lines().count(), 1, "{text}");
+}
+
+/// Writes what a killed writer leaves in its lock file.
+fn leave_note(store: &GitStore, notes: &str) {
+    fs::write(store.path().join("blue/locks/_refs"), format!("pid 1 boot gone\n{notes}")).unwrap();
+}
+
+fn inode(path: &Path) -> u64 {
+    path.metadata().unwrap().ino()
+}
+
+/// Returns which lock an error is about, and who holds it. It must say for how long, too.
+fn locked(error: Option<StoreError>) -> (PathBuf, Option<String>) {
+    match error {
+        Some(StoreError::Locked { lock, holder, age: Some(_) }) => (lock, holder),
+        other => panic!("{other:?}"),
+    }
+}

@@ -1,0 +1,77 @@
+//! What a store promises because it is git: which repositories it is kept in, what plain git sees
+//! of it, and how it lives beside other writers, packers and what they leave behind.
+
+mod beside;
+mod locks;
+mod open;
+mod plain;
+
+use std::{path::Path, str::FromStr, time::Duration};
+
+use git_blue::{
+    model::oid::Oid,
+    store::{
+        Change, Edit, Store as _, StoreError, StoreRef, TreePath,
+        git::{self, GitStore, Options},
+        layout,
+    },
+    testing::{make, sandbox::Sandbox},
+};
+
+/// Makes a realm's store in a sandbox of its own.
+fn realm() -> (Sandbox, GitStore) {
+    let sandbox = Sandbox::new();
+    let store = create(&sandbox.path().join("aperture.git")).unwrap();
+    (sandbox, store)
+}
+
+fn create(path: &Path) -> Result<GitStore, StoreError> {
+    git::create(path, &make::realm(name("aperture")), make::options())
+}
+
+/// Opens a store as another process would.
+fn open(path: &Path) -> GitStore {
+    GitStore::open(path, make::options()).unwrap()
+}
+
+/// Opens a store that waits for nobody.
+fn impatient(path: &Path) -> GitStore {
+    GitStore::open(path, Options { lock_timeout: Duration::from_millis(50), ..make::options() }).unwrap()
+}
+
+fn name<T: FromStr<Err: std::fmt::Debug>>(text: &str) -> T {
+    text.parse().unwrap()
+}
+
+fn domain(text: &str) -> StoreRef {
+    StoreRef::Domain(name(text))
+}
+
+fn source(repo: &str) -> TreePath {
+    layout::source(&name(repo))
+}
+
+/// Commits at the tip, under the lock.
+fn commit(
+    store: &GitStore,
+    at: &StoreRef,
+    message: &str,
+    edits: impl IntoIterator<Item = (TreePath, Edit)>,
+) -> Result<Oid, StoreError> {
+    change(store, at, &make::change(message, edits))
+}
+
+fn change(store: &GitStore, at: &StoreRef, change: &Change) -> Result<Oid, StoreError> {
+    let _lease = store.lock(at)?;
+    store.commit_change(at, store.tip(at)?, change)
+}
+
+/// Asserts that git finds nothing wrong.
+fn assert_clean(sandbox: &Sandbox, store: &GitStore) {
+    let output = sandbox.try_git(&store.path(), &["fsck", "--strict", "--full", "--no-dangling", "--no-progress"]);
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    // A store has no branches, and git finds that worth a notice.
+    let complaints: Vec<_> = said.lines().filter(|line| !line.starts_with("notice: ")).collect();
+    assert!(output.status.success() && complaints.is_empty(), "{said}");
+}

@@ -1,0 +1,88 @@
+//! Which repositories are a store.
+
+use git_blue::{
+    store::{Store as _, StoreError, git::GitStore},
+    testing::{
+        make::{options, put},
+        sandbox::Sandbox,
+    },
+};
+
+use super::{assert_clean, commit, create, domain, layout, open, realm};
+
+#[test]
+fn a_store_is_opened_where_it_was_made() {
+    let (_sandbox, store) = realm();
+    let tip = commit(&store, &domain("s3"), "First", [put(layout::domain(), "{}")]).unwrap();
+    assert_eq!(open(&store.path()).tip(&domain("s3")).unwrap(), Some(tip));
+}
+
+#[test]
+fn a_reftable_store_is_refused() {
+    let sandbox = Sandbox::new();
+    if !sandbox.has_git(2, 45) {
+        return;
+    }
+    sandbox.git(&sandbox.path(), &["init", "-q", "--bare", "--ref-format=reftable", "realm.git"]);
+    let path = sandbox.path().join("realm.git");
+    let error = GitStore::open(&path, options()).unwrap_err();
+    assert!(matches!(&error, StoreError::Reftable { path: named } if *named == path), "{error:?}");
+    assert!(error.to_string().contains("reftable"), "{error}");
+}
+
+#[test]
+fn a_store_that_became_reftable_is_refused() {
+    let (sandbox, store) = realm();
+    if !sandbox.has_git(2, 46) {
+        return;
+    }
+    let path = store.path();
+    sandbox.git(&path, &["refs", "migrate", "--ref-format=reftable"]);
+    assert!(matches!(GitStore::open(&path, options()), Err(StoreError::Reftable { .. })));
+    sandbox.git(&path, &["refs", "migrate", "--ref-format=files"]);
+    assert_eq!(open(&path).domains().unwrap(), []);
+}
+
+#[test]
+fn what_is_no_store_is_refused() {
+    let sandbox = Sandbox::new();
+    let top = sandbox.path();
+    sandbox.git(&top, &["init", "-q", "code"]);
+    sandbox.git(&top.join("code"), &["commit", "-q", "--allow-empty", "-m", "First"]);
+    // Even where somebody put a realm's ref into it.
+    sandbox.git(&top.join("code"), &["update-ref", "refs/blue/realm", "HEAD"]);
+    sandbox.git(&top, &["init", "-q", "--bare", "no-realm.git"]);
+    std::fs::create_dir(top.join("empty")).unwrap();
+    std::fs::write(top.join("file"), "").unwrap();
+    for place in ["code", "code/.git", "no-realm.git", "empty", "file", "nowhere"] {
+        let path = top.join(place);
+        match GitStore::open(&path, options()) {
+            Err(StoreError::NotAStore { path: named }) => assert_eq!(named, path),
+            other => panic!("{place}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_store_is_not_looked_for_in_the_folders_above() {
+    let (_sandbox, store) = realm();
+    let inside = store.path().join("refs/blue");
+    assert!(matches!(GitStore::open(&inside, options()), Err(StoreError::NotAStore { .. })));
+}
+
+#[test]
+fn nothing_is_made_where_something_is() {
+    let sandbox = Sandbox::new();
+    let parent = sandbox.path().join("realms");
+    let path = parent.join("aperture.git");
+    std::fs::create_dir_all(path.join("mine")).unwrap();
+    let error = create(&path).unwrap_err();
+    assert!(matches!(&error, StoreError::Io { path: named, .. } if *named == path), "{error:?}");
+    let left: Vec<_> = std::fs::read_dir(&parent).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["aperture.git"]);
+    assert!(path.join("mine").is_dir());
+    // An empty folder is in nobody's way.
+    std::fs::remove_dir(path.join("mine")).unwrap();
+    assert_clean(&sandbox, &create(&path).unwrap());
+    create(&path).unwrap_err();
+}

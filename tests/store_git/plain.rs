@@ -1,0 +1,205 @@
+//! What plain git sees of a store, and what it may do to it.
+
+use git_blue::{
+    model::{contract::Contract, domain::Domain, view::Subject},
+    store::{
+        Change, Edit, EntryKind, Objects as _, Parents, Store as _, StoreError, StoreRef, codec, git::GitStore, layout,
+        read,
+    },
+    testing::{
+        make::{self, put},
+        sandbox::Sandbox,
+    },
+};
+
+use super::{assert_clean, change, commit, domain, name, open, realm, source};
+
+#[test]
+fn the_log_reads_well() {
+    let (sandbox, store) = realm();
+    let at = domain("s3-access");
+    commit(&store, &at, "add paths 1.0.0\n\nBlue-Repo: web\n", [put(layout::domain(), "{}")]).unwrap();
+    commit(&store, &at, "paths 1.0.0 -> 1.1.0\n", [put(source("web"), "{}")]).unwrap();
+    let log = |format: &str| sandbox.git(&store.path(), &["log", format, &at.to_string()]);
+    assert_eq!(log("--format=%s"), "paths 1.0.0 -> 1.1.0\nadd paths 1.0.0");
+    let by = "Ada <ada@example.org> 2026-01-24 12:00:00 +0100";
+    assert_eq!(log("--format=%an <%ae> %ai"), format!("{by}\n{by}"));
+    assert_eq!(log("--format=%cn <%ce> %ci"), format!("{by}\n{by}"));
+    assert_eq!(log("--format=%(trailers:key=Blue-Repo,valueonly,separator=%x2C)"), "\nweb");
+    let show = |path: &str| sandbox.git(&store.path(), &["show", &format!("{at}:{path}")]);
+    assert_eq!(show("sources/web.json"), "{}");
+}
+
+#[test]
+fn git_finds_nothing_wrong_after_every_kind_of_write() {
+    let (sandbox, store) = realm();
+    let (at, inbox) = (domain("s3"), StoreRef::Inbox(name("web"), Some(name("me"))));
+    let version = |version: &str| layout::version(&name("paths"), &name(version));
+    let first = commit(&store, &at, "One", [put(layout::domain(), "{}"), put(version("1.0.0"), "1")]).unwrap();
+    commit(&store, &at, "Two\n", [put(version("1.0.0-rc.1"), "2"), put(layout::versions(&name("paths-2")), "x")])
+        .unwrap();
+    commit(&store, &at, "", [(version("1.0.0"), Edit::Remove)]).unwrap();
+    let tree = store.commit(&first).unwrap().tree;
+    let link = (layout::baseline(&name("s3")), Edit::Link(EntryKind::Tree, tree));
+    commit(&store, &inbox, "Told\n", [link, put(layout::told(), "[]")]).unwrap();
+    let alone = Change { parents: Parents::None, ..make::change("Told\n", [put(layout::told(), "[1]")]) };
+    change(&store, &inbox, &alone).unwrap();
+    commit(&store, &at, "Nothing left\n", ["domain", "versions"].map(|_| (version("1.0.0-rc.1"), Edit::Remove)))
+        .unwrap();
+    // What git would strip from an identity would break the commit's header.
+    let mut odd = make::change("Odd\n", [put(layout::domain(), "odd")]);
+    (odd.author.name, odd.author.email) = (" A <d>\na\0 ".into(), "<a@b>\n".into());
+    let id = change(&store, &at, &odd).unwrap();
+    assert_eq!(store.commit(&id).unwrap().author, "A da <a@b>");
+    (odd.author.name, odd.author.email) = (String::new(), String::new());
+    odd.edits = vec![put(layout::domain(), "nobody")];
+    change(&store, &at, &odd).unwrap();
+    // A conflict leaves objects behind, but nothing broken.
+    let lease = store.lock(&at).unwrap();
+    store.commit_change(&at, Some(first), &make::change("Late\n", [put(layout::domain(), "late")])).unwrap_err();
+    drop(lease);
+    assert_clean(&sandbox, &store);
+    assert!(!sandbox.git(&store.path(), &["for-each-ref", "refs/blue"]).is_empty());
+}
+
+#[test]
+fn what_readers_were_told_is_not_served() {
+    let (sandbox, store) = realm();
+    commit(&store, &domain("s3"), "One", [put(layout::domain(), "{}")]).unwrap();
+    commit(&store, &StoreRef::Inbox(name("web"), None), "Told", [put(layout::told(), "[]")]).unwrap();
+    let served = sandbox.git(&sandbox.path(), &["ls-remote", "--refs", "aperture.git"]);
+    let names: Vec<_> = served.lines().filter_map(|line| line.split('\t').nth(1)).collect();
+    assert_eq!(names, ["refs/blue/domains/s3", "refs/blue/realm"]);
+}
+
+#[test]
+fn packed_refs_are_read_and_moved_like_loose_ones() {
+    let (sandbox, store) = realm();
+    let at = domain("s3");
+    let first = commit(&store, &at, "One", [put(layout::domain(), "1")]).unwrap();
+    sandbox.git(&store.path(), &["pack-refs", "--all", "--prune"]);
+    assert!(!store.path().join(at.to_string()).exists());
+    assert_eq!(store.domains().unwrap(), [(name("s3"), first)]);
+    let conflict = |expected| {
+        let _lease = store.lock(&at).unwrap();
+        let result = store.commit_change(&at, expected, &make::change("Late", [put(layout::domain(), "late")]));
+        assert!(matches!(result, Err(StoreError::Conflict { .. })), "{result:?}");
+    };
+    conflict(None);
+    let second = commit(&store, &at, "Two", [put(layout::domain(), "2")]).unwrap();
+    assert_eq!(store.commit(&second).unwrap().parents, [first]);
+    sandbox.git(&store.path(), &["pack-refs", "--all", "--prune"]);
+    conflict(Some(first));
+    assert_eq!(store.tip(&at).unwrap(), Some(second));
+    assert_clean(&sandbox, &store);
+}
+
+#[test]
+fn a_store_held_open_sees_what_others_write_pack_and_delete() {
+    let (sandbox, store) = realm();
+    let other = open(&store.path());
+    let tips = || (store.tip(&domain("s3")).unwrap(), store.domains().unwrap().len());
+    assert_eq!(tips(), (None, 0));
+    let first = commit(&other, &domain("s3"), "One", [put(layout::domain(), "1")]).unwrap();
+    assert_eq!(tips(), (Some(first), 1));
+    sandbox.git(&store.path(), &["pack-refs", "--all", "--prune"]);
+    assert_eq!(tips(), (Some(first), 1));
+    let second = commit(&other, &domain("s3"), "Two", [put(layout::domain(), "2")]).unwrap();
+    sandbox.git(&store.path(), &["gc", "-q"]);
+    assert_eq!(tips(), (Some(second), 1));
+    assert_eq!(store.commit(&second).unwrap().parents, [first]);
+    sandbox.git(&store.path(), &["update-ref", "-d", "refs/blue/domains/s3"]);
+    assert_eq!(tips(), (None, 0));
+    commit(&store, &domain("s3"), "Anew", [put(layout::domain(), "3")]).unwrap();
+    assert_clean(&sandbox, &store);
+}
+
+#[test]
+fn a_reflog_in_the_store_stops_nobody() {
+    let (sandbox, store) = realm();
+    let path = store.path();
+    sandbox.git(&path, &["config", "core.logAllRefUpdates", "always"]);
+    let store = open(&path);
+    let tip = commit(&store, &domain("s3"), "One", [put(layout::domain(), "1")]).unwrap();
+    commit(&store, &StoreRef::Inbox(name("web"), None), "Told", [put(layout::told(), "[]")]).unwrap();
+    let log = sandbox.git(&path, &["reflog", "show", "--format=%gn <%ge> %H", "refs/blue/domains/s3"]);
+    assert_eq!(log, format!("Ada <ada@example.org> {tip}"));
+    assert_clean(&sandbox, &store);
+}
+
+#[test]
+fn refs_that_are_no_domains_are_left_out() {
+    let (sandbox, store) = realm();
+    let path = store.path();
+    let tip = commit(&store, &domain("s3"), "One", [put(layout::domain(), "1")]).unwrap();
+    for odd in ["refs/blue/domains/a/b", "refs/blue/domains/_own", "refs/blue/domains/ä", "refs/blue/other"] {
+        sandbox.git(&path, &["update-ref", odd, &tip.to_string()]);
+    }
+    // What a killed git leaves behind is no domain either.
+    std::fs::write(path.join("refs/blue/domains/web.lock"), "").unwrap();
+    assert_eq!(store.domains().unwrap(), [(name("s3"), tip)]);
+    sandbox.git(&path, &["pack-refs", "--all", "--prune"]);
+    assert_eq!(store.domains().unwrap(), [(name("s3"), tip)]);
+}
+
+#[test]
+fn a_ref_that_is_no_id_is_named() {
+    let (sandbox, store) = realm();
+    let path = store.path();
+    commit(&store, &domain("s3"), "One", [put(layout::domain(), "1")]).unwrap();
+    sandbox.git(&path, &["symbolic-ref", "refs/blue/domains/linked", "refs/blue/domains/s3"]);
+    let error = store.tip(&domain("linked")).unwrap_err().to_string();
+    assert_eq!(error, "refs/blue/domains/linked cannot be read: it is a symbolic ref");
+    std::fs::write(path.join("refs/blue/domains/torn"), "0123").unwrap();
+    let error = store.tip(&domain("torn")).unwrap_err();
+    assert!(matches!(&error, StoreError::Damaged { what, .. } if what == "refs/blue/domains/torn"), "{error}");
+    let error = store.domains().unwrap_err().to_string();
+    assert!(error.contains("refs/blue/domains/torn"), "{error}");
+}
+
+#[test]
+fn odd_entries_of_a_tree_hide_no_other() {
+    let (sandbox, store) = realm();
+    let contract = Contract::new(name("good"), name("web")).sealed();
+    let info = Domain { name: name("s3"), description: String::new(), members: vec![] };
+    let files =
+        [put(layout::domain(), codec::encode(&info)), put(layout::contract(&contract.name), codec::encode(&contract))];
+    commit(&store, &domain("s3"), "One", files).unwrap();
+    add_odd_entries(&sandbox, &store);
+    let view = read::view(&store).unwrap();
+    let s3 = &view.domains[&name("s3")];
+    assert!(s3.contracts.contains_key(&name("good")));
+    let damage: Vec<_> = s3.damage.iter().map(|damage| (damage.file.as_str(), damage.problem.as_str())).collect();
+    assert_eq!(
+        damage,
+        [
+            ("refs/blue/domains/s3:contracts/\u{fffd}.json", "its name is not NAME.json"),
+            ("refs/blue/domains/s3:contracts/link.json", "it is not a file"),
+            ("refs/blue/domains/s3:contracts/module.json", "it is not a file"),
+        ]
+    );
+    assert_eq!(s3.damage[1].subject, Subject::Contract(name("link")));
+}
+
+/// Adds a name that is no text, a symbolic link and a submodule to the contracts of `s3`, as only
+/// plain git can.
+fn add_odd_entries(sandbox: &Sandbox, store: &GitStore) {
+    use std::os::unix::ffi::OsStrExt as _;
+    let at = domain("s3").to_string();
+    let path = store.path();
+    let git = |args: &[&str]| sandbox.git(&path, args);
+    git(&["read-tree", &at]);
+    let blob = git(&["rev-parse", &format!("{at}:domain.json")]);
+    let info = |mode: &str, id: &str, name: &[u8]| {
+        let entry = [format!("{mode},{id},contracts/").as_bytes(), name].concat();
+        let entry = std::ffi::OsStr::from_bytes(&entry);
+        let mut command = sandbox.command("git", &path);
+        assert!(command.args(["update-index", "--add", "--cacheinfo"]).arg(entry).status().unwrap().success());
+    };
+    info("100644", &blob, b"\xff.json");
+    info("120000", &blob, b"link.json");
+    info("160000", &git(&["rev-parse", &at]), b"module.json");
+    let tree = git(&["write-tree"]);
+    let id = git(&["commit-tree", "-p", &at, "-m", "By other hands", &tree]);
+    git(&["update-ref", &at, &id]);
+}
