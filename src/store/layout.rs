@@ -123,6 +123,11 @@ pub fn baseline(domain: &DomainName) -> TreePath {
     TreePath(format!("{BASELINES}/{domain}"))
 }
 
+/// `joined/<domain>`: in a shared inbox, the domain's tree as it was when the repository joined it.
+pub fn joined(domain: &DomainName) -> TreePath {
+    TreePath(format!("{JOINED}/{domain}"))
+}
+
 /// `told.json`: in an inbox, what was told in the last 30 days.
 pub fn told() -> TreePath {
     TreePath("told.json".into())
@@ -140,6 +145,8 @@ pub const BINDINGS: &str = "bindings";
 pub const SOURCES: &str = "sources";
 /// The folder of known trees in an inbox's tree.
 pub const BASELINES: &str = "baselines";
+/// The folder of trees as they were on joining, in a shared inbox's tree.
+pub const JOINED: &str = "joined";
 
 /// Returns the name in a file name `<name>.json`, if it is one.
 pub fn stem<T: std::str::FromStr>(file_name: &str) -> Option<T> {

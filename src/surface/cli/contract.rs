@@ -328,7 +328,7 @@ fn joined<T: ToString>(items: &[T]) -> String {
 /// program gets every character.
 fn document(answer: &Answer<ContractGet>, format: DocumentFormat, to_terminal: bool) -> String {
     let text = match format {
-        DocumentFormat::Yaml => codec::render(&answer.body.contract),
+        DocumentFormat::Yaml => codec::render(&codec::Typed::from(&answer.body.contract.typed())),
         DocumentFormat::Json => String::from_utf8_lossy(&codec::encode(&answer.body.contract)).into_owned(),
     };
     if !to_terminal {
