@@ -14,7 +14,7 @@ use gix::{
     refs::{
         Target,
         file::transaction::PackedRefs,
-        transaction::{Change as RefChange, LogChange, PreviousValue, RefEdit},
+        transaction::{Change as RefChange, LogChange, PreviousValue, RefEdit, RefLog},
     },
 };
 
@@ -59,7 +59,7 @@ pub(super) fn commit(
         extra_headers: Vec::new(),
     })?;
     if name.is_local() {
-        move_local(repo, name, expected, id, &signature)?;
+        move_local(repo, locks, name, expected, id, &signature)?;
     } else {
         written.flush()?;
         move_durably(repo, locks, name, expected, id, &signature)?;
@@ -213,12 +213,13 @@ fn move_durably(
 /// Moves a ref of this machine alone, as cheaply as git can.
 fn move_local(
     repo: &gix::Repository,
+    locks: &Locks,
     name: &StoreRef,
     expected: Option<Oid>,
     id: gix::ObjectId,
     by: &gix::actor::Signature,
 ) -> Result<(), StoreError> {
-    let wait = Fail::AfterDurationWithBackoff(std::time::Duration::from_secs(1));
+    let wait = Fail::AfterDurationWithBackoff(locks.timeout().min(std::time::Duration::from_secs(1)));
     let moved = repo
         .refs
         .transaction()
@@ -226,6 +227,30 @@ fn move_local(
         .and_then(|prepared| prepared.commit(by.to_ref(&mut TimeBuf::default())));
     let lock_files = [repo.common_dir().join(format!("{name}.lock"))];
     moved.map(drop).map_err(|error| explain(repo, &error, name, (expected, id), &lock_files))
+}
+
+/// Deletes a ref of this machine alone.
+pub(super) fn forget(repo: &gix::Repository, locks: &Locks, name: &StoreRef, expected: Oid) -> Result<(), StoreError> {
+    if !name.is_local() {
+        return Err(StoreError::Conflict { name: name.to_string() });
+    }
+    let delete = RefEdit {
+        change: RefChange::Delete {
+            expected: PreviousValue::MustExistAndMatch(Target::Object(to_git(&expected))),
+            log: RefLog::AndReference,
+        },
+        ..edit(name, None, to_git(&expected))?
+    };
+    let wait = Fail::AfterDurationWithBackoff(locks.timeout());
+    let lock_files = [repo.common_dir().join("packed-refs.lock")];
+    // It may be packed, so the packed refs are written, under the lock that guards that.
+    let mut held = journal::begin(locks, repo.common_dir(), &lock_files)?;
+    let deleted = repo.refs.transaction().prepare([delete], wait, wait).and_then(|prepared| {
+        let _ = journal::taken(&mut held, repo.common_dir(), &lock_files);
+        prepared.commit(None)
+    });
+    journal::end(&mut held)?;
+    deleted.map(drop).map_err(|error| explain(repo, &error, name, (Some(expected), to_git(&expected)), &lock_files))
 }
 
 fn is_passing(error: &gix::Error) -> bool {
@@ -252,10 +277,6 @@ fn explain(
     }
     match lock_files.iter().find(|file| file.exists()) {
         Some(file) => lock::locked(file, Some("another git process".into())),
-        None => {
-            let mut causes: Vec<_> = error.iter_errors().map(ToString::to_string).collect();
-            causes.dedup();
-            StoreError::git(format!("move {name}"))(causes.join(": "))
-        }
+        None => StoreError::git(format!("move {name}"))(error),
     }
 }

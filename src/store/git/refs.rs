@@ -5,10 +5,7 @@ use std::path::Path;
 use gix::bstr::ByteSlice as _;
 
 use super::objects::to_oid;
-use crate::{
-    model::{name::DomainName, oid::Oid},
-    store::{StoreError, layout::DOMAINS},
-};
+use crate::{model::oid::Oid, store::StoreError};
 
 /// How often a listing is repeated that raced with a packer.
 const MAX_WALKS: u32 = 20;
@@ -40,14 +37,15 @@ pub(super) fn tip(repo: &gix::Repository, name: &str) -> Result<Option<Oid>, Sto
     Ok(None)
 }
 
-/// Returns the domains and their tips. A pack that ran meanwhile may hide refs from the walk, so it
-/// is repeated until packed-refs stood still.
-pub(super) fn domains(repo: &gix::Repository) -> Result<Vec<(DomainName, Oid)>, StoreError> {
+/// Returns the full names below `prefix` and where they point to, sorted, and those that cannot be
+/// read with why. A pack that ran meanwhile may hide refs from the walk, so it is repeated until
+/// packed-refs stood still.
+pub(super) fn below(repo: &gix::Repository, prefix: &str) -> Result<Listing, StoreError> {
     let packed = repo.common_dir().join("packed-refs");
     let mut walks = 0;
     loop {
         let before = stamp(&packed);
-        let found = walk(repo)?;
+        let found = walk(repo, prefix)?;
         walks += 1;
         if stamp(&packed) == before || walks >= MAX_WALKS {
             return Ok(found);
@@ -55,19 +53,34 @@ pub(super) fn domains(repo: &gix::Repository) -> Result<Vec<(DomainName, Oid)>, 
     }
 }
 
-fn walk(repo: &gix::Repository) -> Result<Vec<(DomainName, Oid)>, StoreError> {
-    let failed = |error: gix::Error| StoreError::git("list the domains")(error);
+/// The refs below a prefix.
+#[derive(Debug, Default)]
+pub(super) struct Listing {
+    /// Those that can be read.
+    pub(super) found: Vec<(String, Oid)>,
+    /// What is wrong with the others.
+    pub(super) broken: Vec<String>,
+}
+
+fn walk(repo: &gix::Repository, prefix: &str) -> Result<Listing, StoreError> {
+    let failed = |error: gix::Error| StoreError::git(format!("list {prefix}"))(error);
     let platform = repo.references().map_err(failed)?;
-    let mut domains = Vec::new();
-    for reference in platform.prefixed(DOMAINS).map_err(failed)? {
-        let reference = reference.map_err(|error| StoreError::git("list the domains")(error))?;
-        let name = reference.name().as_bstr().to_str().ok().and_then(|name| name.strip_prefix(DOMAINS)?.parse().ok());
-        if let (Some(name), Some(id)) = (name, reference.try_id()) {
-            domains.push((name, to_oid(&id)));
+    let mut listing = Listing::default();
+    for reference in platform.prefixed(prefix).map_err(failed)? {
+        match reference {
+            Ok(reference) => {
+                let name = reference.name().as_bstr().to_str_lossy().into_owned();
+                match reference.try_id() {
+                    Some(id) => listing.found.push((name, to_oid(&id))),
+                    None => listing.broken.push(format!("{name}: it is a symbolic ref")),
+                }
+            }
+            // One that cannot be read hides no other.
+            Err(error) => listing.broken.push(error.to_string()),
         }
     }
-    domains.sort();
-    Ok(domains)
+    listing.found.sort();
+    Ok(listing)
 }
 
 /// What tells one packed-refs file from the next: it is replaced by rename.
