@@ -11,6 +11,7 @@ mod git_command;
 pub mod home;
 mod journal;
 mod lock;
+mod moving;
 mod objects;
 mod refs;
 mod upkeep;
@@ -119,7 +120,7 @@ impl Store for GitStore {
     }
 
     fn forget(&self, name: &StoreRef, expected: Oid) -> Result<(), StoreError> {
-        commit::forget(&self.repo, &self.locks, name, expected)
+        moving::away(&self.repo, &self.locks, name, expected)
     }
 
     fn lock(&self, name: &StoreRef) -> Result<Box<dyn Lease + '_>, StoreError> {
