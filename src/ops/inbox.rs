@@ -82,7 +82,11 @@ impl Inbox {
         };
         let tree = store.commit(&tip)?.tree;
         // This machine's own record: where it is damaged, it is as if nothing had been told.
-        let told = read::file(store, name, &tree, &layout::told()).ok().flatten().unwrap_or_default();
+        let told = match read::file(store, name, &tree, &layout::told()) {
+            Ok(told) => told.unwrap_or_default(),
+            Err(error) if error.is_damage() => Vec::new(),
+            Err(error) => return Err(error.into()),
+        };
         Ok(Some(Self { tree: Some(tree), shared: None, told }))
     }
 

@@ -79,6 +79,12 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Returns whether what is stored is wrong, and stays so: such a part is named and hides no
+    /// other. Any other failure says nothing about what is stored, and nothing is decided over it.
+    pub fn is_damage(&self) -> bool {
+        matches!(self, Self::Damaged { .. } | Self::Missing { .. })
+    }
+
     /// Returns a function that makes an [`Io`](Self::Io) error of its cause.
     pub fn io(doing: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();

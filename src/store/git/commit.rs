@@ -10,6 +10,7 @@ use gix::{
         Tree,
         tree::{Editor, EntryKind as GitKind},
     },
+    prelude::Write as _,
     refs::{
         Target,
         file::transaction::PackedRefs,
@@ -74,7 +75,21 @@ struct Written<'a> {
 
 impl Written<'_> {
     fn object(&self, object: impl gix::objs::WriteTo) -> Result<gix::ObjectId, StoreError> {
-        let id = self.repo.write_object(object).map_err(|error| StoreError::git("write an object")(error))?.detach();
+        let mut bytes = Vec::new();
+        object.write_to(&mut bytes).map_err(StoreError::git("write an object"))?;
+        self.bytes(object.kind(), &bytes)
+    }
+
+    fn bytes(&self, kind: gix::objs::Kind, bytes: &[u8]) -> Result<gix::ObjectId, StoreError> {
+        let failed = |error: gix::Error| StoreError::git(format!("write a {kind}"))(error);
+        let id = gix::objs::compute_hash(self.repo.object_hash(), kind, bytes).map_err(failed)?;
+        // gix, like git, takes a file of that name for the object. But a writer that lost power
+        // before it flushed leaves torn ones, and the next attempt writes the same content.
+        let is_there = || self.repo.objects.exists_without_refresh(&id);
+        let is_whole = || self.repo.find_object(id).is_ok_and(|found| found.kind == kind && found.data == bytes);
+        if !(is_there() && is_whole()) {
+            self.repo.objects.write_buf_with_known_id(kind, bytes, id).map_err(failed)?;
+        }
         self.ids.borrow_mut().push(id);
         Ok(id)
     }
@@ -94,8 +109,7 @@ impl Written<'_> {
             let parts = path.parts().map(|part| part.as_bytes().as_bstr());
             match edit {
                 Edit::Put(bytes) => {
-                    let id = repo.write_blob(bytes).map_err(|error| StoreError::git("write a file")(error))?.detach();
-                    self.ids.borrow_mut().push(id);
+                    let id = self.bytes(gix::objs::Kind::Blob, bytes)?;
                     editor.upsert(parts, GitKind::Blob, id).map_err(failed)?;
                 }
                 Edit::Link(kind, id) => {
