@@ -85,8 +85,9 @@ fn run(steps: &[Step], with_realm: bool) -> Vec<String> {
         script += &format!("}} || {{ echo \"exit code $? of step {number}\"; exit 1; }}\n");
     }
     let (_, output) = place.shell(&script);
-    let home = place.path().join("home").display().to_string();
-    let output = output.replace(&home, "/home/ada").replace(&place.path().display().to_string(), "/home/ada/work");
+    let here = place.path().display().to_string();
+    let output = output.replace(&format!("{here}/home"), "/home/ada").replace(&here, "/home/ada/work");
+    let output = output.replace(env!("CARGO_BIN_EXE_git-blue"), "/home/ada/.local/bin/git-blue");
     let clean = |text: &str| text.lines().map(|line| format!("{}\n", line.trim_end())).collect::<String>();
     output.split(MARK).skip(1).chain(std::iter::repeat("(not run)\n")).take(steps.len()).map(clean).collect()
 }

@@ -1,6 +1,7 @@
 //! The documents are true: what they show the program doing is what it does, and the reference is
 //! what the command line says of itself. `UPDATE=1 cargo test --test docs` writes them anew.
 
+mod ci;
 mod document;
 mod links;
 mod reference;
