@@ -212,14 +212,37 @@ fn append(
 }
 
 fn commit(store: &dyn Store, name: &StoreRef, edits: Vec<(TreePath, Edit)>, now: &jiff::Zoned) -> Result<(), OpError> {
-    // Nobody but this machine sees it, and it must work where git knows no identity.
-    let author = Signature { name: "git blue".into(), email: "git-blue@localhost".into(), time: now.clone() };
-    write(store, name, |_| {
-        let change =
-            Change { edits: edits.clone(), message: "told\n".into(), author: author.clone(), parents: Parents::None };
-        Ok::<_, OpError>(Some(change))
-    })?;
+    write(store, name, |_| Ok::<_, OpError>(Some(told_change(edits.clone(), now))))?;
     Ok(())
+}
+
+/// Nobody but this machine sees it, and it must work where git knows no identity.
+fn told_change(edits: Vec<(TreePath, Edit)>, now: &jiff::Zoned) -> Change {
+    let author = Signature { name: "git blue".into(), email: "git-blue@localhost".into(), time: now.clone() };
+    Change { edits, message: "told\n".into(), author, parents: Parents::None }
+}
+
+/// Returns whether a reader that was told something last at this moment is forgotten.
+pub fn is_forgotten(at: Timestamp, now: Timestamp) -> bool {
+    is_older(at, now, KEPT_DAYS)
+}
+
+/// Forgets what was told more than 30 days ago. Returns how much that was.
+///
+/// The caller holds the lock of `name`.
+///
+/// # Errors
+/// Where the inbox cannot be written.
+pub fn prune(store: &dyn Store, name: &StoreRef, tip: Oid, now: &jiff::Zoned) -> Result<usize, OpError> {
+    let mut told = Inbox::at(store, name)?.unwrap_or_default().told;
+    let before = told.len();
+    told.retain(|told| !is_older(told.at, now.timestamp(), KEPT_DAYS));
+    let forgotten = before - told.len();
+    if forgotten > 0 {
+        let edits = vec![(layout::told(), Edit::Put(codec::encode(&told)))];
+        store.commit_change(name, Some(tip), &told_change(edits, now))?;
+    }
+    Ok(forgotten)
 }
 
 /// Returns whether a change of this moment is expired.

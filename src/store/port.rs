@@ -79,6 +79,27 @@ pub trait Store: Objects {
     /// Where the refs cannot be listed.
     fn domains(&self) -> Result<Vec<(crate::model::name::DomainName, Oid)>, StoreError>;
 
+    /// Returns the inboxes of this machine and their tips, sorted by name. Refs whose parts are no
+    /// names are left out.
+    ///
+    /// # Errors
+    /// Where the refs cannot be listed.
+    fn inboxes(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError>;
+
+    /// Returns what is wrong with refs of domains that cannot be read, each with its name.
+    ///
+    /// # Errors
+    /// Where the refs cannot be listed.
+    fn broken_refs(&self) -> Result<Vec<String>, StoreError>;
+
+    /// Deletes a ref of this machine alone, if it still is at `expected`.
+    ///
+    /// The caller holds the lock of `name`.
+    ///
+    /// # Errors
+    /// [`StoreError::Conflict`] where the ref is elsewhere by now, and where `name` travels.
+    fn forget(&self, name: &StoreRef, expected: Oid) -> Result<(), StoreError>;
+
     /// Waits for the lock that guards writing `name`, and holds it until the lease is dropped.
     ///
     /// # Errors

@@ -103,6 +103,11 @@ pub fn realm(store: &dyn Store) -> Result<Realm, StoreError> {
 /// Where the realm itself, or its list of domains, cannot be read.
 pub fn view(store: &dyn Store) -> Result<RealmView, StoreError> {
     let mut view = repos(store)?;
+    view.damage.extend(store.broken_refs()?.into_iter().map(|problem| Damage {
+        file: layout::DOMAINS.to_owned(),
+        subject: Subject::Other,
+        problem,
+    }));
     for (name, tip) in store.domains()? {
         match domain_at(store, &name, &tip) {
             Ok(domain) => {

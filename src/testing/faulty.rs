@@ -75,6 +75,18 @@ impl Store for FaultyStore {
         self.call(|store| store.domains())
     }
 
+    fn inboxes(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
+        self.call(|store| store.inboxes())
+    }
+
+    fn broken_refs(&self) -> Result<Vec<String>, StoreError> {
+        self.call(|store| store.broken_refs())
+    }
+
+    fn forget(&self, name: &StoreRef, expected: Oid) -> Result<(), StoreError> {
+        self.call(|store| store.forget(name, expected))
+    }
+
     fn lock(&self, name: &StoreRef) -> Result<Box<dyn Lease + '_>, StoreError> {
         let number = self.calls.get() + 1;
         self.calls.set(number);

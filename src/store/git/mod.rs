@@ -7,11 +7,14 @@ pub mod code;
 mod commit;
 mod create;
 mod durable;
+mod git_command;
 pub mod home;
 mod journal;
 mod lock;
+mod moving;
 mod objects;
 mod refs;
+mod upkeep;
 
 use std::{
     path::{Path, PathBuf},
@@ -19,8 +22,13 @@ use std::{
 };
 
 pub use create::create;
+pub use git_command::git_version;
+pub use upkeep::LockFile;
 
-use super::{Change, CommitInfo, Entry, Lease, Objects, Store, StoreError, StoreRef};
+use super::{
+    Change, CommitInfo, Entry, Lease, Objects, Store, StoreError, StoreRef,
+    layout::{DOMAINS, INBOXES},
+};
 use crate::model::{name::DomainName, oid::Oid};
 
 /// How a store waits.
@@ -98,7 +106,21 @@ impl Store for GitStore {
     }
 
     fn domains(&self) -> Result<Vec<(DomainName, Oid)>, StoreError> {
-        refs::domains(&self.repo)
+        let named = |(name, tip): (String, Oid)| Some((name.strip_prefix(DOMAINS)?.parse().ok()?, tip));
+        Ok(refs::below(&self.repo, DOMAINS)?.found.into_iter().filter_map(named).collect())
+    }
+
+    fn inboxes(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
+        let named = |(name, tip): (String, Oid)| Some((StoreRef::inbox(&name)?, tip));
+        Ok(refs::below(&self.repo, INBOXES)?.found.into_iter().filter_map(named).collect())
+    }
+
+    fn broken_refs(&self) -> Result<Vec<String>, StoreError> {
+        Ok(refs::below(&self.repo, DOMAINS)?.broken)
+    }
+
+    fn forget(&self, name: &StoreRef, expected: Oid) -> Result<(), StoreError> {
+        moving::away(&self.repo, &self.locks, name, expected)
     }
 
     fn lock(&self, name: &StoreRef) -> Result<Box<dyn Lease + '_>, StoreError> {

@@ -1,7 +1,6 @@
 //! The user's own repositories, read and never written: HEAD, trees, configuration, history.
 //! Ordinary, bare, linked worktree, detached, SHA-256, and reftable through git itself.
 
-mod git;
 mod head;
 mod history;
 
@@ -13,10 +12,9 @@ use std::{
 
 use gix::bstr::ByteSlice as _;
 
-pub use git::git_version;
 pub use head::Head;
 
-use super::objects;
+use super::{git_command, objects};
 use crate::{
     model::oid::Oid,
     store::{CommitInfo, Entry, Objects, StoreError},
@@ -37,7 +35,7 @@ pub struct Place {
 #[derive(Debug)]
 pub struct CodeRepo {
     repo: gix::Repository,
-    git: git::Git,
+    git: git_command::Git,
     is_reftable: bool,
 }
 
@@ -76,7 +74,7 @@ impl CodeRepo {
         // The top of the work tree is where git runs hooks.
         let top = repo.workdir().map(|path| absolute(&place.cwd, path)).filter(|path| path.is_dir());
         let top = top.unwrap_or_else(|| git_dir.clone());
-        let git = git::Git { git_dir, top, vars: place.vars.clone() };
+        let git = git_command::Git { git_dir, top, vars: place.vars.clone() };
         Ok(Some(Self { repo: super::cached(repo), git, is_reftable }))
     }
 
@@ -124,7 +122,7 @@ impl CodeRepo {
 
     /// Returns the value of a configuration key where there is no repository.
     pub fn global_config(place: &Place, key: &str) -> Option<String> {
-        git::global_config(&place.vars, key)
+        git_command::global_config(&place.vars, key)
     }
 
     /// Returns origin's url as configured, without credentials.
