@@ -8,3 +8,4 @@ mod world;
 
 mod history;
 mod notifications;
+mod publishing;

@@ -114,11 +114,8 @@ impl<'a> Output<'a> {
         text.line(&[look(label, Look::Red), plain(&error.message)]);
         // A single problem says nothing that the message does not.
         for problem in error.problems.iter().filter(|_| error.problems.len() > 1) {
-            let place = problem.file.clone().map(|file| {
-                let numbers = [problem.line, problem.column].into_iter().flatten();
-                numbers.fold(file, |place, number| format!("{place}:{number}")) + ": "
-            });
-            text.line(&[plain(format!("  {}{}", place.unwrap_or_default(), problem.message))]);
+            let place = problem.place().map(|place| format!("{place}: ")).unwrap_or_default();
+            text.line(&[plain(format!("  {place}{}", problem.message))]);
         }
         for step in error.next_steps.iter().filter(|_| !self.quiet) {
             text.line(&[look("hint:", Look::Yellow), plain(step)]);
