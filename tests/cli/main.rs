@@ -6,6 +6,7 @@
 
 mod world;
 
+mod damage;
 mod history;
 mod notifications;
 mod publishing;
