@@ -6,6 +6,8 @@
 
 mod world;
 
+mod check_break;
+mod check_rules;
 mod damage;
 mod history;
 mod notifications;
