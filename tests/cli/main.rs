@@ -11,4 +11,6 @@ mod check_rules;
 mod damage;
 mod history;
 mod notifications;
+mod ownership;
 mod publishing;
+mod which_realm;
