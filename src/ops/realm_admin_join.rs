@@ -70,6 +70,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
     if wrote_config {
         answer = answer.next(format!("git add {CONFIG} && git commit -m \"Join the realm {}\"", known.name));
     }
+    if proposed.is_none() && !wrote_config {
+        answer = answer.next(format!(
+            "git config blue.realm {} && git config blue.repo {name}: there is no work tree to write {CONFIG} to",
+            known.name
+        ));
+    }
     if read::view(&store)?.domains.values().all(|domain| !domain.info.has_member(&name)) {
         answer = answer.next(format!("git blue realm admin domain --name DOMAIN --repos {name},OTHER"));
     }

@@ -10,6 +10,8 @@ mod check_break;
 mod check_rules;
 mod damage;
 mod history;
+mod hooks;
+mod init;
 mod notifications;
 mod ownership;
 mod publishing;

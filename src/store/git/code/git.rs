@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     ffi::OsString,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
@@ -26,8 +26,19 @@ impl Git {
 
     /// Runs git in the repository and returns what it prints.
     pub(super) fn text(&self, args: &[&str]) -> Result<String, StoreError> {
-        let doing = || format!("run git {}", args.join(" "));
+        self.output(command(&self.vars), args)
+    }
+
+    /// Runs git in a folder of the repository, for what is relative to it, and returns the first
+    /// line that it prints.
+    pub(super) fn line_in(&self, folder: &Path, args: &[&str]) -> Result<String, StoreError> {
         let mut command = command(&self.vars);
+        command.current_dir(folder);
+        self.output(command, args).map(|text| text.lines().next().unwrap_or_default().to_owned())
+    }
+
+    fn output(&self, mut command: Command, args: &[&str]) -> Result<String, StoreError> {
+        let doing = || format!("run git {}", args.join(" "));
         let output = command
             .arg("--git-dir")
             .arg(&self.git_dir)

@@ -99,7 +99,11 @@ impl CodeRepo {
     /// # Errors
     /// Where git does not say.
     pub fn hooks_folder(&self) -> Result<PathBuf, StoreError> {
-        self.git.line(&["rev-parse", "--path-format=absolute", "--git-path", "hooks"]).map(PathBuf::from)
+        // A relative core.hooksPath starts where hooks run: at the root of the work tree, else in the
+        // git dir, and not where this program was called.
+        let root = self.workdir().unwrap_or_else(|| self.git_dir().to_owned());
+        let args = ["rev-parse", "--path-format=absolute", "--git-path", "hooks"];
+        self.git.line_in(&root, &args).map(PathBuf::from)
     }
 
     /// Returns the value of a configuration key, from every file that git would read.
