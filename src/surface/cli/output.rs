@@ -140,7 +140,10 @@ impl<'a> Output<'a> {
                 self.error(&OpError::usage(message).next("git blue -h"))
             }
             _ => {
-                let _ = self.err.write_all(text.to_string().as_bytes()).and_then(|()| self.err.flush());
+                // It quotes the arguments, and whoever wrote those may not be who runs them.
+                let mut safe = Text::new(false);
+                safe.block("", &text.to_string());
+                let _ = self.err.write_all(safe.into_string().as_bytes()).and_then(|()| self.err.flush());
                 Kind::Usage.exit_code()
             }
         }
