@@ -112,19 +112,8 @@ fn trusted(home: &Home, realm: &RealmName, proposed: Option<&Config>) -> Result<
         let message = format!("the realm {realm}{at} is not known on this machine");
         return Err(OpError::cannot("not-in-realm", message).next(format!("git blue init --realm {realm}")));
     };
-    match (&known.url, url) {
-        (Some(recorded), Some(proposed)) if *recorded != proposed => {
-            let message = format!(
-                "{} says that the realm {realm} is shared at {proposed}, but you recorded {recorded}",
-                realm_admin_join::CONFIG
-            );
-            Err(OpError::cannot("other-url", message).next(format!(
-                "if it has moved: git config --file {} blue.realm.{realm}.url {proposed}",
-                home.folder().join("config").display()
-            )))
-        }
-        _ => Ok(known),
-    }
+    realm_admin_join::same_url(home, &known, proposed)?;
+    Ok(known)
 }
 
 fn no_realm(env: &Env, code: Option<&CodeRepo>) -> OpError {

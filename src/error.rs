@@ -68,6 +68,14 @@ pub struct Problem {
     pub column: Option<u32>,
 }
 
+impl Problem {
+    /// Returns the file, with line and column as compilers write them.
+    pub fn place(&self) -> Option<String> {
+        let numbers = [self.line, self.column].into_iter().flatten();
+        Some(numbers.fold(self.file.clone()?, |place, number| format!("{place}:{number}")))
+    }
+}
+
 impl OpError {
     /// Returns a "no".
     pub fn no(code: &'static str, message: impl Into<String>) -> Self {

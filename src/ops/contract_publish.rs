@@ -18,7 +18,7 @@ use crate::{
         domain::Source,
         name::{ContractName, DomainName, RepoName},
         oid::Oid,
-        publish::{self, Decision, Direction, Refusal},
+        publish::{self, Decision, Direction, Reason, Refusal},
         version::Version,
         view::{DomainView, Subject},
     },
@@ -89,7 +89,7 @@ pub fn publish(
         }
     }
     if !refusals.is_empty() {
-        return Err(refused(refusals));
+        return Err(refused(&candidate, refusals));
     }
     let mut published = Vec::new();
     for (name, mut decision) in decided {
@@ -98,7 +98,7 @@ pub fn publish(
         }
         published.extend(decision.events.iter().map(|event| Published::new(name, event)));
     }
-    Ok(answer(acting, commit, request.dry_run, published, &candidate))
+    Ok(answer(acting, commit, request, published, &candidate))
 }
 
 /// Returns the last published commit of the repository, by domain.
@@ -171,7 +171,15 @@ impl Work<'_> {
         let Some(source) = view.sources.get(self.acting.repo) else {
             return readable_source(view, self.acting.repo);
         };
-        if self.code.is_ancestor(&source.commit, self.commit)? || self.code.replaced(self.branch, &source.commit)? {
+        if self.code.is_ancestor(&source.commit, self.commit)? {
+            return Ok(());
+        }
+        let tip = self.code.reference(&format!("refs/heads/{}", self.branch))?;
+        // What the branch still has was not replaced: the commit is merely older.
+        if tip.map(|tip| self.code.is_ancestor(&source.commit, &tip)).transpose()?.unwrap_or_default() {
+            return self.require_rollback(view, source);
+        }
+        if self.code.replaced(self.branch, &source.commit)? {
             return Ok(());
         }
         let message = format!(
@@ -181,6 +189,17 @@ impl Work<'_> {
             self.commit.short()
         );
         Err(OpError::no("fetch-first", message).next("git pull, and publish again"))
+    }
+
+    /// An older commit is published where the user says that going back is what he wants.
+    fn require_rollback(&self, view: &DomainView, source: &Source) -> Result<(), OpError> {
+        if self.direction == Direction::Rollback {
+            return Ok(());
+        }
+        let (domain, commit) = (&view.info.name, self.commit.short());
+        let message = format!("{domain} was published from {} already, and {commit} is older", source.commit.short());
+        Err(OpError::no("older-commit", message)
+            .next(format!("go back on purpose: git blue contract publish --commit {commit} --rollback --reason \"…\"")))
     }
 
     fn decide(&self, view: &DomainView) -> Result<Decision, Vec<Refusal>> {
@@ -209,7 +228,7 @@ impl Work<'_> {
         let why = Why { repo: Some(self.acting.repo), source: Some(self.commit), reason, subject: None };
         domain::change(self.ctx, self.store(), name, &self.wanted(name), why, |view| {
             self.require_successor(view)?;
-            self.decide(view).map_err(refused)
+            self.decide(view).map_err(|refusals| refused(self.candidate, refusals))
         })
     }
 }
@@ -235,25 +254,45 @@ fn unreadable(candidate: &Candidate) -> OpError {
     candidate.problems.iter().fold(error, |error, problem| error.problem(Problem::from(problem)))
 }
 
-fn refused(mut refusals: Vec<Refusal>) -> OpError {
-    if refusals.len() == 1 {
-        return refusals.remove(0).into();
+/// Every refusal, each with the file that it is about.
+fn refused(candidate: &Candidate, refusals: Vec<Refusal>) -> OpError {
+    let count = refusals.len();
+    let mut error = OpError::no("refused", format!("{count} refusals; nothing was published"));
+    for refusal in refusals {
+        let (file, line) = place(candidate, &refusal);
+        let OpError { code, mut message, next_steps, .. } = OpError::from(refusal);
+        let problem = Problem { code, message: message.clone(), file, line, column: None };
+        if count == 1 {
+            let place = problem.place().map(|place| format!("{place}: ")).unwrap_or_default();
+            message.insert_str(0, &place);
+            error = OpError::no(code, message);
+        }
+        error = error.problem(problem);
+        for step in next_steps {
+            error = if error.next_steps.contains(&step) { error } else { error.next(step) };
+        }
     }
-    let error = OpError::no("refused", format!("{} contracts were refused; nothing was published", refusals.len()));
-    refusals.into_iter().map(OpError::from).fold(error, |error, refusal| {
-        let problem = Problem { code: refusal.code, message: refusal.message, file: None, line: None, column: None };
-        let error = error.problem(problem);
-        refusal
-            .next_steps
-            .into_iter()
-            .fold(error, |error, step| if error.next_steps.contains(&step) { error } else { error.next(step) })
-    })
+    error
+}
+
+/// Returns the file that a refusal is about, and the line of its version where that is what is wrong.
+fn place(candidate: &Candidate, refusal: &Refusal) -> (Option<String>, Option<u32>) {
+    let Some(contract) = &refusal.contract else {
+        return (candidate.bindings.get(&refusal.domain).map(|declared| declared.path.clone()), None);
+    };
+    let declared = candidate.contracts.get(&(refusal.domain.clone(), contract.clone()));
+    let line = declared.and_then(|declared| declared.lines.get("version").copied());
+    let is_version = matches!(
+        *refusal.reason,
+        Reason::Republished { .. } | Reason::Down { .. } | Reason::NotPublished(_) | Reason::Yanked { .. }
+    );
+    (declared.map(|declared| declared.path.clone()), line.filter(|_| is_version))
 }
 
 fn answer(
     acting: Acting<'_>,
     commit: &Oid,
-    dry_run: bool,
+    request: &Request,
     published: Vec<Published>,
     candidate: &Candidate,
 ) -> Answer<ContractPublish> {
@@ -263,7 +302,7 @@ fn answer(
         realm: acting.realm.clone(),
         current_repo: acting.repo.clone(),
         commit: Some(*commit),
-        dry_run,
+        dry_run: request.dry_run,
         published,
         removed_files: removed.iter().map(|(_, path)| (*path).clone()).collect(),
     });
@@ -271,8 +310,10 @@ fn answer(
         answer = answer
             .next(format!("git blue contract retire {domain}/{contract} --reason \"…\" if it is no longer served"));
     }
-    if dry_run && !nothing {
-        answer = answer.next("git blue contract publish");
+    if request.dry_run && !nothing {
+        let commit = request.commit.as_ref().map(|commit| format!(" --commit {commit}")).unwrap_or_default();
+        let rollback = if request.rollback.is_some() { " --rollback --reason \"…\"" } else { "" };
+        answer = answer.next(format!("git blue contract publish{commit}{rollback}"));
     }
     answer
 }

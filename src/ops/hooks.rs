@@ -90,9 +90,15 @@ pub fn status(ctx: &Ctx) -> Result<Answer<HooksAnswer>, OpError> {
     let folder = folder(ctx)?;
     let hooks: Vec<_> =
         HOOKS.iter().map(|(name, _)| state(name, &folder.join(name), false)).collect::<Result<_, _>>()?;
-    let missing = hooks.iter().any(|hook| !hook.installed || hook.problem.is_some());
-    let answer = Answer::new(HooksAnswer { folder: folder.display().to_string(), hooks });
-    Ok(if missing { answer.next("git blue hooks install") } else { answer })
+    let missing = hooks.iter().any(|hook| !hook.installed);
+    // Other lines in it may be switched off on purpose, so installing does not do this.
+    let switched_off: Vec<_> =
+        hooks.iter().filter(|hook| hook.problem.is_some()).map(|hook| hook.file.clone()).collect();
+    let mut answer = Answer::new(HooksAnswer { folder: folder.display().to_string(), hooks });
+    if missing {
+        answer = answer.next("git blue hooks install");
+    }
+    Ok(switched_off.into_iter().fold(answer, |answer, file| answer.next(format!("chmod +x {file}"))))
 }
 
 const SHEBANG: &str = "#!/bin/sh\n";

@@ -12,7 +12,11 @@ use crate::{
     store::{
         Change, Edit, Parents, Store, StoreError, StoreRef,
         codec::{self, Config, ProposedRealm},
-        git::{GitStore, code::CodeRepo, home::KnownRealm},
+        git::{
+            GitStore,
+            code::CodeRepo,
+            home::{Home, KnownRealm},
+        },
         layout, read,
         write::write,
     },
@@ -48,6 +52,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
         let message = format!("{CONFIG} puts this repository into the realm {}, not {}", config.realm.name, known.name);
         return Err(OpError::no("other-realm", message).next(format!("one repository is in one realm: edit {CONFIG}")));
     }
+    same_url(&ctx.home, &known, proposed.as_ref())?;
     let name = name(code, request, proposed.as_ref())?;
     let entry = Repo {
         name: name.clone(),
@@ -64,6 +69,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
     let mut answer = Answer::new(body);
     if wrote_config {
         answer = answer.next(format!("git add {CONFIG} && git commit -m \"Join the realm {}\"", known.name));
+    }
+    if proposed.is_none() && !wrote_config {
+        answer = answer.next(format!(
+            "git config blue.realm {} && git config blue.repo {name}: there is no work tree to write {CONFIG} to",
+            known.name
+        ));
     }
     if read::view(&store)?.domains.values().all(|domain| !domain.info.has_member(&name)) {
         answer = answer.next(format!("git blue realm admin domain --name DOMAIN --repos {name},OTHER"));
@@ -86,6 +97,27 @@ pub fn known(ctx: &Ctx, realm: &RealmName) -> Result<KnownRealm, OpError> {
             .next(format!("git blue init --realm {realm}: make it here"));
         if names.is_empty() { error } else { error.next(format!("known are: {}", names.join(", "))) }
     })
+}
+
+/// Compares what a repository proposes with what the user recorded: it is never followed.
+///
+/// # Errors
+/// Where it names another url for the realm; the message names both.
+pub fn same_url(home: &Home, known: &KnownRealm, proposed: Option<&Config>) -> Result<(), OpError> {
+    let proposed =
+        proposed.filter(|config| config.realm.name == known.name).and_then(|config| config.realm.url.as_ref());
+    let (Some(recorded), Some(proposed)) = (&known.url, proposed) else {
+        return Ok(());
+    };
+    if recorded == proposed {
+        return Ok(());
+    }
+    let realm = &known.name;
+    let message = format!("{CONFIG} says that the realm {realm} is shared at {proposed}, but you recorded {recorded}");
+    Err(OpError::cannot("other-url", message).next(format!(
+        "if it has moved: git config --file {} blue.realm.{realm}.url {proposed}",
+        home.folder().join("config").display()
+    )))
 }
 
 /// Returns what `.blue/config.yaml` of a repository proposes, if it has one.

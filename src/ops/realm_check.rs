@@ -5,16 +5,18 @@ use super::{
     blue_files::Files,
     candidate, contract_publish,
     ctx::{Acting, Ctx},
+    pending::{self, MAX_TOLD, Pending},
 };
 use crate::{
     error::OpError,
     model::{
         candidate::{Candidate, Judged},
         check::{self, Mode, Question, Severity},
+        name::ReaderName,
         view::DomainView,
     },
     store::{git::code::CodeRepo, read},
-    wire::{Answer, RealmCheck, SchemaHash},
+    wire::{Answer, Notification, RealmCheck, SchemaHash, State},
 };
 
 /// Its entry in the table.
@@ -22,14 +24,22 @@ pub const OPERATION: Operation =
     Operation::read("realm_check", &["realm", "check"], "Check contracts and imports, for people and CI");
 
 /// What is asked.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Request {
+    /// Who asks: what is pending for it comes with the answer.
+    pub reader: ReaderName,
     /// Which files are laid over the realm.
     pub subject: Subject,
     /// Which rules.
     pub mode: Mode,
     /// Whether warnings fail too.
     pub strict: bool,
+}
+
+impl Default for Request {
+    fn default() -> Self {
+        Self { reader: pending::person(), subject: Subject::default(), mode: Mode::default(), strict: false }
+    }
 }
 
 /// Which files are laid over the realm.
@@ -72,6 +82,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
         errors: errors.into_iter().map(Into::into).collect(),
         warnings: warnings.into_iter().map(Into::into).collect(),
         schema_hashes: report.domains.iter().flat_map(schema_hashes).collect(),
+        notifications: notifications(ctx, &request.reader),
     };
     let step = match (valid, body.errors.is_empty()) {
         (true, _) => "All checks passed. Ready to proceed.",
@@ -79,6 +90,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
         (false, false) => "Fix the errors, and check again",
     };
     Ok(Answer::new(body).next(step))
+}
+
+/// What is pending never decides a check, so what cannot be told is left out.
+fn notifications(ctx: &Ctx, reader: &ReaderName) -> Vec<Notification> {
+    let pending = ctx.acting().and_then(|acting| Pending::of(acting, reader, ctx.env.now())).unwrap_or_default();
+    pending.notifications.into_iter().filter(|one| one.state == State::Pending).take(MAX_TOLD).collect()
 }
 
 fn candidate_of(ctx: &Ctx, acting: Acting<'_>, subject: &Subject) -> Result<Option<Candidate>, OpError> {

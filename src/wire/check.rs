@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::Notification;
 use crate::model::{
     check,
     name::{ContractName, DomainName, RealmName, RepoName},
@@ -24,6 +25,8 @@ pub struct RealmCheck {
     pub warnings: Vec<Finding>,
     /// The contracts that were looked at, with what they hash to.
     pub schema_hashes: Vec<SchemaHash>,
+    /// What this reader has not been told yet, oldest first; reading it here does not tell it.
+    pub notifications: Vec<Notification>,
 }
 
 /// One thing that is wrong.

@@ -122,14 +122,20 @@ pub(super) fn missing_files(judged: Judged<'_>) -> Vec<Finding> {
 /// Points a finding at the file of the judged repository that could mend it: its own import, or
 /// its own contract that others' imports do not accept.
 pub(super) fn locate(finding: &mut Finding, judged: Judged<'_>) {
-    let (None, Some(domain), Some(contract)) = (&finding.file, &finding.domain, &finding.contract) else {
+    let (None, Some(domain)) = (&finding.file, &finding.domain) else {
         return;
     };
     let own = finding.repo.as_ref() == Some(judged.repo);
     if let (true, Some(declared)) = (own, judged.candidate.bindings.get(domain)) {
+        let line = |contract: &ContractName| declared.lines.get(contract.as_str()).copied();
+        finding.line = finding.contract.as_ref().and_then(line);
         finding.file = Some(declared.path.clone());
-        finding.line = declared.lines.get(contract.as_str()).copied();
-    } else if let Some(declared) = judged.candidate.contracts.get(&(domain.clone(), contract.clone())) {
+        return;
+    }
+    let Some(contract) = &finding.contract else {
+        return;
+    };
+    if let Some(declared) = judged.candidate.contracts.get(&(domain.clone(), contract.clone())) {
         // Only what the candidate changes is its doing; a line for the rest would blame the wrong commit.
         if declared.changed || finding.severity == Severity::Error {
             finding.file = Some(declared.path.clone());

@@ -172,7 +172,7 @@ pub fn check(question: Question<'_>) -> Report {
 }
 
 fn damaged(damage: &super::view::Damage) -> Finding {
-    Finding::error("damaged", format!("{}: {}", damage.file, damage.problem)).at(&damage.file, None)
+    Finding::error("damaged", format!("it cannot be read: {}", damage.problem)).at(&damage.file, None)
 }
 
 fn is_past(date: Option<Date>, today: Date) -> bool {

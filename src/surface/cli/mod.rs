@@ -106,6 +106,10 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         Some(folder) => env.at(folder),
         None => env,
     };
+    if !env.cwd().is_dir() {
+        let message = format!("cannot change to {}: there is no such folder", env.cwd().display());
+        return output.error(&OpError::cannot("no-folder", message));
+    }
     if let Command::Hook { event, .. } = &cli.command {
         if let Some(line) = super::hook::run(env, event) {
             output.say(&line);

@@ -114,11 +114,8 @@ impl<'a> Output<'a> {
         text.line(&[look(label, Look::Red), plain(&error.message)]);
         // A single problem says nothing that the message does not.
         for problem in error.problems.iter().filter(|_| error.problems.len() > 1) {
-            let place = problem.file.clone().map(|file| {
-                let numbers = [problem.line, problem.column].into_iter().flatten();
-                numbers.fold(file, |place, number| format!("{place}:{number}")) + ": "
-            });
-            text.line(&[plain(format!("  {}{}", place.unwrap_or_default(), problem.message))]);
+            let place = problem.place().map(|place| format!("{place}: ")).unwrap_or_default();
+            text.line(&[plain(format!("  {place}{}", problem.message))]);
         }
         for step in error.next_steps.iter().filter(|_| !self.quiet) {
             text.line(&[look("hint:", Look::Yellow), plain(step)]);
@@ -143,7 +140,10 @@ impl<'a> Output<'a> {
                 self.error(&OpError::usage(message).next("git blue -h"))
             }
             _ => {
-                let _ = self.err.write_all(text.to_string().as_bytes()).and_then(|()| self.err.flush());
+                // It quotes the arguments, and whoever wrote those may not be who runs them.
+                let mut safe = Text::new(false);
+                safe.block("", &text.to_string());
+                let _ = self.err.write_all(safe.into_string().as_bytes()).and_then(|()| self.err.flush());
                 Kind::Usage.exit_code()
             }
         }

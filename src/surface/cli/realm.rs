@@ -182,7 +182,8 @@ impl Check {
             CheckMode::Importer => Mode::Importer,
         };
         output.json |= self.format == CheckFormat::Json;
-        let mut answer = realm_check::run(ctx, &realm_check::Request { subject, mode, strict: self.strict })?;
+        let request = realm_check::Request { subject, mode, strict: self.strict, ..realm_check::Request::default() };
+        let mut answer = realm_check::run(ctx, &request)?;
         if answer.body.valid && !output.json {
             // The last line of the text says so already.
             answer.next_steps.clear();

@@ -1,0 +1,170 @@
+//! The break is found where it is made, before anything is published, and where it hits.
+
+use serde_json::{Value, json};
+
+use crate::world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, World, contract, importing, snapshot};
+
+/// The provider's pull request: a branch whose contract leaves the consumer's range.
+fn proposed() -> World {
+    let world = World::pair();
+    world.git(&world.path("fungal"), &["switch", "--quiet", "-c", "proposal"]);
+    world.bump("2.0.0");
+    world
+}
+
+/// Returns the errors of `check`, with the arguments.
+fn errors(world: &World, repo: &str, args: &[&str]) -> Vec<Value> {
+    let answer = world.json(&world.path(repo), &[&["check"], args].concat());
+    answer["errors"].as_array().unwrap().clone()
+}
+
+#[test]
+fn the_providers_pull_request_fails_before_anything_is_published() {
+    let world = proposed();
+    let before = world.tip(DOMAIN_REF);
+    let run = world.blue(&world.path("fungal"), &["check"]).exits(1);
+    assert!(run.stdout.contains(&format!("{CONTRACT_FILE}:2: error: access imports")), "{run}");
+    assert!(run.stdout.contains(">=1.0.0, <2.0.0") && run.stdout.contains("cdk/access_stack.py"), "{run}");
+    snapshot("break_in_the_provider", &[&run]);
+    assert_eq!(
+        errors(&world, "fungal", &[]),
+        [json!({
+            "code": "import-broken",
+            "domain": "s3-access",
+            "contract": "s3-permissions",
+            "repo": "access",
+            "version_req": ">=1.0.0, <2.0.0",
+            "version": "2.0.0",
+            "pointer": null,
+            "message": "access imports s3-access/s3-permissions >=1.0.0, <2.0.0, but it is 2.0.0 (used in cdk/access_stack.py)",
+            "file": CONTRACT_FILE,
+            "line": 2,
+            "column": null,
+        })]
+    );
+    assert_eq!(world.tip(DOMAIN_REF), before);
+    // The consumer's own CI has nothing to complain about yet.
+    world.blue(&world.path("access"), &["check"]).exits(0);
+}
+
+#[test]
+fn after_it_was_published_the_consumer_fails_at_its_own_line() {
+    let world = World::pair();
+    world.bump("2.0.0");
+    let run = world.blue(&world.path("access"), &["check"]).exits(1);
+    snapshot("break_in_the_consumer", &[&run]);
+    let errors = errors(&world, "access", &[]);
+    assert_eq!(errors.len(), 1);
+    assert_eq!((&errors[0]["file"], &errors[0]["line"]), (&json!(BINDING_FILE), &json!(4)));
+    // Mended in the work tree, then in a commit.
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <3.0.0"));
+    world.blue(&world.path("access"), &["check"]).exits(1);
+    world.blue(&world.path("access"), &["check", "--worktree"]).exits(0);
+    world.commit("access", "Accept 2.0.0");
+    world.blue(&world.path("access"), &["check"]).exits(0);
+}
+
+#[test]
+fn what_is_checked_is_chosen() {
+    let world = proposed();
+    let provider = world.path("fungal");
+    world.blue(&provider, &["check", "--published"]).exits(0);
+    world.blue(&provider, &["check", "--commit", "main"]).exits(0);
+    world.blue(&provider, &["check", "--commit", "proposal"]).exits(1);
+    let unknown = world.blue(&provider, &["check", "--commit", "nowhere"]).exits(1);
+    assert!(unknown.stderr.contains("nowhere"), "{unknown}");
+    // HEAD is what counts, not what lies around.
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
+    world.blue(&provider, &["check"]).exits(1);
+    world.blue(&provider, &["check", "--worktree"]).exits(0);
+    let both = world.blue(&provider, &["check", "--worktree", "--published"]).exits(129);
+    snapshot("check_subjects", &[&unknown, &both]);
+    // Outside of a repository, the realm alone; a commit of nothing is a mistake.
+    let nowhere = world.root();
+    world.blue(&nowhere, &["check", "--realm", "aperture"]).exits(0);
+    world.blue(&nowhere, &["check", "--realm", "aperture", "--worktree"]).exits(128);
+}
+
+#[test]
+fn advisory_reports_and_passes() {
+    let world = proposed();
+    let run = world.blue(&world.path("fungal"), &["check", "--advisory"]).exits(0);
+    assert!(run.stdout.contains("error: access imports"), "{run}");
+    let answer = world.json(&world.path("fungal"), &["check", "--advisory"]);
+    assert_eq!(answer["valid"], false);
+    // What cannot be checked is no advice.
+    world.blue(&world.root(), &["check", "--advisory"]).exits(128);
+}
+
+#[test]
+fn strict_fails_on_warnings() {
+    let world = World::solo();
+    let run = world.blue(&world.path("fungal"), &["check"]).exits(0);
+    assert!(run.stdout.contains("warning: nobody imports s3-permissions [unused]"), "{run}");
+    let strict = world.blue(&world.path("fungal"), &["check", "--strict"]).exits(1);
+    snapshot("strict", &[&run, &strict]);
+    assert_eq!(world.json(&world.path("fungal"), &["check", "--strict"])["valid"], false);
+    assert_eq!(world.json(&world.path("fungal"), &["check"])["valid"], true);
+}
+
+#[test]
+fn modes_look_at_one_side() {
+    let world = World::pair();
+    // One mistake on each side.
+    let stored = world.stored("contracts/s3-permissions.json").to_string();
+    world.plant("contracts/s3-permissions.json", &stored.replace("jobs/*/masks/*\"", "\",7").replace("1.0.0", "3.0.0"));
+    let codes = |mode: &str| -> Vec<String> {
+        let errors = errors(&world, "access", &["--published", "--mode", mode]);
+        errors.iter().map(|one| one["code"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(codes("contract"), ["invalid-value"]);
+    assert_eq!(codes("importer"), ["import-broken"]);
+    assert_eq!(codes("all"), ["invalid-value", "import-broken"]);
+}
+
+#[test]
+fn the_format_is_json_with_either_flag() {
+    let world = proposed();
+    let provider = world.path("fungal");
+    let one = world.blue(&provider, &["check", "--format", "json"]).exits(1);
+    let other = world.blue(&provider, &["check", "--json"]).exits(1);
+    assert_eq!(one.json(), other.json());
+}
+
+#[test]
+fn a_new_contract_and_its_consumer_may_come_in_one_commit() {
+    let world = World::new();
+    let both = world.join("mono");
+    world.ok(&both, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "mono"]);
+    world.git(&both, &["switch", "--quiet", "-c", "proposal"]);
+    world.write(&format!("mono/{CONTRACT_FILE}"), &contract("1.0.0").replace("owner: fungal", "owner: mono"));
+    let binding = "role: both\nexports: [{ contract: s3-permissions }]\nimports: [{ contract: s3-permissions, version: ^1.0.0 }]\n";
+    world.write(&format!("mono/{BINDING_FILE}"), binding);
+    world.commit("mono", "Both ends");
+    world.blue(&both, &["check"]).exits(0);
+    world.git(&both, &["switch", "--quiet", "main"]);
+    world.git(&both, &["merge", "--quiet", "--ff-only", "proposal"]);
+    world.ok(&both, &["contract", "publish"]);
+    assert_eq!(world.stored("bindings/mono.json")["imports"][0]["resolved_version"], "1.0.0");
+}
+
+#[test]
+fn what_publishing_would_refuse_check_finds() {
+    let world = World::pair();
+    world.git(&world.path("fungal"), &["switch", "--quiet", "-c", "proposal"]);
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0").replace("v1.0.0", "other"));
+    world.write(
+        "fungal/.blue/contracts/s3-access/mine.yaml",
+        &contract("1.0.0").replace("s3-permissions", "mine").replace("fungal", "access"),
+    );
+    world.write("fungal/.blue/contracts/s3-access/wrong.yaml", "name: wrong\nversion: 1.0\n");
+    world.write("fungal/.blue/contracts/nowhere/x.yaml", &contract("1.0.0").replace("s3-permissions", "x"));
+    world.write("fungal/.blue/contracts/stray.yaml", "");
+    world.commit("fungal", "Five mistakes");
+    let run = world.blue(&world.path("fungal"), &["check"]).exits(1);
+    snapshot("check_finds_refusals", &[&run]);
+    let errors = errors(&world, "fungal", &[]);
+    let codes: Vec<_> = errors.iter().map(|one| one["code"].as_str().unwrap()).collect();
+    assert_eq!(codes, ["unreadable-file", "unreadable-file", "unknown-domain", "not-owner", "version-reused"]);
+    assert!(errors.iter().all(|one| one["file"].as_str().unwrap().starts_with(".blue/contracts/")), "{errors:?}");
+}

@@ -1,0 +1,286 @@
+//! Every rule of `check`, each by the shortest way into it.
+
+use serde_json::{Value, json};
+
+use crate::world::{BINDING_FILE, CONTRACT_FILE, EXPORTING, Run, World, contract, importing, snapshot};
+
+/// Returns the codes of errors and of warnings.
+fn codes(run: &Run) -> (Vec<String>, Vec<String>) {
+    let answer = run.json();
+    let of = |kind: &str| -> Vec<String> {
+        answer[kind].as_array().unwrap().iter().map(|one| one["code"].as_str().unwrap().to_owned()).collect()
+    };
+    (of("errors"), of("warnings"))
+}
+
+/// Asserts what `check` finds in a repository, in this order, and its exit code with it. Returns it
+/// as text.
+#[track_caller]
+fn finds(world: &World, repo: &str, errors: &[&str], warnings: &[&str]) -> Run {
+    let run = world.blue(&world.path(repo), &["check", "--json"]).exits(i32::from(!errors.is_empty()));
+    let (found_errors, found_warnings) = codes(&run);
+    assert_eq!(found_errors, errors, "{run}");
+    assert_eq!(found_warnings, warnings, "{run}");
+    world.blue(&world.path(repo), &["check"])
+}
+
+/// Publishes the contract with these lines added, and 1.1.0 as its version.
+fn publish_with(world: &World, lines: &str) {
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &format!("{}{lines}", contract("1.1.0")));
+    let commit = world.commit("fungal", "More words");
+    assert!(commit.stderr.contains("published"), "{commit}");
+}
+
+/// Changes the stored document of the contract as plain git can.
+fn tamper(world: &World, change: impl Fn(&mut Value)) {
+    let mut document = world.stored("contracts/s3-permissions.json");
+    change(&mut document);
+    world.plant("contracts/s3-permissions.json", &document.to_string());
+}
+
+#[test]
+fn a_realm_that_holds_together() {
+    let world = World::pair();
+    let run = finds(&world, "access", &[], &[]);
+    snapshot("check_ok", &[&run]);
+}
+
+#[test]
+fn a_fresh_realm_does_not_pass_vacuously() {
+    let world = World::new();
+    let repo = world.join("fungal");
+    let run = finds(&world, "fungal", &["nothing-to-check"], &[]);
+    snapshot("check_nothing", &[&run]);
+    world.ok(&repo, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "fungal"]);
+    finds(&world, "fungal", &["nothing-to-check"], &[]);
+}
+
+#[test]
+fn a_realm_that_is_not_found_is_no_pass() {
+    let world = World::new();
+    let repo = world.repo("alone");
+    let run = world.blue(&repo, &["check"]).exits(128);
+    let json = world.blue(&repo, &["check", "--json"]).exits(128);
+    assert_eq!(json.json()["code"], "not-in-realm");
+    let unknown = world.blue(&repo, &["check", "--realm", "nowhere"]).exits(128);
+    snapshot("check_no_realm", &[&run, &json, &unknown]);
+}
+
+#[test]
+fn a_provider_that_exports_nothing() {
+    let world = World::pair();
+    world.write(&format!("fungal/{BINDING_FILE}"), "role: provider\n");
+    world.commit("fungal", "Export nothing");
+    let run = finds(&world, "fungal", &["exports-nothing"], &[]);
+    assert!(run.stdout.contains(&format!("{BINDING_FILE}: error: fungal is provider")), "{run}");
+    world.write(&format!("access/{BINDING_FILE}"), "role: consumer\n");
+    world.commit("access", "Import nothing");
+    let run = finds(&world, "access", &["exports-nothing"], &["imports-nothing", "unused"]);
+    // Whose binding it is, is whose file is named.
+    assert!(run.stdout.contains("\nerror: fungal") || run.stdout.starts_with("error: fungal"), "{run}");
+}
+
+#[test]
+fn bindings_that_point_to_nothing() {
+    let world = World::pair();
+    world.write(&format!("access/{BINDING_FILE}"), &importing("^1.0.0").replace("contract: s3", "contract: no-s3"));
+    world.commit("access", "Misspell it");
+    let run = finds(&world, "access", &["missing-contract"], &["unused"]);
+    assert!(run.stdout.contains(&format!("{BINDING_FILE}:4: error")), "{run}");
+    let other = EXPORTING.replace("contract: s3", "contract: no-s3");
+    world.write(&format!("fungal/{BINDING_FILE}"), &other);
+    world.commit("fungal", "Misspell it too");
+    finds(&world, "fungal", &["missing-contract", "missing-contract"], &["unused"]);
+}
+
+#[test]
+fn exporting_what_another_owns() {
+    let world = World::pair();
+    world.write(&format!("access/{BINDING_FILE}"), &EXPORTING.replace("models/s3_paths.py", "README.md"));
+    world.commit("access", "Export the provider's");
+    finds(&world, "access", &["not-owner"], &["unused"]);
+}
+
+#[test]
+fn an_import_of_a_pre_release_alone() {
+    let world = World::pair();
+    world
+        .write("fungal/.blue/contracts/s3-access/next.yaml", &contract("1.0.0-rc.1").replace("s3-permissions", "next"));
+    world.commit("fungal", "A candidate");
+    world.write(
+        &format!("access/{BINDING_FILE}"),
+        &importing("^1.0.0").replace("contract: s3-permissions", "contract: next"),
+    );
+    world.commit("access", "Too early");
+    let run = finds(&world, "access", &["missing-contract"], &["unused"]);
+    assert!(run.stdout.contains("only pre-releases up to 1.0.0-rc.1 are published"), "{run}");
+}
+
+#[test]
+fn a_supported_older_version_makes_it_behind_and_not_broken() {
+    let world = World::pair();
+    world.bump("1.4.0");
+    world
+        .write(&format!("fungal/{CONTRACT_FILE}"), &format!("{}supported: [\">=1.0.0, <2.0.0\"]\n", contract("2.0.0")));
+    world.commit("fungal", "Paths 2.0.0, and still 1");
+    let run = finds(&world, "access", &[], &["import-behind"]);
+    assert!(run.stdout.contains("it is 2.0.0, and 1.4.0 is still served"), "{run}");
+    snapshot("check_behind", &[&run]);
+    let status = world.json(&world.path("access"), &["status"]);
+    assert_eq!(
+        (&status["imports"][0]["state"], &status["imports"][0]["resolved_version"]),
+        (&json!("stale"), &json!("1.4.0"))
+    );
+    finds(&world, "fungal", &[], &["import-behind"]);
+}
+
+#[test]
+fn deprecated_and_past_its_sunset() {
+    let world = World::pair();
+    publish_with(&world, "deprecated: { since: \"1.1.0\", sunset: 2026-02-01, replaced_by: s3-paths }\n");
+    let before = finds(&world, "access", &[], &["import-deprecated"]);
+    world.pass_days(30);
+    let after = finds(&world, "access", &[], &["past-sunset"]);
+    snapshot("check_deprecated", &[&before, &after]);
+}
+
+#[test]
+fn yanked_and_retired() {
+    let world = World::pair();
+    let provider = world.path("fungal");
+    world.ok(&provider, &["contract", "yank", "s3-access/s3-permissions", "1.0.0", "--reason", "it leaks"]);
+    let yanked = finds(&world, "access", &[], &["import-yanked"]);
+    assert!(yanked.stdout.contains("it leaks"), "{yanked}");
+    world.bump("1.1.0");
+    finds(&world, "access", &[], &[]);
+    world.ok(&provider, &["contract", "retire", "s3-access/s3-permissions", "--reason", "moved", "--force"]);
+    let retired = finds(&world, "access", &[], &["import-retired"]);
+    assert!(retired.stdout.contains("moved"), "{retired}");
+    snapshot("check_yanked_retired", &[&yanked, &retired]);
+}
+
+#[test]
+fn every_failing_path_of_a_value() {
+    let world = World::pair();
+    tamper(&world, |document| document["value"] = json!({"read": ["x", 1, null]}));
+    let run = world.blue(&world.path("access"), &["check", "--json"]).exits(1);
+    let errors = run.json()["errors"].clone();
+    let pointers: Vec<_> = errors.as_array().unwrap().iter().map(|one| (&one["code"], &one["pointer"])).collect();
+    assert_eq!(pointers, [(&json!("invalid-value"), &json!("/read/1")), (&json!("invalid-value"), &json!("/read/2"))]);
+    snapshot("check_invalid_value", &[&world.blue(&world.path("access"), &["check"])]);
+}
+
+#[test]
+fn a_schema_that_is_none() {
+    let world = World::pair();
+    tamper(&world, |document| document["schema"] = json!({"type": "objekt"}));
+    finds(&world, "access", &["invalid-schema"], &["schema-changed"]);
+}
+
+#[test]
+fn a_schema_that_changed_under_its_version_even_with_its_hash() {
+    let world = World::pair();
+    tamper(&world, |document| document["schema"]["properties"]["write"] = json!({}));
+    let plain = finds(&world, "access", &[], &["schema-changed"]);
+    assert!(plain.stdout.contains("the schema of s3-permissions changed, but its version is still 1.0.0"), "{plain}");
+
+    // The hash that belongs to the changed schema, as our own answer tells it.
+    let hashes = world.json(&world.path("access"), &["check"])["schema_hashes"].clone();
+    let fresh = hashes[0]["schema_hash"].clone();
+    assert_ne!(world.stored("contracts/s3-permissions.json")["schema_hash"], fresh);
+    tamper(&world, |document| document["schema_hash"] = fresh.clone());
+    finds(&world, "access", &[], &["schema-changed"]);
+    // And nobody is notified of it.
+    let pending = world.json(&world.path("access"), &["notifications", "list"])["notifications"].clone();
+    assert_eq!(pending, json!([]));
+}
+
+#[test]
+fn a_value_that_changed_under_its_version() {
+    let world = World::pair();
+    tamper(&world, |document| document["value"] = json!({"read": ["everything"]}));
+    finds(&world, "access", &[], &["content-changed"]);
+}
+
+#[test]
+fn a_document_from_other_hands_that_lacks_what_we_add() {
+    let world = World::pair();
+    tamper(&world, |document| {
+        let document = document.as_object_mut().unwrap();
+        document.remove("schema_hash");
+        document.remove("content_hash");
+        document.insert("version".into(), json!("1.0.1"));
+    });
+    finds(&world, "access", &[], &["hash-missing", "version-missing"]);
+}
+
+#[test]
+fn owners_and_members_that_are_not_there() {
+    let world = World::pair();
+    tamper(&world, |document| document["owner"] = json!("nobody"));
+    finds(&world, "access", &["unknown-owner", "not-owner"], &[]);
+
+    let world = World::pair();
+    world.join("outside");
+    tamper(&world, |document| document["owner"] = json!("outside"));
+    finds(&world, "access", &["owner-not-member", "not-owner"], &[]);
+
+    let world = World::pair();
+    world.plant("domain.json", &json!({"name": "s3-access", "description": "", "members": ["access"]}).to_string());
+    finds(&world, "access", &["owner-not-member", "not-member"], &[]);
+}
+
+#[test]
+fn names_and_versions_that_are_none() {
+    let world = World::pair();
+    for (path, text) in [
+        ("contracts/not a name.json", "{}"),
+        ("versions/s3-permissions/one.json", "{}"),
+        (
+            "contracts/s3-permissions.json",
+            "{\"name\": \"s3-permissions\", \"owner\": \"fungal\", \"version\": \"1.0\"}",
+        ),
+    ] {
+        world.plant(path, text);
+        let run = world.blue(&world.path("access"), &["check"]).exits(1);
+        assert!(run.stdout.contains(path) && run.stdout.contains("[damaged]"), "{run}");
+    }
+    for (what, text) in [
+        ("name", contract("1.0.0").replace("name: s3-permissions", "name: ../s3")),
+        ("version", contract("1.0.0").replace("\"1.0.0\"\n", "\"1.0.0+build\"\n")),
+        ("owner", contract("1.0.0").replace("owner: fungal", "owner: -fungal")),
+    ] {
+        world.write(&format!("fungal/{CONTRACT_FILE}"), &text);
+        let run = world.blue(&world.path("fungal"), &["check", "--worktree"]).exits(1);
+        assert!(run.stdout.contains("[unreadable-file]"), "{what}: {run}");
+    }
+}
+
+#[test]
+fn declared_files_that_the_commit_does_not_have() {
+    let world = World::pair();
+    world.git(&world.path("access"), &["rm", "--quiet", "cdk/access_stack.py"]);
+    world.commit("access", "Move the stack");
+    let run = finds(&world, "access", &[], &["missing-file"]);
+    assert!(run.stdout.contains(&format!("{BINDING_FILE}:4: warning: the binding file cdk/access_stack.py")), "{run}");
+    world.git(&world.path("fungal"), &["mv", "models", "model"]);
+    world.commit("fungal", "Move the models");
+    finds(&world, "fungal", &[], &["missing-file"]);
+    // A path out of the repository is no file of it, whatever lies there.
+    world.write(
+        "access/.blue/bindings/s3-access.yaml",
+        &importing("^1.0.0").replace("cdk/access_stack.py", "../fungal/README.md"),
+    );
+    world.commit("access", "Point elsewhere");
+    finds(&world, "access", &[], &["missing-file"]);
+}
+
+#[test]
+fn a_branch_that_is_behind_is_no_break() {
+    let world = World::pair();
+    world.git(&world.path("fungal"), &["branch", "old"]);
+    world.bump("1.1.0");
+    world.git(&world.path("fungal"), &["switch", "--quiet", "old"]);
+    let run = finds(&world, "fungal", &[], &["behind"]);
+    assert!(run.stdout.contains("is 1.0.0 here and 1.1.0 in the realm"), "{run}");
+}

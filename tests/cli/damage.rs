@@ -1,0 +1,127 @@
+//! What other hands wrote into the store is named, and hides nothing else.
+
+use serde_json::json;
+
+use crate::world::{DOMAIN_REF, World, contract, snapshot};
+
+/// The pair, with a second contract whose stored file is no JSON.
+fn damaged() -> World {
+    let world = World::pair();
+    world.write("fungal/.blue/contracts/s3-access/extra.yaml", &contract("0.1.0").replace("s3-permissions", "extra"));
+    world.commit("fungal", "One more");
+    world.settle();
+    world.plant("contracts/extra.json", "{ \"name\": \"extra\",\n  oops\n");
+    world
+}
+
+#[test]
+fn a_broken_contract_is_reported_by_name_and_hides_no_other() {
+    let world = damaged();
+    let consumer = world.path("access");
+    let status = world.ok(&consumer, &["status"]);
+    let check = world.blue(&consumer, &["check"]).exits(1);
+    let list = world.ok(&consumer, &["contract", "list"]);
+    let get = world.blue(&consumer, &["contract", "get", "s3-access/extra"]).exits(128);
+    for run in [&status, &check, &list, &get] {
+        assert!(run.all().contains("extra"), "{run}");
+    }
+    for run in [&status, &list] {
+        assert!(run.stdout.contains("s3-permissions  1.0.0"), "{run}");
+    }
+    snapshot("damaged", &[&status, &check, &list, &get]);
+    world.ok(&consumer, &["contract", "get", "s3-access/s3-permissions"]);
+
+    let answer = world.json(&consumer, &["check"]);
+    let damaged: Vec<_> = answer["errors"].as_array().unwrap().iter().filter(|one| one["code"] == "damaged").collect();
+    assert_eq!(damaged.len(), 1);
+    assert_eq!(damaged[0]["file"], format!("{DOMAIN_REF}:contracts/extra.json"));
+    assert_eq!(answer["schema_hashes"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn its_published_versions_can_still_be_read() {
+    let world = damaged();
+    let run = world.ok(&world.path("access"), &["contract", "get", "s3-access/extra", "--version", "0.1.0"]);
+    assert!(run.stdout.contains("v0.1.0"), "{run}");
+}
+
+#[test]
+fn the_rest_of_the_realm_goes_on() {
+    let world = damaged();
+    assert_eq!(world.bump("1.1.0").stderr, "git blue: published s3-access/s3-permissions 1.0.0 -> 1.1.0\n");
+    let told = world.json(&world.path("access"), &["status"])["notifications"].clone();
+    assert_eq!(told.as_array().unwrap().len(), 1);
+    assert_eq!(told[0]["contract"], "s3-permissions");
+}
+
+#[test]
+fn a_damaged_contract_is_not_overwritten() {
+    let world = damaged();
+    let before = world.tip(DOMAIN_REF);
+    world.write("fungal/.blue/contracts/s3-access/extra.yaml", &contract("0.2.0").replace("s3-permissions", "extra"));
+    world.commit("fungal", "Extra 0.2.0");
+    let run = world.blue(&world.path("fungal"), &["contract", "publish"]).exits(1);
+    snapshot("damaged_not_overwritten", &[&run]);
+    assert_eq!(world.tip(DOMAIN_REF), before);
+}
+
+#[test]
+fn what_is_mended_is_not_told_as_if_it_were_new() {
+    let world = damaged();
+    let good = world.git(&world.store(), &["cat-file", "blob", &format!("{DOMAIN_REF}~1:contracts/extra.json")]).stdout;
+    world.ok(&world.path("access"), &["status"]);
+    world.plant("contracts/extra.json", &good);
+    assert_eq!(world.json(&world.path("access"), &["status"])["notifications"], json!([]));
+    world.blue(&world.path("access"), &["check"]).exits(0);
+}
+
+#[test]
+fn every_other_file_of_the_realm_is_reported_too() {
+    for (path, code) in [("bindings/access.json", 1), ("domain.json", 1), ("sources/fungal.json", 1)] {
+        let world = World::pair();
+        world.plant(path, "[]");
+        let run = world.blue(&world.path("fungal"), &["check", "--published"]).exits(code);
+        assert!(run.stdout.contains(path), "{run}");
+        let status = world.ok(&world.path("fungal"), &["status"]);
+        assert!(status.stdout.contains(path), "{status}");
+    }
+}
+
+#[test]
+fn json_that_two_readers_read_differently_is_damage() {
+    let world = World::pair();
+    let stored = world.stored("contracts/s3-permissions.json").to_string();
+    let twice = stored.replacen('{', "{\"version\":\"9.9.9\",", 1);
+    world.plant("contracts/s3-permissions.json", &twice);
+    let run = world.blue(&world.path("fungal"), &["check", "--published"]).exits(1);
+    assert!(run.stdout.contains("[damaged]") && run.stdout.contains("version"), "{run}");
+}
+
+#[test]
+fn a_store_that_is_gone_is_no_pass() {
+    let world = World::pair();
+    std::fs::remove_dir_all(world.store()).unwrap();
+    for command in [&["check"][..], &["status"], &["contract", "list"]] {
+        let run = world.blue(&world.path("fungal"), command).exits(128);
+        assert!(run.stderr.contains("aperture.git"), "{run}");
+    }
+    // And a commit is a commit.
+    let commit = world.bump("1.1.0");
+    assert_eq!(commit.code, 0);
+}
+
+#[test]
+fn a_newer_format_is_refused_and_left_alone() {
+    let world = World::pair();
+    let store = world.store();
+    world.write("realm.json", "{\n  \"format\": 2,\n  \"name\": \"aperture\"\n}\n");
+    let blob = world.line(&store, &["hash-object", "-w", world.path("realm.json").to_str().unwrap()]);
+    world.write("tree", &format!("100644 blob {blob}\trealm.json\n"));
+    let tree = world.feed("git", &store, &["mktree"], &world.read("tree")).stdout;
+    let commit = world.line(&store, &["commit-tree", "-m", "newer", tree.trim()]);
+    world.git(&store, &["update-ref", "refs/blue/realm", &commit]);
+    let run = world.blue(&world.path("fungal"), &["check"]).exits(128);
+    snapshot("newer_format", &[&run]);
+    world.bump("1.1.0");
+    assert_eq!(world.version(), "1.0.0");
+}

@@ -1,0 +1,145 @@
+//! Changing a contract straight in the realm: edit, retire, yank.
+
+use std::ffi::OsStr;
+
+use serde_json::json;
+
+use crate::world::{DOMAIN_REF, World, contract, snapshot};
+
+const NAME: &str = "s3-access/s3-permissions";
+
+#[test]
+fn from_a_file() {
+    let world = World::pair();
+    let provider = world.path("fungal");
+    world.write("fungal/next.yaml", &contract("1.1.0"));
+    let run = world.ok(&provider, &["contract", "edit", NAME, "--file", "next.yaml"]);
+    assert_eq!(world.version(), "1.1.0");
+    let again = world.ok(&provider, &["contract", "edit", NAME, "--file", "next.yaml"]);
+    let missing = world.blue(&provider, &["contract", "edit", NAME, "--file", "none.yaml"]).exits(128);
+    snapshot("edit_file", &[&run, &again, &missing]);
+    let pending = world.json(&world.path("access"), &["notifications", "list"])["notifications"].clone();
+    assert_eq!(pending.as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn from_standard_input() {
+    let world = World::pair();
+    let provider = world.path("fungal");
+    let args = ["blue", "contract", "edit", NAME, "--file", "-"];
+    world.feed("git", &provider, &args, &contract("1.1.0")).exits(0);
+    assert_eq!(world.version(), "1.1.0");
+    // JSON is YAML.
+    let json = json!({"name": "s3-permissions", "version": "1.2.0", "owner": "fungal", "value": 7}).to_string();
+    world.feed("git", &provider, &args, &json).exits(0);
+    assert_eq!(world.stored("contracts/s3-permissions.json")["value"], 7);
+    let empty = world.feed("git", &provider, &args, "").exits(1);
+    let renamed = world.feed("git", &provider, &args, &contract("1.3.0").replace("s3-permissions", "other")).exits(1);
+    let own = world.feed("git", &provider, &args, &(contract("1.3.0") + "schema_hash: x\n")).exits(1);
+    snapshot("edit_stdin_refused", &[&empty, &renamed, &own]);
+}
+
+#[test]
+fn in_the_editor_that_git_would_use() {
+    let world = World::pair();
+    let provider = world.path("fungal");
+    // The file that a refused text is kept in goes where the rest of this world goes.
+    let root = world.root();
+    let edit = |editor: &str| {
+        let vars = [("GIT_EDITOR", OsStr::new(editor)), ("TMPDIR", root.as_os_str())];
+        world.blue_with(&provider, &["contract", "edit", NAME], &vars)
+    };
+    let run = edit("sed -i -e 's/1\\.0\\.0/1.1.0/g'").exits(0);
+    assert_eq!(world.version(), "1.1.0");
+    assert_eq!(world.stored("contracts/s3-permissions.json")["value"]["read"][1], "v1.1.0");
+    // With nothing changed, nothing is done; nor where the editor gives up.
+    let before = world.tip(DOMAIN_REF);
+    let same = edit("true").exits(1);
+    let gave_up = edit("false").exits(1);
+    assert_eq!(world.tip(DOMAIN_REF), before);
+    snapshot("edit_editor", &[&run, &same, &gave_up]);
+    // What is refused is not lost.
+    let refused = edit("sed -i -e 's/v1\\.1\\.0/other/'").exits(1);
+    assert!(refused.stderr.contains("bump to 1.2.0"), "{refused}");
+    let kept = refused.stderr.split("--file ").nth(1).unwrap().trim();
+    assert!(std::fs::read_to_string(kept).unwrap().contains("other"));
+}
+
+#[test]
+fn the_rules_are_those_of_publishing() {
+    let world = World::pair();
+    let provider = world.path("fungal");
+    let before = world.tip(DOMAIN_REF);
+    let args = ["blue", "contract", "edit", NAME, "--file", "-"];
+    let reused = world.feed("git", &provider, &args, &contract("1.0.0").replace("v1", "w1")).exits(1);
+    let down = world.feed("git", &provider, &args, &contract("0.9.0")).exits(1);
+    let invalid = world.feed("git", &provider, &args, &contract("1.1.0").replace("\"jobs/*/masks/*\"", "7")).exits(1);
+    let unknown =
+        world.feed("git", &provider, &["blue", "contract", "edit", "s3-access/none", "--file", "-"], "").exits(1);
+    snapshot("edit_refused", &[&reused, &down, &invalid, &unknown]);
+    assert_eq!(world.tip(DOMAIN_REF), before);
+}
+
+#[test]
+fn what_is_imported_is_retired_with_force_alone() {
+    let world = World::pair();
+    let provider = world.path("fungal");
+    let refused = world.blue(&provider, &["contract", "retire", NAME, "--reason", "moved to s3-paths"]).exits(1);
+    assert!(refused.stderr.contains("still imported by access"), "{refused}");
+    let run = world.ok(&provider, &["contract", "retire", NAME, "--reason", "moved to s3-paths", "--force"]);
+    let again = world.ok(&provider, &["contract", "retire", NAME, "--reason", "moved to s3-paths", "--force"]);
+    let list = world.ok(&provider, &["contract", "list"]);
+    snapshot("retire", &[&refused, &run, &again, &list]);
+    // Its content stays, and so do its versions.
+    let get = world.json(&provider, &["contract", "get", NAME])["contract"].clone();
+    assert_eq!((&get["value"]["read"][1], &get["retired"]["reason"]), (&json!("v1.0.0"), &json!("moved to s3-paths")));
+    assert_eq!(world.stored("versions/s3-permissions/1.0.0.json")["retired"], json!(null));
+    // A new version brings it back.
+    world.bump("1.1.0");
+    assert_eq!(world.stored("contracts/s3-permissions.json")["retired"], json!(null));
+    let told = world.json(&world.path("access"), &["status"])["notifications"].clone();
+    assert_eq!(told[0]["change_type"], "VersionChanged", "what came between cancels out");
+}
+
+#[test]
+fn what_nobody_imports_is_retired_just_so() {
+    let world = World::solo();
+    world.ok(&world.path("fungal"), &["contract", "retire", NAME, "--reason", "never used"]);
+}
+
+#[test]
+fn a_yanked_version_is_not_picked_again() {
+    let world = World::pair();
+    let provider = world.path("fungal");
+    world.bump("1.1.0");
+    let never = world.blue(&provider, &["contract", "yank", NAME, "9.9.9", "--reason", "no"]).exits(1);
+    let run = world.ok(&provider, &["contract", "yank", NAME, "1.0.0", "--reason", "it leaks"]);
+    let current = world.ok(&provider, &["contract", "yank", NAME, "1.1.0", "--reason", "this too"]);
+    let get = world.ok(&provider, &["contract", "get", NAME]);
+    // Rolling back to it would pick it.
+    world.bump("1.0.0");
+    let back = world.blue(&provider, &["contract", "publish", "--rollback", "--reason", "try the old one"]).exits(1);
+    assert!(back.stderr.contains("was yanked (it leaks)"), "{back}");
+    snapshot("yank", &[&never, &run, &current, &get, &back]);
+    let yanked = world.stored("contracts/s3-permissions.json")["yanked"].clone();
+    assert_eq!(yanked, json!([{"version": "1.0.0", "reason": "it leaks"}, {"version": "1.1.0", "reason": "this too"}]));
+    assert_eq!(world.stored("versions/s3-permissions/1.0.0.json")["yanked"], json!([]));
+    // The next version keeps the marks.
+    world.bump("1.2.0");
+    assert_eq!(world.stored("contracts/s3-permissions.json")["yanked"], yanked);
+    world.blue(&world.path("access"), &["check", "--strict"]).exits(0);
+}
+
+#[test]
+fn a_document_can_be_had_as_people_write_it_and_given_back() {
+    let world = World::pair();
+    let provider = world.path("fungal");
+    let json = world.ok(&provider, &["contract", "get", NAME, "--format", "json"]);
+    let document: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(document["version"], "1.0.0");
+    let yaml = world.ok(&provider, &["contract", "get", NAME, "--format", "yaml"]);
+    snapshot("document_as_yaml", &[&yaml]);
+    let next = yaml.stdout.replace("1.0.0", "1.1.0");
+    world.feed("git", &provider, &["blue", "contract", "edit", NAME, "--file", "-"], &next).exits(0);
+    assert_eq!(world.stored("contracts/s3-permissions.json")["value"]["read"][1], "v1.1.0");
+}

@@ -1,0 +1,92 @@
+//! The store is plain git: its history reads well, its differences are the contracts', and git
+//! finds nothing wrong with it.
+
+use crate::world::{DOMAIN_REF, World, snapshot};
+
+/// Everything that writes, once.
+fn busy() -> World {
+    let world = World::pair();
+    let (provider, consumer) = (world.path("fungal"), world.path("access"));
+    world.bump("1.1.0");
+    world.bump("1.2.0-rc.1");
+    world.bump("2.0.0");
+    world.write("access/.blue/bindings/s3-access.yaml", &crate::world::importing(">=1.0.0, <3.0.0"));
+    world.commit("access", "Accept the new paths");
+    world.bump("1.1.0");
+    world.ok(&provider, &["contract", "publish", "--rollback", "--reason", "2.0.0 lost the masks"]);
+    world.ok(&provider, &["contract", "yank", "s3-access/s3-permissions", "2.0.0", "--reason", "it lost the masks"]);
+    world.ok(&provider, &["contract", "retire", "s3-access/s3-permissions", "--reason", "moved", "--force"]);
+    world.ok(&consumer, &["status"]);
+    world
+}
+
+#[test]
+fn the_log_of_a_domain_reads_as_a_story() {
+    let world = busy();
+    let log = world.git(&world.store(), &["log", "--oneline", DOMAIN_REF]);
+    assert!(log.stdout.contains("s3-permissions 1.0.0 -> 1.1.0"), "{log}");
+    let full = world.git(&world.store(), &["log", "-3", DOMAIN_REF]);
+    assert!(full.stdout.contains("Blue-Repo: fungal"), "{full}");
+    snapshot("domain_log", &[&log, &full]);
+    let realm = world.git(&world.store(), &["log", "--oneline", "refs/blue/realm"]);
+    snapshot("realm_log_in_git", &[&realm]);
+}
+
+#[test]
+fn a_difference_between_two_commits_is_the_contracts_files_and_no_other() {
+    let world = World::pair();
+    let before = world.tip(DOMAIN_REF);
+    world.bump("1.1.0");
+    let names = world.git(&world.store(), &["diff", "--name-status", &before, DOMAIN_REF]);
+    assert_eq!(
+        names.stdout,
+        "M\tcontracts/s3-permissions.json\nM\tsources/fungal.json\nA\tversions/s3-permissions/1.1.0.json\n"
+    );
+    let diff = world.git(&world.store(), &["diff", &before, DOMAIN_REF, "--", "contracts"]);
+    snapshot("contract_diff_in_git", &[&diff]);
+}
+
+#[test]
+fn fsck_is_clean_after_everything() {
+    let world = busy();
+    let fsck = world.git(&world.store(), &["fsck", "--strict", "--no-dangling"]);
+    // A store has no branch, and that is all there is to say.
+    assert_eq!(fsck.all(), "notice: HEAD points to an unborn branch (main)\n");
+    for repo in ["fungal", "access"] {
+        assert_eq!(world.git(&world.path(repo), &["fsck", "--strict", "--no-dangling"]).all(), "");
+    }
+}
+
+#[test]
+fn a_published_version_is_never_touched_again() {
+    let world = busy();
+    // A document that was written twice would show as modified, a lost one as deleted.
+    let log = world.git(&world.store(), &["log", "--format=", "--name-status", DOMAIN_REF, "--", "versions"]);
+    assert_eq!(log.stdout.lines().count(), 4, "{log}");
+    assert!(log.stdout.lines().all(|line| line.starts_with("A\t")), "{log}");
+}
+
+#[test]
+fn our_own_logs_say_the_same_as_gits() {
+    let world = busy();
+    let provider = world.path("fungal");
+    let realm = world.ok(&provider, &["realm", "log"]);
+    let contract = world.ok(&provider, &["contract", "log", "s3-access/s3-permissions"]);
+    snapshot("logs", &[&realm, &contract]);
+    let subjects = world.git(&world.store(), &["log", "--format=%s", DOMAIN_REF]).stdout;
+    let answer = world.json(&provider, &["realm", "log", "--domain", "s3-access", "--all"]);
+    let ours: Vec<_> = answer["entries"].as_array().unwrap().iter().map(|e| e["subject"].as_str().unwrap()).collect();
+    assert_eq!(ours, subjects.lines().collect::<Vec<_>>());
+}
+
+#[test]
+fn the_code_repositories_are_never_written() {
+    let world = World::pair();
+    world.bump("1.1.0");
+    for repo in ["fungal", "access"] {
+        let path = world.path(repo);
+        world.ok(&path, &["status"]);
+        assert_eq!(world.git(&path, &["for-each-ref", "--format=%(refname)"]).stdout, "refs/heads/main\n");
+        assert_eq!(world.git(&path, &["status", "--porcelain"]).stdout, "");
+    }
+}

@@ -1,0 +1,142 @@
+//! One step into a realm, from wherever a repository can be.
+
+use crate::world::{CONTRACT_FILE, EXPORTING, World, contract, snapshot};
+
+#[test]
+fn one_step_makes_the_realm_joins_it_and_installs_the_hook() {
+    let world = World::new();
+    let repo = world.repo("fungal");
+    let first = world.ok(&repo, &["init", "--realm", "aperture"]);
+    assert_eq!(world.read("fungal/.blue/config.yaml"), "realm:\n  name: aperture\nrepo: fungal\n");
+    let second = world.ok(&repo, &["init"]);
+    let json = world.json(&repo, &["init"]);
+    assert_eq!(
+        (&json["created_realm"], &json["joined"], &json["wrote_config"]),
+        (&false.into(), &false.into(), &false.into())
+    );
+    // The only realm of this machine needs no name.
+    let next = world.ok(&world.repo("access"), &["init"]);
+    snapshot("init", &[&first, &second, &next]);
+}
+
+#[test]
+fn a_repository_without_a_commit() {
+    let world = World::new();
+    world.git(&world.root(), &["init", "--quiet", "empty"]);
+    let empty = world.path("empty");
+    let init = world.ok(&empty, &["init", "--realm", "aperture"]);
+    let status = world.ok(&empty, &["status"]);
+    let check = world.blue(&empty, &["check"]).exits(1);
+    let publish = world.blue(&empty, &["contract", "publish"]).exits(1);
+    snapshot("init_empty", &[&init, &status, &check, &publish]);
+    // Its first commit is published, and from then on its root tells it from others.
+    world.ok(&empty, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "empty"]);
+    world.write("empty/.blue/bindings/s3-access.yaml", EXPORTING);
+    world.write(&format!("empty/{CONTRACT_FILE}"), &contract("1.0.0").replace("fungal", "empty"));
+    world.commit("empty", "Everything at once");
+    assert_eq!(world.version(), "1.0.0");
+}
+
+#[test]
+fn a_bare_repository() {
+    let world = World::new();
+    world.repo("fungal");
+    world.git(&world.root(), &["clone", "--quiet", "--bare", "fungal", "fungal.git"]);
+    let bare = world.path("fungal.git");
+    let init = world.ok(&bare, &["init", "--realm", "aperture", "--repo", "fungal"]);
+    assert!(!world.path("fungal.git/.blue").exists(), "there is no work tree to write it to");
+    // Its own configuration says where it belongs, as the next step told.
+    world.blue(&bare, &["status"]).exits(128);
+    world.git(&bare, &["config", "blue.realm", "aperture"]);
+    world.git(&bare, &["config", "blue.repo", "fungal"]);
+    assert_eq!(world.json(&bare, &["status"])["current_repo"], "fungal");
+    world.git(&bare, &["config", "--remove-section", "blue"]);
+    // Once its HEAD has the file, that counts.
+    world.ok(&world.path("fungal"), &["init"]);
+    world.commit("fungal", "Join the realm");
+    world.git(&world.path("fungal"), &["push", "--quiet", "../fungal.git", "main"]);
+    let status = world.json(&bare, &["status"]);
+    assert_eq!(status["current_repo"], "fungal");
+    let worktree = world.blue(&bare, &["check", "--worktree"]).exits(129);
+    snapshot("init_bare", &[&init, &worktree]);
+}
+
+#[test]
+fn a_subfolder_and_a_linked_work_tree() {
+    let world = World::new();
+    let repo = world.repo("fungal");
+    world.write("fungal/deep/er/x", "");
+    world.ok(&world.path("fungal/deep/er"), &["init", "--realm", "aperture"]);
+    assert!(world.path("fungal/.blue/config.yaml").exists() && !world.path("fungal/deep/er/.blue").exists());
+    let other = world.repo("access");
+    world.git(&other, &["worktree", "add", "--quiet", "../topic"]);
+    let init = world.ok(&world.path("topic"), &["init"]);
+    snapshot("init_linked", &[&init]);
+    assert!(world.path("topic/.blue/config.yaml").exists() && !world.path("access/.blue").exists());
+    // Its place on this machine is the main work tree's, and so is its name.
+    let repos = world.json(&repo, &["status"])["repos"].clone();
+    assert_eq!((&repos[0]["name"], &repos[0]["path"]), (&"access".into(), &other.to_str().unwrap().into()));
+}
+
+#[test]
+fn outside_of_git() {
+    let world = World::new();
+    std::fs::create_dir(world.path("folder")).unwrap();
+    let init = world.blue(&world.path("folder"), &["init", "--realm", "aperture"]).exits(128);
+    let hooks = world.blue(&world.path("folder"), &["hooks", "install"]).exits(128);
+    let nowhere = world.blue(&world.root(), &["-C", "nowhere", "status"]).exits(128);
+    snapshot("init_outside", &[&init, &hooks, &nowhere]);
+    assert!(!world.path("folder/.blue").exists());
+    assert!(!world.path("home/blue").exists(), "a realm that nobody is in");
+}
+
+#[test]
+fn the_name_is_origins_else_the_folders() {
+    let world = World::new();
+    for (folder, url, name) in [
+        ("a", Some("https://git.example.com/org/fungal.git"), "fungal"),
+        ("b", Some("git@git.example.com:access.git"), "access"),
+        ("c", None, "c"),
+    ] {
+        let repo = world.repo(folder);
+        if let Some(url) = url {
+            world.git(&repo, &["remote", "add", "origin", url]);
+        }
+        let answer = world.json(&repo, &["init", "--realm", "aperture"]);
+        assert_eq!(answer["current_repo"], name);
+    }
+    let odd = world.repo("not a name");
+    let run = world.blue(&odd, &["init", "--realm", "aperture"]).exits(129);
+    world.ok(&odd, &["init", "--realm", "aperture", "--repo", "a-name"]);
+    let secret = world.repo("d");
+    world.git(&secret, &["remote", "add", "origin", "https://ada:hunter2@git.example.com/org/d.git"]);
+    world.ok(&secret, &["init"]);
+    let stored = world.git(&world.store(), &["cat-file", "blob", "refs/blue/realm:repos/d.json"]);
+    assert!(stored.stdout.contains("https://git.example.com/org/d.git"), "no credentials: {stored}");
+    snapshot("init_names", &[&run]);
+}
+
+#[test]
+fn a_realm_has_to_be_said_where_it_cannot_be_told() {
+    let world = World::new();
+    let repo = world.repo("fungal");
+    let none = world.blue(&repo, &["init"]).exits(129);
+    world.ok(&repo, &["realm", "admin", "init", "--name", "aperture"]);
+    world.ok(&repo, &["realm", "admin", "init", "--name", "other"]);
+    let two = world.blue(&repo, &["init"]).exits(129);
+    snapshot("init_which", &[&none, &two]);
+    world.git(&repo, &["config", "blue.realm", "other"]);
+    assert_eq!(world.json(&repo, &["init"])["realm"], "other");
+}
+
+#[test]
+fn without_an_identity_nothing_is_written() {
+    let world = World::new();
+    let repo = world.repo("fungal");
+    let config =
+        world.read("home/gitconfig").replace("\tname = Ada\n\temail = ada@example.com\n", "\tuseConfigOnly = true\n");
+    world.write("home/gitconfig", &config);
+    let run = world.blue(&repo, &["init", "--realm", "aperture"]).exits(128);
+    snapshot("no_identity", &[&run]);
+    assert!(!world.path("fungal/.blue").exists());
+}

@@ -1,0 +1,21 @@
+//! The real program with the real git, end to end, sealed from the machine it runs on.
+//!
+//! These are slow next to tests of the library, so each stands for a promise to a user; the rules
+//! behind it are tested in every corner beside the code. Snapshots show stdout, stderr and exit
+//! code together; what the promise is stands in plain assertions beside them.
+
+mod world;
+
+mod check_break;
+mod check_rules;
+mod damage;
+mod editing;
+mod history;
+mod hooks;
+mod init;
+mod manners;
+mod notifications;
+mod ownership;
+mod publishing;
+mod which_realm;
+mod wire;

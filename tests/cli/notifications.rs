@@ -1,0 +1,281 @@
+//! A change reaches whoever it concerns, once, and nobody else.
+
+use serde_json::{Value, json};
+
+use crate::world::{BINDING_FILE, CONTRACT_FILE, World, contract, snapshot};
+
+/// What `status` tells a repository, by what it says; it is told then.
+fn told(world: &World, repo: &str) -> Vec<Value> {
+    world.json(&world.path(repo), &["status"])["notifications"].as_array().unwrap().clone()
+}
+
+/// The notifications of a repository in one state; asking tells nobody.
+fn listed(world: &World, repo: &str, state: &str) -> Vec<Value> {
+    let answer = world.json(&world.path(repo), &["notifications", "list", "--state", state]);
+    answer["notifications"].as_array().unwrap().clone()
+}
+
+fn pending(world: &World, repo: &str) -> usize {
+    listed(world, repo, "pending").len()
+}
+
+#[test]
+fn a_bump_on_main_is_pending_once_and_then_seen() {
+    let world = World::pair();
+    let consumer = world.path("access");
+    let commit = world.bump("1.1.0");
+    assert_eq!(commit.stderr, "git blue: published s3-access/s3-permissions 1.0.0 -> 1.1.0\n");
+
+    let listed_before = world.json(&consumer, &["notifications", "list"]);
+    let one = &listed_before["notifications"][0];
+    assert_eq!(
+        *one,
+        json!({
+            "id": one["id"],
+            "type": "contract_updated",
+            "change_type": "VersionChanged",
+            "realm": "aperture",
+            "domain": "s3-access",
+            "contract": "s3-permissions",
+            "from_repo": "fungal",
+            "changes": { "old_version": "1.0.0", "new_version": "1.1.0" },
+            "rollback": false,
+            "coalesced": 1,
+            "affects_me": true,
+            "import_satisfied": true,
+            "state": "pending",
+            "created_at": one["created_at"],
+        })
+    );
+    let id = one["id"].as_str().unwrap();
+    assert!(id.len() == 18 && id.starts_with("notif-") && id[6..].bytes().all(|b| b.is_ascii_hexdigit()), "{id}");
+    assert_eq!(
+        listed_before["summary"],
+        json!({"total": 1, "pending": 1, "seen": 0, "expired": 0, "expired_cleaned": 0})
+    );
+
+    let status = world.ok(&consumer, &["status"]);
+    assert!(status.stdout.contains("fungal changed s3-access/s3-permissions 1.0.0 -> 1.1.0"), "{status}");
+    let again = world.ok(&consumer, &["status"]);
+    assert!(!again.stdout.contains("fungal changed"), "{again}");
+    let list = world.ok(&consumer, &["notifications", "list"]);
+    snapshot("told_once", &[&commit, &status, &again, &list]);
+
+    let seen = listed(&world, "access", "seen");
+    assert_eq!(seen.len(), 1);
+    assert_eq!((&seen[0]["id"], &seen[0]["state"]), (&one["id"], &json!("seen")));
+    assert_eq!(pending(&world, "access"), 0);
+}
+
+#[test]
+fn a_commit_on_a_feature_branch_publishes_nothing() {
+    let world = World::pair();
+    world.git(&world.path("fungal"), &["switch", "--quiet", "-c", "feature"]);
+    let before = world.tip(crate::world::DOMAIN_REF);
+    let commit = world.bump("1.1.0");
+    assert_eq!(commit.all(), "");
+    assert_eq!(world.tip(crate::world::DOMAIN_REF), before);
+    assert_eq!(pending(&world, "access"), 0);
+    // Asked for by name, it says why not.
+    let run = world.blue(&world.path("fungal"), &["contract", "publish"]).exits(1);
+    snapshot("feature_branch", &[&run]);
+    // Merged, it is news.
+    world.git(&world.path("fungal"), &["switch", "--quiet", "main"]);
+    world.git(&world.path("fungal"), &["merge", "--quiet", "--no-ff", "-m", "Merge feature", "feature"]);
+    world.ok(&world.path("fungal"), &["contract", "publish"]);
+    assert_eq!(pending(&world, "access"), 1);
+}
+
+#[test]
+fn the_provider_and_a_repository_without_a_share_hear_nothing() {
+    let world = World::pair();
+    world.join("elsewhere");
+    world.bump("1.1.0");
+    assert_eq!(told(&world, "fungal"), Vec::<Value>::new());
+    assert_eq!(told(&world, "elsewhere"), Vec::<Value>::new());
+    assert_eq!(told(&world, "access").len(), 1);
+}
+
+#[test]
+fn a_change_and_its_rollback_cancel_out_for_whoever_saw_neither() {
+    let world = World::pair();
+    world.bump("1.1.0");
+    roll_back(&world);
+    assert_eq!(world.version(), "1.0.0");
+    assert_eq!(told(&world, "access"), Vec::<Value>::new());
+}
+
+#[test]
+fn a_rollback_is_news_for_whoever_saw_the_change() {
+    let world = World::pair();
+    world.bump("1.1.0");
+    assert_eq!(told(&world, "access").len(), 1);
+    roll_back(&world);
+    let status = world.ok(&world.path("access"), &["status", "--peek"]);
+    snapshot("rollback_told", &[&status]);
+    let told = told(&world, "access");
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0]["change_type"], "VersionChanged");
+    assert_eq!(told[0]["rollback"], true);
+    assert_eq!(told[0]["changes"], json!({"old_version": "1.1.0", "new_version": "1.0.0"}));
+}
+
+/// Back to 1.0.0, as its owner does it on purpose.
+fn roll_back(world: &World) {
+    world.bump("1.0.0");
+    let provider = world.path("fungal");
+    world.ok(&provider, &["contract", "publish", "--rollback", "--reason", "1.1.0 broke the masks"]);
+}
+
+#[test]
+fn looking_without_being_told() {
+    let world = World::pair();
+    let consumer = world.path("access");
+    world.bump("1.1.0");
+    for look in [
+        &["status", "--peek"][..],
+        &["check"],
+        &["contract", "get", "s3-access/s3-permissions"],
+        &["contract", "list"],
+        &["realm", "log"],
+        &["notifications", "list"],
+        &["hooks", "status"],
+    ] {
+        world.ok(&consumer, look);
+        assert_eq!(pending(&world, "access"), 1, "{look:?} told");
+    }
+    world.commit("access", "A commit, so that the hook runs");
+    assert_eq!(pending(&world, "access"), 1, "the hook told");
+    let peek = world.json(&consumer, &["status", "--peek"]);
+    assert_eq!(peek["notifications"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn nobody_was_told_where_nobody_read() {
+    let world = World::pair();
+    world.bump("1.1.0");
+    let run = world.blue_unread(&world.path("access"), &["status"]).exits(0);
+    assert_eq!(run.stderr, "");
+    assert_eq!(pending(&world, "access"), 1);
+}
+
+#[test]
+fn ack_marks_what_it_names() {
+    let world = World::pair();
+    let consumer = world.path("access");
+    world.bump("1.1.0");
+    world.write(&format!("fungal/{BINDING_FILE}"), "role: provider\nexports:\n  - contract: s3-permissions\n");
+    world.commit("fungal", "Name no source files");
+    let before = listed(&world, "access", "pending");
+    assert_eq!(before.len(), 2);
+    let id = before[0]["id"].as_str().unwrap();
+    let ack = world.json(&consumer, &["notifications", "ack", id]);
+    assert_eq!(ack["acknowledged"], json!([id]));
+    let left = listed(&world, "access", "pending");
+    assert_eq!(left, before[1..]);
+    assert_eq!(listed(&world, "access", "seen")[0]["id"], id);
+
+    let unknown = world.blue(&consumer, &["notifications", "ack", id]).exits(1);
+    let all = world.ok(&consumer, &["notifications", "ack", "--all"]);
+    snapshot("ack", &[&unknown, &all]);
+    assert_eq!(pending(&world, "access"), 0);
+}
+
+#[test]
+fn several_versions_are_one_notification() {
+    let world = World::pair();
+    for version in ["1.1.0", "1.2.0-rc.1", "1.2.0", "2.0.0"] {
+        world.bump(version);
+    }
+    let told = told(&world, "access");
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0]["coalesced"], 3, "a pre-release is no version to hear of");
+    assert_eq!(told[0]["changes"], json!({"old_version": "1.0.0", "new_version": "2.0.0"}));
+    assert_eq!(told[0]["import_satisfied"], false);
+}
+
+#[test]
+fn a_broken_import_is_shown_until_it_is_mended() {
+    let world = World::pair();
+    let consumer = world.path("access");
+    world.bump("2.0.0");
+    let first = world.ok(&consumer, &["status"]);
+    let second = world.ok(&consumer, &["status"]);
+    assert!(second.stdout.contains("broken: it is 2.0.0"), "{second}");
+    snapshot("broken_import_in_status", &[&first, &second]);
+    let answer = world.json(&consumer, &["status"]);
+    assert_eq!(answer["imports"][0]["state"], "broken");
+    assert_eq!(answer["imports"][0]["resolved_version"], Value::Null);
+}
+
+#[test]
+fn every_kind_of_change_has_its_word() {
+    let world = World::pair();
+    let (provider, consumer) = (world.path("fungal"), world.path("access"));
+    let kinds = |repo| -> Vec<_> {
+        let told = told(&world, repo);
+        told.iter().map(|one| (one["change_type"].clone(), one["contract"].clone(), one["from_repo"].clone())).collect()
+    };
+
+    let extra = contract("0.1.0").replace("s3-permissions", "extra");
+    world.write("fungal/.blue/contracts/s3-access/extra.yaml", &extra);
+    world.commit("fungal", "One more");
+    assert_eq!(kinds("access"), [(json!("ContractAdded"), json!("extra"), json!("fungal"))]);
+
+    world.ok(&provider, &["contract", "retire", "s3-access/extra", "--reason", "nobody wants it"]);
+    assert_eq!(kinds("access"), [(json!("ContractRetired"), json!("extra"), json!("fungal"))]);
+
+    world.write(&format!("access/{BINDING_FILE}"), &crate::world::importing(">=1.0.0, <3.0.0"));
+    world.commit("access", "Accept more");
+    assert_eq!(kinds("fungal"), [(json!("BindingAdded"), Value::Null, json!("access"))]);
+
+    world.git(&consumer, &["rm", "--quiet", BINDING_FILE]);
+    world.commit("access", "Read nothing any more");
+    assert_eq!(kinds("fungal"), [(json!("BindingRemoved"), Value::Null, json!("access"))]);
+    assert_eq!(kinds("access"), []);
+}
+
+#[test]
+fn words_around_a_contract_are_no_news() {
+    let world = World::pair();
+    let described = contract("1.0.0").replace("Paths that fungal writes and others read", "Paths");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &described);
+    world.commit("fungal", "Say it shorter");
+    assert_eq!(world.stored("contracts/s3-permissions.json")["description"], "Paths");
+    assert_eq!(pending(&world, "access"), 0);
+}
+
+#[test]
+fn what_is_older_than_a_week_is_listed_but_not_told() {
+    let world = World::pair();
+    world.bump("1.1.0");
+    world.pass_days(8);
+    let status = world.json(&world.path("access"), &["status"]);
+    assert_eq!(status["notifications"], json!([]));
+    let expired = listed(&world, "access", "expired");
+    assert_eq!((expired.len(), &expired[0]["state"]), (1, &json!("expired")));
+}
+
+#[test]
+fn a_repository_that_joins_a_domain_starts_from_what_it_finds() {
+    let world = World::pair();
+    world.bump("1.1.0");
+    let late = world.join("late");
+    world.ok(&late, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "late"]);
+    assert_eq!(pending(&world, "late"), 0);
+    world.bump("1.2.0");
+    let told = told(&world, "late");
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0]["changes"], json!({"old_version": "1.1.0", "new_version": "1.2.0"}));
+    assert_eq!((&told[0]["affects_me"], &told[0]["import_satisfied"]), (&json!(false), &Value::Null));
+}
+
+#[test]
+fn two_work_trees_of_one_repository_are_one_reader() {
+    let world = World::pair();
+    let consumer = world.path("access");
+    world.git(&consumer, &["worktree", "add", "--quiet", "../linked", "-b", "topic"]);
+    world.bump("1.1.0");
+    assert_eq!(told(&world, "linked").len(), 1);
+    assert_eq!(told(&world, "access"), Vec::<Value>::new());
+}

@@ -1,0 +1,374 @@
+//! Which commits become versions: only forwards, only whole, and never one version twice.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, EXPORTING, Run, World, contract, importing, snapshot};
+
+/// Publishes by hand, as after a command that runs no hook.
+fn publish(world: &World, repo: &str, more: &[&str]) -> Run {
+    world.blue(&world.path(repo), &[&["contract", "publish"], more].concat())
+}
+
+/// A hub, and two clones of it that are the same repository of the realm: `fungal`, which has
+/// published 1.0.0 and pushed it, and `second`.
+fn clones() -> World {
+    let world = World::solo();
+    world.git(&world.root(), &["clone", "--quiet", "--bare", "fungal", "hub.git"]);
+    let hub = world.path("hub.git");
+    world.git(&world.path("fungal"), &["remote", "add", "origin", hub.to_str().unwrap()]);
+    world.git(&world.root(), &["clone", "--quiet", "hub.git", "second"]);
+    world.ok(&world.path("second"), &["hooks", "install"]);
+    world
+}
+
+#[test]
+fn a_clone_that_is_behind_cannot_publish_backwards() {
+    let world = clones();
+    world.bump("1.1.0");
+    world.git(&world.path("fungal"), &["push", "--quiet", "origin", "main"]);
+    let before = world.tip(DOMAIN_REF);
+
+    // The stale clone has a higher version, and no idea of the published commit.
+    world.write(&format!("second/{CONTRACT_FILE}"), &contract("1.2.0"));
+    let commit = world.commit("second", "Paths 1.2.0");
+    let run = publish(&world, "second", &[]).exits(1);
+    assert!(run.stderr.contains("fetch first"), "{run}");
+    snapshot("stale_clone", &[&commit, &run]);
+    assert_eq!(world.tip(DOMAIN_REF), before);
+
+    world.git(&world.path("second"), &["pull", "--quiet", "--rebase", "-X", "theirs"]);
+    publish(&world, "second", &[]).exits(0);
+    assert_eq!(world.version(), "1.2.0");
+}
+
+#[test]
+fn a_commit_that_was_fetched_and_not_merged_is_still_unknown() {
+    let world = clones();
+    world.bump("1.1.0");
+    world.git(&world.path("fungal"), &["push", "--quiet", "origin", "main"]);
+    world.git(&world.path("second"), &["fetch", "--quiet"]);
+    world.write(&format!("second/{CONTRACT_FILE}"), &contract("1.2.0"));
+    world.commit("second", "Paths 1.2.0");
+    let run = publish(&world, "second", &[]).exits(1);
+    assert!(run.stderr.contains("fetch first"), "{run}");
+    assert_eq!(world.version(), "1.1.0");
+}
+
+#[test]
+fn an_amended_commit_takes_the_place_of_its_first_try() {
+    let world = World::pair();
+    world.bump("1.1.0");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.2.0"));
+    let amend = world.git(&world.path("fungal"), &["commit", "--quiet", "-a", "--amend", "-m", "Paths 1.2.0"]);
+    assert_eq!(amend.stderr, "git blue: published s3-access/s3-permissions 1.1.0 -> 1.2.0\n");
+    let head = world.line(&world.path("fungal"), &["rev-parse", "HEAD"]);
+    assert_eq!(world.stored("sources/fungal.json")["commit"], head);
+}
+
+#[test]
+fn rebased_commits_take_the_place_of_those_that_were_published() {
+    let world = World::pair();
+    let provider = world.path("fungal");
+    world.git(&provider, &["switch", "--quiet", "-c", "base"]);
+    world.write("fungal/other.txt", "elsewhere\n");
+    world.commit("fungal", "Elsewhere");
+    world.git(&provider, &["switch", "--quiet", "main"]);
+    for version in ["1.1.0", "1.2.0", "1.3.0"] {
+        world.bump(version);
+    }
+    world.git(&provider, &["rebase", "--quiet", "base"]);
+    assert_eq!(publish(&world, "fungal", &[]).exits(0).stdout, "nothing to publish\n");
+    // The rebased history goes on as if nothing had happened.
+    let commit = world.bump("1.4.0");
+    assert_eq!(commit.stderr, "git blue: published s3-access/s3-permissions 1.3.0 -> 1.4.0\n");
+}
+
+#[test]
+fn reset_back_is_no_rollback_and_reset_forth_is_no_news() {
+    let world = World::pair();
+    let provider = world.path("fungal");
+    world.bump("1.1.0");
+    let before = world.tip(DOMAIN_REF);
+    world.git(&provider, &["reset", "--quiet", "--hard", "HEAD~1"]);
+    let back = publish(&world, "fungal", &[]).exits(1);
+    assert!(back.stderr.contains("would go down from 1.1.0 to 1.0.0"), "{back}");
+    world.git(&provider, &["reset", "--quiet", "--hard", "HEAD@{1}"]);
+    let forth = publish(&world, "fungal", &[]).exits(0);
+    assert_eq!(forth.stdout, "nothing to publish\n");
+    assert_eq!(world.tip(DOMAIN_REF), before);
+
+    // After a reset this clone is still the one that knows: it may go on from there.
+    world.git(&provider, &["reset", "--quiet", "--hard", "HEAD~1"]);
+    let commit = world.bump("1.2.0");
+    assert_eq!(commit.stderr, "git blue: published s3-access/s3-permissions 1.1.0 -> 1.2.0\n");
+    snapshot("reset", &[&back, &forth, &commit]);
+}
+
+#[test]
+fn an_older_commit_of_the_branch_does_not_bring_an_older_binding_back() {
+    let world = World::pair();
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <3.0.0"));
+    world.commit("access", "Accept more");
+    let before = world.tip(DOMAIN_REF);
+    let run = publish(&world, "access", &["--commit", "HEAD~1"]).exits(1);
+    assert_eq!(world.tip(DOMAIN_REF), before);
+    // Unless that is what is wanted.
+    let back = publish(&world, "access", &["--commit", "HEAD~1", "--rollback", "--reason", "too early"]).exits(0);
+    snapshot("older_commit", &[&run, &back]);
+    assert_eq!(world.stored("bindings/access.json")["imports"][0]["version"], ">=1.0.0, <2.0.0");
+    // The newer commit is news again.
+    publish(&world, "access", &[]).exits(0);
+    assert_eq!(world.stored("bindings/access.json")["imports"][0]["version"], ">=1.0.0, <3.0.0");
+}
+
+#[test]
+fn every_refusal_is_told_at_once_with_its_place() {
+    let world = World::pair();
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("0.9.0"));
+    let wrong = contract("0.1.0").replace("s3-permissions", "wrong").replace("\"jobs/*/masks/*\"", "7");
+    world.write("fungal/.blue/contracts/s3-access/wrong.yaml", &wrong);
+    world.commit("fungal", "Two mistakes");
+    let run = publish(&world, "fungal", &[]).exits(1);
+    let problems = world.json(&world.path("fungal"), &["contract", "publish"])["problems"].clone();
+    let places: Vec<_> = problems.as_array().unwrap().iter().map(|one| (&one["file"], &one["line"])).collect();
+    let wrong = json!(".blue/contracts/s3-access/wrong.yaml");
+    assert_eq!(places, [(&json!(CONTRACT_FILE), &json!(2)), (&wrong, &Value::Null)]);
+    snapshot("two_refusals", &[&run]);
+}
+
+#[test]
+fn one_version_has_one_content() {
+    let world = World::pair();
+    let before = world.tip(DOMAIN_REF);
+    let other = contract("1.0.0").replace("v1.0.0", "something else");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &other);
+    let commit = world.commit("fungal", "Change it in place");
+    let run = publish(&world, "fungal", &[]).exits(1);
+    let answer = world.json(&world.path("fungal"), &["contract", "publish"]);
+    assert_eq!((&answer["status"], &answer["code"]), (&json!("error"), &json!("version-reused")));
+    assert!(answer["message"].as_str().unwrap().contains("bump to 1.1.0"), "{answer}");
+    snapshot("version_reused", &[&commit, &run]);
+    assert_eq!(world.tip(DOMAIN_REF), before);
+}
+
+#[test]
+fn a_version_goes_down_on_purpose_alone() {
+    let world = World::pair();
+    world.bump("1.1.0");
+    let down = world.bump("1.0.0");
+    assert!(down.stderr.contains("would go down from 1.1.0 to 1.0.0"), "{down}");
+    assert_eq!(world.version(), "1.1.0");
+    let without = publish(&world, "fungal", &["--rollback"]).exits(129);
+    let dry = publish(&world, "fungal", &["--rollback", "--reason", "broke the masks", "--dry-run"]).exits(0);
+    assert_eq!(world.version(), "1.1.0");
+    let run = publish(&world, "fungal", &["--rollback", "--reason", "broke the masks"]).exits(0);
+    assert_eq!(world.version(), "1.0.0");
+    assert!(world.git(&world.store(), &["log", "-1", DOMAIN_REF]).stdout.contains("broke the masks"));
+    // A rollback goes to what was published, not to something new.
+    world.bump("0.9.0");
+    let never = publish(&world, "fungal", &["--rollback", "--reason", "no"]).exits(1);
+    snapshot("rollback", &[&down, &without, &dry, &run, &never]);
+}
+
+#[test]
+fn a_pre_release_is_published_and_not_current() {
+    let world = World::pair();
+    let provider = world.path("fungal");
+    world.bump("2.0.0-rc.1");
+    assert_eq!(world.version(), "1.0.0");
+    assert_eq!(world.stored("versions/s3-permissions/2.0.0-rc.1.json")["version"], "2.0.0-rc.1");
+    let get = world.json(&provider, &["contract", "get", "s3-access/s3-permissions", "--version", "2.0.0-rc.1"]);
+    assert_eq!(get["contract"]["value"]["read"][1], "v2.0.0-rc.1");
+    assert_eq!(get["current_version"], "1.0.0");
+    // It is fixed for good like any other.
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("2.0.0-rc.1").replace("v2", "w2"));
+    world.commit("fungal", "Change the candidate");
+    publish(&world, "fungal", &[]).exits(1);
+    world.bump("2.0.0");
+    assert_eq!(world.version(), "2.0.0");
+}
+
+#[test]
+fn publishing_twice_is_publishing_once() {
+    let world = World::pair();
+    world.bump("1.1.0");
+    let before = world.tip(DOMAIN_REF);
+    let again = publish(&world, "fungal", &[]).exits(0);
+    assert_eq!(again.stdout, "nothing to publish\n");
+    world.write("fungal/README.md", "more\n");
+    let unrelated = world.commit("fungal", "Nothing of the realm's");
+    assert_eq!(unrelated.all(), "");
+    publish(&world, "fungal", &[]).exits(0);
+    assert_eq!(world.tip(DOMAIN_REF), before);
+}
+
+#[test]
+fn a_dry_run_says_what_would_happen_and_does_nothing() {
+    let world = World::pair();
+    world.git(&world.path("fungal"), &["config", "blue.publish", "off"]);
+    world.bump("1.1.0");
+    let before = world.tip(DOMAIN_REF);
+    let run = publish(&world, "fungal", &["--dry-run"]).exits(0);
+    snapshot("dry_run", &[&run]);
+    let answer = world.json(&world.path("fungal"), &["contract", "publish", "--dry-run"]);
+    assert_eq!(
+        answer["published"],
+        json!([{"domain": "s3-access", "contract": "s3-permissions", "change": "updated",
+                "old_version": "1.0.0", "new_version": "1.1.0"}])
+    );
+    assert_eq!(world.tip(DOMAIN_REF), before);
+}
+
+#[test]
+fn nothing_is_published_where_one_file_is_wrong() {
+    let world = World::pair();
+    let before = world.tip(DOMAIN_REF);
+    let wrong = contract("0.1.0").replace("s3-permissions", "wrong");
+    for (what, text) in [
+        ("a value that fails", wrong.replace("read: [\"jobs/*/masks/*\", \"v0.1.0\"]", "read: [1, \"x\", true]")),
+        ("a schema that is none", wrong.replace("type: object", "type: objekt")),
+        ("a bare number", wrong.replace("\"0.1.0\"\n", "0.10\n")),
+        ("an unknown field", wrong.replace("owner:", "ownr: x\nowner:")),
+        ("no YAML", "name: [\n".to_owned()),
+    ] {
+        world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
+        world.write("fungal/.blue/contracts/s3-access/wrong.yaml", &text);
+        let commit = world.commit("fungal", what);
+        let run = publish(&world, "fungal", &[]).exits(1);
+        assert!(run.stderr.contains("wrong"), "{what}: {run}");
+        snapshot(&format!("invalid_{}", what.replace(' ', "_")), &[&commit, &run]);
+        // Refused every time, not only the first.
+        publish(&world, "fungal", &[]).exits(1);
+        assert_eq!(world.tip(DOMAIN_REF), before, "{what}");
+    }
+    world.git(&world.path("fungal"), &["rm", "--quiet", ".blue/contracts/s3-access/wrong.yaml"]);
+    world.commit("fungal", "Take it away");
+    assert_eq!(world.version(), "1.1.0");
+}
+
+#[test]
+fn two_domains_are_published_wholly_or_not_at_all() {
+    let world = World::solo();
+    world.ok(&world.path("fungal"), &["realm", "admin", "domain", "--name", "events", "--repos", "fungal"]);
+    world.bump("1.1.0");
+    let before = world.tip("refs/blue/domains/events");
+    let tip = world.tip(DOMAIN_REF);
+    // `events` comes first and is in order; `s3-access` is refused.
+    world.write("fungal/.blue/contracts/events/jobs.yaml", &contract("1.0.0").replace("s3-permissions", "jobs"));
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0"));
+    world.commit("fungal", "One good, one bad");
+    publish(&world, "fungal", &[]).exits(1);
+    assert_eq!((world.tip("refs/blue/domains/events"), world.tip(DOMAIN_REF)), (before, tip));
+}
+
+#[test]
+fn a_contract_file_that_is_removed_is_reported_and_its_contract_stays() {
+    let world = World::pair();
+    world.git(&world.path("fungal"), &["config", "blue.publish", "off"]);
+    world.git(&world.path("fungal"), &["rm", "--quiet", CONTRACT_FILE]);
+    world.commit("fungal", "Remove the contract");
+    let check = world.blue(&world.path("fungal"), &["check"]).exits(0);
+    assert!(check.stdout.contains("file-removed"), "{check}");
+    let run = publish(&world, "fungal", &[]).exits(0);
+    snapshot("contract_removed", &[&check, &run]);
+    assert_eq!(world.version(), "1.0.0");
+    let answer = world.json(&world.path("access"), &["notifications", "list"]);
+    assert_eq!(answer["notifications"], json!([]));
+}
+
+#[test]
+fn a_binding_file_that_is_removed_ends_the_part() {
+    let world = World::pair();
+    world.git(&world.path("access"), &["rm", "--quiet", BINDING_FILE]);
+    let commit = world.commit("access", "Read nothing any more");
+    assert_eq!(commit.stderr, "git blue: published the binding in s3-access\n");
+    let bindings = world.json(&world.path("fungal"), &["status", "--peek"])["domains"][0]["bindings"].clone();
+    assert_eq!(bindings.as_array().unwrap().len(), 1);
+    let told = world.json(&world.path("fungal"), &["status"])["notifications"].clone();
+    assert_eq!((&told[0]["change_type"], &told[0]["contract"]), (&json!("BindingRemoved"), &Value::Null));
+}
+
+#[test]
+fn the_work_tree_is_not_published_but_a_commit_is() {
+    let world = World::pair();
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
+    publish(&world, "fungal", &[]).exits(0);
+    world.git(&world.path("fungal"), &["add", "--all"]);
+    publish(&world, "fungal", &[]).exits(0);
+    assert_eq!(world.version(), "1.0.0");
+}
+
+#[test]
+fn when_commits_are_published_is_configured() {
+    let world = clones();
+    let provider = world.path("fungal");
+    let set = |value: &str| {
+        world.git(&provider, &["config", "blue.publish", value]);
+    };
+    for never in ["off", "ci"] {
+        set(never);
+        assert_eq!(world.bump("1.1.0").all(), "");
+        assert_eq!(world.version(), "1.0.0");
+        world.git(&provider, &["reset", "--quiet", "--hard", "HEAD~1"]);
+    }
+    set("pushed");
+    world.git(&provider, &["fetch", "--quiet"]);
+    assert_eq!(world.bump("1.1.0").all(), "");
+    assert_eq!(world.version(), "1.0.0");
+    set("always");
+    let wrong = world.bump("1.2.0");
+    assert!(wrong.stderr.contains("it is commit, pushed, ci or off"), "{wrong}");
+    set("commit");
+    world.bump("1.3.0");
+    assert_eq!(world.version(), "1.3.0");
+}
+
+#[test]
+fn the_publishing_branch_is_configured_or_told() {
+    let world = World::solo();
+    let provider = world.path("fungal");
+    world.git(&provider, &["switch", "--quiet", "-c", "release"]);
+    world.git(&provider, &["config", "blue.publishBranch", "release"]);
+    world.bump("1.1.0");
+    assert_eq!(world.version(), "1.1.0");
+    world.git(&provider, &["config", "--unset", "blue.publishBranch"]);
+    // Now `main`, as init.defaultBranch says and it exists.
+    world.bump("1.2.0");
+    assert_eq!(world.version(), "1.1.0");
+    world.git(&provider, &["branch", "--quiet", "-D", "main"]);
+    // The only branch there is.
+    publish(&world, "fungal", &[]).exits(0);
+    assert_eq!(world.version(), "1.2.0");
+}
+
+#[test]
+fn a_detached_head_publishes_what_the_branch_has() {
+    let world = World::solo();
+    let provider: PathBuf = world.path("fungal");
+    world.git(&provider, &["switch", "--quiet", "--detach"]);
+    assert_eq!(world.bump("1.1.0").all(), "");
+    publish(&world, "fungal", &[]).exits(1);
+    world.git(&provider, &["branch", "--quiet", "-f", "main", "HEAD"]);
+    publish(&world, "fungal", &[]).exits(0);
+    assert_eq!(world.version(), "1.1.0");
+}
+
+#[test]
+fn only_the_exporter_needs_the_contract_to_be_there() {
+    // A consumer may bind before the contract is published, and hears of it when it is.
+    let world = World::new();
+    world.join("fungal");
+    let consumer = world.join("access");
+    world.ok(&consumer, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "access,fungal"]);
+    world.write(&format!("access/{BINDING_FILE}"), &importing("^1.0.0"));
+    world.commit("access", "Wait for it");
+    assert_eq!(world.stored("bindings/access.json")["imports"][0]["resolved_version"], Value::Null);
+    world.write(&format!("fungal/{BINDING_FILE}"), EXPORTING);
+    world.bump("1.0.0");
+    let told = world.json(&consumer, &["status"])["notifications"].clone();
+    let kinds: Vec<_> = told.as_array().unwrap().iter().map(|one| one["change_type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["ContractAdded", "BindingAdded"]);
+    assert_eq!(told[0]["import_satisfied"], true);
+}

@@ -1,0 +1,353 @@
+//! The JSON of `--json`: strict types, spelled as seed 002 spells them. A field that is lost, renamed
+//! or unknown here fails; what we answer beyond the seed stands below `more` in each type.
+
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use crate::world::{World, contract};
+
+/// Asks, and reads the answer into its strict type.
+fn answer<T: DeserializeOwned>(world: &World, repo: &str, args: &[&str]) -> T {
+    let value = world.json(&world.path(repo), args);
+    serde_json::from_value(value.clone()).unwrap_or_else(|error| panic!("{error}: {value:#}"))
+}
+
+#[derive(Debug, Deserialize, PartialEq)]
+#[serde(rename_all = "lowercase")]
+enum Status {
+    Success,
+}
+
+#[derive(Debug, Deserialize, PartialEq)]
+enum Role {
+    Provider,
+    Consumer,
+    Both,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RealmStatus {
+    status: Status,
+    realm: String,
+    current_repo: String,
+    repos: Vec<Repo>,
+    domains: Vec<Domain>,
+    notifications: Vec<Notification>,
+    next_steps: Vec<String>,
+    // more
+    imports: Vec<Value>,
+    unreadable: Vec<String>,
+    more_notifications: usize,
+}
+
+#[derive(Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+struct Repo {
+    name: String,
+    path: Option<String>,
+    is_current: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Domain {
+    name: String,
+    members: Vec<String>,
+    contracts: Vec<Contract>,
+    bindings: Vec<Binding>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Contract {
+    name: String,
+    version: String,
+    owner: String,
+}
+
+#[derive(Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+struct Binding {
+    repo: String,
+    role: Role,
+    exports: usize,
+    imports: usize,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Notification {
+    id: String,
+    realm: String,
+    domain: String,
+    contract: Option<String>,
+    from_repo: String,
+    change_type: String,
+    changes: Changes,
+    created_at: String,
+    state: String,
+    // more
+    #[serde(rename = "type")]
+    kind: String,
+    rollback: bool,
+    coalesced: usize,
+    affects_me: bool,
+    import_satisfied: Option<bool>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Changes {
+    old_version: Option<String>,
+    new_version: Option<String>,
+}
+
+#[test]
+fn realm_status() {
+    let world = World::pair();
+    world.bump("1.1.0");
+    let status: RealmStatus = answer(&world, "access", &["realm", "status"]);
+    assert_eq!(status.status, Status::Success);
+    assert_eq!((&*status.realm, &*status.current_repo), ("aperture", "access"));
+    let path = |name: &str| Some(world.path(name).display().to_string());
+    assert_eq!(
+        status.repos,
+        [
+            Repo { name: "access".into(), path: path("access"), is_current: true },
+            Repo { name: "fungal".into(), path: path("fungal"), is_current: false },
+        ]
+    );
+    let domain = &status.domains[0];
+    assert_eq!((&*domain.name, &domain.members[..]), ("s3-access", &["access".to_owned(), "fungal".to_owned()][..]));
+    let Contract { name, version, owner } = &domain.contracts[0];
+    assert_eq!((&**name, &**version, &**owner), ("s3-permissions", "1.1.0", "fungal"));
+    assert_eq!(
+        domain.bindings,
+        [
+            Binding { repo: "access".into(), role: Role::Consumer, exports: 0, imports: 1 },
+            Binding { repo: "fungal".into(), role: Role::Provider, exports: 1, imports: 0 },
+        ]
+    );
+    let Changes { old_version, new_version } = &status.notifications[0].changes;
+    assert_eq!((old_version.as_deref(), new_version.as_deref()), (Some("1.0.0"), Some("1.1.0")));
+    assert!(!status.next_steps.is_empty() && status.imports.len() == 1 && status.unreadable.is_empty());
+    assert_eq!(status.more_notifications, 0);
+}
+
+#[test]
+fn the_short_forms_answer_the_same() {
+    let world = World::pair();
+    let dir = world.path("access");
+    for (short, long) in
+        [(&["status", "--peek"][..], &["realm", "status", "--peek"][..]), (&["check"], &["realm", "check"])]
+    {
+        assert_eq!(world.json(&dir, short), world.json(&dir, long));
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RealmCheck {
+    status: Status,
+    realm: String,
+    current_repo: Option<String>,
+    valid: bool,
+    errors: Vec<Value>,
+    warnings: Vec<Value>,
+    schema_hashes: Vec<SchemaHash>,
+    notifications: Vec<Notification>,
+    next_steps: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SchemaHash {
+    domain: String,
+    contract: String,
+    version: String,
+    schema_hash: String,
+    owner: String,
+}
+
+#[test]
+fn realm_check() {
+    let world = World::pair();
+    world.bump("1.1.0");
+    let check: RealmCheck = answer(&world, "access", &["realm", "check"]);
+    assert_eq!(
+        (check.status, &*check.realm, check.current_repo.as_deref()),
+        (Status::Success, "aperture", Some("access"))
+    );
+    assert!(check.valid && check.errors.is_empty() && check.warnings.is_empty());
+    let hash = &check.schema_hashes[0];
+    assert_eq!(
+        (&*hash.domain, &*hash.contract, &*hash.version, &*hash.owner),
+        ("s3-access", "s3-permissions", "1.1.0", "fungal")
+    );
+    // SHA-256 of RFC 8785's form, as any other program computes it.
+    assert_eq!(hash.schema_hash, "5420010fc8fb1df4b28096e3bf569859f4365b7071a99616c76b8d74cc6dfdb9");
+    assert_eq!(check.next_steps, ["All checks passed. Ready to proceed."]);
+    // What is pending comes along, and stays pending.
+    for _ in 0..2 {
+        let check: RealmCheck = answer(&world, "access", &["check"]);
+        assert_eq!((check.notifications.len(), &*check.notifications[0].state), (1, "pending"));
+    }
+    let published: RealmCheck = answer(&world, "access", &["check", "--published"]);
+    assert_eq!(published.current_repo, None);
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ContractGet {
+    status: Status,
+    realm: String,
+    domain: String,
+    contract: Detail,
+    bindings: Vec<Relation>,
+    current_repo: Option<String>,
+    next_steps: Vec<String>,
+    // more
+    versions: Vec<String>,
+    current_version: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Detail {
+    name: String,
+    version: String,
+    owner: String,
+    compatibility: Compatibility,
+    schema: Value,
+    value: Value,
+    evolution: Vec<Evolution>,
+    // more
+    description: String,
+    supported: Vec<String>,
+    validation: Value,
+    deprecated: Option<Value>,
+    schema_hash: Option<String>,
+    content_hash: Option<String>,
+    retired: Option<Value>,
+    yanked: Vec<Value>,
+}
+
+#[derive(Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+struct Compatibility {
+    backwards: bool,
+    forwards: bool,
+}
+
+#[derive(Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+struct Evolution {
+    version: String,
+    changes: Vec<String>,
+    compatible: bool,
+}
+
+#[derive(Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+struct Relation {
+    repo: String,
+    role: Role,
+    relationship: String,
+    version_req: Option<String>,
+}
+
+#[test]
+fn contract_get() {
+    let world = World::pair();
+    let text = contract("1.1.0") + "evolution: [{ version: \"1.0.0\", changes: [Initial release] }]\n";
+    world.write(&format!("fungal/{}", crate::world::CONTRACT_FILE), &text);
+    world.commit("fungal", "Say what changed");
+    let get: ContractGet = answer(&world, "access", &["contract", "get", "s3-access/s3-permissions"]);
+    assert_eq!((get.status, &*get.realm, &*get.domain), (Status::Success, "aperture", "s3-access"));
+    assert_eq!(get.current_repo.as_deref(), Some("access"));
+    let detail = &get.contract;
+    assert_eq!((&*detail.name, &*detail.version, &*detail.owner), ("s3-permissions", "1.1.0", "fungal"));
+    assert_eq!(detail.compatibility, Compatibility { backwards: true, forwards: false });
+    assert_eq!((&detail.schema["type"], &detail.value["read"][1]), (&"object".into(), &"v1.1.0".into()));
+    let first = Evolution { version: "1.0.0".into(), changes: vec!["Initial release".into()], compatible: true };
+    assert_eq!(detail.evolution, [first]);
+    assert!(!detail.description.is_empty() && detail.supported.is_empty() && detail.validation.is_object());
+    assert!(detail.deprecated.is_none() && detail.retired.is_none() && detail.yanked.is_empty());
+    assert!([&detail.schema_hash, &detail.content_hash].iter().all(|hash| hash.as_ref().unwrap().len() == 64));
+    let relation = |repo: &str, role, relationship: &str, version_req: Option<&str>| Relation {
+        repo: repo.into(),
+        role,
+        relationship: relationship.into(),
+        version_req: version_req.map(Into::into),
+    };
+    assert_eq!(
+        get.bindings,
+        [
+            relation("access", Role::Consumer, "imports", Some(">=1.0.0, <2.0.0")),
+            relation("fungal", Role::Provider, "exports", None),
+        ]
+    );
+    assert_eq!(get.next_steps, ["fungal owns this contract. Changes are made there."]);
+    assert_eq!(
+        (&get.versions[..], get.current_version.as_deref()),
+        (&["1.0.0".to_owned(), "1.1.0".to_owned()][..], Some("1.1.0"))
+    );
+    let mine: ContractGet = answer(&world, "fungal", &["contract", "get", "s3-access/s3-permissions"]);
+    assert_eq!(mine.next_steps, ["You own this contract. You can modify it."]);
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NotificationsList {
+    status: Status,
+    realm: String,
+    current_repo: String,
+    filter: String,
+    notifications: Vec<Notification>,
+    summary: Summary,
+    next_steps: Vec<String>,
+    // more
+    total: usize,
+    next_cursor: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Summary {
+    total: usize,
+    pending: usize,
+    seen: usize,
+    expired_cleaned: usize,
+    // more
+    expired: usize,
+}
+
+#[test]
+fn notifications_list() {
+    let world = World::pair();
+    world.bump("1.1.0");
+    let list: NotificationsList = answer(&world, "access", &["notifications", "list", "--state", "pending"]);
+    assert_eq!((list.status, &*list.realm, &*list.current_repo), (Status::Success, "aperture", "access"));
+    assert_eq!((&*list.filter, list.total, list.next_cursor), ("pending", 1, None));
+    let Summary { total, pending, seen, expired, expired_cleaned } = list.summary;
+    assert_eq!((total, pending, seen, expired, expired_cleaned), (1, 1, 0, 0, 0));
+    assert_eq!(list.next_steps, ["1 pending notification to review"]);
+    let one = &list.notifications[0];
+    assert!(one.id.starts_with("notif-"));
+    assert_eq!((&*one.realm, &*one.domain, one.contract.as_deref()), ("aperture", "s3-access", Some("s3-permissions")));
+    assert_eq!((&*one.from_repo, &*one.change_type, &*one.kind), ("fungal", "VersionChanged", "contract_updated"));
+    assert_eq!((one.rollback, one.coalesced, one.affects_me, one.import_satisfied), (false, 1, true, Some(true)));
+    assert!(one.created_at.starts_with("2026-01-24T12:") && one.created_at.ends_with(":00Z"), "{}", one.created_at);
+    assert_eq!(one.state, "pending");
+}
+
+#[test]
+fn both_is_a_role_too() {
+    let world = World::pair();
+    let dir = world.path("access");
+    let binding = ["realm", "admin", "binding", "--domain", "s3-access", "--repo", "access", "--role", "both"];
+    world.ok(&dir, &binding);
+    let status: RealmStatus = answer(&world, "fungal", &["status"]);
+    assert_eq!(status.domains[0].bindings[0].role, Role::Both);
+}

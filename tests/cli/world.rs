@@ -1,0 +1,388 @@
+//! A sealed world: a home of its own, a clock that moves a minute a command, and no variable,
+//! configuration or hook of the machine that runs the tests.
+
+use std::{
+    cell::Cell,
+    ffi::OsStr,
+    io::Write as _,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+};
+
+use serde_json::Value;
+
+/// The realm, domain and contract that most tests work with, named as in the issue.
+pub const REALM: &str = "aperture";
+pub const CONTRACT_FILE: &str = ".blue/contracts/s3-access/s3-permissions.yaml";
+pub const BINDING_FILE: &str = ".blue/bindings/s3-access.yaml";
+pub const DOMAIN_REF: &str = "refs/blue/domains/s3-access";
+
+/// What a fresh user has configured. Nothing that runs later or in the background.
+const GIT_CONFIG: &str = "\
+[user]
+\tname = Ada
+\temail = ada@example.com
+[init]
+\tdefaultBranch = main
+[advice]
+\tdetachedHead = false
+[gc]
+\tauto = 0
+[maintenance]
+\tauto = false
+[protocol \"file\"]
+\tallow = always
+";
+
+pub struct World {
+    temp: tempfile::TempDir,
+    minutes: Cell<i64>,
+}
+
+/// What one command did.
+#[derive(Debug)]
+pub struct Run {
+    pub stdout: String,
+    pub stderr: String,
+    pub code: i32,
+    line: String,
+    root: PathBuf,
+}
+
+impl World {
+    /// A home, and nothing else.
+    pub fn new() -> Self {
+        let temp = tempfile::Builder::new().prefix("blue-e2e-").tempdir().unwrap();
+        let world = Self { temp, minutes: Cell::new(0) };
+        std::fs::create_dir(world.root().join("home")).unwrap();
+        std::fs::write(world.root().join("home/gitconfig"), GIT_CONFIG).unwrap();
+        world
+    }
+
+    /// A realm with one domain, its provider `fungal`, which has published s3-permissions 1.0.0
+    /// under post-commit hooks, and its consumer `access`, which imports `>=1.0.0, <2.0.0`. Nothing
+    /// is pending for either.
+    pub fn pair() -> Self {
+        let world = Self::solo();
+        world.join("access");
+        world.ok(&world.path("access"), &["realm", "admin", "domain", "--name", "s3-access", "--repos", "access"]);
+        world.write("access/cdk/access_stack.py", "# uses s3-permissions\n");
+        world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <2.0.0"));
+        world.commit("access", "Read from the masks");
+        world.settle();
+        world
+    }
+
+    /// A realm, a domain with one member, `fungal`, which has published s3-permissions 1.0.0.
+    pub fn solo() -> Self {
+        let world = Self::new();
+        world.join("fungal");
+        world.ok(&world.path("fungal"), &["realm", "admin", "domain", "--name", "s3-access", "--repos", "fungal"]);
+        world.write("fungal/models/s3_paths.py", "# the paths\n");
+        world.write(&format!("fungal/{BINDING_FILE}"), EXPORTING);
+        world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0"));
+        world.commit("fungal", "Agree on the paths");
+        world
+    }
+
+    /// Tells everybody what there is to tell, so that a test starts from nothing pending.
+    pub fn settle(&self) {
+        for repo in self.root().read_dir().unwrap().map(|entry| entry.unwrap().path()) {
+            if repo.join(".blue/config.yaml").exists() {
+                self.ok(&repo, &["status"]);
+            }
+        }
+    }
+
+    pub fn root(&self) -> PathBuf {
+        // On some systems the folder for temporary files is reached through a link.
+        self.temp.path().canonicalize().unwrap()
+    }
+
+    pub fn path(&self, relative: &str) -> PathBuf {
+        self.root().join(relative)
+    }
+
+    /// The store of the realm.
+    pub fn store(&self) -> PathBuf {
+        self.path(&format!("home/blue/realms/{REALM}.git"))
+    }
+
+    /// Makes a repository with one commit.
+    pub fn repo(&self, name: &str) -> PathBuf {
+        let path = self.path(name);
+        self.git(&self.root(), &["init", "--quiet", name]);
+        self.write(&format!("{name}/README.md"), &format!("# {name}\n"));
+        self.commit(name, "Start");
+        path
+    }
+
+    /// Makes a repository that is in the realm, hooks in place, its `.blue/config.yaml` committed.
+    pub fn join(&self, name: &str) -> PathBuf {
+        let path = self.repo(name);
+        self.ok(&path, &["init", "--realm", REALM]);
+        self.commit(name, "Join the realm");
+        path
+    }
+
+    pub fn write(&self, path: &str, text: &str) {
+        let path = self.path(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    pub fn read(&self, path: &str) -> String {
+        std::fs::read_to_string(self.path(path)).unwrap()
+    }
+
+    /// Commits everything in a repository, and returns what git and the hook said.
+    pub fn commit(&self, repo: &str, message: &str) -> Run {
+        let path = self.path(repo);
+        self.git(&path, &["add", "--all"]);
+        self.git(&path, &["commit", "--quiet", "--allow-empty", "-m", message])
+    }
+
+    /// Publishes a version of the contract as people do: write, commit, the hook does the rest.
+    pub fn bump(&self, version: &str) -> Run {
+        self.write(&format!("fungal/{CONTRACT_FILE}"), &contract(version));
+        self.commit("fungal", &format!("Paths {version}"))
+    }
+
+    /// Runs git, which must work.
+    pub fn git(&self, dir: &Path, args: &[&str]) -> Run {
+        let run = self.try_git(dir, args);
+        assert_eq!(run.code, 0, "{run:?}");
+        run
+    }
+
+    pub fn try_git(&self, dir: &Path, args: &[&str]) -> Run {
+        self.run(self.command("git", dir), "git", args)
+    }
+
+    /// Returns the first line that git prints.
+    pub fn line(&self, dir: &Path, args: &[&str]) -> String {
+        self.git(dir, args).stdout.lines().next().unwrap_or_default().to_owned()
+    }
+
+    /// Runs `git blue`, through git as users do.
+    pub fn blue(&self, dir: &Path, args: &[&str]) -> Run {
+        self.blue_with(dir, args, &[])
+    }
+
+    pub fn blue_with(&self, dir: &Path, args: &[&str], vars: &[(&str, &OsStr)]) -> Run {
+        let mut command = self.command("git", dir);
+        command.arg("blue").envs(vars.iter().copied());
+        self.run(command, "git blue", args)
+    }
+
+    /// Runs `git blue`, which must work.
+    pub fn ok(&self, dir: &Path, args: &[&str]) -> Run {
+        let run = self.blue(dir, args);
+        assert_eq!(run.code, 0, "{run:?}");
+        run
+    }
+
+    /// Runs `git blue … --json` and returns the answer, whatever the exit code.
+    pub fn json(&self, dir: &Path, args: &[&str]) -> Value {
+        self.blue(dir, &[args, &["--json"]].concat()).json()
+    }
+
+    /// Runs a program with this on its standard input.
+    pub fn feed(&self, program: &str, dir: &Path, args: &[&str], input: &str) -> Run {
+        let mut command = self.command(program, dir);
+        command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        self.outcome(child.wait_with_output().unwrap(), program, args)
+    }
+
+    /// Runs `git blue` with a standard output that nobody reads any more.
+    pub fn blue_unread(&self, dir: &Path, args: &[&str]) -> Run {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = self.command("git", dir);
+        command.arg("blue").args(args).stdin(Stdio::null()).stdout(writer).stderr(Stdio::piped());
+        let child = command.spawn().unwrap();
+        drop(command);
+        self.outcome(child.wait_with_output().unwrap(), "git blue", args)
+    }
+
+    /// Lets time pass.
+    pub fn pass_days(&self, days: i64) {
+        self.minutes.set(self.minutes.get() + days * 24 * 60);
+    }
+
+    /// A command in the sealed environment, one minute after the last one.
+    #[expect(clippy::disallowed_methods, reason = "the one reader of the environment of the tests")]
+    pub fn command(&self, program: &str, dir: &Path) -> Command {
+        self.minutes.set(self.minutes.get() + 1);
+        let start: jiff::Timestamp = "2026-01-24T12:00:00Z".parse().unwrap();
+        let now = (start + jiff::SignedDuration::from_mins(self.minutes.get())).to_string();
+        let bin = Path::new(env!("CARGO_BIN_EXE_git-blue")).parent().unwrap().to_owned();
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::env::join_paths([bin].into_iter().chain(std::env::split_paths(&path))).unwrap();
+        let home = self.root().join("home");
+        let mut command = Command::new(program);
+        command
+            .current_dir(dir)
+            .env_clear()
+            .env("PATH", path)
+            .env("HOME", &home)
+            .env("GIT_BLUE_HOME", home.join("blue"))
+            .env("GIT_BLUE_NOW", &now)
+            .env("GIT_BLUE_SEED", "1")
+            .env("GIT_AUTHOR_DATE", &now)
+            .env("GIT_COMMITTER_DATE", &now)
+            .env("GIT_CONFIG_GLOBAL", home.join("gitconfig"))
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            // No repository around the temporary folder is ever found.
+            .env("GIT_CEILING_DIRECTORIES", self.root())
+            .env("GIT_EDITOR", "false")
+            .env("LC_ALL", "C")
+            .env("TZ", "UTC");
+        command
+    }
+
+    fn run(&self, mut command: Command, name: &str, args: &[&str]) -> Run {
+        let output = command.args(args).stdin(Stdio::null()).output().unwrap();
+        self.outcome(output, name, args)
+    }
+
+    fn outcome(&self, output: Output, name: &str, args: &[&str]) -> Run {
+        Run {
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+            code: output.status.code().unwrap_or(-1),
+            line: format!("{name} {}", args.join(" ")),
+            root: self.root(),
+        }
+    }
+
+    /// Returns what is stored under a path of the domain now.
+    pub fn stored(&self, path: &str) -> Value {
+        let text = self.git(&self.store(), &["cat-file", "blob", &format!("{DOMAIN_REF}:{path}")]).stdout;
+        serde_json::from_str(&text).unwrap()
+    }
+
+    /// Returns the current version in the realm, as the store holds it.
+    pub fn version(&self) -> String {
+        self.stored("contracts/s3-permissions.json")["version"].as_str().unwrap().to_owned()
+    }
+
+    /// Returns where a ref of the store points to: equal before and after means that nothing was
+    /// written.
+    pub fn tip(&self, name: &str) -> String {
+        self.line(&self.store(), &["rev-parse", name])
+    }
+
+    /// Writes a file into the domain with plain git: what other hands, or a broken disk, may do.
+    pub fn plant(&self, path: &str, text: &str) {
+        let store = self.store();
+        self.write("planted", text);
+        let blob = self.line(&store, &["hash-object", "-w", self.path("planted").to_str().unwrap()]);
+        let index = self.path("planted-index");
+        let git = |args: &[&str]| {
+            let mut command = self.command("git", &store);
+            command.env("GIT_INDEX_FILE", &index);
+            let run = self.run(command, "git", args);
+            assert_eq!(run.code, 0, "{run:?}");
+            run.stdout.trim().to_owned()
+        };
+        git(&["read-tree", DOMAIN_REF]);
+        git(&["update-index", "--add", "--cacheinfo", &format!("100644,{blob},{path}")]);
+        let tree = git(&["write-tree"]);
+        let commit = git(&["commit-tree", "-p", DOMAIN_REF, "-m", "by other hands", &tree]);
+        git(&["update-ref", DOMAIN_REF, &commit]);
+    }
+}
+
+impl Run {
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// Asserts the exit code, and returns the run.
+    #[track_caller]
+    pub fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, code, "{self:?}");
+        self
+    }
+
+    /// Returns everything that was printed.
+    pub fn all(&self) -> String {
+        format!("{}{}", self.stdout, self.stderr)
+    }
+}
+
+/// As a person sees it: the command, what it printed, how it ended. What differs from machine to
+/// machine is named instead.
+impl std::fmt::Display for Run {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let bin = Path::new(env!("CARGO_BIN_EXE_git-blue")).display().to_string();
+        let place = |text: &str| text.replace(&self.root.display().to_string(), "[TEMP]").replace(&bin, "[GIT-BLUE]");
+        writeln!(f, "$ {}", place(&self.line))?;
+        f.write_str(&place(&self.stdout))?;
+        if !self.stderr.is_empty() {
+            write!(f, "[stderr]\n{}", place(&self.stderr))?;
+        }
+        write!(f, "[exit {}]", self.code)
+    }
+}
+
+/// Compares runs with the snapshot of that name. Object ids are named, not compared: they change
+/// with every byte that is stored.
+#[track_caller]
+pub fn snapshot(name: &str, runs: &[&Run]) {
+    let text = runs.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n");
+    let mut settings = insta::Settings::clone_current();
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.add_filter(r"notif-[0-9a-f]{12}", "[NOTIFICATION]");
+    settings.add_filter(r"\b[0-9a-f]{64}\b", "[HASH]");
+    settings.add_filter(r"\b[0-9a-f]{40}\b", "[OID]");
+    // Short ids: ours have ten digits, git's stand first in a line of a log, or in an index line.
+    settings.add_filter(r"\b[0-9a-f]{10}\b", "[ID]");
+    settings.add_filter(r"(?m)^[0-9a-f]{7,10} ", "[ID] ");
+    settings.add_filter(r"\b[0-9a-f]{7}\.\.[0-9a-f]{7}\b", "[ID]..[ID]");
+    settings.bind(|| insta::assert_snapshot!(name, text));
+}
+
+/// The contract at a version; each version has a value of its own. The version is on line 2.
+pub fn contract(version: &str) -> String {
+    format!(
+        "\
+name: s3-permissions
+version: \"{version}\"
+owner: fungal
+description: Paths that fungal writes and others read
+schema:
+  type: object
+  required: [read]
+  properties:
+    read: {{ type: array, items: {{ type: string }} }}
+value:
+  read: [\"jobs/*/masks/*\", \"v{version}\"]
+"
+    )
+}
+
+/// The provider's part.
+pub const EXPORTING: &str = "\
+role: provider
+exports:
+  - contract: s3-permissions
+    source_files: [models/s3_paths.py]
+";
+
+/// A consumer's part. The range is on line 4.
+pub fn importing(range: &str) -> String {
+    format!(
+        "\
+role: consumer
+imports:
+  - contract: s3-permissions
+    version: \"{range}\"
+    binding: cdk/access_stack.py
+"
+    )
+}
