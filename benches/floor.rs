@@ -26,8 +26,7 @@ struct Side {
     arguments: &'static [&'static str],
 }
 
-/// What is measured, what it is compared with, and the most that it may cost (docs: budgets of
-/// the design; `None` where there is none).
+/// What is measured, what it is compared with, and how many times as much it may cost.
 struct Case {
     measured: Side,
     floor: Side,
