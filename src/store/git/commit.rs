@@ -1,6 +1,6 @@
 //! The write: objects, flush, ref, flush.
 
-use std::{cell::RefCell, path::PathBuf};
+use std::{cell::RefCell, path::PathBuf, time::Duration};
 
 use gix::{
     bstr::{BString, ByteSlice as _},
@@ -19,11 +19,11 @@ use super::{
 };
 use crate::{
     model::oid::Oid,
-    store::{Change, Edit, Parents, Signature, StoreError, StoreRef},
+    store::{Change, Edit, Parents, Signature, StoreError, StoreRef, TreePath},
 };
 
-/// How often an object is written whose folder is taken away meanwhile.
-const MAX_TRIES: u32 = 100;
+/// How often an object is written, or read, that a packer gets at meanwhile.
+const MAX_TRIES: u32 = 20;
 
 pub(super) fn commit(
     repo: &gix::Repository,
@@ -64,6 +64,20 @@ pub(super) fn commit(
     Ok(to_oid(&id))
 }
 
+/// Why a tree could not be written.
+enum Failed {
+    /// A part of it was not found, which a packer may be moving.
+    Absent(StoreError),
+    /// Anything else.
+    Otherwise(StoreError),
+}
+
+impl From<StoreError> for Failed {
+    fn from(error: StoreError) -> Self {
+        Self::Otherwise(error)
+    }
+}
+
 /// The objects of one write.
 struct Written<'a> {
     repo: &'a gix::Repository,
@@ -99,9 +113,25 @@ impl Written<'_> {
         Ok(id)
     }
 
-    fn tree(&self, base: Option<Oid>, edits: &[(crate::store::TreePath, Edit)]) -> Result<gix::ObjectId, StoreError> {
+    /// Writes the edited tree. It is read while it is edited, and a packer may move what is read.
+    fn tree(&self, base: Option<Oid>, edits: &[(TreePath, Edit)]) -> Result<gix::ObjectId, StoreError> {
+        for tries in 1.. {
+            match self.try_tree(base, edits) {
+                Ok(id) => return Ok(id),
+                Err(Failed::Absent(_)) if tries < MAX_TRIES => std::thread::sleep(Duration::from_millis(1)),
+                Err(Failed::Absent(error) | Failed::Otherwise(error)) => return Err(error),
+            }
+        }
+        unreachable!("the last try returns")
+    }
+
+    fn try_tree(&self, base: Option<Oid>, edits: &[(TreePath, Edit)]) -> Result<gix::ObjectId, Failed> {
         let repo = self.repo;
-        let failed = |error: gix::Error| StoreError::git("write a tree")(error);
+        let failed = |error: gix::Error| {
+            let absent = objects::is_absent(&error);
+            let error = StoreError::git("write a tree")(error);
+            if absent { Failed::Absent(error) } else { Failed::Otherwise(error) }
+        };
         let root = match base {
             Some(id) => {
                 let object = repo.find_tree(to_git(&id)).map_err(failed)?;
@@ -126,7 +156,7 @@ impl Written<'_> {
                 }
             }
         }
-        editor.write(|tree| self.object(tree))
+        Ok(editor.write(|tree| self.object(tree))?)
     }
 
     /// Flushes the objects, also those that were there before: the process that wrote them may

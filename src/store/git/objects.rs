@@ -1,6 +1,6 @@
 //! Reading objects, of a store and of code repositories alike.
 
-use gix::{objs::tree::EntryKind as GitKind, prelude::HeaderExt as _};
+use gix::objs::tree::EntryKind as GitKind;
 
 use crate::{
     model::oid::Oid,
@@ -28,18 +28,44 @@ fn find<'repo>(
     kind: gix::objs::Kind,
 ) -> Result<gix::Object<'repo>, StoreError> {
     let damaged = |problem: String| StoreError::Damaged { what: format!("the {kind} {id}"), problem };
-    let object = repo
-        .try_find_object(native(repo, id)?)
-        .map_err(|error| unread(format!("the {kind} {id}"), &error))?
-        .ok_or(StoreError::Missing { id: *id })?;
+    let git = native(repo, id)?;
+    let object = beside_a_packer(|| repo.find_object(git)).map_err(|error| unread(id, kind, &error))?;
     if object.kind != kind {
         return Err(damaged(format!("it is a {}", object.kind)));
     }
     Ok(object)
 }
 
-/// Tells an object that is wrong from a system that could not read it just now.
-fn unread(what: String, error: &gix::Error) -> StoreError {
+/// How often an object is looked for that a packer may be moving: from a file of its own into a
+/// pack, or from one pack into the next. gix looks into the packs that it knew and into those that
+/// it finds then, and one that goes between the two is in neither.
+const MAX_LOOKS: u32 = 5;
+
+/// Repeats what found nothing, a little later each time.
+pub(super) fn beside_a_packer<T>(look: impl Fn() -> gix::Result<T>) -> gix::Result<T> {
+    for looks in 1.. {
+        match look() {
+            Err(error) if is_absent(&error) && looks < MAX_LOOKS => {
+                std::thread::sleep(std::time::Duration::from_millis(1 << looks));
+            }
+            result => return result,
+        }
+    }
+    look()
+}
+
+/// Returns whether the object, or the file that it should be in, is not there.
+pub(super) fn is_absent(error: &gix::Error) -> bool {
+    let system = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
+    error.is_not_found() || error.downcast_any_ref::<std::io::Error>().is_some_and(system)
+}
+
+/// Tells an object that is missing or wrong from a system that could not read it just now.
+fn unread(id: &Oid, kind: gix::objs::Kind, error: &gix::Error) -> StoreError {
+    if is_absent(error) {
+        return StoreError::Missing { id: *id };
+    }
+    let what = format!("the {kind} {id}");
     let system = error.iter_errors().filter_map(|error| error.downcast_ref::<std::io::Error>());
     match system.into_iter().find(|error| error.raw_os_error().is_some()) {
         Some(system) => StoreError::Git { doing: format!("read {what}"), problem: system.to_string() },
@@ -79,12 +105,11 @@ pub(super) fn linked(repo: &gix::Repository, kind: EntryKind, id: &Oid) -> Resul
             });
         }
     };
-    let damaged = |problem: String| StoreError::Damaged { what: format!("the {wanted} {id}"), problem };
-    let header =
-        repo.try_find_header(native(repo, id)?).map_err(|error| unread(format!("the {wanted} {id}"), &error))?;
-    match header.ok_or(StoreError::Missing { id: *id })?.kind() {
+    let git = native(repo, id)?;
+    let header = beside_a_packer(|| repo.find_header(git)).map_err(|error| unread(id, wanted, &error))?;
+    match header.kind() {
         kind if kind == wanted => Ok(entry),
-        other => Err(damaged(format!("it is a {other}"))),
+        other => Err(StoreError::Damaged { what: format!("the {wanted} {id}"), problem: format!("it is a {other}") }),
     }
 }
 
@@ -92,10 +117,8 @@ pub(super) fn blob(repo: &gix::Repository, id: &Oid) -> Result<Vec<u8>, StoreErr
     // The size first: a hostile blob must not be inflated to find out that it is too large.
     let damaged = |problem: String| StoreError::Damaged { what: format!("the blob {id}"), problem };
     let git = native(repo, id)?;
-    let header = repo.objects.header(git).map_err(|error| match repo.has_object(git) {
-        true => unread(format!("the blob {id}"), &error),
-        false => StoreError::Missing { id: *id },
-    })?;
+    let header = beside_a_packer(|| repo.find_header(git));
+    let header = header.map_err(|error| unread(id, gix::objs::Kind::Blob, &error))?;
     if header.size() > MAX_BLOB as u64 {
         return Err(damaged(format!("it has {} bytes, more than {} MiB", header.size(), MAX_BLOB >> 20)));
     }
