@@ -168,10 +168,11 @@ impl Env {
         set.unwrap_or_else(|| Timestamp::now().as_nanosecond() as u64 ^ (u64::from(std::process::id()) << 32))
     }
 
-    /// Returns how long a writer waits for a lock.
+    /// Returns how long a writer waits for a lock: in a hook not for long, because a commit waits
+    /// with it.
     pub fn lock_timeout(&self) -> Duration {
         let set = self.text(LOCK_TIMEOUT).and_then(|text| text.parse().ok());
-        Duration::from_millis(set.unwrap_or(30_000))
+        Duration::from_millis(set.unwrap_or(if self.in_hook { 500 } else { 30_000 }))
     }
 
     /// Returns the user's home folder.

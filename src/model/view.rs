@@ -60,6 +60,8 @@ pub enum Subject {
     Contract(ContractName),
     /// The binding of a repository.
     Binding(RepoName),
+    /// The last published commit of a repository.
+    Source(RepoName),
     /// Anything else.
     Other,
 }

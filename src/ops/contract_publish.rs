@@ -16,11 +16,11 @@ use crate::{
         candidate::{Candidate, Judged},
         change::DomainChange,
         domain::Source,
-        name::{ContractName, DomainName},
+        name::{ContractName, DomainName, RepoName},
         oid::Oid,
         publish::{self, Decision, Direction, Reason, Refusal},
         version::Version,
-        view::DomainView,
+        view::{DomainView, Subject},
     },
     store::{Store, StoreRef, git::code::CodeRepo, layout, read},
     wire::{Answer, ContractPublish, Published},
@@ -110,8 +110,11 @@ pub fn sources(acting: Acting<'_>) -> Result<Sources, OpError> {
     for (name, tip) in acting.store.domains()? {
         let within = StoreRef::Domain(name.clone());
         let tree = acting.store.commit(&tip)?.tree;
-        if let Ok(Some(source)) = read::file(acting.store, &within, &tree, &layout::source(acting.repo)) {
-            sources.insert(name, source);
+        match read::file(acting.store, &within, &tree, &layout::source(acting.repo)) {
+            Ok(source) => sources.extend(source.map(|source| (name, source))),
+            // Whether it stops anything is decided where something is to be published.
+            Err(error) if error.is_damage() => {}
+            Err(error) => return Err(error.into()),
         }
     }
     Ok(sources)
@@ -166,7 +169,7 @@ impl Work<'_> {
     /// this clone must be the one that replaced it.
     fn require_successor(&self, view: &DomainView) -> Result<(), OpError> {
         let Some(source) = view.sources.get(self.acting.repo) else {
-            return Ok(());
+            return readable_source(view, self.acting.repo);
         };
         if self.code.is_ancestor(&source.commit, self.commit)? {
             return Ok(());
@@ -227,6 +230,17 @@ impl Work<'_> {
             self.require_successor(view)?;
             self.decide(view).map_err(|refusals| refused(self.candidate, refusals))
         })
+    }
+}
+
+/// Without the last published commit it cannot be told whether this clone is behind.
+fn readable_source(view: &DomainView, repo: &RepoName) -> Result<(), OpError> {
+    match view.damage.iter().find(|damage| damage.subject == Subject::Source(repo.clone())) {
+        Some(damage) => {
+            let message = format!("it cannot be told what was published last: {}: {}", damage.file, damage.problem);
+            Err(OpError::cannot("damaged", message))
+        }
+        None => Ok(()),
     }
 }
 

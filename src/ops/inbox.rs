@@ -27,6 +27,8 @@ const MAX_TOLD: usize = 1_000;
 #[derive(Debug, Clone, Default)]
 pub struct Inbox {
     tree: Option<Oid>,
+    /// The tree of the repository's shared inbox.
+    shared: Option<Oid>,
     /// What was told, oldest first.
     pub told: Vec<Told>,
 }
@@ -67,10 +69,11 @@ impl Inbox {
     /// Where it cannot be read.
     pub fn open(store: &dyn Store, repo: &RepoName, reader: &ReaderName) -> Result<Self, OpError> {
         let own = StoreRef::Inbox(repo.clone(), Some(reader.clone()));
-        match Self::at(store, &own)? {
-            Some(inbox) => Ok(inbox),
-            None => Ok(Self::at(store, &StoreRef::Inbox(repo.clone(), None))?.unwrap_or_default()),
-        }
+        let shared = Self::at(store, &StoreRef::Inbox(repo.clone(), None))?.unwrap_or_default();
+        Ok(match Self::at(store, &own)? {
+            Some(inbox) => Self { shared: shared.tree, ..inbox },
+            None => shared,
+        })
     }
 
     fn at(store: &dyn Store, name: &StoreRef) -> Result<Option<Self>, OpError> {
@@ -79,20 +82,29 @@ impl Inbox {
         };
         let tree = store.commit(&tip)?.tree;
         // This machine's own record: where it is damaged, it is as if nothing had been told.
-        let told = read::file(store, name, &tree, &layout::told()).ok().flatten().unwrap_or_default();
-        Ok(Some(Self { tree: Some(tree), told }))
+        let told = match read::file(store, name, &tree, &layout::told()) {
+            Ok(told) => told.unwrap_or_default(),
+            Err(error) if error.is_damage() => Vec::new(),
+            Err(error) => return Err(error.into()),
+        };
+        Ok(Some(Self { tree: Some(tree), shared: None, told }))
     }
 
-    /// Returns the tree that the reader knows of a domain, if it knows one.
+    /// Returns the tree that the reader knows of a domain, if it knows one: what it was told last,
+    /// or, where the repository joined the domain after that, the domain as it was then.
     ///
     /// # Errors
     /// Where the inbox cannot be read.
     pub fn baseline(&self, store: &dyn Store, domain: &DomainName) -> Result<Option<Oid>, OpError> {
-        let Some(tree) = &self.tree else {
-            return Ok(None);
-        };
-        let entry = read::lookup(store, tree, layout::baseline(domain).as_str())?;
-        Ok(entry.filter(|entry| entry.kind == EntryKind::Tree).map(|entry| entry.id))
+        let places = [(self.tree, layout::baseline(domain)), (self.shared, layout::joined(domain))];
+        for (tree, path) in places {
+            let Some(tree) = tree else { continue };
+            let entry = read::lookup(store, &tree, path.as_str())?;
+            if let Some(entry) = entry.filter(|entry| entry.kind == EntryKind::Tree) {
+                return Ok(Some(entry.id));
+            }
+        }
+        Ok(None)
     }
 }
 
@@ -122,7 +134,8 @@ pub fn record(
     Ok(())
 }
 
-/// Records what the members of a domain know of it from now on, in their shared inboxes.
+/// Records what the members of a domain know of it from now on, in their shared inboxes: as the
+/// baseline of readers yet to come, and for good as where those that are there already start.
 ///
 /// # Errors
 /// Where the store cannot be written.
@@ -134,13 +147,16 @@ pub fn know(
     now: &jiff::Zoned,
 ) -> Result<(), OpError> {
     for repo in repos {
-        let path = layout::baseline(domain);
-        let edits = match known {
-            Known::Tree(tree) => vec![(path, Edit::Link(EntryKind::Tree, *tree))],
-            Known::Empty(document) => {
-                vec![(path.clone(), Edit::Remove), (layout::domain().below(&path), Edit::Put(document.clone()))]
+        let mut edits = Vec::new();
+        for path in [layout::baseline(domain), layout::joined(domain)] {
+            match known {
+                Known::Tree(tree) => edits.push((path, Edit::Link(EntryKind::Tree, *tree))),
+                Known::Empty(document) => {
+                    edits.push((path.clone(), Edit::Remove));
+                    edits.push((layout::domain().below(&path), Edit::Put(document.clone())));
+                }
             }
-        };
+        }
         commit(store, &StoreRef::Inbox(repo.clone(), None), edits, now)?;
     }
     Ok(())
@@ -168,7 +184,8 @@ fn append(
     {
         edits.extend(store.entries(&entry.id)?.into_iter().filter_map(|entry| {
             let domain: DomainName = entry.name.parse().ok()?;
-            Some((layout::baseline(&domain), Edit::Link(entry.kind, entry.id)))
+            let replaced = receipt.baselines.iter().any(|baseline| baseline.domain == domain);
+            (!replaced).then(|| (layout::baseline(&domain), Edit::Link(entry.kind, entry.id)))
         }));
     }
     for baseline in &receipt.baselines {
@@ -195,14 +212,37 @@ fn append(
 }
 
 fn commit(store: &dyn Store, name: &StoreRef, edits: Vec<(TreePath, Edit)>, now: &jiff::Zoned) -> Result<(), OpError> {
-    // Nobody but this machine sees it, and it must work where git knows no identity.
-    let author = Signature { name: "git blue".into(), email: "git-blue@localhost".into(), time: now.clone() };
-    write(store, name, |_| {
-        let change =
-            Change { edits: edits.clone(), message: "told\n".into(), author: author.clone(), parents: Parents::None };
-        Ok::<_, OpError>(Some(change))
-    })?;
+    write(store, name, |_| Ok::<_, OpError>(Some(told_change(edits.clone(), now))))?;
     Ok(())
+}
+
+/// Nobody but this machine sees it, and it must work where git knows no identity.
+fn told_change(edits: Vec<(TreePath, Edit)>, now: &jiff::Zoned) -> Change {
+    let author = Signature { name: "git blue".into(), email: "git-blue@localhost".into(), time: now.clone() };
+    Change { edits, message: "told\n".into(), author, parents: Parents::None }
+}
+
+/// Returns whether a reader that was told something last at this moment is forgotten.
+pub fn is_forgotten(at: Timestamp, now: Timestamp) -> bool {
+    is_older(at, now, KEPT_DAYS)
+}
+
+/// Forgets what was told more than 30 days ago. Returns how much that was.
+///
+/// The caller holds the lock of `name`.
+///
+/// # Errors
+/// Where the inbox cannot be written.
+pub fn prune(store: &dyn Store, name: &StoreRef, tip: Oid, now: &jiff::Zoned) -> Result<usize, OpError> {
+    let mut told = Inbox::at(store, name)?.unwrap_or_default().told;
+    let before = told.len();
+    told.retain(|told| !is_older(told.at, now.timestamp(), KEPT_DAYS));
+    let forgotten = before - told.len();
+    if forgotten > 0 {
+        let edits = vec![(layout::told(), Edit::Put(codec::encode(&told)))];
+        store.commit_change(name, Some(tip), &told_change(edits, now))?;
+    }
+    Ok(forgotten)
 }
 
 /// Returns whether a change of this moment is expired.

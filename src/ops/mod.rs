@@ -13,7 +13,9 @@ pub mod contract_publish;
 pub mod contract_retire;
 pub mod contract_yank;
 pub mod ctx;
+pub mod doctor;
 pub mod domain;
+pub mod gc;
 pub mod hook_publish;
 pub mod hooks;
 pub mod inbox;
@@ -83,6 +85,8 @@ pub const TABLE: &[Operation] = &[
     hooks::INSTALL,
     hooks::UNINSTALL,
     hooks::STATUS,
+    gc::OPERATION,
+    doctor::OPERATION,
 ];
 
 #[cfg(test)]

@@ -66,8 +66,12 @@ impl Pending {
         let inbox = Inbox::open(acting.store, acting.repo, reader)?;
         let mut pending = Self::default();
         for (name, tip) in acting.store.domains()? {
-            // A domain that cannot be read is `check`'s to report; it hides no other.
-            let Ok(domain) = read::domain_at(acting.store, &name, &tip) else { continue };
+            let domain = match read::domain_at(acting.store, &name, &tip) {
+                Ok(domain) => domain,
+                // It is `check`'s to report, and hides no other.
+                Err(error) if error.is_damage() => continue,
+                Err(error) => return Err(error.into()),
+            };
             if domain.info.has_member(acting.repo) || domain.bindings.contains_key(acting.repo) {
                 pending.add_domain(acting, &inbox, &domain, &tip, now)?;
             }
@@ -93,7 +97,7 @@ impl Pending {
         self.trees.insert(name.clone(), tree);
         let mut found = Vec::new();
         for difference in differences {
-            match difference.meaning(acting, domain) {
+            match difference.meaning(acting, domain)? {
                 Meaning::Change(change) => found.push((difference, change)),
                 Meaning::Nothing => {}
                 Meaning::Unreadable => self.kept.push((name.clone(), difference.path, difference.old)),
@@ -149,35 +153,37 @@ enum Meaning {
 }
 
 impl Difference {
-    fn meaning(&self, acting: Acting<'_>, domain: &DomainView) -> Meaning {
-        let path = self.path.as_str();
+    fn meaning(&self, acting: Acting<'_>, domain: &DomainView) -> Result<Meaning, OpError> {
+        let (path, me) = (self.path.as_str(), acting.repo);
         let change = match &self.of {
-            Of::Contract => {
-                self.delta(acting).map(|delta| notification::contract_change(domain, acting.repo, path, &delta))
+            Of::Contract => self.delta(acting)?.map(|delta| notification::contract_change(domain, me, path, &delta)),
+            Of::Binding(repo) => {
+                self.delta(acting)?.map(|delta| notification::binding_change(&domain.info.name, me, repo, path, &delta))
             }
-            Of::Binding(repo) => self
-                .delta(acting)
-                .map(|delta| notification::binding_change(&domain.info.name, acting.repo, repo, path, &delta)),
         };
-        match change {
+        Ok(match change {
             Some(Some(change)) => Meaning::Change(Box::new(change)),
             Some(None) => Meaning::Nothing,
             None => Meaning::Unreadable,
-        }
+        })
     }
 
-    /// Reads both sides; `None` where the new one cannot be read. Where the old one cannot, it is
-    /// as if the reader had not known it.
-    fn delta<T: DeserializeOwned>(&self, acting: Acting<'_>) -> Option<Delta<T>> {
-        let read = |id: Oid| -> Option<(Oid, T)> {
-            let bytes = acting.store.blob(&id).ok()?;
-            Some((id, codec::decode(&bytes).ok()?))
-        };
-        let new = match self.new {
-            Some(id) => Some(read(id)?),
-            None => None,
-        };
-        Some(Delta { old: self.old.and_then(read), new })
+    /// Reads both sides; `None` where the new one is damaged. Where the old one is, it is as if the
+    /// reader had not known it.
+    fn delta<T: DeserializeOwned>(&self, acting: Acting<'_>) -> Result<Option<Delta<T>>, OpError> {
+        let old = self.old.map(|id| side(acting, id)).transpose()?.flatten();
+        Ok(match self.new {
+            Some(id) => side(acting, id)?.map(|new| Delta { old, new: Some(new) }),
+            None => Some(Delta { old, new: None }),
+        })
+    }
+}
+
+fn side<T: DeserializeOwned>(acting: Acting<'_>, id: Oid) -> Result<Option<(Oid, T)>, OpError> {
+    match acting.store.blob(&id) {
+        Ok(bytes) => Ok(codec::decode(&bytes).ok().map(|document| (id, document))),
+        Err(error) if error.is_damage() => Ok(None),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -241,8 +247,12 @@ fn times(acting: Acting<'_>, tip: &Oid, paths: &[(&TreePath, Option<Oid>)]) -> R
         if open.is_empty() {
             break;
         }
-        // Whatever history is missing only dates a change less exactly.
-        let Ok((_, commit)) = step else { break };
+        let (_, commit) = match step {
+            Ok(step) => step,
+            // History that is missing only dates a change less exactly.
+            Err(error) if error.code == "damaged" => break,
+            Err(error) => return Err(error),
+        };
         let mut still = Vec::new();
         for at in open {
             let (path, wanted) = paths[at];

@@ -79,15 +79,30 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Returns whether what is stored is wrong, and stays so: such a part is named and hides no
+    /// other. Any other failure says nothing about what is stored, and nothing is decided over it.
+    pub fn is_damage(&self) -> bool {
+        matches!(self, Self::Damaged { .. } | Self::Missing { .. })
+    }
+
     /// Returns a function that makes an [`Io`](Self::Io) error of its cause.
     pub fn io(doing: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.into();
         move |source| Self::Io { doing, path, source: Arc::new(source) }
     }
 
-    /// Returns a function that makes a [`Git`](Self::Git) error of its cause.
-    pub fn git<E: std::fmt::Display>(doing: impl Into<String>) -> impl FnOnce(E) -> Self {
+    /// Returns a function that makes a [`Git`](Self::Git) error of its cause, and of what caused that.
+    pub fn git<E: std::error::Error>(doing: impl Into<String>) -> impl FnOnce(E) -> Self {
         let doing = doing.into();
-        move |problem| Self::Git { doing, problem: problem.to_string() }
+        move |error| {
+            let mut causes = vec![error.to_string()];
+            let mut source = error.source();
+            while let Some(cause) = source {
+                causes.push(cause.to_string());
+                source = cause.source();
+            }
+            causes.dedup();
+            Self::Git { doing, problem: causes.join(": ") }
+        }
     }
 }

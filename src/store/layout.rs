@@ -19,10 +19,23 @@ pub enum StoreRef {
     Inbox(RepoName, Option<ReaderName>),
 }
 
-/// Where the refs that travel between machines lie.
+/// Where the refs of domains lie.
 pub const DOMAINS: &str = "refs/blue/domains/";
+/// Where the refs of inboxes lie.
+pub const INBOXES: &str = "refs/blue/local/inbox/";
 
 impl StoreRef {
+    /// Returns the inbox whose ref has this full name, if it is one.
+    pub fn inbox(full_name: &str) -> Option<Self> {
+        let (repo, rest) = full_name.strip_prefix(INBOXES)?.split_once('/')?;
+        let reader = match rest.split_once('/') {
+            None if rest == "shared" => None,
+            Some(("reader", reader)) => Some(reader.parse().ok()?),
+            _ => return None,
+        };
+        Some(Self::Inbox(repo.parse().ok()?, reader))
+    }
+
     /// Returns whether the ref is this machine's own. Such a ref is written without flushing, and
     /// losing it means telling twice.
     pub fn is_local(&self) -> bool {
@@ -45,8 +58,8 @@ impl fmt::Display for StoreRef {
         match self {
             Self::Realm => f.write_str("refs/blue/realm"),
             Self::Domain(domain) => write!(f, "{DOMAINS}{domain}"),
-            Self::Inbox(repo, None) => write!(f, "refs/blue/local/inbox/{repo}/shared"),
-            Self::Inbox(repo, Some(reader)) => write!(f, "refs/blue/local/inbox/{repo}/reader/{reader}"),
+            Self::Inbox(repo, None) => write!(f, "{INBOXES}{repo}/shared"),
+            Self::Inbox(repo, Some(reader)) => write!(f, "{INBOXES}{repo}/reader/{reader}"),
         }
     }
 }
@@ -123,6 +136,11 @@ pub fn baseline(domain: &DomainName) -> TreePath {
     TreePath(format!("{BASELINES}/{domain}"))
 }
 
+/// `joined/<domain>`: in a shared inbox, the domain's tree as it was when the repository joined it.
+pub fn joined(domain: &DomainName) -> TreePath {
+    TreePath(format!("{JOINED}/{domain}"))
+}
+
 /// `told.json`: in an inbox, what was told in the last 30 days.
 pub fn told() -> TreePath {
     TreePath("told.json".into())
@@ -140,6 +158,8 @@ pub const BINDINGS: &str = "bindings";
 pub const SOURCES: &str = "sources";
 /// The folder of known trees in an inbox's tree.
 pub const BASELINES: &str = "baselines";
+/// The folder of trees as they were on joining, in a shared inbox's tree.
+pub const JOINED: &str = "joined";
 
 /// Returns the name in a file name `<name>.json`, if it is one.
 pub fn stem<T: std::str::FromStr>(file_name: &str) -> Option<T> {

@@ -79,6 +79,27 @@ pub trait Store: Objects {
     /// Where the refs cannot be listed.
     fn domains(&self) -> Result<Vec<(crate::model::name::DomainName, Oid)>, StoreError>;
 
+    /// Returns the inboxes of this machine and their tips, sorted by name. Refs whose parts are no
+    /// names are left out.
+    ///
+    /// # Errors
+    /// Where the refs cannot be listed.
+    fn inboxes(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError>;
+
+    /// Returns what is wrong with refs of domains that cannot be read, each with its name.
+    ///
+    /// # Errors
+    /// Where the refs cannot be listed.
+    fn broken_refs(&self) -> Result<Vec<String>, StoreError>;
+
+    /// Deletes a ref of this machine alone, if it still is at `expected`.
+    ///
+    /// The caller holds the lock of `name`.
+    ///
+    /// # Errors
+    /// [`StoreError::Conflict`] where the ref is elsewhere by now, and where `name` travels.
+    fn forget(&self, name: &StoreRef, expected: Oid) -> Result<(), StoreError>;
+
     /// Waits for the lock that guards writing `name`, and holds it until the lease is dropped.
     ///
     /// # Errors
@@ -102,7 +123,8 @@ pub trait Lease {}
 /// One commit to be made.
 #[derive(Debug, Clone)]
 pub struct Change {
-    /// What it changes in the tree of the ref's tip, or in an empty tree.
+    /// What it changes in the tree of the ref's tip, or in an empty tree, in this order. No path is
+    /// edited twice, but a folder that was linked or removed may be edited afterwards.
     pub edits: Vec<(TreePath, Edit)>,
     /// Its whole message.
     pub message: String,

@@ -57,18 +57,22 @@ pub fn file<T: DeserializeOwned>(
 ) -> Result<Option<T>, StoreError> {
     match lookup(store, root, path.as_str())? {
         None => Ok(None),
-        Some(entry) => decode(store, &entry)
+        Some(entry) => decode(store, &entry)?
             .map(Some)
             .map_err(|problem| StoreError::Damaged { what: format!("{within}:{path}"), problem }),
     }
 }
 
-fn decode<T: DeserializeOwned>(store: &dyn Store, entry: &Entry) -> Result<T, String> {
+/// Returns the document, or what is wrong with what is stored.
+fn decode<T: DeserializeOwned>(store: &dyn Store, entry: &Entry) -> Result<Result<T, String>, StoreError> {
     if entry.kind != EntryKind::Blob {
-        return Err("it is not a file".into());
+        return Ok(Err("it is not a file".into()));
     }
-    let bytes = store.blob(&entry.id).map_err(|error| error.to_string())?;
-    codec::decode(&bytes).map_err(|problem| problem.to_string())
+    match store.blob(&entry.id) {
+        Ok(bytes) => Ok(codec::decode(&bytes).map_err(|problem| problem.to_string())),
+        Err(error) if error.is_damage() => Ok(Err(error.to_string())),
+        Err(error) => Err(error),
+    }
 }
 
 /// Returns what `realm.json` says.
@@ -99,16 +103,22 @@ pub fn realm(store: &dyn Store) -> Result<Realm, StoreError> {
 /// Where the realm itself, or its list of domains, cannot be read.
 pub fn view(store: &dyn Store) -> Result<RealmView, StoreError> {
     let mut view = repos(store)?;
+    view.damage.extend(store.broken_refs()?.into_iter().map(|problem| Damage {
+        file: layout::DOMAINS.to_owned(),
+        subject: Subject::Other,
+        problem,
+    }));
     for (name, tip) in store.domains()? {
         match domain_at(store, &name, &tip) {
             Ok(domain) => {
                 view.domains.insert(name, domain);
             }
-            Err(error) => view.damage.push(Damage {
+            Err(error) if error.is_damage() => view.damage.push(Damage {
                 file: StoreRef::Domain(name).to_string(),
                 subject: Subject::Other,
                 problem: error.to_string(),
             }),
+            Err(error) => return Err(error),
         }
     }
     Ok(view)
@@ -126,7 +136,7 @@ pub fn repos(store: &dyn Store) -> Result<RealmView, StoreError> {
     let tree = store.commit(&tip)?.tree;
     let mut reader = Reader { store, within: StoreRef::Realm, damage: Vec::new() };
     for (name, entry) in reader.named::<RepoName>(&tree, layout::REPOS)? {
-        if let Some(repo) = reader.document(layout::REPOS, &entry, Subject::Other) {
+        if let Some(repo) = reader.document(layout::REPOS, &entry, Subject::Other)? {
             view.repos.insert(name, repo);
         }
     }
@@ -160,7 +170,7 @@ pub fn domain_at(store: &dyn Store, name: &DomainName, tip: &Oid) -> Result<Doma
     let mut blobs = BTreeMap::new();
     for (name, entry) in reader.named::<ContractName>(&tree, layout::CONTRACTS)? {
         let subject = Subject::Contract(name.clone());
-        if let Some(contract) = reader.document::<Contract>(layout::CONTRACTS, &entry, subject.clone()) {
+        if let Some(contract) = reader.document::<Contract>(layout::CONTRACTS, &entry, subject.clone())? {
             if contract.name == name {
                 blobs.insert(name.clone(), entry.id);
                 view.contracts.insert(name, contract);
@@ -171,12 +181,12 @@ pub fn domain_at(store: &dyn Store, name: &DomainName, tip: &Oid) -> Result<Doma
     }
     reader.versions(&tree, &blobs, &mut view)?;
     for (repo, entry) in reader.named::<RepoName>(&tree, layout::BINDINGS)? {
-        if let Some(binding) = reader.document(layout::BINDINGS, &entry, Subject::Binding(repo.clone())) {
+        if let Some(binding) = reader.document(layout::BINDINGS, &entry, Subject::Binding(repo.clone()))? {
             view.bindings.insert(repo, binding);
         }
     }
     for (repo, entry) in reader.named::<RepoName>(&tree, layout::SOURCES)? {
-        if let Some(source) = reader.document(layout::SOURCES, &entry, Subject::Other) {
+        if let Some(source) = reader.document(layout::SOURCES, &entry, Subject::Source(repo.clone()))? {
             view.sources.insert(repo, source);
         }
     }
@@ -203,7 +213,7 @@ pub fn load_version(
     let Some(entry) = lookup(store, tree, path.as_str())? else {
         return Ok(());
     };
-    match decode::<Contract>(store, &entry) {
+    match decode::<Contract>(store, &entry)? {
         Ok(contract) => {
             view.published.insert(key, contract);
         }
@@ -239,12 +249,17 @@ impl Reader<'_> {
         Ok(named)
     }
 
-    fn document<T: DeserializeOwned>(&mut self, folder: &str, entry: &Entry, subject: Subject) -> Option<T> {
-        match decode(self.store, entry) {
-            Ok(document) => Some(document),
+    fn document<T: DeserializeOwned>(
+        &mut self,
+        folder: &str,
+        entry: &Entry,
+        subject: Subject,
+    ) -> Result<Option<T>, StoreError> {
+        match decode(self.store, entry)? {
+            Ok(document) => Ok(Some(document)),
             Err(problem) => {
                 self.damaged(folder, entry, subject, problem);
-                None
+                Ok(None)
             }
         }
     }
@@ -288,7 +303,7 @@ impl Reader<'_> {
             for (version, entry) in entries {
                 if Some(&version) == wanted.as_ref()
                     && differs(&entry)
-                    && let Some(document) = self.document(&folder, &entry, Subject::Contract(name.clone()))
+                    && let Some(document) = self.document(&folder, &entry, Subject::Contract(name.clone()))?
                 {
                     view.published.insert((name.clone(), version), document);
                 }

@@ -1,6 +1,7 @@
 //! What the shims call. Git is waiting: whatever happens, the commit is made already, so this says
 //! at most one line and never fails.
 
+use super::background;
 use crate::{
     app,
     env::Env,
@@ -17,7 +18,11 @@ pub fn run(env: Env, event: &str) -> Option<String> {
     // Nothing is said outside of a realm: the hook may be everybody's (core.hooksPath).
     let ctx = app::ctx(env.of_hook(), None).ok()?;
     match hook_publish::run(&ctx) {
-        Ok(answer) => told(&answer?.body),
+        Ok(answer) => {
+            let answer = answer?;
+            background::pack_if_due(&ctx);
+            told(&answer.body)
+        }
         Err(error) => Some(format!("not published: {}", one_line(&error))),
     }
 }

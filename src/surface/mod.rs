@@ -1,4 +1,5 @@
 //! The surfaces: each translates between its protocol and the operations, and decides nothing.
 
+mod background;
 pub mod cli;
 pub mod hook;

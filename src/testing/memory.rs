@@ -117,6 +117,13 @@ impl MemoryStore {
         self.calls.set(calls);
     }
 
+    fn require_lock(&self, name: &StoreRef) -> Result<(), StoreError> {
+        if self.held.borrow().contains(&name.lock_name()) {
+            return Ok(());
+        }
+        Err(StoreError::Git { doing: format!("move {name}"), problem: "its lock is not held".into() })
+    }
+
     fn at(&self, name: &StoreRef) -> Option<Oid> {
         self.refs.borrow().get(name).copied()
     }
@@ -182,6 +189,24 @@ impl Store for MemoryStore {
         Ok(refs.iter().filter_map(domain).collect())
     }
 
+    fn inboxes(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
+        let refs = self.refs.borrow();
+        Ok(refs.iter().filter(|(name, _)| name.is_local()).map(|(name, tip)| (name.clone(), *tip)).collect())
+    }
+
+    fn broken_refs(&self) -> Result<Vec<String>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    fn forget(&self, name: &StoreRef, expected: Oid) -> Result<(), StoreError> {
+        self.require_lock(name)?;
+        if !name.is_local() || self.at(name) != Some(expected) {
+            return Err(StoreError::Conflict { name: name.to_string() });
+        }
+        self.refs.borrow_mut().remove(name);
+        Ok(())
+    }
+
     fn lock(&self, name: &StoreRef) -> Result<Box<dyn Lease + '_>, StoreError> {
         self.count(|calls| calls.locks += 1);
         let lock = name.lock_name();
@@ -194,9 +219,7 @@ impl Store for MemoryStore {
 
     fn commit_change(&self, name: &StoreRef, expected: Option<Oid>, change: &Change) -> Result<Oid, StoreError> {
         self.count(|calls| calls.changes += 1);
-        if !self.held.borrow().contains(&name.lock_name()) {
-            return Err(StoreError::Git { doing: format!("move {name}"), problem: "its lock is not held".into() });
-        }
+        self.require_lock(name)?;
         let conflict = || StoreError::Conflict { name: name.to_string() };
         if let Some(race) = self.race.take() {
             self.lose(name, &race)?;

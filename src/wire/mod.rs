@@ -9,6 +9,7 @@ mod notification;
 mod page;
 mod publish;
 mod realm;
+mod upkeep;
 
 pub use admin::{BindingSet, ContractAdded, DomainSet, Init, RealmInit, RealmJoin, RealmLeave};
 pub use check::{Finding, RealmCheck, SchemaHash};
@@ -26,6 +27,8 @@ pub use realm::{
     DomainBinding, DomainContract, DomainStatus, ImportStatus, LogEntry, RealmLine, RealmList, RealmLog, RealmStatus,
     RepoLine, Role,
 };
+
+pub use upkeep::{Doctor, DoctorCheck, Gc, Health};
 
 use serde::Serialize;
 

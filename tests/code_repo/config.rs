@@ -150,6 +150,23 @@ fn a_clone_publishes_the_branch_that_its_origin_is_on() {
 }
 
 #[test]
+fn hooks_lie_where_git_looks_for_them() {
+    let code = Code::new(&[]);
+    let top = code.sandbox.path();
+    code.git(&["worktree", "add", "-q", "-b", "topic", "../linked"]);
+    let hooks = |cwd: &str| discover(&code.sandbox, &top.join(cwd)).hooks_folder().unwrap();
+    // A relative path counts from the top of the work tree, where git runs hooks.
+    code.git(&["config", "core.hooksPath", ".husky/_"]);
+    assert_eq!(hooks("code"), top.join("code/.husky/_"));
+    assert_eq!(hooks("code/src/deep"), top.join("code/.husky/_"));
+    assert_eq!(hooks("linked"), top.join("linked/.husky/_"));
+    code.git(&["config", "core.hooksPath", "~/hooks"]);
+    assert_eq!(hooks("code"), top.join("home/hooks"));
+    code.git(&["config", "core.hooksPath", top.join("hooks").to_str().unwrap()]);
+    assert_eq!(hooks("linked"), top.join("hooks"));
+}
+
+#[test]
 fn keys_ignore_case_but_for_their_middle() {
     let code = Code::new(&[]);
     code.git(&["config", "Blue.Web.Path", "one"]);

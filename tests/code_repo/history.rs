@@ -1,6 +1,6 @@
 //! What came before what, what was replaced, and what tells a repository from others.
 
-use git_blue::model::oid::Oid;
+use git_blue::{model::oid::Oid, store::StoreError};
 
 use super::{Code, discover, name};
 
@@ -101,4 +101,17 @@ fn histories_without_a_common_root() {
     let mut both: Vec<Oid> = vec![code.first, other];
     both.sort();
     assert_eq!(code.open().roots(&code.id("HEAD")).unwrap(), both);
+}
+
+#[test]
+fn a_commit_that_is_not_here_is_nobodys_ancestor() {
+    let code = Code::new(&[]);
+    let repo = code.open();
+    // One that is not in this clone, and one of another object format.
+    for foreign in [name::<Oid>(&"12".repeat(20)), name(&"12".repeat(32))] {
+        assert!(!repo.is_ancestor(&foreign, &code.second).unwrap());
+        assert!(repo.is_ancestor(&code.second, &foreign).is_err());
+        assert!(repo.roots(&foreign).is_err());
+        assert!(matches!(repo.tree_of(&foreign), Err(StoreError::Missing { id }) if id == foreign));
+    }
 }

@@ -95,6 +95,38 @@ fn a_repository_without_a_commit() {
 }
 
 #[test]
+fn a_git_dir_that_lies_elsewhere() {
+    let code = Code::new(&["--separate-git-dir", "elsewhere"]);
+    let repo = discover(&code.sandbox, &code.path().join("src"));
+    code.assert_read_by(&repo, Some("main"));
+    let elsewhere = code.sandbox.path().join("elsewhere");
+    assert_eq!(repo.workdir(), Some(code.path()));
+    assert_eq!(repo.git_dir(), elsewhere);
+    assert_eq!(repo.main_folder(), code.path());
+    assert_eq!(repo.hooks_folder().unwrap(), elsewhere.join("hooks"));
+}
+
+#[test]
+fn a_submodule() {
+    let code = Code::new(&[]);
+    let top = code.sandbox.path();
+    code.sandbox.git(&top, &["init", "-q", "super"]);
+    let over = top.join("super");
+    let source = code.path();
+    let add = ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "../code", "sub"];
+    code.sandbox.git(&over, &add);
+    let repo = discover(&code.sandbox, &over.join("sub/src"));
+    code.assert_read_by(&repo, Some("main"));
+    assert_eq!(repo.workdir(), Some(over.join("sub")));
+    assert_eq!(repo.git_dir(), over.join(".git/modules/sub"));
+    assert_eq!(repo.main_folder(), over.join("sub"));
+    assert_eq!(repo.origin_url().as_deref(), source.to_str());
+    code.sandbox.git(&over.join("sub"), &["worktree", "add", "-q", "-b", "topic", "../../linked"]);
+    let repo = discover(&code.sandbox, &top.join("linked"));
+    assert_eq!((repo.workdir(), repo.main_folder()), (Some(top.join("linked")), over.join("sub")));
+}
+
+#[test]
 fn no_repository_at_all() {
     let sandbox = Sandbox::new();
     assert!(CodeRepo::discover(&place(&sandbox, &sandbox.path())).unwrap().is_none());

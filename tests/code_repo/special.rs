@@ -112,6 +112,11 @@ fn the_repository_that_git_dir_names() {
     assert_eq!((repo.workdir(), repo.main_folder()), (Some(top.join("linked")), code.path()));
     let repo = found("other", &[("GIT_DIR", git_dir), ("GIT_WORK_TREE", "../linked")]);
     assert_eq!(repo.workdir(), Some(top.join("linked")));
+    // A relative path counts from where we were called, for git as well.
+    let repo = found(".", &[("GIT_DIR", git_dir), ("GIT_WORK_TREE", "code/src")]);
+    assert_eq!(repo.workdir(), Some(code.path().join("src")));
+    assert_eq!(repo.resolve("HEAD").unwrap(), code.second);
+    assert_eq!(repo.hooks_folder().unwrap(), code.path().join(".git/hooks"));
     // An empty variable names nothing.
     assert_eq!(found("other", &[("GIT_DIR", "")]).workdir(), Some(top.join("other")));
 }

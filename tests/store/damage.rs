@@ -48,7 +48,7 @@ pub fn every_kind_of_file_is_named(store: &dyn Store) {
             ("refs/blue/domains/s3:contracts/twice.json", contract("twice")),
             ("refs/blue/domains/s3:versions/old/1.0.0.json", contract("old")),
             ("refs/blue/domains/s3:bindings/web.json", Subject::Binding(name("web"))),
-            ("refs/blue/domains/s3:sources/web.json", Subject::Other),
+            ("refs/blue/domains/s3:sources/web.json", Subject::Source(name("web"))),
         ]
     );
     assert!(seen(store).contracts.contains_key(&name("keys")));

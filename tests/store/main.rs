@@ -42,6 +42,7 @@ suite! {
         a_ref_that_must_exist_conflicts_where_it_does_not,
         a_commit_without_parents_forgets_history,
         a_linked_folder_is_the_same_folder,
+        a_folder_is_linked_and_then_edited,
         a_link_leads_to_what_is_there,
         what_is_removed_is_gone_with_its_empty_folders,
         an_unchanged_tree_makes_no_commit,

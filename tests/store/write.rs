@@ -116,6 +116,30 @@ pub fn a_linked_folder_is_the_same_folder(store: &dyn Store) {
     assert_eq!(text(store, &inbox, "told.json").unwrap(), "one");
 }
 
+pub fn a_folder_is_linked_and_then_edited(store: &dyn Store) {
+    let (at, inbox) = (domain("s3"), StoreRef::Inbox(name("web"), None));
+    let tip = commit(store, &at, [put(layout::domain(), "one"), put(version("1.0.0"), "one")]);
+    let tree = store.commit(&tip).unwrap().tree;
+    let known = layout::baseline(&name("s3"));
+    let inner = |path: TreePath| path.below(&known);
+    commit(store, &inbox, [put(inner(version("0.9.0")), "old")]);
+    let edits = [
+        (known.clone(), Edit::Link(EntryKind::Tree, tree)),
+        (inner(version("1.0.0")), Edit::Remove),
+        put(inner(version("1.1.0")), "two"),
+    ];
+    commit(store, &inbox, edits);
+    assert_eq!(text(store, &inbox, "baselines/s3/domain.json").unwrap(), "one");
+    assert_eq!(entry(store, &inbox, "baselines/s3/versions/paths/0.9.0.json"), None);
+    assert_eq!(entry(store, &inbox, "baselines/s3/versions/paths/1.0.0.json"), None);
+    assert_eq!(text(store, &inbox, "baselines/s3/versions/paths/1.1.0.json").unwrap(), "two");
+    // What was linked stays as it was.
+    assert_eq!(text(store, &at, "versions/paths/1.0.0.json").unwrap(), "one");
+    commit(store, &inbox, [(known.clone(), Edit::Remove), put(inner(layout::domain()), "new")]);
+    assert_eq!(text(store, &inbox, "baselines/s3/domain.json").unwrap(), "new");
+    assert_eq!(entry(store, &inbox, "baselines/s3/versions"), None);
+}
+
 pub fn a_link_leads_to_what_is_there(store: &dyn Store) {
     let (at, inbox) = (domain("s3"), StoreRef::Inbox(name("web"), None));
     let tip = commit(store, &at, [put(layout::domain(), "one")]);

@@ -2,6 +2,7 @@
 //! of it, and how it lives beside other writers, packers and what they leave behind.
 
 mod beside;
+mod damage;
 mod locks;
 mod open;
 mod plain;

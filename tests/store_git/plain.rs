@@ -1,15 +1,8 @@
 //! What plain git sees of a store, and what it may do to it.
 
 use git_blue::{
-    model::{contract::Contract, domain::Domain, view::Subject},
-    store::{
-        Change, Edit, EntryKind, Objects as _, Parents, Store as _, StoreError, StoreRef, codec, git::GitStore, layout,
-        read,
-    },
-    testing::{
-        make::{self, put},
-        sandbox::Sandbox,
-    },
+    store::{Change, Edit, EntryKind, Objects as _, Parents, Store as _, StoreError, StoreRef, layout},
+    testing::make::{self, put},
 };
 
 use super::{assert_clean, change, commit, domain, name, open, realm, source};
@@ -140,66 +133,4 @@ fn refs_that_are_no_domains_are_left_out() {
     assert_eq!(store.domains().unwrap(), [(name("s3"), tip)]);
     sandbox.git(&path, &["pack-refs", "--all", "--prune"]);
     assert_eq!(store.domains().unwrap(), [(name("s3"), tip)]);
-}
-
-#[test]
-fn a_ref_that_is_no_id_is_named() {
-    let (sandbox, store) = realm();
-    let path = store.path();
-    commit(&store, &domain("s3"), "One", [put(layout::domain(), "1")]).unwrap();
-    sandbox.git(&path, &["symbolic-ref", "refs/blue/domains/linked", "refs/blue/domains/s3"]);
-    let error = store.tip(&domain("linked")).unwrap_err().to_string();
-    assert_eq!(error, "refs/blue/domains/linked cannot be read: it is a symbolic ref");
-    std::fs::write(path.join("refs/blue/domains/torn"), "0123").unwrap();
-    let error = store.tip(&domain("torn")).unwrap_err();
-    assert!(matches!(&error, StoreError::Damaged { what, .. } if what == "refs/blue/domains/torn"), "{error}");
-    let error = store.domains().unwrap_err().to_string();
-    assert!(error.contains("refs/blue/domains/torn"), "{error}");
-}
-
-#[test]
-fn odd_entries_of_a_tree_hide_no_other() {
-    let (sandbox, store) = realm();
-    let contract = Contract::new(name("good"), name("web")).sealed();
-    let info = Domain { name: name("s3"), description: String::new(), members: vec![] };
-    let files =
-        [put(layout::domain(), codec::encode(&info)), put(layout::contract(&contract.name), codec::encode(&contract))];
-    commit(&store, &domain("s3"), "One", files).unwrap();
-    add_odd_entries(&sandbox, &store);
-    let view = read::view(&store).unwrap();
-    let s3 = &view.domains[&name("s3")];
-    assert!(s3.contracts.contains_key(&name("good")));
-    let damage: Vec<_> = s3.damage.iter().map(|damage| (damage.file.as_str(), damage.problem.as_str())).collect();
-    assert_eq!(
-        damage,
-        [
-            ("refs/blue/domains/s3:contracts/\u{fffd}.json", "its name is not NAME.json"),
-            ("refs/blue/domains/s3:contracts/link.json", "it is not a file"),
-            ("refs/blue/domains/s3:contracts/module.json", "it is not a file"),
-        ]
-    );
-    assert_eq!(s3.damage[1].subject, Subject::Contract(name("link")));
-}
-
-/// Adds a name that is no text, a symbolic link and a submodule to the contracts of `s3`, as only
-/// plain git can.
-fn add_odd_entries(sandbox: &Sandbox, store: &GitStore) {
-    use std::os::unix::ffi::OsStrExt as _;
-    let at = domain("s3").to_string();
-    let path = store.path();
-    let git = |args: &[&str]| sandbox.git(&path, args);
-    git(&["read-tree", &at]);
-    let blob = git(&["rev-parse", &format!("{at}:domain.json")]);
-    let info = |mode: &str, id: &str, name: &[u8]| {
-        let entry = [format!("{mode},{id},contracts/").as_bytes(), name].concat();
-        let entry = std::ffi::OsStr::from_bytes(&entry);
-        let mut command = sandbox.command("git", &path);
-        assert!(command.args(["update-index", "--add", "--cacheinfo"]).arg(entry).status().unwrap().success());
-    };
-    info("100644", &blob, b"\xff.json");
-    info("120000", &blob, b"link.json");
-    info("160000", &git(&["rev-parse", &at]), b"module.json");
-    let tree = git(&["write-tree"]);
-    let id = git(&["commit-tree", "-p", &at, "-m", "By other hands", &tree]);
-    git(&["update-ref", &at, &id]);
 }

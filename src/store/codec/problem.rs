@@ -32,7 +32,8 @@ impl fmt::Display for Problem {
         f.write_str(&self.message)?;
         match (self.line, self.column) {
             (Some(line), Some(column)) => write!(f, " (line {line}, column {column})"),
-            _ => Ok(()),
+            (Some(line), None) => write!(f, " (line {line})"),
+            (None, _) => Ok(()),
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::store::StoreError;
 
 /// How long a noted lock file may still be another program's, whose writer took it after the note
 /// was made and before the writer that noted it died. Git holds these for milliseconds.
-const GRACE: Duration = Duration::from_secs(2);
+const GRACE: Duration = Duration::from_secs(5);
 
 /// The one lock under which git's locks are taken: git's own packed-refs lock admits one writer at
 /// a time anyway, and so a noted lock file can only be a dead writer's.
@@ -28,6 +28,12 @@ struct Noted {
 pub(super) fn begin(locks: &Locks, top: &Path, files: &[PathBuf]) -> Result<Held, StoreError> {
     let mut held = locks.acquire(LOCK)?;
     recover(&mut held, top)?;
+    // Another program's lock is waited for before anything is noted, so that a note which says
+    // nothing of whose lock it is stands for the shortest time.
+    let start = Instant::now();
+    while files.iter().any(|file| inode(file).is_some()) && start.elapsed() < locks.timeout() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
     note(&mut held, files.iter().map(|path| Noted { path: path.clone(), inode: None }), top)?;
     Ok(held)
 }

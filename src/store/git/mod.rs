@@ -7,11 +7,14 @@ pub mod code;
 mod commit;
 mod create;
 mod durable;
+mod git_command;
 pub mod home;
 mod journal;
 mod lock;
+mod moving;
 mod objects;
 mod refs;
+mod upkeep;
 
 use std::{
     path::{Path, PathBuf},
@@ -19,8 +22,13 @@ use std::{
 };
 
 pub use create::create;
+pub use git_command::git_version;
+pub use upkeep::LockFile;
 
-use super::{Change, CommitInfo, Entry, Lease, Objects, Store, StoreError, StoreRef};
+use super::{
+    Change, CommitInfo, Entry, Lease, Objects, Store, StoreError, StoreRef,
+    layout::{DOMAINS, INBOXES},
+};
 use crate::model::{name::DomainName, oid::Oid};
 
 /// How a store waits.
@@ -49,7 +57,7 @@ impl GitStore {
         let not_a_store = || StoreError::NotAStore { path: path.to_owned() };
         let open = gix::open::Options::isolated().open_path_as_is(true);
         let repo = match open.open(path) {
-            Ok(repo) => repo.to_thread_local(),
+            Ok(repo) => cached(repo.to_thread_local()),
             Err(_) if refs::is_reftable(path) => return Err(StoreError::Reftable { path: path.to_owned() }),
             Err(_) => return Err(not_a_store()),
         };
@@ -72,6 +80,12 @@ impl GitStore {
     }
 }
 
+/// The same trees are looked at again and again, by one call for each path.
+fn cached(mut repo: gix::Repository) -> gix::Repository {
+    repo.object_cache_size_if_unset(4 << 20);
+    repo
+}
+
 impl Objects for GitStore {
     fn entries(&self, id: &Oid) -> Result<Vec<Entry>, StoreError> {
         objects::entries(&self.repo, id)
@@ -92,7 +106,21 @@ impl Store for GitStore {
     }
 
     fn domains(&self) -> Result<Vec<(DomainName, Oid)>, StoreError> {
-        refs::domains(&self.repo)
+        let named = |(name, tip): (String, Oid)| Some((name.strip_prefix(DOMAINS)?.parse().ok()?, tip));
+        Ok(refs::below(&self.repo, DOMAINS)?.found.into_iter().filter_map(named).collect())
+    }
+
+    fn inboxes(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
+        let named = |(name, tip): (String, Oid)| Some((StoreRef::inbox(&name)?, tip));
+        Ok(refs::below(&self.repo, INBOXES)?.found.into_iter().filter_map(named).collect())
+    }
+
+    fn broken_refs(&self) -> Result<Vec<String>, StoreError> {
+        Ok(refs::below(&self.repo, DOMAINS)?.broken)
+    }
+
+    fn forget(&self, name: &StoreRef, expected: Oid) -> Result<(), StoreError> {
+        moving::away(&self.repo, &self.locks, name, expected)
     }
 
     fn lock(&self, name: &StoreRef) -> Result<Box<dyn Lease + '_>, StoreError> {

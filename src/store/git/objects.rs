@@ -15,6 +15,13 @@ pub(super) fn to_git(id: &Oid) -> gix::ObjectId {
     gix::ObjectId::try_from(id.as_bytes()).unwrap_or_else(|_| unreachable!("ids have 20 or 32 bytes"))
 }
 
+/// Returns an id for looking it up. One of another object format names nothing here, and gix must not
+/// be asked for it.
+pub(super) fn native(repo: &gix::Repository, id: &Oid) -> Result<gix::ObjectId, StoreError> {
+    let git = to_git(id);
+    if git.kind() == repo.object_hash() { Ok(git) } else { Err(StoreError::Missing { id: *id }) }
+}
+
 fn find<'repo>(
     repo: &'repo gix::Repository,
     id: &Oid,
@@ -22,13 +29,22 @@ fn find<'repo>(
 ) -> Result<gix::Object<'repo>, StoreError> {
     let damaged = |problem: String| StoreError::Damaged { what: format!("the {kind} {id}"), problem };
     let object = repo
-        .try_find_object(to_git(id))
-        .map_err(|error| damaged(error.to_string()))?
+        .try_find_object(native(repo, id)?)
+        .map_err(|error| unread(format!("the {kind} {id}"), &error))?
         .ok_or(StoreError::Missing { id: *id })?;
     if object.kind != kind {
         return Err(damaged(format!("it is a {}", object.kind)));
     }
     Ok(object)
+}
+
+/// Tells an object that is wrong from a system that could not read it just now.
+fn unread(what: String, error: &gix::Error) -> StoreError {
+    let system = error.iter_errors().filter_map(|error| error.downcast_ref::<std::io::Error>());
+    match system.into_iter().find(|error| error.raw_os_error().is_some()) {
+        Some(system) => StoreError::Git { doing: format!("read {what}"), problem: system.to_string() },
+        None => StoreError::Damaged { what, problem: error.to_string() },
+    }
 }
 
 pub(super) fn entries(repo: &gix::Repository, id: &Oid) -> Result<Vec<Entry>, StoreError> {
@@ -64,7 +80,8 @@ pub(super) fn linked(repo: &gix::Repository, kind: EntryKind, id: &Oid) -> Resul
         }
     };
     let damaged = |problem: String| StoreError::Damaged { what: format!("the {wanted} {id}"), problem };
-    let header = repo.try_find_header(to_git(id)).map_err(|error| damaged(error.to_string()))?;
+    let header =
+        repo.try_find_header(native(repo, id)?).map_err(|error| unread(format!("the {wanted} {id}"), &error))?;
     match header.ok_or(StoreError::Missing { id: *id })?.kind() {
         kind if kind == wanted => Ok(entry),
         other => Err(damaged(format!("it is a {other}"))),
@@ -74,8 +91,9 @@ pub(super) fn linked(repo: &gix::Repository, kind: EntryKind, id: &Oid) -> Resul
 pub(super) fn blob(repo: &gix::Repository, id: &Oid) -> Result<Vec<u8>, StoreError> {
     // The size first: a hostile blob must not be inflated to find out that it is too large.
     let damaged = |problem: String| StoreError::Damaged { what: format!("the blob {id}"), problem };
-    let header = repo.objects.header(to_git(id)).map_err(|error| match repo.has_object(to_git(id)) {
-        true => damaged(error.to_string()),
+    let git = native(repo, id)?;
+    let header = repo.objects.header(git).map_err(|error| match repo.has_object(git) {
+        true => unread(format!("the blob {id}"), &error),
         false => StoreError::Missing { id: *id },
     })?;
     if header.size() > MAX_BLOB as u64 {

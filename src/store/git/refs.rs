@@ -1,17 +1,14 @@
 //! Reading refs beside writers and packers.
 
-use std::path::Path;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use gix::bstr::ByteSlice as _;
 
 use super::objects::to_oid;
-use crate::{
-    model::{name::DomainName, oid::Oid},
-    store::{StoreError, layout::DOMAINS},
-};
-
-/// How often a listing is repeated that raced with a packer.
-const MAX_WALKS: u32 = 20;
+use crate::{model::oid::Oid, store::StoreError};
 
 /// Returns whether the repository with this git dir keeps its refs as reftable. gix reads such a
 /// repository's stand-in files as if they were refs, so this has to be known first.
@@ -19,59 +16,89 @@ pub(super) fn is_reftable(common_dir: &Path) -> bool {
     common_dir.join("reftable").is_dir()
 }
 
-/// Returns where a ref points to. Read loose, then packed, then once more: between the first two
-/// looks a packer may have moved it.
+/// Reads packed-refs anew. gix keeps it in memory and reads it again only where its time has
+/// changed, and two packers within one tick of the clock leave the same time.
+pub(super) fn refresh(repo: &gix::Repository) -> Result<(), StoreError> {
+    match repo.refs.force_refresh_packed_buffer() {
+        // No ref was ever packed here.
+        Err(error) if error.is_not_found() => Ok(()),
+        refreshed => refreshed.map_err(StoreError::git("read packed-refs")),
+    }
+}
+
+/// Returns where a ref points to. It is looked for as a file of its own, and only then in a
+/// packed-refs that was read after that: a packer writes there first, and takes the file away
+/// last. So what is returned is what the ref held at some moment since the call.
 pub(super) fn tip(repo: &gix::Repository, name: &str) -> Result<Option<Oid>, StoreError> {
-    for look in 0.. {
-        let damaged = |problem: String| StoreError::Damaged { what: name.to_owned(), problem };
-        match repo.refs.try_find(name).map_err(|error| damaged(error.to_string()))? {
-            Some(found) => {
-                let id = found.target.try_id().ok_or_else(|| damaged("it is a symbolic ref".into()))?;
-                return Ok(Some(to_oid(id)));
+    let damaged = |problem: String| StoreError::Damaged { what: name.to_owned(), problem };
+    let unread = |error: gix::Error| damaged(error.to_string());
+    let target = match repo.refs.try_find_loose(name).map_err(unread)? {
+        Some(found) => Some(found.target),
+        None => {
+            let packed = repo.refs.open_packed_buffer().map_err(StoreError::git("read packed-refs"))?;
+            repo.refs.try_find_packed(name, packed.as_ref()).map_err(unread)?.map(|found| found.target)
+        }
+    };
+    match target {
+        Some(target) => Ok(Some(to_oid(target.try_id().ok_or_else(|| damaged("it is a symbolic ref".into()))?))),
+        None => Ok(None),
+    }
+}
+
+/// The refs below a prefix.
+#[derive(Debug, Default)]
+pub(super) struct Listing {
+    /// Those that can be read, by full name.
+    pub(super) found: BTreeMap<String, Oid>,
+    /// What is wrong with the others.
+    pub(super) broken: Vec<String>,
+}
+
+/// Returns the refs below `prefix`: the files first, and then what packed-refs holds besides, for
+/// the reason that [`tip`] gives.
+pub(super) fn below(repo: &gix::Repository, prefix: &str) -> Result<Listing, StoreError> {
+    let doing = || format!("list {prefix}");
+    let mut listing = Listing::default();
+    let folder = prefix.try_into().map_err(StoreError::git(doing()))?;
+    let mut loose = BTreeSet::new();
+    match repo.refs.loose_iter_prefixed(folder) {
+        Ok(found) => {
+            for reference in found {
+                match reference {
+                    Ok(reference) => {
+                        let name = reference.name.as_bstr().to_str_lossy().into_owned();
+                        loose.insert(name.clone());
+                        match reference.target.try_id() {
+                            Some(id) => drop(listing.found.insert(name, to_oid(id))),
+                            None => listing.broken.push(format!("{name}: it is a symbolic ref")),
+                        }
+                    }
+                    // One that cannot be read hides no other; one that a packer took away meanwhile is packed.
+                    Err(error) if error.is_not_found() => {}
+                    Err(error) => listing.broken.push(error.to_string()),
+                }
             }
-            None if look == 0 => match repo.refs.force_refresh_packed_buffer() {
-                // No ref was ever packed here.
-                Err(error) if error.is_not_found() => {}
-                refreshed => refreshed.map_err(|error| damaged(error.to_string()))?,
-            },
-            None => break,
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => return Err(StoreError::git(doing())(error)),
+    }
+    let packed = repo.refs.open_packed_buffer().map_err(StoreError::git("read packed-refs"))?;
+    if let Some(packed) = &packed {
+        for reference in packed.iter_prefixed(prefix.into()).map_err(StoreError::git(doing()))? {
+            let reference = reference.map_err(StoreError::git("read packed-refs"))?;
+            let name = reference.name.as_bstr().to_str_lossy().into_owned();
+            // What is packed of a ref whose file cannot be read is older than that file.
+            let is_hidden = || !listing.broken.is_empty() && tip(repo, &name).is_err();
+            if !loose.contains(&name) && !is_hidden() {
+                listing.found.insert(name, to_oid(&reference.target()));
+            }
         }
     }
-    Ok(None)
-}
-
-/// Returns the domains and their tips. A pack that ran meanwhile may hide refs from the walk, so it
-/// is repeated until packed-refs stood still.
-pub(super) fn domains(repo: &gix::Repository) -> Result<Vec<(DomainName, Oid)>, StoreError> {
-    let packed = repo.common_dir().join("packed-refs");
-    let mut walks = 0;
-    loop {
-        let before = stamp(&packed);
-        let found = walk(repo)?;
-        walks += 1;
-        if stamp(&packed) == before || walks >= MAX_WALKS {
-            return Ok(found);
-        }
-    }
-}
-
-fn walk(repo: &gix::Repository) -> Result<Vec<(DomainName, Oid)>, StoreError> {
-    let failed = |error: gix::Error| StoreError::git("list the domains")(error);
-    let platform = repo.references().map_err(failed)?;
-    let mut domains = Vec::new();
-    for reference in platform.prefixed(DOMAINS).map_err(failed)? {
-        let reference = reference.map_err(|error| StoreError::git("list the domains")(error))?;
-        let name = reference.name().as_bstr().to_str().ok().and_then(|name| name.strip_prefix(DOMAINS)?.parse().ok());
-        if let (Some(name), Some(id)) = (name, reference.try_id()) {
-            domains.push((name, to_oid(&id)));
-        }
-    }
-    domains.sort();
-    Ok(domains)
+    Ok(listing)
 }
 
 /// What tells one packed-refs file from the next: it is replaced by rename.
-fn stamp(path: &Path) -> Option<(u64, u64, i64, i64)> {
+pub(super) fn stamp(path: &Path) -> Option<(u64, u64, i64, i64)> {
     use std::os::unix::fs::MetadataExt as _;
     let meta = path.metadata().ok()?;
     Some((meta.ino(), meta.size(), meta.mtime(), meta.mtime_nsec()))

@@ -8,6 +8,7 @@ mod notifications;
 mod output;
 mod realm;
 mod text;
+mod upkeep;
 
 use std::path::PathBuf;
 
@@ -71,6 +72,10 @@ enum Command {
     /// Publishing by itself when something is committed
     #[command(subcommand)]
     Hooks(hooks::Command),
+    #[command(about = ops::gc::OPERATION.summary)]
+    Gc(upkeep::Gc),
+    #[command(about = ops::doctor::OPERATION.summary)]
+    Doctor(upkeep::Doctor),
     /// What the hooks call
     #[command(hide = true)]
     Hook {
@@ -89,8 +94,9 @@ pub fn command() -> clap::Command {
 
 /// Runs the command line. Returns the exit code.
 pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) -> u8 {
-    let parsed = command().try_get_matches_from(arguments).and_then(|matches| Cli::from_arg_matches(&matches));
-    let cli = match parsed {
+    let parsed = command().try_get_matches_from(arguments);
+    let writes = parsed.as_ref().is_ok_and(|matches| operation(matches).is_some_and(|operation| operation.writes));
+    let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => return output.usage(&error, wants_json(arguments)),
     };
@@ -113,13 +119,28 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
     let realm = cli.global.realm;
     let outcome = app::ctx(env, realm.clone()).and_then(|ctx| {
         output.choose_colour(&ctx);
-        dispatch(&ctx, cli.command, realm, output)
+        let verdict = dispatch(&ctx, cli.command, realm, output)?;
+        if writes {
+            super::background::pack_if_due(&ctx);
+        }
+        Ok(verdict)
     });
     match outcome {
         Ok(Verdict::Yes) => 0,
         Ok(Verdict::No) => Kind::No.exit_code(),
         Err(error) => output.error(&error),
     }
+}
+
+/// Returns the operation that a command line calls, if it calls one by its full name.
+fn operation(matches: &clap::ArgMatches) -> Option<&'static ops::Operation> {
+    let mut path = Vec::new();
+    let mut matches = matches;
+    while let Some((name, below)) = matches.subcommand() {
+        path.push(name);
+        matches = below;
+    }
+    ops::TABLE.iter().find(|operation| operation.cli == path)
 }
 
 /// A failed parse may still have asked for JSON.
@@ -148,6 +169,8 @@ fn dispatch(
         Command::Contract(command) => command.run(ctx, output),
         Command::Notifications(command) => command.run(ctx, output),
         Command::Hooks(command) => command.run(ctx, output),
+        Command::Gc(arguments) => arguments.run(ctx, output),
+        Command::Doctor(arguments) => arguments.run(ctx, output),
         Command::Hook { .. } => Ok(Verdict::Yes),
     }
 }

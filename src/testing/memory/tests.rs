@@ -100,12 +100,14 @@ fn edits_of_one_change_do_not_overlap() {
     for edits in [
         vec![put(layout::domain(), "a"), put(layout::domain(), "b")],
         vec![put(version("1.0.0"), "a"), (versions(), Edit::Remove)],
-        vec![(versions(), Edit::Remove), put(version("1.0.0"), "a")],
+        vec![put(version("1.0.0"), "a"), (version("1.0.0"), Edit::Remove)],
     ] {
         let error = commit(&store, edits).unwrap_err().to_string();
         assert!(error.contains("one change edits"), "{error}");
     }
-    // A shared beginning is no overlap.
+    // A folder may be taken away and then edited, and a shared beginning is no overlap.
+    commit(&store, vec![(versions(), Edit::Remove), put(version("1.0.0"), "a")]).unwrap();
+    commit(&store, vec![(versions(), Edit::Remove)]).unwrap();
     let longer = layout::versions(&"paths-2".parse().unwrap());
     commit(&store, vec![put(versions(), "a"), put(longer, "b")]).unwrap();
 }

@@ -93,16 +93,19 @@ fn leaf(objects: &Objects, edit: &Edit) -> Result<Leaf, StoreError> {
     }
 }
 
-/// Edits of one change that touch each other say two things about one path: which of them counts
-/// would depend on their order, and in git on what its tree editor has loaded by then.
+/// Edits of one change that touch each other say two things about one path. Only one form has a
+/// meaning: a folder is linked or taken away first, and then edited.
 fn refuse_overlap(edits: &[(TreePath, Edit)]) -> Result<(), StoreError> {
     let within = |inner: &str, outer: &str| {
         inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
     for (index, (path, _)) in edits.iter().enumerate() {
-        let others = edits[..index].iter().map(|(other, _)| other.as_str());
-        if let Some(other) = others.into_iter().find(|o| within(o, path.as_str()) || within(path.as_str(), o)) {
-            return Err(refused(format!("one change edits {other} and {path}")));
+        for (other, edit) in &edits[..index] {
+            let (later, earlier) = (path.as_str(), other.as_str());
+            let replaces = matches!(edit, Edit::Remove | Edit::Link(EntryKind::Tree, _));
+            if within(earlier, later) || (within(later, earlier) && !replaces) {
+                return Err(refused(format!("one change edits {other} and {path}")));
+            }
         }
     }
     Ok(())

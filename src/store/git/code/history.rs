@@ -5,15 +5,14 @@ use crate::{
     model::oid::Oid,
     store::{
         StoreError,
-        git::objects::{to_git, to_oid},
+        git::objects::{native, to_git, to_oid},
     },
 };
 
 impl CodeRepo {
     /// Returns whether this clone has the commit.
     pub fn has(&self, commit: &Oid) -> bool {
-        // A foreign id may be of another hash: such a commit is not here.
-        commit.as_bytes().len() == self.repo.object_hash().len_in_bytes() && self.repo.has_object(to_git(commit))
+        native(&self.repo, commit).is_ok_and(|commit| self.repo.has_object(commit))
     }
 
     /// Returns whether `old` is `new` or one of its ancestors, as far as this clone knows.
@@ -27,7 +26,7 @@ impl CodeRepo {
         if !self.has(old) {
             return Ok(false);
         }
-        let base = self.repo.merge_base(to_git(old), to_git(new));
+        let base = self.repo.merge_base(native(&self.repo, old)?, native(&self.repo, new)?);
         let base = base.map_err(|error| StoreError::git("walk the history")(error))?;
         Ok(base.is_some_and(|base| to_oid(&base) == *old))
     }
@@ -66,7 +65,7 @@ impl CodeRepo {
             return Ok(Vec::new());
         }
         let mut roots = Vec::new();
-        for commit in self.repo.rev_walk([to_git(tip)]).all().map_err(failed)? {
+        for commit in self.repo.rev_walk([native(&self.repo, tip)?]).all().map_err(failed)? {
             let commit = commit.map_err(|error| StoreError::git("walk the history")(error))?;
             if commit.parent_ids.is_empty() {
                 roots.push(to_oid(&commit.id));

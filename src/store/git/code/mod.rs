@@ -1,7 +1,6 @@
 //! The user's own repositories, read and never written: HEAD, trees, configuration, history.
 //! Ordinary, bare, linked worktree, detached, SHA-256, and reftable through git itself.
 
-mod git;
 mod head;
 mod history;
 
@@ -13,10 +12,9 @@ use std::{
 
 use gix::bstr::ByteSlice as _;
 
-pub use git::git_version;
 pub use head::Head;
 
-use super::objects;
+use super::{git_command, objects};
 use crate::{
     model::oid::Oid,
     store::{CommitInfo, Entry, Objects, StoreError},
@@ -37,7 +35,7 @@ pub struct Place {
 #[derive(Debug)]
 pub struct CodeRepo {
     repo: gix::Repository,
-    git: git::Git,
+    git: git_command::Git,
     is_reftable: bool,
 }
 
@@ -62,14 +60,22 @@ impl CodeRepo {
                 let Ok((path, trust)) = gix::discover::upwards(&place.cwd) else {
                     return Ok(None);
                 };
-                let (git_dir, _) = path.into_repository_and_work_tree_directories();
-                options(place).with(trust).open(git_dir).map_err(failed)?.to_thread_local()
+                let (git_dir, work_tree) = path.into_repository_and_work_tree_directories();
+                let mut repo = options(place).with(trust).open(git_dir).map_err(failed)?.to_thread_local();
+                // A git dir that lies elsewhere does not know what points to it.
+                if let (Some(work_tree), None, false) = (work_tree, repo.workdir(), repo.is_bare()) {
+                    repo.set_workdir(work_tree).map_err(failed)?;
+                }
+                repo
             }
         };
         let is_reftable = super::refs::is_reftable(repo.common_dir());
         let git_dir = absolute(&place.cwd, repo.git_dir());
-        let git = git::Git { git_dir, vars: place.vars.clone() };
-        Ok(Some(Self { repo, git, is_reftable }))
+        // The top of the work tree is where git runs hooks.
+        let top = repo.workdir().map(|path| absolute(&place.cwd, path)).filter(|path| path.is_dir());
+        let top = top.unwrap_or_else(|| git_dir.clone());
+        let git = git_command::Git { git_dir, top, vars: place.vars.clone() };
+        Ok(Some(Self { repo: super::cached(repo), git, is_reftable }))
     }
 
     /// Returns the root of this work tree, or `None` where the repository is bare.
@@ -86,9 +92,16 @@ impl CodeRepo {
     /// stays the same in every linked worktree.
     pub fn main_folder(&self) -> PathBuf {
         let common = absolute(self.repo.current_dir(), self.repo.common_dir());
-        let common = common.canonicalize().unwrap_or(common);
-        match common.file_name() {
-            Some(name) if name == ".git" => common.parent().map(Path::to_owned).unwrap_or(common),
+        if common.file_name().is_some_and(|name| name == ".git") {
+            return common.parent().map(Path::to_owned).unwrap_or(common);
+        }
+        // The git dir of a submodule says where its work tree is; any other that lies elsewhere
+        // does not, and only the main work tree knows that it is one.
+        if let Some(work_tree) = self.config("core.worktree") {
+            return absolute(&common, Path::new(&work_tree));
+        }
+        match self.workdir() {
+            Some(workdir) if self.repo.git_dir() == self.repo.common_dir() => workdir,
             _ => common,
         }
     }
@@ -113,7 +126,7 @@ impl CodeRepo {
 
     /// Returns the value of a configuration key where there is no repository.
     pub fn global_config(place: &Place, key: &str) -> Option<String> {
-        git::global_config(&place.vars, key)
+        git_command::global_config(&place.vars, key)
     }
 
     /// Returns origin's url as configured, without credentials.

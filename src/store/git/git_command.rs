@@ -15,6 +15,8 @@ const GUARD: &str = "GIT_BLUE_RUNNING";
 #[derive(Debug)]
 pub(super) struct Git {
     pub(super) git_dir: PathBuf,
+    /// Where git runs: what it finds in relative paths counts from there.
+    pub(super) top: PathBuf,
     pub(super) vars: BTreeMap<OsString, OsString>,
 }
 
@@ -43,6 +45,9 @@ impl Git {
             .arg("--git-dir")
             .arg(&self.git_dir)
             .args(args)
+            .current_dir(&self.top)
+            // It may be relative to where we were called.
+            .env_remove("GIT_WORK_TREE")
             .output()
             .map_err(|error| StoreError::git(doing())(error))?;
         if !output.status.success() {

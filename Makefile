@@ -1,0 +1,48 @@
+# git blue: what people and CI run. `make` alone lists it.
+
+CARGO ?= cargo
+PREFIX ?= $(HOME)/.local
+DESTDIR ?=
+TARGET = $(or $(CARGO_TARGET_DIR),target)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-peers bench fmt lint doc install ci
+
+help: ## Show this list
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: ## Show the main job end to end, every step checked
+	@# The dev profile: a release build optimises across all crates and takes minutes longer.
+	@$(CARGO) build --quiet --locked
+	@PATH="$(abspath $(TARGET))/debug:$$PATH" sh tests/fixtures/demo.sh
+
+test: ## Run every test (with cargo-nextest where it is installed)
+	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
+		set -x; $(CARGO) nextest run --locked && $(CARGO) test --locked --doc; \
+	else \
+		set -x; $(CARGO) test --locked --lib --bins --tests && $(CARGO) test --locked --doc; \
+	fi
+
+test-peers: ## Run the suites that need other programs installed
+	@echo "There are none yet: no test needs more than git."
+
+bench: ## Measure against git itself, in one run, as ratios
+	$(CARGO) bench --locked --bench floor
+
+fmt: ## Format the sources
+	$(CARGO) fmt
+
+lint: ## Check the format and the lints; warnings fail
+	$(CARGO) fmt --check
+	$(CARGO) clippy --locked --all-targets -- -D warnings
+
+doc: ## Build the documentation of the library
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --document-private-items
+
+install: ## Install the binary below PREFIX
+	$(CARGO) build --release --locked
+	install -d "$(DESTDIR)$(PREFIX)/bin"
+	install -m 755 "$(TARGET)/release/git-blue" "$(DESTDIR)$(PREFIX)/bin/git-blue"
+
+ci: ## Run what CI runs
+	.ci/run

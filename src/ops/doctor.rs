@@ -1,0 +1,213 @@
+//! `doctor`: what is wrong on this machine, named, and mended where that is safe.
+
+use std::time::Duration;
+
+use super::{Operation, ctx::Ctx, hooks};
+use crate::{
+    error::OpError,
+    store::{
+        git::{self, GitStore, home::KnownRealm},
+        read,
+    },
+    wire::{Answer, Doctor, DoctorCheck, Health},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation =
+    Operation::write("doctor", &["doctor"], "Find what is wrong, and mend what can be mended");
+
+/// The oldest git that we work with.
+const OLDEST_GIT: (u32, u32) = (2, 34);
+/// After which time a git lock file is a dead program's: git holds them for seconds at most.
+const STALE: Duration = Duration::from_secs(60 * 60);
+
+/// What is asked.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Request {
+    /// Mend what can be mended without losing anything.
+    pub fix: bool,
+}
+
+/// Looks at everything. What is wrong is an answer, not an error.
+///
+/// # Errors
+/// Where this machine's records cannot be read.
+pub fn run(ctx: &Ctx, request: Request) -> Result<Answer<Doctor>, OpError> {
+    let mut checks = vec![git(ctx), home(ctx)];
+    if ctx.code.is_some() {
+        checks.push(identity(ctx));
+    }
+    for known in ctx.home.realms()? {
+        realm(ctx, request, &known, &mut checks);
+    }
+    if let (Some(_), Ok(here)) = (&ctx.code, &ctx.here)
+        && let Some(repo) = &here.repo
+    {
+        checks.push(hooks(ctx, repo.as_str())?);
+    }
+    let healthy = checks.iter().all(|check| check.state == Health::Ok || check.fixed);
+    let steps: Vec<_> =
+        checks.iter().filter(|check| !check.fixed).filter_map(|check| check.next_step.clone()).collect();
+    Ok(steps.into_iter().fold(Answer::new(Doctor { healthy, checks }), Answer::next))
+}
+
+fn check(name: &'static str, subject: Option<&str>, state: Health, message: impl Into<String>) -> DoctorCheck {
+    DoctorCheck {
+        name,
+        subject: subject.map(str::to_owned),
+        state,
+        message: message.into(),
+        fixed: false,
+        next_step: None,
+    }
+}
+
+fn advise(check: DoctorCheck, step: impl Into<String>) -> DoctorCheck {
+    DoctorCheck { next_step: Some(step.into()), ..check }
+}
+
+fn git(ctx: &Ctx) -> DoctorCheck {
+    let Some(said) = git::git_version(ctx.env.vars()) else {
+        return advise(check("git", None, Health::Error, "there is no git on the PATH"), "install git");
+    };
+    let mut numbers = said.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse::<u32>().ok());
+    let version = (numbers.next().unwrap_or_default(), numbers.next().unwrap_or_default());
+    if version >= OLDEST_GIT {
+        return check("git", None, Health::Ok, said);
+    }
+    let (major, minor) = OLDEST_GIT;
+    advise(
+        check("git", None, Health::Error, format!("{said} is older than {major}.{minor}")),
+        format!("update git to {major}.{minor} or newer"),
+    )
+}
+
+fn home(ctx: &Ctx) -> DoctorCheck {
+    let folder = ctx.home.folder();
+    let shown = folder.display().to_string();
+    match folder.metadata() {
+        Ok(meta) if !meta.is_dir() => check("home", None, Health::Error, format!("{shown} is not a folder")),
+        // Only making a file tells whether one can be made: permissions are not the whole story.
+        Ok(_) => match tempfile::tempfile_in(folder) {
+            Ok(_) => check("home", None, Health::Ok, shown),
+            Err(error) => check("home", None, Health::Error, format!("{shown} cannot be written: {error}")),
+        },
+        Err(_) => check("home", None, Health::Ok, format!("{shown} does not exist yet; no realm is known")),
+    }
+}
+
+fn identity(ctx: &Ctx) -> DoctorCheck {
+    match ctx.signature() {
+        Ok(by) => check("identity", None, Health::Ok, format!("{} <{}>", by.name, by.email)),
+        Err(error) => {
+            advise(check("identity", None, Health::Error, error.message.clone()), error.next_steps.join("; "))
+        }
+    }
+}
+
+fn realm(ctx: &Ctx, request: Request, known: &KnownRealm, checks: &mut Vec<DoctorCheck>) {
+    let subject = Some(known.name.as_str());
+    let store = GitStore::open(&known.path, ctx.options());
+    let store = match store.and_then(|store| read::realm(&store).map(|realm| (store, realm))) {
+        Ok((store, realm)) if realm.name == known.name => {
+            checks.push(check("store", subject, Health::Ok, known.path.display().to_string()));
+            store
+        }
+        Ok((_, realm)) => {
+            let message = format!("{} holds the realm {}", known.path.display(), realm.name);
+            checks.push(check("store", subject, Health::Error, message));
+            return;
+        }
+        Err(error) => {
+            let error = OpError::from(error);
+            let found = check("store", subject, Health::Error, error.message.clone());
+            checks.push(match error.next_steps.first() {
+                Some(step) => advise(found, step.clone()),
+                None => found,
+            });
+            return;
+        }
+    };
+    checks.push(locks(request, subject, &store));
+    checks.push(objects(ctx, subject, &store));
+    checks.extend(files(subject, &store));
+    if store.should_be_packed() {
+        let message = "the store has many loose objects";
+        checks.push(advise(
+            check("objects", subject, Health::Warning, message),
+            format!("git blue gc --realm {}", known.name),
+        ));
+    }
+}
+
+/// A lock file that a dead writer of ours left goes by itself at the next write. Others are
+/// removed only when asked, and only where no program that lives can still hold them.
+fn locks(request: Request, subject: Option<&str>, store: &GitStore) -> DoctorCheck {
+    let found = match store.lock_files() {
+        Ok(found) => found,
+        Err(error) => return check("locks", subject, Health::Error, error.to_string()),
+    };
+    let stale: Vec<_> = found.iter().filter(|lock| lock.age >= STALE).collect();
+    let Some(oldest) = found.first() else {
+        return check("locks", subject, Health::Ok, "no git lock file lies about");
+    };
+    let names: Vec<_> =
+        found.iter().map(|lock| format!("{} ({} s old)", lock.path.display(), lock.age.as_secs())).collect();
+    let message = format!("git lock files: {}", names.join(", "));
+    if stale.is_empty() {
+        let state = if oldest.age > Duration::from_secs(60) { Health::Warning } else { Health::Ok };
+        return check("locks", subject, state, message);
+    }
+    let found = check("locks", subject, Health::Error, message);
+    if request.fix {
+        let failed: Vec<_> = stale.iter().filter_map(|lock| std::fs::remove_file(&lock.path).err()).collect();
+        return match failed.first() {
+            None => DoctorCheck { fixed: true, ..found },
+            Some(error) => DoctorCheck { message: format!("{}; not removed: {error}", found.message), ..found },
+        };
+    }
+    advise(found, "git blue doctor --fix: remove those older than an hour")
+}
+
+fn objects(ctx: &Ctx, subject: Option<&str>, store: &GitStore) -> DoctorCheck {
+    match store.fsck(ctx.env.vars()) {
+        Ok(lines) if lines.is_empty() => check("objects", subject, Health::Ok, "git fsck --strict finds nothing"),
+        Ok(lines) => {
+            let shown: Vec<_> = lines.iter().take(10).cloned().collect();
+            let more = lines.len() - shown.len();
+            let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+            check("objects", subject, Health::Error, format!("git fsck --strict: {}{more}", shown.join("; ")))
+        }
+        Err(error) => check("objects", subject, Health::Error, error.to_string()),
+    }
+}
+
+fn files(subject: Option<&str>, store: &GitStore) -> Vec<DoctorCheck> {
+    let view = match read::view(store) {
+        Ok(view) => view,
+        Err(error) => return vec![check("files", subject, Health::Error, error.to_string())],
+    };
+    let damage = view.damage.iter().chain(view.domains.values().flat_map(|domain| &domain.damage));
+    let found: Vec<_> = damage
+        .map(|damage| check("files", subject, Health::Error, format!("{}: {}", damage.file, damage.problem)))
+        .collect();
+    if found.is_empty() { vec![check("files", subject, Health::Ok, "every stored file can be read")] } else { found }
+}
+
+fn hooks(ctx: &Ctx, repo: &str) -> Result<DoctorCheck, OpError> {
+    let status = hooks::status(ctx)?.body;
+    let broken = status.hooks.iter().find(|hook| hook.problem.is_some());
+    let missing: Vec<_> = status.hooks.iter().filter(|hook| !hook.installed).map(|hook| hook.name.as_str()).collect();
+    Ok(match (broken, missing.is_empty()) {
+        (Some(hook), _) => {
+            let problem = hook.problem.clone().unwrap_or_default();
+            let found = check("hooks", Some(repo), Health::Warning, format!("{}: {problem}", hook.file));
+            advise(found, format!("chmod +x {}", hook.file))
+        }
+        (None, true) => check("hooks", Some(repo), Health::Ok, format!("in place in {}", status.folder)),
+        (None, false) => {
+            let message = format!("not installed: {}", missing.join(", "));
+            advise(check("hooks", Some(repo), Health::Warning, message), "git blue hooks install")
+        }
+    })
+}

@@ -1,0 +1,168 @@
+//! Moving refs beside git itself, which may pack them at any moment.
+
+use std::path::PathBuf;
+
+use gix::{
+    date::parse::TimeBuf,
+    lock::acquire::Fail,
+    refs::{
+        Target,
+        file::transaction::PackedRefs,
+        transaction::{Change as RefChange, LogChange, PreviousValue, RefEdit, RefLog},
+    },
+};
+
+use super::{
+    durable, journal,
+    lock::{self, Locks},
+    objects::{to_git, to_oid},
+    refs,
+};
+use crate::{
+    model::oid::Oid,
+    store::{StoreError, StoreRef},
+};
+
+/// One ref on its way from one commit to another.
+pub(super) struct Step<'a> {
+    pub(super) name: &'a StoreRef,
+    pub(super) from: Option<Oid>,
+    pub(super) to: gix::ObjectId,
+    /// Who moves it, for a reflog that somebody switched on.
+    pub(super) by: gix::actor::Signature,
+}
+
+impl Step<'_> {
+    fn edit(&self) -> Result<RefEdit, StoreError> {
+        let full = self.name.to_string();
+        let name = full.as_str().try_into();
+        Ok(RefEdit {
+            change: RefChange::Update {
+                log: LogChange::default(),
+                expected: match self.from {
+                    Some(old) => PreviousValue::MustExistAndMatch(Target::Object(to_git(&old))),
+                    None => PreviousValue::MustNotExist,
+                },
+                new: Target::Object(self.to),
+            },
+            name: name.map_err(|error: gix::validate::reference::name::Error| StoreError::git("name a ref")(error))?,
+            deref: false,
+        })
+    }
+}
+
+/// Moves a ref that travels. The packed-refs file is locked and written in the same transaction:
+/// without it, updates that race with `git pack-refs` vanish after they were acknowledged.
+pub(super) fn durably(repo: &gix::Repository, locks: &Locks, step: &Step<'_>) -> Result<(), StoreError> {
+    let top = repo.common_dir();
+    let reference = top.join(step.name.to_string());
+    let packed = top.join("packed-refs");
+    let lock_files = [top.join(format!("{}.lock", step.name)), top.join("packed-refs.lock")];
+    let wait = Fail::AfterDurationWithBackoff(locks.timeout());
+    let start = std::time::Instant::now();
+    for tries in 0.. {
+        let mut held = journal::begin(locks, top, &lock_files)?;
+        // gix keeps packed-refs in memory and tells by its time alone whether it is still the same:
+        // two packers within one tick of the clock, and ours would write back what the first one
+        // left. So it is read anew, and must be the same file once we hold its lock.
+        let before = refs::stamp(&packed);
+        refs::refresh(repo)?;
+        let prepared = repo
+            .refs
+            .transaction()
+            .packed_refs(PackedRefs::DeletionsAndNonSymbolicUpdates(Box::new(&repo.objects)))
+            .prepare([step.edit()?], wait, wait);
+        let moved = match prepared {
+            Ok(_) if refs::stamp(&packed) != before => None,
+            Ok(prepared) => {
+                // Only a note for the next writer; the write itself does not depend on it.
+                let _ = journal::taken(&mut held, top, &lock_files);
+                Some(prepared.commit(step.by.to_ref(&mut TimeBuf::default())))
+            }
+            Err(error) => Some(Err(error)),
+        };
+        journal::end(&mut held)?;
+        match moved {
+            Some(Ok(_)) => break,
+            None if start.elapsed() < locks.timeout() => {}
+            None => return Err(lock::locked(&packed, Some("another git process".into()))),
+            // A packer may remove an empty folder between its creation and the lock file in it.
+            Some(Err(error)) if is_passing(&error) && start.elapsed() < locks.timeout() => {
+                drop(held);
+                std::thread::sleep(locks.wait(tries));
+            }
+            Some(Err(error)) => return Err(explain(repo, &error, step, &lock_files)),
+        }
+    }
+    durable::flush([&reference, &packed], top)
+}
+
+/// Moves a ref of this machine alone, as cheaply as git can.
+pub(super) fn locally(repo: &gix::Repository, locks: &Locks, step: &Step<'_>) -> Result<(), StoreError> {
+    let wait = Fail::AfterDurationWithBackoff(locks.timeout().min(std::time::Duration::from_secs(1)));
+    let lock_files = [repo.common_dir().join(format!("{}.lock", step.name))];
+    refs::refresh(repo)?;
+    for tries in 0.. {
+        let moved = repo
+            .refs
+            .transaction()
+            .prepare([step.edit()?], wait, wait)
+            .and_then(|prepared| prepared.commit(step.by.to_ref(&mut TimeBuf::default())));
+        match moved {
+            Ok(_) => break,
+            Err(error) if is_passing(&error) && tries < 20 => std::thread::sleep(locks.wait(tries)),
+            Err(error) => return Err(explain(repo, &error, step, &lock_files)),
+        }
+    }
+    Ok(())
+}
+
+/// Deletes a ref of this machine alone.
+pub(super) fn away(repo: &gix::Repository, locks: &Locks, name: &StoreRef, expected: Oid) -> Result<(), StoreError> {
+    if !name.is_local() {
+        return Err(StoreError::Conflict { name: name.to_string() });
+    }
+    let step = Step { name, from: Some(expected), to: to_git(&expected), by: gix::actor::Signature::default() };
+    let delete = RefEdit {
+        change: RefChange::Delete {
+            expected: PreviousValue::MustExistAndMatch(Target::Object(step.to)),
+            log: RefLog::AndReference,
+        },
+        ..step.edit()?
+    };
+    let wait = Fail::AfterDurationWithBackoff(locks.timeout());
+    let lock_files = [repo.common_dir().join("packed-refs.lock")];
+    // It may be packed, so the packed refs are written, under the lock that guards that.
+    let mut held = journal::begin(locks, repo.common_dir(), &lock_files)?;
+    refs::refresh(repo)?;
+    let deleted = repo.refs.transaction().prepare([delete], wait, wait).and_then(|prepared| {
+        let _ = journal::taken(&mut held, repo.common_dir(), &lock_files);
+        prepared.commit(None)
+    });
+    journal::end(&mut held)?;
+    deleted.map(drop).map_err(|error| explain(repo, &error, &step, &lock_files))
+}
+
+/// Returns whether trying again is all that is needed.
+pub(super) fn is_passing(error: &gix::Error) -> bool {
+    use std::io::ErrorKind::{NotADirectory, NotFound};
+    error.downcast_any_ref::<std::io::Error>().is_some_and(|error| matches!(error.kind(), NotFound | NotADirectory))
+}
+
+/// Says why a ref could not be moved.
+fn explain(repo: &gix::Repository, error: &gix::Error, step: &Step<'_>, lock_files: &[PathBuf]) -> StoreError {
+    use gix::refs::file::transaction::prepare::{MustNotExist, ReferenceOutOfDate};
+    let name = step.name.to_string();
+    let is_out_of_date =
+        error.downcast_any_ref::<ReferenceOutOfDate>().is_some() || error.downcast_any_ref::<MustNotExist>().is_some();
+    // gix has no type for a ref that should exist and does not. And whatever went wrong, a ref that
+    // somebody else moved meanwhile calls for another decision.
+    let is_elsewhere = || refs::tip(repo, &name).is_ok_and(|tip| tip != step.from && tip != Some(to_oid(&step.to)));
+    if is_out_of_date || is_elsewhere() {
+        return StoreError::Conflict { name };
+    }
+    match lock_files.iter().find(|file| file.exists()) {
+        Some(file) => lock::locked(file, Some("another git process".into())),
+        None => StoreError::git(format!("move {name}"))(error),
+    }
+}

@@ -1,0 +1,112 @@
+//! Looking after a store: packing it, and finding what does not belong there.
+
+use std::{
+    collections::BTreeMap,
+    ffi::OsString,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use super::{GitStore, git_command, journal};
+use crate::store::StoreError;
+
+/// From how many loose objects on a store should be packed: what git itself takes (gc.auto).
+const MANY_LOOSE: usize = 6_700;
+
+/// A git lock file that lies in a store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LockFile {
+    /// The file.
+    pub path: PathBuf,
+    /// For how long it has been there.
+    pub age: Duration,
+}
+
+impl GitStore {
+    /// Packs refs and objects. The refs under the lock that our writers take; the objects beside
+    /// them, because git keeps what is younger than two weeks even where nothing refers to it.
+    /// Returns how many refs there are.
+    ///
+    /// # Errors
+    /// Where git fails.
+    pub fn pack(&self, vars: &BTreeMap<OsString, OsString>) -> Result<usize, StoreError> {
+        let git = git_command::Git { git_dir: self.path(), top: self.path(), vars: vars.clone() };
+        let top = self.path();
+        let lock_file = [top.join("packed-refs.lock")];
+        let held = journal::begin(&self.locks, &top, &lock_file)?;
+        let packed = git.text(&["pack-refs", "--all", "--prune"]);
+        let mut held = held;
+        journal::end(&mut held)?;
+        drop(held);
+        packed?;
+        git.text(&["-c", "gc.packRefs=false", "gc", "--quiet", "--prune=2.weeks.ago"])?;
+        let refs = git.text(&["for-each-ref", "--format=x", "refs/blue/"])?;
+        Ok(refs.lines().count())
+    }
+
+    /// Returns how many objects are files of their own.
+    ///
+    /// # Errors
+    /// Where the folder cannot be read.
+    pub fn loose_objects(&self) -> Result<usize, StoreError> {
+        let objects = self.path().join("objects");
+        let folders = objects.read_dir().map_err(StoreError::io("read", &objects))?;
+        let is_fan = |name: &OsString| name.len() == 2;
+        let fans = folders.filter_map(Result::ok).filter(|entry| is_fan(&entry.file_name()));
+        Ok(fans.map(|fan| count(&fan.path())).sum())
+    }
+
+    /// Returns whether the store has so many loose objects that it should be packed, judged from
+    /// one folder of 256, as git does.
+    pub fn should_be_packed(&self) -> bool {
+        count(&self.path().join("objects/17")) * 256 > MANY_LOOSE
+    }
+
+    /// Returns what `git fsck --strict` complains about, a line each.
+    ///
+    /// # Errors
+    /// Where git cannot be run.
+    pub fn fsck(&self, vars: &BTreeMap<OsString, OsString>) -> Result<Vec<String>, StoreError> {
+        let git = git_command::Git { git_dir: self.path(), top: self.path(), vars: vars.clone() };
+        let lines = |text: &str| {
+            let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("notice:"));
+            lines.map(str::to_owned).collect()
+        };
+        match git.text(&["fsck", "--strict", "--no-dangling", "--no-progress"]) {
+            Ok(text) => Ok(lines(&text)),
+            Err(StoreError::Git { problem, .. }) => Ok(lines(&problem)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns git's lock files in the store, oldest first. One that is older than a moment is
+    /// usually a dead program's.
+    ///
+    /// # Errors
+    /// Where a folder cannot be read.
+    pub fn lock_files(&self) -> Result<Vec<LockFile>, StoreError> {
+        let mut found = Vec::new();
+        collect(&self.path(), false, &mut found)?;
+        collect(&self.path().join("refs"), true, &mut found)?;
+        found.sort_by_key(|lock: &LockFile| std::cmp::Reverse(lock.age));
+        Ok(found)
+    }
+}
+
+fn count(folder: &Path) -> usize {
+    folder.read_dir().map_or(0, |entries| entries.filter_map(Result::ok).count())
+}
+
+fn collect(folder: &Path, deep: bool, found: &mut Vec<LockFile>) -> Result<(), StoreError> {
+    for entry in folder.read_dir().map_err(StoreError::io("read", folder))? {
+        let Ok(entry) = entry else { continue };
+        let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
+        if deep && kind.is_dir() {
+            collect(&path, deep, found)?;
+        } else if kind.is_file() && path.extension().is_some_and(|extension| extension == "lock") {
+            let age = entry.metadata().ok().and_then(|meta| meta.modified().ok()?.elapsed().ok());
+            found.push(LockFile { path, age: age.unwrap_or_default() });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,67 @@
+//! `git blue gc` and `git blue doctor`.
+
+use clap::Args;
+
+use super::{
+    Verdict,
+    output::Output,
+    text::{Look, Text, look, plain},
+};
+use crate::{
+    error::OpError,
+    ops::{ctx::Ctx, doctor, gc},
+    wire::{self, Health},
+};
+
+#[derive(Debug, Args)]
+pub struct Gc {
+    /// Do nothing unless the store has grown enough for it
+    #[arg(long)]
+    auto: bool,
+}
+
+impl Gc {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        output.answer(&gc::run(ctx, gc::Request { auto: self.auto })?, render_gc)?;
+        Ok(Verdict::Yes)
+    }
+}
+
+fn render_gc(body: &wire::Gc, text: &mut Text) {
+    let rows = [
+        ("refs packed", body.packed_refs.to_string()),
+        ("loose objects", format!("{} -> {}", body.loose_objects_before, body.loose_objects_after)),
+        ("notifications forgotten", body.forgotten_notifications.to_string()),
+        ("readers forgotten", body.forgotten_readers.len().to_string()),
+    ];
+    text.table("", &rows.map(|(what, value)| vec![plain(what), plain(value)]));
+}
+
+#[derive(Debug, Args)]
+pub struct Doctor {
+    /// Mend what can be mended without losing anything
+    #[arg(long)]
+    fix: bool,
+}
+
+impl Doctor {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        let answer = doctor::run(ctx, doctor::Request { fix: self.fix })?;
+        output.answer(&answer, render_doctor)?;
+        Ok(if answer.body.healthy { Verdict::Yes } else { Verdict::No })
+    }
+}
+
+fn render_doctor(body: &wire::Doctor, text: &mut Text) {
+    let rows = body.checks.iter().map(|check| {
+        let state = match (check.fixed, check.state) {
+            (true, _) => look("fixed", Look::Green),
+            (false, Health::Ok) => look("ok", Look::Green),
+            (false, Health::Warning) => look("warning", Look::Yellow),
+            (false, Health::Error) => look("error", Look::Red),
+        };
+        let subject = check.subject.clone().unwrap_or_else(|| "-".into());
+        vec![state, plain(check.name), look(subject, Look::Dim), plain(&check.message)]
+    });
+    text.table("", &rows.collect::<Vec<_>>());
+}

@@ -1,0 +1,103 @@
+//! A store that fails its n-th call, and works again afterwards.
+
+use std::{cell::Cell, rc::Rc, sync::Arc};
+
+use crate::{
+    model::{name::DomainName, oid::Oid},
+    store::{Change, CommitInfo, Entry, Lease, Objects, Store, StoreError, StoreRef},
+};
+
+/// A store that fails once.
+pub struct FaultyStore {
+    inner: Rc<dyn Store>,
+    calls: Rc<Cell<u32>>,
+    fault: Fault,
+}
+
+/// Which call fails, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// None.
+    Never,
+    /// The n-th call, counted from 1, before it did anything.
+    Before(u32),
+    /// The n-th call, counted from 1, after it did everything: the caller cannot tell.
+    After(u32),
+}
+
+impl FaultyStore {
+    /// Wraps a store.
+    pub fn new(inner: Rc<dyn Store>, fault: Fault) -> Self {
+        Self { inner, calls: Rc::default(), fault }
+    }
+
+    /// Returns the counter of its calls, which outlives it.
+    pub fn counter(&self) -> Rc<Cell<u32>> {
+        self.calls.clone()
+    }
+
+    fn call<T>(&self, call: impl FnOnce(&dyn Store) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let number = self.calls.get() + 1;
+        self.calls.set(number);
+        if self.fault == Fault::Before(number) {
+            return Err(no_space());
+        }
+        let result = call(&*self.inner);
+        if self.fault == Fault::After(number) { result.and(Err(no_space())) } else { result }
+    }
+}
+
+fn no_space() -> StoreError {
+    let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
+    StoreError::Io { doing: "write", path: "objects".into(), source: Arc::new(full) }
+}
+
+impl Objects for FaultyStore {
+    fn entries(&self, id: &Oid) -> Result<Vec<Entry>, StoreError> {
+        self.call(|store| store.entries(id))
+    }
+
+    fn blob(&self, id: &Oid) -> Result<Vec<u8>, StoreError> {
+        self.call(|store| store.blob(id))
+    }
+
+    fn commit(&self, id: &Oid) -> Result<CommitInfo, StoreError> {
+        self.call(|store| store.commit(id))
+    }
+}
+
+impl Store for FaultyStore {
+    fn tip(&self, name: &StoreRef) -> Result<Option<Oid>, StoreError> {
+        self.call(|store| store.tip(name))
+    }
+
+    fn domains(&self) -> Result<Vec<(DomainName, Oid)>, StoreError> {
+        self.call(|store| store.domains())
+    }
+
+    fn inboxes(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
+        self.call(|store| store.inboxes())
+    }
+
+    fn broken_refs(&self) -> Result<Vec<String>, StoreError> {
+        self.call(|store| store.broken_refs())
+    }
+
+    fn forget(&self, name: &StoreRef, expected: Oid) -> Result<(), StoreError> {
+        self.call(|store| store.forget(name, expected))
+    }
+
+    fn lock(&self, name: &StoreRef) -> Result<Box<dyn Lease + '_>, StoreError> {
+        let number = self.calls.get() + 1;
+        self.calls.set(number);
+        if self.fault == Fault::Before(number) {
+            return Err(no_space());
+        }
+        let lease = self.inner.lock(name)?;
+        if self.fault == Fault::After(number) { Err(no_space()) } else { Ok(lease) }
+    }
+
+    fn commit_change(&self, name: &StoreRef, expected: Option<Oid>, change: &Change) -> Result<Oid, StoreError> {
+        self.call(|store| store.commit_change(name, expected, change))
+    }
+}

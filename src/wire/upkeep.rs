@@ -1,0 +1,60 @@
+//! Upkeep: `gc` and `doctor`.
+
+use serde::Serialize;
+
+use crate::model::name::RealmName;
+
+/// What `gc` answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Gc {
+    /// The realm.
+    pub realm: RealmName,
+    /// How many objects were files of their own before.
+    pub loose_objects_before: usize,
+    /// How many still are: nothing refers to them, and they are too young to go.
+    pub loose_objects_after: usize,
+    /// How many refs were packed.
+    pub packed_refs: usize,
+    /// Inboxes of readers that nobody was seen as for 30 days.
+    pub forgotten_readers: Vec<String>,
+    /// How many notifications were forgotten that were told more than 30 days ago.
+    pub forgotten_notifications: usize,
+}
+
+/// What `doctor` answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Doctor {
+    /// Whether nothing is wrong that is left so.
+    pub healthy: bool,
+    /// What was looked at, in order.
+    pub checks: Vec<DoctorCheck>,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DoctorCheck {
+    /// What: `git`, `home`, `store`, `locks`, `objects`, `files`, `identity` or `hooks`.
+    pub name: &'static str,
+    /// The realm or repository it is about; none for the machine.
+    pub subject: Option<String>,
+    /// How it is.
+    pub state: Health,
+    /// What was found, with files named.
+    pub message: String,
+    /// Whether this call mended it.
+    pub fixed: bool,
+    /// What to do about it.
+    pub next_step: Option<String>,
+}
+
+/// How a thing is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Health {
+    /// As it should be.
+    Ok,
+    /// It works, but not as it should.
+    Warning,
+    /// It does not work.
+    Error,
+}

@@ -1,0 +1,240 @@
+//! Every store call of every writing operation fails once, before and after it did its work.
+//! Afterwards each ref is wholly as it was or wholly as it was to be, and the same command, run
+//! once more without a fault, brings the realm to where it would have been without one.
+
+use std::{collections::BTreeMap, path::Path, rc::Rc};
+
+use git_blue::{
+    error::OpError,
+    model::{
+        binding::{Export, Import, Role},
+        name::{ReaderName, RepoName},
+        oid::Oid,
+        realm::Repo,
+    },
+    ops::{
+        contract_edit, contract_publish, contract_retire, contract_yank,
+        ctx::{Ctx, Here},
+        inbox, notifications_ack, realm_admin_binding, realm_admin_contract, realm_admin_domain, realm_admin_leave,
+        realm_status,
+    },
+    store::{
+        Store, StoreRef, codec,
+        git::{code::CodeRepo, home::Home},
+        layout,
+        write::write,
+    },
+    testing::{
+        faulty::{Fault, FaultyStore},
+        make,
+        memory::MemoryStore,
+        sandbox::Sandbox,
+    },
+};
+
+fn name<T: std::str::FromStr<Err: std::fmt::Debug>>(text: &str) -> T {
+    text.parse().unwrap()
+}
+
+/// A realm in memory, and a code repository on disk that is only read.
+struct World {
+    store: Rc<MemoryStore>,
+}
+
+const OWNER: &str = "aperture";
+const CONSUMER: &str = "fungal";
+
+impl World {
+    /// A realm with two members, a contract at two versions and a consumer that knows neither.
+    fn new(code: &Sandbox) -> Self {
+        let store = Rc::new(MemoryStore::create(&make::realm(name("r"))).unwrap());
+        for repo in [OWNER, CONSUMER, "blue"] {
+            let entry = Repo { name: name(repo), url: None, roots: Vec::new() };
+            let edit = make::put(layout::repo(&entry.name), codec::encode(&entry));
+            write(&*store, &StoreRef::Realm, |_| Ok::<_, OpError>(Some(make::change("join\n", [edit.clone()]))))
+                .unwrap();
+        }
+        let world = Self { store };
+        let owner = world.ctx(code, OWNER, Fault::Never).0;
+        domain(&owner, &[OWNER, CONSUMER]).unwrap();
+        contract(&owner, "paths").unwrap();
+        edit(&owner, "0.2.0").unwrap();
+        world
+    }
+
+    fn ctx(&self, code: &Sandbox, repo: &str, fault: Fault) -> (Ctx, Rc<std::cell::Cell<u32>>) {
+        let store = FaultyStore::new(self.store.clone(), fault);
+        let calls = store.counter();
+        let env = code.env(code.path().join("code"));
+        let here = Here { realm: name("r"), store: Box::new(store), repo: Some(name(repo)) };
+        let mut ctx = Ctx { env, home: Home::new(code.path().join("home")), code: None, here: Ok(here) };
+        ctx.code = CodeRepo::discover(&ctx.place()).unwrap();
+        (ctx, calls)
+    }
+
+    /// Where every ref is: the trees, because history does not decide anything.
+    fn state(&self) -> BTreeMap<String, Oid> {
+        let repos: [RepoName; 2] = [name(OWNER), name(CONSUMER)];
+        let readers: [Option<ReaderName>; 2] = [None, Some(name("cli"))];
+        let mut refs = vec![StoreRef::Realm, StoreRef::Domain(name("new"))];
+        refs.extend(self.store.domains().unwrap().into_iter().map(|(domain, _)| StoreRef::Domain(domain)));
+        for repo in &repos {
+            refs.extend(readers.iter().map(|reader| StoreRef::Inbox(repo.clone(), reader.clone())));
+        }
+        let tree = |at: &StoreRef| {
+            use git_blue::store::Objects as _;
+            let tip = self.store.tip(at).unwrap()?;
+            Some((at.to_string(), self.store.commit(&tip).unwrap().tree))
+        };
+        refs.iter().filter_map(tree).collect()
+    }
+}
+
+fn domain(ctx: &Ctx, repos: &[&str]) -> Result<(), OpError> {
+    let repos = repos.iter().map(|repo| name(repo)).collect();
+    realm_admin_domain::run(ctx, &realm_admin_domain::Request { name: name("s3"), repos, description: None }).map(drop)
+}
+
+fn contract(ctx: &Ctx, contract: &str) -> Result<(), OpError> {
+    let request = realm_admin_contract::Request {
+        domain: name("s3"),
+        contract: name(contract),
+        owner: name(OWNER),
+        version: None,
+        schema: None,
+        value: None,
+        backwards: None,
+        forwards: None,
+    };
+    match realm_admin_contract::run(ctx, &request) {
+        // The call before did it, and could not say so.
+        Err(error) if error.code == "contract-exists" => Ok(()),
+        result => result.map(drop),
+    }
+}
+
+fn edit(ctx: &Ctx, version: &str) -> Result<(), OpError> {
+    let document = format!("name: paths\nversion: \"{version}\"\nowner: {OWNER}\nvalue: {{v: \"{version}\"}}\n");
+    let request =
+        contract_edit::Request { contract: name("s3/paths"), document: document.into(), file: "paths.yaml".into() };
+    contract_edit::run(ctx, &request).map(drop)
+}
+
+fn bind(ctx: &Ctx, repo: &str, role: Role) -> Result<(), OpError> {
+    let export = Export { contract: name("paths"), source_files: Vec::new() };
+    let import = Import {
+        contract: name("paths"),
+        version: name(">=0.1.0"),
+        binding: None,
+        resolved_version: None,
+        resolved_at: None,
+    };
+    let request = realm_admin_binding::Request {
+        domain: name("s3"),
+        repo: name(repo),
+        role,
+        exports: if role.provides() { vec![export] } else { Vec::new() },
+        imports: if role.consumes() { vec![import] } else { Vec::new() },
+    };
+    realm_admin_binding::run(ctx, &request).map(drop)
+}
+
+fn tell(ctx: &Ctx) -> Result<(), OpError> {
+    let (_, receipt) = realm_status::run(ctx, &realm_status::Request::default())?;
+    let acting = ctx.acting()?;
+    inbox::record(acting.store, acting.repo, &name("cli"), &receipt, &ctx.env.now_here())
+}
+
+type Operation = (&'static str, &'static str, fn(&Ctx) -> Result<(), OpError>);
+
+const OPERATIONS: &[Operation] = &[
+    ("admin domain, new", OWNER, |ctx| {
+        let repos = vec![name(OWNER), name(CONSUMER)];
+        realm_admin_domain::run(ctx, &realm_admin_domain::Request { name: name("new"), repos, description: None })
+            .map(drop)
+    }),
+    ("admin domain, one more member", OWNER, |ctx| domain(ctx, &["blue"])),
+    ("admin contract", OWNER, |ctx| contract(ctx, "queues")),
+    ("admin binding, provider", OWNER, |ctx| bind(ctx, OWNER, Role::Provider)),
+    ("admin binding, consumer", CONSUMER, |ctx| bind(ctx, CONSUMER, Role::Consumer)),
+    ("contract edit", OWNER, |ctx| edit(ctx, "0.3.0")),
+    ("contract publish", OWNER, |ctx| contract_publish::run(ctx, &contract_publish::Request::default()).map(drop)),
+    ("contract retire", OWNER, |ctx| {
+        let request = contract_retire::Request { contract: name("s3/paths"), reason: "old".into(), force: true };
+        contract_retire::run(ctx, &request).map(drop)
+    }),
+    ("contract yank", OWNER, |ctx| {
+        let request =
+            contract_yank::Request { contract: name("s3/paths"), version: name("0.1.0"), reason: "bad".into() };
+        contract_yank::run(ctx, &request).map(drop)
+    }),
+    ("admin leave", CONSUMER, |ctx| match realm_admin_leave::run(ctx, &realm_admin_leave::Request { force: true }) {
+        Err(error) if error.code == "not-joined" => Ok(()),
+        result => result.map(drop),
+    }),
+    ("status, and being told", CONSUMER, tell),
+    ("notifications ack", CONSUMER, |ctx| {
+        notifications_ack::run(ctx, &notifications_ack::Request::by_person(Vec::new())).map(drop)
+    }),
+];
+
+/// A repository whose HEAD publishes a contract at two further versions' distance, and a binding.
+fn code() -> Sandbox {
+    let mut sandbox = Sandbox::new();
+    sandbox.set("GIT_BLUE_NOW", "2026-01-24T12:00:00Z");
+    sandbox.git(&sandbox.path(), &["init", "-q", "code"]);
+    let code = sandbox.path().join("code");
+    let file = |path: &str, text: &str| {
+        let path = code.join(path);
+        std::fs::create_dir_all(path.parent().unwrap_or(Path::new("."))).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    file(".blue/contracts/s3/paths.yaml", "name: paths\nversion: \"0.4.0\"\nowner: aperture\nvalue: [1]\n");
+    file(".blue/contracts/s3/topics.yaml", "name: topics\nversion: \"1.0.0\"\nowner: aperture\n");
+    file(".blue/bindings/s3.yaml", "role: provider\nexports: [{contract: paths}]\n");
+    sandbox.git(&code, &["add", "."]);
+    sandbox.git(&code, &["commit", "-q", "-m", "Publish"]);
+    sandbox
+}
+
+#[test]
+fn every_fault_leaves_every_ref_old_or_new_and_the_next_command_works() {
+    let code = code();
+    let mut walked = Vec::new();
+    for (what, repo, operation) in OPERATIONS {
+        let old = World::new(&code).state();
+        let world = World::new(&code);
+        assert_eq!(world.state(), old, "{what}: two worlds start alike");
+        let (ctx, calls) = world.ctx(&code, repo, Fault::Never);
+        operation(&ctx).unwrap_or_else(|error| panic!("{what}: {error}"));
+        let new = world.state();
+        assert_ne!(old, new, "{what} changes something");
+        let total = calls.get();
+        for number in 1..=total {
+            for fault in [Fault::Before(number), Fault::After(number)] {
+                let world = World::new(&code);
+                let outcome = operation(&world.ctx(&code, repo, fault).0);
+                let after = world.state();
+                for at in old.keys().chain(new.keys()) {
+                    let found = after.get(at);
+                    assert!(
+                        found == old.get(at) || found == new.get(at),
+                        "{what}, {fault:?}: {at} is neither as it was nor as it was to be"
+                    );
+                }
+                if outcome.is_ok() && *what != "status, and being told" && *what != "notifications ack" {
+                    assert_eq!(after, new, "{what}, {fault:?}: it said that it was done");
+                }
+                let again = operation(&world.ctx(&code, repo, Fault::Never).0);
+                again.unwrap_or_else(|error| panic!("{what}, once more after {fault:?}: {error}"));
+                let ended = world.state();
+                let domains = |state: &BTreeMap<String, Oid>| -> BTreeMap<String, Oid> {
+                    state.iter().filter(|(at, _)| !at.contains("/local/")).map(|(at, id)| (at.clone(), *id)).collect()
+                };
+                assert_eq!(domains(&ended), domains(&new), "{what}, once more after {fault:?}");
+            }
+        }
+        walked.push(format!("{what}: {total} calls, {} faults", 2 * total));
+    }
+    println!("{}", walked.join("\n"));
+}

@@ -1,0 +1,68 @@
+//! A contract of the size that real ones have goes through everything that a small one does.
+
+mod sandbox;
+
+use sandbox::Sandbox;
+
+const CONTRACT: &str = ".blue/contracts/platform/platform-api.yaml";
+
+/// Publishes the versions that are named, in a domain of its own.
+fn publish(sandbox: &Sandbox, versions: &[&str]) {
+    sandbox.ok("aperture", &["blue", "realm", "admin", "domain", "--name", "platform", "--repos", "aperture,fungal"]);
+    for version in versions {
+        let text = sandbox.fixture("make_large_contract.sh", &[version]);
+        sandbox.write(&format!("aperture/{CONTRACT}"), &text);
+        sandbox.ok("aperture", &["add", "."]);
+        sandbox.ok("aperture", &["commit", "--quiet", "-m", version]);
+    }
+}
+
+#[test]
+fn it_is_large_and_within_the_limits() {
+    let sandbox = Sandbox::new();
+    let text = sandbox.fixture("make_large_contract.sh", &["1.0.0"]);
+    let definitions = text.lines().filter(|line| line.starts_with("    ") && line[4..].starts_with(char::is_uppercase));
+    assert!((150_000..400_000).contains(&text.len()), "{}", text.len());
+    assert!(definitions.count() > 200);
+    assert!(text.matches("$ref").count() > 300);
+}
+
+#[test]
+fn every_version_is_published_and_told_as_one_change() {
+    let sandbox = Sandbox::realm();
+    publish(&sandbox, &["1.0.0", "1.1.0", "2.0.0"]);
+    let log = sandbox.ok("aperture", &["blue", "contract", "log", "platform/platform-api"]);
+    let subjects: Vec<_> = log.lines().map(|line| line.rsplit("platform  ").next().unwrap_or_default()).collect();
+    assert_eq!(subjects, ["platform-api 1.1.0 -> 2.0.0", "platform-api 1.0.0 -> 1.1.0", "add platform-api 1.0.0"]);
+    // fungal was told of another domain before it joined this one.
+    let status = sandbox.ok("fungal", &["blue", "status"]);
+    assert!(status.contains("aperture added platform/platform-api 2.0.0"), "{status}");
+    let again = sandbox.ok("fungal", &["blue", "status"]);
+    assert!(!again.contains("since you last looked"), "{again}");
+}
+
+#[test]
+fn what_was_written_comes_back() {
+    let sandbox = Sandbox::realm();
+    publish(&sandbox, &["1.0.0", "1.1.0"]);
+    let get = ["blue", "contract", "get", "platform/platform-api", "--format", "yaml"];
+    let written = sandbox.fixture("make_large_contract.sh", &["1.1.0"]);
+    let text = sandbox.ok("fungal", &get);
+    sandbox.write("aperture/again.yaml", &text);
+    assert!(text.len() > 150_000 && text.contains("SnapshotSpec"), "{}", text.len());
+    assert_eq!(text.matches("$ref").count(), written.matches("$ref").count());
+    // The document as the realm gives it is the same document: storing it changes nothing.
+    let edit = ["blue", "contract", "edit", "platform/platform-api", "--file", "again.yaml"];
+    assert_eq!(sandbox.ok("aperture", &edit), "nothing to publish\n");
+}
+
+#[test]
+fn a_broken_definition_deep_inside_is_found() {
+    let sandbox = Sandbox::realm();
+    publish(&sandbox, &[]);
+    let text = sandbox.fixture("make_large_contract.sh", &["1.0.0"]);
+    sandbox.write(&format!("aperture/{CONTRACT}"), &text.replacen("#/$defs/BucketStatus", "#/$defs/BucketState", 1));
+    let (code, output) = sandbox.run("aperture", &["blue", "check", "--worktree"]);
+    assert_eq!(code, 1, "{output}");
+    assert!(output.contains("BucketState"), "{output}");
+}

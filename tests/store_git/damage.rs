@@ -1,0 +1,134 @@
+//! What disks, power failures and plain git can do to a store: it is named, hides nothing else, and
+//! is mended where it can be.
+
+use git_blue::{
+    model::{contract::Contract, domain::Domain, oid::Oid, view::Subject},
+    store::{Edit, Objects as _, Store as _, StoreError, TreePath, codec, git::GitStore, layout, read},
+    testing::{make::put, sandbox::Sandbox},
+};
+
+use super::{assert_clean, commit, domain, name, open, realm, source};
+
+/// Makes the domain `s3` with these contracts. Returns its tree.
+fn make(store: &GitStore, contracts: &[&str]) -> Oid {
+    let info = Domain { name: name("s3"), description: String::new(), members: vec![] };
+    let contracts = contracts.iter().map(|contract| file(contract));
+    let files = contracts.chain([put(layout::domain(), codec::encode(&info))]);
+    let tip = commit(store, &domain("s3"), "One", files).unwrap();
+    store.commit(&tip).unwrap().tree
+}
+
+fn file(contract: &str) -> (TreePath, Edit) {
+    let contract = Contract::new(name(contract), name("web")).sealed();
+    put(layout::contract(&contract.name), codec::encode(&contract))
+}
+
+#[test]
+fn a_ref_that_is_no_id_is_named() {
+    let (sandbox, store) = realm();
+    let path = store.path();
+    commit(&store, &domain("s3"), "One", [put(layout::domain(), "1")]).unwrap();
+    sandbox.git(&path, &["symbolic-ref", "refs/blue/domains/linked", "refs/blue/domains/s3"]);
+    let error = store.tip(&domain("linked")).unwrap_err().to_string();
+    assert_eq!(error, "refs/blue/domains/linked cannot be read: it is a symbolic ref");
+    std::fs::write(path.join("refs/blue/domains/torn"), "0123").unwrap();
+    let error = store.tip(&domain("torn")).unwrap_err();
+    assert!(matches!(&error, StoreError::Damaged { what, .. } if what == "refs/blue/domains/torn"), "{error}");
+    // They are named, and hide no other.
+    let domains: Vec<_> = store.domains().unwrap().into_iter().map(|(domain, _)| domain).collect();
+    assert_eq!(domains, [name("s3")]);
+    let broken = store.broken_refs().unwrap();
+    assert_eq!(broken.len(), 2, "{broken:?}");
+    assert!(broken.iter().any(|problem| problem.contains("refs/blue/domains/torn")), "{broken:?}");
+    assert!(broken.iter().any(|problem| problem.contains("refs/blue/domains/linked")), "{broken:?}");
+}
+
+#[test]
+fn odd_entries_of_a_tree_hide_no_other() {
+    let (sandbox, store) = realm();
+    make(&store, &["good"]);
+    add_odd_entries(&sandbox, &store);
+    let view = read::view(&store).unwrap();
+    let s3 = &view.domains[&name("s3")];
+    assert!(s3.contracts.contains_key(&name("good")));
+    let damage: Vec<_> = s3.damage.iter().map(|damage| (damage.file.as_str(), damage.problem.as_str())).collect();
+    assert_eq!(
+        damage,
+        [
+            ("refs/blue/domains/s3:contracts/\u{fffd}.json", "its name is not NAME.json"),
+            ("refs/blue/domains/s3:contracts/link.json", "it is not a file"),
+            ("refs/blue/domains/s3:contracts/module.json", "it is not a file"),
+        ]
+    );
+    assert_eq!(s3.damage[1].subject, Subject::Contract(name("link")));
+}
+
+#[test]
+fn a_torn_object_is_named_and_hides_no_other() {
+    let (_sandbox, store) = realm();
+    let tree = make(&store, &["cut", "empty", "gone", "good"]);
+    for (text, left) in [("cut", Some(20)), ("empty", Some(0)), ("gone", None)] {
+        tear(&store, &read::lookup(&store, &tree, &format!("contracts/{text}.json")).unwrap().unwrap().id, left);
+    }
+    let view = read::view(&open(&store.path())).unwrap();
+    let s3 = &view.domains[&name("s3")];
+    assert!(s3.contracts.contains_key(&name("good")));
+    let files: Vec<_> = s3.damage.iter().map(|damage| damage.file.as_str()).collect();
+    let file = |text: &str| format!("refs/blue/domains/s3:contracts/{text}.json");
+    assert_eq!(files, [file("cut"), file("empty"), file("gone")]);
+    assert!(s3.damage[2].problem.ends_with("is missing"), "{:?}", s3.damage[2]);
+}
+
+#[test]
+fn what_is_written_again_is_whole_again() {
+    let (sandbox, store) = realm();
+    let edits = || [put(layout::domain(), "{}"), put(source("web"), "{\n}\n")];
+    let tip = commit(&store, &domain("s3"), "One", edits()).unwrap();
+    let tree = store.commit(&tip).unwrap().tree;
+    // The first attempt died with its objects written and not flushed, and its ref not moved.
+    sandbox.git(&store.path(), &["update-ref", "-d", "refs/blue/domains/s3"]);
+    let torn = ["domain.json", "sources", "sources/web.json"]
+        .map(|path| read::lookup(&store, &tree, path).unwrap().unwrap().id);
+    for (id, len) in torn.into_iter().chain([tree, tip]).zip([0, 0, 5, 0, 30]) {
+        tear(&store, &id, Some(len));
+    }
+    let store = open(&store.path());
+    assert_eq!(commit(&store, &domain("s3"), "One", edits()).unwrap(), tip);
+    assert_clean(&sandbox, &store);
+}
+
+/// Cuts the file of an object, or removes it: what a power failure can do to objects that were not
+/// flushed, and a disk to any.
+fn tear(store: &GitStore, id: &Oid, left: Option<u64>) {
+    use std::os::unix::fs::PermissionsExt as _;
+    let hex = id.to_string();
+    let path = store.path().join("objects").join(&hex[..2]).join(&hex[2..]);
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+    match left {
+        Some(len) => std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(len).unwrap(),
+        None => std::fs::remove_file(&path).unwrap(),
+    }
+}
+
+/// Adds a name that is no text, a symbolic link and a submodule to the contracts of `s3`, as only
+/// plain git can.
+fn add_odd_entries(sandbox: &Sandbox, store: &GitStore) {
+    use std::os::unix::ffi::OsStrExt as _;
+    let at = domain("s3").to_string();
+    let path = store.path();
+    let git = |args: &[&str]| sandbox.git(&path, args);
+    git(&["read-tree", &at]);
+    let blob = git(&["rev-parse", &format!("{at}:domain.json")]);
+    let info = |mode: &str, id: &str, name: &[u8]| {
+        let entry = [format!("{mode},{id},contracts/").as_bytes(), name].concat();
+        let entry = std::ffi::OsStr::from_bytes(&entry);
+        let mut command = sandbox.command("git", &path);
+        assert!(command.args(["update-index", "--add", "--cacheinfo"]).arg(entry).status().unwrap().success());
+    };
+    info("100644", &blob, b"\xff.json");
+    info("120000", &blob, b"link.json");
+    info("160000", &git(&["rev-parse", &at]), b"module.json");
+    let tree = git(&["write-tree"]);
+    let id = git(&["commit-tree", "-p", &at, "-m", "By other hands", &tree]);
+    git(&["update-ref", &at, &id]);
+}

@@ -1,0 +1,95 @@
+//! Processes killed at any moment: the next command works unaided, and each write is wholly there
+//! or wholly not.
+
+use std::{process::Stdio, thread, time::Duration};
+
+use super::{World, scale, text};
+
+/// Any spread will do, the same each time.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % end
+    }
+}
+
+impl World {
+    /// Runs a command and kills it after a while, if it is not faster. Returns whether it was killed.
+    fn kill(&self, args: &[&str], after: Duration) -> bool {
+        let mut child = self.command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        thread::sleep(after);
+        let _ = child.kill();
+        !child.wait().unwrap().success()
+    }
+
+    fn version(&self) -> String {
+        let json = self.blue(&["contract", "get", "s3/paths", "--json"]);
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        text(&json["contract"]["version"]).to_owned()
+    }
+
+    fn commit_version(&self, number: usize) -> String {
+        let version = format!("1.{number}.0");
+        let file = self.code().join(".blue/contracts/s3/paths.yaml");
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        let contract = format!("name: paths\nversion: \"{version}\"\nowner: aperture\nvalue: {number}\n");
+        std::fs::write(&file, contract).unwrap();
+        self.sandbox.git(&self.code(), &["add", "."]);
+        self.sandbox.git(&self.code(), &["commit", "-q", "-m", &version]);
+        version
+    }
+}
+
+#[test]
+fn a_killed_process_leaves_nothing_to_repair() {
+    let rounds = scale(24, 200);
+    let world = World::new(&["s3".into()]);
+    let mut random = Random(7);
+    let mut published = world.commit_version(0);
+    world.blue(&["contract", "publish"]);
+    let mut killed = 0;
+    for round in 1..=rounds {
+        let after = Duration::from_micros(random.below(45_000));
+        killed += usize::from(match round % 4 {
+            0 => {
+                let next = world.commit_version(round);
+                let was_killed = world.kill(&["contract", "publish"], after);
+                let found = world.version();
+                assert!(found == published || found == next, "{found} is neither {published} nor {next}");
+                // The same command once more does what is left to do.
+                world.blue(&["contract", "publish"]);
+                assert_eq!(world.version(), next);
+                published = next;
+                was_killed
+            }
+            1 => {
+                let name = format!("c-{round}");
+                let args = ["realm", "admin", "contract", "--domain", "s3", "--name", &name, "--owner", "aperture"];
+                let was_killed = world.kill(&args, after);
+                let again = world.try_blue(&args);
+                assert!(matches!(again.status.code(), Some(0 | 1)), "{again:?}");
+                assert!(world.contracts().contains(&format!("s3/{name} 0.1.0")));
+                was_killed
+            }
+            2 => {
+                let was_killed = world.kill(&["status"], after);
+                world.blue(&["status"]);
+                was_killed
+            }
+            _ => {
+                let was_killed = world.kill(&["gc"], after);
+                world.blue(&["contract", "get", "s3/paths"]);
+                was_killed
+            }
+        });
+        if round % 20 == 0 {
+            world.fsck();
+        }
+    }
+    world.blue(&["gc"]);
+    world.fsck();
+    assert!(killed > 0, "no process was slow enough to be killed");
+    println!("{killed} of {rounds} processes were killed");
+}
