@@ -3,6 +3,9 @@
 //! See `docs/architecture.md` for how the parts hang together. In short: [`model`] holds meaning,
 //! `store` what storage must promise, `ops` one decision per file, and the surfaces translate.
 
+// A failure is an error with a next step, not a panic; what cannot happen says why: unreachable!.
+#![deny(clippy::unwrap_used, clippy::expect_used)]
+
 pub mod app;
 pub mod env;
 pub mod error;

@@ -1,13 +1,13 @@
 //! A contract of the size that real ones have goes through everything that a small one does.
 
-mod sandbox;
+mod scripted;
 
-use sandbox::Sandbox;
+use scripted::Scripted;
 
 const CONTRACT: &str = ".blue/contracts/platform/platform-api.yaml";
 
 /// Publishes the versions that are named, in a domain of its own.
-fn publish(sandbox: &Sandbox, versions: &[&str]) {
+fn publish(sandbox: &Scripted, versions: &[&str]) {
     sandbox.ok("aperture", &["blue", "realm", "admin", "domain", "--name", "platform", "--repos", "aperture,fungal"]);
     for version in versions {
         let text = sandbox.fixture("make_large_contract.sh", &[version]);
@@ -19,7 +19,7 @@ fn publish(sandbox: &Sandbox, versions: &[&str]) {
 
 #[test]
 fn it_is_large_and_within_the_limits() {
-    let sandbox = Sandbox::new();
+    let sandbox = Scripted::new();
     let text = sandbox.fixture("make_large_contract.sh", &["1.0.0"]);
     let definitions = text.lines().filter(|line| line.starts_with("    ") && line[4..].starts_with(char::is_uppercase));
     assert!((150_000..400_000).contains(&text.len()), "{}", text.len());
@@ -29,7 +29,7 @@ fn it_is_large_and_within_the_limits() {
 
 #[test]
 fn every_version_is_published_and_told_as_one_change() {
-    let sandbox = Sandbox::realm();
+    let sandbox = Scripted::realm();
     publish(&sandbox, &["1.0.0", "1.1.0", "2.0.0"]);
     let log = sandbox.ok("aperture", &["blue", "contract", "log", "platform/platform-api"]);
     let subjects: Vec<_> = log.lines().map(|line| line.rsplit("platform  ").next().unwrap_or_default()).collect();
@@ -43,7 +43,7 @@ fn every_version_is_published_and_told_as_one_change() {
 
 #[test]
 fn what_was_written_comes_back() {
-    let sandbox = Sandbox::realm();
+    let sandbox = Scripted::realm();
     publish(&sandbox, &["1.0.0", "1.1.0"]);
     let get = ["blue", "contract", "get", "platform/platform-api", "--format", "yaml"];
     let written = sandbox.fixture("make_large_contract.sh", &["1.1.0"]);
@@ -58,7 +58,7 @@ fn what_was_written_comes_back() {
 
 #[test]
 fn a_broken_definition_deep_inside_is_found() {
-    let sandbox = Sandbox::realm();
+    let sandbox = Scripted::realm();
     publish(&sandbox, &[]);
     let text = sandbox.fixture("make_large_contract.sh", &["1.0.0"]);
     sandbox.write(&format!("aperture/{CONTRACT}"), &text.replacen("#/$defs/BucketStatus", "#/$defs/BucketState", 1));

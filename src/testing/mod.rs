@@ -1,6 +1,8 @@
 //! What tests share: an in-memory store that is stricter than git, one that fails, and
 //! sealed git environments.
 
+#![expect(clippy::expect_used, reason = "a test that cannot be set up fails")]
+
 pub mod faulty;
 pub mod make;
 pub mod memory;

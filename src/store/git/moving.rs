@@ -97,17 +97,21 @@ pub(super) fn durably(repo: &gix::Repository, locks: &Locks, step: &Step<'_>) ->
     durable::flush([&reference, &packed], top)
 }
 
-/// Moves a ref of this machine alone, as cheaply as git can.
+/// Moves a ref of this machine alone: not flushed, and not written into packed-refs. gix locks that
+/// file all the same where it has to look there, so the locks are noted as for any other ref.
 pub(super) fn locally(repo: &gix::Repository, locks: &Locks, step: &Step<'_>) -> Result<(), StoreError> {
-    let wait = Fail::AfterDurationWithBackoff(locks.timeout().min(std::time::Duration::from_secs(1)));
-    let lock_files = [repo.common_dir().join(format!("{}.lock", step.name))];
-    refs::refresh(repo)?;
+    let top = repo.common_dir();
+    let lock_files = [top.join(format!("{}.lock", step.name)), top.join("packed-refs.lock")];
+    let wait = Fail::AfterDurationWithBackoff(locks.timeout());
     for tries in 0.. {
-        let moved = repo
-            .refs
-            .transaction()
-            .prepare([step.edit()?], wait, wait)
-            .and_then(|prepared| prepared.commit(step.by.to_ref(&mut TimeBuf::default())));
+        let mut held = journal::begin(locks, top, &lock_files)?;
+        refs::refresh(repo)?;
+        let moved = repo.refs.transaction().prepare([step.edit()?], wait, wait).and_then(|prepared| {
+            let _ = journal::taken(&mut held, top, &lock_files);
+            prepared.commit(step.by.to_ref(&mut TimeBuf::default()))
+        });
+        journal::end(&mut held)?;
+        drop(held);
         match moved {
             Ok(_) => break,
             Err(error) if is_passing(&error) && tries < 20 => std::thread::sleep(locks.wait(tries)),

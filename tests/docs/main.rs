@@ -1,0 +1,44 @@
+//! The documents are true: what they show the program doing is what it does, and the reference is
+//! what the command line says of itself. `UPDATE=1 cargo test --test docs` writes them anew.
+
+mod ci;
+mod document;
+mod links;
+mod reference;
+#[path = "../scripted/mod.rs"]
+mod scripted;
+
+use std::path::{Path, PathBuf};
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// Returns every document, sorted.
+fn documents() -> Vec<PathBuf> {
+    let mut found = vec![Path::new(ROOT).join("README.md")];
+    let mut folders = vec![Path::new(ROOT).join("docs")];
+    while let Some(folder) = folders.pop() {
+        for entry in folder.read_dir().unwrap().map(Result::unwrap) {
+            match entry.path() {
+                path if path.is_dir() => folders.push(path),
+                path if path.extension().is_some_and(|extension| extension == "md") => found.push(path),
+                _ => {}
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Returns whether documents are to be written anew.
+fn is_update() -> bool {
+    scripted::variable("UPDATE").is_some_and(|value| value == "1")
+}
+
+#[test]
+fn the_program_does_what_they_show() {
+    let mut wrong = Vec::new();
+    for path in documents() {
+        wrong.extend(document::differences(&path).into_iter().map(|text| format!("{}{text}", path.display())));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}

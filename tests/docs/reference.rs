@@ -1,0 +1,47 @@
+//! `docs/cli.md` is written from the definitions that parse the arguments.
+
+use std::fmt::Write as _;
+
+use clap::Command;
+use git_blue::surface::cli;
+
+use crate::{ROOT, is_update};
+
+const HEAD: &str = "\
+# The command line
+
+Every command, as `git blue COMMAND -h` shows it. This page is written from the definitions that
+parse the arguments: `UPDATE=1 cargo test --test docs` writes it anew, and a test fails where it is
+stale.
+
+Answers go to standard output, everything else to standard error. The exit code is 0 for yes, 1 for
+no (a failed check, nothing found, a refusal), 128 where something cannot be done (no realm, a
+broken store) and 129 for wrong usage. With `--json`, errors are JSON on standard output too.
+";
+
+#[test]
+fn it_is_what_the_command_line_says_of_itself() {
+    let mut text = HEAD.to_owned();
+    let mut root = cli::command().term_width(96);
+    root.build();
+    write(&root, &mut text);
+    let path = std::path::Path::new(ROOT).join("docs/cli.md");
+    if is_update() {
+        std::fs::write(&path, &text).unwrap();
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(written == text, "docs/cli.md is stale: UPDATE=1 cargo test --test docs");
+}
+
+/// Commands in the order of the help, the folders of commands as headings of their own.
+fn write(command: &Command, text: &mut String) {
+    let name = command.get_bin_name().unwrap_or("git blue");
+    let level = if command.has_subcommands() { "##" } else { "###" };
+    let help = command.clone().render_help().to_string();
+    let help: Vec<_> = help.lines().map(str::trim_end).collect();
+    write!(text, "\n{level} `{name}`\n\n```text\n{}\n```\n", help.join("\n")).unwrap();
+    let shown = |sub: &&Command| !sub.is_hide_set() && sub.get_name() != "help";
+    for sub in command.get_subcommands().filter(shown) {
+        write(sub, text);
+    }
+}
