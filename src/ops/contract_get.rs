@@ -1,10 +1,6 @@
 //! `contract_get`: one contract with everything in it. Its cost does not grow with the realm.
 
-use super::{
-    Operation,
-    ctx::{Ctx, Here},
-    domain,
-};
+use super::{Operation, ctx::Ctx, domain};
 use crate::{
     error::OpError,
     model::{
@@ -13,7 +9,7 @@ use crate::{
         version::Version,
         view::DomainView,
     },
-    store::{StoreRef, codec},
+    store::StoreRef,
     wire::{Answer, ContractBinding, ContractGet, Relationship},
 };
 
@@ -36,7 +32,13 @@ pub struct Request {
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractGet>, OpError> {
     let here = ctx.here()?;
     let ContractRef { domain: domain_name, contract: name } = &request.contract;
-    let (view, contract) = find(here, request)?;
+    let tip = here.store.tip(&StoreRef::Domain(domain_name.clone()))?.ok_or_else(|| domain::unknown(domain_name))?;
+    let wanted: Vec<_> = request.version.iter().map(|version| (name.clone(), version.clone())).collect();
+    let view = domain::load(&*here.store, domain_name, &tip, &wanted)?;
+    let contract = match &request.version {
+        Some(version) => at_version(&view, name, version)?,
+        None => domain::current(&view, name)?.clone(),
+    };
     let mine = here.repo.as_ref() == Some(&contract.owner);
     let owner = contract.owner.clone();
     let body = ContractGet {
@@ -53,28 +55,6 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractGet>, OpError>
     } else {
         format!("{owner} owns this contract. Changes are made there.")
     }))
-}
-
-/// Returns the document as people write it, without what the realm keeps: `contract_edit` takes it
-/// back.
-///
-/// # Errors
-/// Where there is no such contract or version, or it cannot be read.
-pub fn typed(ctx: &Ctx, request: &Request) -> Result<String, OpError> {
-    let (_, contract) = find(ctx.here()?, request)?;
-    Ok(codec::render(&codec::Typed::from(&contract)))
-}
-
-fn find(here: &Here, request: &Request) -> Result<(DomainView, Contract), OpError> {
-    let ContractRef { domain: domain_name, contract: name } = &request.contract;
-    let tip = here.store.tip(&StoreRef::Domain(domain_name.clone()))?.ok_or_else(|| domain::unknown(domain_name))?;
-    let wanted: Vec<_> = request.version.iter().map(|version| (name.clone(), version.clone())).collect();
-    let view = domain::load(&*here.store, domain_name, &tip, &wanted)?;
-    let contract = match &request.version {
-        Some(version) => at_version(&view, name, version)?,
-        None => domain::current(&view, name)?.clone(),
-    };
-    Ok((view, contract))
 }
 
 fn at_version(view: &DomainView, name: &ContractName, version: &Version) -> Result<Contract, OpError> {

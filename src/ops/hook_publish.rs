@@ -11,7 +11,7 @@ use super::{
 use crate::{
     error::OpError,
     model::{name::DomainName, oid::Oid},
-    store::{git::code::CodeRepo, read},
+    store::{StoreRef, git::code::CodeRepo, layout, read},
     wire::{Answer, ContractPublish},
 };
 
@@ -39,7 +39,7 @@ pub fn run(ctx: &Ctx) -> Result<Option<Answer<ContractPublish>>, OpError> {
     let (Some(branch), Some(commit)) = (head.branch, head.commit) else {
         return Ok(None);
     };
-    if policy == Policy::Never || !is_news(code, acting, &commit)? {
+    if policy == Policy::Never || !is_news(code, acting, &commit)? || !is_joined(acting)? {
         return Ok(None);
     }
     if code.publishing_branch()?.as_deref() != Some(branch.as_str()) {
@@ -52,6 +52,15 @@ pub fn run(ctx: &Ctx) -> Result<Option<Answer<ContractPublish>>, OpError> {
         }
     }
     contract_publish::publish(ctx, acting, code, &commit, &branch, &Request::default()).map(Some)
+}
+
+/// A repository that left its realm may keep its files; they say nothing to anybody then.
+fn is_joined(acting: Acting<'_>) -> Result<bool, OpError> {
+    let Some(tip) = acting.store.tip(&StoreRef::Realm)? else {
+        return Ok(false);
+    };
+    let tree = acting.store.commit(&tip)?.tree;
+    Ok(read::lookup(acting.store, &tree, layout::repo(acting.repo).as_str())?.is_some())
 }
 
 fn policy(code: &CodeRepo) -> Result<Policy, OpError> {

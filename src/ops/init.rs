@@ -39,6 +39,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
         (None, Some(config)) => config.realm.name.clone(),
         (None, None) => configured(ctx)?,
     };
+    let join = realm_admin_join::Request { realm: realm.clone(), repo: request.repo.clone() };
+    // Before anything is made: what cannot join needs no realm.
+    realm_admin_join::name(code, &join, proposed.as_ref())?;
     let mut created_realm = false;
     if ctx.home.realm(&realm)?.is_none() {
         // What a clone proposes is not ours to make: the realm is somewhere else already.
@@ -52,7 +55,6 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
         let make = realm_admin_init::Request { name: realm.clone(), path: None, url: request.url.clone() };
         created_realm = realm_admin_init::run(ctx, &make)?.body.created;
     }
-    let join = realm_admin_join::Request { realm: realm.clone(), repo: request.repo.clone() };
     let joined = realm_admin_join::run(ctx, &join)?;
     let hooks = hooks::install(ctx)?;
     let known = realm_admin_join::known(ctx, &realm)?;

@@ -54,6 +54,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractAdded>, OpErro
         let message = format!("the owner {} is not in the realm {}", request.owner, here.realm);
         return Err(OpError::no("unknown-owner", message));
     }
+    if let Some(acting) = here.repo.as_ref().filter(|acting| **acting != request.owner) {
+        let message = format!("{acting} may not make a contract of {}; only a repository makes its own", request.owner);
+        return Err(OpError::no("not-owner", message).next(format!("run it in {}", request.owner)));
+    }
     let document = document(request);
     let name = &request.domain;
     let wanted = [(document.name.clone(), document.version.clone())];

@@ -169,7 +169,12 @@ fn linked(path: &str) -> OpError {
     OpError::cannot("not-a-plain-file", format!("{path} is not a plain file; symbolic links are not followed"))
 }
 
-fn name(code: &CodeRepo, request: &Request, proposed: Option<&Config>) -> Result<RepoName, OpError> {
+/// Returns the name that the repository gets: what it proposes, what was asked for, or what origin
+/// or the folder says.
+///
+/// # Errors
+/// Where these contradict each other, or none is a name.
+pub fn name(code: &CodeRepo, request: &Request, proposed: Option<&Config>) -> Result<RepoName, OpError> {
     if let (Some(config), Some(wanted)) = (proposed, &request.repo)
         && config.repo != *wanted
     {

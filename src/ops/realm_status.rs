@@ -126,7 +126,13 @@ fn unreadable(view: &RealmView) -> Vec<String> {
 
 fn with_next_steps(body: RealmStatus, joined: bool) -> Answer<RealmStatus> {
     let broken = body.imports.iter().filter(|import| import.state == "broken").count();
-    let pending = body.notifications.len() + body.more_notifications;
+    let mut changed: Vec<_> = body
+        .notifications
+        .iter()
+        .filter_map(|one| Some(format!("git blue contract get {}/{}", one.domain, one.contract.as_ref()?)))
+        .collect();
+    changed.dedup();
+    changed.truncate(3);
     let solo = body.domains.is_empty();
     let (unreadable, repo, realm) = (!body.unreadable.is_empty(), body.current_repo.clone(), body.realm.clone());
     let mut answer = Answer::new(body);
@@ -136,8 +142,8 @@ fn with_next_steps(body: RealmStatus, joined: bool) -> Answer<RealmStatus> {
     if unreadable || broken > 0 {
         answer = answer.next("git blue check: say what is wrong");
     }
-    if pending > 0 {
-        answer = answer.next("git blue contract get DOMAIN/CONTRACT: read what changed");
+    for command in changed {
+        answer = answer.next(format!("{command}: read what changed"));
     }
     if let (true, Some(repo), true) = (solo, &repo, joined) {
         answer = answer

@@ -107,6 +107,24 @@ impl From<Contract> for ContractDetail {
     }
 }
 
+impl ContractDetail {
+    /// Returns the document as its owner typed it, without what the realm keeps of it.
+    pub fn typed(&self) -> Contract {
+        Contract {
+            version: self.version.clone(),
+            description: self.description.clone(),
+            compatibility: self.compatibility,
+            supported: self.supported.clone(),
+            schema: self.schema.clone(),
+            value: self.value.clone(),
+            validation: self.validation.clone(),
+            evolution: self.evolution.clone(),
+            deprecated: self.deprecated.clone(),
+            ..Contract::new(self.name.clone(), self.owner.clone())
+        }
+    }
+}
+
 /// How a repository relates to a contract.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ContractBinding {

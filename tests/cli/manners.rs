@@ -28,7 +28,8 @@ fn every_command_has_its_help() {
     let mut found = Vec::new();
     commands(&world, &[], &mut found);
     assert!(found.len() > 25, "{found:?}");
-    snapshot("help", &[&world.ok(&world.root(), &["-h"]), &world.ok(&world.root(), &["check", "-h"])]);
+    // One as an example; the others change with every new option.
+    snapshot("help", &[&world.ok(&world.root(), &["check", "-h"])]);
     let version = world.ok(&world.root(), &["--version"]);
     assert_eq!(version.stdout, format!("git-blue {}\n", env!("CARGO_PKG_VERSION")));
 }

@@ -85,9 +85,13 @@ fn refused<T>(domain: &DomainView, contract: &ContractName, declared: &Declared<
             );
             vec![place(Finding::warning("behind", message))]
         }
+        // Each message has its place in the document; the line of the version would mislead.
         Reason::Invalid(messages) => messages
             .iter()
-            .map(|message| place(Finding::error("invalid-contract", format!("{name}/{contract}: {message}"))))
+            .map(|message| Finding {
+                line: None,
+                ..place(Finding::error("invalid-contract", format!("{name}/{contract}: {message}")))
+            })
             .collect(),
         _ => vec![place(Finding::error(refusal.code(), refusal.to_string()))],
     }

@@ -10,12 +10,19 @@ use crate::model::{
     view::{DomainView, RealmView, Standing},
 };
 
-pub(super) fn check(realm: &RealmView, domain: &DomainView, today: Date, findings: &mut Vec<Finding>) {
+/// `published` is the domain without the candidate: what differs from it, the candidate would do.
+pub(super) fn check(
+    realm: &RealmView,
+    published: &DomainView,
+    domain: &DomainView,
+    today: Date,
+    findings: &mut Vec<Finding>,
+) {
     for (repo, binding) in &domain.bindings {
         let mut of_binding = membership(realm, domain, repo);
         of_binding.extend(exports(domain, repo, binding));
         for import in &binding.imports {
-            of_binding.extend(standing(domain, repo, import));
+            of_binding.extend(standing(published, domain, repo, import));
             of_binding.extend(domain.contracts.get(&import.contract).into_iter().flat_map(|contract| {
                 life(repo, import, contract, today).into_iter().map(|finding| finding.contract(&contract.name))
             }));
@@ -72,7 +79,7 @@ fn role_phrase(binding: &Binding) -> String {
     }
 }
 
-fn standing(domain: &DomainView, repo: &RepoName, import: &Import) -> Option<Finding> {
+fn standing(published: &DomainView, domain: &DomainView, repo: &RepoName, import: &Import) -> Option<Finding> {
     let (name, contract, range) = (&domain.info.name, &import.contract, &import.version);
     let finding = match domain.standing(import) {
         Standing::Satisfied(_) => return None,
@@ -88,7 +95,9 @@ fn standing(domain: &DomainView, repo: &RepoName, import: &Import) -> Option<Fin
             Finding::error("missing-contract", message)
         }
         Standing::Broken { current } => {
-            let message = format!("{repo} imports {name}/{contract} {range}, but it is {current}{}", uses(import));
+            let was = published.contracts.get(contract).map(|contract| &contract.version);
+            let verb = if was == Some(&current) { "it is" } else { "this makes it" };
+            let message = format!("{repo} imports {name}/{contract} {range}, but {verb} {current}{}", uses(import));
             Finding { version: Some(current), ..Finding::error("import-broken", message) }
         }
         Standing::Behind { current, served } => {

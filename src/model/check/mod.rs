@@ -152,7 +152,7 @@ pub fn check(question: Question<'_>) -> Report {
             contracts::check(question.realm, &judged, today, &mut findings);
         }
         if question.mode != Mode::Contract {
-            imports::check(question.realm, &judged, today, &mut findings);
+            imports::check(question.realm, domain, &judged, today, &mut findings);
         }
         domains.push(judged);
     }

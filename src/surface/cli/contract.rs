@@ -24,7 +24,7 @@ use crate::{
         StoreError,
         codec::{self, MAX_FILE},
     },
-    wire::{ContractGet, ContractList, ContractMarked, ContractPublish, Published, Relationship},
+    wire::{Answer, ContractGet, ContractList, ContractMarked, ContractPublish, Published, Relationship},
 };
 
 #[derive(Debug, Subcommand)]
@@ -153,18 +153,11 @@ impl Command {
             }
             Self::Get(arguments) => {
                 let request = contract_get::Request { contract: arguments.contract, version: arguments.version };
-                let document = match arguments.format {
-                    Some(DocumentFormat::Yaml) => contract_get::typed(ctx, &request)?,
-                    Some(DocumentFormat::Json) => {
-                        let bytes = codec::encode(&contract_get::run(ctx, &request)?.body.contract);
-                        String::from_utf8_lossy(&bytes).into_owned()
-                    }
-                    None => {
-                        output.answer(&contract_get::run(ctx, &request)?, render_get)?;
-                        return Ok(Verdict::Yes);
-                    }
+                let answer = contract_get::run(ctx, &request)?;
+                match arguments.format {
+                    Some(format) => output.write(&document(&answer, format, output.is_terminal()))?,
+                    None => output.answer(&answer, render_get)?,
                 };
-                output.write(&alone(document, output.is_terminal()))?;
             }
             Self::Log(arguments) => {
                 let request = contract_log::Request { contract: arguments.contract, page: arguments.page.request() };
@@ -333,7 +326,11 @@ fn joined<T: ToString>(items: &[T]) -> String {
 
 /// The document alone. What a terminal would obey is spelled out only where it goes to one: a
 /// program gets every character.
-fn alone(text: String, to_terminal: bool) -> String {
+fn document(answer: &Answer<ContractGet>, format: DocumentFormat, to_terminal: bool) -> String {
+    let text = match format {
+        DocumentFormat::Yaml => codec::render(&codec::Typed::from(&answer.body.contract.typed())),
+        DocumentFormat::Json => String::from_utf8_lossy(&codec::encode(&answer.body.contract)).into_owned(),
+    };
     if !to_terminal {
         return text;
     }
