@@ -6,7 +6,7 @@ DESTDIR ?=
 TARGET = $(or $(CARGO_TARGET_DIR),target)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-peers bench fmt lint doc install ci
+.PHONY: help demo test test-peers torture bench fmt lint doc install ci
 
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,6 +26,9 @@ test: ## Run every test (with cargo-nextest where it is installed)
 test-peers: ## Run the suites that need other programs installed
 	@echo "There are none yet: no test needs more than git."
 
+torture: ## Eight processes, ten thousand changes, two hundred kills (about ten minutes)
+	GIT_BLUE_TORTURE=full $(CARGO) test --locked --test torture -- --nocapture --test-threads=1
+
 bench: ## Measure against git itself, in one run, as ratios
 	$(CARGO) bench --locked --bench floor
 
@@ -39,10 +42,12 @@ lint: ## Check the format and the lints; warnings fail
 doc: ## Build the documentation of the library
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --document-private-items
 
-install: ## Install the binary below PREFIX
+install: ## Install the binary, man pages and completions below PREFIX
 	$(CARGO) build --release --locked
 	install -d "$(DESTDIR)$(PREFIX)/bin"
 	install -m 755 "$(TARGET)/release/git-blue" "$(DESTDIR)$(PREFIX)/bin/git-blue"
+	"$(DESTDIR)$(PREFIX)/bin/git-blue" install man --prefix "$(DESTDIR)$(PREFIX)"
+	"$(DESTDIR)$(PREFIX)/bin/git-blue" install completions --prefix "$(DESTDIR)$(PREFIX)"
 
 ci: ## Run what CI runs
 	.ci/run

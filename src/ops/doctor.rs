@@ -33,7 +33,7 @@ pub struct Request {
 /// # Errors
 /// Where this machine's records cannot be read.
 pub fn run(ctx: &Ctx, request: Request) -> Result<Answer<Doctor>, OpError> {
-    let mut checks = vec![git(ctx), home(ctx)];
+    let mut checks = vec![git(ctx), home(ctx), man(ctx)];
     if ctx.code.is_some() {
         checks.push(identity(ctx));
     }
@@ -45,7 +45,7 @@ pub fn run(ctx: &Ctx, request: Request) -> Result<Answer<Doctor>, OpError> {
     {
         checks.push(hooks(ctx, repo.as_str())?);
     }
-    let healthy = checks.iter().all(|check| check.state == Health::Ok || check.fixed);
+    let healthy = checks.iter().all(|check| check.state != Health::Error || check.fixed);
     let steps: Vec<_> =
         checks.iter().filter(|check| !check.fixed).filter_map(|check| check.next_step.clone()).collect();
     Ok(steps.into_iter().fold(Answer::new(Doctor { healthy, checks }), Answer::next))
@@ -93,6 +93,21 @@ fn home(ctx: &Ctx) -> DoctorCheck {
             Err(error) => check("home", None, Health::Error, format!("{shown} cannot be written: {error}")),
         },
         Err(_) => check("home", None, Health::Ok, format!("{shown} does not exist yet; no realm is known")),
+    }
+}
+
+/// git answers `git blue --help` with the man page and never asks the program.
+fn man(ctx: &Ctx) -> DoctorCheck {
+    const PAGE: &str = "share/man/man1/git-blue.1";
+    let beside = ctx.env.exe().parent().and_then(|bin| bin.parent()).map(|prefix| prefix.join(PAGE));
+    let own = ctx.env.home().map(|home| home.join(".local").join(PAGE));
+    let system = ["/usr/local", "/usr"].map(|prefix| Some(std::path::Path::new(prefix).join(PAGE)));
+    match [beside, own].into_iter().chain(system).flatten().find(|page| page.exists()) {
+        Some(page) => check("man", None, Health::Ok, page.display().to_string()),
+        None => advise(
+            check("man", None, Health::Warning, "there is no man page, so git blue --help finds nothing"),
+            "git blue install man",
+        ),
     }
 }
 

@@ -73,11 +73,11 @@ fn forget(ctx: &Ctx, store: &dyn Store, name: &StoreRef) -> Result<Forgotten, Op
     let Some(tip) = store.tip(name)? else {
         return Ok(Forgotten::Notifications(0));
     };
-    if let StoreRef::Inbox(_, Some(reader)) = name
+    if let StoreRef::Inbox(repo, Some(reader)) = name
         && inbox::is_forgotten(store.commit(&tip)?.time, now.timestamp())
     {
         store.forget(name, tip)?;
-        return Ok(Forgotten::Reader(reader.to_string()));
+        return Ok(Forgotten::Reader(format!("{repo}/{reader}")));
     }
     inbox::prune(store, name, tip, &now).map(Forgotten::Notifications)
 }

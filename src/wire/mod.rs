@@ -28,7 +28,7 @@ pub use realm::{
     RepoLine, Role,
 };
 
-pub use upkeep::{Doctor, DoctorCheck, Gc, Health};
+pub use upkeep::{Doctor, DoctorCheck, Gc, Health, Installed};
 
 use serde::Serialize;
 

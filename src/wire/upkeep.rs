@@ -21,10 +21,17 @@ pub struct Gc {
     pub forgotten_notifications: usize,
 }
 
+/// What `install` answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Installed {
+    /// The files that were written, absolute.
+    pub files: Vec<String>,
+}
+
 /// What `doctor` answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Doctor {
-    /// Whether nothing is wrong that is left so.
+    /// Whether nothing is left that does not work; warnings do not count.
     pub healthy: bool,
     /// What was looked at, in order.
     pub checks: Vec<DoctorCheck>,
@@ -33,7 +40,8 @@ pub struct Doctor {
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DoctorCheck {
-    /// What: `git`, `home`, `store`, `locks`, `objects`, `files`, `identity` or `hooks`.
+    /// What: `git`, `home`, `man`, `identity`, `store`, `locks`, `objects`, `files` or
+    /// `hooks`.
     pub name: &'static str,
     /// The realm or repository it is about; none for the machine.
     pub subject: Option<String>,

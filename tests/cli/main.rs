@@ -17,5 +17,6 @@ mod manners;
 mod notifications;
 mod ownership;
 mod publishing;
+mod upkeep;
 mod which_realm;
 mod wire;

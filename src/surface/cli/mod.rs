@@ -4,6 +4,7 @@ mod admin;
 mod contract;
 mod editor;
 mod hooks;
+mod install;
 mod notifications;
 mod output;
 mod realm;
@@ -76,6 +77,9 @@ enum Command {
     Gc(upkeep::Gc),
     #[command(about = ops::doctor::OPERATION.summary)]
     Doctor(upkeep::Doctor),
+    /// Man pages and completions
+    #[command(subcommand)]
+    Install(install::Command),
     /// What the hooks call
     #[command(hide = true)]
     Hook {
@@ -171,6 +175,7 @@ fn dispatch(
         Command::Hooks(command) => command.run(ctx, output),
         Command::Gc(arguments) => arguments.run(ctx, output),
         Command::Doctor(arguments) => arguments.run(ctx, output),
+        Command::Install(command) => command.run(ctx, output),
         Command::Hook { .. } => Ok(Verdict::Yes),
     }
 }
@@ -221,8 +226,10 @@ mod tests {
     fn every_operation_has_its_command_and_every_command_its_operation() {
         let mut found = Vec::new();
         leaves(&command(), &mut Vec::new(), &mut found);
-        // Short forms and plumbing have no operation of their own.
-        found.retain(|path| !matches!(path.join(" ").as_str(), "status" | "check" | "hook"));
+        // Short forms, plumbing, and what is of the command line itself have no operation of their own.
+        found.retain(|path| {
+            !matches!(path.join(" ").as_str(), "status" | "check" | "hook" | "install man" | "install completions")
+        });
         let mut operations: Vec<Vec<String>> =
             ops::TABLE.iter().map(|operation| operation.cli.iter().map(|part| (*part).to_owned()).collect()).collect();
         found.sort();

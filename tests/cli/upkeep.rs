@@ -1,0 +1,122 @@
+//! Man pages and completions, `gc` and `doctor`.
+
+use std::time::{Duration, SystemTime};
+
+use super::world::World;
+
+/// What bash would offer behind these words, asked as git's own completion asks.
+fn offered(world: &World, words: &str) -> Vec<String> {
+    let script = world.path("prefix/share/bash-completion/completions/git-blue");
+    let ask = format!(
+        "source '{}'; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _git_blue; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+        script.display()
+    );
+    let output = world.command("bash", &world.root()).args(["-c", &ask]).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn bash_completes_git_blue() {
+    let world = World::new();
+    let prefix = world.path("prefix").display().to_string();
+    world.ok(&world.root(), &["install", "completions", "--prefix", &prefix]);
+    assert_eq!(offered(&world, "git blue st"), ["status"]);
+    let below_realm = offered(&world, "git blue realm ''");
+    for command in ["status", "check", "list", "log", "admin"] {
+        assert!(below_realm.iter().any(|one| one == command), "{command} is not in {below_realm:?}");
+    }
+    assert_eq!(offered(&world, "git blue contract pub"), ["publish"]);
+    for file in ["zsh/site-functions/_git-blue", "fish/vendor_completions.d/git-blue.fish"] {
+        assert!(world.read(&format!("prefix/share/{file}")).contains("notifications"), "{file}");
+    }
+}
+
+#[test]
+fn every_command_has_a_man_page() {
+    let world = World::new();
+    let prefix = world.path("prefix").display().to_string();
+    let answer = world.json(&world.root(), &["install", "man", "--prefix", &prefix]);
+    let files: Vec<_> = answer["files"].as_array().unwrap().iter().map(|file| file.as_str().unwrap()).collect();
+    for page in ["git-blue.1", "git-blue-status.1", "git-blue-realm-admin-domain.1", "git-blue-doctor.1"] {
+        assert!(files.iter().any(|file| file.ends_with(&format!("/man1/{page}"))), "{page} is not in {files:?}");
+    }
+    let page = world.read("prefix/share/man/man1/git-blue-realm-check.1");
+    assert!(page.contains("git blue realm check") && page.contains("Fail on warnings too"), "{page}");
+    assert!(!files.iter().any(|file| file.ends_with("git-blue-hook.1")), "plumbing has no page");
+}
+
+#[test]
+fn gc_packs_the_store_and_changes_no_answer() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    world.bump("1.1.0");
+    let before = world.ok(&fungal, &["contract", "get", "s3-access/s3-permissions"]).stdout;
+    let answer = world.json(&fungal, &["gc"]);
+    assert!(answer["loose_objects_before"].as_u64().unwrap() > 10, "{answer}");
+    assert_eq!(answer["loose_objects_after"], 0, "{answer}");
+    assert_eq!(world.ok(&fungal, &["contract", "get", "s3-access/s3-permissions"]).stdout, before);
+    // A store that has grown little is left alone where nobody asked.
+    world.bump("1.2.0");
+    let answer = world.json(&fungal, &["gc", "--auto"]);
+    assert_eq!(answer["loose_objects_before"], answer["loose_objects_after"], "{answer}");
+}
+
+#[test]
+fn gc_forgets_who_was_told_nothing_for_a_month() {
+    let world = World::pair();
+    let access = world.path("access");
+    world.bump("1.1.0");
+    world.ok(&access, &["status"]);
+    world.pass_days(31);
+    let answer = world.json(&access, &["gc"]);
+    assert_eq!(answer["forgotten_readers"], serde_json::json!(["access/cli", "fungal/cli"]), "{answer}");
+    assert!(answer["forgotten_notifications"].as_u64().unwrap() > 0, "{answer}");
+    // What the repository was told it is not told again.
+    let status = world.json(&access, &["status"]);
+    assert_eq!(status["notifications"], serde_json::json!([]));
+}
+
+#[test]
+fn doctor_names_what_is_wrong_and_mends_what_it_can() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    world.blue(&fungal, &["doctor"]).exits(0);
+    // A lock file that no program has held for hours.
+    let lock = world.store().join("refs/blue/domains/s3-access.lock");
+    let file = std::fs::File::create(&lock).unwrap();
+    file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000)).unwrap();
+    let sick = world.blue(&fungal, &["doctor", "--json"]).exits(1).json();
+    let of = |answer: &serde_json::Value, name: &str| -> serde_json::Value {
+        answer["checks"].as_array().unwrap().iter().find(|check| check["name"] == name).unwrap().clone()
+    };
+    assert_eq!(of(&sick, "locks")["state"], "error");
+    assert!(of(&sick, "locks")["message"].as_str().unwrap().contains("s3-access.lock"));
+    assert!(lock.exists(), "nothing is removed that nobody asked for");
+    let mended = world.blue(&fungal, &["doctor", "--fix", "--json"]).exits(0).json();
+    assert_eq!(of(&mended, "locks")["fixed"], true);
+    assert!(!lock.exists());
+    // A file of the realm that cannot be read.
+    world.plant("contracts/s3-permissions.json", "{");
+    let sick = world.blue(&fungal, &["doctor", "--json"]).exits(1).json();
+    assert!(of(&sick, "files")["message"].as_str().unwrap().contains("contracts/s3-permissions.json"), "{sick}");
+    assert_eq!(of(&sick, "objects")["state"], "ok");
+}
+
+#[test]
+fn doctor_names_a_damaged_object_and_a_realm_that_is_gone() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    let tip = world.tip("refs/blue/domains/s3-access");
+    let object = world.store().join("objects").join(&tip[..2]).join(&tip[2..]);
+    let mut permissions = object.metadata().unwrap().permissions();
+    #[expect(clippy::permissions_set_readonly_false, reason = "a file of the test's own")]
+    permissions.set_readonly(false);
+    std::fs::set_permissions(&object, permissions).unwrap();
+    std::fs::write(&object, "torn").unwrap();
+    let sick = world.blue(&fungal, &["doctor"]).exits(1);
+    assert!(sick.stdout.contains(&tip), "{sick:?}");
+    std::fs::remove_dir_all(world.store()).unwrap();
+    let sick = world.blue(&world.root(), &["doctor"]).exits(1);
+    assert!(sick.stdout.contains("is not a realm's store"), "{sick:?}");
+}
