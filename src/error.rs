@@ -92,6 +92,12 @@ impl OpError {
         Self::new(Kind::Usage, "usage", message)
     }
 
+    /// Returns a function that makes a "cannot" of what the file system says.
+    pub fn io(doing: &'static str, path: impl Into<std::path::PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
+        let io = StoreError::io(doing, path);
+        move |error| io(error).into()
+    }
+
     fn new(kind: Kind, code: &'static str, message: impl Into<String>) -> Self {
         Self { kind, code, message: message.into(), problems: Vec::new(), next_steps: Vec::new() }
     }
@@ -138,7 +144,7 @@ impl From<StoreError> for OpError {
             StoreError::Locked { .. } => cannot("locked")
                 .next("try again once the other process has ended; a lock file that no process holds may be removed"),
             StoreError::Conflict { .. } => cannot("conflict").next("try again: another writer was faster many times"),
-            StoreError::Damaged { .. } | StoreError::Missing { .. } => {
+            StoreError::Damaged { .. } | StoreError::TooLarge { .. } | StoreError::Missing { .. } => {
                 cannot("damaged").next("git fsck in the store shows what is damaged")
             }
             StoreError::Io { .. } => cannot("io"),

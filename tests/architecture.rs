@@ -22,7 +22,6 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("wire/mod", "error", "a failure is an answer too"),
     ("surface/cli/admin", "store", "schemas and values are files that its user names"),
     ("surface/cli/contract", "store", "documents are read from and shown as YAML"),
-    ("surface/cli/editor", "store", "files that cannot be read are told as the store tells them"),
 ];
 
 /// Returns every source file below a folder, sorted.

@@ -86,11 +86,11 @@ impl<'a> Files<'a> {
         match (self, handle) {
             (Self::Commit(code, _), Handle::Blob(id)) => match code.blob(id) {
                 Ok(bytes) => Ok(Some(bytes)),
-                Err(StoreError::Damaged { problem, .. }) if problem.contains("more than") => Ok(None),
+                Err(StoreError::TooLarge { .. }) => Ok(None),
                 Err(error) => Err(error.into()),
             },
             (_, Handle::Path(path)) => {
-                let failed = |error| OpError::from(StoreError::io("read", path)(error));
+                let failed = |error| OpError::io("read", path)(error);
                 use std::io::Read as _;
                 let mut bytes = Vec::new();
                 let file = std::fs::File::open(path).map_err(failed)?;
@@ -156,11 +156,11 @@ fn walk_folder(root: &Path, folder: &str, found: &mut BTreeMap<String, Item>) ->
             return insert(found, relative, Item::Other);
         }
     }
-    let entries = path.read_dir().map_err(|error| OpError::from(StoreError::io("read", &path)(error)))?;
+    let entries = path.read_dir().map_err(OpError::io("read", &path))?;
     for entry in entries {
-        let entry = entry.map_err(|error| OpError::from(StoreError::io("read", &path)(error)))?;
+        let entry = entry.map_err(OpError::io("read", &path))?;
         let name = format!("{folder}/{}", entry.file_name().to_string_lossy());
-        let kind = entry.file_type().map_err(|error| OpError::from(StoreError::io("read", entry.path())(error)))?;
+        let kind = entry.file_type().map_err(OpError::io("read", entry.path()))?;
         if kind.is_dir() && name.split('/').count() < 4 {
             walk_folder(root, &name, found)?;
         } else if kind.is_file() {

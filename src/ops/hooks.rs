@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use super::{Operation, ctx::Ctx};
 use crate::{
     error::OpError,
-    store::StoreError,
     wire::{Answer, HookState, HooksAnswer},
 };
 
@@ -71,7 +70,7 @@ pub fn uninstall(ctx: &Ctx) -> Result<Answer<HooksAnswer>, OpError> {
             let was_ours = before[start..end].starts_with(BEGIN_OWN);
             let after = [&before[..start], &before[end..]].concat();
             if was_ours && after == SHEBANG {
-                std::fs::remove_file(&path).map_err(StoreError::io("remove", &path))?;
+                std::fs::remove_file(&path).map_err(OpError::io("remove", &path))?;
             } else {
                 write(&path, &after)?;
             }
@@ -188,7 +187,7 @@ fn read(path: &Path) -> Result<Option<String>, OpError> {
             .map(Some)
             .map_err(|_| OpError::no("hook-not-text", format!("{} is not text; it was left alone", path.display()))),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(StoreError::io("read", path)(error).into()),
+        Err(error) => Err(OpError::io("read", path)(error)),
     }
 }
 
@@ -198,7 +197,7 @@ fn write(path: &Path, text: &str) -> Result<(), OpError> {
     // A hook may be a link into a folder of dotfiles: the file it leads to is the one to change.
     let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().unwrap_or(Path::new("."));
-    let failed = |error| OpError::from(StoreError::io("write", path)(error));
+    let failed = |error| OpError::io("write", path)(error);
     std::fs::create_dir_all(folder).map_err(failed)?;
     let mode = path.metadata().map_or(0o755, |meta| meta.permissions().mode());
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;

@@ -10,7 +10,7 @@ use crate::{
         realm::Repo,
     },
     store::{
-        Change, Edit, Parents, Store, StoreError, StoreRef,
+        Change, Edit, Parents, Store, StoreRef,
         codec::{self, Config, ProposedRealm},
         git::{
             GitStore,
@@ -252,8 +252,7 @@ fn write_config(root: &Path, realm: &KnownRealm, repo: &RepoName) -> Result<bool
         Config { realm: ProposedRealm { name: realm.name.clone(), url: realm.url.clone() }, repo: repo.clone() };
     let folder = root.join(FOLDER);
     let path = root.join(CONFIG);
-    std::fs::create_dir_all(&folder).map_err(|error| OpError::from(StoreError::io("create", &folder)(error)))?;
-    std::fs::write(&path, codec::render(&config))
-        .map_err(|error| OpError::from(StoreError::io("write", &path)(error)))?;
+    std::fs::create_dir_all(&folder).map_err(OpError::io("create", &folder))?;
+    std::fs::write(&path, codec::render(&config)).map_err(OpError::io("write", &path))?;
     Ok(true)
 }

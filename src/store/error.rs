@@ -51,6 +51,14 @@ pub enum StoreError {
         /// What is wrong with it.
         problem: String,
     },
+    /// A file is larger than anything that we read.
+    #[error("the blob {id} cannot be read: it has {size} bytes, more than {} MiB", super::codec::MAX_BLOB >> 20)]
+    TooLarge {
+        /// Its id.
+        id: Oid,
+        /// Its size, in bytes.
+        size: u64,
+    },
     /// An object that should exist does not.
     #[error("the object {id} is missing")]
     Missing {
@@ -82,7 +90,7 @@ impl StoreError {
     /// Returns whether what is stored is wrong, and stays so: such a part is named and hides no
     /// other. Any other failure says nothing about what is stored, and nothing is decided over it.
     pub fn is_damage(&self) -> bool {
-        matches!(self, Self::Damaged { .. } | Self::Missing { .. })
+        matches!(self, Self::Damaged { .. } | Self::TooLarge { .. } | Self::Missing { .. })
     }
 
     /// Returns a function that makes an [`Io`](Self::Io) error of its cause.

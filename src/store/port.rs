@@ -53,8 +53,8 @@ pub trait Objects {
     /// Returns the bytes of the blob `id`.
     ///
     /// # Errors
-    /// [`StoreError::Missing`], or [`StoreError::Damaged`] where it is no readable blob, or one
-    /// larger than [`MAX_BLOB`](super::codec::MAX_BLOB).
+    /// [`StoreError::Missing`], [`StoreError::Damaged`] where it is no readable blob, or
+    /// [`StoreError::TooLarge`] above [`MAX_BLOB`](super::codec::MAX_BLOB).
     fn blob(&self, id: &Oid) -> Result<Vec<u8>, StoreError>;
 
     /// Returns what the commit `id` says.

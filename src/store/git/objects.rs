@@ -115,12 +115,11 @@ pub(super) fn linked(repo: &gix::Repository, kind: EntryKind, id: &Oid) -> Resul
 
 pub(super) fn blob(repo: &gix::Repository, id: &Oid) -> Result<Vec<u8>, StoreError> {
     // The size first: a hostile blob must not be inflated to find out that it is too large.
-    let damaged = |problem: String| StoreError::Damaged { what: format!("the blob {id}"), problem };
     let git = native(repo, id)?;
     let header = beside_a_packer(|| repo.find_header(git));
     let header = header.map_err(|error| unread(id, gix::objs::Kind::Blob, &error))?;
     if header.size() > MAX_BLOB as u64 {
-        return Err(damaged(format!("it has {} bytes, more than {} MiB", header.size(), MAX_BLOB >> 20)));
+        return Err(StoreError::TooLarge { id: *id, size: header.size() });
     }
     Ok(find(repo, id, gix::objs::Kind::Blob)?.detach().data)
 }

@@ -20,10 +20,7 @@ use crate::{
         self, contract_edit, contract_get, contract_list, contract_log, contract_publish, contract_retire,
         contract_yank, ctx::Ctx,
     },
-    store::{
-        StoreError,
-        codec::{self, MAX_FILE},
-    },
+    store::codec::{self, MAX_FILE},
     wire::{Answer, ContractGet, ContractList, ContractMarked, ContractPublish, Published, Relationship},
 };
 
@@ -229,7 +226,7 @@ pub fn read_file(ctx: &Ctx, file: &Path) -> Result<Vec<u8>, OpError> {
     } else {
         std::fs::File::open(ctx.env.cwd().join(file)).and_then(|open| open.take(limit).read_to_end(&mut bytes))
     };
-    read.map_err(|error| OpError::from(StoreError::io("read", file)(error)))?;
+    read.map_err(OpError::io("read", file))?;
     Ok(bytes)
 }
 

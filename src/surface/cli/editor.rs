@@ -5,7 +5,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::{error::OpError, ops::ctx::Ctx, store::StoreError};
+use crate::{error::OpError, ops::ctx::Ctx};
 
 /// A text that the user edited, and the file that keeps it if it is refused.
 pub struct Edited {
@@ -27,7 +27,7 @@ impl Edited {
 /// Where there is no editor, it fails, or nothing was changed.
 pub fn edit(ctx: &Ctx, template: &str) -> Result<Edited, OpError> {
     use std::io::Write as _;
-    let failed = |error| OpError::from(StoreError::io("write", "a temporary file")(error));
+    let failed = |error| OpError::io("write", "a temporary file")(error);
     let mut file = tempfile::Builder::new().prefix("git-blue-").suffix(".yaml").tempfile().map_err(failed)?;
     file.write_all(template.as_bytes()).and_then(|()| file.flush()).map_err(failed)?;
     let editor = editor(ctx)?;

@@ -11,7 +11,7 @@ use super::{
     output::Output,
     text::{Look, look, plain},
 };
-use crate::{error::OpError, ops::ctx::Ctx, store::StoreError};
+use crate::{error::OpError, ops::ctx::Ctx};
 
 /// The name that the script for bash is made for: its generator takes a dash in a program's name
 /// for the start of a command below it.
@@ -86,7 +86,7 @@ fn pages(command: &clap::Command, folder: &Path, files: &mut Vec<PathBuf>) -> Re
     let man = clap_mangen::Man::new(command.clone());
     let file = folder.join(man.get_filename());
     let mut page = Vec::new();
-    man.render(&mut page).map_err(|error| OpError::from(StoreError::io("write", &file)(error)))?;
+    man.render(&mut page).map_err(OpError::io("write", &file))?;
     write(&file, &page)?;
     files.push(file);
     Ok(())
@@ -112,6 +112,6 @@ fn completions(share: &Path) -> Result<Vec<PathBuf>, OpError> {
 
 fn write(file: &Path, bytes: &[u8]) -> Result<(), OpError> {
     let folder = file.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).map_err(|error| OpError::from(StoreError::io("create", folder)(error)))?;
-    std::fs::write(file, bytes).map_err(|error| StoreError::io("write", file)(error).into())
+    std::fs::create_dir_all(folder).map_err(OpError::io("create", folder))?;
+    std::fs::write(file, bytes).map_err(OpError::io("write", file))
 }

@@ -78,8 +78,7 @@ impl Objects {
     pub(super) fn blob(&self, id: &Oid) -> Result<Vec<u8>, StoreError> {
         match self.find(id)? {
             Object::Blob(bytes) if bytes.len() > MAX_BLOB => {
-                let problem = format!("it has {} bytes, more than {} MiB", bytes.len(), MAX_BLOB >> 20);
-                Err(StoreError::Damaged { what: format!("the blob {id}"), problem })
+                Err(StoreError::TooLarge { id: *id, size: bytes.len() as u64 })
             }
             Object::Blob(bytes) => Ok(bytes),
             other => Err(wrong("blob", id, &other)),
