@@ -71,14 +71,19 @@ impl World {
         self.sandbox.git(&self.store(), &["fsck", "--strict", "--no-dangling", "--no-progress"]);
     }
 
-    /// Packs refs, and now and then everything, until told to stop.
+    /// Packs refs, fetches by hand, and now and then packs everything, until told to stop.
     fn pack_until(&self, done: &AtomicBool) {
+        let code = self.code().display().to_string();
         for round in 0.. {
             if done.load(Ordering::Relaxed) {
                 break;
             }
             // A packer that finds a ref locked says so and leaves: that is its business.
             self.sandbox.try_git(&self.store(), &["pack-refs", "--all"]);
+            if round % 10 == 9 {
+                let branch = format!("+refs/heads/main:refs/heads/by-hand-{}", round % 7);
+                self.sandbox.try_git(&self.store(), &["fetch", "--quiet", &code, &branch]);
+            }
             if round % 50 == 49 {
                 self.sandbox.try_git(&self.store(), &["gc", "--quiet"]);
             }
