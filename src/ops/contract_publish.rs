@@ -109,8 +109,11 @@ pub fn sources(acting: Acting<'_>) -> Result<Sources, OpError> {
     let mut sources = Sources::new();
     for (name, tip) in acting.store.domains()? {
         let within = StoreRef::Domain(name.clone());
-        let tree = acting.store.commit(&tip)?.tree;
-        match read::file(acting.store, &within, &tree, &layout::source(acting.repo)) {
+        let read = acting
+            .store
+            .commit(&tip)
+            .and_then(|commit| read::file(acting.store, &within, &commit.tree, &layout::source(acting.repo)));
+        match read {
             Ok(source) => sources.extend(source.map(|source| (name, source))),
             // Whether it stops anything is decided where something is to be published.
             Err(error) if error.is_damage() => {}
