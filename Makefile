@@ -24,7 +24,12 @@ test: ## Run every test (with cargo-nextest where it is installed)
 	fi
 
 test-peers: ## Run the suites that need other programs installed
-	@echo "There are none yet: no test needs more than git."
+	@command -v strace >/dev/null || { echo "strace is missing: apt-get install strace" >&2; exit 1; }
+	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
+		set -x; $(CARGO) nextest run --locked --features peers --test syscalls --success-output final; \
+	else \
+		set -x; $(CARGO) test --locked --features peers --test syscalls -- --nocapture; \
+	fi
 
 torture: ## Eight processes, ten thousand changes, two hundred kills (about ten minutes)
 	GIT_BLUE_TORTURE=full $(CARGO) test --locked --test torture -- --nocapture --test-threads=1

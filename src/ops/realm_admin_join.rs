@@ -1,6 +1,6 @@
 //! `realm_admin_join`: take this repository into a realm. Joining twice does nothing.
 
-use std::path::Path;
+use std::{io::Write as _, path::Path};
 
 use super::{Operation, blue_files::FOLDER, ctx::Ctx, message::Message};
 use crate::{
@@ -253,6 +253,14 @@ fn write_config(root: &Path, realm: &KnownRealm, repo: &RepoName) -> Result<bool
     let folder = root.join(FOLDER);
     let path = root.join(CONFIG);
     std::fs::create_dir_all(&folder).map_err(OpError::io("create", &folder))?;
-    std::fs::write(&path, codec::render(&config)).map_err(OpError::io("write", &path))?;
+    // Put in place at once: half of one would stop every command in this repository.
+    let mut aside = tempfile::Builder::new();
+    aside.prefix(".config.yaml-").permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let put = || {
+        let mut file = aside.tempfile_in(&folder)?;
+        file.write_all(codec::render(&config).as_bytes())?;
+        file.persist(&path).map_err(|error| error.error)
+    };
+    put().map_err(OpError::io("write", &path))?;
     Ok(true)
 }

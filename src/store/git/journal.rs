@@ -43,9 +43,14 @@ pub(super) fn taken(held: &mut Held, top: &Path, files: &[PathBuf]) -> Result<()
     note(held, files.iter().map(|path| Noted { path: path.clone(), inode: inode(path) }), top)
 }
 
-/// Notes that nothing is held any more.
-pub(super) fn end(held: &mut Held) -> Result<(), StoreError> {
-    held.set_notes("")
+/// Notes that nothing is held any more. A lock file of this writer that is still there could not be
+/// removed; where that fails once more, it stays noted for the next one.
+pub(super) fn end(held: &mut Held, top: &Path) -> Result<(), StoreError> {
+    let is_left = |noted: &Noted| {
+        noted.inode.is_some() && inode(&noted.path) == noted.inode && std::fs::remove_file(&noted.path).is_err()
+    };
+    let left: Vec<_> = noted(held, top)?.into_iter().filter(is_left).collect();
+    note(held, left.into_iter(), top)
 }
 
 fn note(held: &mut Held, files: impl Iterator<Item = Noted>, top: &Path) -> Result<(), StoreError> {
@@ -56,16 +61,24 @@ fn note(held: &mut Held, files: impl Iterator<Item = Noted>, top: &Path) -> Resu
     held.set_notes(&files.map(line).collect::<String>())
 }
 
-fn recover(held: &mut Held, top: &Path) -> Result<(), StoreError> {
+/// Returns what the lock file says.
+fn noted(held: &mut Held, top: &Path) -> Result<Vec<Noted>, StoreError> {
     let notes = held.notes()?;
-    let mut left: Vec<_> = notes
-        .lines()
-        .filter_map(|line| line.split_once(' '))
-        // Only what a writer of ours can have noted: a git lock file inside the store.
-        .filter(|(_, path)| path.ends_with(".lock") && !path.split('/').any(|part| part == ".." || part.is_empty()))
-        .map(|(inode, path)| Noted { path: top.join(path), inode: inode.parse().ok() })
-        .filter_map(|noted| Some((inode(&noted.path)?, noted)))
-        .collect();
+    let named = parse(&notes).map(|(inode, path)| Noted { path: top.join(path), inode });
+    Ok(named.collect())
+}
+
+/// Reads notes: a lock file's inode, where it is known, and its path within the store.
+pub(super) fn parse(notes: &str) -> impl Iterator<Item = (Option<u64>, &str)> {
+    // Only what a writer of ours can have noted: a git lock file inside the store.
+    let is_ours = |path: &str| path.ends_with(".lock") && !path.split('/').any(|part| part == ".." || part.is_empty());
+    let lines = notes.lines().filter_map(|line| line.split_once(' '));
+    lines.filter(move |(_, path)| is_ours(path)).map(|(inode, path)| (inode.parse().ok(), path))
+}
+
+fn recover(held: &mut Held, top: &Path) -> Result<(), StoreError> {
+    let mut left: Vec<_> =
+        noted(held, top)?.into_iter().filter_map(|noted| Some((inode(&noted.path)?, noted))).collect();
     let start = Instant::now();
     while !left.is_empty() {
         let waited = start.elapsed() >= GRACE;

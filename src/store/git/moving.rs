@@ -77,11 +77,18 @@ pub(super) fn durably(repo: &gix::Repository, locks: &Locks, step: &Step<'_>) ->
             Ok(prepared) => {
                 // Only a note for the next writer; the write itself does not depend on it.
                 let _ = journal::taken(&mut held, top, &lock_files);
+                // What the ref is to hold, before it takes the place of what it holds: a power
+                // failure may otherwise leave an empty file, and neither.
+                if let Err(error) = durable::sync(&lock_files[0]) {
+                    drop(prepared);
+                    journal::end(&mut held, top)?;
+                    return Err(error);
+                }
                 Some(prepared.commit(step.by.to_ref(&mut TimeBuf::default())))
             }
             Err(error) => Some(Err(error)),
         };
-        journal::end(&mut held)?;
+        journal::end(&mut held, top)?;
         match moved {
             Some(Ok(_)) => break,
             None if start.elapsed() < locks.timeout() => {}
@@ -110,7 +117,7 @@ pub(super) fn locally(repo: &gix::Repository, locks: &Locks, step: &Step<'_>) ->
             let _ = journal::taken(&mut held, top, &lock_files);
             prepared.commit(step.by.to_ref(&mut TimeBuf::default()))
         });
-        journal::end(&mut held)?;
+        journal::end(&mut held, top)?;
         drop(held);
         match moved {
             Ok(_) => break,
@@ -135,15 +142,16 @@ pub(super) fn away(repo: &gix::Repository, locks: &Locks, name: &StoreRef, expec
         ..step.edit()?
     };
     let wait = Fail::AfterDurationWithBackoff(locks.timeout());
-    let lock_files = [repo.common_dir().join("packed-refs.lock")];
+    let top = repo.common_dir();
+    let lock_files = [top.join(format!("{name}.lock")), top.join("packed-refs.lock")];
     // It may be packed, so the packed refs are written, under the lock that guards that.
-    let mut held = journal::begin(locks, repo.common_dir(), &lock_files)?;
+    let mut held = journal::begin(locks, top, &lock_files)?;
     refs::refresh(repo)?;
     let deleted = repo.refs.transaction().prepare([delete], wait, wait).and_then(|prepared| {
-        let _ = journal::taken(&mut held, repo.common_dir(), &lock_files);
+        let _ = journal::taken(&mut held, top, &lock_files);
         prepared.commit(None)
     });
-    journal::end(&mut held)?;
+    journal::end(&mut held, top)?;
     deleted.map(drop).map_err(|error| explain(repo, &error, &step, &lock_files))
 }
 
@@ -165,7 +173,11 @@ fn explain(repo: &gix::Repository, error: &gix::Error, step: &Step<'_>, lock_fil
     if is_out_of_date || is_elsewhere() {
         return StoreError::Conflict { name };
     }
-    match lock_files.iter().find(|file| file.exists()) {
+    // While the error lives, so may this writer's own lock files: whether another's was in the way,
+    // only the error tells.
+    let is_there = |error: &std::io::Error| error.kind() == std::io::ErrorKind::AlreadyExists;
+    let is_held = error.downcast_any_ref::<std::io::Error>().is_some_and(is_there);
+    match lock_files.iter().find(|file| is_held && file.exists()) {
         Some(file) => lock::locked(file, Some("another git process".into())),
         None => StoreError::git(format!("move {name}"))(error),
     }

@@ -36,7 +36,7 @@ impl GitStore {
         let held = journal::begin(&self.locks, &top, &lock_file)?;
         let packed = git.text(&["pack-refs", "--all", "--prune"]);
         let mut held = held;
-        journal::end(&mut held)?;
+        journal::end(&mut held, &top)?;
         drop(held);
         packed?;
         git.text(&["-c", "gc.packRefs=false", "gc", "--quiet", "--prune=2.weeks.ago"])?;

@@ -1,0 +1,100 @@
+//! The order of the system calls of one publish: a power failure at any moment leaves the old
+//! version or the new one, and success is reported only when the new one is safe.
+
+use super::{
+    trace::{self, Call},
+    world::World,
+};
+
+/// The calls of one publish, and questions about their order.
+struct Recorded {
+    calls: Vec<Call>,
+    store: String,
+}
+
+impl Recorded {
+    fn publish() -> Self {
+        let world = World::new();
+        let (output, calls) = trace::run(&world.sandbox, &world.folder("aperture"), &["contract", "publish"], None);
+        assert!(output.status.success(), "{output:?}");
+        let calls: Vec<_> = calls.into_iter().filter(Call::succeeded).collect();
+        Self { calls, store: world.stores()[0].display().to_string() }
+    }
+
+    /// Returns where the only such call is.
+    fn only(&self, what: &str, is_meant: impl Fn(&Call) -> bool) -> usize {
+        let found: Vec<_> = (0..self.calls.len()).filter(|at| is_meant(&self.calls[*at])).collect();
+        assert_eq!(found.len(), 1, "{what}: {found:?} in {:#?}", self.calls);
+        found[0]
+    }
+
+    /// Returns where something in the store is renamed to this name.
+    fn renamed_to(&self, path: &str) -> usize {
+        let path = format!("{}/{path}", self.store);
+        let is_meant = |call: &Call| call.name.starts_with("rename") && call.text.contains(&format!("\"{path}\")"));
+        self.only(&path, is_meant)
+    }
+
+    /// Returns where a file or folder is flushed.
+    fn flushed(&self, path: &str) -> Vec<usize> {
+        let is_meant = |call: &Call| call.name == "fsync" && call.paths() == [path];
+        (0..self.calls.len()).filter(|at| is_meant(&self.calls[*at])).collect()
+    }
+
+    fn assert_flushed(&self, path: &str, after: usize, before: usize, what: &str) {
+        let flushed = self.flushed(path);
+        assert!(flushed.iter().any(|at| (after..before).contains(at)), "{what}: {path} at {flushed:?}");
+    }
+
+    fn success(&self) -> usize {
+        self.only("the answer", |call| call.name == "write" && call.text.starts_with('1'))
+    }
+}
+
+#[test]
+fn objects_are_safe_before_the_ref_moves() {
+    let recorded = Recorded::publish();
+    let moved = recorded.renamed_to("refs/blue/domains/s3");
+    let folder = format!("{}/objects", recorded.store);
+    let mut objects = 0;
+    for (at, call) in recorded.calls.iter().enumerate().filter(|(_, call)| call.name.starts_with("rename")) {
+        let target = call.text.split('"').nth(3).unwrap();
+        let Some(within) = target.strip_prefix(&format!("{folder}/")) else { continue };
+        recorded.assert_flushed(target, at, moved, "the object");
+        recorded.assert_flushed(&format!("{folder}/{}", &within[..2]), at, moved, "its folder");
+        recorded.assert_flushed(&folder, at, moved, "the folder of its folder");
+        objects += 1;
+    }
+    // The contract, its folders, the domain's tree, the source, the commit.
+    assert!(objects >= 6, "{objects} objects: {:#?}", recorded.calls);
+}
+
+#[test]
+fn a_ref_holds_its_new_value_on_disk_before_it_loses_the_old_one() {
+    let recorded = Recorded::publish();
+    let moved = recorded.renamed_to("refs/blue/domains/s3");
+    let lock = format!("{}/refs/blue/domains/s3.lock", recorded.store);
+    let is_written = |call: &Call| call.name == "write" && call.paths() == [&lock];
+    let written = recorded.calls.iter().rposition(is_written).unwrap();
+    recorded.assert_flushed(&lock, written, moved, "what the ref is to hold");
+}
+
+#[test]
+fn the_refs_are_safe_before_success_is_reported() {
+    let recorded = Recorded::publish();
+    let success = recorded.success();
+    for name in ["refs/blue/domains/s3", "packed-refs"] {
+        let moved = recorded.renamed_to(name);
+        let path = format!("{}/{name}", recorded.store);
+        recorded.assert_flushed(&path, moved, success, "the ref");
+        let folder = path.rsplit_once('/').unwrap().0;
+        recorded.assert_flushed(folder, moved, success, "its folder");
+    }
+}
+
+#[test]
+fn nothing_is_written_after_success_was_reported() {
+    let recorded = Recorded::publish();
+    let later = &recorded.calls[recorded.success() + 1..];
+    assert!(later.iter().all(Call::only_reads), "{later:#?}");
+}

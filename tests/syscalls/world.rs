@@ -1,0 +1,165 @@
+//! A small world, made once and copied back for every case: a realm's store, and three code
+//! repositories.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    process::Output,
+};
+
+use git_blue::testing::sandbox::Sandbox;
+
+/// Where every ref of every store points, as the tree, and the text of every file that a command
+/// writes elsewhere.
+pub type State = BTreeMap<String, String>;
+
+/// The files besides the stores' own that the walked commands write.
+const FILES: [&str; 3] = ["blue/config", "joiner/.blue/config.yaml", "joiner/.git/hooks/post-commit"];
+
+/// The world. It always lies at the same path, because paths are recorded in it.
+pub struct World {
+    /// Its variables.
+    pub sandbox: Sandbox,
+}
+
+impl World {
+    /// Makes it: `aperture` has a commit that publishes a new version, `fungal` has not been told
+    /// of the one before, and `joiner` is in no realm yet.
+    pub fn new() -> Self {
+        let mut sandbox = Sandbox::new();
+        let top = sandbox.path();
+        std::fs::create_dir(top.join("world")).unwrap();
+        sandbox.set("GIT_BLUE_HOME", top.join("world/blue"));
+        sandbox.set("GIT_BLUE_NOW", "2026-01-24T12:00:00Z");
+        sandbox.set("GIT_BLUE_SEED", "1");
+        sandbox.set("GIT_BLUE_LOCK_TIMEOUT_MS", "1000");
+        let world = Self { sandbox };
+        for repo in ["aperture", "fungal", "joiner"] {
+            let folder = world.folder(repo);
+            world.git(&top, &["init", "-q", "--template=", folder.to_str().unwrap()]);
+            world.git(&folder, &["commit", "-q", "--allow-empty", "-m", "First"]);
+        }
+        world.blue("aperture", &["init", "--realm", "r"]);
+        world.blue("fungal", &["init", "--realm", "r"]);
+        world.blue("aperture", &["realm", "admin", "domain", "--name", "s3", "--repos", "aperture,fungal"]);
+        world.commit("1.0.0");
+        world.blue("aperture", &["contract", "publish"]);
+        world.commit("1.1.0");
+        // Examples of hooks, which would be copied for every case.
+        std::fs::remove_dir_all(world.stores()[0].join("hooks")).unwrap();
+        world.copy("world", "seed");
+        world
+    }
+
+    /// Brings back how it was made.
+    pub fn reset(&self) {
+        std::fs::remove_dir_all(self.sandbox.path().join("world")).unwrap();
+        self.copy("seed", "world");
+    }
+
+    fn copy(&self, from: &str, to: &str) {
+        let output = self.sandbox.command("cp", &self.sandbox.path()).args(["-a", from, to]).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+    }
+
+    /// Returns the folder of a code repository.
+    pub fn folder(&self, repo: &str) -> PathBuf {
+        self.sandbox.path().join("world").join(repo)
+    }
+
+    fn git(&self, folder: &Path, arguments: &[&str]) -> String {
+        self.sandbox.git(folder, arguments)
+    }
+
+    /// Commits a contract's version, without the hook that would publish it.
+    fn commit(&self, version: &str) {
+        let folder = self.folder("aperture");
+        std::fs::create_dir_all(folder.join(".blue/contracts/s3")).unwrap();
+        let text = format!("name: paths\nversion: \"{version}\"\nowner: aperture\nvalue: {{at: \"{version}\"}}\n");
+        std::fs::write(folder.join(".blue/contracts/s3/paths.yaml"), text).unwrap();
+        self.git(&folder, &["add", "."]);
+        self.git(&folder, &["-c", "core.hooksPath=/dev/null", "commit", "-q", "-m", version]);
+    }
+
+    /// Runs the binary in a code repository, unharmed.
+    pub fn try_blue(&self, repo: &str, arguments: &[&str]) -> Output {
+        let mut command = self.sandbox.command(env!("CARGO_BIN_EXE_git-blue"), &self.folder(repo));
+        command.args(arguments).output().unwrap()
+    }
+
+    fn blue(&self, repo: &str, arguments: &[&str]) {
+        let output = self.try_blue(repo, arguments);
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+    }
+
+    /// Returns the stores there are.
+    pub fn stores(&self) -> Vec<PathBuf> {
+        let entries = self.sandbox.path().join("world/blue/realms").read_dir().unwrap();
+        let mut stores: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+        stores.retain(|path| path.extension().is_some_and(|extension| extension == "git"));
+        stores.sort();
+        stores
+    }
+
+    /// Returns how everything is now.
+    pub fn state(&self) -> State {
+        let mut state = State::new();
+        for store in self.stores() {
+            let refs = self.git(&store, &["for-each-ref", "--format=%(refname) %(tree)"]);
+            let named = refs.lines().filter_map(|line| line.split_once(' '));
+            let name = store.file_name().unwrap().to_string_lossy();
+            state.extend(named.map(|(at, tree)| (format!("{name} {at}"), tree.to_owned())));
+        }
+        let files = FILES.iter().filter_map(|file| {
+            let text = std::fs::read_to_string(self.sandbox.path().join("world").join(file)).ok()?;
+            Some(((*file).to_owned(), text))
+        });
+        state.extend(files);
+        state
+    }
+
+    /// Returns every tree that a ref of the present state ever had, by the ref's name in a state.
+    pub fn past(&self) -> BTreeMap<String, Vec<String>> {
+        let mut past = BTreeMap::new();
+        for store in self.stores() {
+            let name = store.file_name().unwrap().to_string_lossy().into_owned();
+            for at in self.git(&store, &["for-each-ref", "--format=%(refname)"]).lines() {
+                let trees = self.git(&store, &["log", "--format=%T", at]);
+                past.insert(format!("{name} {at}"), trees.lines().map(str::to_owned).collect());
+            }
+        }
+        past
+    }
+
+    /// Asserts that git finds nothing wrong with any store.
+    pub fn assert_clean(&self, when: &str) {
+        for store in self.stores() {
+            let output = self.sandbox.try_git(&store, &["fsck", "--strict", "--no-dangling", "--no-progress"]);
+            let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+            // A store has no branches, and git finds that worth a notice.
+            let is_clean = output.status.success() && said.lines().all(|line| line.starts_with("notice: "));
+            assert!(is_clean, "{when}: {said}");
+        }
+    }
+
+    /// Returns every file that is a lock of git's, wherever it lies.
+    pub fn lock_files(&self) -> Vec<PathBuf> {
+        fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
+            for entry in folder.read_dir().unwrap().map(Result::unwrap) {
+                let path = entry.path();
+                // A realm whose making was cut short is no realm, and nobody waits for its locks.
+                if entry.file_name().to_string_lossy().starts_with(".new-realm-") {
+                    continue;
+                }
+                if entry.file_type().unwrap().is_dir() {
+                    walk(&path, found);
+                } else if path.extension().is_some_and(|extension| extension == "lock") {
+                    found.push(path);
+                }
+            }
+        }
+        let mut found = Vec::new();
+        walk(&self.sandbox.path().join("world"), &mut found);
+        found
+    }
+}
