@@ -8,6 +8,7 @@ use super::{
     contract::Contract,
     domain::{Domain, Source},
     name::{ContractName, DomainName, RepoName},
+    oid::Oid,
     realm::Repo,
     version::Version,
 };
@@ -26,6 +27,8 @@ pub struct RealmView {
 /// One domain.
 #[derive(Debug, Clone)]
 pub struct DomainView {
+    /// The commit of the store that it was read at.
+    pub commit: Option<Oid>,
     /// Its name, description and members.
     pub info: Domain,
     /// The contracts, at their current versions.
@@ -70,6 +73,7 @@ impl DomainView {
     /// Returns a domain without contracts.
     pub fn new(info: Domain) -> Self {
         Self {
+            commit: None,
             info,
             contracts: BTreeMap::new(),
             versions: BTreeMap::new(),

@@ -38,7 +38,7 @@ impl Request {
 /// Where none of the ids is pending, or the store cannot be written.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsAck>, OpError> {
     let acting = ctx.acting()?;
-    let pending = Pending::of(acting, &request.reader, ctx.env.now())?;
+    let pending = Pending::of(acting, &request.reader, ctx.env.now(), None)?;
     let is_meant = |id: &String| request.ids.is_empty() || request.ids.contains(id);
     let acknowledged: Vec<_> =
         pending.notifications.iter().map(|one| one.id.clone()).filter(|id| is_meant(id)).collect();

@@ -43,7 +43,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
     let acting = ctx.acting()?;
     let now = ctx.env.now();
     let inbox = Inbox::open(acting.store, acting.repo, &request.reader)?;
-    let mut all = Pending::of(acting, &request.reader, now)?.notifications;
+    let mut all = Pending::of(acting, &request.reader, now, None)?.notifications;
     all.extend(inbox.told.into_iter().map(|told| seen(told, now)));
     all.sort_by_cached_key(key);
     let count = |state| all.iter().filter(|one| one.state == state).count();

@@ -1,7 +1,7 @@
 //! What a reader has not been told: the net difference between what it knew of its domains and
 //! what they hold. No history decides this, so nothing that happens to history can break it.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use serde::de::DeserializeOwned;
 
@@ -16,7 +16,7 @@ use crate::{
         name::{ContractName, DomainName, ReaderName, RepoName},
         notification::{self, Change, Delta},
         oid::Oid,
-        view::{DomainView, Standing},
+        view::{DomainView, RealmView, Standing},
     },
     store::{Entry, EntryKind, TreePath, codec, layout, read},
     wire::{Notification, State, VersionChange},
@@ -58,22 +58,34 @@ enum Of {
 }
 
 impl Pending {
-    /// Finds what is pending for `reader`, in the domains of the repository that asks.
+    /// Finds what is pending for `reader`, in the domains of the repository that asks. What is in
+    /// `held` already is not read again.
     ///
     /// # Errors
     /// Where the realm cannot be read.
-    pub fn of(acting: Acting<'_>, reader: &ReaderName, now: jiff::Timestamp) -> Result<Self, OpError> {
+    pub fn of(
+        acting: Acting<'_>,
+        reader: &ReaderName,
+        now: jiff::Timestamp,
+        held: Option<&RealmView>,
+    ) -> Result<Self, OpError> {
         let inbox = Inbox::open(acting.store, acting.repo, reader)?;
         let mut pending = Self::default();
         for (name, tip) in acting.store.domains()? {
-            let domain = match read::domain_at(acting.store, &name, &tip) {
-                Ok(domain) => domain,
-                // It is `check`'s to report, and hides no other.
-                Err(error) if error.is_damage() => continue,
-                Err(error) => return Err(error.into()),
+            let known = held.and_then(|view| view.domains.get(&name)).filter(|domain| domain.commit == Some(tip));
+            let found = match read::takes_part(acting.store, &name, &tip, acting.repo) {
+                Ok(false) => continue,
+                Ok(true) => known.map_or_else(
+                    || read::domain_at(acting.store, &name, &tip).map(Cow::Owned),
+                    |domain| Ok(Cow::Borrowed(domain)),
+                ),
+                Err(error) => Err(error),
             };
-            if domain.info.has_member(acting.repo) || domain.bindings.contains_key(acting.repo) {
-                pending.add_domain(acting, &inbox, &domain, &tip, now)?;
+            match found {
+                Ok(domain) => pending.add_domain(acting, &inbox, &domain, &tip, now)?,
+                // It is `check`'s to report, and hides no other.
+                Err(error) if error.is_damage() => {}
+                Err(error) => return Err(error.into()),
             }
         }
         pending.sort();

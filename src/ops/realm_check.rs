@@ -13,7 +13,7 @@ use crate::{
         candidate::{Candidate, Judged},
         check::{self, Mode, Question, Severity},
         name::ReaderName,
-        view::DomainView,
+        view::{DomainView, RealmView},
     },
     store::{git::code::CodeRepo, read},
     wire::{Answer, Notification, RealmCheck, SchemaHash, State},
@@ -82,7 +82,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
         errors: errors.into_iter().map(Into::into).collect(),
         warnings: warnings.into_iter().map(Into::into).collect(),
         schema_hashes: report.domains.iter().flat_map(schema_hashes).collect(),
-        notifications: notifications(ctx, &request.reader),
+        notifications: notifications(ctx, &request.reader, &view),
     };
     let step = match (valid, body.errors.is_empty()) {
         (true, _) => "All checks passed. Ready to proceed.",
@@ -93,8 +93,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
 }
 
 /// What is pending never decides a check, so what cannot be told is left out.
-fn notifications(ctx: &Ctx, reader: &ReaderName) -> Vec<Notification> {
-    let pending = ctx.acting().and_then(|acting| Pending::of(acting, reader, ctx.env.now())).unwrap_or_default();
+fn notifications(ctx: &Ctx, reader: &ReaderName, view: &RealmView) -> Vec<Notification> {
+    let pending = ctx.acting().and_then(|acting| Pending::of(acting, reader, ctx.env.now(), Some(view)));
+    let pending = pending.unwrap_or_default();
     pending.notifications.into_iter().filter(|one| one.state == State::Pending).take(MAX_TOLD).collect()
 }
 

@@ -44,7 +44,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
     let view = read::view(&*here.store)?;
     let joined = here.repo.as_ref().is_some_and(|repo| view.repos.contains_key(repo));
     let pending = match ctx.acting() {
-        Ok(acting) if joined => Pending::of(acting, &request.reader, ctx.env.now())?,
+        Ok(acting) if joined => Pending::of(acting, &request.reader, ctx.env.now(), Some(&view))?,
         _ => Pending::default(),
     };
     let is_told = |one: &Notification| one.state == State::Pending;

@@ -152,6 +152,20 @@ pub fn domain(store: &dyn Store, name: &DomainName) -> Result<Option<DomainView>
     store.tip(&StoreRef::Domain(name.clone()))?.map(|tip| domain_at(store, name, &tip)).transpose()
 }
 
+/// Returns whether a repository takes part in a domain as it was at the commit `tip`, without
+/// reading the rest of it.
+///
+/// # Errors
+/// Where the domain's trees or its `domain.json` cannot be read.
+pub fn takes_part(store: &dyn Store, name: &DomainName, tip: &Oid, repo: &RepoName) -> Result<bool, StoreError> {
+    let tree = store.commit(tip)?.tree;
+    let info: Option<Domain> = file(store, &StoreRef::Domain(name.clone()), &tree, &layout::domain())?;
+    if info.is_some_and(|info| info.has_member(repo)) {
+        return Ok(true);
+    }
+    Ok(lookup(store, &tree, layout::binding(repo).as_str())?.is_some())
+}
+
 /// Returns a domain as it was at the commit `tip`.
 ///
 /// # Errors
@@ -165,7 +179,7 @@ pub fn domain_at(store: &dyn Store, name: &DomainName, tip: &Oid) -> Result<Doma
         let problem = format!("domain.json names {}", info.name);
         return Err(StoreError::Damaged { what: within.to_string(), problem });
     }
-    let mut view = DomainView::new(info);
+    let mut view = DomainView { commit: Some(*tip), ..DomainView::new(info) };
     let mut reader = Reader { store, within, damage: Vec::new() };
     let mut blobs = BTreeMap::new();
     for (name, entry) in reader.named::<ContractName>(&tree, layout::CONTRACTS)? {
