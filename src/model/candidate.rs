@@ -67,6 +67,14 @@ impl Candidate {
         self.contracts.keys().map(|(domain, _)| domain).chain(self.bindings.keys()).collect()
     }
 
+    /// Returns whether the files say, or no longer say, anything of a domain.
+    pub fn says_something_of(&self, domain: &DomainName) -> bool {
+        self.bindings.contains_key(domain)
+            || self.removed_bindings.contains(domain)
+            || self.contracts_in(domain).next().is_some()
+            || self.removed_contracts.keys().any(|(of, _)| of == domain)
+    }
+
     /// Returns what the repository declares in `domain`.
     pub fn contracts_in<'a>(
         &'a self,

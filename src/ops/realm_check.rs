@@ -13,10 +13,10 @@ use crate::{
         candidate::{Candidate, Judged},
         check::{self, Mode, Question, Severity},
         name::ReaderName,
-        view::{DomainView, RealmView},
+        view::RealmView,
     },
     store::{git::code::CodeRepo, read},
-    wire::{Answer, Notification, RealmCheck, SchemaHash, State},
+    wire::{Answer, Notification, RealmCheck, State},
 };
 
 /// Its entry in the table.
@@ -81,7 +81,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
         valid,
         errors: errors.into_iter().map(Into::into).collect(),
         warnings: warnings.into_iter().map(Into::into).collect(),
-        schema_hashes: report.domains.iter().flat_map(schema_hashes).collect(),
+        schema_hashes: report.contracts.into_iter().map(Into::into).collect(),
         notifications: notifications(ctx, &request.reader, &view),
     };
     let step = match (valid, body.errors.is_empty()) {
@@ -120,15 +120,4 @@ fn files<'a>(code: &'a CodeRepo, subject: &Subject) -> Result<Option<Files<'a>>,
         }
         Subject::Head => code.head()?.commit.map(|commit| Files::at(code, &commit)).transpose(),
     }
-}
-
-fn schema_hashes(domain: &DomainView) -> Vec<SchemaHash> {
-    let line = |contract: &crate::model::contract::Contract| SchemaHash {
-        domain: domain.info.name.clone(),
-        contract: contract.name.clone(),
-        version: contract.version.clone(),
-        schema_hash: contract.computed_schema_hash(),
-        owner: contract.owner.clone(),
-    };
-    domain.contracts.values().map(line).collect()
 }

@@ -88,3 +88,15 @@ pub struct SchemaHash {
     /// Who may change it.
     pub owner: RepoName,
 }
+
+impl From<check::Looked> for SchemaHash {
+    fn from(looked: check::Looked) -> Self {
+        Self {
+            domain: looked.domain,
+            contract: looked.contract,
+            version: looked.version,
+            schema_hash: looked.schema_hash,
+            owner: looked.owner,
+        }
+    }
+}

@@ -9,13 +9,20 @@ use crate::model::{
     view::{DomainView, RealmView},
 };
 
-pub(super) fn check(realm: &RealmView, domain: &DomainView, today: Date, findings: &mut Vec<Finding>) {
+/// `hashes` are what the contracts' schemas hash to, in their order.
+pub(super) fn check(
+    realm: &RealmView,
+    domain: &DomainView,
+    hashes: &[String],
+    today: Date,
+    findings: &mut Vec<Finding>,
+) {
     let name = &domain.info.name;
-    for contract in domain.contracts.values() {
+    for (contract, schema_hash) in domain.contracts.values().zip(hashes) {
         let mut of_contract = Vec::new();
         of_contract.extend(owner(realm, domain, contract));
         of_contract.extend(content(contract));
-        of_contract.extend(stored_hashes(domain, contract));
+        of_contract.extend(stored_hashes(domain, contract, schema_hash));
         of_contract.extend(life(domain, contract, today));
         findings.extend(of_contract.into_iter().map(|finding| finding.domain(name).contract(&contract.name)));
     }
@@ -48,10 +55,9 @@ fn content(contract: &Contract) -> Vec<Finding> {
 }
 
 /// A schema that changed under its version, found even where the stored hash was rewritten too.
-fn stored_hashes(domain: &DomainView, contract: &Contract) -> Vec<Finding> {
+fn stored_hashes(domain: &DomainView, contract: &Contract, schema_hash: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
     let (name, version) = (&contract.name, &contract.version);
-    let schema_hash = contract.computed_schema_hash();
     let published = domain.published.get(&(name.clone(), version.clone()));
     let known_schema = published.map(Contract::computed_schema_hash).or_else(|| contract.schema_hash.clone());
     let known_content = published.map(Contract::computed_content_hash).or_else(|| contract.content_hash.clone());

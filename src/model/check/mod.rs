@@ -8,14 +8,17 @@ mod candidate;
 mod contracts;
 mod imports;
 
+use std::borrow::Cow;
+
 use jiff::civil::Date;
 
 use super::{
     candidate::Judged,
+    contract::Contract,
     name::{ContractName, DomainName, RepoName},
     range::Range,
     version::Version,
-    view::{DomainView, RealmView},
+    view::RealmView,
 };
 
 /// What to look at.
@@ -129,38 +132,65 @@ pub struct Question<'a> {
 pub struct Report {
     /// What is wrong: errors first, what the judged repository can mend before the rest.
     pub findings: Vec<Finding>,
-    /// The domains as they were judged, the candidate laid over them.
-    pub domains: Vec<DomainView>,
+    /// The contracts as they were judged, the candidate laid over them.
+    pub contracts: Vec<Looked>,
+}
+
+/// A contract that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Looked {
+    /// Where.
+    pub domain: DomainName,
+    /// What.
+    pub contract: ContractName,
+    /// At which version.
+    pub version: Version,
+    /// Who may change it.
+    pub owner: RepoName,
+    /// What its schema hashes to, not what it says that it does.
+    pub schema_hash: String,
 }
 
 /// Judges the realm.
 pub fn check(question: Question<'_>) -> Report {
     let mut findings: Vec<_> = question.realm.damage.iter().map(damaged).collect();
-    let mut domains = Vec::new();
+    let mut contracts = Vec::new();
+    let mut is_empty = true;
     if let Some(judged) = question.judged {
         findings.extend(candidate::unreadable(judged));
         findings.extend(candidate::unknown_domains(question.realm, judged));
     }
     let today = question.now.to_zoned(jiff::tz::TimeZone::UTC).date();
     for domain in question.realm.domains.values() {
+        // Most domains are not the candidate's, and are judged as they are.
         let judged = match question.judged {
-            Some(judged) => candidate::lay_over(domain, judged, question.now, &mut findings),
-            None => domain.clone(),
+            Some(judged) if judged.candidate.says_something_of(&domain.info.name) => {
+                Cow::Owned(candidate::lay_over(domain, judged, question.now, &mut findings))
+            }
+            _ => Cow::Borrowed(domain),
         };
+        is_empty &= judged.contracts.is_empty() && judged.bindings.is_empty();
         findings.extend(judged.damage.iter().map(|damage| damaged(damage).domain(&judged.info.name)));
+        let hashes: Vec<_> = judged.contracts.values().map(Contract::computed_schema_hash).collect();
         if question.mode != Mode::Importer {
-            contracts::check(question.realm, &judged, today, &mut findings);
+            contracts::check(question.realm, &judged, &hashes, today, &mut findings);
         }
         if question.mode != Mode::Contract {
             imports::check(question.realm, domain, &judged, today, &mut findings);
         }
-        domains.push(judged);
+        contracts.extend(judged.contracts.values().zip(hashes).map(|(contract, schema_hash)| Looked {
+            domain: judged.info.name.clone(),
+            contract: contract.name.clone(),
+            version: contract.version.clone(),
+            owner: contract.owner.clone(),
+            schema_hash,
+        }));
     }
     if let Some(judged) = question.judged {
         findings.extend(candidate::missing_files(judged));
         findings.iter_mut().for_each(|finding| candidate::locate(finding, judged));
     }
-    if findings.is_empty() && domains.iter().all(|domain| domain.contracts.is_empty() && domain.bindings.is_empty()) {
+    if findings.is_empty() && is_empty {
         findings.push(Finding::error(
             "nothing-to-check",
             "the realm holds no contract and no binding yet, so nothing was checked".into(),
@@ -168,7 +198,7 @@ pub fn check(question: Question<'_>) -> Report {
     }
     // The order of the rules is kept within each group.
     findings.sort_by_key(|finding| (finding.severity, finding.file.is_none()));
-    Report { findings, domains }
+    Report { findings, contracts }
 }
 
 fn damaged(damage: &super::view::Damage) -> Finding {
