@@ -251,10 +251,23 @@ impl Reader<'_> {
         self.damage.push(Damage { file: format!("{}:{folder}/{}", self.within, entry.name), subject, problem });
     }
 
+    /// Returns the entries of a folder. Where something else is in its place, nothing is read past
+    /// it: it would look as if everything in the folder had been deleted.
+    fn folder(&self, tree: &Oid, folder: &str) -> Result<Vec<Entry>, StoreError> {
+        match lookup(self.store, tree, folder)? {
+            Some(entry) if entry.kind != EntryKind::Tree => Err(StoreError::Damaged {
+                what: format!("{}:{folder}", self.within),
+                problem: "it is not a folder".into(),
+            }),
+            Some(entry) => self.store.entries(&entry.id),
+            None => Ok(Vec::new()),
+        }
+    }
+
     /// Returns the entries `<name>.json` of a folder; others are damage.
     fn named<N: std::str::FromStr>(&mut self, tree: &Oid, folder: &str) -> Result<Vec<(N, Entry)>, StoreError> {
         let mut named = Vec::new();
-        for entry in self::folder(self.store, tree, folder)? {
+        for entry in self.folder(tree, folder)? {
             match layout::stem(&entry.name) {
                 Some(name) => named.push((name, entry)),
                 None => self.damaged(folder, &entry, Subject::Other, "its name is not NAME.json".into()),
@@ -287,7 +300,7 @@ impl Reader<'_> {
         current: &BTreeMap<ContractName, Oid>,
         view: &mut DomainView,
     ) -> Result<(), StoreError> {
-        for of_contract in folder(self.store, tree, layout::VERSIONS)? {
+        for of_contract in self.folder(tree, layout::VERSIONS)? {
             let Ok(name) = of_contract.name.parse::<ContractName>() else {
                 self.damaged(layout::VERSIONS, &of_contract, Subject::Other, "its name is no contract name".into());
                 continue;

@@ -197,12 +197,17 @@ fn a_symbolic_link_is_never_followed() {
     let good = contract("good");
     found(&store, "s3", [current(&good)]);
     store.put_symlink(&domain("s3"), "contracts/linked.json", "good.json").unwrap();
-    store.put_symlink(&domain("s3"), "versions", "contracts").unwrap();
     let view = seen(&store);
     assert_eq!(view.damage.len(), 1, "{:?}", view.damage);
     assert_eq!(view.damage[0].file, "refs/blue/domains/s3:contracts/linked.json");
     assert_eq!(view.damage[0].problem, "it is not a file");
     assert_eq!(view.contracts.len(), 1);
+
+    // As if nothing had ever been published: then the domain is not read, and not written, at all.
+    store.put_symlink(&domain("s3"), "versions", "contracts").unwrap();
+    let damage = read::view(&store).unwrap().damage;
+    assert_eq!(damage.len(), 1, "{damage:?}");
+    assert_eq!(damage[0].problem, "refs/blue/domains/s3:versions cannot be read: it is not a folder");
 }
 
 #[test]

@@ -88,7 +88,11 @@ fn explain(error: &Error) -> Problem {
         },
         other => {
             let message = other.to_string();
-            message.split(" at line ").next().unwrap_or(&message).to_owned()
+            match message.split(" at line ").next().unwrap_or(&message) {
+                // The scanner gives up before the depth is counted.
+                message if message.contains("recursion limit") => format!("nested deeper than {MAX_DEPTH} levels"),
+                message => message.to_owned(),
+            }
         }
     };
     let place = error.location().filter(|place| place.line() > 0);
@@ -313,8 +317,11 @@ mod tests {
 
     #[test]
     fn size_and_depth_are_bounded() {
-        let deep = format!("{GOOD}value: {}", "[".repeat(100_000));
-        assert!(read(&deep).is_err());
+        for open in ["[", "{a: ", "- "] {
+            let deep = format!("{GOOD}value:\n  {}", open.repeat(100_000));
+            let problem = read(&deep).unwrap_err();
+            assert!(problem.message.contains("deeper than 64"), "{open}: {problem:?}");
+        }
         let long = format!("{GOOD}value: \"{}\"", "x".repeat(MAX_SCALARS + 1));
         assert!(read(&long).unwrap_err().message.contains("256 KiB"));
         let large = vec![b' '; MAX_FILE + 1];
