@@ -164,7 +164,10 @@ fn names_of_files_and_folders_are_refused_too() {
 #[test]
 fn what_two_readers_read_differently_is_refused_with_its_place() {
     let world = World::new();
-    let cases: [(&str, u32, &str); 14] = [
+    let cases: [(&str, u32, &str); 17] = [
+        ("name: paths\nversion: \"1.0.0\"\nowner: code\nvalue: {mode: 0755}\n", 4, "write it in quotes"),
+        ("name: paths\nversion: \"1.0.0\"\nowner: code\nvalue: {on: 1}\n", 4, "write \"on\""),
+        ("name: paths\nversion: \"1.0.0\"\nowner: code\nvalue:\n  limit: 1_000\n", 5, "write it in quotes"),
         ("name: paths\nversion: 1.10\nowner: code\n", 2, "\"1.10\" with quotes"),
         ("name: paths\nversion: no\nowner: code\n", 2, "is not a version"),
         ("name: paths\nversion: .inf\nowner: code\n", 2, ".inf"),

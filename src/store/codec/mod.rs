@@ -2,6 +2,7 @@
 
 mod change;
 mod json;
+mod plain;
 mod problem;
 mod yaml;
 

@@ -11,7 +11,7 @@ use serde_saphyr::{
     options::{MergeKeyPolicy, NonFiniteFloatPolicy},
 };
 
-use super::{MAX_FILE, Problem};
+use super::{MAX_FILE, Problem, plain};
 use crate::model::{
     binding::Binding,
     contract::{Compatibility, Contract, Deprecated, Evolution, Validation},
@@ -50,7 +50,10 @@ fn strict() -> Options {
 /// # Errors
 /// The place and what to write instead.
 pub fn document<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
-    serde_saphyr::from_str_with_options(text(bytes)?, strict()).map_err(|error| explain(&error))
+    let text = text(bytes)?;
+    let document = serde_saphyr::from_str_with_options(text, strict()).map_err(|error| explain(&error))?;
+    let nodes = serde_saphyr::from_str_with_options(text, strict()).map_err(|error| explain(&error))?;
+    plain::find(text, &nodes).map_or(Ok(document), Err)
 }
 
 fn text(bytes: &[u8]) -> Result<&str, Problem> {

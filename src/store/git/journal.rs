@@ -69,7 +69,7 @@ fn noted(held: &mut Held, top: &Path) -> Result<Vec<Noted>, StoreError> {
 }
 
 /// Reads notes: a lock file's inode, where it is known, and its path within the store.
-pub(super) fn parse(notes: &str) -> impl Iterator<Item = (Option<u64>, &str)> {
+pub fn parse(notes: &str) -> impl Iterator<Item = (Option<u64>, &str)> {
     // Only what a writer of ours can have noted: a git lock file inside the store.
     let is_ours = |path: &str| path.ends_with(".lock") && !path.split('/').any(|part| part == ".." || part.is_empty());
     let lines = notes.lines().filter_map(|line| line.split_once(' '));

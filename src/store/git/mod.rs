@@ -23,6 +23,7 @@ use std::{
 
 pub use create::create;
 pub use git_command::git_version;
+pub use journal::parse as noted;
 pub use upkeep::LockFile;
 
 use super::{

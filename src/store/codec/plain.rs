@@ -1,0 +1,227 @@
+//! What readers of YAML 1.1 and 1.2 read differently, and other readers of contracts are both:
+//! `no` is false to some, `0755` is 493 or 755, `1:30` is 90. Such a scalar must be quoted, and a
+//! number be written as JSON writes it.
+
+use std::fmt;
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, SeqAccess, Visitor},
+};
+use serde_saphyr::Spanned;
+
+use super::Problem;
+
+/// A document as far as this goes: where its scalars are.
+pub(super) enum Node {
+    Scalar,
+    Inner(Vec<Spanned<Node>>),
+}
+
+/// Returns the first scalar that is read differently elsewhere.
+pub(super) fn find(text: &str, node: &Spanned<Node>) -> Option<Problem> {
+    match &node.value {
+        Node::Inner(children) => children.iter().find_map(|child| find(text, child)),
+        Node::Scalar => {
+            let place = node.referenced;
+            let (start, length) = (place.span().byte_offset()?, place.span().byte_len()?);
+            let (start, length) = (usize::try_from(start).ok()?, usize::try_from(length).ok()?);
+            let written = text.get(start..start.checked_add(length)?)?.trim_end();
+            let message = complaint(written).filter(|_| !is_block(&text[..start]))?;
+            let number = |number: u64| u32::try_from(number).ok();
+            Some(Problem { line: number(place.line()), column: number(place.column()), message })
+        }
+    }
+}
+
+/// Whether what is before a scalar makes it a block (`|`, `>-`), which is a text whatever it says.
+fn is_block(before: &str) -> bool {
+    let head = before.trim_end();
+    let line = head.lines().next_back().unwrap_or_default();
+    let line = line.split(" #").next().unwrap_or_default().trim_end();
+    let last = line.rsplit([' ', '\t']).next().unwrap_or_default();
+    let header = last.strip_prefix(['|', '>']);
+    before[head.len()..].contains('\n')
+        && header.is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit() || c == '+' || c == '-'))
+}
+
+fn complaint(written: &str) -> Option<String> {
+    if ["yes", "no", "on", "off"].iter().any(|word| written.eq_ignore_ascii_case(word)) {
+        return Some(format!(
+            "{written} is true or false to some readers of YAML and a text to others; write \"{written}\", true or false"
+        ));
+    }
+    if is_number_somewhere(written) && !is_json_number(written) {
+        return Some(format!(
+            "{written} is not the same number to all readers of YAML; write it in quotes, or as JSON writes numbers"
+        ));
+    }
+    None
+}
+
+/// Whether some version of YAML has a number in this: also with `_` between its digits, in another
+/// base, or in parts of sixty.
+fn is_number_somewhere(written: &str) -> bool {
+    let rest = written.strip_prefix(['+', '-']).unwrap_or(written);
+    if !rest.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+        return false;
+    }
+    let of = |text: &str, digits: &str| {
+        text.contains(|c: char| c.is_ascii_digit()) && text.chars().all(|c| c == '_' || digits.contains(c))
+    };
+    for (prefix, digits) in [("0x", "0123456789abcdefABCDEF"), ("0o", "01234567"), ("0b", "01")] {
+        if let Some(digits_of) = rest.strip_prefix(prefix) {
+            return !digits_of.is_empty() && digits_of.chars().all(|c| c == '_' || digits.contains(c));
+        }
+    }
+    if let Some((first, sixties)) = rest.split_once(':') {
+        let (sixties, fraction) = sixties.split_once('.').unwrap_or((sixties, "0"));
+        let is_sixtieth = |part: &str| part.len() <= 2 && part.parse::<u8>().is_ok_and(|number| number < 60);
+        return of(first, "0123456789") && of(fraction, "0123456789") && sixties.split(':').all(is_sixtieth);
+    }
+    let (mantissa, exponent) = rest.split_once(['e', 'E']).unwrap_or((rest, "0"));
+    let exponent = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+    of(mantissa, "0123456789.") && mantissa.matches('.').count() <= 1 && of(exponent, "0123456789")
+}
+
+fn is_json_number(written: &str) -> bool {
+    serde_json::from_str::<serde_json::Number>(written).is_ok()
+}
+
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Nodes)
+    }
+}
+
+struct Nodes;
+
+impl<'de> Visitor<'de> for Nodes {
+    type Value = Node;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Node, E> {
+        Ok(Node::Scalar)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Node, E> {
+        Ok(Node::Scalar)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Node, E> {
+        Ok(Node::Scalar)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Node, E> {
+        Ok(Node::Scalar)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Node, E> {
+        Ok(Node::Scalar)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Node, E> {
+        Ok(Node::Scalar)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Node, A::Error> {
+        let mut found = Vec::new();
+        while let Some(node) = seq.next_element()? {
+            found.push(node);
+        }
+        Ok(Node::Inner(found))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Node, A::Error> {
+        let mut found = Vec::new();
+        while let Some((key, value)) = map.next_entry()? {
+            found.extend([key, value]);
+        }
+        Ok(Node::Inner(found))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{model::json::Json, store::codec};
+
+    #[test]
+    fn what_readers_disagree_on_must_be_quoted() {
+        for plain in [
+            "no",
+            "Yes",
+            "ON",
+            "off",
+            "0755",
+            "00",
+            "08",
+            "1_000",
+            "0o17",
+            "0x1F",
+            "0b11",
+            "+1",
+            ".5",
+            "1.",
+            "1:30",
+            "190:20:30",
+            "1:30.5",
+            "-0755",
+            "+0x10",
+            "1_0.5",
+            "1_0e3",
+        ] {
+            for text in [format!("a:\n  - {plain}\n"), format!("{{a: {plain}}}"), format!("{plain}: 1\n")] {
+                let problem = codec::value(text.as_bytes()).map(|read| panic!("{text}: {read:?}")).unwrap_err();
+                let says = ["readers of YAML", "with quotes"].iter().any(|hint| problem.message.contains(hint));
+                assert!(says, "{text}: {problem}");
+                assert!(problem.line.is_some() && problem.column.is_some(), "{text}: {problem:?}");
+            }
+            let written = Json(serde_json::json!({plain: [plain]}));
+            let rendered = codec::render(&written);
+            assert_eq!(codec::value(rendered.as_bytes()), Ok(written), "{rendered}");
+            let quoted = format!("[\"{plain}\", '{plain}', \"\u{e9}\"]");
+            assert_eq!(codec::value(quoted.as_bytes()).unwrap().0[1], *plain);
+            assert!(codec::value(format!("a: # |\n  {plain}\n").as_bytes()).is_err(), "{plain} is no block");
+            for block in ["|", "|-", ">", ">-", "|2-", "| # why"] {
+                let text = format!("a: {block}\n  {plain}\nb: 1\n");
+                assert!(codec::value(text.as_bytes()).is_ok(), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_they_agree_on_need_not() {
+        for plain in [
+            "0",
+            "-1",
+            "1.5",
+            "1e3",
+            "1.5e-3",
+            "true",
+            "~",
+            "null",
+            "1.2.3",
+            "2026-01-01",
+            "y",
+            "n",
+            "x",
+            "note",
+            "8080:80",
+            "host:80",
+            "0xyz",
+            "1:2:x",
+            "-",
+            "e3",
+            "1 000",
+            "_1",
+        ] {
+            let text = format!("a: {plain}\n");
+            if plain != "-" {
+                assert!(codec::value(text.as_bytes()).is_ok(), "{text}");
+            }
+        }
+    }
+}
