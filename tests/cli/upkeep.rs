@@ -52,7 +52,15 @@ fn gc_packs_the_store_and_changes_no_answer() {
     let fungal = world.path("fungal");
     world.bump("1.1.0");
     let before = world.ok(&fungal, &["contract", "get", "s3-access/s3-permissions"]).stdout;
+    // Halves of objects, one of a writer that was killed long ago, one of a writer at work.
+    let half = |name: &str| world.store().join("objects/17").join(name);
+    std::fs::create_dir_all(world.store().join("objects/17")).unwrap();
+    let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    std::fs::File::create(half(".tmpOld")).unwrap().set_modified(long_ago).unwrap();
+    std::fs::File::create(half(".tmpNew")).unwrap();
     let answer = world.json(&fungal, &["gc"]);
+    assert!(!half(".tmpOld").exists() && half(".tmpNew").exists());
+    std::fs::remove_file(half(".tmpNew")).unwrap();
     assert!(answer["loose_objects_before"].as_u64().unwrap() > 10, "{answer}");
     assert_eq!(answer["loose_objects_after"], 0, "{answer}");
     assert_eq!(world.ok(&fungal, &["contract", "get", "s3-access/s3-permissions"]).stdout, before);

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -12,6 +12,9 @@ use crate::store::StoreError;
 
 /// From how many loose objects on a store should be packed: what git itself takes (gc.auto).
 const MANY_LOOSE: usize = 6_700;
+
+/// After which time a temporary file is a dead writer's: writing an object takes milliseconds.
+const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A git lock file that lies in a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,8 +43,22 @@ impl GitStore {
         drop(held);
         packed?;
         git.text(&["-c", "gc.packRefs=false", "gc", "--quiet", "--prune=2.weeks.ago"])?;
+        self.sweep();
         let refs = git.text(&["for-each-ref", "--format=x", "refs/blue/"])?;
         Ok(refs.lines().count())
+    }
+
+    /// Removes the halves of objects that killed writers left: git knows its own temporary files,
+    /// but not those of gix. One that cannot be removed harms nobody.
+    fn sweep(&self) {
+        let objects = self.path().join("objects");
+        let entries = |folder: &Path| folder.read_dir().into_iter().flatten().filter_map(Result::ok);
+        for file in entries(&objects).flat_map(|fan| entries(&fan.path()).collect::<Vec<_>>()) {
+            let age = file.metadata().ok().and_then(|meta| meta.modified().ok()?.elapsed().ok());
+            if is_temporary(&file.file_name()) && age.is_some_and(|age| age > ABANDONED) {
+                let _ = std::fs::remove_file(file.path());
+            }
+        }
     }
 
     /// Returns how many objects are files of their own.
@@ -94,7 +111,13 @@ impl GitStore {
 }
 
 fn count(folder: &Path) -> usize {
-    folder.read_dir().map_or(0, |entries| entries.filter_map(Result::ok).count())
+    let entries = folder.read_dir().into_iter().flatten().filter_map(Result::ok);
+    entries.filter(|entry| !is_temporary(&entry.file_name())).count()
+}
+
+/// gix names its temporary files so; git's own, `tmp_obj_…`, are git's to sweep.
+fn is_temporary(name: &OsStr) -> bool {
+    name.as_encoded_bytes().starts_with(b".tmp")
 }
 
 fn collect(folder: &Path, deep: bool, found: &mut Vec<LockFile>) -> Result<(), StoreError> {
