@@ -128,3 +128,37 @@ fn doctor_names_a_damaged_object_and_a_realm_that_is_gone() {
     let sick = world.blue(&world.root(), &["doctor"]).exits(1);
     assert!(sick.stdout.contains("is not a realm's store"), "{sick:?}");
 }
+
+/// Packing is started by a write and goes on behind it, so this waits for it, a minute at most.
+#[test]
+fn a_write_that_leaves_much_behind_starts_packing() {
+    let world = World::pair();
+    let store = world.store();
+    // As many loose objects as git itself would pack (gc.auto).
+    let blobs = (0..9_000).map(|n| format!("blob\nmark :{}\ndata {}\n{n}\n", n + 1, n.to_string().len()));
+    let files = (0..9_000).map(|n| format!("M 100644 :{} {n}\n", n + 1));
+    let commit = "commit refs/heads/many\ncommitter A <a@example.com> 0 +0000\ndata 0\n".to_owned();
+    let input: String = blobs.chain([commit]).chain(files).collect();
+    let imported = world.feed("git", &store, &["fast-import", "--quiet"], &input);
+    assert_eq!(imported.code, 0, "{imported:?}");
+    let aside = world.path("aside");
+    std::fs::rename(store.join("objects/pack"), &aside).unwrap();
+    std::fs::create_dir(store.join("objects/pack")).unwrap();
+    for pack in aside.read_dir().unwrap().map(|entry| entry.unwrap().path()) {
+        if pack.extension().is_some_and(|extension| extension == "pack") {
+            let unpack = format!("git unpack-objects -q < '{}'", pack.display());
+            assert!(world.command("sh", &store).args(["-c", &unpack]).status().unwrap().success());
+        }
+    }
+    let loose = || store.join("objects/17").read_dir().map_or(0, Iterator::count);
+    assert!(loose() > 26, "{} are too few", loose());
+    world.bump("1.1.0");
+    for _ in 0..600 {
+        if loose() <= 26 {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert!(loose() <= 26, "nothing was packed");
+    world.ok(&world.path("fungal"), &["contract", "get", "s3-access/s3-permissions"]);
+}

@@ -2,15 +2,15 @@
 //! the process is killed at it. And the order of these calls, from a recorded trace, proves that a
 //! ref never points to what a power failure can take.
 //!
-//! A short write is not injected: strace can make a call report fewer bytes than it wrote, which no
-//! kernel does, and the file would hold bytes twice. Every write goes through `write_all`, the same
-//! code path as the one that survives EINTR.
+//! Short writes come from a small library before the system's: strace can make a call report fewer
+//! bytes than it wrote, which no kernel does, and the file would hold bytes twice.
 //!
-//! Behind the feature `peers`, because it needs strace: `make test-peers`.
+//! Behind the feature `peers`, because it needs strace and a C compiler: `make test-peers`.
 
 #![expect(clippy::print_stdout, reason = "how much was walked")]
 
 mod order;
+mod short;
 mod trace;
 mod walk;
 mod world;
