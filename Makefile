@@ -31,8 +31,9 @@ test-peers: ## Run the suites that need other programs installed
 		set -x; $(CARGO) test --locked --features peers --test syscalls -- --nocapture; \
 	fi
 
-torture: ## Eight processes, ten thousand changes, two hundred kills (about ten minutes)
+torture: ## Many processes, ten thousand changes, two hundred kills, every system call (half an hour)
 	GIT_BLUE_TORTURE=full $(CARGO) test --locked --test torture -- --nocapture --test-threads=1
+	GIT_BLUE_TORTURE=full $(CARGO) test --locked --features peers --test syscalls walk -- --nocapture --test-threads=2
 
 bench: ## Measure against git itself, in one run, as ratios
 	$(CARGO) bench --locked --bench floor
