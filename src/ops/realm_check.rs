@@ -79,9 +79,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
         realm: here.realm.clone(),
         current_repo: candidate.as_ref().map(|(repo, _)| (*repo).clone()),
         valid,
-        errors: errors.into_iter().map(Into::into).collect(),
-        warnings: warnings.into_iter().map(Into::into).collect(),
-        schema_hashes: report.contracts.into_iter().map(Into::into).collect(),
+        errors,
+        warnings,
+        schema_hashes: report.contracts,
         notifications: notifications(ctx, &request.reader, &view),
     };
     let step = match (valid, body.errors.is_empty()) {

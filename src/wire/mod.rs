@@ -12,7 +12,7 @@ mod realm;
 mod upkeep;
 
 pub use admin::{BindingSet, ContractAdded, DomainSet, Init, RealmInit, RealmJoin, RealmLeave};
-pub use check::{Finding, RealmCheck, SchemaHash};
+pub use check::RealmCheck;
 pub use contract::{
     ContractBinding, ContractDetail, ContractGet, ContractLine, ContractList, ContractLog, ContractMarked,
     Relationship, Retired, Yanked,

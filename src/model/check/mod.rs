@@ -11,6 +11,7 @@ mod imports;
 use std::borrow::Cow;
 
 use jiff::civil::Date;
+use serde::Serialize;
 
 use super::{
     candidate::Judged,
@@ -43,9 +44,10 @@ pub enum Severity {
 }
 
 /// One thing that is wrong, with everything needed to find it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// How bad it is.
+    /// How bad it is: answers list errors and warnings apart.
+    #[serde(skip)]
     pub severity: Severity,
     /// Its stable code.
     pub code: &'static str,
@@ -56,6 +58,7 @@ pub struct Finding {
     /// The repository it hits.
     pub repo: Option<RepoName>,
     /// The range that is not satisfied.
+    #[serde(rename = "version_req")]
     pub requirement: Option<Range>,
     /// The version that was found.
     pub version: Option<Version>,
@@ -133,22 +136,22 @@ pub struct Report {
     /// What is wrong: errors first, what the judged repository can mend before the rest.
     pub findings: Vec<Finding>,
     /// The contracts as they were judged, the candidate laid over them.
-    pub contracts: Vec<Looked>,
+    pub contracts: Vec<SchemaHash>,
 }
 
-/// A contract that was looked at.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Looked {
+/// A contract that was looked at, with what its schema hashes to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SchemaHash {
     /// Where.
     pub domain: DomainName,
     /// What.
     pub contract: ContractName,
     /// At which version.
     pub version: Version,
+    /// SHA-256 of its canonical schema as it is, not as the file says.
+    pub schema_hash: String,
     /// Who may change it.
     pub owner: RepoName,
-    /// What its schema hashes to, not what it says that it does.
-    pub schema_hash: String,
 }
 
 /// Judges the realm.
@@ -178,7 +181,7 @@ pub fn check(question: Question<'_>) -> Report {
         if question.mode != Mode::Contract {
             imports::check(question.realm, domain, &judged, today, &mut findings);
         }
-        contracts.extend(judged.contracts.values().zip(hashes).map(|(contract, schema_hash)| Looked {
+        contracts.extend(judged.contracts.values().zip(hashes).map(|(contract, schema_hash)| SchemaHash {
             domain: judged.info.name.clone(),
             contract: contract.name.clone(),
             version: contract.version.clone(),

@@ -9,9 +9,12 @@ use super::{
 };
 use crate::{
     error::OpError,
-    model::{check::Mode, name::DomainName},
+    model::{
+        check::{Finding, Mode},
+        name::DomainName,
+    },
     ops::{self, ctx::Ctx, inbox, pending, realm_check, realm_list, realm_log, realm_status},
-    wire::{Finding, LogEntry, RealmCheck, RealmList, RealmStatus, Role},
+    wire::{LogEntry, RealmCheck, RealmList, RealmStatus, Role},
 };
 
 #[derive(Debug, Subcommand)]
