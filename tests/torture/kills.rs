@@ -44,13 +44,17 @@ impl World {
 
 #[test]
 fn a_killed_process_leaves_nothing_to_repair() {
-    let rounds = scale(24, 200);
+    let wanted = scale(20, 200);
     let world = World::new(&["s3".into()]);
     let mut random = Random(7);
     let mut published = world.commit_version(0);
     world.blue(&["contract", "publish"]);
     let mut killed = 0;
-    for round in 1..=rounds {
+    let mut rounds = 0;
+    while killed < wanted {
+        rounds += 1;
+        let round = rounds;
+        assert!(round <= 10 * wanted, "hardly a process is slow enough to be killed");
         let after = Duration::from_micros(random.below(45_000));
         killed += usize::from(match round % 4 {
             0 => {
@@ -90,6 +94,5 @@ fn a_killed_process_leaves_nothing_to_repair() {
     }
     world.blue(&["gc"]);
     world.fsck();
-    assert!(killed > 0, "no process was slow enough to be killed");
     println!("{killed} of {rounds} processes were killed");
 }
