@@ -42,11 +42,11 @@ impl GitStore {
         journal::end(&mut held, &top)?;
         drop(held);
         packed?;
-        match git.text(&["-c", "gc.packRefs=false", "gc", "--quiet", "--prune=2.weeks.ago"]) {
-            Ok(_) => {}
-            // Another one is at it, perhaps of a call of ours that was killed: it does the work.
-            Err(_) if self.path().join("gc.pid").exists() => {}
-            Err(error) => return Err(error),
+        let gc = || git.text(&["-c", "gc.packRefs=false", "gc", "--quiet", "--prune=2.weeks.ago"]);
+        // Another one may be at it, perhaps of a call of ours that was killed: it does the work.
+        // One that has just ended meanwhile was in the way all the same.
+        if gc().is_err() && !self.path().join("gc.pid").exists() {
+            gc()?;
         }
         self.sweep();
         let refs = git.text(&["for-each-ref", "--format=x", "refs/blue/"])?;
