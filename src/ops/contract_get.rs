@@ -14,7 +14,8 @@ use crate::{
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::read("contract_get", &["contract", "get"], "Show one contract");
+pub const OPERATION: Operation =
+    Operation::read::<ContractGet>("contract_get", &["contract", "get"], "Show one contract");
 
 /// What is asked.
 #[derive(Debug, Clone)]

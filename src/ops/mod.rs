@@ -37,8 +37,12 @@ pub mod realm_log;
 pub mod realm_status;
 pub mod url;
 
+use schemars::{JsonSchema, Schema};
+
+use crate::wire::schema;
+
 /// One entry of the table of operations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Operation {
     /// Its name, the same as an MCP tool, an HTTP route and in the docs.
     pub name: &'static str,
@@ -48,15 +52,25 @@ pub struct Operation {
     pub summary: &'static str,
     /// Whether it changes the realm, this machine's records, or the repository's hooks.
     pub writes: bool,
+    /// The JSON Schema of its answer, without a title; see [`Operation::schema`].
+    answer: fn() -> Schema,
 }
 
 impl Operation {
-    const fn read(name: &'static str, cli: &'static [&'static str], summary: &'static str) -> Self {
-        Self { name, cli, summary, writes: false }
+    /// An operation that reads, and answers with `T`.
+    const fn read<T: JsonSchema>(name: &'static str, cli: &'static [&'static str], summary: &'static str) -> Self {
+        Self { name, cli, summary, writes: false, answer: schema::answer::<T> }
     }
 
-    const fn write(name: &'static str, cli: &'static [&'static str], summary: &'static str) -> Self {
-        Self { name, cli, summary, writes: true }
+    /// An operation that writes, and answers with `T`.
+    const fn write<T: JsonSchema>(name: &'static str, cli: &'static [&'static str], summary: &'static str) -> Self {
+        Self { name, cli, summary, writes: true, answer: schema::answer::<T> }
+    }
+
+    /// Returns the JSON Schema of what it answers where it succeeds. Failures are the same for all
+    /// operations: [`schema::failure`].
+    pub fn schema(&self) -> Schema {
+        schema::titled((self.answer)(), self.name, self.summary)
     }
 }
 
@@ -88,6 +102,13 @@ pub const TABLE: &[Operation] = &[
     gc::OPERATION,
     doctor::OPERATION,
 ];
+
+/// Returns the JSON Schema of everything that `--json` may print, with the name of its file: one of
+/// each operation, of a failure, and of what is the command line's alone.
+pub fn schemas() -> Vec<(&'static str, Schema)> {
+    let answers = TABLE.iter().map(|operation| (operation.name, operation.schema()));
+    answers.chain([("error", schema::failure()), ("install", schema::installed())]).collect()
+}
 
 #[cfg(test)]
 mod tests {

@@ -19,8 +19,11 @@ use crate::{
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation =
-    Operation::read("realm_status", &["realm", "status"], "Show the realm, its contracts, and what changed");
+pub const OPERATION: Operation = Operation::read::<RealmStatus>(
+    "realm_status",
+    &["realm", "status"],
+    "Show the realm, its contracts, and what changed",
+);
 
 /// What is asked.
 #[derive(Debug, Clone)]

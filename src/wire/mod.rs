@@ -9,6 +9,7 @@ mod notification;
 mod page;
 mod publish;
 mod realm;
+pub mod schema;
 mod upkeep;
 
 pub use admin::{BindingSet, ContractAdded, DomainSet, Init, RealmInit, RealmJoin, RealmLeave};
@@ -30,12 +31,13 @@ pub use realm::{
 
 pub use upkeep::{Doctor, DoctorCheck, Gc, Health, Installed};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::error::{OpError, Problem};
 
 /// A successful answer: `status`, the fields of the operation, what to do next.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Answer<T> {
     status: Success,
     /// The operation's own fields.
@@ -45,7 +47,7 @@ pub struct Answer<T> {
     pub next_steps: Vec<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Success {
     Success,
@@ -66,13 +68,18 @@ impl<T> Answer<T> {
 }
 
 /// A failure, as every surface gives it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Failure<'a> {
+    #[schemars(extend("const" = "error"))]
     status: &'static str,
+    /// What kind of failure it is: stable, for programs.
     code: &'static str,
+    /// What happened, with its subject and cause.
     message: &'a str,
+    /// The single problems, where there are several.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     problems: &'a [Problem],
+    /// What to do next, as commands where possible.
     next_steps: &'a [String],
 }
 

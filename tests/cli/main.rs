@@ -4,6 +4,7 @@
 //! behind it are tested in every corner beside the code. Snapshots show stdout, stderr and exit
 //! code together; what the promise is stands in plain assertions beside them.
 
+mod schemas;
 mod world;
 
 mod check_break;

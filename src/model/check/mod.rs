@@ -11,6 +11,7 @@ mod imports;
 use std::borrow::Cow;
 
 use jiff::civil::Date;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
@@ -44,7 +45,7 @@ pub enum Severity {
 }
 
 /// One thing that is wrong, with everything needed to find it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Finding {
     /// How bad it is: answers list errors and warnings apart.
     #[serde(skip)]
@@ -140,7 +141,7 @@ pub struct Report {
 }
 
 /// A contract that was looked at, with what its schema hashes to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SchemaHash {
     /// Where.
     pub domain: DomainName,
