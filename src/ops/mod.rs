@@ -5,8 +5,10 @@
 
 pub mod blue_files;
 pub mod candidate;
+pub mod contract_diff;
 pub mod contract_edit;
 pub mod contract_get;
+pub mod contract_impact;
 pub mod contract_list;
 pub mod contract_log;
 pub mod contract_publish;
@@ -32,9 +34,11 @@ pub mod realm_admin_init;
 pub mod realm_admin_join;
 pub mod realm_admin_leave;
 pub mod realm_check;
+pub mod realm_compare;
 pub mod realm_list;
 pub mod realm_log;
 pub mod realm_status;
+pub mod realm_topology;
 pub mod url;
 
 use schemars::{JsonSchema, Schema};
@@ -81,6 +85,8 @@ pub const TABLE: &[Operation] = &[
     realm_check::OPERATION,
     realm_list::OPERATION,
     realm_log::OPERATION,
+    realm_topology::OPERATION,
+    realm_compare::OPERATION,
     realm_admin_init::OPERATION,
     realm_admin_join::OPERATION,
     realm_admin_leave::OPERATION,
@@ -90,6 +96,8 @@ pub const TABLE: &[Operation] = &[
     contract_list::OPERATION,
     contract_get::OPERATION,
     contract_log::OPERATION,
+    contract_diff::OPERATION,
+    contract_impact::OPERATION,
     contract_publish::OPERATION,
     contract_edit::OPERATION,
     contract_retire::OPERATION,

@@ -122,7 +122,8 @@ fn imports(view: &RealmView, repo: &RepoName) -> Vec<ImportStatus> {
     lines
 }
 
-fn unreadable(view: &RealmView) -> Vec<String> {
+/// Returns every stored file that cannot be read, with what is wrong.
+pub fn unreadable(view: &RealmView) -> Vec<String> {
     let domains = view.domains.values().flat_map(|domain| &domain.damage);
     view.damage.iter().chain(domains).map(|damage| format!("{}: {}", damage.file, damage.problem)).collect()
 }

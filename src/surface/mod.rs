@@ -2,4 +2,5 @@
 
 mod background;
 pub mod cli;
+pub mod graph;
 pub mod hook;

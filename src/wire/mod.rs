@@ -3,21 +3,26 @@
 
 mod admin;
 mod check;
+mod compare;
 mod contract;
+mod diff;
 mod hooks;
 mod notification;
 mod page;
 mod publish;
 mod realm;
 pub mod schema;
+mod topology;
 mod upkeep;
 
 pub use admin::{BindingSet, ContractAdded, DomainSet, Init, RealmInit, RealmJoin, RealmLeave};
 pub use check::RealmCheck;
+pub use compare::{ContractComparison, ContractSide, RealmCompare};
 pub use contract::{
     ContractBinding, ContractDetail, ContractGet, ContractLine, ContractList, ContractLog, ContractMarked,
     Relationship, Retired, Yanked,
 };
+pub use diff::{ContractDiff, ContractImpact, ImporterImpact};
 pub use hooks::{HookState, HooksAnswer};
 pub use notification::{
     Notification, NotificationFilter, NotificationSummary, NotificationsAck, NotificationsList, State, VersionChange,
@@ -28,7 +33,7 @@ pub use realm::{
     DomainBinding, DomainContract, DomainStatus, ImportStatus, LogEntry, RealmLine, RealmList, RealmLog, RealmStatus,
     RepoLine, Role,
 };
-
+pub use topology::{ContractTopology, DomainTopology, ImportTopology, RealmTopology};
 pub use upkeep::{Doctor, DoctorCheck, Gc, Health, Installed};
 
 use schemars::JsonSchema;

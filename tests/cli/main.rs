@@ -9,6 +9,7 @@ mod world;
 
 mod check_break;
 mod check_rules;
+mod comparing;
 mod damage;
 mod editing;
 mod history;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::{
-    Page, Verdict, editor,
+    Page, Verdict, difference, editor,
     output::Output,
     realm::{render_cursor, render_log},
     text::{Look, Text, look, plain},
@@ -32,6 +32,10 @@ pub enum Command {
     Get(Get),
     #[command(about = ops::contract_log::OPERATION.summary)]
     Log(Log),
+    #[command(about = ops::contract_diff::OPERATION.summary)]
+    Diff(difference::Diff),
+    #[command(about = ops::contract_impact::OPERATION.summary)]
+    Impact(difference::Impact),
     #[command(about = ops::contract_publish::OPERATION.summary)]
     Publish(Publish),
     #[command(about = ops::contract_edit::OPERATION.summary)]
@@ -161,6 +165,8 @@ impl Command {
                 let answer = contract_log::run(ctx, &request)?;
                 output.answer(&answer, |body, text| render_log(&body.entries, body.next_cursor.as_deref(), text))?;
             }
+            Self::Diff(arguments) => arguments.run(ctx, output)?,
+            Self::Impact(arguments) => arguments.run(ctx, output)?,
             Self::Publish(arguments) => {
                 let request = contract_publish::Request {
                     commit: arguments.commit,

@@ -2,6 +2,7 @@
 
 mod admin;
 mod contract;
+mod difference;
 mod editor;
 mod hooks;
 mod install;
@@ -9,6 +10,7 @@ mod notifications;
 mod output;
 mod realm;
 mod text;
+mod topology;
 mod upkeep;
 
 use std::path::PathBuf;

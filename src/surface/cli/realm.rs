@@ -6,6 +6,7 @@ use super::{
     Page, Verdict, admin, notifications,
     output::{Delivery, Output},
     text::{Look, Text, Word, look, plain},
+    topology,
 };
 use crate::{
     error::OpError,
@@ -27,6 +28,10 @@ pub enum Command {
     List,
     #[command(about = ops::realm_log::OPERATION.summary)]
     Log(Log),
+    #[command(about = ops::realm_topology::OPERATION.summary)]
+    Topology(topology::Topology),
+    #[command(about = ops::realm_compare::OPERATION.summary)]
+    Compare(topology::Compare),
     /// Setting up: realms, members, domains, contracts, bindings
     #[command(subcommand)]
     Admin(admin::Command),
@@ -42,6 +47,8 @@ impl Command {
                 Ok(Verdict::Yes)
             }
             Self::Log(arguments) => arguments.run(ctx, output),
+            Self::Topology(arguments) => arguments.run(ctx, output).map(|()| Verdict::Yes),
+            Self::Compare(arguments) => arguments.run(ctx, output).map(|()| Verdict::Yes),
             Self::Admin(command) => command.run(ctx, output),
         }
     }
