@@ -4,3 +4,4 @@ mod background;
 pub mod cli;
 pub mod graph;
 pub mod hook;
+pub mod log;

@@ -19,6 +19,7 @@ mod manners;
 mod notifications;
 mod ownership;
 mod publishing;
+mod terminal;
 mod upkeep;
 mod which_realm;
 mod wire;

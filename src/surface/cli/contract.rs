@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::{
-    Page, Verdict, difference, editor,
+    Names, Page, Verdict, difference, editor,
     output::Output,
     realm::{render_cursor, render_log},
     text::{Look, Text, look, plain},
@@ -53,6 +53,8 @@ pub struct List {
     domain: Option<DomainName>,
     #[command(flatten)]
     page: Page,
+    #[command(flatten)]
+    names: Names,
 }
 
 #[derive(Debug, Args)]
@@ -149,8 +151,12 @@ impl Command {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         match self {
             Self::List(arguments) => {
-                let request = contract_list::Request { domain: arguments.domain, page: arguments.page.request() };
-                output.answer(&contract_list::run(ctx, &request)?, render_list)?;
+                let List { domain, page, names } = arguments;
+                let request = contract_list::Request { domain, page: names.page(page).request() };
+                let all = |body: &ContractList| {
+                    body.contracts.iter().map(|line| format!("{}/{}", line.domain, line.name)).collect()
+                };
+                names.answer(output, &contract_list::run(ctx, &request)?, all, render_list)?;
             }
             Self::Get(arguments) => {
                 let request = contract_get::Request { contract: arguments.contract, version: arguments.version };

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::{
-    Page, Verdict, admin, notifications,
+    Names, Page, Verdict, admin, notifications,
     output::{Delivery, Output},
     text::{Look, Text, Word, look, plain},
     topology,
@@ -25,7 +25,7 @@ pub enum Command {
     #[command(about = ops::realm_check::OPERATION.summary)]
     Check(Check),
     #[command(about = ops::realm_list::OPERATION.summary)]
-    List,
+    List(List),
     #[command(about = ops::realm_log::OPERATION.summary)]
     Log(Log),
     #[command(about = ops::realm_topology::OPERATION.summary)]
@@ -42,8 +42,9 @@ impl Command {
         match self {
             Self::Status(arguments) => arguments.run(ctx, output),
             Self::Check(arguments) => arguments.run(ctx, output),
-            Self::List => {
-                output.answer(&realm_list::run(ctx)?, render_list)?;
+            Self::List(List { names }) => {
+                let all = |body: &RealmList| body.realms.iter().map(|realm| realm.name.clone()).collect();
+                names.answer(output, &realm_list::run(ctx)?, all, render_list)?;
                 Ok(Verdict::Yes)
             }
             Self::Log(arguments) => arguments.run(ctx, output),
@@ -52,6 +53,12 @@ impl Command {
             Self::Admin(command) => command.run(ctx, output),
         }
     }
+}
+
+#[derive(Debug, Args)]
+pub struct List {
+    #[command(flatten)]
+    names: Names,
 }
 
 #[derive(Debug, Args)]
