@@ -24,6 +24,7 @@ pub mod inbox;
 pub mod init;
 mod log;
 pub mod message;
+pub mod names;
 pub mod notifications_ack;
 pub mod notifications_list;
 pub mod pending;

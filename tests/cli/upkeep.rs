@@ -4,34 +4,6 @@ use std::time::{Duration, SystemTime};
 
 use super::world::World;
 
-/// What bash would offer behind these words, asked as git's own completion asks.
-fn offered(world: &World, words: &str) -> Vec<String> {
-    let script = world.path("prefix/share/bash-completion/completions/git-blue");
-    let ask = format!(
-        "source '{}'; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _git_blue; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
-        script.display()
-    );
-    let output = world.command("bash", &world.root()).args(["-c", &ask]).output().unwrap();
-    assert!(output.status.success(), "{output:?}");
-    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
-}
-
-#[test]
-fn bash_completes_git_blue() {
-    let world = World::new();
-    let prefix = world.path("prefix").display().to_string();
-    world.ok(&world.root(), &["install", "completions", "--prefix", &prefix]);
-    assert_eq!(offered(&world, "git blue st"), ["status"]);
-    let below_realm = offered(&world, "git blue realm ''");
-    for command in ["status", "check", "list", "log", "admin"] {
-        assert!(below_realm.iter().any(|one| one == command), "{command} is not in {below_realm:?}");
-    }
-    assert_eq!(offered(&world, "git blue contract pub"), ["publish"]);
-    for file in ["zsh/site-functions/_git-blue", "fish/vendor_completions.d/git-blue.fish"] {
-        assert!(world.read(&format!("prefix/share/{file}")).contains("notifications"), "{file}");
-    }
-}
-
 #[test]
 fn every_command_has_a_man_page() {
     let world = World::new();

@@ -1,6 +1,7 @@
 //! The command line: arguments in, text or JSON out.
 
 mod admin;
+mod complete;
 mod contract;
 mod difference;
 mod editor;
@@ -102,6 +103,13 @@ enum Command {
     /// Man pages and completions
     #[command(subcommand)]
     Install(install::Command),
+    /// What TAB asks
+    #[command(hide = true)]
+    Complete {
+        /// The words behind `git blue`, up to the one that is completed
+        #[arg(last = true)]
+        words: Vec<String>,
+    },
     /// What the hooks call
     #[command(hide = true)]
     Hook {
@@ -135,6 +143,10 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
     if !env.cwd().is_dir() {
         let message = format!("cannot change to {}: there is no such folder", env.cwd().display());
         return output.error(&OpError::cannot("no-folder", message));
+    }
+    if let Command::Complete { words } = &cli.command {
+        let _ = output.write_plainly(&complete::offer(env, words));
+        return 0;
     }
     if let Command::Hook { event, .. } = &cli.command {
         if let Some(line) = super::hook::run(env, event) {
@@ -212,7 +224,7 @@ fn dispatch(
         Command::Gc(arguments) => arguments.run(ctx, output),
         Command::Doctor(arguments) => arguments.run(ctx, output),
         Command::Install(command) => command.run(ctx, output),
-        Command::Hook { .. } => Ok(Verdict::Yes),
+        Command::Complete { .. } | Command::Hook { .. } => Ok(Verdict::Yes),
     }
 }
 
@@ -297,7 +309,10 @@ mod tests {
         leaves(&command(), &mut Vec::new(), &mut found);
         // Short forms, plumbing, and what is of the command line itself have no operation of their own.
         found.retain(|path| {
-            !matches!(path.join(" ").as_str(), "status" | "check" | "hook" | "install man" | "install completions")
+            !matches!(
+                path.join(" ").as_str(),
+                "status" | "check" | "complete" | "hook" | "install man" | "install completions"
+            )
         });
         let mut operations: Vec<Vec<String>> =
             ops::TABLE.iter().map(|operation| operation.cli.iter().map(|part| (*part).to_owned()).collect()).collect();
