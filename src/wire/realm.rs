@@ -1,5 +1,6 @@
 //! Realms: `realm_status`, `realm_list`, `realm_log`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Notification;
@@ -12,7 +13,7 @@ use crate::model::{
 };
 
 /// What `realm_status` answers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RealmStatus {
     /// The realm.
     pub realm: RealmName,
@@ -37,7 +38,7 @@ pub struct RealmStatus {
 }
 
 /// A repository of the realm.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RepoLine {
     /// Its name.
     pub name: RepoName,
@@ -48,7 +49,7 @@ pub struct RepoLine {
 }
 
 /// A domain at a glance.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct DomainStatus {
     /// Its name.
     pub name: DomainName,
@@ -63,7 +64,7 @@ pub struct DomainStatus {
 }
 
 /// A contract at a glance.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct DomainContract {
     /// Its name.
     pub name: ContractName,
@@ -74,7 +75,7 @@ pub struct DomainContract {
 }
 
 /// A binding at a glance.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct DomainBinding {
     /// Whose it is.
     pub repo: RepoName,
@@ -87,7 +88,7 @@ pub struct DomainBinding {
 }
 
 /// A role, spelled as seed 002 does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub enum Role {
     /// It exports.
     Provider,
@@ -108,7 +109,7 @@ impl From<binding::Role> for Role {
 }
 
 /// How one import stands.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ImportStatus {
     /// Where.
     pub domain: DomainName,
@@ -117,6 +118,7 @@ pub struct ImportStatus {
     /// The versions it works with.
     pub version_req: Range,
     /// `current`, `stale` (an older version is still served) or `broken`.
+    #[schemars(extend("enum" = ["current", "stale", "broken"]))]
     pub state: &'static str,
     /// The contract's version; none where there is no such contract.
     pub current_version: Option<Version>,
@@ -125,14 +127,14 @@ pub struct ImportStatus {
 }
 
 /// What `realm_list` answers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RealmList {
     /// The realms of this machine.
     pub realms: Vec<RealmLine>,
 }
 
 /// A realm at a glance.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RealmLine {
     /// Its name.
     pub name: RealmName,
@@ -151,7 +153,7 @@ pub struct RealmLine {
 }
 
 /// What `realm_log` answers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RealmLog {
     /// The realm.
     pub realm: RealmName,
@@ -162,7 +164,7 @@ pub struct RealmLog {
 }
 
 /// One commit of the realm.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LogEntry {
     /// The commit in the store.
     pub commit: Oid,

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::{
-    Page, Verdict,
+    Names, Page, Verdict,
     output::Output,
     realm::render_cursor,
     text::{Look, Text, Word, look, plain},
@@ -30,6 +30,8 @@ pub struct List {
     state: Filter,
     #[command(flatten)]
     page: Page,
+    #[command(flatten)]
+    names: Names,
 }
 
 #[derive(Debug, Args)]
@@ -81,9 +83,10 @@ impl List {
             Filter::Expired => NotificationFilter::Expired,
             Filter::All => NotificationFilter::All,
         };
-        let request =
-            notifications_list::Request { filter, page: self.page.request(), ..notifications_list::Request::default() };
-        output.answer(&notifications_list::run(ctx, &request)?, render_list)?;
+        let page = self.names.page(self.page).request();
+        let request = notifications_list::Request { filter, page, ..notifications_list::Request::default() };
+        let ids = |body: &NotificationsList| body.notifications.iter().map(|one| one.id.clone()).collect();
+        self.names.answer(output, &notifications_list::run(ctx, &request)?, ids, render_list)?;
         Ok(Verdict::Yes)
     }
 }
