@@ -35,6 +35,14 @@ pub mod realm_check;
 pub mod realm_list;
 pub mod realm_log;
 pub mod realm_status;
+pub mod session;
+pub mod session_list;
+pub mod session_mark;
+pub mod session_start;
+pub mod session_status;
+pub mod session_stop;
+pub mod session_upkeep;
+pub mod session_work;
 pub mod url;
 
 /// One entry of the table of operations.
@@ -80,6 +88,10 @@ pub const TABLE: &[Operation] = &[
     contract_edit::OPERATION,
     contract_retire::OPERATION,
     contract_yank::OPERATION,
+    session_start::OPERATION,
+    session_status::OPERATION,
+    session_list::OPERATION,
+    session_stop::OPERATION,
     notifications_list::OPERATION,
     notifications_ack::OPERATION,
     hooks::INSTALL,

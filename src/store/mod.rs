@@ -7,6 +7,7 @@ pub mod git;
 pub mod layout;
 mod port;
 pub mod read;
+pub mod sessions;
 pub mod write;
 
 pub use error::StoreError;

@@ -9,6 +9,7 @@ mod notification;
 mod page;
 mod publish;
 mod realm;
+mod session;
 mod upkeep;
 
 pub use admin::{BindingSet, ContractAdded, DomainSet, Init, RealmInit, RealmJoin, RealmLeave};
@@ -27,6 +28,7 @@ pub use realm::{
     DomainBinding, DomainContract, DomainStatus, ImportStatus, LogEntry, RealmLine, RealmList, RealmLog, RealmStatus,
     RepoLine, Role,
 };
+pub use session::{SessionInfo, SessionLine, SessionList, SessionStart, SessionStatus, SessionStop, SessionSummary};
 
 pub use upkeep::{Doctor, DoctorCheck, Gc, Health, Installed};
 

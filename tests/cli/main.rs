@@ -17,6 +17,7 @@ mod manners;
 mod notifications;
 mod ownership;
 mod publishing;
+mod sessions;
 mod upkeep;
 mod which_realm;
 mod wire;

@@ -16,6 +16,9 @@ pub type State = BTreeMap<String, String>;
 /// The files besides the stores' own that the walked commands write.
 const FILES: [&str; 3] = ["blue/config", "joiner/.blue/config.yaml", "joiner/.git/hooks/post-commit"];
 
+/// The files in which work trees remember their sessions: they come and go.
+const MARKS: [&str; 2] = ["aperture/.git/blue-session", "fungal/.git/blue-session"];
+
 /// The world. It always lies at the same path, because paths are recorded in it.
 pub struct World {
     /// Its variables.
@@ -24,7 +27,7 @@ pub struct World {
 
 impl World {
     /// Makes it: `aperture` has a commit that publishes a new version, `fungal` has not been told
-    /// of the one before, and `joiner` is in no realm yet.
+    /// of the one before and is in a session, and `joiner` is in no realm yet.
     pub fn new() -> Self {
         let mut sandbox = Sandbox::new();
         let top = sandbox.path();
@@ -45,6 +48,7 @@ impl World {
         world.commit("1.0.0");
         world.blue("aperture", &["contract", "publish"]);
         world.commit("1.1.0");
+        world.blue("fungal", &["session", "start"]);
         // Examples of hooks, which would be copied for every case.
         std::fs::remove_dir_all(world.stores()[0].join("hooks")).unwrap();
         world.copy("world", "seed");
@@ -115,6 +119,11 @@ impl World {
             Some(((*file).to_owned(), text))
         });
         state.extend(files);
+        let marks = MARKS.iter().map(|mark| {
+            let text = std::fs::read_to_string(self.sandbox.path().join("world").join(mark));
+            ((*mark).to_owned(), text.unwrap_or_else(|_| "no session".into()))
+        });
+        state.extend(marks);
         state
     }
 

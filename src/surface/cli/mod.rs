@@ -8,6 +8,7 @@ mod install;
 mod notifications;
 mod output;
 mod realm;
+mod session;
 mod text;
 mod upkeep;
 
@@ -67,6 +68,9 @@ enum Command {
     /// Contracts: what they say, and changing them
     #[command(subcommand)]
     Contract(contract::Command),
+    /// Stretches of work, and what came of them
+    #[command(subcommand)]
+    Session(session::Command),
     /// What other repositories changed
     #[command(subcommand)]
     Notifications(notifications::Command),
@@ -125,6 +129,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         output.choose_colour(&ctx);
         let verdict = dispatch(&ctx, cli.command, realm, output)?;
         if writes {
+            ops::session::touch(&ctx);
             super::background::pack_if_due(&ctx);
         }
         Ok(verdict)
@@ -171,6 +176,7 @@ fn dispatch(
         Command::Check(arguments) => arguments.run(ctx, output),
         Command::Realm(command) => command.run(ctx, output),
         Command::Contract(command) => command.run(ctx, output),
+        Command::Session(command) => command.run(ctx, output),
         Command::Notifications(command) => command.run(ctx, output),
         Command::Hooks(command) => command.run(ctx, output),
         Command::Gc(arguments) => arguments.run(ctx, output),
