@@ -1,21 +1,13 @@
 //! `doctor`: what is wrong on this machine, named, and mended where that is safe.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::time::Duration;
 
-use super::{
-    Operation,
-    ctx::{Acting, Ctx},
-    hooks, session,
-    session_mark::{self, Mark},
-    session_upkeep,
-};
+use super::{Operation, ctx::Ctx, doctor_sessions, hooks};
 use crate::{
     error::OpError,
-    model::session::State,
     store::{
         git::{self, GitStore, home::KnownRealm},
         read,
-        sessions::Which,
     },
     wire::{Answer, Doctor, DoctorCheck, Health},
 };
@@ -48,7 +40,7 @@ pub fn run(ctx: &Ctx, request: Request) -> Result<Answer<Doctor>, OpError> {
     for known in ctx.home.realms()? {
         realm(ctx, request, &known, &mut checks);
     }
-    checks.extend(mark(ctx, request));
+    checks.extend(doctor_sessions::of_work_tree(ctx, request));
     if let (Some(_), Ok(here)) = (&ctx.code, &ctx.here)
         && let Some(repo) = &here.repo
     {
@@ -60,7 +52,13 @@ pub fn run(ctx: &Ctx, request: Request) -> Result<Answer<Doctor>, OpError> {
     Ok(steps.into_iter().fold(Answer::new(Doctor { healthy, checks }), Answer::next))
 }
 
-fn check(name: &'static str, subject: Option<&str>, state: Health, message: impl Into<String>) -> DoctorCheck {
+/// Returns what was found of a thing.
+pub(super) fn check(
+    name: &'static str,
+    subject: Option<&str>,
+    state: Health,
+    message: impl Into<String>,
+) -> DoctorCheck {
     DoctorCheck {
         name,
         subject: subject.map(str::to_owned),
@@ -71,7 +69,8 @@ fn check(name: &'static str, subject: Option<&str>, state: Health, message: impl
     }
 }
 
-fn advise(check: DoctorCheck, step: impl Into<String>) -> DoctorCheck {
+/// Adds what to do about it.
+pub(super) fn advise(check: DoctorCheck, step: impl Into<String>) -> DoctorCheck {
     DoctorCheck { next_step: Some(step.into()), ..check }
 }
 
@@ -155,7 +154,7 @@ fn realm(ctx: &Ctx, request: Request, known: &KnownRealm, checks: &mut Vec<Docto
     checks.push(locks(request, subject, &store));
     checks.push(objects(ctx, subject, &store));
     checks.extend(files(subject, &store));
-    checks.push(sessions(ctx, request, known, &store));
+    checks.push(doctor_sessions::of_realm(ctx, request, known, &store));
     if store.should_be_packed() {
         let message = "the store has many loose objects";
         checks.push(advise(
@@ -217,70 +216,6 @@ fn files(subject: Option<&str>, store: &GitStore) -> Vec<DoctorCheck> {
         .map(|damage| check("files", subject, Health::Error, format!("{}: {}", damage.file, damage.problem)))
         .collect();
     if found.is_empty() { vec![check("files", subject, Health::Ok, "every stored file can be read")] } else { found }
-}
-
-/// A session that nobody ended, and in which nothing was done for a day: its machine died, or its
-/// user forgot it. It ended with what was done in it last.
-fn sessions(ctx: &Ctx, request: Request, known: &KnownRealm, store: &GitStore) -> DoctorCheck {
-    let subject = Some(known.name.as_str());
-    let cannot = |error: OpError| check("sessions", subject, Health::Error, error.message);
-    let (open, unreadable) = match session::everywhere(store, Which::Open) {
-        Ok(found) => found,
-        Err(error) => return cannot(error),
-    };
-    if !unreadable.is_empty() {
-        return check("sessions", subject, Health::Error, unreadable.join("; "));
-    }
-    let stale: Vec<_> = open.iter().filter(|session| session.state(ctx.env.now()) == State::Stale).collect();
-    if stale.is_empty() {
-        return check("sessions", subject, Health::Ok, "none is stale");
-    }
-    let names: Vec<_> = stale
-        .iter()
-        .map(|session| format!("{} of {} (nothing since {})", session.id, session.repo, session.last_activity))
-        .collect();
-    let found = check("sessions", subject, Health::Warning, format!("stale: {}", names.join(", ")));
-    if !request.fix {
-        return advise(found, "git blue doctor --fix: end them");
-    }
-    let repos: BTreeSet<_> = stale.iter().map(|session| &session.repo).collect();
-    let author = ctx.upkeep_signature();
-    let ended =
-        repos.into_iter().map(|repo| session_upkeep::end_stale(Acting { realm: &known.name, store, repo }, &author));
-    match ended.collect::<Result<Vec<_>, _>>() {
-        Ok(_) => DoctorCheck { fixed: true, ..found },
-        Err(error) => DoctorCheck { message: format!("{}; not ended: {error}", found.message), ..found },
-    }
-}
-
-/// A work tree that remembers a session which is over, or nothing that could be one.
-fn mark(ctx: &Ctx, request: Request) -> Option<DoctorCheck> {
-    let code = ctx.code.as_ref()?;
-    let file = session_mark::file(code).display().to_string();
-    let problem = match session_mark::read(code) {
-        Mark::None => return None,
-        Mark::Unreadable(problem) => problem,
-        Mark::Session(marked) => {
-            let is_mine = ctx.acting().is_ok_and(|acting| marked.is_of(acting));
-            match session::current(ctx) {
-                Ok(Some(_)) if is_mine => return Some(check("session", None, Health::Ok, marked.id.to_string())),
-                Ok(_) if is_mine => format!("it names {}, which is over or was never there", marked.id),
-                _ if ctx.home.realm(&marked.realm).is_ok_and(|known| known.is_none()) => {
-                    format!("it names a session of the realm {}, which this machine does not know", marked.realm)
-                }
-                // One that cannot be read is named where the sessions of its realm are.
-                _ => return None,
-            }
-        }
-    };
-    let found = check("session", None, Health::Warning, format!("{file}: {problem}"));
-    if !request.fix {
-        return Some(advise(found, "git blue doctor --fix: remove that file"));
-    }
-    Some(match session_mark::remove(code) {
-        Ok(()) => DoctorCheck { fixed: true, ..found },
-        Err(error) => DoctorCheck { message: format!("{}; not removed: {error}", found.message), ..found },
-    })
 }
 
 fn hooks(ctx: &Ctx, repo: &str) -> Result<DoctorCheck, OpError> {

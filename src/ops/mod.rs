@@ -14,6 +14,7 @@ pub mod contract_retire;
 pub mod contract_yank;
 pub mod ctx;
 pub mod doctor;
+mod doctor_sessions;
 pub mod domain;
 pub mod gc;
 pub mod hook_publish;

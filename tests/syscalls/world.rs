@@ -16,8 +16,8 @@ pub type State = BTreeMap<String, String>;
 /// The files besides the stores' own that the walked commands write.
 const FILES: [&str; 3] = ["blue/config", "joiner/.blue/config.yaml", "joiner/.git/hooks/post-commit"];
 
-/// The files in which work trees remember their sessions: they come and go.
-const MARKS: [&str; 2] = ["aperture/.git/blue-session", "fungal/.git/blue-session"];
+/// The repositories that are in sessions for a while.
+const AT_WORK: [&str; 2] = ["aperture", "fungal"];
 
 /// The world. It always lies at the same path, because paths are recorded in it.
 pub struct World {
@@ -119,12 +119,18 @@ impl World {
             Some(((*file).to_owned(), text))
         });
         state.extend(files);
-        let marks = MARKS.iter().map(|mark| {
-            let text = std::fs::read_to_string(self.sandbox.path().join("world").join(mark));
-            ((*mark).to_owned(), text.unwrap_or_else(|_| "no session".into()))
-        });
-        state.extend(marks);
+        state.extend(AT_WORK.map(|repo| (format!("session of {repo}"), self.session(repo))));
         state
+    }
+
+    /// Returns the session that a work tree is in. A file that names one which is over, or was never
+    /// there, is as good as none.
+    fn session(&self, repo: &str) -> String {
+        let mark = std::fs::read_to_string(self.folder(repo).join(".git/blue-session")).unwrap_or_default();
+        let id = mark.split(' ').next().unwrap_or_default().to_owned();
+        let file = format!("refs/blue/sessions/{repo}:{id}.json");
+        let is_open = |store: &PathBuf| self.sandbox.try_git(store, &["cat-file", "-e", &file]).status.success();
+        if !id.is_empty() && self.stores().iter().any(is_open) { id } else { "none".into() }
     }
 
     /// Returns every tree that a ref of the present state ever had, by the ref's name in a state.
