@@ -117,11 +117,16 @@ impl Ctx {
 
     /// Returns how stores wait.
     pub fn options(&self) -> Options {
-        Options { lock_timeout: self.env.lock_timeout(), seed: self.env.seed() }
+        options(&self.env)
     }
 }
 
 /// Returns the program's own identity, for what is nobody's doing.
 pub fn own_signature(time: jiff::Zoned) -> Signature {
     Signature { name: "git blue".into(), email: "git-blue@localhost".into(), time }
+}
+
+/// Returns how stores wait, and whether they use what they keep at hand.
+pub fn options(env: &Env) -> Options {
+    Options { lock_timeout: env.lock_timeout(), seed: env.seed(), cache: env.cache() }
 }

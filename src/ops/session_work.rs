@@ -12,7 +12,11 @@ use crate::{
         oid::Oid,
         session::{Session, Work},
     },
-    store::{Entry, Store, StoreError, StoreRef, layout, read},
+    store::{
+        Entry, Store, StoreError, StoreRef, layout,
+        overview::{Line, Overview},
+        read,
+    },
 };
 
 /// Returns the trees of the domains that a repository takes part in. One that cannot be read is left
@@ -21,13 +25,11 @@ use crate::{
 /// # Errors
 /// Where the domains cannot be listed, or reading fails for another reason than damage.
 pub fn start(store: &dyn Store, repo: &RepoName) -> Result<BTreeMap<DomainName, Oid>, OpError> {
+    let overview = Overview::open(store)?;
     let mut trees = BTreeMap::new();
-    for (name, tip) in store.domains()? {
-        match read::takes_part(store, &name, &tip, repo) {
-            Ok(true) => drop(trees.insert(name, store.commit(&tip)?.tree)),
-            Ok(false) => {}
-            Err(error) if error.is_damage() => {}
-            Err(error) => return Err(error.into()),
+    for line in overview.domains_of(repo) {
+        if overview.summary(line)?.takes_part(repo) {
+            trees.insert(line.name.clone(), line.tree);
         }
     }
     Ok(trees)
@@ -38,33 +40,43 @@ pub fn start(store: &dyn Store, repo: &RepoName) -> Result<BTreeMap<DomainName, 
 /// # Errors
 /// Where the domains cannot be listed, or reading fails for another reason than damage.
 pub fn since(store: &dyn Store, session: &Session) -> Result<(Work, Vec<String>), OpError> {
+    let overview = Overview::open(store)?;
     let (mut work, mut unreadable) = (Work::default(), Vec::new());
-    for (name, tip) in store.domains()? {
-        match add(store, session, &name, &tip, &mut work) {
+    for line in overview.domains() {
+        // What the repository left meanwhile it was in all the same.
+        let is_old = session.start.contains_key(&line.name);
+        let is_bound = line.repos.binary_search(&session.repo).is_ok();
+        if !is_old && !(is_bound && overview.summary(line)?.takes_part(&session.repo)) {
+            continue;
+        }
+        match add(store, session, line, &mut work) {
             Ok(()) => {}
-            Err(error) if error.is_damage() => unreadable.push(format!("{}: {error}", StoreRef::Domain(name))),
+            Err(error) if error.is_damage() => unreadable.push(format!("{}: {error}", domain(&line.name))),
             Err(error) => return Err(error.into()),
         }
     }
+    let names: Vec<_> = session.start.keys().map(|name| domain(name).to_string()).collect();
+    let lost = overview.damage().iter().filter(|damage| names.contains(&damage.file));
+    unreadable.extend(lost.map(|damage| format!("{}: {}", damage.file, damage.problem)));
     Ok((work, unreadable))
 }
 
-fn add(store: &dyn Store, session: &Session, name: &DomainName, tip: &Oid, work: &mut Work) -> Result<(), StoreError> {
-    let start = session.start.get(name);
-    // What the repository left meanwhile it was in all the same.
-    if start.is_none() && !read::takes_part(store, name, tip, &session.repo)? {
-        return Ok(());
-    }
-    work.active_domains.push(name.clone());
-    let domain = Domain { store, within: StoreRef::Domain(name.clone()), now: store.commit(tip)?.tree };
-    let watched = domain.imports(&session.repo)?;
-    let at = |contract: &ContractName| ContractRef { domain: name.clone(), contract: contract.clone() };
+fn domain(name: &DomainName) -> StoreRef {
+    StoreRef::Domain(name.clone())
+}
+
+fn add(store: &dyn Store, session: &Session, line: &Line, work: &mut Work) -> Result<(), StoreError> {
+    let start = session.start.get(&line.name);
+    work.active_domains.push(line.name.clone());
+    let held = Domain { store, within: domain(&line.name), now: line.tree };
+    let watched = held.imports(&session.repo)?;
+    let at = |contract: &ContractName| ContractRef { domain: line.name.clone(), contract: contract.clone() };
     work.contracts_watched.extend(watched.iter().map(at));
-    if start == Some(&domain.now) {
+    if start == Some(&line.tree) {
         return Ok(());
     }
-    for contract in domain.differing(start)? {
-        let owner = domain.owner(&contract, start)?;
+    for contract in held.differing(start)? {
+        let owner = held.owner(&contract, start)?;
         if owner.as_ref() == Some(&session.repo) {
             work.contracts_modified.push(at(&contract));
         } else if start.is_some() && watched.contains(&contract) {

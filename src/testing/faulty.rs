@@ -7,7 +7,7 @@ use crate::{
         name::{DomainName, RepoName},
         oid::Oid,
     },
-    store::{Change, CommitInfo, Entry, Lease, Objects, Store, StoreError, StoreRef},
+    store::{Cache, Change, CommitInfo, Entry, Lease, Objects, Store, StoreError, StoreRef},
 };
 
 /// A store that fails once.
@@ -88,6 +88,11 @@ impl Store for FaultyStore {
 
     fn broken_refs(&self) -> Result<Vec<String>, StoreError> {
         self.call(|store| store.broken_refs())
+    }
+
+    fn cache(&self) -> Option<&dyn Cache> {
+        // It has no failures to hand on.
+        self.inner.cache()
     }
 
     fn forget(&self, name: &StoreRef, expected: Oid) -> Result<(), StoreError> {
