@@ -44,9 +44,10 @@ pub fn since(store: &dyn Store, session: &Session) -> Result<(Work, Vec<String>)
     let (mut work, mut unreadable) = (Work::default(), Vec::new());
     for line in overview.domains() {
         // What the repository left meanwhile it was in all the same.
-        let is_old = session.start.contains_key(&line.name);
-        let is_bound = line.repos.binary_search(&session.repo).is_ok();
-        if !is_old && !(is_bound && overview.summary(line)?.takes_part(&session.repo)) {
+        let was_in = session.start.contains_key(&line.name);
+        let is_known = line.repos.binary_search(&session.repo).is_ok();
+        let is_in = was_in || (is_known && overview.summary(line)?.takes_part(&session.repo));
+        if !is_in {
             continue;
         }
         match add(store, session, line, &mut work) {
