@@ -20,6 +20,7 @@ mod manners;
 mod notifications;
 mod ownership;
 mod publishing;
+mod sessions;
 mod terminal;
 mod upkeep;
 mod which_realm;
