@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Operation, ctx::Ctx, realm_admin_join, realm_status};
+use super::{Operation, ctx::Ctx, realm_admin_join};
 use crate::{
     error::OpError,
     model::{
@@ -50,8 +50,13 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCompare>, OpError
         total,
         same,
         next_cursor,
-        unreadable: [&ours, &theirs].into_iter().flat_map(realm_status::unreadable).collect(),
+        unreadable: [&ours, &theirs].into_iter().flat_map(unreadable).collect(),
     }))
+}
+
+fn unreadable(view: &RealmView) -> Vec<String> {
+    let domains = view.domains.values().flat_map(|domain| &domain.damage);
+    view.damage.iter().chain(domains).map(|damage| format!("{}: {}", damage.file, damage.problem)).collect()
 }
 
 fn missing(of: &RealmView, from: &RealmView) -> Vec<RepoName> {

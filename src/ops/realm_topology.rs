@@ -7,9 +7,9 @@ use crate::{
     error::OpError,
     model::{
         name::{ContractName, DomainName, RepoName},
-        view::{DomainView, RealmView},
+        summary::DomainSummary,
     },
-    store::read,
+    store::overview::{Line, Overview},
     wire::{Answer, ContractTopology, DomainTopology, ImportTopology, RealmTopology},
 };
 
@@ -33,32 +33,32 @@ pub struct Request {
 /// Where the realm cannot be read, or has no such domain.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmTopology>, OpError> {
     let here = ctx.here()?;
-    let mut view = match &request.domain {
-        Some(name) => {
-            let domain = super::domain::get(&*here.store, name)?;
-            RealmView { domains: [(name.clone(), domain)].into(), ..RealmView::default() }
-        }
-        None => read::view(&*here.store)?,
-    };
-    let unreadable = realm_status::unreadable(&view);
-    let domains: Vec<_> = view.domains.values().map(domain).collect();
+    let overview = Overview::open(&*here.store)?;
+    let is_wanted = |line: &&Line| request.domain.as_ref().is_none_or(|wanted| *wanted == line.name);
+    let lines = overview.domains().iter().filter(is_wanted);
+    let summaries = lines.map(|line| overview.summary(line)).collect::<Result<Vec<_>, _>>()?;
+    if let (Some(wanted), true) = (&request.domain, summaries.is_empty()) {
+        super::domain::get(&*here.store, wanted)?;
+    }
+    let domains: Vec<_> = summaries.iter().map(domain).collect();
     let imports = || domains.iter().flat_map(|domain| &domain.contracts).flat_map(|contract| &contract.importers);
     let broken = imports().filter(|import| import.state == "broken").count();
-    let named = view.domains.values().flat_map(|domain| domain.info.members.iter().chain(domain.bindings.keys()));
-    let mut repos: BTreeSet<RepoName> = named.cloned().collect();
-    repos.extend(std::mem::take(&mut view.repos).into_keys());
+    let mut repos: BTreeSet<&RepoName> = summaries.iter().flat_map(DomainSummary::repos).collect();
+    if request.domain.is_none() {
+        repos.extend(overview.repos().keys());
+    }
     let answer = Answer::new(RealmTopology {
         realm: here.realm.clone(),
         current_repo: here.repo.clone(),
-        repos: repos.into_iter().collect(),
+        repos: repos.into_iter().cloned().collect(),
         domains,
         broken,
-        unreadable,
+        unreadable: realm_status::unreadable(&overview)?,
     });
     Ok(if broken > 0 { answer.next("git blue check: say why") } else { answer })
 }
 
-fn domain(view: &DomainView) -> DomainTopology {
+fn domain(view: &DomainSummary) -> DomainTopology {
     let imported = view.bindings.values().flat_map(|binding| &binding.imports).map(|import| &import.contract);
     let names: BTreeSet<&ContractName> = view.contracts.keys().chain(view.versions.keys()).chain(imported).collect();
     let contract = |name: &ContractName| ContractTopology {
