@@ -29,6 +29,8 @@ pub mod notifications_ack;
 pub mod notifications_list;
 pub mod pending;
 pub mod realm_admin_binding;
+pub mod realm_admin_cache_clear;
+pub mod realm_admin_cache_stats;
 pub mod realm_admin_contract;
 pub mod realm_admin_domain;
 pub mod realm_admin_init;
@@ -94,6 +96,8 @@ pub const TABLE: &[Operation] = &[
     realm_admin_domain::OPERATION,
     realm_admin_contract::OPERATION,
     realm_admin_binding::OPERATION,
+    realm_admin_cache_stats::OPERATION,
+    realm_admin_cache_clear::OPERATION,
     contract_list::OPERATION,
     contract_get::OPERATION,
     contract_log::OPERATION,

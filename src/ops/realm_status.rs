@@ -154,13 +154,13 @@ fn imports(overview: &Overview<'_>, repo: &RepoName) -> Result<Vec<ImportStatus>
 /// Returns every stored file that cannot be read, with what is wrong.
 ///
 /// # Errors
-/// Where a domain cannot be read at all.
+/// Where a domain cannot be read.
 pub fn unreadable(overview: &Overview<'_>) -> Result<Vec<String>, OpError> {
     let mut damage = overview.damage().to_vec();
     for line in overview.damaged() {
         damage.extend(overview.summary(line)?.damage);
     }
-    Ok(damage.into_iter().map(|damage| format!("{}: {}", damage.file, damage.problem)).collect())
+    Ok(damage.iter().map(ToString::to_string).collect())
 }
 
 fn with_next_steps(body: RealmStatus, joined: bool) -> Answer<RealmStatus> {

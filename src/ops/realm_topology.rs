@@ -34,23 +34,28 @@ pub struct Request {
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmTopology>, OpError> {
     let here = ctx.here()?;
     let overview = Overview::open(&*here.store)?;
-    let is_wanted = |line: &&Line| request.domain.as_ref().is_none_or(|wanted| *wanted == line.name);
-    let lines = overview.domains().iter().filter(is_wanted);
-    let summaries = lines.map(|line| overview.summary(line)).collect::<Result<Vec<_>, _>>()?;
-    if let (Some(wanted), true) = (&request.domain, summaries.is_empty()) {
-        super::domain::get(&*here.store, wanted)?;
+    let is_wanted = |line: &&Line| request.domain.as_ref().is_none_or(|domain| line.name == *domain);
+    let lines: Vec<_> = overview.domains().iter().filter(is_wanted).collect();
+    if let (Some(name), true) = (&request.domain, lines.is_empty()) {
+        // Either there is none, or it cannot be read.
+        super::domain::get(&*here.store, name)?;
     }
-    let domains: Vec<_> = summaries.iter().map(domain).collect();
-    let imports = || domains.iter().flat_map(|domain| &domain.contracts).flat_map(|contract| &contract.importers);
-    let broken = imports().filter(|import| import.state == "broken").count();
-    let mut repos: BTreeSet<&RepoName> = summaries.iter().flat_map(DomainSummary::repos).collect();
+    let mut domains = Vec::new();
+    let mut repos: BTreeSet<RepoName> = BTreeSet::new();
+    for line in lines {
+        let summary = overview.summary(line)?;
+        repos.extend(summary.info.members.iter().chain(summary.bindings.keys()).cloned());
+        domains.push(domain(&summary));
+    }
     if request.domain.is_none() {
-        repos.extend(overview.repos().keys());
+        repos.extend(overview.repos().keys().cloned());
     }
+    let imports = domains.iter().flat_map(|domain| &domain.contracts).flat_map(|contract| &contract.importers);
+    let broken = imports.filter(|import| import.state == "broken").count();
     let answer = Answer::new(RealmTopology {
         realm: here.realm.clone(),
         current_repo: here.repo.clone(),
-        repos: repos.into_iter().cloned().collect(),
+        repos: repos.into_iter().collect(),
         domains,
         broken,
         unreadable: realm_status::unreadable(&overview)?,

@@ -2,6 +2,7 @@
 //! are those of seed 002; a field that cannot be told is `null`, not left out.
 
 mod admin;
+mod cache;
 mod check;
 mod compare;
 mod contract;
@@ -16,6 +17,7 @@ mod topology;
 mod upkeep;
 
 pub use admin::{BindingSet, ContractAdded, DomainSet, Init, RealmInit, RealmJoin, RealmLeave};
+pub use cache::{CacheCleared, CacheStats};
 pub use check::RealmCheck;
 pub use compare::{ContractComparison, ContractSide, RealmCompare};
 pub use contract::{

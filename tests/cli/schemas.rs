@@ -102,6 +102,8 @@ fn every_operation_answers_as_its_schema_says() {
         ("access", &["realm", "admin", "domain", "--name", "more", "--repos", "access,fungal"]),
         ("access", &["realm", "admin", "contract", "--domain", "more", "--name", "c", "--owner", "access"]),
         ("access", &["realm", "admin", "binding", "--domain", "more", "--repo", "access", "--role", "both"]),
+        ("access", &["realm", "admin", "cache", "stats"]),
+        ("access", &["realm", "admin", "cache", "clear"]),
         ("access", &["contract", "list"]),
         ("access", &["contract", "get", contract]),
         ("access", &["contract", "log", contract]),

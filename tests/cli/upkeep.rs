@@ -134,3 +134,20 @@ fn a_write_that_leaves_much_behind_starts_packing() {
     assert!(loose() <= 26, "nothing was packed");
     world.ok(&world.path("fungal"), &["contract", "get", "s3-access/s3-permissions"]);
 }
+
+#[test]
+fn what_is_kept_at_hand_can_be_looked_at_and_cleared() {
+    let world = World::pair();
+    let dir = world.path("fungal");
+    let stats = |args: &[&str]| world.json(&dir, &[&["realm", "admin", "cache", "stats"], args].concat());
+    world.ok(&dir, &["realm", "admin", "cache", "clear"]);
+    assert_eq!((stats(&[])["usable"].clone(), stats(&[])["bytes"].clone()), (false.into(), serde_json::Value::Null));
+    world.ok(&dir, &["check", "--published", "--advisory"]);
+    let kept = stats(&[]);
+    assert_eq!(kept["usable"], true, "{kept}");
+    assert_eq!([&kept["domains"], &kept["examined"], &kept["contracts"]], [1, 1, 1], "{kept}");
+    assert_eq!(stats(&["--no-cache"])["file"], serde_json::Value::Null);
+    let freed = world.json(&dir, &["realm", "admin", "cache", "clear"]);
+    assert_eq!(freed["freed_bytes"], kept["bytes"]);
+    assert_eq!(world.json(&dir, &["realm", "admin", "cache", "clear"])["freed_bytes"], 0);
+}
