@@ -39,6 +39,7 @@ pub mod realm_list;
 pub mod realm_log;
 pub mod realm_status;
 pub mod realm_topology;
+pub mod tell;
 pub mod url;
 
 use schemars::{JsonSchema, Schema};

@@ -28,13 +28,13 @@ pub const OPERATION: Operation = Operation::read::<RealmStatus>(
 /// What is asked.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// Who is to be told.
-    pub reader: ReaderName,
+    /// Who is to be told; nobody where something else tells it.
+    pub reader: Option<ReaderName>,
 }
 
 impl Default for Request {
     fn default() -> Self {
-        Self { reader: pending::person() }
+        Self { reader: Some(pending::person()) }
     }
 }
 
@@ -46,8 +46,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
     let here = ctx.here()?;
     let view = read::view(&*here.store)?;
     let joined = here.repo.as_ref().is_some_and(|repo| view.repos.contains_key(repo));
-    let pending = match ctx.acting() {
-        Ok(acting) if joined => Pending::of(acting, &request.reader, ctx.env.now(), Some(&view))?,
+    let pending = match (ctx.acting(), &request.reader) {
+        (Ok(acting), Some(reader)) if joined => Pending::of(acting, reader, ctx.env.now(), Some(&view))?,
         _ => Pending::default(),
     };
     let is_told = |one: &Notification| one.state == State::Pending;

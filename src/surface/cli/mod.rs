@@ -6,12 +6,13 @@ mod difference;
 mod editor;
 mod hooks;
 mod install;
+mod mcp;
 mod notifications;
 mod output;
 mod pager;
 mod progress;
 mod realm;
-mod text;
+pub mod text;
 mod topology;
 mod upkeep;
 
@@ -99,6 +100,9 @@ enum Command {
     Gc(upkeep::Gc),
     #[command(about = ops::doctor::OPERATION.summary)]
     Doctor(upkeep::Doctor),
+    /// The realm for Claude and other MCP clients
+    #[command(subcommand)]
+    Mcp(mcp::Command),
     /// Man pages and completions
     #[command(subcommand)]
     Install(install::Command),
@@ -143,6 +147,13 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         return 0;
     }
     let Global { realm, color, no_pager, .. } = cli.global;
+    if let Command::Mcp(command) = cli.command {
+        // Its folder is that of each call.
+        return match command.run(&env, cli.global.directory.map(|_| env.cwd().to_owned()), realm) {
+            Ok(()) => 0,
+            Err(error) => output.error(&error),
+        };
+    }
     let outcome = app::ctx(env, realm.clone()).and_then(|ctx| {
         output.choose_pager(&ctx, !no_pager && operation.is_some_and(|operation| !operation.writes));
         output.choose_colour(&ctx, color);
@@ -212,7 +223,7 @@ fn dispatch(
         Command::Gc(arguments) => arguments.run(ctx, output),
         Command::Doctor(arguments) => arguments.run(ctx, output),
         Command::Install(command) => command.run(ctx, output),
-        Command::Hook { .. } => Ok(Verdict::Yes),
+        Command::Hook { .. } | Command::Mcp(_) => Ok(Verdict::Yes),
     }
 }
 
@@ -298,6 +309,7 @@ mod tests {
         // Short forms, plumbing, and what is of the command line itself have no operation of their own.
         found.retain(|path| {
             !matches!(path.join(" ").as_str(), "status" | "check" | "hook" | "install man" | "install completions")
+                && !path.starts_with(&["mcp".to_owned()])
         });
         let mut operations: Vec<Vec<String>> =
             ops::TABLE.iter().map(|operation| operation.cli.iter().map(|part| (*part).to_owned()).collect()).collect();
