@@ -12,6 +12,7 @@ mod schemas;
 mod client;
 
 mod bad_input;
+mod commands;
 mod detection;
 mod eras;
 mod limits;

@@ -149,8 +149,10 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
     let Global { realm, color, no_pager, .. } = cli.global;
     if let Command::Mcp(command) = cli.command {
         // Its folder is that of each call.
-        return match command.run(&env, cli.global.directory.map(|_| env.cwd().to_owned()), realm) {
-            Ok(()) => 0,
+        let folder = cli.global.directory.map(|_| env.cwd().to_owned());
+        return match command.run(&env, folder, realm, output) {
+            Ok(Verdict::Yes) => 0,
+            Ok(Verdict::No) => Kind::No.exit_code(),
             Err(error) => output.error(&error),
         };
     }

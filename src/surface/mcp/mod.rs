@@ -6,12 +6,14 @@
 
 mod arguments;
 mod body;
+pub mod config;
 mod desk;
 pub mod frame;
 mod lines;
 mod log;
 mod open;
 mod output;
+mod probe;
 mod project;
 mod server;
 mod settings;
@@ -25,6 +27,7 @@ use std::sync::Arc;
 use rmcp::service::{QuitReason, ServerInitializeError};
 use tokio::io::{AsyncRead, AsyncWrite};
 
+pub use probe::ask;
 pub use settings::Options;
 
 use self::{desk::Desk, log::Log, server::Server, settings::Settings, transport::Connection};
