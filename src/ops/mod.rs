@@ -24,6 +24,7 @@ pub mod inbox;
 pub mod init;
 mod log;
 pub mod message;
+pub mod names;
 pub mod notifications_ack;
 pub mod notifications_list;
 pub mod pending;
@@ -39,6 +40,7 @@ pub mod realm_list;
 pub mod realm_log;
 pub mod realm_status;
 pub mod realm_topology;
+pub mod stand;
 pub mod tell;
 pub mod url;
 

@@ -16,5 +16,6 @@ mod commands;
 mod detection;
 mod eras;
 mod limits;
+mod resources;
 mod telling;
 mod tools;

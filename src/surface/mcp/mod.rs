@@ -6,6 +6,7 @@
 
 mod arguments;
 mod body;
+mod complete;
 pub mod config;
 mod desk;
 pub mod frame;
@@ -15,11 +16,15 @@ mod open;
 mod output;
 mod probe;
 mod project;
+mod prompts;
+mod resources;
+mod roots;
 mod server;
 mod settings;
 mod steps;
 mod tools;
 mod transport;
+mod watch;
 mod weigh;
 
 use std::sync::Arc;

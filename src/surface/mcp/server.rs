@@ -1,37 +1,41 @@
 //! What the library calls: the requests of a client, in both eras of the protocol.
 
-use std::{borrow::Cow, sync::Arc, time::Duration};
+use std::{borrow::Cow, sync::Arc};
 
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
-        DiscoverResult, ErrorCode, Implementation, InputRequest, InputRequests, InputRequiredResult, InputResponses,
-        ListToolsResult, PaginatedRequestParams, ProtocolVersion, RequestId, ServerCapabilities, ServerConfig,
-        ToolAnnotations,
+        CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
+        ContentBlock, CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams,
+        GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+        ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+        ReadResourceResult, RequestId, ResourceContents, ServerCapabilities, ServerConfig, SubscribeRequestParams,
+        SubscriptionFilter, ToolAnnotations, UnsubscribeRequestParams,
     },
-    service::{NotificationContext, RequestContext},
+    service::{NotificationContext, RequestContext, SubscriptionContext},
 };
-use tokio::sync::Mutex;
 
 use super::{
     arguments::{Arguments, schema},
     body::to_string,
+    complete,
     desk::{Answer, Desk, Quiet, Teller},
     log::Log,
-    open::open,
+    open::{Project, open},
     project::{self, Lost, Roots},
+    prompts::PROMPTS,
+    resources::{self, MIME, Uri},
+    roots::{Asking, Outcome},
     settings::Settings,
     tools::{self, Call, Tool},
+    watch::{Watched, Watches},
 };
 use crate::{error::OpError, wire::Failure};
 
-/// How long a client may take to name its roots.
-const ROOTS_TIMEOUT: Duration = Duration::from_secs(5);
-/// Under which name a client of the stateless era is asked for its roots.
-const ROOTS: &str = "roots";
 /// How long a client may keep what does not change while the server runs.
 const STABLE_MS: u64 = 3_600_000;
+/// How long a client may keep a list that changes with the realm.
+const FRESH_MS: u64 = 5_000;
 
 /// What a client should know before its first call: below 2,000 characters.
 pub const INSTRUCTIONS: &str = "\
@@ -58,7 +62,8 @@ pub struct Server {
     settings: Arc<Settings>,
     desk: Arc<Desk>,
     quiet: Arc<Quiet>,
-    roots: Arc<Mutex<Roots>>,
+    asking: Arc<Asking>,
+    watches: Arc<Watches>,
     log: Log,
 }
 
@@ -69,13 +74,14 @@ impl Server {
             settings: Arc::new(settings),
             desk,
             quiet: Arc::default(),
-            roots: Arc::new(Mutex::new(Roots::Unasked)),
+            asking: Arc::new(Asking::new(log.clone())),
+            watches: Arc::default(),
             log,
         }
     }
 
     /// Runs a tool, if its project is known. What it answers lies on the desk then.
-    fn attempt(&self, tool: &Tool, arguments: &Arguments, id: &RequestId, roots: &Roots) -> Result<(), Lost> {
+    fn run(&self, tool: &Tool, arguments: &Arguments, id: &RequestId, roots: &Roots) -> Result<(), Lost> {
         let realm = arguments.parsed("realm")?;
         let project = project::find(&self.settings, arguments.text("cwd"), realm, roots)?;
         self.log.say(|| format!("{} in {}", tool.name(), project.folder.display()));
@@ -99,58 +105,26 @@ impl Server {
         Ok(())
     }
 
-    /// Returns the client's roots, or the question for them that a client of the stateless era has
-    /// to answer first.
-    async fn roots(
-        &self,
-        responses: Option<&InputResponses>,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<Roots, InputRequiredResult> {
-        if let Some(answer) = responses.and_then(|responses| responses.get(ROOTS)) {
-            return Ok(Roots::Known(folders(answer)));
-        }
-        if context.client_capabilities().is_none_or(|can| can.roots.is_none()) {
-            return Ok(Roots::Unknown("the client has none to name"));
-        }
-        if responses.is_some() {
-            return Ok(Roots::Unknown("the client did not name them"));
-        }
-        if context.protocol_version().is_some_and(|version| !version.has_initialize()) {
-            return Err(InputRequiredResult::from_input_requests(ask()));
-        }
-        let mut known = self.roots.lock().await;
-        if *known == Roots::Unasked {
-            *known = self.legacy_roots(context).await;
-        }
-        Ok(known.clone())
-    }
-
-    #[expect(deprecated, reason = "clients of the eras before 2026-07-28 are asked like this")]
-    async fn legacy_roots(&self, context: &RequestContext<RoleServer>) -> Roots {
-        match tokio::time::timeout(ROOTS_TIMEOUT, context.peer.list_roots()).await {
-            Ok(Ok(result)) => {
-                self.log.say(|| format!("roots: {}", result.roots.len()));
-                Roots::Known(result.roots.iter().filter_map(|root| project::root(&root.uri)).collect())
-            }
-            Ok(Err(error)) => {
-                self.log.say(|| format!("roots: {error}"));
-                Roots::Unknown("the client could not name them")
-            }
-            Err(_) => Roots::Unknown("the client did not answer in time"),
+    /// Returns the project of a resource: the realm's own, or where all realms are offered, any.
+    fn of_resource(&self, uri: &Uri, roots: &Roots) -> Result<Project, Lost> {
+        let realm = self.settings.all_realms.then(|| uri.realm.clone());
+        let project = project::find(&self.settings, None, realm, roots)?;
+        let ctx = open(&self.settings.env, &project)?;
+        match &ctx.here()?.realm == &uri.realm {
+            true => Ok(project),
+            false => Err(OpError::no("unknown-resource", format!("the realm here is not {}", uri.realm)).into()),
         }
     }
-}
 
-#[expect(deprecated, reason = "no later name for roots exists yet")]
-fn ask() -> InputRequests {
-    let request = InputRequest::ListRoots(rmcp::model::ListRootsRequest::default());
-    InputRequests::from([(ROOTS.to_owned(), request)])
-}
-
-/// Reads the folders of a list of roots.
-fn folders(answer: &serde_json::Value) -> Vec<std::path::PathBuf> {
-    let roots = answer["roots"].as_array().into_iter().flatten();
-    roots.filter_map(|root| project::root(root["uri"].as_str()?)).collect()
+    /// Finds the project of what is no tool call, without asking where that would take a turn.
+    async fn project(&self, context: &RequestContext<RoleServer>) -> Result<Project, ErrorData> {
+        let found = self.asking.attempt(None, context, |roots| project::find(&self.settings, None, None, roots)).await;
+        match found {
+            Outcome::Done(project) => Ok(project),
+            Outcome::Failed(error) => Err(refused(&error)),
+            Outcome::Asked(_) => Err(refused(&project::nowhere(&["the roots of the client are not known yet".into()]))),
+        }
+    }
 }
 
 /// Returns a failure as a client's model reads it: the cause, and what to do next.
@@ -176,9 +150,28 @@ pub fn listed(tool: &Tool, settings: &Settings) -> rmcp::model::Tool {
         .with_annotations(annotations)
 }
 
+/// Returns a failure where the protocol has no room for more than an error.
+fn refused(error: &OpError) -> ErrorData {
+    let message: String = error.message.chars().take(2_000).collect();
+    let data = serde_json::json!({"code": error.code, "next_steps": error.next_steps});
+    match error.code {
+        "unknown-resource" | "unknown-contract" | "unknown-domain" | "unknown-version" => {
+            ErrorData::resource_not_found(message, Some(data))
+        }
+        _ => ErrorData::invalid_params(message, Some(data)),
+    }
+}
+
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_resources_subscribe()
+            .enable_resources_list_changed()
+            .enable_prompts()
+            .enable_completions()
+            .build();
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("git-blue", env!("CARGO_PKG_VERSION")).with_title("git blue"))
             .with_instructions(INSTRUCTIONS)
@@ -216,42 +209,182 @@ impl ServerHandler for Server {
             return Err(ErrorData::invalid_params(message, None));
         };
         self.log.say(|| format!("call {}: {}", context.id, tool.name()));
-        let parameters = tool.all_parameters(&self.settings);
-        let arguments = match Arguments::read(request.arguments.unwrap_or_default(), &parameters) {
+        let arguments = request.arguments.unwrap_or_default();
+        let arguments = match Arguments::read(arguments, &tool.all_parameters(&self.settings)) {
             Ok(arguments) => arguments,
             Err(error) => return Ok(failed(&error).into()),
         };
-        let mut roots = match &request.input_responses {
-            Some(responses) => match responses.get(ROOTS) {
-                Some(answer) => Roots::Known(folders(answer)),
-                None => Roots::Unasked,
-            },
-            None => self.roots.lock().await.clone(),
-        };
-        loop {
+        let attempt = |roots: &Roots| {
             // Between here and the answer on the desk nothing else runs.
             if context.ct.is_cancelled() {
-                return Err(ErrorData::new(ErrorCode::INVALID_REQUEST, "cancelled", None));
+                return Err(OpError::no("cancelled", "cancelled").into());
             }
-            match self.attempt(tool, &arguments, &context.id, &roots) {
-                Ok(()) => return Ok(CallToolResult::success(Vec::new()).into()),
-                Err(Lost::Failed(error)) => return Ok(failed(&error).into()),
-                Err(Lost::Nowhere(tried)) if roots != Roots::Unasked => {
-                    self.log.say(|| format!("no project: {}", tried.join("; ")));
-                    return Ok(failed(&project::nowhere(&tried)).into());
+            self.run(tool, &arguments, &context.id, roots)
+        };
+        Ok(match self.asking.attempt(request.input_responses.as_ref(), &context, attempt).await {
+            Outcome::Done(()) => CallToolResult::success(Vec::new()).into(),
+            Outcome::Failed(error) => failed(&error).into(),
+            Outcome::Asked(question) => question.into(),
+        })
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let cursor = request.and_then(|request| request.cursor);
+        let start = cursor.map_or(Ok(0), |cursor| cursor.parse());
+        let start = start.map_err(|_| ErrorData::invalid_params("the cursor is none of this list's", None))?;
+        let project = self.project(&context).await?;
+        let (found, end) = {
+            let ctx = open(&self.settings.env, &project).map_err(|error| refused(&error))?;
+            ctx.here().and_then(|here| resources::list(here, start)).map_err(|error| refused(&error))?
+        };
+        // Whoever has seen the list hears when it changes.
+        self.watches.add(Watched::list(&self.settings.env, project), &self.settings.env, &context);
+        let mut list =
+            ListResourcesResult::with_all_items(found).with_ttl_ms(FRESH_MS).with_cache_scope(CacheScope::Private);
+        list.next_cursor = end.map(|end| end.to_string());
+        Ok(list)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let list = ListResourceTemplatesResult::with_all_items(resources::templates());
+        Ok(list.with_ttl_ms(STABLE_MS).with_cache_scope(CacheScope::Private))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let uri: Uri = request.uri.parse().map_err(|error| refused(&error))?;
+        let attempt = |roots: &Roots| {
+            let project = self.of_resource(&uri, roots)?;
+            let ctx = open(&self.settings.env, &project)?;
+            Ok(uri.what.read(&ctx)?)
+        };
+        match self.asking.attempt(request.input_responses.as_ref(), &context, attempt).await {
+            Outcome::Done(mut body) => {
+                if !body.next_steps.is_empty() {
+                    body.fields.insert("next_steps".into(), serde_json::json!(body.next_steps));
                 }
-                Err(Lost::Nowhere(_)) => {
-                    roots = match self.roots(request.input_responses.as_ref(), &context).await {
-                        Ok(roots) => roots,
-                        Err(question) => return Ok(question.into()),
-                    }
-                }
+                let text = super::weigh::harmless(&to_string(&body.fields));
+                let contents = ResourceContents::text(text, request.uri).with_mime_type(MIME);
+                let result = ReadResourceResult::new(vec![contents]).with_ttl_ms(FRESH_MS);
+                Ok(result.with_cache_scope(CacheScope::Private).into())
             }
+            Outcome::Failed(error) => Err(refused(&error)),
+            Outcome::Asked(question) => Ok(question.into()),
         }
     }
 
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let uri: Uri = request.uri.parse().map_err(|error| refused(&error))?;
+        let found = self.asking.attempt(None, &context, |roots| self.of_resource(&uri, roots)).await;
+        match found {
+            Outcome::Done(project) => {
+                let env = &self.settings.env;
+                self.watches.add(Watched::resource(env, project, &request.uri, &uri.what), env, &context);
+                Ok(())
+            }
+            Outcome::Failed(error) => Err(refused(&error)),
+            Outcome::Asked(_) => Err(ErrorData::invalid_params("which project is meant is not known yet", None)),
+        }
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.watches.remove(&request.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        let mut accepted = requested.clone();
+        accepted.tools_list_changed = None;
+        accepted.prompts_list_changed = None;
+        if let Some(uris) = &mut accepted.resource_subscriptions {
+            uris.retain(|uri| uri.parse::<Uri>().is_ok());
+        }
+        Some(accepted)
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let env = &self.settings.env;
+        let mut watched = Vec::new();
+        let asked = context.request_context();
+        if context.accepted().resources_list_changed == Some(true) {
+            watched.push(Watched::list(env, self.project(asked).await?));
+        }
+        for uri in context.accepted().resource_subscriptions.iter().flatten() {
+            let Ok(parsed) = uri.parse::<Uri>() else { continue };
+            match self.asking.attempt(None, asked, |roots| self.of_resource(&parsed, roots)).await {
+                Outcome::Done(project) => watched.push(Watched::resource(env, project, uri, &parsed.what)),
+                Outcome::Failed(error) => self.log.say(|| format!("not watched: {uri}: {}", error.message)),
+                Outcome::Asked(_) => self.log.say(|| format!("not watched: {uri}: no project")),
+            }
+        }
+        super::watch::listen(watched, env, &context).await;
+        Ok(())
+    }
+
+    async fn list_prompts(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let list = ListPromptsResult::with_all_items(PROMPTS.iter().map(|prompt| prompt.listed()).collect());
+        Ok(list.with_ttl_ms(STABLE_MS).with_cache_scope(CacheScope::Private))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let Some(prompt) = PROMPTS.iter().find(|prompt| prompt.name == request.name) else {
+            let names: Vec<_> = PROMPTS.iter().map(|prompt| prompt.name).collect();
+            return Err(ErrorData::invalid_params(format!("the prompts are {}", names.join(", ")), None));
+        };
+        let arguments = request.arguments.unwrap_or_default();
+        let attempt = |roots: &Roots| {
+            let project = project::find(&self.settings, None, None, roots)?;
+            let ctx = open(&self.settings.env, &project)?;
+            Ok(prompt.filled(&ctx, &self.settings.reader, &arguments)?)
+        };
+        match self.asking.attempt(request.input_responses.as_ref(), &context, attempt).await {
+            Outcome::Done(result) => Ok(result.into()),
+            Outcome::Failed(error) => Err(refused(&error)),
+            Outcome::Asked(question) => Ok(question.into()),
+        }
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let known = request.context.and_then(|context| context.arguments).unwrap_or_default();
+        let project = self.project(&context).await?;
+        let ctx = open(&self.settings.env, &project).map_err(|error| refused(&error))?;
+        let found = complete::values(&ctx, &request.argument.name, &request.argument.value, &known);
+        found.map(CompleteResult::new).map_err(|error| refused(&error))
+    }
+
     async fn on_roots_list_changed(&self, _context: NotificationContext<RoleServer>) {
-        *self.roots.lock().await = Roots::Unasked;
+        self.asking.forget().await;
     }
 
     async fn on_custom_request(

@@ -50,6 +50,11 @@ const CWD: Parameter = Parameter::optional("cwd", Kind::Text, "absolute folder o
 /// What every tool takes where there is more than one realm to choose from.
 const REALM: Parameter = Parameter::optional("realm", Kind::Text, "default: the repository's own");
 
+/// The lists of a realm's state.
+pub const STATUS_LISTS: Lists = &["repos", "imports", "unreadable", "domains", "domains.contracts", "domains.bindings"];
+/// The lists of a realm's topology.
+pub const TOPOLOGY_LISTS: Lists = &["repos", "unreadable", "domains", "domains.contracts"];
+
 /// Every tool, in the order in which clients see them.
 pub const TOOLS: &[Tool] = &[
     Tool {
@@ -58,7 +63,7 @@ pub const TOOLS: &[Tool] = &[
                 stand. Call it first, and to see what changed.",
         parameters: &[LIMIT, CURSOR],
         tells: true,
-        lists: &["repos", "imports", "unreadable", "domains", "domains.contracts", "domains.bindings"],
+        lists: STATUS_LISTS,
         run: realm_status,
     },
     Tool {
@@ -140,7 +145,7 @@ pub const TOOLS: &[Tool] = &[
         about: "Who provides what to whom: contracts with their exporters and importers, per domain.",
         parameters: &[Parameter::optional("domain", Kind::Text, "only this domain"), LIMIT, CURSOR],
         tells: true,
-        lists: &["repos", "unreadable", "domains", "domains.contracts"],
+        lists: TOPOLOGY_LISTS,
         run: realm_topology,
     },
     Tool {
