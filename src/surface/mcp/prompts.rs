@@ -15,6 +15,9 @@ use crate::{
     ops::{contract_get, contract_impact, ctx::Ctx, realm_check, realm_status, tell},
 };
 
+/// Returns what a prompt shows of the realm.
+type Data = fn(&Ctx, &ReaderName, &Map<String, Value>) -> Result<Body, OpError>;
+
 /// A prompt.
 pub struct Template {
     /// Its name.
@@ -23,7 +26,7 @@ pub struct Template {
     about: &'static str,
     arguments: &'static [(&'static str, &'static str)],
     task: &'static str,
-    data: fn(&Ctx, &ReaderName, &Map<String, Value>) -> Result<Body, OpError>,
+    data: Data,
 }
 
 /// Every prompt.

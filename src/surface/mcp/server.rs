@@ -110,7 +110,7 @@ impl Server {
         let realm = self.settings.all_realms.then(|| uri.realm.clone());
         let project = project::find(&self.settings, None, realm, roots)?;
         let ctx = open(&self.settings.env, &project)?;
-        match &ctx.here()?.realm == &uri.realm {
+        match ctx.here()?.realm == uri.realm {
             true => Ok(project),
             false => Err(OpError::no("unknown-resource", format!("the realm here is not {}", uri.realm)).into()),
         }
