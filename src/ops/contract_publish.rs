@@ -22,7 +22,7 @@ use crate::{
         version::Version,
         view::{DomainView, Subject},
     },
-    store::{Store, StoreRef, git::code::CodeRepo, layout, read},
+    store::{Store, StoreRef, git::code::CodeRepo, layout, overview::Overview, read},
     wire::{Answer, ContractPublish, Published},
 };
 
@@ -71,7 +71,7 @@ pub fn publish(
     branch: &str,
     request: &Request,
 ) -> Result<Answer<ContractPublish>, OpError> {
-    let sources = sources(acting)?;
+    let sources = sources(acting, Overview::if_kept(acting.store)?.as_ref())?;
     let candidate = candidate::read(code, &Files::at(code, commit)?, &sources)?;
     if !candidate.problems.is_empty() {
         return Err(unreadable(&candidate));
@@ -108,9 +108,13 @@ pub fn publish(
 ///
 /// # Errors
 /// Where the realm cannot be read.
-pub fn sources(acting: Acting<'_>) -> Result<Sources, OpError> {
+pub fn sources(acting: Acting<'_>, overview: Option<&Overview<'_>>) -> Result<Sources, OpError> {
     let mut sources = Sources::new();
-    for (name, tip) in acting.store.domains()? {
+    let domains = match overview {
+        Some(overview) => overview.domains_of(acting.repo).map(|line| (line.name.clone(), line.tip)).collect(),
+        None => acting.store.domains()?,
+    };
+    for (name, tip) in domains {
         let within = StoreRef::Domain(name.clone());
         let read = acting
             .store

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     error::OpError,
     model::{name::DomainName, oid::Oid},
-    store::{StoreRef, git::code::CodeRepo, layout, read},
+    store::{StoreRef, git::code::CodeRepo, layout, overview::Overview, read},
     wire::{Answer, ContractPublish},
 };
 
@@ -87,7 +87,7 @@ fn is_news(code: &CodeRepo, acting: Acting<'_>, commit: &Oid) -> Result<bool, Op
     if named.is_empty() && read::lookup(code, &tree, FOLDER)?.is_none() {
         return Ok(false);
     }
-    for (domain, source) in contract_publish::sources(acting)? {
+    for (domain, source) in contract_publish::sources(acting, Overview::if_kept(acting.store)?.as_ref())? {
         named.remove(domain.as_str());
         if !code.has(&source.commit) || said(&code.tree_of(&source.commit)?, &domain)? != said(&tree, &domain)? {
             return Ok(true);

@@ -9,6 +9,7 @@ use super::{
 use crate::{
     error::OpError,
     model::name::ReaderName,
+    store::overview::Overview,
     wire::{
         Answer, Notification, NotificationFilter, NotificationSummary, NotificationsList, PageRequest, State, page,
     },
@@ -46,7 +47,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
     let acting = ctx.acting()?;
     let now = ctx.env.now();
     let inbox = Inbox::open(acting.store, acting.repo, &request.reader)?;
-    let mut all = Pending::of(acting, &request.reader, now, None)?.notifications;
+    let mut all = Pending::of(acting, &request.reader, now, &Overview::open(acting.store)?)?.notifications;
     all.extend(inbox.told.into_iter().map(|told| seen(told, now)));
     all.sort_by_cached_key(key);
     let count = |state| all.iter().filter(|one| one.state == state).count();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Operation, ctx::Ctx, realm_admin_join, realm_status};
+use super::{Operation, ctx::Ctx, realm_admin_join, realm_topology};
 use crate::{
     error::OpError,
     model::{
@@ -50,7 +50,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCompare>, OpError
         total,
         same,
         next_cursor,
-        unreadable: [&ours, &theirs].into_iter().flat_map(realm_status::unreadable).collect(),
+        unreadable: [&ours, &theirs].into_iter().flat_map(realm_topology::unreadable).collect(),
     }))
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Operation, ctx::Ctx, realm_status};
+use super::{Operation, ctx::Ctx};
 use crate::{
     error::OpError,
     model::{
@@ -40,7 +40,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmTopology>, OpErro
         }
         None => read::view(&*here.store)?,
     };
-    let unreadable = realm_status::unreadable(&view);
+    let unreadable = unreadable(&view);
     let domains: Vec<_> = view.domains.values().map(domain).collect();
     let imports = || domains.iter().flat_map(|domain| &domain.contracts).flat_map(|contract| &contract.importers);
     let broken = imports().filter(|import| import.state == "broken").count();
@@ -56,6 +56,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmTopology>, OpErro
         unreadable,
     });
     Ok(if broken > 0 { answer.next("git blue check: say why") } else { answer })
+}
+
+/// Returns every stored file that cannot be read, with what is wrong.
+pub fn unreadable(view: &RealmView) -> Vec<String> {
+    let domains = view.domains.values().flat_map(|domain| &domain.damage);
+    view.damage.iter().chain(domains).map(|damage| format!("{}: {}", damage.file, damage.problem)).collect()
 }
 
 fn domain(view: &DomainView) -> DomainTopology {

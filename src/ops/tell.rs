@@ -8,7 +8,7 @@ use super::{
 use crate::{
     error::OpError,
     model::{name::ReaderName, oid::Oid},
-    store::StoreRef,
+    store::{StoreRef, overview::Overview},
     wire::{Notification, State},
 };
 
@@ -33,7 +33,7 @@ pub fn due(
     now: jiff::Timestamp,
     fits: impl FnMut(&Notification) -> bool,
 ) -> Result<Telling, OpError> {
-    let pending = Pending::of(acting, reader, now, None)?;
+    let pending = Pending::of(acting, reader, now, &Overview::open(acting.store)?)?;
     let due = || pending.notifications.iter().filter(|one| one.state == State::Pending);
     let mut fits = fits;
     let notifications: Vec<_> = due().take(MAX_TOLD).take_while(|one| fits(one)).cloned().collect();

@@ -6,7 +6,6 @@ use serde_json::{Map, Value, json};
 
 use super::{
     body::{Body, page, to_string},
-    tools,
     weigh::harmless,
 };
 use crate::{
@@ -129,9 +128,9 @@ fn release(ctx: &Ctx, _: &ReaderName, _: &Map<String, Value>) -> Result<Body, Op
 
 /// How this repository's imports stand.
 fn status(ctx: &Ctx) -> Result<Body, OpError> {
-    let (answer, _) = realm_status::run(ctx, &realm_status::Request { reader: None })?;
+    let (answer, _) = realm_status::run(ctx, &realm_status::Request { reader: None, ..Default::default() })?;
     let mut body = Body::of(&answer);
     body.fields.retain(|name, _| ["realm", "current_repo", "imports"].contains(&name.as_str()));
-    page(&mut body, tools::STATUS_LISTS, None, None)?;
+    page(&mut body, &["imports"], None, None)?;
     Ok(body)
 }

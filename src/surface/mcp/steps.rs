@@ -32,6 +32,7 @@ mod tests {
             ("git blue realm status", "realm_status"),
             ("git blue check --strict", "git blue check --strict"),
             ("git blue contract gets", "git blue contract gets"),
+            ("git blue contract list shows those there are", "contract_list shows those there are"),
             ("git blue init --realm NAME", "git blue init --realm NAME"),
             ("You own this contract.", "You own this contract."),
         ] {

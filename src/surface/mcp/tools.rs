@@ -50,8 +50,6 @@ const CWD: Parameter = Parameter::optional("cwd", Kind::Text, "absolute folder o
 /// What every tool takes where there is more than one realm to choose from.
 const REALM: Parameter = Parameter::optional("realm", Kind::Text, "default: the repository's own");
 
-/// The lists of a realm's state.
-pub const STATUS_LISTS: Lists = &["repos", "imports", "unreadable", "domains", "domains.contracts", "domains.bindings"];
 /// The lists of a realm's topology.
 pub const TOPOLOGY_LISTS: Lists = &["repos", "unreadable", "domains", "domains.contracts"];
 
@@ -63,7 +61,7 @@ pub const TOOLS: &[Tool] = &[
                 stand. Call it first, and to see what changed.",
         parameters: &[LIMIT, CURSOR],
         tells: true,
-        lists: STATUS_LISTS,
+        lists: &[],
         run: realm_status,
     },
     Tool {
@@ -95,6 +93,14 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &[],
         run: contract_get,
+    },
+    Tool {
+        operation: &ops::contract_list::OPERATION,
+        about: "The contracts of the realm or of one domain, in pages. Call it where realm_status says there are more.",
+        parameters: &[Parameter::optional("domain", Kind::Text, "only this domain"), LIMIT, CURSOR],
+        tells: true,
+        lists: &[],
+        run: contract_list,
     },
     Tool {
         operation: &ops::notifications_list::OPERATION,
@@ -221,15 +227,14 @@ impl Call<'_> {
     }
 
     /// Asks for a page, and for a smaller one while it does not fit a message.
-    fn paged(&self, ask: impl Fn(PageRequest) -> Result<Body, OpError>) -> Result<Body, OpError> {
-        let mut limit = self.arguments.count("limit").unwrap_or(50).min(1_000);
+    fn paged(&self, usual: usize, ask: impl Fn(PageRequest) -> Result<Body, OpError>) -> Result<Body, OpError> {
+        let mut limit = self.arguments.count("limit").unwrap_or(usual).min(1_000);
         loop {
             let mut body =
                 ask(PageRequest { limit: Some(limit), cursor: self.arguments.text("cursor").map(str::to_owned) })?;
             if body.fits() || limit == 1 {
                 if let Some(cursor) = body.fields.get("next_cursor").and_then(serde_json::Value::as_str) {
-                    let step = format!("call again with cursor {cursor:?}: what follows");
-                    body.next_steps.push(step);
+                    body.next_steps.push(format!("call again with cursor {cursor}: what follows"));
                 }
                 return Ok(body);
             }
@@ -239,8 +244,10 @@ impl Call<'_> {
 }
 
 fn realm_status(call: &Call<'_>) -> Result<Body, OpError> {
-    let (answer, _) = ops::realm_status::run(call.ctx, &ops::realm_status::Request { reader: None })?;
-    Ok(Body::of(&answer))
+    call.paged(20, |page| {
+        let (answer, _) = ops::realm_status::run(call.ctx, &ops::realm_status::Request { reader: None, page })?;
+        Ok(Body::of(&answer))
+    })
 }
 
 fn realm_check(call: &Call<'_>) -> Result<Body, OpError> {
@@ -280,6 +287,14 @@ fn contract_get(call: &Call<'_>) -> Result<Body, OpError> {
     Ok(body)
 }
 
+fn contract_list(call: &Call<'_>) -> Result<Body, OpError> {
+    let domain = call.arguments.parsed("domain")?;
+    call.paged(100, |page| {
+        let request = ops::contract_list::Request { domain: domain.clone(), page };
+        Ok(Body::of(&ops::contract_list::run(call.ctx, &request)?))
+    })
+}
+
 fn notifications_list(call: &Call<'_>) -> Result<Body, OpError> {
     let filter = match call.arguments.text("state") {
         Some("pending") => NotificationFilter::Pending,
@@ -287,7 +302,7 @@ fn notifications_list(call: &Call<'_>) -> Result<Body, OpError> {
         Some("expired") => NotificationFilter::Expired,
         _ => NotificationFilter::All,
     };
-    call.paged(|page| {
+    call.paged(50, |page| {
         let request = ops::notifications_list::Request { reader: call.reader.clone(), filter, page };
         Ok(Body::of(&ops::notifications_list::run(call.ctx, &request)?))
     })
@@ -295,7 +310,7 @@ fn notifications_list(call: &Call<'_>) -> Result<Body, OpError> {
 
 fn realm_log(call: &Call<'_>) -> Result<Body, OpError> {
     let domain = call.arguments.parsed("domain")?;
-    call.paged(|page| {
+    call.paged(50, |page| {
         let answer = ops::realm_log::run(call.ctx, &ops::realm_log::Request { domain: domain.clone(), page })?;
         let mut body = Body::of(&answer);
         if !call.is_full()
@@ -334,7 +349,7 @@ fn realm_list(call: &Call<'_>) -> Result<Body, OpError> {
 
 fn realm_compare(call: &Call<'_>) -> Result<Body, OpError> {
     let other: crate::model::name::RealmName = call.arguments.needed("other")?;
-    call.paged(|page| {
+    call.paged(50, |page| {
         let request = ops::realm_compare::Request { other: other.clone(), page };
         Ok(Body::of(&ops::realm_compare::run(call.ctx, &request)?))
     })
