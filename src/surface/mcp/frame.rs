@@ -60,7 +60,7 @@ fn known(message: ClientJsonRpcMessage) -> Frame {
         && let ClientRequest::CustomRequest(custom) = &request.request
         && METHODS.contains(&custom.method.as_str())
     {
-        let message = format!("the parameters of {} are not as they should be", custom.method);
+        let message = format!("the parameters of {:?} are not as they should be", custom.method);
         return Frame::Wrong(JsonRpcError::new(Some(request.id.clone()), ErrorData::invalid_params(message, None)));
     }
     Frame::Message(Box::new(message))
@@ -85,7 +85,8 @@ fn wrong(line: &[u8], error: &serde_json::Error) -> Frame {
         // A notification is never answered, whatever is wrong with it.
         (Some(Value::String(_)), false) => Frame::Nothing,
         (Some(Value::String(method)), true) if id.is_some() => {
-            refused(id, ErrorCode::INVALID_PARAMS, format!("the parameters of {method} are not as they should be"))
+            let method: String = method.chars().take(100).collect();
+            refused(id, ErrorCode::INVALID_PARAMS, format!("the parameters of {method:?} are not as they should be"))
         }
         (Some(Value::String(_)), true) => invalid(None, "id must be a string or a whole number"),
         (Some(_), _) => invalid(id, "method must be a string"),
