@@ -25,13 +25,14 @@ test: ## Run every test (with cargo-nextest where it is installed)
 	fi
 
 test-peers: ## Run the suites that need other programs installed
-	@command -v strace >/dev/null || { echo "strace is missing: apt-get install strace" >&2; exit 1; }
+	@for program in strace zsh fish man mandoc dot; do command -v $$program >/dev/null || { \
+		echo "$$program is missing: apt-get install strace zsh fish man-db mandoc graphviz" >&2; exit 1; }; done
 	@test -x "$(PEERS)/py/bin/python" && test -x "$(PEERS)/node_modules/.bin/mcp-inspector" || \
 		{ echo "other people's MCP clients are missing below $(PEERS): .ci/run installs them" >&2; exit 1; }
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
-		set -x; $(CARGO) nextest run --locked --features peers --test syscalls --test mcp_peers --success-output final; \
+		set -x; $(CARGO) nextest run --locked --features peers --test syscalls --test shells --test mcp_peers --success-output final; \
 	else \
-		set -x; $(CARGO) test --locked --features peers --test syscalls --test mcp_peers -- --nocapture; \
+		set -x; $(CARGO) test --locked --features peers --test syscalls --test shells --test mcp_peers -- --nocapture; \
 	fi
 
 torture: ## Many processes, ten thousand changes, two hundred kills, every system call (half an hour)

@@ -54,8 +54,12 @@ pub fn run(ctx: &Ctx) -> Result<Option<Answer<ContractPublish>>, OpError> {
     contract_publish::publish(ctx, acting, code, &commit, &branch, &Request::default()).map(Some)
 }
 
-/// A repository that left its realm may keep its files; they say nothing to anybody then.
-fn is_joined(acting: Acting<'_>) -> Result<bool, OpError> {
+/// Returns whether the repository is in its realm: one that left may keep its files, which say
+/// nothing to anybody then.
+///
+/// # Errors
+/// Where the realm cannot be read.
+pub fn is_joined(acting: Acting<'_>) -> Result<bool, OpError> {
     let Some(tip) = acting.store.tip(&StoreRef::Realm)? else {
         return Ok(false);
     };

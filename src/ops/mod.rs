@@ -16,6 +16,7 @@ pub mod contract_retire;
 pub mod contract_yank;
 pub mod ctx;
 pub mod doctor;
+mod doctor_sessions;
 pub mod domain;
 pub mod gc;
 pub mod hook_publish;
@@ -29,6 +30,8 @@ pub mod notifications_ack;
 pub mod notifications_list;
 pub mod pending;
 pub mod realm_admin_binding;
+pub mod realm_admin_cache_clear;
+pub mod realm_admin_cache_stats;
 pub mod realm_admin_contract;
 pub mod realm_admin_domain;
 pub mod realm_admin_init;
@@ -40,6 +43,14 @@ pub mod realm_list;
 pub mod realm_log;
 pub mod realm_status;
 pub mod realm_topology;
+pub mod session;
+pub mod session_list;
+pub mod session_mark;
+pub mod session_start;
+pub mod session_status;
+pub mod session_stop;
+pub mod session_upkeep;
+pub mod session_work;
 pub mod stand;
 pub mod tell;
 pub mod url;
@@ -96,6 +107,8 @@ pub const TABLE: &[Operation] = &[
     realm_admin_domain::OPERATION,
     realm_admin_contract::OPERATION,
     realm_admin_binding::OPERATION,
+    realm_admin_cache_stats::OPERATION,
+    realm_admin_cache_clear::OPERATION,
     contract_list::OPERATION,
     contract_get::OPERATION,
     contract_log::OPERATION,
@@ -105,6 +118,10 @@ pub const TABLE: &[Operation] = &[
     contract_edit::OPERATION,
     contract_retire::OPERATION,
     contract_yank::OPERATION,
+    session_start::OPERATION,
+    session_status::OPERATION,
+    session_list::OPERATION,
+    session_stop::OPERATION,
     notifications_list::OPERATION,
     notifications_ack::OPERATION,
     hooks::INSTALL,

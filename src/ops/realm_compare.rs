@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{Operation, ctx::Ctx, realm_admin_join, realm_topology};
+use super::{Operation, ctx::Ctx, realm_admin_join};
 use crate::{
     error::OpError,
     model::{
         contract::Contract,
         name::{ContractName, DomainName, RealmName, RepoName},
-        view::RealmView,
     },
-    store::{git::GitStore, read},
+    store::{Store, git::GitStore, overview::Overview, read},
     wire::{Answer, ContractComparison, ContractSide, PageRequest, RealmCompare, page},
 };
 
@@ -37,8 +36,12 @@ pub struct Request {
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCompare>, OpError> {
     let here = ctx.here()?;
     let known = realm_admin_join::known(ctx, &request.other)?;
-    let (ours, theirs) = (read::view(&*here.store)?, read::view(&GitStore::open(&known.path, ctx.options())?)?);
-    let (differences, same) = differences(&sides(&ours), &sides(&theirs));
+    let other = GitStore::open(&known.path, ctx.options())?;
+    let (ours, theirs) = (Overview::open(&*here.store)?, Overview::open(&other)?);
+    let mut unreadable = Vec::new();
+    let [our_sides, their_sides] =
+        [(&*here.store, &ours), (&other as &dyn Store, &theirs)].map(|(store, all)| sides(store, all, &mut unreadable));
+    let (differences, same) = differences(&our_sides?, &their_sides?);
     let total = differences.len();
     let (differences, next_cursor) = page(differences, &request.page, |one| format!("{}/{}", one.domain, one.contract));
     Ok(Answer::new(RealmCompare {
@@ -50,26 +53,35 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCompare>, OpError
         total,
         same,
         next_cursor,
-        unreadable: [&ours, &theirs].into_iter().flat_map(realm_topology::unreadable).collect(),
+        unreadable,
     }))
 }
 
-fn missing(of: &RealmView, from: &RealmView) -> Vec<RepoName> {
-    of.repos.keys().filter(|repo| !from.repos.contains_key(repo)).cloned().collect()
+fn missing(of: &Overview<'_>, from: &Overview<'_>) -> Vec<RepoName> {
+    of.repos().keys().filter(|repo| !from.repos().contains_key(*repo)).cloned().collect()
 }
 
 type Sides = BTreeMap<(DomainName, ContractName), ContractSide>;
 
-fn sides(view: &RealmView) -> Sides {
-    let side = |contract: &Contract| ContractSide {
+/// Returns what a realm holds. A domain is read whole, for what its contracts hash to, and only its
+/// hashes are kept.
+fn sides(store: &dyn Store, overview: &Overview<'_>, unreadable: &mut Vec<String>) -> Result<Sides, OpError> {
+    unreadable.extend(overview.damage().iter().map(ToString::to_string));
+    let mut sides = Sides::new();
+    for line in overview.domains() {
+        let domain = read::domain_at(store, &line.name, &line.tip)?;
+        unreadable.extend(domain.damage.iter().map(ToString::to_string));
+        sides.extend(domain.contracts.into_iter().map(|(name, contract)| ((line.name.clone(), name), side(&contract))));
+    }
+    Ok(sides)
+}
+
+fn side(contract: &Contract) -> ContractSide {
+    ContractSide {
         version: contract.version.clone(),
         owner: contract.owner.clone(),
         content_hash: contract.computed_content_hash(),
-    };
-    let contracts = view.domains.iter().flat_map(|(domain, view)| {
-        view.contracts.iter().map(move |(name, contract)| ((domain.clone(), name.clone()), side(contract)))
-    });
-    contracts.collect()
+    }
 }
 
 /// Returns what is not the same, sorted, and how many contracts are.

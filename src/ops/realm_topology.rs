@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::{Operation, ctx::Ctx};
+use super::{Operation, ctx::Ctx, realm_status};
 use crate::{
     error::OpError,
     model::{
         name::{ContractName, DomainName, RepoName},
-        view::{DomainView, RealmView},
+        summary::DomainSummary,
     },
-    store::read,
+    store::overview::{Line, Overview},
     wire::{Answer, ContractTopology, DomainTopology, ImportTopology, RealmTopology},
 };
 
@@ -33,38 +33,37 @@ pub struct Request {
 /// Where the realm cannot be read, or has no such domain.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmTopology>, OpError> {
     let here = ctx.here()?;
-    let mut view = match &request.domain {
-        Some(name) => {
-            let domain = super::domain::get(&*here.store, name)?;
-            RealmView { domains: [(name.clone(), domain)].into(), ..RealmView::default() }
-        }
-        None => read::view(&*here.store)?,
-    };
-    let unreadable = unreadable(&view);
-    let domains: Vec<_> = view.domains.values().map(domain).collect();
-    let imports = || domains.iter().flat_map(|domain| &domain.contracts).flat_map(|contract| &contract.importers);
-    let broken = imports().filter(|import| import.state == "broken").count();
-    let named = view.domains.values().flat_map(|domain| domain.info.members.iter().chain(domain.bindings.keys()));
-    let mut repos: BTreeSet<RepoName> = named.cloned().collect();
-    repos.extend(std::mem::take(&mut view.repos).into_keys());
+    let overview = Overview::open(&*here.store)?;
+    let is_wanted = |line: &&Line| request.domain.as_ref().is_none_or(|domain| line.name == *domain);
+    let lines: Vec<_> = overview.domains().iter().filter(is_wanted).collect();
+    if let (Some(name), true) = (&request.domain, lines.is_empty()) {
+        // Either there is none, or it cannot be read.
+        super::domain::get(&*here.store, name)?;
+    }
+    let mut domains = Vec::new();
+    let mut repos: BTreeSet<RepoName> = BTreeSet::new();
+    for line in lines {
+        let summary = overview.summary(line)?;
+        repos.extend(summary.info.members.iter().chain(summary.bindings.keys()).cloned());
+        domains.push(domain(&summary));
+    }
+    if request.domain.is_none() {
+        repos.extend(overview.repos().keys().cloned());
+    }
+    let imports = domains.iter().flat_map(|domain| &domain.contracts).flat_map(|contract| &contract.importers);
+    let broken = imports.filter(|import| import.state == "broken").count();
     let answer = Answer::new(RealmTopology {
         realm: here.realm.clone(),
         current_repo: here.repo.clone(),
         repos: repos.into_iter().collect(),
         domains,
         broken,
-        unreadable,
+        unreadable: realm_status::unreadable(&overview)?,
     });
     Ok(if broken > 0 { answer.next("git blue check: say why") } else { answer })
 }
 
-/// Returns every stored file that cannot be read, with what is wrong.
-pub fn unreadable(view: &RealmView) -> Vec<String> {
-    let domains = view.domains.values().flat_map(|domain| &domain.damage);
-    view.damage.iter().chain(domains).map(|damage| format!("{}: {}", damage.file, damage.problem)).collect()
-}
-
-fn domain(view: &DomainView) -> DomainTopology {
+fn domain(view: &DomainSummary) -> DomainTopology {
     let imported = view.bindings.values().flat_map(|binding| &binding.imports).map(|import| &import.contract);
     let names: BTreeSet<&ContractName> = view.contracts.keys().chain(view.versions.keys()).chain(imported).collect();
     let contract = |name: &ContractName| ContractTopology {

@@ -1,7 +1,7 @@
 //! How a part of a realm stands: equal before and after means that nothing in it has changed. For
 //! whoever waits for a change.
 
-use super::{ctx::Here, names};
+use super::{ctx::Ctx, names};
 use crate::{
     error::OpError,
     model::{name::ContractRef, version::Version},
@@ -23,7 +23,8 @@ pub enum Part {
 ///
 /// # Errors
 /// Where the store cannot be read.
-pub fn of(here: &Here, part: &Part) -> Result<String, OpError> {
+pub fn of(ctx: &Ctx, part: &Part) -> Result<String, OpError> {
+    let here = ctx.here()?;
     Ok(match part {
         Part::Realm => {
             let mut tips = vec![here.store.tip(&StoreRef::Realm)?.map(|tip| tip.to_string()).unwrap_or_default()];
@@ -32,8 +33,8 @@ pub fn of(here: &Here, part: &Part) -> Result<String, OpError> {
         }
         Part::Names => {
             let mut all = Vec::new();
-            for domain in names::domains(here)? {
-                all.extend(names::contracts(here, &domain)?.into_iter().map(|name| format!("{domain}/{name}")));
+            for (domain, _) in here.store.domains()? {
+                all.extend(names::contracts(ctx, &domain)?.into_iter().map(|name| format!("{domain}/{name}")));
             }
             all.join("\n")
         }

@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::model::{
     name::{ContractName, DomainName, ReaderName, RepoName},
+    session::SessionId,
     version::Version,
 };
 
@@ -15,12 +16,16 @@ pub enum StoreRef {
     Realm,
     /// One domain.
     Domain(DomainName),
+    /// The sessions of a repository.
+    Sessions(RepoName),
     /// What a repository's readers were told: one reader's, or the repository's shared inbox.
     Inbox(RepoName, Option<ReaderName>),
 }
 
 /// Where the refs of domains lie.
 pub const DOMAINS: &str = "refs/blue/domains/";
+/// Where the refs of sessions lie.
+pub const SESSIONS: &str = "refs/blue/sessions/";
 /// Where the refs of inboxes lie.
 pub const INBOXES: &str = "refs/blue/local/inbox/";
 
@@ -48,6 +53,7 @@ impl StoreRef {
         match self {
             Self::Realm => "_realm".into(),
             Self::Domain(domain) => domain.to_string(),
+            Self::Sessions(repo) => format!("_sessions-{repo}"),
             Self::Inbox(..) => "_local".into(),
         }
     }
@@ -58,6 +64,7 @@ impl fmt::Display for StoreRef {
         match self {
             Self::Realm => f.write_str("refs/blue/realm"),
             Self::Domain(domain) => write!(f, "{DOMAINS}{domain}"),
+            Self::Sessions(repo) => write!(f, "{SESSIONS}{repo}"),
             Self::Inbox(repo, None) => write!(f, "{INBOXES}{repo}/shared"),
             Self::Inbox(repo, Some(reader)) => write!(f, "{INBOXES}{repo}/reader/{reader}"),
         }
@@ -131,6 +138,16 @@ pub fn source(repo: &RepoName) -> TreePath {
     TreePath(format!("{SOURCES}/{repo}.json"))
 }
 
+/// `<id>.json`: a session that goes on.
+pub fn session(id: &SessionId) -> TreePath {
+    TreePath(format!("{id}.json"))
+}
+
+/// `ended/<id>.json`: a session that is over, out of the way of those who look for the others.
+pub fn ended_session(id: &SessionId) -> TreePath {
+    TreePath(format!("{ENDED}/{id}.json"))
+}
+
 /// `baselines/<domain>`: in an inbox, the domain's tree as the reader last knew it.
 pub fn baseline(domain: &DomainName) -> TreePath {
     TreePath(format!("{BASELINES}/{domain}"))
@@ -156,6 +173,8 @@ pub const VERSIONS: &str = "versions";
 pub const BINDINGS: &str = "bindings";
 /// The folder of last published commits in a domain's tree.
 pub const SOURCES: &str = "sources";
+/// The folder of sessions that are over, in the tree of a repository's sessions.
+pub const ENDED: &str = "ended";
 /// The folder of known trees in an inbox's tree.
 pub const BASELINES: &str = "baselines";
 /// The folder of trees as they were on joining, in a shared inbox's tree.

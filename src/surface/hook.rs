@@ -6,7 +6,7 @@ use crate::{
     app,
     env::Env,
     error::OpError,
-    ops::hook_publish,
+    ops::{hook_publish, session},
     wire::{ContractPublish, Published},
 };
 
@@ -20,6 +20,7 @@ pub fn run(env: Env, event: &str) -> Option<String> {
     match hook_publish::run(&ctx) {
         Ok(answer) => {
             let answer = answer?;
+            session::touch(&ctx);
             background::pack_if_due(&ctx);
             told(&answer.body)
         }

@@ -2,6 +2,7 @@
 //! are those of seed 002; a field that cannot be told is `null`, not left out.
 
 mod admin;
+mod cache;
 mod check;
 mod compare;
 mod contract;
@@ -12,10 +13,12 @@ mod page;
 mod publish;
 mod realm;
 pub mod schema;
+mod session;
 mod topology;
 mod upkeep;
 
 pub use admin::{BindingSet, ContractAdded, DomainSet, Init, RealmInit, RealmJoin, RealmLeave};
+pub use cache::{CacheCleared, CacheStats};
 pub use check::RealmCheck;
 pub use compare::{ContractComparison, ContractSide, RealmCompare};
 pub use contract::{
@@ -33,7 +36,9 @@ pub use realm::{
     DomainBinding, DomainContract, DomainStatus, ImportStatus, LogEntry, RealmLine, RealmList, RealmLog, RealmStatus,
     RepoLine, Role,
 };
+pub use session::{SessionInfo, SessionLine, SessionList, SessionStart, SessionStatus, SessionStop, SessionSummary};
 pub use topology::{ContractTopology, DomainTopology, ImportTopology, RealmTopology};
+
 pub use upkeep::{Doctor, DoctorCheck, Gc, Health, Installed};
 
 use schemars::JsonSchema;

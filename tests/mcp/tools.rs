@@ -92,6 +92,31 @@ fn what_a_version_changes_and_whom_it_breaks() {
 }
 
 #[test]
+fn a_session_from_start_to_stop() {
+    let world = World::pair();
+    let mut client = Client::start(&world, &world.path("fungal"));
+    client.told("realm_status", json!({}));
+    shown(&world, "error_session_stop", &client.fails("session_stop", json!({})));
+    let session = |answer: serde_json::Map<String, Value>, field: &str| {
+        let mut answer = answer;
+        assert!(answer[field]["id"].as_str().unwrap().starts_with("sess-"));
+        answer[field]["id"] = json!("[SESSION]");
+        answer
+    };
+    let started = client.ok("session_start", json!({"active_rfc": "rfc-0042"}));
+    shown(&world, "session_start", &session(started, "session"));
+    let params = json!({"ref": {"type": "ref/prompt", "name": "x"}, "argument": {"name": "rfc", "value": "rfc"}});
+    assert_eq!(client.request("completion/complete", params)["completion"]["values"], json!(["rfc-0042"]));
+    world.bump("1.1.0");
+    let stopped = client.ok("session_stop", json!({}));
+    assert_eq!(stopped["summary"]["contracts_modified"], json!(["s3-access/s3-permissions"]));
+    shown(&world, "session_stop", &session(stopped, "summary"));
+    // Where nothing that others see may be written, there are no sessions.
+    let mut client = Client::with(&world, &world.path("fungal"), LEGACY, &["--read-only"], &[]);
+    assert_eq!(client.refusal("tools/call", json!({"name": "session_start"})).0, -32602);
+}
+
+#[test]
 fn realms_of_this_machine() {
     let world = World::pair();
     world.repo("other");

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::store::{Cache, Kept, Renewal};
+use crate::store::{Cache, Kept, Renewal, StoreError};
 
 /// After how many seconds two changes have different times on any file system.
 const TICK: i64 = 2;
@@ -25,12 +25,8 @@ impl FileCache {
         Self { top }
     }
 
-    pub(super) fn folder(&self) -> PathBuf {
+    fn folder(&self) -> PathBuf {
         self.top.join("blue/cache")
-    }
-
-    pub(super) fn file(&self) -> PathBuf {
-        self.folder().join("snapshot")
     }
 
     /// Returns the stamp of the refs that travel, and when they changed last in seconds: every
@@ -61,6 +57,19 @@ fn one(meta: &Metadata) -> String {
 impl Cache for FileCache {
     fn open(&self) -> Option<Box<dyn Kept>> {
         Some(Box::new(Open(File::open(self.file()).ok()?)))
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder().join("snapshot")
+    }
+
+    fn clear(&self) -> Result<u64, StoreError> {
+        let file = self.file();
+        let size = file.metadata().map_or(0, |meta| meta.len());
+        match std::fs::remove_file(&file) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(StoreError::io("remove", file)(error)),
+            _ => Ok(size),
+        }
     }
 
     fn stamp(&self) -> Option<String> {

@@ -29,9 +29,12 @@ pub use upkeep::LockFile;
 
 use super::{
     Cache, Change, CommitInfo, Entry, Lease, Objects, Store, StoreError, StoreRef,
-    layout::{DOMAINS, INBOXES},
+    layout::{DOMAINS, INBOXES, SESSIONS},
 };
-use crate::model::{name::DomainName, oid::Oid};
+use crate::model::{
+    name::{DomainName, RepoName},
+    oid::Oid,
+};
 
 /// How a store waits.
 #[derive(Debug, Clone, Copy)]
@@ -119,6 +122,11 @@ impl Store for GitStore {
     fn inboxes(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
         let named = |(name, tip): (String, Oid)| Some((StoreRef::inbox(&name)?, tip));
         Ok(refs::below(&self.repo, INBOXES)?.found.into_iter().filter_map(named).collect())
+    }
+
+    fn sessions(&self) -> Result<Vec<(RepoName, Oid)>, StoreError> {
+        let named = |(name, tip): (String, Oid)| Some((name.strip_prefix(SESSIONS)?.parse().ok()?, tip));
+        Ok(refs::below(&self.repo, SESSIONS)?.found.into_iter().filter_map(named).collect())
     }
 
     fn broken_refs(&self) -> Result<Vec<String>, StoreError> {

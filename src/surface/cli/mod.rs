@@ -1,6 +1,8 @@
 //! The command line: arguments in, text or JSON out.
 
 mod admin;
+mod cache;
+mod complete;
 mod contract;
 mod difference;
 mod editor;
@@ -12,6 +14,7 @@ mod output;
 mod pager;
 mod progress;
 mod realm;
+mod session;
 pub mod text;
 mod topology;
 mod upkeep;
@@ -93,6 +96,9 @@ enum Command {
     /// Contracts: what they say, and changing them
     #[command(subcommand)]
     Contract(contract::Command),
+    /// Stretches of work, and what came of them
+    #[command(subcommand)]
+    Session(session::Command),
     /// What other repositories changed
     #[command(subcommand)]
     Notifications(notifications::Command),
@@ -109,6 +115,13 @@ enum Command {
     /// Man pages and completions
     #[command(subcommand)]
     Install(install::Command),
+    /// What TAB asks
+    #[command(hide = true)]
+    Complete {
+        /// The words behind `git blue`, up to the one that is completed
+        #[arg(last = true)]
+        words: Vec<String>,
+    },
     /// What the hooks call
     #[command(hide = true)]
     Hook {
@@ -144,6 +157,10 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         let message = format!("cannot change to {}: there is no such folder", env.cwd().display());
         return output.error(&OpError::cannot("no-folder", message));
     }
+    if let Command::Complete { words } = &cli.command {
+        let _ = output.write_plainly(&complete::offer(env, words));
+        return 0;
+    }
     if let Command::Hook { event, .. } = &cli.command {
         if let Some(line) = super::hook::run(env, event) {
             output.say(&line);
@@ -168,6 +185,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         }
         let verdict = dispatch(&ctx, cli.command, realm, output)?;
         if operation.is_some_and(|operation| operation.writes) {
+            ops::session::touch(&ctx);
             super::background::pack_if_due(&ctx);
         }
         Ok(verdict)
@@ -224,12 +242,13 @@ fn dispatch(
         Command::Check(arguments) => arguments.run(ctx, output),
         Command::Realm(command) => command.run(ctx, output),
         Command::Contract(command) => command.run(ctx, output),
+        Command::Session(command) => command.run(ctx, output),
         Command::Notifications(command) => command.run(ctx, output),
         Command::Hooks(command) => command.run(ctx, output),
         Command::Gc(arguments) => arguments.run(ctx, output),
         Command::Doctor(arguments) => arguments.run(ctx, output),
         Command::Install(command) => command.run(ctx, output),
-        Command::Hook { .. } | Command::Mcp(_) => Ok(Verdict::Yes),
+        Command::Complete { .. } | Command::Hook { .. } | Command::Mcp(_) => Ok(Verdict::Yes),
     }
 }
 
@@ -314,8 +333,10 @@ mod tests {
         leaves(&command(), &mut Vec::new(), &mut found);
         // Short forms, plumbing, and what is of the command line itself have no operation of their own.
         found.retain(|path| {
-            !matches!(path.join(" ").as_str(), "status" | "check" | "hook" | "install man" | "install completions")
-                && !path.starts_with(&["mcp".to_owned()])
+            !matches!(
+                path.join(" ").as_str(),
+                "status" | "check" | "complete" | "hook" | "install man" | "install completions"
+            ) && !path.starts_with(&["mcp".to_owned()])
         });
         let mut operations: Vec<Vec<String>> =
             ops::TABLE.iter().map(|operation| operation.cli.iter().map(|part| (*part).to_owned()).collect()).collect();

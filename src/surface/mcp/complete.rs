@@ -6,8 +6,8 @@ use rmcp::model::CompletionInfo;
 
 use crate::{
     error::OpError,
-    model::name::ContractRef,
-    ops::{ctx::Ctx, names, realm_list},
+    model::name::{ContractRef, DomainName},
+    ops::{ctx::Ctx, names, session_list},
 };
 
 /// Returns what `argument` could be, of what begins with `typed`, where others are known already.
@@ -20,29 +20,29 @@ pub fn values(
     typed: &str,
     known: &HashMap<String, String>,
 ) -> Result<CompletionInfo, OpError> {
-    let here = ctx.here()?;
-    let domain = || known.get("domain").and_then(|name| name.parse().ok());
+    let domain = || known.get("domain").and_then(|name| name.parse::<DomainName>().ok());
     let all: Vec<String> = match argument {
-        "realm" => realm_list::run(ctx)?.body.realms.iter().map(|realm| realm.name.to_string()).collect(),
-        "domain" => names::domains(here)?.iter().map(ToString::to_string).collect(),
+        "realm" => names::realms(ctx)?,
+        "domain" => names::domains(ctx)?,
         "contract" => {
             let domains = match domain() {
                 Some(domain) => vec![domain],
-                None => names::domains(here)?,
+                None => names::domains(ctx)?.iter().filter_map(|name| name.parse().ok()).collect(),
             };
             let mut all = Vec::new();
             for domain in domains {
-                all.extend(names::contracts(here, &domain)?.iter().map(ToString::to_string));
+                all.extend(names::contracts(ctx, &domain)?);
             }
             all
         }
         "version" => match (domain(), known.get("contract").and_then(|name| name.parse().ok())) {
-            (Some(domain), Some(contract)) => {
-                let versions = names::versions(here, &ContractRef { domain, contract })?;
-                versions.iter().map(ToString::to_string).collect()
-            }
+            (Some(domain), Some(contract)) => names::versions(ctx, &ContractRef { domain, contract })?,
             _ => Vec::new(),
         },
+        "rfc" => {
+            let sessions = session_list::run(ctx, &session_list::Request::default())?.body.sessions;
+            sessions.iter().filter_map(|session| Some(session.active_rfc.as_ref()?.to_string())).collect()
+        }
         _ => Vec::new(),
     };
     let mut fitting: Vec<_> = all.into_iter().filter(|one| one.starts_with(typed)).collect();

@@ -22,7 +22,7 @@ pub fn schema(tool: &Tool) -> Map<String, Value> {
     }
     properties.extend(more.iter().map(|(name, of)| ((*name).to_owned(), typed(vec![(*of).to_owned()]))));
     // What is always there, whatever else is asked for.
-    let required: Vec<_> = ["status", "next_steps"].into_iter().filter(|name| properties.contains_key(*name)).collect();
+    let required: Vec<_> = ["status"].into_iter().filter(|name| properties.contains_key(*name)).collect();
     let schema = json!({"type": "object", "properties": properties, "required": required});
     match schema {
         Value::Object(schema) => schema,

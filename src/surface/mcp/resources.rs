@@ -11,12 +11,7 @@ use crate::{
         name::{ContractRef, RealmName},
         version::Version,
     },
-    ops::{
-        contract_get,
-        ctx::{Ctx, Here},
-        names, realm_status, realm_topology,
-        stand::Part,
-    },
+    ops::{contract_get, ctx::Ctx, names, realm_status, realm_topology, stand::Part},
 };
 
 /// What every resource is.
@@ -114,15 +109,16 @@ impl What {
 ///
 /// # Errors
 /// Where the store cannot be read.
-pub fn list(here: &Here, start: usize) -> Result<(Vec<Resource>, Option<usize>), OpError> {
-    let realm = &here.realm;
+pub fn list(ctx: &Ctx, start: usize) -> Result<(Vec<Resource>, Option<usize>), OpError> {
+    let realm = &ctx.here()?.realm;
     let own = [
         Resource::new(format!("blue://{realm}/status"), format!("{realm} status")).with_mime_type(MIME),
         Resource::new(format!("blue://{realm}/topology"), format!("{realm} topology")).with_mime_type(MIME),
     ];
     let mut contracts = Vec::new();
-    for domain in names::domains(here)? {
-        contracts.extend(names::contracts(here, &domain)?.into_iter().map(|name| format!("{domain}/{name}")));
+    for domain in names::domains(ctx)? {
+        let of = names::contracts(ctx, &domain.parse()?)?;
+        contracts.extend(of.into_iter().map(|name| format!("{domain}/{name}")));
     }
     let total = own.len() + contracts.len();
     let contract = |at: String| Resource::new(format!("blue://{realm}/contracts/{at}"), at).with_mime_type(MIME);

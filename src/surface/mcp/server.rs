@@ -239,7 +239,7 @@ impl ServerHandler for Server {
         let project = self.project(&context).await?;
         let (found, end) = {
             let ctx = open(&self.settings.env, &project).map_err(|error| refused(&error))?;
-            ctx.here().and_then(|here| resources::list(here, start)).map_err(|error| refused(&error))?
+            resources::list(&ctx, start).map_err(|error| refused(&error))?
         };
         // Whoever has seen the list hears when it changes.
         self.watches.add(Watched::list(&self.settings.env, project), &self.settings.env, &context);

@@ -40,15 +40,15 @@ pub struct Call<'a> {
     pub reader: &'a ReaderName,
 }
 
-const DETAIL: Parameter = Parameter::optional("detail", Kind::OneOf(&["concise", "full"]), "default concise");
+const DETAIL: Parameter = Parameter::optional("detail", Kind::OneOf(&["concise", "full"]), "");
 const DOMAIN: Parameter = Parameter::required("domain", "domain name");
 const CONTRACT: Parameter = Parameter::required("contract", "contract name");
 const LIMIT: Parameter = Parameter::optional("limit", Kind::Count, "");
-const CURSOR: Parameter = Parameter::optional("cursor", Kind::Text, "next_cursor of the last page");
+const CURSOR: Parameter = Parameter::optional("cursor", Kind::Text, "");
 /// What every tool takes.
-const CWD: Parameter = Parameter::optional("cwd", Kind::Text, "absolute folder of the repository; default: detected");
+const CWD: Parameter = Parameter::optional("cwd", Kind::Text, "absolute path; default: detected");
 /// What every tool takes where there is more than one realm to choose from.
-const REALM: Parameter = Parameter::optional("realm", Kind::Text, "default: the repository's own");
+const REALM: Parameter = Parameter::optional("realm", Kind::Text, "");
 
 /// The lists of a realm's topology.
 pub const TOPOLOGY_LISTS: Lists = &["repos", "unreadable", "domains", "domains.contracts"];
@@ -93,6 +93,22 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &[],
         run: contract_get,
+    },
+    Tool {
+        operation: &ops::session_start::OPERATION,
+        about: "Begin a session: one stretch of work in this work tree. Call it when work on something starts.",
+        parameters: &[Parameter::optional("active_rfc", Kind::Text, "what is worked on, as its branch is named")],
+        tells: true,
+        lists: &[],
+        run: session_start,
+    },
+    Tool {
+        operation: &ops::session_stop::OPERATION,
+        about: "End the session, with a summary of what changed meanwhile. Call it when the work is done.",
+        parameters: &[],
+        tells: false,
+        lists: &[],
+        run: session_stop,
     },
     Tool {
         operation: &ops::contract_list::OPERATION,
@@ -285,6 +301,15 @@ fn contract_get(call: &Call<'_>) -> Result<Body, OpError> {
         }
     }
     Ok(body)
+}
+
+fn session_start(call: &Call<'_>) -> Result<Body, OpError> {
+    let request = ops::session_start::Request { rfc: call.arguments.parsed("active_rfc")? };
+    Ok(Body::of(&ops::session_start::run(call.ctx, &request)?))
+}
+
+fn session_stop(call: &Call<'_>) -> Result<Body, OpError> {
+    Ok(Body::of(&ops::session_stop::run(call.ctx)?))
 }
 
 fn contract_list(call: &Call<'_>) -> Result<Body, OpError> {

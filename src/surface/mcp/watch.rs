@@ -69,7 +69,7 @@ impl Watched {
 
     fn look(&self, env: &Env, part: &Part) -> Option<String> {
         let ctx = open(env, &self.project).ok()?;
-        stand::of(ctx.here().ok()?, part).ok()
+        stand::of(&ctx, part).ok()
     }
 }
 
