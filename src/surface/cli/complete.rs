@@ -33,6 +33,7 @@ enum Kind {
     Import,
     Version,
     Notification,
+    Rfc,
     File,
     Folder,
     /// Whatever its user thinks of.
@@ -53,6 +54,7 @@ const KINDS: &[(&str, Kind)] = &[
     ("V2", Kind::Version),
     ("ID", Kind::Notification),
     ("JSON", Kind::Free),
+    ("RFC", Kind::Rfc),
     ("FILE", Kind::File),
     ("PATH", Kind::File),
     ("DIR", Kind::Folder),
@@ -62,7 +64,6 @@ const KINDS: &[(&str, Kind)] = &[
     ("N", Kind::Free),
     ("NAME", Kind::Free),
     ("REASON", Kind::Free),
-    ("RFC", Kind::Free),
     ("TEXT", Kind::Free),
     ("URL", Kind::Free),
 ];
@@ -263,6 +264,7 @@ impl<'a> Line<'a> {
                 None => Ok(Vec::new()),
             },
             Kind::Notification => names::notifications(ctx),
+            Kind::Rfc => names::rfcs(ctx),
             Kind::File | Kind::Folder | Kind::Free => Ok(Vec::new()),
         }
     }

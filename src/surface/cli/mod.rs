@@ -158,7 +158,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         return output.error(&OpError::cannot("no-folder", message));
     }
     if let Command::Complete { words } = &cli.command {
-        let _ = output.write_plainly(&complete::offer(env, words));
+        let _ = output.write_plainly(&complete::offer(env.without_cache(), words));
         return 0;
     }
     if let Command::Hook { event, .. } = &cli.command {
