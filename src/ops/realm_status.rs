@@ -48,15 +48,15 @@ const MAX_SESSIONS: usize = 20;
 /// What is asked.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// Who is to be told.
-    pub reader: ReaderName,
+    /// Who is to be told; nobody where something else tells it.
+    pub reader: Option<ReaderName>,
     /// Which of the domains are shown; those of the repository that asks come first.
     pub page: PageRequest,
 }
 
 impl Default for Request {
     fn default() -> Self {
-        Self { reader: pending::person(), page: PageRequest::default() }
+        Self { reader: Some(pending::person()), page: PageRequest::default() }
     }
 }
 
@@ -68,8 +68,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
     let here = ctx.here()?;
     let overview = Overview::open(&*here.store)?;
     let joined = here.repo.as_ref().is_some_and(|repo| overview.repos().contains_key(repo));
-    let pending = match ctx.acting() {
-        Ok(acting) if joined => Pending::of(acting, &request.reader, ctx.env.now(), &overview)?,
+    let pending = match (ctx.acting(), &request.reader) {
+        (Ok(acting), Some(reader)) if joined => Pending::of(acting, reader, ctx.env.now(), &overview)?,
         _ => Pending::default(),
     };
     let is_told = |one: &Notification| one.state == State::Pending;
