@@ -5,6 +5,7 @@
 
 pub mod blue_files;
 pub mod candidate;
+pub mod catch_up;
 pub mod contract_edit;
 pub mod contract_get;
 pub mod contract_list;
@@ -16,7 +17,7 @@ pub mod ctx;
 pub mod doctor;
 pub mod domain;
 pub mod gc;
-pub mod hook_publish;
+pub mod hint;
 pub mod hooks;
 pub mod inbox;
 pub mod init;
@@ -25,6 +26,7 @@ pub mod message;
 pub mod notifications_ack;
 pub mod notifications_list;
 pub mod pending;
+pub mod publish_log;
 pub mod realm_admin_binding;
 pub mod realm_admin_contract;
 pub mod realm_admin_domain;
@@ -35,6 +37,7 @@ pub mod realm_check;
 pub mod realm_list;
 pub mod realm_log;
 pub mod realm_status;
+pub mod unpublished;
 pub mod url;
 
 /// One entry of the table of operations.

@@ -6,6 +6,7 @@ use super::{
     candidate, contract_publish,
     ctx::{Acting, Ctx},
     pending::{self, MAX_TOLD, Pending},
+    unpublished,
 };
 use crate::{
     error::OpError,
@@ -34,11 +35,19 @@ pub struct Request {
     pub mode: Mode,
     /// Whether warnings fail too.
     pub strict: bool,
+    /// Whether what no hook published is published before.
+    pub catch_up: bool,
 }
 
 impl Default for Request {
     fn default() -> Self {
-        Self { reader: pending::person(), subject: Subject::default(), mode: Mode::default(), strict: false }
+        Self {
+            reader: pending::person(),
+            subject: Subject::default(),
+            mode: Mode::default(),
+            strict: false,
+            catch_up: false,
+        }
     }
 }
 
@@ -62,7 +71,14 @@ pub enum Subject {
 /// Where the realm or the repository cannot be read: never a pass.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> {
     let here = ctx.here()?;
-    let view = read::view(&*here.store)?;
+    let mut view = read::view(&*here.store)?;
+    let mut published = Vec::new();
+    if let (true, Subject::Head, Ok(acting)) = (request.catch_up, &request.subject, ctx.acting()) {
+        // What cannot be published is what the check finds.
+        let caught_up = unpublished::run(ctx, acting, &view, true);
+        view = caught_up.view.unwrap_or(view);
+        published = caught_up.published;
+    }
     let candidate = match (&request.subject, ctx.acting()) {
         (Subject::Published, _) => None,
         (subject, Ok(acting)) => candidate_of(ctx, acting, subject)?.map(|candidate| (acting.repo, candidate)),
@@ -79,6 +95,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
         realm: here.realm.clone(),
         current_repo: candidate.as_ref().map(|(repo, _)| (*repo).clone()),
         valid,
+        published,
         errors,
         warnings,
         schema_hashes: report.contracts,

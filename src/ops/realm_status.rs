@@ -5,6 +5,7 @@ use super::{
     ctx::{Ctx, Here},
     inbox::Receipt,
     pending::{self, MAX_TOLD, Pending},
+    unpublished::{self, CaughtUp},
 };
 use crate::{
     error::OpError,
@@ -27,11 +28,13 @@ pub const OPERATION: Operation =
 pub struct Request {
     /// Who is to be told.
     pub reader: ReaderName,
+    /// Whether what no hook published is published now.
+    pub catch_up: bool,
 }
 
 impl Default for Request {
     fn default() -> Self {
-        Self { reader: pending::person() }
+        Self { reader: pending::person(), catch_up: false }
     }
 }
 
@@ -41,8 +44,13 @@ impl Default for Request {
 /// Where the realm cannot be read.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt), OpError> {
     let here = ctx.here()?;
-    let view = read::view(&*here.store)?;
+    let mut view = read::view(&*here.store)?;
     let joined = here.repo.as_ref().is_some_and(|repo| view.repos.contains_key(repo));
+    let mut caught_up = match ctx.acting() {
+        Ok(acting) if joined => unpublished::run(ctx, acting, &view, request.catch_up),
+        _ => CaughtUp::default(),
+    };
+    view = caught_up.view.take().unwrap_or(view);
     let pending = match ctx.acting() {
         Ok(acting) if joined => Pending::of(acting, &request.reader, ctx.env.now(), Some(&view))?,
         _ => Pending::default(),
@@ -61,10 +69,13 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
         domains: view.domains.values().map(domain).collect(),
         imports: here.repo.as_ref().map(|repo| imports(&view, repo)).unwrap_or_default(),
         unreadable: unreadable(&view),
+        published: caught_up.published,
+        unpublished: caught_up.unpublished,
         notifications,
         more_notifications,
     };
-    Ok((with_next_steps(body, joined), if joined { receipt } else { Receipt::default() }))
+    let answer = caught_up.next_steps.into_iter().fold(Answer::new(body), Answer::next);
+    Ok((with_next_steps(answer, joined), if joined { receipt } else { Receipt::default() }))
 }
 
 fn repos(ctx: &Ctx, here: &Here, view: &RealmView) -> Result<Vec<RepoLine>, OpError> {
@@ -124,7 +135,9 @@ fn unreadable(view: &RealmView) -> Vec<String> {
     view.damage.iter().chain(domains).map(|damage| format!("{}: {}", damage.file, damage.problem)).collect()
 }
 
-fn with_next_steps(body: RealmStatus, joined: bool) -> Answer<RealmStatus> {
+/// Adds what to do next: commands as they can be pasted into a shell, each with its reason.
+fn with_next_steps(mut answer: Answer<RealmStatus>, joined: bool) -> Answer<RealmStatus> {
+    let body = &answer.body;
     let broken = body.imports.iter().filter(|import| import.state == "broken").count();
     let mut changed: Vec<_> = body
         .notifications
@@ -135,19 +148,19 @@ fn with_next_steps(body: RealmStatus, joined: bool) -> Answer<RealmStatus> {
     changed.truncate(3);
     let solo = body.domains.is_empty();
     let (unreadable, repo, realm) = (!body.unreadable.is_empty(), body.current_repo.clone(), body.realm.clone());
-    let mut answer = Answer::new(body);
     if let (Some(repo), false) = (&repo, joined) {
-        answer = answer.next(format!("git blue realm admin join {realm} --repo {repo}: it is not in the realm yet"));
+        answer = answer.next(format!("git blue realm admin join {realm} --repo {repo}  # it is not in the realm yet"));
     }
     if unreadable || broken > 0 {
-        answer = answer.next("git blue check: say what is wrong");
+        answer = answer.next("git blue check  # says what is wrong");
     }
     for command in changed {
-        answer = answer.next(format!("{command}: read what changed"));
+        answer = answer.next(format!("{command}  # what changed"));
     }
     if let (true, Some(repo), true) = (solo, &repo, joined) {
-        answer = answer
-            .next(format!("git blue realm admin domain --name DOMAIN --repos {repo},…: start working with others"));
+        answer = answer.next(format!(
+            "git blue realm admin domain --name DOMAIN --repos {repo},OTHER  # start working with others"
+        ));
     }
     answer
 }

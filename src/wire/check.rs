@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::Notification;
+use super::{Notification, Published};
 use crate::model::{
     check::{Finding, SchemaHash},
     name::{RealmName, RepoName},
@@ -17,6 +17,8 @@ pub struct RealmCheck {
     pub current_repo: Option<RepoName>,
     /// Whether nothing is wrong: no error, and with `--strict` no warning.
     pub valid: bool,
+    /// What this call itself published, because no hook had done so.
+    pub published: Vec<Published>,
     /// What does not work.
     pub errors: Vec<Finding>,
     /// What smells.

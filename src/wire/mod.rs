@@ -25,7 +25,7 @@ pub use page::{PageRequest, page};
 pub use publish::{ContractPublish, Published};
 pub use realm::{
     DomainBinding, DomainContract, DomainStatus, ImportStatus, LogEntry, RealmLine, RealmList, RealmLog, RealmStatus,
-    RepoLine, Role,
+    RepoLine, Role, Unpublished,
 };
 
 pub use upkeep::{Doctor, DoctorCheck, Gc, Health, Installed};

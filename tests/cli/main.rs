@@ -11,6 +11,8 @@ mod check_rules;
 mod damage;
 mod editing;
 mod history;
+mod hook_matrix;
+mod hook_traps;
 mod hooks;
 mod init;
 mod manners;

@@ -38,6 +38,8 @@ struct RealmStatus {
     // more
     imports: Vec<Value>,
     unreadable: Vec<String>,
+    published: Vec<Value>,
+    unpublished: Option<Value>,
     more_notifications: usize,
 }
 
@@ -109,6 +111,7 @@ fn realm_status() {
     world.bump("1.1.0");
     let status: RealmStatus = answer(&world, "access", &["realm", "status"]);
     assert_eq!(status.status, Status::Success);
+    assert!(status.published.is_empty() && status.unpublished.is_none());
     assert_eq!((&*status.realm, &*status.current_repo), ("aperture", "access"));
     let path = |name: &str| Some(world.path(name).display().to_string());
     assert_eq!(
@@ -158,6 +161,8 @@ struct RealmCheck {
     schema_hashes: Vec<SchemaHash>,
     notifications: Vec<Notification>,
     next_steps: Vec<String>,
+    // more
+    published: Vec<Value>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -179,7 +184,7 @@ fn realm_check() {
         (check.status, &*check.realm, check.current_repo.as_deref()),
         (Status::Success, "aperture", Some("access"))
     );
-    assert!(check.valid && check.errors.is_empty() && check.warnings.is_empty());
+    assert!(check.valid && check.errors.is_empty() && check.warnings.is_empty() && check.published.is_empty());
     let hash = &check.schema_hashes[0];
     assert_eq!(
         (&*hash.domain, &*hash.contract, &*hash.version, &*hash.owner),

@@ -64,25 +64,48 @@ impl World {
     /// is pending for either.
     pub fn pair() -> Self {
         let world = Self::solo();
-        world.join("access");
-        world.ok(&world.path("access"), &["realm", "admin", "domain", "--name", "s3-access", "--repos", "access"]);
-        world.write("access/cdk/access_stack.py", "# uses s3-permissions\n");
-        world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <2.0.0"));
-        world.commit("access", "Read from the masks");
-        world.settle();
+        world.fill_pair();
         world
+    }
+
+    fn fill_pair(&self) {
+        self.join("access");
+        self.ok(&self.path("access"), &["realm", "admin", "domain", "--name", "s3-access", "--repos", "access"]);
+        self.write("access/cdk/access_stack.py", "# uses s3-permissions\n");
+        self.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <2.0.0"));
+        self.commit("access", "Read from the masks");
+        self.settle();
+    }
+
+    /// The same, with this git instead of the one in PATH.
+    pub fn pair_with(git: &Path) -> Self {
+        let world = Self::new();
+        world.use_git(git);
+        world.fill_solo();
+        world.fill_pair();
+        world
+    }
+
+    /// Lets every command from now on find this git first.
+    pub fn use_git(&self, git: &Path) {
+        std::fs::create_dir(self.path("bin")).unwrap();
+        std::os::unix::fs::symlink(git, self.path("bin/git")).unwrap();
     }
 
     /// A realm, a domain with one member, `fungal`, which has published s3-permissions 1.0.0.
     pub fn solo() -> Self {
         let world = Self::new();
-        world.join("fungal");
-        world.ok(&world.path("fungal"), &["realm", "admin", "domain", "--name", "s3-access", "--repos", "fungal"]);
-        world.write("fungal/models/s3_paths.py", "# the paths\n");
-        world.write(&format!("fungal/{BINDING_FILE}"), EXPORTING);
-        world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0"));
-        world.commit("fungal", "Agree on the paths");
+        world.fill_solo();
         world
+    }
+
+    fn fill_solo(&self) {
+        self.join("fungal");
+        self.ok(&self.path("fungal"), &["realm", "admin", "domain", "--name", "s3-access", "--repos", "fungal"]);
+        self.write("fungal/models/s3_paths.py", "# the paths\n");
+        self.write(&format!("fungal/{BINDING_FILE}"), EXPORTING);
+        self.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0"));
+        self.commit("fungal", "Agree on the paths");
     }
 
     /// Tells everybody what there is to tell, so that a test starts from nothing pending.
@@ -220,7 +243,9 @@ impl World {
         let now = (start + jiff::SignedDuration::from_mins(self.minutes.get())).to_string();
         let bin = Path::new(env!("CARGO_BIN_EXE_git-blue")).parent().unwrap().to_owned();
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let path = std::env::join_paths([bin].into_iter().chain(std::env::split_paths(&path))).unwrap();
+        // A git of its own comes first, if the world has one.
+        let own = self.root().join("bin");
+        let path = std::env::join_paths([own, bin].into_iter().chain(std::env::split_paths(&path))).unwrap();
         let home = self.root().join("home");
         let mut command = Command::new(program);
         command
@@ -241,6 +266,12 @@ impl World {
             .env("LC_ALL", "C")
             .env("TZ", "UTC");
         command
+    }
+
+    /// Runs a command that [`Self::command`] made, and returns what came of it.
+    pub fn finish(&self, mut command: Command, name: &str) -> Run {
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        self.outcome(output, name, &[])
     }
 
     fn run(&self, mut command: Command, name: &str, args: &[&str]) -> Run {

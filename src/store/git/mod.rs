@@ -22,7 +22,7 @@ use std::{
 };
 
 pub use create::create;
-pub use git_command::git_version;
+pub use git_command::{GUARD, git_version, numbers};
 pub use journal::parse as noted;
 pub use upkeep::LockFile;
 

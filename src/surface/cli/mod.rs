@@ -114,11 +114,12 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         let message = format!("cannot change to {}: there is no such folder", env.cwd().display());
         return output.error(&OpError::cannot("no-folder", message));
     }
-    if let Command::Hook { event, .. } = &cli.command {
-        if let Some(line) = super::hook::run(env, event) {
-            output.say(&line);
+    if let Command::Hook { event, arguments } = &cli.command {
+        let outcome = super::hook::run(env, event, arguments, pushed);
+        for line in &outcome.lines {
+            output.say(line);
         }
-        return 0;
+        return outcome.code;
     }
     let realm = cli.global.realm;
     let outcome = app::ctx(env, realm.clone()).and_then(|ctx| {
@@ -134,6 +135,15 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         Ok(Verdict::No) => Kind::No.exit_code(),
         Err(error) => output.error(&error),
     }
+}
+
+/// Reads what git tells the pre-push hook, and no more of it than a push can be about.
+fn pushed() -> String {
+    use std::io::Read as _;
+    let mut text = String::new();
+    // What is no text names no commit.
+    let _ = std::io::stdin().lock().take(1 << 20).read_to_string(&mut text);
+    text
 }
 
 /// Returns the operation that a command line calls, if it calls one by its full name.
