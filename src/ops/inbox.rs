@@ -221,12 +221,13 @@ fn append(
 }
 
 fn commit(store: &dyn Store, name: &StoreRef, edits: Vec<(TreePath, Edit)>, now: &jiff::Zoned) -> Result<(), OpError> {
-    write(store, name, |_| Ok::<_, OpError>(Some(told_change(edits.clone(), now))))?;
+    write(store, name, |_| Ok::<_, OpError>(Some(local_change(edits.clone(), now))))?;
     Ok(())
 }
 
-/// Nobody but this machine sees it, and it must work where git knows no identity.
-fn told_change(edits: Vec<(TreePath, Edit)>, now: &jiff::Zoned) -> Change {
+/// Returns a change of a ref of this machine. Nobody else sees it, and it must work where git knows no
+/// identity.
+pub fn local_change(edits: Vec<(TreePath, Edit)>, now: &jiff::Zoned) -> Change {
     let author = Signature { name: "git blue".into(), email: "git-blue@localhost".into(), time: now.clone() };
     Change { edits, message: "told\n".into(), author, parents: Parents::None }
 }
@@ -249,7 +250,7 @@ pub fn prune(store: &dyn Store, name: &StoreRef, tip: Oid, now: &jiff::Zoned) ->
     let forgotten = before - told.len();
     if forgotten > 0 {
         let edits = vec![(layout::told(), Edit::Put(codec::encode(&told)))];
-        store.commit_change(name, Some(tip), &told_change(edits, now))?;
+        store.commit_change(name, Some(tip), &local_change(edits, now))?;
     }
     Ok(forgotten)
 }

@@ -3,6 +3,7 @@
 //! An operation is `run(&Ctx, &Request) -> Result<Answer<_>, OpError>`, synchronous, and prints
 //! nothing. [`TABLE`] lists them all; the surfaces are held to it by tests.
 
+pub mod arrival;
 pub mod blue_files;
 pub mod candidate;
 pub mod catch_up;
@@ -25,7 +26,9 @@ mod log;
 pub mod message;
 pub mod notifications_ack;
 pub mod notifications_list;
+pub mod notifications_watch;
 pub mod pending;
+mod pending_cache;
 pub mod publish_log;
 pub mod realm_admin_binding;
 pub mod realm_admin_contract;
@@ -37,6 +40,7 @@ pub mod realm_check;
 pub mod realm_list;
 pub mod realm_log;
 pub mod realm_status;
+mod times;
 pub mod unpublished;
 pub mod url;
 
@@ -85,6 +89,7 @@ pub const TABLE: &[Operation] = &[
     contract_yank::OPERATION,
     notifications_list::OPERATION,
     notifications_ack::OPERATION,
+    notifications_watch::OPERATION,
     hooks::INSTALL,
     hooks::UNINSTALL,
     hooks::STATUS,

@@ -1,7 +1,7 @@
 //! `realm_status`: the realm at a glance, and what this repository should know.
 
 use super::{
-    Operation,
+    Operation, arrival,
     ctx::{Ctx, Here},
     inbox::Receipt,
     pending::{self, MAX_TOLD, Pending},
@@ -55,6 +55,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
         Ok(acting) if joined => Pending::of(acting, &request.reader, ctx.env.now(), Some(&view))?,
         _ => Pending::default(),
     };
+    if let (true, Ok(acting)) = (request.catch_up, ctx.acting()) {
+        arrival::record(acting.store, &pending.sightings, &ctx.env.now_here());
+    }
     let is_told = |one: &Notification| one.state == State::Pending;
     let notifications: Vec<_> =
         pending.notifications.iter().filter(|one| is_told(one)).take(MAX_TOLD).cloned().collect();

@@ -86,6 +86,11 @@ pub trait Store: Objects {
     /// Where the refs cannot be listed.
     fn inboxes(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError>;
 
+    /// Returns the folder for what can be made anew at any time, if the store has one.
+    fn cache_folder(&self) -> Option<std::path::PathBuf> {
+        None
+    }
+
     /// Returns what is wrong with refs of domains that cannot be read, each with its name.
     ///
     /// # Errors

@@ -36,7 +36,7 @@ pub struct Target {
 
 const CONTRACT: &str = r#"{"name": "paths", "version": "1.4.0", "owner": "fungal", "description": "a\u00e9", "compatibility": {"backwards": true, "forwards": false}, "supported": [">=1.2.0, <1.4.0"], "schema": {"type": "object"}, "value": {"read": ["x", 1, 0.1, -1e-7, null, true]}, "validation": {"exporter": "a.sh", "ci_only": ["b.sh"]}, "evolution": [{"version": "1.0.0", "changes": ["First"], "compatible": true}], "deprecated": {"since": "1.3.0", "sunset": "2027-01-01", "replaced_by": "other"}}"#;
 const BINDING: &str = r#"{"role": "both", "exports": [{"contract": "paths", "source_files": ["a.py"]}], "imports": [{"contract": "topics", "version": ">=1.0.0", "binding": "b.ts"}]}"#;
-const TOLD: &str = r#"[{"at": "2026-01-22T09:00:00Z", "notification": {"affects_me": false, "change_type": "ContractAdded", "changes": {"new_version": "1.1.0", "old_version": null}, "coalesced": 2, "contract": "paths", "created_at": "2026-01-22T09:00:00Z", "domain": "s3", "from_repo": "aperture", "id": "notif-3f6ef35cce0b", "import_satisfied": null, "realm": "r", "rollback": false, "state": "seen", "type": "contract_added"}}]"#;
+const TOLD: &str = r#"[{"at": "2026-01-22T09:00:00Z", "notification": {"affects_me": false, "arrived_at": "2026-01-22T09:00:00Z", "change_type": "ContractAdded", "changes": {"new_version": "1.1.0", "old_version": null}, "coalesced": 2, "contract": "paths", "created_at": "2026-01-22T09:00:00Z", "domain": "s3", "from_repo": "aperture", "id": "notif-3f6ef35cce0b", "import_satisfied": null, "realm": "r", "rollback": false, "state": "seen", "type": "contract_added"}}]"#;
 const OID: &str = "0123456789abcdef0123456789abcdef01234567";
 
 /// All of them.

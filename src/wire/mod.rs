@@ -21,7 +21,7 @@ pub use hooks::{HookState, HooksAnswer};
 pub use notification::{
     Notification, NotificationFilter, NotificationSummary, NotificationsAck, NotificationsList, State, VersionChange,
 };
-pub use page::{PageRequest, page};
+pub use page::{DEFAULT_LIMIT, PageRequest, page};
 pub use publish::{ContractPublish, Published};
 pub use realm::{
     DomainBinding, DomainContract, DomainStatus, ImportStatus, LogEntry, RealmLine, RealmList, RealmLog, RealmStatus,

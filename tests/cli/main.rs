@@ -20,5 +20,6 @@ mod notifications;
 mod ownership;
 mod publishing;
 mod upkeep;
+mod watch;
 mod which_realm;
 mod wire;

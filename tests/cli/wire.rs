@@ -90,6 +90,7 @@ struct Notification {
     created_at: String,
     state: String,
     // more
+    arrived_at: String,
     #[serde(rename = "type")]
     kind: String,
     rollback: bool,
@@ -343,6 +344,7 @@ fn notifications_list() {
     assert_eq!((&*one.realm, &*one.domain, one.contract.as_deref()), ("aperture", "s3-access", Some("s3-permissions")));
     assert_eq!((&*one.from_repo, &*one.change_type, &*one.kind), ("fungal", "VersionChanged", "contract_updated"));
     assert_eq!((one.rollback, one.coalesced, one.affects_me, one.import_satisfied), (false, 1, true, Some(true)));
+    assert_eq!(one.arrived_at, one.created_at, "it was made on this machine");
     assert!(one.created_at.starts_with("2026-01-24T12:") && one.created_at.ends_with(":00Z"), "{}", one.created_at);
     assert_eq!(one.state, "pending");
 }

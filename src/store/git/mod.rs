@@ -15,6 +15,7 @@ mod moving;
 mod objects;
 mod refs;
 mod upkeep;
+mod watch;
 
 use std::{
     path::{Path, PathBuf},
@@ -25,6 +26,7 @@ pub use create::create;
 pub use git_command::{GUARD, git_version, numbers};
 pub use journal::parse as noted;
 pub use upkeep::LockFile;
+pub use watch::Watch;
 
 use super::{
     Change, CommitInfo, Entry, Lease, Objects, Store, StoreError, StoreRef,
@@ -114,6 +116,10 @@ impl Store for GitStore {
     fn inboxes(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
         let named = |(name, tip): (String, Oid)| Some((StoreRef::inbox(&name)?, tip));
         Ok(refs::below(&self.repo, INBOXES)?.found.into_iter().filter_map(named).collect())
+    }
+
+    fn cache_folder(&self) -> Option<PathBuf> {
+        Some(self.path().join("blue/cache"))
     }
 
     fn broken_refs(&self) -> Result<Vec<String>, StoreError> {

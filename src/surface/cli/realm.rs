@@ -120,7 +120,7 @@ fn render_status(body: &RealmStatus, text: &mut Text) {
     if let Some(unpublished) = &body.unpublished {
         render_unpublished(unpublished, text);
     }
-    notifications::render(&body.notifications, body.more_notifications, text);
+    notifications::render(&body.notifications, body.more_notifications, &body.imports, text);
 }
 
 /// What a command published by the way.
