@@ -6,7 +6,7 @@ DESTDIR ?=
 TARGET = $(or $(CARGO_TARGET_DIR),target)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-peers torture bench fmt lint doc install ci
+.PHONY: help demo test peers test-peers torture bench fmt lint doc install ci
 
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,12 +23,17 @@ test: ## Run every test (with cargo-nextest where it is installed)
 		set -x; $(CARGO) test --locked --lib --bins --tests && $(CARGO) test --locked --doc; \
 	fi
 
+peers: ## Install what the peer suites need besides strace, below target/
+	npm install --silent --no-audit --no-fund --prefix target/peers husky@9.1.7 lefthook@2.2.2
+	python3 -m venv target/peers/venv
+	target/peers/venv/bin/pip install --quiet --disable-pip-version-check pre-commit==4.7.0
+
 test-peers: ## Run the suites that need other programs installed
 	@command -v strace >/dev/null || { echo "strace is missing: apt-get install strace" >&2; exit 1; }
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
-		set -x; $(CARGO) nextest run --locked --features peers --test syscalls --success-output final; \
+		set -x; $(CARGO) nextest run --locked --features peers --test syscalls --test hook_managers --success-output final; \
 	else \
-		set -x; $(CARGO) test --locked --features peers --test syscalls -- --nocapture; \
+		set -x; $(CARGO) test --locked --features peers --test syscalls --test hook_managers -- --nocapture; \
 	fi
 
 torture: ## Many processes, ten thousand changes, two hundred kills, every system call (half an hour)

@@ -4,26 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::world::{CONTRACT_FILE, DOMAIN_REF, World, contract};
-
-/// The gits of this machine, oldest first; those of `GIT_BLUE_TEST_GITS` too.
-#[expect(clippy::disallowed_methods, reason = "tests choose the programs that they run")]
-fn gits() -> Vec<PathBuf> {
-    let named = std::env::var_os("GIT_BLUE_TEST_GITS").unwrap_or_default();
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let usual = ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"].map(PathBuf::from);
-    let folders = std::env::split_paths(&path).chain(usual).map(|folder| folder.join("git"));
-    let mut found: Vec<(Vec<u32>, PathBuf)> = Vec::new();
-    for git in std::env::split_paths(&named).chain(folders).filter(|git| git.is_file()) {
-        let said = std::process::Command::new(&git).arg("--version").output().unwrap().stdout;
-        let said = String::from_utf8(said).unwrap();
-        let version = said.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok()).collect();
-        found.push((version, git));
-    }
-    found.sort();
-    found.dedup_by(|a, b| a.0 == b.0);
-    found.into_iter().map(|(_, git)| git).collect()
-}
+use crate::world::{CONTRACT_FILE, DOMAIN_REF, World, contract, gits};
 
 /// Where the commands run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

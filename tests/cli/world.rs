@@ -39,6 +39,25 @@ pub struct World {
     minutes: Cell<i64>,
 }
 
+/// The gits of this machine, oldest first; those of `GIT_BLUE_TEST_GITS` too.
+#[expect(clippy::disallowed_methods, reason = "tests choose the programs that they run")]
+pub fn gits() -> Vec<PathBuf> {
+    let named = std::env::var_os("GIT_BLUE_TEST_GITS").unwrap_or_default();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let usual = ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"].map(PathBuf::from);
+    let folders = std::env::split_paths(&path).chain(usual).map(|folder| folder.join("git"));
+    let mut found: Vec<(Vec<u32>, PathBuf)> = Vec::new();
+    for git in std::env::split_paths(&named).chain(folders).filter(|git| git.is_file()) {
+        let said = std::process::Command::new(&git).arg("--version").output().unwrap().stdout;
+        let said = String::from_utf8(said).unwrap();
+        let version = said.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok()).collect();
+        found.push((version, git));
+    }
+    found.sort();
+    found.dedup_by(|a, b| a.0 == b.0);
+    found.into_iter().map(|(_, git)| git).collect()
+}
+
 /// What one command did.
 #[derive(Debug)]
 pub struct Run {
@@ -79,16 +98,22 @@ impl World {
 
     /// The same, with this git instead of the one in PATH.
     pub fn pair_with(git: &Path) -> Self {
+        let world = Self::solo_with(git);
+        world.fill_pair();
+        world
+    }
+
+    /// What [`Self::solo`] makes, with this git.
+    pub fn solo_with(git: &Path) -> Self {
         let world = Self::new();
         world.use_git(git);
         world.fill_solo();
-        world.fill_pair();
         world
     }
 
     /// Lets every command from now on find this git first.
     pub fn use_git(&self, git: &Path) {
-        std::fs::create_dir(self.path("bin")).unwrap();
+        std::fs::create_dir_all(self.path("bin")).unwrap();
         std::os::unix::fs::symlink(git, self.path("bin/git")).unwrap();
     }
 
