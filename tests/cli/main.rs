@@ -16,6 +16,7 @@ mod hook_traps;
 mod hooks;
 mod init;
 mod manners;
+mod many_changes;
 mod notifications;
 mod ownership;
 mod publishing;
