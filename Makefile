@@ -41,7 +41,7 @@ torture: ## Many processes, ten thousand changes, two hundred kills, every syste
 	GIT_BLUE_TORTURE=full $(CARGO) test --locked --features peers --test syscalls walk -- --nocapture --test-threads=2
 
 bench: ## Measure against git itself, in one run, as ratios
-	$(CARGO) bench --locked --bench floor
+	$(CARGO) bench --locked --bench ratios
 
 fmt: ## Format the sources
 	$(CARGO) fmt

@@ -7,13 +7,13 @@ use crate::{
     error::{Kind, OpError},
     model::name::{RealmName, RepoName},
     ops::{
-        ctx::{Ctx, Here},
+        ctx::{Ctx, Here, options},
         realm_admin_join,
     },
     store::{
         codec::Config,
         git::{
-            GitStore, Options,
+            GitStore,
             code::{CodeRepo, Place},
             home::{Home, KnownRealm},
         },
@@ -94,8 +94,7 @@ fn find(env: &Env, home: &Home, code: Option<&CodeRepo>, flag: Option<RealmName>
         },
     };
     let known = trusted(home, &realm, proposed.as_ref())?;
-    let options = Options { lock_timeout: env.lock_timeout(), seed: env.seed() };
-    let store = GitStore::open(&known.path, options)?;
+    let store = GitStore::open(&known.path, options(env))?;
     let found = read::realm(&store)?;
     if found.name != realm {
         let message = format!("{} holds the realm {}, not {realm}", known.path.display(), found.name);

@@ -59,9 +59,11 @@ pub struct Env {
     vars: BTreeMap<OsString, OsString>,
     cwd: PathBuf,
     exe: PathBuf,
-    zone: TimeZone,
+    /// The user's zone; the system's is asked for only where a time is written.
+    zone: Option<TimeZone>,
     terminal: bool,
     in_hook: bool,
+    cache: bool,
 }
 
 impl Env {
@@ -76,9 +78,10 @@ impl Env {
             vars: std::env::vars_os().collect(),
             cwd: std::env::current_dir()?,
             exe: std::env::current_exe().unwrap_or_else(|_| "git-blue".into()),
-            zone: TimeZone::system(),
+            zone: None,
             terminal: std::io::stdout().is_terminal(),
             in_hook: false,
+            cache: true,
         })
     }
 
@@ -89,9 +92,10 @@ impl Env {
             vars: vars.into_iter().collect(),
             cwd: cwd.into(),
             exe: "git-blue".into(),
-            zone: TimeZone::UTC,
+            zone: Some(TimeZone::UTC),
             terminal: false,
             in_hook: false,
+            cache: true,
         }
     }
 
@@ -122,6 +126,17 @@ impl Env {
     /// Returns whether a git that we started called us.
     pub fn is_our_doing(&self) -> bool {
         self.var(RUNNING).is_some()
+    }
+
+    /// Returns the environment of a command that must not use what is kept at hand.
+    #[must_use]
+    pub fn without_cache(self) -> Self {
+        Self { cache: false, ..self }
+    }
+
+    /// Returns whether what is kept at hand may be used.
+    pub fn cache(&self) -> bool {
+        self.cache
     }
 
     /// Returns a variable that is set and not empty.
@@ -169,7 +184,15 @@ impl Env {
 
     /// Returns the time in the user's zone.
     pub fn now_here(&self) -> Zoned {
-        self.now().to_zoned(self.zone.clone())
+        self.now().to_zoned(self.zone.clone().unwrap_or_else(|| self.system_zone()))
+    }
+
+    /// Asking for the system's zone lists all zones there are, which takes a millisecond: where
+    /// no `TZ` names one, the file that says what local time is will do.
+    fn system_zone(&self) -> TimeZone {
+        let local = || TimeZone::tzif("Local", &std::fs::read("/etc/localtime").ok()?).ok();
+        let unnamed = self.var("TZ").is_none();
+        unnamed.then(local).flatten().unwrap_or_else(TimeZone::system)
     }
 
     /// Returns a number that differs from process to process.

@@ -97,12 +97,15 @@ impl World {
         assert_eq!(self.listing(), before, "{arguments:?} wrote something");
     }
 
-    /// Returns every file of the sandbox with its content, but for who held a lock last.
+    /// Returns every file of the sandbox with its content, but for who held a lock last and what is kept at hand.
     fn listing(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         fn walk(folder: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
             for entry in folder.read_dir().unwrap().map(Result::unwrap) {
                 let (path, kind) = (entry.path(), entry.file_type().unwrap());
-                if kind.is_dir() && !path.ends_with("blue/locks") {
+                if path.ends_with("blue/locks") || path.ends_with("blue/cache") {
+                    continue;
+                }
+                if kind.is_dir() {
                     found.insert(path.clone(), Vec::new());
                     walk(&path, found);
                 } else if kind.is_file() {
@@ -289,6 +292,11 @@ fn a_blob_in_place_of_a_tree_is_named() {
         let old = world.in_store(&["rev-parse", "refs/blue/domains/s3"]);
         world.in_store(&["update-ref", "refs/blue/domains/s3", &commit]);
         for arguments in [&["contract", "get", "s3/paths"][..], &["check"], &["contract", "publish"]] {
+            // What published a contract last is none of a reader's business.
+            if (folder, arguments[1..].first()) == ("sources", Some(&"get")) {
+                world.ok(arguments);
+                continue;
+            }
             world.refused(arguments, &[&format!("refs/blue/domains/s3:{folder}"), "it is not a folder"]);
         }
         world.in_store(&["update-ref", "refs/blue/domains/s3", &old]);

@@ -16,6 +16,7 @@ pub mod publish;
 pub mod range;
 pub mod realm;
 pub mod schema;
+pub mod summary;
 mod text;
 pub mod version;
 pub mod view;

@@ -9,6 +9,7 @@ use super::{
     domain::{Domain, Source},
     name::{ContractName, DomainName, RepoName},
     oid::Oid,
+    range::Range,
     realm::Repo,
     version::Version,
 };
@@ -84,6 +85,11 @@ impl DomainView {
         }
     }
 
+    /// Returns whether `repo` takes part: as a member, or by its binding.
+    pub fn takes_part(&self, repo: &RepoName) -> bool {
+        self.info.has_member(repo) || self.bindings.contains_key(repo)
+    }
+
     /// Returns whether the file that should hold `contract` could not be read.
     pub fn is_damaged(&self, contract: &ContractName) -> bool {
         self.damage.iter().any(|damage| damage.subject == Subject::Contract(contract.clone()))
@@ -102,21 +108,19 @@ impl DomainView {
 
     /// Returns how `import` stands against what the domain holds now.
     pub fn standing(&self, import: &Import) -> Standing {
-        let Some(contract) = self.contracts.get(&import.contract) else {
-            return Standing::Missing;
-        };
-        if import.version.matches(&contract.version) {
-            return Standing::Satisfied(contract.version.clone());
-        }
-        // An older version counts only where the provider says that it still serves it.
-        let served = self.versions.get(&import.contract).into_iter().flatten().rev().find(|version| {
-            import.version.matches(version) && contract.supported.iter().any(|range| range.matches(version))
-        });
-        match served {
-            Some(version) => Standing::Behind { current: contract.version.clone(), served: version.clone() },
-            None => Standing::Broken { current: contract.version.clone() },
-        }
+        let current = self.contracts.get(&import.contract);
+        let offer = current.map(|contract| Offer { current: &contract.version, supported: &contract.supported });
+        Standing::of(import, offer, self.versions.get(&import.contract))
     }
+}
+
+/// What a contract offers to those who import it.
+#[derive(Debug, Clone, Copy)]
+pub struct Offer<'a> {
+    /// Its current version.
+    pub current: &'a Version,
+    /// The older versions that are still served.
+    pub supported: &'a [Range],
 }
 
 /// How an import stands.
@@ -141,6 +145,26 @@ pub enum Standing {
 }
 
 impl Standing {
+    /// Returns how `import` stands against what its contract offers, and the versions of it that
+    /// were published.
+    pub fn of(import: &Import, offer: Option<Offer<'_>>, published: Option<&BTreeSet<Version>>) -> Self {
+        let Some(Offer { current, supported }) = offer else {
+            return Self::Missing;
+        };
+        if import.version.matches(current) {
+            return Self::Satisfied(current.clone());
+        }
+        // An older version counts only where the provider says that it still serves it.
+        let served =
+            published.into_iter().flatten().rev().find(|version| {
+                import.version.matches(version) && supported.iter().any(|range| range.matches(version))
+            });
+        match served {
+            Some(version) => Self::Behind { current: current.clone(), served: version.clone() },
+            None => Self::Broken { current: current.clone() },
+        }
+    }
+
     /// Returns the version that the import resolves to.
     pub fn resolved(&self) -> Option<&Version> {
         match self {

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     error::OpError,
-    model::{name::DomainName, oid::Oid, view::RealmView},
+    model::{domain::Source, name::DomainName, oid::Oid},
     store::{Objects as _, StoreRef, git::code::CodeRepo, layout, read},
     wire::{Answer, ContractPublish},
 };
@@ -61,8 +61,8 @@ impl Policy {
 pub enum Scope<'a> {
     /// At the domains that the commit, or the branch before it moved, names: what a hook has time for.
     Named,
-    /// At every domain of the realm.
-    All(&'a RealmView),
+    /// At every domain that the repository ever published in: the last published commit of each.
+    All(&'a Sources),
 }
 
 /// What a commit of the publishing branch says that the realm does not hold yet.
@@ -178,9 +178,8 @@ fn of_commit(
     let declared = domains_in(code, &this.tree)?;
     let mut names = declared.clone();
     names.extend(before_tree.map(|tree| domains_in(code, &tree)).transpose()?.into_iter().flatten());
-    if let Scope::All(view) = scope {
-        let published = view.domains.iter().filter(|(_, domain)| domain.sources.contains_key(acting.repo));
-        names.extend(published.map(|(name, _)| name.to_string()));
+    if let Scope::All(published) = scope {
+        names.extend(published.keys().map(ToString::to_string));
     }
     let mut sources = Sources::new();
     let mut found = Vec::new();
@@ -219,13 +218,9 @@ fn of_commit(
     }))
 }
 
-fn source(
-    acting: Acting<'_>,
-    domain: &DomainName,
-    scope: Scope<'_>,
-) -> Result<Option<crate::model::domain::Source>, OpError> {
+fn source(acting: Acting<'_>, domain: &DomainName, scope: Scope<'_>) -> Result<Option<Source>, OpError> {
     match scope {
-        Scope::All(view) => Ok(view.domains.get(domain).and_then(|domain| domain.sources.get(acting.repo)).cloned()),
+        Scope::All(published) => Ok(published.get(domain).cloned()),
         Scope::Named => match acting.store.tip(&StoreRef::Domain(domain.clone()))? {
             Some(tip) => contract_publish::source(acting, domain, &tip),
             None => Ok(None),

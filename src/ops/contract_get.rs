@@ -9,7 +9,7 @@ use crate::{
         version::Version,
         view::DomainView,
     },
-    store::StoreRef,
+    store::{StoreRef, read},
     wire::{Answer, ContractBinding, ContractGet, Relationship},
 };
 
@@ -33,8 +33,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractGet>, OpError>
     let here = ctx.here()?;
     let ContractRef { domain: domain_name, contract: name } = &request.contract;
     let tip = here.store.tip(&StoreRef::Domain(domain_name.clone()))?.ok_or_else(|| domain::unknown(domain_name))?;
-    let wanted: Vec<_> = request.version.iter().map(|version| (name.clone(), version.clone())).collect();
-    let view = domain::load(&*here.store, domain_name, &tip, &wanted)?;
+    let mut view = read::contract_at(&*here.store, domain_name, &tip, name)?;
+    if let Some(version) = &request.version {
+        let tree = here.store.commit(&tip)?.tree;
+        read::load_version(&*here.store, &mut view, &tree, name, version)?;
+    }
     let contract = match &request.version {
         Some(version) => at_version(&view, name, version)?,
         None => domain::current(&view, name)?.clone(),

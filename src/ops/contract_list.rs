@@ -5,9 +5,9 @@ use crate::{
     error::OpError,
     model::{
         name::{ContractName, DomainName},
-        view::{DomainView, Subject},
+        summary::DomainSummary,
     },
-    store::read,
+    store::overview::{Line, Overview},
     wire::{Answer, ContractLine, ContractList, PageRequest, page},
 };
 
@@ -30,13 +30,15 @@ pub struct Request {
 /// Where the realm cannot be read, or has no such domain.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractList>, OpError> {
     let here = ctx.here()?;
-    let domains = match &request.domain {
-        Some(name) => vec![super::domain::get(&*here.store, name)?],
-        None => read::view(&*here.store)?.domains.into_values().collect(),
-    };
-    let all: Vec<_> = domains.iter().flat_map(lines).collect();
-    let total = all.len();
-    let (contracts, next_cursor) = page(all, &request.page, |line| format!("{}/{}", line.domain, line.name));
+    let overview = Overview::open(&*here.store)?;
+    let is_wanted = |line: &&Line| request.domain.as_ref().is_none_or(|domain| line.name == *domain);
+    if let Some(name) = request.domain.as_ref().filter(|_| !overview.domains().iter().any(|line| is_wanted(&line))) {
+        // Either there is none, or it cannot be read.
+        super::domain::get(&*here.store, name)?;
+    }
+    let domains: Vec<&Line> = overview.domains().iter().filter(is_wanted).collect();
+    let total = domains.iter().map(|line| line.contracts).sum();
+    let (contracts, next_cursor) = some(&overview, &domains, &request.page)?;
     let body =
         ContractList { realm: here.realm.clone(), contracts, total, next_cursor, current_repo: here.repo.clone() };
     let answer = Answer::new(body);
@@ -47,18 +49,29 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractList>, OpError
     })
 }
 
-fn lines(domain: &DomainView) -> Vec<ContractLine> {
-    let damaged = domain.damage.iter().filter_map(|damage| match &damage.subject {
-        Subject::Contract(name) => Some(name),
-        _ => None,
-    });
-    let mut names: Vec<_> = domain.contracts.keys().chain(domain.versions.keys()).chain(damaged).collect();
-    names.sort();
-    names.dedup();
-    names.into_iter().map(|name| line(domain, name)).collect()
+/// Returns one page, for which only the domains on it are read.
+fn some(
+    overview: &Overview<'_>,
+    domains: &[&Line],
+    request: &PageRequest,
+) -> Result<(Vec<ContractLine>, Option<String>), OpError> {
+    let after = request.cursor.as_deref().map(|cursor| cursor.split_once('/').unwrap_or((cursor, "")));
+    let mut found = Vec::new();
+    for domain in domains.iter().filter(|line| after.is_none_or(|(domain, _)| line.name.as_str() >= domain)) {
+        let summary = overview.summary(domain)?;
+        let is_after = |name: &&&ContractName| {
+            after.is_none_or(|(of, contract)| domain.name.as_str() != of || name.as_str() > contract)
+        };
+        found.extend(summary.contract_names().iter().filter(is_after).map(|name| line(&summary, name)));
+        if found.len() > request.limit() {
+            break;
+        }
+    }
+    let rest = PageRequest { cursor: None, ..request.clone() };
+    Ok(page(found, &rest, |line| format!("{}/{}", line.domain, line.name)))
 }
 
-fn line(domain: &DomainView, name: &ContractName) -> ContractLine {
+fn line(domain: &DomainSummary, name: &ContractName) -> ContractLine {
     let contract = domain.contracts.get(name);
     let newest = || domain.versions.get(name).and_then(|versions| versions.last());
     let state = match contract {

@@ -22,7 +22,7 @@ use crate::{
         version::Version,
         view::{DomainView, Subject},
     },
-    store::{Store, StoreRef, git::code::CodeRepo, layout, read},
+    store::{Store, StoreRef, git::code::CodeRepo, layout, overview::Overview, read},
     wire::{Answer, ContractPublish, Published},
 };
 
@@ -53,7 +53,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
         None => code.head()?.commit.ok_or_else(|| OpError::no("no-commit", "there is no commit yet to publish"))?,
     };
     let branch = require_publishing_branch(code, &commit)?;
-    publish(ctx, acting, code, (&commit, &branch), &sources(acting)?, request)
+    let overview = Overview::if_kept(acting.store)?;
+    publish(ctx, acting, code, (&commit, &branch), &sources(acting, overview.as_ref())?, request)
 }
 
 /// Publishes a commit that is known to be on the publishing branch. `sources` names the last
@@ -105,9 +106,13 @@ pub fn publish(
 ///
 /// # Errors
 /// Where the realm cannot be read.
-pub fn sources(acting: Acting<'_>) -> Result<Sources, OpError> {
+pub fn sources(acting: Acting<'_>, overview: Option<&Overview<'_>>) -> Result<Sources, OpError> {
     let mut sources = Sources::new();
-    for (name, tip) in acting.store.domains()? {
+    let domains = match overview {
+        Some(overview) => overview.domains_of(acting.repo).map(|line| (line.name.clone(), line.tip)).collect(),
+        None => acting.store.domains()?,
+    };
+    for (name, tip) in domains {
         sources.extend(source(acting, &name, &tip)?.map(|source| (name, source)));
     }
     Ok(sources)

@@ -111,6 +111,11 @@ impl Ctx {
 
     /// Returns how stores wait.
     pub fn options(&self) -> Options {
-        Options { lock_timeout: self.env.lock_timeout(), seed: self.env.seed() }
+        options(&self.env)
     }
+}
+
+/// Returns how stores wait, and whether they use what they keep at hand.
+pub fn options(env: &Env) -> Options {
+    Options { lock_timeout: env.lock_timeout(), seed: env.seed(), cache: env.cache() }
 }

@@ -9,6 +9,7 @@ use super::{
 use crate::{
     error::OpError,
     model::name::ReaderName,
+    store::overview::Overview,
     wire::{Answer, NotificationsAck},
 };
 
@@ -38,7 +39,7 @@ impl Request {
 /// Where none of the ids is pending, or the store cannot be written.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsAck>, OpError> {
     let acting = ctx.acting()?;
-    let pending = Pending::of(acting, &request.reader, ctx.env.now(), None)?;
+    let pending = Pending::of(acting, &request.reader, ctx.env.now(), &Overview::open(acting.store)?)?;
     let is_meant = |id: &String| request.ids.is_empty() || request.ids.contains(id);
     let acknowledged: Vec<_> =
         pending.notifications.iter().map(|one| one.id.clone()).filter(|id| is_meant(id)).collect();

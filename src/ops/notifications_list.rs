@@ -10,6 +10,7 @@ use super::{
 use crate::{
     error::OpError,
     model::name::ReaderName,
+    store::overview::Overview,
     wire::{
         Answer, DEFAULT_LIMIT, Notification, NotificationFilter, NotificationSummary, NotificationsList, PageRequest,
         State, page,
@@ -86,7 +87,7 @@ fn pending(ctx: &Ctx, acting: Acting<'_>, request: &Request) -> Result<(Vec<Noti
             return Ok((first.notifications, more));
         }
     }
-    let pending = Pending::of(acting, reader, now, None)?;
+    let pending = Pending::of(acting, reader, now, &Overview::open(acting.store)?)?;
     // That a change came is no news to anybody: only its age starts here.
     arrival::record(acting.store, &pending.sightings, &ctx.env.now_here());
     pending_cache::keep(acting, reader, &pending);

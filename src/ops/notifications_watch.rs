@@ -11,7 +11,7 @@ use super::{
 use crate::{
     error::OpError,
     model::name::ReaderName,
-    store::git::GitStore,
+    store::{git::GitStore, overview::Overview},
     wire::{Notification, State},
 };
 
@@ -86,7 +86,7 @@ fn tell(
     shown: &mut BTreeSet<String>,
     listener: &mut dyn Listener,
 ) -> Result<bool, OpError> {
-    let pending = Pending::of(acting, &request.reader, ctx.env.now(), None)?;
+    let pending = Pending::of(acting, &request.reader, ctx.env.now(), &Overview::open(acting.store)?)?;
     arrival::record(acting.store, &pending.sightings, &ctx.env.now_here());
     shown.retain(|id| pending.notifications.iter().any(|one| one.id == *id));
     let mut told = BTreeSet::new();

@@ -1,10 +1,7 @@
 //! What a reader has not been told: the net difference between what it knew of its domains and
 //! what they hold. No history decides this, so nothing that happens to history can break it.
 
-use std::{
-    borrow::Cow,
-    collections::{BTreeMap, BTreeSet},
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::de::DeserializeOwned;
 
@@ -20,9 +17,13 @@ use crate::{
         name::{ContractName, DomainName, ReaderName, RepoName},
         notification::{self, Change, Delta},
         oid::Oid,
-        view::{DomainView, RealmView, Standing},
+        view::{DomainView, Standing},
     },
-    store::{Entry, EntryKind, TreePath, codec, layout, read},
+    store::{
+        Entry, EntryKind, TreePath, codec, layout,
+        overview::{Line, Overview},
+        read,
+    },
     wire::{Notification, State, VersionChange},
 };
 
@@ -68,8 +69,8 @@ enum Of {
 }
 
 impl Pending {
-    /// Finds what is pending for `reader`, in the domains of the repository that asks. What is in
-    /// `held` already is not read again.
+    /// Finds what is pending for `reader`, in the domains of the repository that asks. A domain that
+    /// is as the reader knows it is not read.
     ///
     /// # Errors
     /// Where the realm cannot be read.
@@ -77,22 +78,21 @@ impl Pending {
         acting: Acting<'_>,
         reader: &ReaderName,
         now: jiff::Timestamp,
-        held: Option<&RealmView>,
+        overview: &Overview<'_>,
     ) -> Result<Self, OpError> {
         let inbox = Inbox::open(acting.store, acting.repo, reader)?;
         let mut pending = Self::default();
-        for (name, tip) in acting.store.domains()? {
-            let known = held.and_then(|view| view.domains.get(&name)).filter(|domain| domain.commit == Some(tip));
-            let found = match read::takes_part(acting.store, &name, &tip, acting.repo) {
-                Ok(false) => continue,
-                Ok(true) => known.map_or_else(
-                    || read::domain_at(acting.store, &name, &tip).map(Cow::Owned),
-                    |domain| Ok(Cow::Borrowed(domain)),
-                ),
-                Err(error) => Err(error),
-            };
-            match found {
-                Ok(domain) => pending.add_domain(acting, &inbox, &domain, &tip, now)?,
+        for line in overview.domains_of(acting.repo) {
+            let known = inbox.baseline(acting.store, &line.name)?;
+            if known == Some(line.tree) {
+                pending.trees.insert(line.name.clone(), line.tree);
+                continue;
+            }
+            match read::domain_at(acting.store, &line.name, &line.tip) {
+                Ok(domain) if domain.takes_part(acting.repo) => {
+                    pending.add_domain(acting, known, &domain, line, now)?;
+                }
+                Ok(_) => {}
                 // It is `check`'s to report, and hides no other.
                 Err(error) if error.is_damage() => {}
                 Err(error) => return Err(error.into()),
@@ -105,14 +105,13 @@ impl Pending {
     fn add_domain(
         &mut self,
         acting: Acting<'_>,
-        inbox: &Inbox,
+        known: Option<Oid>,
         domain: &DomainView,
-        tip: &Oid,
+        line: &Line,
         now: jiff::Timestamp,
     ) -> Result<(), OpError> {
-        let name = &domain.info.name;
-        let tree = acting.store.commit(tip)?.tree;
-        let differences = match inbox.baseline(acting.store, name)? {
+        let (name, tree) = (&line.name, line.tree);
+        let differences = match known {
             Some(known) => differences(acting, &known, &tree)?,
             None => since_resolved(acting, domain, &tree)?,
         };
@@ -126,7 +125,7 @@ impl Pending {
             }
         }
         let paths: Vec<_> = found.iter().map(|(difference, _)| (&difference.path, difference.new)).collect();
-        let times = times(acting, tip, &paths)?;
+        let times = times(acting, &line.tip, &paths)?;
         if found.is_empty() {
             return Ok(());
         }

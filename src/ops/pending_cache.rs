@@ -14,7 +14,10 @@ use super::{
 use crate::{
     error::OpError,
     model::{hash, name::ReaderName},
-    store::{StoreRef, read},
+    store::{
+        StoreRef,
+        overview::{Line, Overview},
+    },
     wire::{Notification, State},
 };
 
@@ -95,11 +98,8 @@ fn checksum(key: &str, first: &First) -> String {
 fn key(acting: Acting<'_>, reader: &ReaderName) -> Result<String, OpError> {
     let inbox = Inbox::open(acting.store, acting.repo, reader)?;
     let mut text = format!("{} {} {}\n", env!("CARGO_PKG_VERSION"), acting.realm, acting.repo);
-    for (name, tip) in acting.store.domains()? {
-        if !read::takes_part(acting.store, &name, &tip, acting.repo)? {
-            continue;
-        }
-        let baseline = inbox.baseline(acting.store, &name)?.map(|tree| tree.to_string()).unwrap_or_default();
+    for Line { name, tip, .. } in Overview::open(acting.store)?.domains_of(acting.repo) {
+        let baseline = inbox.baseline(acting.store, name)?.map(|tree| tree.to_string()).unwrap_or_default();
         let arrivals = acting.store.tip(&StoreRef::Arrivals(name.clone()))?;
         let arrivals = arrivals.map(|tip| tip.to_string()).unwrap_or_default();
         text += &format!("{name} {tip} {baseline} {arrivals}\n");

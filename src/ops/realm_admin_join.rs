@@ -17,7 +17,9 @@ use crate::{
             code::CodeRepo,
             home::{Home, KnownRealm},
         },
-        layout, read,
+        layout,
+        overview::Overview,
+        read,
         write::write,
     },
     wire::{Answer, RealmJoin},
@@ -76,7 +78,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
             known.name
         ));
     }
-    if read::view(&store)?.domains.values().all(|domain| !domain.info.has_member(&name)) {
+    if Overview::open(&store)?.domains_of(&name).next().is_none() {
         answer = answer.next(format!("git blue realm admin domain --name DOMAIN --repos {name},OTHER"));
     }
     Ok(answer)

@@ -8,8 +8,8 @@ use super::{
 };
 use crate::{
     error::OpError,
-    model::{change::DomainChange, domain::Domain, name::DomainName, publish::Decision, view::DomainView},
-    store::{Change, Edit, Parents, StoreRef, layout, read, write::write},
+    model::{change::DomainChange, domain::Domain, name::DomainName, publish::Decision},
+    store::{Change, Edit, Parents, StoreRef, layout, overview::Overview, write::write},
     wire::{Answer, RealmLeave},
 };
 
@@ -31,13 +31,16 @@ pub struct Request {
 /// Where the repository still takes part in domains.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> {
     let acting = ctx.acting()?;
-    let view = read::view(acting.store)?;
-    if !view.repos.contains_key(acting.repo) {
+    let overview = Overview::open(acting.store)?;
+    if !overview.repos().contains_key(acting.repo) {
         return Err(OpError::no("not-joined", format!("{} is not in the realm {}", acting.repo, acting.realm)));
     }
-    let takes_part =
-        |domain: &&DomainView| domain.info.has_member(acting.repo) || domain.bindings.contains_key(acting.repo);
-    let domains: Vec<_> = view.domains.values().filter(takes_part).map(|domain| domain.info.name.clone()).collect();
+    let mut domains = Vec::new();
+    for line in overview.domains_of(acting.repo) {
+        if overview.summary(line)?.takes_part(acting.repo) {
+            domains.push(line.name.clone());
+        }
+    }
     if !domains.is_empty() && !request.force {
         let names: Vec<_> = domains.iter().map(ToString::to_string).collect();
         let message = format!("{} still takes part in {}", acting.repo, names.join(", "));

@@ -1,5 +1,7 @@
 //! `realm_check`: does the realm hold together, with this repository's files laid over it?
 
+use std::collections::BTreeMap;
+
 use super::{
     Operation,
     blue_files::Files,
@@ -12,11 +14,12 @@ use crate::{
     error::OpError,
     model::{
         candidate::{Candidate, Judged},
-        check::{self, Mode, Question, Severity},
+        check::{Check, Examination, Mode, Question, Report, Severity},
         name::ReaderName,
-        view::RealmView,
+        summary::DomainSummary,
+        view::{self, Damage},
     },
-    store::{git::code::CodeRepo, read},
+    store::{Store, StoreRef, git::code::CodeRepo, overview::Overview, read},
     wire::{Answer, Notification, RealmCheck, State},
 };
 
@@ -71,23 +74,28 @@ pub enum Subject {
 /// Where the realm or the repository cannot be read: never a pass.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> {
     let here = ctx.here()?;
-    let mut view = read::view(&*here.store)?;
+    let mut overview = Overview::open(&*here.store)?;
     let mut published = Vec::new();
     if let (true, Subject::Head, Ok(acting)) = (request.catch_up, &request.subject, ctx.acting()) {
         // What cannot be published is what the check finds.
-        let caught_up = unpublished::run(ctx, acting, &view, true);
-        view = caught_up.view.unwrap_or(view);
+        let caught_up = unpublished::run(ctx, acting, &overview, true);
+        if caught_up.has_moved {
+            overview = Overview::open(&*here.store)?;
+        }
         published = caught_up.published;
     }
     let candidate = match (&request.subject, ctx.acting()) {
         (Subject::Published, _) => None,
-        (subject, Ok(acting)) => candidate_of(ctx, acting, subject)?.map(|candidate| (acting.repo, candidate)),
+        (subject, Ok(acting)) => {
+            candidate_of(ctx, acting, &overview, subject)?.map(|candidate| (acting.repo, candidate))
+        }
         // Outside of a repository there is nothing to lay over, unless it was asked for.
         (Subject::Head, Err(_)) => None,
         (_, Err(error)) => return Err(error),
     };
     let judged = candidate.as_ref().map(|(repo, candidate)| Judged { repo, candidate });
-    let report = check::check(Question { realm: &view, judged, now: ctx.env.now(), mode: request.mode });
+    let question = Question { repos: overview.repos(), judged, now: ctx.env.now(), mode: request.mode };
+    let report = judge(&*here.store, &overview, Check::new(question))?;
     let (errors, warnings): (Vec<_>, Vec<_>) =
         report.findings.into_iter().partition(|finding| finding.severity == Severity::Error);
     let valid = errors.is_empty() && (warnings.is_empty() || !request.strict);
@@ -99,7 +107,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
         errors,
         warnings,
         schema_hashes: report.contracts,
-        notifications: notifications(ctx, &request.reader, &view),
+        notifications: notifications(ctx, &request.reader, &overview),
     };
     let step = match (valid, body.errors.is_empty()) {
         (true, _) => "All checks passed. Ready to proceed.",
@@ -109,19 +117,57 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
     Ok(Answer::new(body).next(step))
 }
 
+/// Most domains are as they were when they were examined last, and only those are read whole that
+/// were not, or that the candidate says something of.
+fn judge(store: &dyn Store, overview: &Overview<'_>, mut check: Check<'_>) -> Result<Report, OpError> {
+    let (mut damage, mut examined) = (overview.damage().to_vec(), BTreeMap::new());
+    for line in overview.domains() {
+        let is_judged = check.is_judged(&line.name);
+        if let Some(schemas) = overview.schemas(line).filter(|_| !is_judged) {
+            check.published(&overview.summary(line)?, Examination::clean(schemas));
+            continue;
+        }
+        let domain = match read::domain_at(store, &line.name, &line.tip) {
+            Ok(domain) => domain,
+            Err(error) if error.is_damage() => {
+                let file = StoreRef::Domain(line.name.clone()).to_string();
+                damage.push(Damage { file, subject: view::Subject::Other, problem: error.to_string() });
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        if is_judged {
+            check.laid_over(&domain);
+            continue;
+        }
+        let examination = Examination::of(&domain);
+        if examination.is_clean() && domain.damage.is_empty() {
+            examined.insert(line.name.clone(), examination.schema_hashes.clone());
+        }
+        check.published(&DomainSummary::from(&domain), examination);
+    }
+    overview.keep_examined(&examined);
+    Ok(check.finish(&damage))
+}
+
 /// What is pending never decides a check, so what cannot be told is left out.
-fn notifications(ctx: &Ctx, reader: &ReaderName, view: &RealmView) -> Vec<Notification> {
-    let pending = ctx.acting().and_then(|acting| Pending::of(acting, reader, ctx.env.now(), Some(view)));
+fn notifications(ctx: &Ctx, reader: &ReaderName, overview: &Overview<'_>) -> Vec<Notification> {
+    let pending = ctx.acting().and_then(|acting| Pending::of(acting, reader, ctx.env.now(), overview));
     let pending = pending.unwrap_or_default();
     pending.notifications.into_iter().filter(|one| one.state == State::Pending).take(MAX_TOLD).collect()
 }
 
-fn candidate_of(ctx: &Ctx, acting: Acting<'_>, subject: &Subject) -> Result<Option<Candidate>, OpError> {
+fn candidate_of(
+    ctx: &Ctx,
+    acting: Acting<'_>,
+    overview: &Overview<'_>,
+    subject: &Subject,
+) -> Result<Option<Candidate>, OpError> {
     let code = ctx.code()?;
     let Some(files) = files(code, subject)? else {
         return Ok(None);
     };
-    candidate::read(code, &files, &contract_publish::sources(acting)?).map(Some)
+    candidate::read(code, &files, &contract_publish::sources(acting, Some(overview))?).map(Some)
 }
 
 fn files<'a>(code: &'a CodeRepo, subject: &Subject) -> Result<Option<Files<'a>>, OpError> {

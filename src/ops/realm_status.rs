@@ -10,14 +10,22 @@ use super::{
 use crate::{
     error::OpError,
     model::{
-        name::{ReaderName, RepoName},
-        view::{DomainView, RealmView, Standing},
+        binding::Binding,
+        name::{ContractName, ReaderName, RepoName},
+        summary::{ContractSummary, DomainSummary},
+        view::Standing,
     },
-    store::read,
+    store::overview::{Line, Overview},
     wire::{
-        Answer, DomainBinding, DomainContract, DomainStatus, ImportStatus, Notification, RealmStatus, RepoLine, State,
+        Answer, DomainBinding, DomainContract, DomainStatus, ImportStatus, Notification, PageRequest, RealmStatus,
+        RepoLine, State, page,
     },
 };
+
+/// How many domains are shown unless somebody says otherwise: a glance must not grow with the realm.
+const DEFAULT_DOMAINS: usize = 20;
+/// Most contracts that are shown of one domain: `contract_list` has them all.
+const MAX_CONTRACTS: usize = 50;
 
 /// Its entry in the table.
 pub const OPERATION: Operation =
@@ -28,13 +36,15 @@ pub const OPERATION: Operation =
 pub struct Request {
     /// Who is to be told.
     pub reader: ReaderName,
+    /// Which of the domains are shown; those of the repository that asks come first.
+    pub page: PageRequest,
     /// Whether what no hook published is published now.
     pub catch_up: bool,
 }
 
 impl Default for Request {
     fn default() -> Self {
-        Self { reader: pending::person(), catch_up: false }
+        Self { reader: pending::person(), page: PageRequest::default(), catch_up: false }
     }
 }
 
@@ -44,15 +54,17 @@ impl Default for Request {
 /// Where the realm cannot be read.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt), OpError> {
     let here = ctx.here()?;
-    let mut view = read::view(&*here.store)?;
-    let joined = here.repo.as_ref().is_some_and(|repo| view.repos.contains_key(repo));
-    let mut caught_up = match ctx.acting() {
-        Ok(acting) if joined => unpublished::run(ctx, acting, &view, request.catch_up),
+    let mut overview = Overview::open(&*here.store)?;
+    let joined = here.repo.as_ref().is_some_and(|repo| overview.repos().contains_key(repo));
+    let caught_up = match ctx.acting() {
+        Ok(acting) if joined => unpublished::run(ctx, acting, &overview, request.catch_up),
         _ => CaughtUp::default(),
     };
-    view = caught_up.view.take().unwrap_or(view);
+    if caught_up.has_moved {
+        overview = Overview::open(&*here.store)?;
+    }
     let pending = match ctx.acting() {
-        Ok(acting) if joined => Pending::of(acting, &request.reader, ctx.env.now(), Some(&view))?,
+        Ok(acting) if joined => Pending::of(acting, &request.reader, ctx.env.now(), &overview)?,
         _ => Pending::default(),
     };
     if let (true, Ok(acting)) = (request.catch_up, ctx.acting()) {
@@ -65,13 +77,16 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
     let ids: Vec<_> = notifications.iter().map(|one| one.id.clone()).collect();
     let receipt = pending.receipt(|_, one| ids.contains(&one.id));
 
+    let (lines, next_cursor) = domains(&overview, here.repo.as_ref(), &request.page);
     let body = RealmStatus {
         realm: here.realm.clone(),
         current_repo: here.repo.clone(),
-        repos: repos(ctx, here, &view)?,
-        domains: view.domains.values().map(domain).collect(),
-        imports: here.repo.as_ref().map(|repo| imports(&view, repo)).unwrap_or_default(),
-        unreadable: unreadable(&view),
+        repos: repos(ctx, here, &overview)?,
+        domains: lines.into_iter().map(|line| Ok(domain(&overview.summary(line)?))).collect::<Result<_, OpError>>()?,
+        total: overview.domains().len(),
+        next_cursor,
+        imports: here.repo.as_ref().map(|repo| imports(&overview, repo)).transpose()?.unwrap_or_default(),
+        unreadable: unreadable(&overview)?,
         published: caught_up.published,
         unpublished: caught_up.unpublished,
         notifications,
@@ -81,39 +96,55 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
     Ok((with_next_steps(answer, joined), if joined { receipt } else { Receipt::default() }))
 }
 
-fn repos(ctx: &Ctx, here: &Here, view: &RealmView) -> Result<Vec<RepoLine>, OpError> {
+fn repos(ctx: &Ctx, here: &Here, overview: &Overview<'_>) -> Result<Vec<RepoLine>, OpError> {
     let line = |name: &RepoName| {
         let is_current = here.repo.as_ref() == Some(name);
         let current = || ctx.code.as_ref().and_then(|code| code.workdir()).filter(|_| is_current);
         let path = current().or(ctx.home.repo_path(name)?);
         Ok(RepoLine { name: name.clone(), path: path.map(|path| path.display().to_string()), is_current })
     };
-    view.repos.keys().map(line).collect()
+    overview.repos().keys().map(line).collect()
 }
 
-fn domain(view: &DomainView) -> DomainStatus {
-    let contract = |contract: &crate::model::contract::Contract| DomainContract {
-        name: contract.name.clone(),
+/// Returns one page of the domains, those of `repo` first.
+fn domains<'o>(
+    overview: &'o Overview<'_>,
+    repo: Option<&RepoName>,
+    request: &PageRequest,
+) -> (Vec<&'o Line>, Option<String>) {
+    let is_mine = |line: &Line| repo.is_some_and(|repo| line.repos.contains(repo));
+    let key = |line: &&Line| format!("{}:{}", if is_mine(line) { "mine" } else { "other" }, line.name);
+    let (mut lines, others): (Vec<_>, Vec<_>) = overview.domains().iter().partition(|line| is_mine(line));
+    lines.extend(others);
+    let limit = request.limit.unwrap_or(DEFAULT_DOMAINS);
+    page(lines, &PageRequest { limit: Some(limit), ..request.clone() }, key)
+}
+
+fn domain(summary: &DomainSummary) -> DomainStatus {
+    let contract = |(name, contract): (&ContractName, &ContractSummary)| DomainContract {
+        name: name.clone(),
         version: contract.version.clone(),
         owner: contract.owner.clone(),
     };
-    let binding = |(repo, binding): (&RepoName, &crate::model::binding::Binding)| DomainBinding {
+    let binding = |(repo, binding): (&RepoName, &Binding)| DomainBinding {
         repo: repo.clone(),
         role: binding.role.into(),
         exports: binding.exports.len(),
         imports: binding.imports.len(),
     };
     DomainStatus {
-        name: view.info.name.clone(),
-        members: view.info.members.clone(),
-        contracts: view.contracts.values().map(contract).collect(),
-        bindings: view.bindings.iter().map(binding).collect(),
+        name: summary.info.name.clone(),
+        members: summary.info.members.clone(),
+        contracts: summary.contracts.iter().take(MAX_CONTRACTS).map(contract).collect(),
+        more_contracts: summary.contracts.len().saturating_sub(MAX_CONTRACTS),
+        bindings: summary.bindings.iter().map(binding).collect(),
     }
 }
 
-fn imports(view: &RealmView, repo: &RepoName) -> Vec<ImportStatus> {
+fn imports(overview: &Overview<'_>, repo: &RepoName) -> Result<Vec<ImportStatus>, OpError> {
     let mut lines = Vec::new();
-    for domain in view.domains.values() {
+    for line in overview.domains_of(repo) {
+        let domain = overview.summary(line)?;
         for import in domain.bindings.get(repo).into_iter().flat_map(|binding| &binding.imports) {
             let standing = domain.standing(import);
             lines.push(ImportStatus {
@@ -130,12 +161,15 @@ fn imports(view: &RealmView, repo: &RepoName) -> Vec<ImportStatus> {
             });
         }
     }
-    lines
+    Ok(lines)
 }
 
-fn unreadable(view: &RealmView) -> Vec<String> {
-    let domains = view.domains.values().flat_map(|domain| &domain.damage);
-    view.damage.iter().chain(domains).map(|damage| format!("{}: {}", damage.file, damage.problem)).collect()
+fn unreadable(overview: &Overview<'_>) -> Result<Vec<String>, OpError> {
+    let mut damage = overview.damage().to_vec();
+    for line in overview.damaged() {
+        damage.extend(overview.summary(line)?.damage);
+    }
+    Ok(damage.into_iter().map(|damage| format!("{}: {}", damage.file, damage.problem)).collect())
 }
 
 /// Adds what to do next: commands as they can be pasted into a shell, each with its reason.
@@ -149,7 +183,7 @@ fn with_next_steps(mut answer: Answer<RealmStatus>, joined: bool) -> Answer<Real
         .collect();
     changed.dedup();
     changed.truncate(3);
-    let solo = body.domains.is_empty();
+    let solo = body.total == 0;
     let (unreadable, repo, realm) = (!body.unreadable.is_empty(), body.current_repo.clone(), body.realm.clone());
     if let (Some(repo), false) = (&repo, joined) {
         answer = answer.next(format!("git blue realm admin join {realm} --repo {repo}  # it is not in the realm yet"));

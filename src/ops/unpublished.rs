@@ -3,13 +3,13 @@
 
 use super::{
     catch_up::{self, News, Policy, Scope},
+    contract_publish,
     ctx::{Acting, Ctx},
     publish_log,
 };
 use crate::{
     error::OpError,
-    model::view::RealmView,
-    store::{git::code::CodeRepo, read},
+    store::{git::code::CodeRepo, overview::Overview},
     wire::{Published, Unpublished},
 };
 
@@ -18,8 +18,8 @@ use crate::{
 pub struct CaughtUp {
     /// What was published now.
     pub published: Vec<Published>,
-    /// The realm as it is after that, where it changed.
-    pub view: Option<RealmView>,
+    /// Whether the realm is another one after that.
+    pub has_moved: bool,
     /// What is still not published.
     pub unpublished: Option<Unpublished>,
     /// What to do about it.
@@ -28,12 +28,12 @@ pub struct CaughtUp {
 
 /// Publishes what is due if `may_publish`, and tells what is not published. Nothing that goes wrong
 /// here hides what else there is to tell.
-pub fn run(ctx: &Ctx, acting: Acting<'_>, view: &RealmView, may_publish: bool) -> CaughtUp {
+pub fn run(ctx: &Ctx, acting: Acting<'_>, overview: &Overview<'_>, may_publish: bool) -> CaughtUp {
     let Some(code) = &ctx.code else {
         return CaughtUp::default();
     };
     let mut caught_up = CaughtUp::default();
-    if let Err(error) = caught_up.fill(ctx, acting, code, view, may_publish) {
+    if let Err(error) = caught_up.fill(ctx, acting, code, overview, may_publish) {
         caught_up.next_steps.push(error.message);
     }
     caught_up
@@ -45,20 +45,20 @@ impl CaughtUp {
         ctx: &Ctx,
         acting: Acting<'_>,
         code: &CodeRepo,
-        view: &RealmView,
+        overview: &Overview<'_>,
         may_publish: bool,
     ) -> Result<(), OpError> {
-        let mut news = catch_up::news(acting, code, Scope::All(view))?;
+        let mut news = catch_up::news(acting, code, Scope::All(&contract_publish::sources(acting, Some(overview))?))?;
         let mut failed = None;
         if let (true, Some(due)) = (may_publish, news.as_ref().filter(|news| news.is_due)) {
             match catch_up::publish(ctx, acting, code, due) {
                 Ok(answer) => {
                     self.published = answer.body.published;
                     self.next_steps = answer.next_steps;
-                    let after = read::view(acting.store)?;
+                    self.has_moved = true;
                     // Of what is committed, less may be pushed.
+                    let after = contract_publish::sources(acting, Some(&Overview::open(acting.store)?))?;
                     news = catch_up::news(acting, code, Scope::All(&after))?;
-                    self.view = Some(after);
                 }
                 Err(error) => failed = Some(error),
             }

@@ -5,10 +5,14 @@ pub mod codec;
 mod error;
 pub mod git;
 pub mod layout;
+pub mod overview;
 mod port;
 pub mod read;
+mod snapshot;
 pub mod write;
 
 pub use error::StoreError;
 pub use layout::{StoreRef, TreePath};
-pub use port::{Change, CommitInfo, Edit, Entry, EntryKind, Lease, Objects, Parents, Signature, Store};
+pub use port::{
+    Cache, Change, CommitInfo, Edit, Entry, EntryKind, Kept, Lease, Objects, Parents, Renewal, Signature, Store,
+};

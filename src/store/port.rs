@@ -97,6 +97,11 @@ pub trait Store: Objects {
     /// Where the refs cannot be listed.
     fn broken_refs(&self) -> Result<Vec<String>, StoreError>;
 
+    /// Returns where what can be made again is kept; none where nothing is.
+    fn cache(&self) -> Option<&dyn Cache> {
+        None
+    }
+
     /// Deletes a ref of this machine alone, if it still is at `expected`.
     ///
     /// The caller holds the lock of `name`.
@@ -120,6 +125,40 @@ pub trait Store: Objects {
     /// [`StoreError::Conflict`] where the ref is elsewhere by now; nothing happened then. After any
     /// other error the ref is wholly at the old or wholly at the new commit.
     fn commit_change(&self, name: &StoreRef, expected: Option<Oid>, change: &Change) -> Result<Oid, StoreError>;
+}
+
+/// Keeps what can be made again from the refs and objects. Losing it costs time and nothing else, so
+/// nothing here fails.
+pub trait Cache {
+    /// Returns what was kept last.
+    fn open(&self) -> Option<Box<dyn Kept>>;
+
+    /// Returns what tells the refs that travel, as they are now, from how they were and will be,
+    /// without reading them.
+    fn stamp(&self) -> Option<String>;
+
+    /// Begins to replace what is kept, before the refs are read. Nothing where somebody else is at
+    /// it, or where nothing can be written.
+    fn renew(&self) -> Option<Box<dyn Renewal>>;
+}
+
+/// What was kept, to be read in parts; it stays the same while it is replaced.
+pub trait Kept {
+    /// Returns `len` bytes from `at` on, if there are so many.
+    fn part(&self, at: u64, len: usize) -> Option<Vec<u8>>;
+}
+
+/// A begun replacement; dropping it leaves what is kept as it is.
+pub trait Renewal {
+    /// Returns the refs' stamp, taken when this began.
+    fn stamp(&self) -> &str;
+
+    /// Returns whether a change of the refs after that moment would show in their stamp for sure:
+    /// two changes within one tick of the file system's clock leave the same one.
+    fn is_settled(&self) -> bool;
+
+    /// Replaces what is kept with these parts, one after the other.
+    fn keep(self: Box<Self>, parts: &[&[u8]]);
 }
 
 /// A held lock; dropping it lets go.

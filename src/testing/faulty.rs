@@ -4,7 +4,7 @@ use std::{cell::Cell, rc::Rc, sync::Arc};
 
 use crate::{
     model::{name::DomainName, oid::Oid},
-    store::{Change, CommitInfo, Entry, Lease, Objects, Store, StoreError, StoreRef},
+    store::{Cache, Change, CommitInfo, Entry, Lease, Objects, Store, StoreError, StoreRef},
 };
 
 /// A store that fails once.
@@ -81,6 +81,11 @@ impl Store for FaultyStore {
 
     fn broken_refs(&self) -> Result<Vec<String>, StoreError> {
         self.call(|store| store.broken_refs())
+    }
+
+    fn cache(&self) -> Option<&dyn Cache> {
+        // It has no failures to hand on.
+        self.inner.cache()
     }
 
     fn forget(&self, name: &StoreRef, expected: Oid) -> Result<(), StoreError> {

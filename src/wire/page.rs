@@ -14,6 +14,16 @@ pub struct PageRequest {
     pub cursor: Option<String>,
 }
 
+impl PageRequest {
+    /// Returns how many items the page has at most.
+    pub fn limit(&self) -> usize {
+        match self.limit.unwrap_or(DEFAULT_LIMIT) {
+            0 => usize::MAX,
+            limit => limit,
+        }
+    }
+}
+
 /// Returns the wanted page, and the cursor of the next one where there is more. Items are sorted
 /// by `key` already; a key that is gone continues at the one that would follow it.
 pub fn page<T>(items: Vec<T>, request: &PageRequest, key: impl Fn(&T) -> String) -> (Vec<T>, Option<String>) {
@@ -24,10 +34,7 @@ pub fn page<T>(items: Vec<T>, request: &PageRequest, key: impl Fn(&T) -> String)
             .map_or_else(|| items.iter().position(|item| key(item) > *cursor).unwrap_or(items.len()), |at| at + 1),
         None => 0,
     };
-    let limit = match request.limit.unwrap_or(DEFAULT_LIMIT) {
-        0 => usize::MAX,
-        limit => limit,
-    };
+    let limit = request.limit();
     let more = items.len().saturating_sub(start) > limit;
     let page: Vec<T> = items.into_iter().skip(start).take(limit).collect();
     let next = page.last().filter(|_| more).map(key);

@@ -20,8 +20,12 @@ pub struct RealmStatus {
     pub current_repo: Option<RepoName>,
     /// All repositories of the realm.
     pub repos: Vec<RepoLine>,
-    /// All domains of the realm.
+    /// The domains of this page, those of this repository first.
     pub domains: Vec<DomainStatus>,
+    /// How many domains the realm has.
+    pub total: usize,
+    /// What asks for the next page of domains; none where this is the last.
+    pub next_cursor: Option<String>,
     /// How this repository's imports stand.
     pub imports: Vec<ImportStatus>,
     /// Stored files that cannot be read.
@@ -71,8 +75,10 @@ pub struct DomainStatus {
     pub name: DomainName,
     /// The repositories that take part.
     pub members: Vec<RepoName>,
-    /// Its contracts.
+    /// Its contracts, or the first of them.
     pub contracts: Vec<DomainContract>,
+    /// How many more there are.
+    pub more_contracts: usize,
     /// The part each repository plays.
     pub bindings: Vec<DomainBinding>,
 }

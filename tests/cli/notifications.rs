@@ -352,7 +352,8 @@ fn told_to(world: &World, reader: &str) -> usize {
     let vars = command.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
     let env = git_blue::env::Env::sealed(world.path("access"), vars.collect::<Vec<_>>());
     let ctx = git_blue::app::ctx(env, None).unwrap();
-    let request = realm_status::Request { reader: reader.parse().unwrap(), catch_up: true };
+    let reader = reader.parse().unwrap();
+    let request = realm_status::Request { reader, catch_up: true, ..realm_status::Request::default() };
     let (answer, receipt) = realm_status::run(&ctx, &request).unwrap();
     let acting = ctx.acting().unwrap();
     inbox::record(acting.store, acting.repo, &request.reader, &receipt, &ctx.env.now_here()).unwrap();

@@ -41,6 +41,8 @@ struct RealmStatus {
     published: Vec<Value>,
     unpublished: Option<Value>,
     more_notifications: usize,
+    total: usize,
+    next_cursor: Option<String>,
 }
 
 #[derive(Debug, Deserialize, PartialEq)]
@@ -58,6 +60,8 @@ struct Domain {
     members: Vec<String>,
     contracts: Vec<Contract>,
     bindings: Vec<Binding>,
+    // more
+    more_contracts: usize,
 }
 
 #[derive(Debug, Deserialize)]
@@ -347,6 +351,39 @@ fn notifications_list() {
     assert_eq!(one.arrived_at, one.created_at, "it was made on this machine");
     assert!(one.created_at.starts_with("2026-01-24T12:") && one.created_at.ends_with(":00Z"), "{}", one.created_at);
     assert_eq!(one.state, "pending");
+}
+
+#[test]
+fn domains_come_in_pages_and_ones_own_come_first() {
+    let world = World::pair();
+    let dir = world.path("access");
+    for name in ["aaa", "bbb"] {
+        world.ok(&dir, &["realm", "admin", "domain", "--name", name, "--repos", "fungal"]);
+    }
+    let names = |status: &RealmStatus| status.domains.iter().map(|domain| domain.name.clone()).collect::<Vec<_>>();
+    let first: RealmStatus = answer(&world, "access", &["status", "--limit", "2"]);
+    assert_eq!((names(&first), first.total), (vec!["s3-access".into(), "aaa".into()], 3));
+    let cursor = first.next_cursor.unwrap();
+    let second: RealmStatus = answer(&world, "access", &["status", "--limit", "2", "--cursor", &cursor]);
+    assert_eq!((names(&second), second.next_cursor), (vec!["bbb".into()], None));
+    let all: RealmStatus = answer(&world, "access", &["status", "--all"]);
+    assert_eq!(all.domains.len(), 3);
+}
+
+#[test]
+fn a_large_domain_is_cut_at_a_glance_and_says_so() {
+    let world = World::pair();
+    let dir = world.path("access");
+    for number in 0..51 {
+        let name = format!("c{number:02}");
+        let owner = ["--domain", "s3-access", "--name", &name, "--owner", "access"];
+        world.ok(&dir, &[["realm", "admin", "contract"].as_slice(), &owner].concat());
+    }
+    let status: RealmStatus = answer(&world, "access", &["status"]);
+    let domain = &status.domains[0];
+    assert_eq!((domain.contracts.len(), domain.more_contracts > 0), (50, true));
+    let text = world.ok(&dir, &["status"]).stdout;
+    assert!(text.contains("more: git blue contract list --domain s3-access"), "{text}");
 }
 
 #[test]

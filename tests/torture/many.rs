@@ -90,7 +90,7 @@ fn worker() {
 }
 
 fn open(path: &Path, seed: u64) -> GitStore {
-    GitStore::open(path, Options { lock_timeout: std::time::Duration::from_secs(120), seed }).unwrap()
+    GitStore::open(path, Options { lock_timeout: std::time::Duration::from_secs(120), seed, cache: true }).unwrap()
 }
 
 /// A domain's `domain.json` stands for a counter: every change adds one, so a lost one shows.

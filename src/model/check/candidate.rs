@@ -1,13 +1,15 @@
 //! Laying one repository's files over the realm: what publishing would refuse is found here, by
 //! the very same rules.
 
+use std::collections::BTreeSet;
+
 use super::{Finding, Severity};
 use crate::model::{
     candidate::{Declared, Judged},
     change::DomainChange,
-    name::ContractName,
+    name::{ContractName, DomainName},
     publish::{self, Direction, Reason, Refusal},
-    view::{DomainView, RealmView},
+    view::DomainView,
 };
 
 /// Files that could not be read.
@@ -19,8 +21,8 @@ pub(super) fn unreadable(judged: Judged<'_>) -> impl Iterator<Item = Finding> {
 }
 
 /// Files for a domain that the realm does not have.
-pub(super) fn unknown_domains(realm: &RealmView, judged: Judged<'_>) -> Vec<Finding> {
-    let unknown = |domain: &&_| !realm.domains.contains_key(*domain);
+pub(super) fn unknown_domains(known: &BTreeSet<DomainName>, judged: Judged<'_>) -> Vec<Finding> {
+    let unknown = |domain: &&DomainName| !known.contains(*domain);
     let found = judged.candidate.domains().into_iter().filter(unknown).map(|domain| {
         let contract = judged.candidate.contracts_in(domain).map(|(_, declared)| &declared.path).next();
         let file = contract.or_else(|| judged.candidate.bindings.get(domain).map(|declared| &declared.path));

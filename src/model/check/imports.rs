@@ -1,39 +1,42 @@
 //! Rules for bindings: what repositories export and import.
 
+use std::collections::BTreeMap;
+
 use jiff::civil::Date;
 
 use super::{Finding, is_past};
 use crate::model::{
     binding::{Binding, Import},
-    contract::Contract,
     name::RepoName,
-    view::{DomainView, RealmView, Standing},
+    realm::Repo,
+    summary::{ContractSummary, DomainSummary},
+    view::Standing,
 };
 
 /// `published` is the domain without the candidate: what differs from it, the candidate would do.
 pub(super) fn check(
-    realm: &RealmView,
-    published: &DomainView,
-    domain: &DomainView,
+    repos: &BTreeMap<RepoName, Repo>,
+    published: &DomainSummary,
+    domain: &DomainSummary,
     today: Date,
     findings: &mut Vec<Finding>,
 ) {
     for (repo, binding) in &domain.bindings {
-        let mut of_binding = membership(realm, domain, repo);
+        let mut of_binding = membership(repos, domain, repo);
         of_binding.extend(exports(domain, repo, binding));
         for import in &binding.imports {
             of_binding.extend(standing(published, domain, repo, import));
             of_binding.extend(domain.contracts.get(&import.contract).into_iter().flat_map(|contract| {
-                life(repo, import, contract, today).into_iter().map(|finding| finding.contract(&contract.name))
+                life(repo, import, contract, today).into_iter().map(|finding| finding.contract(&import.contract))
             }));
         }
         findings.extend(of_binding.into_iter().map(|finding| finding.domain(&domain.info.name).repo(repo)));
     }
 }
 
-fn membership(realm: &RealmView, domain: &DomainView, repo: &RepoName) -> Vec<Finding> {
+fn membership(repos: &BTreeMap<RepoName, Repo>, domain: &DomainSummary, repo: &RepoName) -> Vec<Finding> {
     let name = &domain.info.name;
-    if !realm.repos.contains_key(repo) {
+    if !repos.contains_key(repo) {
         vec![Finding::error("unknown-repo", format!("{repo} takes part in {name}, but is not in the realm"))]
     } else if !domain.info.has_member(repo) {
         vec![Finding::error("not-member", format!("{repo} has a binding in {name}, but is not a member of it"))]
@@ -42,7 +45,7 @@ fn membership(realm: &RealmView, domain: &DomainView, repo: &RepoName) -> Vec<Fi
     }
 }
 
-fn exports(domain: &DomainView, repo: &RepoName, binding: &Binding) -> Vec<Finding> {
+fn exports(domain: &DomainSummary, repo: &RepoName, binding: &Binding) -> Vec<Finding> {
     let name = &domain.info.name;
     let mut findings = Vec::new();
     if binding.role.provides() && binding.exports.is_empty() {
@@ -79,7 +82,7 @@ fn role_phrase(binding: &Binding) -> String {
     }
 }
 
-fn standing(published: &DomainView, domain: &DomainView, repo: &RepoName, import: &Import) -> Option<Finding> {
+fn standing(published: &DomainSummary, domain: &DomainSummary, repo: &RepoName, import: &Import) -> Option<Finding> {
     let (name, contract, range) = (&domain.info.name, &import.contract, &import.version);
     let finding = match domain.standing(import) {
         Standing::Satisfied(_) => return None,
@@ -116,8 +119,8 @@ fn uses(import: &Import) -> String {
 }
 
 /// What else speaks against relying on a contract that satisfies the import.
-fn life(repo: &RepoName, import: &Import, contract: &Contract, today: Date) -> Vec<Finding> {
-    let (name, version) = (&contract.name, &contract.version);
+fn life(repo: &RepoName, import: &Import, contract: &ContractSummary, today: Date) -> Vec<Finding> {
+    let (name, version) = (&import.contract, &contract.version);
     let mut findings = Vec::new();
     if let Some(retired) = &contract.retired {
         let message = format!("{repo} imports {name}, which was retired: {}", retired.reason);

@@ -6,20 +6,24 @@
 
 mod candidate;
 mod contracts;
+mod examination;
 mod imports;
 
-use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::civil::Date;
 use serde::Serialize;
 
+pub use examination::Examination;
+
 use super::{
     candidate::Judged,
-    contract::Contract,
     name::{ContractName, DomainName, RepoName},
     range::Range,
+    realm::Repo,
+    summary::DomainSummary,
     version::Version,
-    view::RealmView,
+    view::{Damage, DomainView},
 };
 
 /// What to look at.
@@ -117,11 +121,11 @@ impl Finding {
     }
 }
 
-/// The question: which realm, whose candidate, which day, which rules.
+/// The question: in which realm, whose candidate, which day, which rules.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {
-    /// The realm as it is.
-    pub realm: &'a RealmView,
+    /// The repositories of the realm.
+    pub repos: &'a BTreeMap<RepoName, Repo>,
     /// The files laid over it, if any.
     pub judged: Option<Judged<'a>>,
     /// The moment the question is asked: for sunsets, and for what a binding would record.
@@ -154,57 +158,92 @@ pub struct SchemaHash {
     pub owner: RepoName,
 }
 
-/// Judges the realm.
-pub fn check(question: Question<'_>) -> Report {
-    let mut findings: Vec<_> = question.realm.damage.iter().map(damaged).collect();
-    let mut contracts = Vec::new();
-    let mut is_empty = true;
-    if let Some(judged) = question.judged {
-        findings.extend(candidate::unreadable(judged));
-        findings.extend(candidate::unknown_domains(question.realm, judged));
-    }
-    let today = question.now.to_zoned(jiff::tz::TimeZone::UTC).date();
-    for domain in question.realm.domains.values() {
-        // Most domains are not the candidate's, and are judged as they are.
-        let judged = match question.judged {
-            Some(judged) if judged.candidate.says_something_of(&domain.info.name) => {
-                Cow::Owned(candidate::lay_over(domain, judged, question.now, &mut findings))
-            }
-            _ => Cow::Borrowed(domain),
-        };
-        is_empty &= judged.contracts.is_empty() && judged.bindings.is_empty();
-        findings.extend(judged.damage.iter().map(|damage| damaged(damage).domain(&judged.info.name)));
-        let hashes: Vec<_> = judged.contracts.values().map(Contract::computed_schema_hash).collect();
-        if question.mode != Mode::Importer {
-            contracts::check(question.realm, &judged, &hashes, today, &mut findings);
-        }
-        if question.mode != Mode::Contract {
-            imports::check(question.realm, domain, &judged, today, &mut findings);
-        }
-        contracts.extend(judged.contracts.values().zip(hashes).map(|(contract, schema_hash)| SchemaHash {
-            domain: judged.info.name.clone(),
-            contract: contract.name.clone(),
-            version: contract.version.clone(),
-            owner: contract.owner.clone(),
-            schema_hash,
-        }));
-    }
-    if let Some(judged) = question.judged {
-        findings.extend(candidate::missing_files(judged));
-        findings.iter_mut().for_each(|finding| candidate::locate(finding, judged));
-    }
-    if findings.is_empty() && is_empty {
-        findings.push(Finding::error(
-            "nothing-to-check",
-            "the realm holds no contract and no binding yet, so nothing was checked".into(),
-        ));
-    }
-    // The order of the rules is kept within each group.
-    findings.sort_by_key(|finding| (finding.severity, finding.file.is_none()));
-    Report { findings, contracts }
+/// Judges a realm, domain by domain.
+#[derive(Debug)]
+pub struct Check<'a> {
+    question: Question<'a>,
+    today: Date,
+    domains: BTreeSet<DomainName>,
+    is_empty: bool,
+    findings: Vec<Finding>,
+    contracts: Vec<SchemaHash>,
 }
 
-fn damaged(damage: &super::view::Damage) -> Finding {
+impl<'a> Check<'a> {
+    /// Begins.
+    pub fn new(question: Question<'a>) -> Self {
+        let today = question.now.to_zoned(jiff::tz::TimeZone::UTC).date();
+        Self { question, today, domains: BTreeSet::new(), is_empty: true, findings: Vec::new(), contracts: Vec::new() }
+    }
+
+    /// Returns whether the candidate says anything of a domain: it is laid over the whole of it
+    /// then.
+    pub fn is_judged(&self, domain: &DomainName) -> bool {
+        self.question.judged.is_some_and(|judged| judged.candidate.says_something_of(domain))
+    }
+
+    /// Judges a domain as it is.
+    pub fn published(&mut self, domain: &DomainSummary, examination: Examination) {
+        self.judge(domain, domain, examination);
+    }
+
+    /// Judges a domain with the candidate laid over it.
+    pub fn laid_over(&mut self, domain: &DomainView) {
+        match self.question.judged {
+            Some(judged) => {
+                let after = candidate::lay_over(domain, judged, self.question.now, &mut self.findings);
+                self.judge(&domain.into(), &DomainSummary::from(&after), Examination::of(&after));
+            }
+            None => self.published(&domain.into(), Examination::of(domain)),
+        }
+    }
+
+    fn judge(&mut self, published: &DomainSummary, domain: &DomainSummary, mut examination: Examination) {
+        let (Question { repos, mode, .. }, name) = (self.question, &domain.info.name);
+        self.domains.insert(name.clone());
+        self.is_empty &= domain.contracts.is_empty() && domain.bindings.is_empty();
+        self.findings.extend(domain.damage.iter().map(|damage| damaged(damage).domain(name)));
+        if mode != Mode::Importer {
+            contracts::check(repos, domain, &mut examination, self.today, &mut self.findings);
+        }
+        if mode != Mode::Contract {
+            imports::check(repos, published, domain, self.today, &mut self.findings);
+        }
+        let Examination { mut schema_hashes, .. } = examination;
+        self.contracts.extend(domain.contracts.iter().map(|(contract, summary)| SchemaHash {
+            domain: name.clone(),
+            contract: contract.clone(),
+            version: summary.version.clone(),
+            owner: summary.owner.clone(),
+            schema_hash: schema_hashes.remove(contract).unwrap_or_default(),
+        }));
+    }
+
+    /// Ends, with what could not be read outside of the domains.
+    pub fn finish(self, damage: &[Damage]) -> Report {
+        let mut findings: Vec<_> = damage.iter().map(damaged).collect();
+        if let Some(judged) = self.question.judged {
+            findings.extend(candidate::unreadable(judged));
+            findings.extend(candidate::unknown_domains(&self.domains, judged));
+        }
+        findings.extend(self.findings);
+        if let Some(judged) = self.question.judged {
+            findings.extend(candidate::missing_files(judged));
+            findings.iter_mut().for_each(|finding| candidate::locate(finding, judged));
+        }
+        if findings.is_empty() && self.is_empty {
+            findings.push(Finding::error(
+                "nothing-to-check",
+                "the realm holds no contract and no binding yet, so nothing was checked".into(),
+            ));
+        }
+        // The order of the rules is kept within each group.
+        findings.sort_by_key(|finding| (finding.severity, finding.file.is_none()));
+        Report { findings, contracts: self.contracts }
+    }
+}
+
+fn damaged(damage: &Damage) -> Finding {
     Finding::error("damaged", format!("it cannot be read: {}", damage.problem)).at(&damage.file, None)
 }
 

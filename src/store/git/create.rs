@@ -17,7 +17,7 @@ pub fn create(path: &Path, first: &Change, options: Options) -> Result<GitStore,
         .tempdir_in(parent)
         .map_err(StoreError::io("create a folder in", parent))?;
     let repo = init(aside.path())?;
-    let store = GitStore { locks: lock::Locks::new(aside.path().join("blue/locks"), options), repo };
+    let store = GitStore { locks: lock::Locks::new(aside.path().join("blue/locks"), options), repo, cache: None };
     store.commit_change(&StoreRef::Realm, None, first)?;
     durable::flush([&aside.path().join("config"), &aside.path().join("HEAD")], aside.path())?;
     drop(store);

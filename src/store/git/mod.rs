@@ -3,6 +3,7 @@
 //! gix never flushes and git never journals, so the order of a write is made here, in [`commit`]:
 //! objects on disk before the ref moves, the ref on disk before success is reported.
 
+mod cache;
 pub mod code;
 mod commit;
 mod create;
@@ -29,7 +30,7 @@ pub use upkeep::LockFile;
 pub use watch::Watch;
 
 use super::{
-    Change, CommitInfo, Entry, Lease, Objects, Store, StoreError, StoreRef,
+    Cache, Change, CommitInfo, Entry, Lease, Objects, Store, StoreError, StoreRef,
     layout::{DOMAINS, INBOXES},
 };
 use crate::model::{name::DomainName, oid::Oid};
@@ -41,6 +42,8 @@ pub struct Options {
     pub lock_timeout: Duration,
     /// Where the random waits between tries start.
     pub seed: u64,
+    /// Whether what is kept at hand is used.
+    pub cache: bool,
 }
 
 /// A realm's store.
@@ -48,6 +51,7 @@ pub struct Options {
 pub struct GitStore {
     repo: gix::Repository,
     locks: lock::Locks,
+    cache: Option<cache::FileCache>,
 }
 
 impl GitStore {
@@ -70,7 +74,8 @@ impl GitStore {
         if !repo.is_bare() {
             return Err(not_a_store());
         }
-        let store = Self { locks: lock::Locks::new(path.join("blue/locks"), options), repo };
+        let cache = options.cache.then(|| cache::FileCache::new(path.to_owned()));
+        let store = Self { locks: lock::Locks::new(path.join("blue/locks"), options), repo, cache };
         if store.tip(&StoreRef::Realm)?.is_none() {
             return Err(not_a_store());
         }
@@ -119,11 +124,15 @@ impl Store for GitStore {
     }
 
     fn cache_folder(&self) -> Option<PathBuf> {
-        Some(self.path().join("blue/cache"))
+        self.cache.as_ref().map(cache::FileCache::folder)
     }
 
     fn broken_refs(&self) -> Result<Vec<String>, StoreError> {
         Ok(refs::below(&self.repo, DOMAINS)?.broken)
+    }
+
+    fn cache(&self) -> Option<&dyn Cache> {
+        self.cache.as_ref().map(|cache| cache as &dyn Cache)
     }
 
     fn forget(&self, name: &StoreRef, expected: Oid) -> Result<(), StoreError> {

@@ -48,6 +48,9 @@ struct Global {
     /// The realm, instead of the one that the repository is in
     #[arg(long, global = true, value_name = "REALM")]
     realm: Option<RealmName>,
+    /// Read everything anew, without what is kept at hand
+    #[arg(long, global = true)]
+    no_cache: bool,
     /// Print nothing but what was asked for
     #[arg(short, long, global = true)]
     quiet: bool,
@@ -110,6 +113,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         Some(folder) => env.at(folder),
         None => env,
     };
+    let env = if cli.global.no_cache { env.without_cache() } else { env };
     if !env.cwd().is_dir() {
         let message = format!("cannot change to {}: there is no such folder", env.cwd().display());
         return output.error(&OpError::cannot("no-folder", message));

@@ -53,14 +53,15 @@ pub struct Status {
     /// Look without being told: what changed stays pending
     #[arg(long)]
     peek: bool,
+    #[command(flatten)]
+    page: Page,
 }
 
 impl Status {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        let (answer, receipt) = realm_status::run(
-            ctx,
-            &realm_status::Request { catch_up: !self.peek, ..realm_status::Request::default() },
-        )?;
+        let page = self.page.request();
+        let request = realm_status::Request { page, catch_up: !self.peek, ..Default::default() };
+        let (answer, receipt) = realm_status::run(ctx, &request)?;
         let delivery = output.answer(&answer, render_status)?;
         // Marked only now: what was not read is told again.
         if let (false, Delivery::Done, Ok(acting)) = (self.peek, delivery, ctx.acting()) {
@@ -92,6 +93,10 @@ fn render_status(body: &RealmStatus, text: &mut Text) {
             vec![plain(&contract.name), plain(&contract.version), look(format!("of {}", contract.owner), Look::Dim)]
         });
         text.table("  ", &contracts.collect::<Vec<_>>());
+        if domain.more_contracts > 0 {
+            let rest = format!("and {} more: git blue contract list --domain {}", domain.more_contracts, domain.name);
+            text.line(&[plain(" "), look(rest, Look::Dim)]);
+        }
         let bindings = domain.bindings.iter().map(|binding| {
             let role = match binding.role {
                 Role::Provider => "provider",
@@ -105,6 +110,10 @@ fn render_status(body: &RealmStatus, text: &mut Text) {
             vec![plain(&binding.repo), plain(role), look(counts, Look::Dim)]
         });
         text.table("  ", &bindings.collect::<Vec<_>>());
+    }
+    if body.next_cursor.is_some() {
+        text.gap().line(&[look(format!("{} of {} domains", body.domains.len(), body.total), Look::Dim)]);
+        render_cursor(body.next_cursor.as_deref(), text);
     }
     if !body.imports.is_empty() {
         text.heading("your imports");

@@ -1,0 +1,145 @@
+//! What is measured, and beside what.
+
+/// One row: a command, the floor it is compared with, and how many times as much it may cost.
+pub struct Row {
+    pub name: &'static str,
+    /// Runs before each measured command and is not measured.
+    pub before: &'static str,
+    pub measured: Side,
+    pub floor: Side,
+    pub budget: Option<f64>,
+    /// How often each side runs.
+    pub runs: usize,
+}
+
+/// A command in a folder.
+pub struct Side {
+    pub name: &'static str,
+    pub folder: &'static str,
+    pub arguments: &'static [&'static str],
+    /// The file it reads, below the place.
+    pub input: Option<&'static str>,
+}
+
+const fn side(name: &'static str, folder: &'static str, arguments: &'static [&'static str]) -> Side {
+    Side { name, folder, arguments, input: None }
+}
+
+const REV_PARSE: Side = side("git rev-parse HEAD", "fungal", &["git", "rev-parse", "HEAD"]);
+const COMMIT: &[&str] = &["git", "commit", "--quiet", "--allow-empty", "-m", "x"];
+const CAT_FILE: Side = Side {
+    name: "git cat-file --batch",
+    folder: "home/.blue/realms/aperture.git",
+    arguments: &["git", "cat-file", "--batch"],
+    input: Some("objects"),
+};
+const STATUS: &[&str] = &["git", "blue", "status"];
+const CHECK: &[&str] = &["git", "blue", "check"];
+const FORGET: &str = "rm -rf home/.blue/realms/aperture.git/blue/cache";
+
+/// Every row, in the order of the design's table of budgets.
+pub const ROWS: &[Row] = &[
+    Row {
+        name: "status, warm",
+        before: "",
+        measured: side("", "fungal", STATUS),
+        floor: REV_PARSE,
+        budget: Some(4.0),
+        runs: 60,
+    },
+    Row {
+        name: "status, cold",
+        before: FORGET,
+        measured: side("", "fungal", STATUS),
+        floor: CAT_FILE,
+        budget: Some(3.0),
+        runs: 5,
+    },
+    Row {
+        name: "contract get",
+        before: "",
+        measured: side("", "fungal", &["git", "blue", "contract", "get", "s3-access/s3-permissions"]),
+        floor: REV_PARSE,
+        budget: Some(2.0),
+        runs: 60,
+    },
+    Row {
+        name: "contract get, in a large domain",
+        before: "",
+        measured: side("", "fungal", &["git", "blue", "contract", "get", "domain-00000/contract-00"]),
+        floor: REV_PARSE,
+        budget: Some(2.0),
+        runs: 60,
+    },
+    Row {
+        name: "a hook with nothing to publish",
+        before: "",
+        measured: side("", "fungal", COMMIT),
+        floor: side("with an empty sh hook", "plain", COMMIT),
+        budget: Some(1.6),
+        runs: 60,
+    },
+    Row {
+        name: "the hook's own process",
+        before: "",
+        measured: side("", "fungal", &["git-blue", "hook", "post-commit"]),
+        floor: REV_PARSE,
+        budget: None,
+        runs: 60,
+    },
+    Row {
+        name: "publish one change",
+        before: "sh change.sh",
+        measured: side("", "aperture", &["git", "blue", "contract", "publish", "--quiet"]),
+        floor: side(
+            "git commit, all flushed",
+            "plain",
+            &[
+                "git",
+                "-c",
+                "core.fsync=all",
+                "-c",
+                "core.hooksPath=/dev/null",
+                "commit",
+                "-q",
+                "--allow-empty",
+                "-m",
+                "x",
+            ],
+        ),
+        budget: Some(2.0),
+        runs: 20,
+    },
+    Row {
+        name: "check, cold",
+        before: FORGET,
+        measured: side("", "fungal", CHECK),
+        floor: CAT_FILE,
+        budget: Some(15.0),
+        runs: 3,
+    },
+    Row {
+        name: "check, unchanged",
+        before: "",
+        measured: side("", "fungal", CHECK),
+        floor: CAT_FILE,
+        budget: Some(0.5),
+        runs: 10,
+    },
+    Row {
+        name: "8 processes, 80 writes",
+        before: "",
+        measured: side("", "fungal", &["sh", "../write.sh", "8", "10"]),
+        floor: side("1 process, 80 writes", "fungal", &["sh", "../write.sh", "1", "80"]),
+        budget: Some(1.43),
+        runs: 2,
+    },
+];
+
+/// Commands whose memory is measured.
+pub const MEMORY: &[Side] = &[
+    side("memory: status", "fungal", STATUS),
+    side("memory: contract get", "fungal", &["git", "blue", "contract", "get", "s3-access/s3-permissions"]),
+    side("memory: check", "fungal", CHECK),
+    side("memory: contract list", "fungal", &["git", "blue", "contract", "list"]),
+];

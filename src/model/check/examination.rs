@@ -1,0 +1,87 @@
+//! What a look at the contracts' own content gives. It depends on nothing but the content, and
+//! takes longer than all other rules together, so it is worth keeping.
+
+use std::collections::BTreeMap;
+
+use super::Finding;
+use crate::model::{
+    contract::Contract,
+    name::ContractName,
+    schema::{self, Part},
+    view::DomainView,
+};
+
+/// What was found in the contracts of one domain.
+#[derive(Debug, Clone, Default)]
+pub struct Examination {
+    /// SHA-256 of each canonical schema as it is, not as the file says.
+    pub schema_hashes: BTreeMap<ContractName, String>,
+    pub(super) findings: BTreeMap<ContractName, Vec<Finding>>,
+}
+
+impl Examination {
+    /// Examines every contract of a domain.
+    pub fn of(domain: &DomainView) -> Self {
+        let mut examination = Self::default();
+        for (name, contract) in &domain.contracts {
+            let hash = contract.computed_schema_hash();
+            let mut findings = content(contract);
+            findings.extend(stored_hashes(domain, contract, &hash));
+            if !findings.is_empty() {
+                examination.findings.insert(name.clone(), findings);
+            }
+            examination.schema_hashes.insert(name.clone(), hash);
+        }
+        examination
+    }
+
+    /// Returns the examination of a domain in which nothing was found but these hashes.
+    pub fn clean(schema_hashes: BTreeMap<ContractName, String>) -> Self {
+        Self { schema_hashes, findings: BTreeMap::new() }
+    }
+
+    /// Returns whether nothing was found.
+    pub fn is_clean(&self) -> bool {
+        self.findings.is_empty()
+    }
+}
+
+fn content(contract: &Contract) -> Vec<Finding> {
+    let contradiction = contract.contradiction().map(|message| Finding::error("invalid-contract", message));
+    let problems = schema::problems(&contract.schema.0, &contract.value.0).into_iter().map(|problem| {
+        let (code, part) = match problem.part {
+            Part::Schema => ("invalid-schema", "schema"),
+            Part::Value => ("invalid-value", "value"),
+        };
+        let message = format!("{} {part}{}: {}", contract.name, problem.pointer, problem.message);
+        Finding { pointer: Some(problem.pointer), ..Finding::error(code, message) }
+    });
+    contradiction.into_iter().chain(problems).collect()
+}
+
+/// A schema that changed under its version, found even where the stored hash was rewritten too.
+fn stored_hashes(domain: &DomainView, contract: &Contract, schema_hash: &str) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let (name, version) = (&contract.name, &contract.version);
+    let published = domain.published.get(&(name.clone(), version.clone()));
+    let known_schema = published.map(Contract::computed_schema_hash).or_else(|| contract.schema_hash.clone());
+    let known_content = published.map(Contract::computed_content_hash).or_else(|| contract.content_hash.clone());
+    if known_schema.is_some_and(|known| known != schema_hash)
+        || contract.schema_hash.as_ref().is_some_and(|stored| *stored != schema_hash)
+    {
+        let message = format!("the schema of {name} changed, but its version is still {version}");
+        findings.push(Finding::warning("schema-changed", message));
+    } else if known_content.is_some_and(|known| known != contract.computed_content_hash()) {
+        let message = format!("the value or promise of {name} changed, but its version is still {version}");
+        findings.push(Finding::warning("content-changed", message));
+    }
+    if contract.schema_hash.is_none() || contract.content_hash.is_none() {
+        let message = format!("{name} was stored without its hashes; publish it again to add them");
+        findings.push(Finding::warning("hash-missing", message));
+    }
+    if !domain.versions.get(name).is_some_and(|versions| versions.contains(version)) {
+        let message = format!("{name} is {version}, but that version is not among the published ones");
+        findings.push(Finding::warning("version-missing", message));
+    }
+    findings
+}

@@ -1,0 +1,130 @@
+//! What the store keeps at hand, as one file that is replaced at once. It can be deleted at any
+//! time; where it cannot be written, it is done without.
+
+use std::{
+    fs::{File, Metadata},
+    io::Write as _,
+    os::unix::fs::{FileExt as _, MetadataExt as _},
+    path::{Path, PathBuf},
+};
+
+use crate::store::{Cache, Kept, Renewal};
+
+/// After how many seconds two changes have different times on any file system.
+const TICK: i64 = 2;
+
+/// The cache of one store.
+#[derive(Debug)]
+pub(super) struct FileCache {
+    /// The store.
+    top: PathBuf,
+}
+
+impl FileCache {
+    pub(super) fn new(top: PathBuf) -> Self {
+        Self { top }
+    }
+
+    pub(super) fn folder(&self) -> PathBuf {
+        self.top.join("blue/cache")
+    }
+
+    pub(super) fn file(&self) -> PathBuf {
+        self.folder().join("snapshot")
+    }
+
+    /// Returns the stamp of the refs that travel, and when they changed last in seconds: every
+    /// way to write a ref renames a file into its folder, or replaces packed-refs.
+    fn look(&self) -> Option<(String, i64)> {
+        let mut stamp = String::new();
+        let mut newest = i64::MIN;
+        for name in ["packed-refs", "refs/blue", "refs/blue/domains"] {
+            match self.top.join(name).metadata() {
+                Ok(meta) => {
+                    newest = newest.max(meta.mtime()).max(meta.ctime());
+                    stamp += &one(&meta);
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => stamp += "none",
+                Err(_) => return None,
+            }
+            stamp.push(' ');
+        }
+        Some((stamp, newest))
+    }
+}
+
+fn one(meta: &Metadata) -> String {
+    let times = [meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec()].map(|time| time.to_string());
+    format!("{}:{}:{}:{}", meta.dev(), meta.ino(), meta.size(), times.join(":"))
+}
+
+impl Cache for FileCache {
+    fn open(&self) -> Option<Box<dyn Kept>> {
+        Some(Box::new(Open(File::open(self.file()).ok()?)))
+    }
+
+    fn stamp(&self) -> Option<String> {
+        self.look().map(|(stamp, _)| stamp)
+    }
+
+    fn renew(&self) -> Option<Box<dyn Renewal>> {
+        let folder = self.folder();
+        std::fs::create_dir_all(&folder).ok()?;
+        let lock = File::create(folder.join("lock")).ok()?;
+        lock.try_lock().ok()?;
+        sweep(&folder);
+        let new = tempfile::Builder::new().prefix("new-").tempfile_in(&folder).ok()?;
+        // The file system's own clock: that of this machine may be another one.
+        let now = new.as_file().metadata().ok()?.mtime();
+        let (stamp, newest) = self.look()?;
+        Some(Box::new(Begun { stamp, is_settled: newest + TICK < now, new, file: self.file(), _lock: lock }))
+    }
+}
+
+struct Open(File);
+
+impl Kept for Open {
+    fn part(&self, at: u64, len: usize) -> Option<Vec<u8>> {
+        // A length that the file does not have must not be allocated first.
+        let end = at.checked_add(u64::try_from(len).ok()?)?;
+        if self.0.metadata().ok()?.len() < end {
+            return None;
+        }
+        let mut bytes = vec![0; len];
+        self.0.read_exact_at(&mut bytes, at).ok()?;
+        Some(bytes)
+    }
+}
+
+struct Begun {
+    stamp: String,
+    is_settled: bool,
+    new: tempfile::NamedTempFile,
+    file: PathBuf,
+    _lock: File,
+}
+
+impl Renewal for Begun {
+    fn stamp(&self) -> &str {
+        &self.stamp
+    }
+
+    fn is_settled(&self) -> bool {
+        self.is_settled
+    }
+
+    fn keep(mut self: Box<Self>, parts: &[&[u8]]) {
+        if parts.iter().try_for_each(|part| self.new.write_all(part)).is_ok() {
+            // Not flushed: a half-written one fails its checksums.
+            let _ = self.new.persist(&self.file);
+        }
+    }
+}
+
+/// Removes what writers that were killed left behind: who holds the lock is the only one alive.
+fn sweep(folder: &Path) {
+    let entries = folder.read_dir().into_iter().flatten().filter_map(Result::ok);
+    for entry in entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(b"new-")) {
+        let _ = std::fs::remove_file(entry.path());
+    }
+}

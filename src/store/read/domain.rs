@@ -1,0 +1,249 @@
+//! Reading one domain, whole or at a glance.
+
+use std::collections::BTreeMap;
+
+use serde::de::DeserializeOwned;
+
+use super::{decode, file, lookup, reader::Reader};
+use crate::{
+    model::{
+        contract::Contract,
+        domain::Domain,
+        name::{ContractName, DomainName, RepoName},
+        oid::Oid,
+        summary::{ContractSummary, DomainSummary},
+        version::Version,
+        view::{Damage, DomainView, Subject},
+    },
+    store::{Entry, EntryKind, Store, StoreError, StoreRef, layout},
+};
+
+/// Returns one domain, or `None` where the realm has none of that name.
+///
+/// # Errors
+/// Where the domain's ref or its `domain.json` cannot be read.
+pub fn domain(store: &dyn Store, name: &DomainName) -> Result<Option<DomainView>, StoreError> {
+    store.tip(&StoreRef::Domain(name.clone()))?.map(|tip| domain_at(store, name, &tip)).transpose()
+}
+
+/// Returns a domain as it was at the commit `tip`.
+///
+/// # Errors
+/// Where its trees or its `domain.json` cannot be read.
+pub fn domain_at(store: &dyn Store, name: &DomainName, tip: &Oid) -> Result<DomainView, StoreError> {
+    let tree = store.commit(tip)?.tree;
+    let (mut reader, info) = begin(store, name, &tree)?;
+    let mut view = DomainView { commit: Some(*tip), ..DomainView::new(info) };
+    let mut blobs = BTreeMap::new();
+    reader.contracts(&tree, |contract, blob| {
+        blobs.insert(contract.name.clone(), blob);
+        view.contracts.insert(contract.name.clone(), contract);
+    })?;
+    for (contract, folder) in reader.version_folders(&tree)? {
+        let published = reader.published(&contract, &folder)?;
+        let wanted = view.contracts.get(&contract).map(|current| current.version.clone());
+        // Of the documents only those are read that the current one cannot stand for: a current
+        // version whose document differs, and the newest of a contract without a current version.
+        if let Some((version, entry)) =
+            wanted.or_else(|| published.keys().last().cloned()).and_then(|version| published.get_key_value(&version))
+            && blobs.get(&contract) != Some(&entry.id)
+            && let Some(document) = reader.version(&contract, entry)?
+        {
+            view.published.insert((contract.clone(), version.clone()), document);
+        }
+        view.versions.insert(contract, published.into_keys().collect());
+    }
+    view.bindings = reader.all(&tree, layout::BINDINGS, Subject::Binding)?;
+    view.sources = reader.all(&tree, layout::SOURCES, Subject::Source)?;
+    view.damage = reader.damage;
+    Ok(view)
+}
+
+/// Returns a domain as it was at the commit `tip`, but of its contracts only one. What that costs
+/// does not grow with their number.
+///
+/// # Errors
+/// Where a tree on the way, or `domain.json`, cannot be read.
+pub fn contract_at(
+    store: &dyn Store,
+    name: &DomainName,
+    tip: &Oid,
+    contract: &ContractName,
+) -> Result<DomainView, StoreError> {
+    let tree = store.commit(tip)?.tree;
+    let (mut reader, info) = begin(store, name, &tree)?;
+    let mut view = DomainView { commit: Some(*tip), ..DomainView::new(info) };
+    if let Some(entry) = reader.find(&tree, layout::CONTRACTS, &format!("{contract}.json"))?
+        && let Some(document) = reader.contract(contract, &entry)?
+    {
+        view.contracts.insert(contract.clone(), document);
+    }
+    if let Some(folder) = reader.find(&tree, layout::VERSIONS, contract.as_str())?
+        && reader.is_folder(contract, &folder)
+    {
+        let published = reader.published(contract, &folder)?;
+        view.versions.insert(contract.clone(), published.into_keys().collect());
+    }
+    view.bindings = reader.all(&tree, layout::BINDINGS, Subject::Binding)?;
+    view.damage = reader.damage;
+    Ok(view)
+}
+
+/// Returns what the tree of a domain says at a glance: as the summary of the whole domain, but that
+/// damage is not found in the published documents, which are not read.
+///
+/// # Errors
+/// Where its trees or its `domain.json` cannot be read.
+pub fn summary_of(store: &dyn Store, name: &DomainName, tree: &Oid) -> Result<DomainSummary, StoreError> {
+    let (mut reader, info) = begin(store, name, tree)?;
+    let mut contracts = BTreeMap::new();
+    reader.contracts(tree, |contract, _| {
+        contracts.insert(contract.name.clone(), ContractSummary::from(&contract));
+    })?;
+    let (mut versions, mut owners) = (BTreeMap::new(), BTreeMap::new());
+    for (contract, folder) in reader.version_folders(tree)? {
+        let current: Option<&ContractSummary> = contracts.get(&contract);
+        if current.is_some_and(|current| !current.needs_versions()) {
+            continue;
+        }
+        let published = reader.published(&contract, &folder)?;
+        if let (None, Some((_, newest))) = (current, published.last_key_value())
+            && let Some(document) = reader.version(&contract, newest)?
+        {
+            owners.insert(contract.clone(), document.owner);
+        }
+        versions.insert(contract, published.into_keys().collect());
+    }
+    let bindings = reader.all(tree, layout::BINDINGS, Subject::Binding)?;
+    let sources = reader.all(tree, layout::SOURCES, Subject::Source)?;
+    Ok(DomainSummary { info, contracts, versions, owners, bindings, sources, damage: reader.damage })
+}
+
+/// Reads what a domain says of itself, before everything else.
+fn begin<'a>(store: &'a dyn Store, name: &DomainName, tree: &Oid) -> Result<(Reader<'a>, Domain), StoreError> {
+    let within = StoreRef::Domain(name.clone());
+    let damaged = |problem: String| StoreError::Damaged { what: within.to_string(), problem };
+    let info: Domain =
+        file(store, &within, tree, &layout::domain())?.ok_or_else(|| damaged("there is no domain.json".into()))?;
+    if info.name != *name {
+        return Err(damaged(format!("domain.json names {}", info.name)));
+    }
+    Ok((Reader { store, within, damage: Vec::new() }, info))
+}
+
+/// Reads the published document of one version into the view, if there is one.
+///
+/// # Errors
+/// Where a tree on the way cannot be read. A damaged document is recorded in the view.
+pub fn load_version(
+    store: &dyn Store,
+    view: &mut DomainView,
+    tree: &Oid,
+    name: &ContractName,
+    version: &Version,
+) -> Result<(), StoreError> {
+    let key = (name.clone(), version.clone());
+    if view.published.contains_key(&key) {
+        return Ok(());
+    }
+    let path = layout::version(name, version);
+    let Some(entry) = lookup(store, tree, path.as_str())? else {
+        return Ok(());
+    };
+    match decode::<Contract>(store, &entry)? {
+        Ok(contract) => {
+            view.published.insert(key, contract);
+        }
+        Err(problem) => view.damage.push(Damage {
+            file: format!("{}:{path}", StoreRef::Domain(view.info.name.clone())),
+            subject: Subject::Contract(name.clone()),
+            problem,
+        }),
+    }
+    Ok(())
+}
+
+impl Reader<'_> {
+    /// Reads the current documents, each with its blob.
+    fn contracts(&mut self, tree: &Oid, mut take: impl FnMut(Contract, Oid)) -> Result<(), StoreError> {
+        for (name, entry) in self.named::<ContractName>(tree, layout::CONTRACTS)? {
+            if let Some(contract) = self.contract(&name, &entry)? {
+                take(contract, entry.id);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads one current document.
+    fn contract(&mut self, name: &ContractName, entry: &Entry) -> Result<Option<Contract>, StoreError> {
+        let subject = Subject::Contract(name.clone());
+        let found = self.document::<Contract>(layout::CONTRACTS, entry, subject.clone())?;
+        if let Some(other) = found.as_ref().map(|contract| &contract.name).filter(|other| *other != name) {
+            self.damaged(layout::CONTRACTS, entry, subject, format!("it names {other}"));
+            return Ok(None);
+        }
+        Ok(found)
+    }
+
+    /// Returns the folders of published documents.
+    fn version_folders(&mut self, tree: &Oid) -> Result<Vec<(ContractName, Entry)>, StoreError> {
+        let mut folders = Vec::new();
+        for entry in self.folder(tree, layout::VERSIONS)? {
+            match entry.name.parse::<ContractName>() {
+                Err(_) => {
+                    let problem = "its name is no contract name".into();
+                    self.damaged(layout::VERSIONS, &entry, Subject::Other, problem);
+                }
+                Ok(name) if self.is_folder(&name, &entry) => folders.push((name, entry)),
+                Ok(_) => {}
+            }
+        }
+        Ok(folders)
+    }
+
+    /// Returns whether what should be the folder of a contract's published documents is one.
+    fn is_folder(&mut self, contract: &ContractName, entry: &Entry) -> bool {
+        let is_folder = entry.kind == EntryKind::Tree;
+        if !is_folder {
+            let subject = Subject::Contract(contract.clone());
+            self.damaged(layout::VERSIONS, entry, subject, "it is not a folder".into());
+        }
+        is_folder
+    }
+
+    /// Returns the published versions of a contract, and their documents.
+    fn published(&mut self, contract: &ContractName, folder: &Entry) -> Result<BTreeMap<Version, Entry>, StoreError> {
+        let mut published = BTreeMap::new();
+        for entry in self.store.entries(&folder.id)? {
+            match layout::stem::<Version>(&entry.name) {
+                Some(version) => drop(published.insert(version, entry)),
+                None => {
+                    let within = layout::versions(contract);
+                    self.damaged(within.as_str(), &entry, Subject::Other, "its name is not VERSION.json".into());
+                }
+            }
+        }
+        Ok(published)
+    }
+
+    /// Reads one published document.
+    fn version(&mut self, contract: &ContractName, entry: &Entry) -> Result<Option<Contract>, StoreError> {
+        self.document(layout::versions(contract).as_str(), entry, Subject::Contract(contract.clone()))
+    }
+
+    /// Reads all documents of a folder, by name.
+    fn all<T: DeserializeOwned>(
+        &mut self,
+        tree: &Oid,
+        folder: &str,
+        subject: impl Fn(RepoName) -> Subject,
+    ) -> Result<BTreeMap<RepoName, T>, StoreError> {
+        let mut all = BTreeMap::new();
+        for (name, entry) in self.named::<RepoName>(tree, folder)? {
+            if let Some(document) = self.document(folder, &entry, subject(name.clone()))? {
+                all.insert(name, document);
+            }
+        }
+        Ok(all)
+    }
+}

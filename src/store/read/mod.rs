@@ -1,0 +1,147 @@
+//! Reading a realm into views: every stored file that cannot be read becomes damage with its name,
+//! and hides no other.
+
+mod domain;
+mod reader;
+
+pub use domain::{contract_at, domain, domain_at, load_version, summary_of};
+
+use serde::de::DeserializeOwned;
+
+use reader::Reader;
+
+use super::{Entry, EntryKind, Objects, Store, StoreError, StoreRef, TreePath, codec, layout};
+use crate::model::{
+    name::RepoName,
+    oid::Oid,
+    realm::{self, Realm},
+    view::{Damage, RealmView, Subject},
+};
+
+/// Returns the entry at `path` below the tree `root`, or `None` where there is none.
+///
+/// # Errors
+/// Where a tree on the way cannot be read.
+pub fn lookup<O: Objects + ?Sized>(store: &O, root: &Oid, path: &str) -> Result<Option<Entry>, StoreError> {
+    let mut found = Entry { name: String::new(), kind: EntryKind::Tree, id: *root };
+    for part in path.split('/') {
+        if found.kind != EntryKind::Tree {
+            return Ok(None);
+        }
+        match store.entries(&found.id)?.into_iter().find(|entry| entry.name == part) {
+            Some(entry) => found = entry,
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(found))
+}
+
+/// Returns the entries of the folder at `path` below the tree `root`; none where there is no such folder.
+///
+/// # Errors
+/// Where a tree on the way cannot be read.
+pub fn folder<O: Objects + ?Sized>(store: &O, root: &Oid, path: &str) -> Result<Vec<Entry>, StoreError> {
+    match lookup(store, root, path)? {
+        Some(entry) if entry.kind == EntryKind::Tree => store.entries(&entry.id),
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// Returns the document at `path` below the tree `root`, or `None` where there is none.
+///
+/// # Errors
+/// [`StoreError::Damaged`] that names the file as `<within>:<path>`.
+pub fn file<T: DeserializeOwned>(
+    store: &dyn Store,
+    within: &StoreRef,
+    root: &Oid,
+    path: &TreePath,
+) -> Result<Option<T>, StoreError> {
+    match lookup(store, root, path.as_str())? {
+        None => Ok(None),
+        Some(entry) => decode(store, &entry)?
+            .map(Some)
+            .map_err(|problem| StoreError::Damaged { what: format!("{within}:{path}"), problem }),
+    }
+}
+
+/// Returns the document, or what is wrong with what is stored.
+fn decode<T: DeserializeOwned>(store: &dyn Store, entry: &Entry) -> Result<Result<T, String>, StoreError> {
+    if entry.kind != EntryKind::Blob {
+        return Ok(Err("it is not a file".into()));
+    }
+    match store.blob(&entry.id) {
+        Ok(bytes) => Ok(codec::decode(&bytes).map_err(|problem| problem.to_string())),
+        Err(error) if error.is_damage() => Ok(Err(error.to_string())),
+        Err(error) => Err(error),
+    }
+}
+
+/// Returns what `realm.json` says.
+///
+/// # Errors
+/// [`StoreError::NewerFormat`]; [`StoreError::NotAStore`]-like damage where there is none.
+pub fn realm(store: &dyn Store) -> Result<Realm, StoreError> {
+    let at = StoreRef::Realm;
+    let damaged = |problem: &str| StoreError::Damaged { what: at.to_string(), problem: problem.into() };
+    let tip = store.tip(&at)?.ok_or_else(|| damaged("the ref does not exist"))?;
+    let tree = store.commit(&tip)?.tree;
+    // The format is read first: the rest may have a form that only a newer program knows.
+    #[derive(serde::Deserialize)]
+    struct Format {
+        format: u32,
+    }
+    let Format { format } =
+        file(store, &at, &tree, &layout::realm())?.ok_or_else(|| damaged("there is no realm.json"))?;
+    if format > realm::FORMAT {
+        return Err(StoreError::NewerFormat { found: format, known: realm::FORMAT });
+    }
+    file(store, &at, &tree, &layout::realm())?.ok_or_else(|| damaged("there is no realm.json"))
+}
+
+/// Returns the realm with everything in it.
+///
+/// # Errors
+/// Where the realm itself, or its list of domains, cannot be read.
+pub fn view(store: &dyn Store) -> Result<RealmView, StoreError> {
+    let mut view = repos(store)?;
+    view.damage.extend(store.broken_refs()?.into_iter().map(|problem| Damage {
+        file: layout::DOMAINS.to_owned(),
+        subject: Subject::Other,
+        problem,
+    }));
+    for (name, tip) in store.domains()? {
+        match domain_at(store, &name, &tip) {
+            Ok(domain) => {
+                view.domains.insert(name, domain);
+            }
+            Err(error) if error.is_damage() => view.damage.push(Damage {
+                file: StoreRef::Domain(name).to_string(),
+                subject: Subject::Other,
+                problem: error.to_string(),
+            }),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(view)
+}
+
+/// Returns the realm with its repositories alone.
+///
+/// # Errors
+/// Where the realm itself cannot be read.
+pub fn repos(store: &dyn Store) -> Result<RealmView, StoreError> {
+    let mut view = RealmView::default();
+    let Some(tip) = store.tip(&StoreRef::Realm)? else {
+        return Ok(view);
+    };
+    let tree = store.commit(&tip)?.tree;
+    let mut reader = Reader { store, within: StoreRef::Realm, damage: Vec::new() };
+    for (name, entry) in reader.named::<RepoName>(&tree, layout::REPOS)? {
+        if let Some(repo) = reader.document(layout::REPOS, &entry, Subject::Other)? {
+            view.repos.insert(name, repo);
+        }
+    }
+    view.damage = reader.damage;
+    Ok(view)
+}

@@ -1,0 +1,74 @@
+//! Reading the documents of one ref: what cannot be read becomes damage with its name.
+
+use serde::de::DeserializeOwned;
+
+use super::{decode, lookup};
+use crate::{
+    model::{
+        oid::Oid,
+        view::{Damage, Subject},
+    },
+    store::{Entry, EntryKind, Store, StoreError, StoreRef, layout},
+};
+
+/// Reads the documents of one ref.
+pub(super) struct Reader<'a> {
+    pub(super) store: &'a dyn Store,
+    pub(super) within: StoreRef,
+    pub(super) damage: Vec<Damage>,
+}
+
+impl Reader<'_> {
+    pub(super) fn damaged(&mut self, folder: &str, entry: &Entry, subject: Subject, problem: String) {
+        self.damage.push(Damage { file: format!("{}:{folder}/{}", self.within, entry.name), subject, problem });
+    }
+
+    /// Returns the entries of a folder. Where something else is in its place, nothing is read past
+    /// it: it would look as if everything in the folder had been deleted.
+    pub(super) fn folder(&self, tree: &Oid, folder: &str) -> Result<Vec<Entry>, StoreError> {
+        match lookup(self.store, tree, folder)? {
+            Some(entry) if entry.kind != EntryKind::Tree => Err(StoreError::Damaged {
+                what: format!("{}:{folder}", self.within),
+                problem: "it is not a folder".into(),
+            }),
+            Some(entry) => self.store.entries(&entry.id),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Returns one entry of a folder.
+    pub(super) fn find(&mut self, tree: &Oid, folder: &str, name: &str) -> Result<Option<Entry>, StoreError> {
+        Ok(self.folder(tree, folder)?.into_iter().find(|entry| entry.name == name))
+    }
+
+    /// Returns the entries `<name>.json` of a folder; others are damage.
+    pub(super) fn named<N: std::str::FromStr>(
+        &mut self,
+        tree: &Oid,
+        folder: &str,
+    ) -> Result<Vec<(N, Entry)>, StoreError> {
+        let mut named = Vec::new();
+        for entry in self.folder(tree, folder)? {
+            match layout::stem(&entry.name) {
+                Some(name) => named.push((name, entry)),
+                None => self.damaged(folder, &entry, Subject::Other, "its name is not NAME.json".into()),
+            }
+        }
+        Ok(named)
+    }
+
+    pub(super) fn document<T: DeserializeOwned>(
+        &mut self,
+        folder: &str,
+        entry: &Entry,
+        subject: Subject,
+    ) -> Result<Option<T>, StoreError> {
+        match decode(self.store, entry)? {
+            Ok(document) => Ok(Some(document)),
+            Err(problem) => {
+                self.damaged(folder, entry, subject, problem);
+                Ok(None)
+            }
+        }
+    }
+}

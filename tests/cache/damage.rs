@@ -1,0 +1,88 @@
+//! The kept file damaged in every way, and a place where nothing can be kept.
+
+use std::{fs, os::unix::fs::PermissionsExt as _};
+
+use crate::world::{OWNER, World};
+
+/// A realm with something to say, and what is kept of it.
+fn world() -> (World, Vec<u8>) {
+    let world = World::new();
+    for at in 0..2 {
+        world.domain(at).unwrap();
+        world.contract(at, 0).unwrap();
+        world.bind(at, 0, ">=0.1.0").unwrap();
+    }
+    world.agree("making it");
+    let kept = fs::read(world.kept()).unwrap();
+    (world, kept)
+}
+
+#[test]
+fn no_flipped_byte_changes_an_answer() {
+    let (world, kept) = world();
+    let wanted = world.answers(false);
+    // Every byte of the first line, and one of each few of what follows.
+    for at in (0..64).step_by(3).chain((64..kept.len()).step_by(97)) {
+        for flip in [0x01, 0x80] {
+            let mut damaged = kept.clone();
+            damaged[at] ^= flip;
+            fs::write(world.kept(), &damaged).unwrap();
+            assert_eq!(world.answers(true), wanted, "byte {at} of {} flipped by {flip:#x}", kept.len());
+        }
+    }
+}
+
+#[test]
+fn no_truncated_or_foreign_file_changes_an_answer() {
+    let (world, kept) = world();
+    let wanted = world.answers(false);
+    let text = String::from_utf8_lossy(&kept).into_owned();
+    let foreign = text.replacen("git-blue-snapshot-1", "git-blue-snapshot-2", 1).into_bytes();
+    let longer = text.replacen("git-blue-snapshot-1 ", "git-blue-snapshot-1 99999999999", 1).into_bytes();
+    let cut = [0, 1, 63, 64, 65, kept.len() / 2, kept.len() - 1].map(|len| kept[..len].to_vec());
+    for damaged in cut.into_iter().chain([foreign, longer, vec![0; kept.len()], b"\n".repeat(100)]) {
+        fs::write(world.kept(), &damaged).unwrap();
+        assert_eq!(world.answers(true), wanted, "{} bytes", damaged.len());
+        assert_ne!(fs::read(world.kept()).unwrap(), damaged, "it is made anew");
+    }
+}
+
+/// As root, a folder without permissions is no obstacle; a file in its place is.
+#[test]
+fn where_nothing_can_be_kept_it_is_done_without() {
+    let (world, _) = world();
+    let folder = world.kept().parent().unwrap().to_owned();
+    fs::remove_dir_all(&folder).unwrap();
+    fs::write(&folder, "in the way").unwrap();
+    world.agree("putting a file in the way");
+    fs::remove_file(&folder).unwrap();
+    fs::create_dir_all(world.kept()).unwrap();
+    world.agree("putting a folder in the way");
+    fs::remove_dir_all(&folder).unwrap();
+    fs::create_dir(&folder).unwrap();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o500)).unwrap();
+    world.agree("taking the permission to write");
+}
+
+#[test]
+fn who_is_at_it_already_keeps_nobody_waiting() {
+    let (world, _) = world();
+    let lock = fs::File::create(world.kept().with_file_name("lock")).unwrap();
+    lock.lock().unwrap();
+    fs::remove_file(world.kept()).unwrap();
+    let start = std::time::Instant::now();
+    world.agree("somebody began to keep it");
+    assert!(start.elapsed() < std::time::Duration::from_secs(20));
+    assert!(!world.kept().exists());
+}
+
+#[test]
+fn what_a_killed_writer_left_is_swept() {
+    let (world, _) = world();
+    let left = world.kept().with_file_name("new-abc");
+    fs::write(&left, "half").unwrap();
+    world.contract(0, 1).unwrap();
+    world.ctx(OWNER, true);
+    world.agree("a kill");
+    assert!(!left.exists());
+}

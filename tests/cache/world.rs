@@ -1,0 +1,180 @@
+//! A realm on disk, asked in this very process with and without what it keeps at hand.
+
+use std::path::PathBuf;
+
+use git_blue::{
+    app,
+    env::Env,
+    error::OpError,
+    model::{
+        binding::{Export, Import, Role},
+        name::{ContractName, DomainName},
+    },
+    ops::{
+        contract_edit, contract_get, contract_list, contract_retire, ctx::Ctx, notifications_list, realm_admin_binding,
+        realm_admin_contract, realm_admin_domain, realm_admin_init, realm_admin_join, realm_check, realm_status,
+    },
+    testing::sandbox::Sandbox,
+    wire::{Failure, PageRequest},
+};
+use serde::Serialize;
+
+pub const OWNER: &str = "aperture";
+pub const CONSUMER: &str = "fungal";
+
+pub struct World {
+    pub sandbox: Sandbox,
+}
+
+pub fn name<T: std::str::FromStr<Err: std::fmt::Debug>>(text: &str) -> T {
+    text.parse().unwrap()
+}
+
+impl World {
+    /// A realm, and two repositories in it.
+    pub fn new() -> Self {
+        let mut sandbox = Sandbox::new();
+        let home = sandbox.path().join("blue");
+        sandbox.set("GIT_BLUE_HOME", home);
+        sandbox.set("GIT_BLUE_NOW", "2026-01-24T12:00:00Z");
+        sandbox.set("GIT_BLUE_SEED", "1");
+        let world = Self { sandbox };
+        let top = world.sandbox.path();
+        for (at, repo) in [OWNER, CONSUMER].iter().enumerate() {
+            world.sandbox.git(&top, &["init", "-q", "--template=", repo]);
+            world.sandbox.git(&top.join(repo), &["commit", "-q", "--allow-empty", "-m", repo]);
+            let ctx = world.ctx(repo, true);
+            if at == 0 {
+                let request = realm_admin_init::Request { name: name("r"), path: None, url: None };
+                realm_admin_init::run(&ctx, &request).unwrap();
+            }
+            let request = realm_admin_join::Request { realm: name("r"), repo: None };
+            realm_admin_join::run(&ctx, &request).unwrap();
+        }
+        world
+    }
+
+    pub fn store(&self) -> PathBuf {
+        self.sandbox.path().join("blue/realms/r.git")
+    }
+
+    /// The kept file.
+    pub fn kept(&self) -> PathBuf {
+        self.store().join("blue/cache/snapshot")
+    }
+
+    pub fn in_store(&self, arguments: &[&str]) -> String {
+        self.sandbox.git(&self.store(), arguments)
+    }
+
+    fn env(&self, repo: &str, cached: bool) -> Env {
+        let env = self.sandbox.env(self.sandbox.path().join(repo));
+        if cached { env } else { env.without_cache() }
+    }
+
+    pub fn ctx(&self, repo: &str, cached: bool) -> Ctx {
+        app::ctx(self.env(repo, cached), None).unwrap()
+    }
+
+    /// Returns the answers to every question, as JSON.
+    pub fn answers(&self, cached: bool) -> Vec<String> {
+        let mut answers = Vec::new();
+        for repo in [OWNER, CONSUMER] {
+            let ctx = self.ctx(repo, cached);
+            answers.push(json(realm_status::run(&ctx, &realm_status::Request::default()).map(|(answer, _)| answer)));
+            answers.push(json(realm_check::run(&ctx, &realm_check::Request::default())));
+            let page = PageRequest { limit: Some(3), cursor: Some("d1/c0".into()) };
+            answers.push(json(contract_list::run(&ctx, &contract_list::Request { domain: None, page })));
+            answers.push(json(contract_list::run(&ctx, &contract_list::Request::default())));
+            let contract = contract_get::Request { contract: name("d0/c0"), version: None };
+            answers.push(json(contract_get::run(&ctx, &contract)));
+            answers.push(json(notifications_list::run(&ctx, &notifications_list::Request::default())));
+        }
+        answers
+    }
+
+    /// Asks twice with what is kept, so that the second time it is used, and compares both with
+    /// what is read anew.
+    pub fn agree(&self, after: &str) {
+        let wanted = self.answers(false);
+        for time in ["first", "second"] {
+            for (found, wanted) in self.answers(true).iter().zip(&wanted) {
+                assert_eq!(found, wanted, "after {after}, the {time} time");
+            }
+        }
+    }
+
+    pub fn domain(&self, at: u8) -> Result<(), OpError> {
+        let request = realm_admin_domain::Request {
+            name: domain(at),
+            repos: vec![name(OWNER), name(CONSUMER)],
+            description: None,
+        };
+        realm_admin_domain::run(&self.ctx(OWNER, true), &request).map(drop)
+    }
+
+    pub fn contract(&self, at: u8, number: u8) -> Result<(), OpError> {
+        let request = realm_admin_contract::Request {
+            domain: domain(at),
+            contract: contract(number),
+            owner: name(OWNER),
+            version: None,
+            schema: None,
+            value: None,
+            backwards: None,
+            forwards: None,
+        };
+        realm_admin_contract::run(&self.ctx(OWNER, true), &request).map(drop)
+    }
+
+    pub fn edit(&self, at: u8, number: u8, version: &str) -> Result<(), OpError> {
+        let document = format!(
+            "name: c{number}\nversion: \"{version}\"\nowner: {OWNER}\nsupported: [\">=0.1.0\"]\nvalue: \"{version}\"\n"
+        );
+        let request = contract_edit::Request {
+            contract: name(&format!("d{at}/c{number}")),
+            document: document.into(),
+            file: "c.yaml".into(),
+        };
+        contract_edit::run(&self.ctx(OWNER, true), &request).map(drop)
+    }
+
+    pub fn retire(&self, at: u8, number: u8) -> Result<(), OpError> {
+        let contract = name(&format!("d{at}/c{number}"));
+        let request = contract_retire::Request { contract, reason: "over".into(), force: true };
+        contract_retire::run(&self.ctx(OWNER, true), &request).map(drop)
+    }
+
+    pub fn bind(&self, at: u8, number: u8, range: &str) -> Result<(), OpError> {
+        let import = Import {
+            contract: contract(number),
+            version: name(range),
+            binding: None,
+            resolved_version: None,
+            resolved_at: None,
+        };
+        let request = realm_admin_binding::Request {
+            domain: domain(at),
+            repo: name(CONSUMER),
+            role: Role::Consumer,
+            exports: Vec::<Export>::new(),
+            imports: vec![import],
+        };
+        realm_admin_binding::run(&self.ctx(CONSUMER, true), &request).map(drop)
+    }
+}
+
+fn domain(at: u8) -> DomainName {
+    name(&format!("d{at}"))
+}
+
+fn contract(number: u8) -> ContractName {
+    name(&format!("c{number}"))
+}
+
+fn json<T: Serialize>(result: Result<T, OpError>) -> String {
+    match result {
+        Ok(answer) => serde_json::to_string_pretty(&answer).unwrap(),
+        Err(error) => serde_json::to_string_pretty(&Failure::from(&error)).unwrap(),
+    }
+}
