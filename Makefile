@@ -29,11 +29,12 @@ peers: ## Install what the peer suites need besides strace, below target/
 	target/peers/venv/bin/pip install --quiet --disable-pip-version-check pre-commit==4.7.0
 
 test-peers: ## Run the suites that need other programs installed
-	@command -v strace >/dev/null || { echo "strace is missing: apt-get install strace" >&2; exit 1; }
+	@for program in strace zsh fish man mandoc dot; do command -v $$program >/dev/null || { \
+		echo "$$program is missing: apt-get install strace zsh fish man-db mandoc graphviz" >&2; exit 1; }; done
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
-		set -x; $(CARGO) nextest run --locked --features peers --test syscalls --test hook_managers --success-output final; \
+		set -x; $(CARGO) nextest run --locked --features peers --test syscalls --test shells --test hook_managers --success-output final; \
 	else \
-		set -x; $(CARGO) test --locked --features peers --test syscalls --test hook_managers -- --nocapture; \
+		set -x; $(CARGO) test --locked --features peers --test syscalls --test shells --test hook_managers -- --nocapture; \
 	fi
 
 torture: ## Many processes, ten thousand changes, two hundred kills, every system call (half an hour)

@@ -19,7 +19,10 @@ use crate::{
         },
         read,
     },
-    surface::cli::{self, Output},
+    surface::{
+        cli::{self, Output},
+        log,
+    },
 };
 
 /// Names the realm instead of the repository's own word.
@@ -40,6 +43,10 @@ pub fn main() -> u8 {
             return Kind::Cannot.exit_code();
         }
     };
+    if let Err(error) = log::start(&env) {
+        use std::io::Write as _;
+        let _ = writeln!(err, "warning: nothing is logged: {}: {error}", log::VARIABLE);
+    }
     let arguments: Vec<_> = env.arguments().to_vec();
     let mut output = Output::new(&env, &mut out, &mut err);
     cli::run(env, &arguments, &mut output)
@@ -55,6 +62,10 @@ pub fn ctx(env: Env, realm: Option<RealmName>) -> Result<Ctx, OpError> {
     let place = Place { cwd: env.cwd().to_owned(), vars: env.vars().clone(), in_hook: env.in_hook() };
     let code = CodeRepo::discover(&place)?;
     let here = find(&env, &home, code.as_ref(), realm);
+    match &here {
+        Ok(here) => tracing::debug!(realm = ?here.realm, repo = ?here.repo, folder = ?env.cwd(), "found"),
+        Err(error) => tracing::debug!(code = error.code, folder = ?env.cwd(), "found no realm"),
+    }
     Ok(Ctx { env, home, code, here })
 }
 

@@ -15,6 +15,8 @@ use jiff::{Timestamp, Zoned, tz::TimeZone};
 pub const NOW: &str = "GIT_BLUE_NOW";
 /// Sets where random numbers start instead of the system's source, for tests.
 pub const SEED: &str = "GIT_BLUE_SEED";
+/// Git's own: after how many seconds it shows progress.
+pub const PROGRESS_DELAY: &str = "GIT_PROGRESS_DELAY";
 /// Sets how long writers wait for a lock, in milliseconds.
 pub const LOCK_TIMEOUT: &str = "GIT_BLUE_LOCK_TIMEOUT_MS";
 
@@ -62,6 +64,7 @@ pub struct Env {
     /// The user's zone; the system's is asked for only where a time is written.
     zone: Option<TimeZone>,
     terminal: bool,
+    error_terminal: bool,
     in_hook: bool,
     cache: bool,
 }
@@ -80,6 +83,7 @@ impl Env {
             exe: std::env::current_exe().unwrap_or_else(|_| "git-blue".into()),
             zone: None,
             terminal: std::io::stdout().is_terminal(),
+            error_terminal: std::io::stderr().is_terminal(),
             in_hook: false,
             cache: true,
         })
@@ -94,6 +98,7 @@ impl Env {
             exe: "git-blue".into(),
             zone: Some(TimeZone::UTC),
             terminal: false,
+            error_terminal: false,
             in_hook: false,
             cache: true,
         }
@@ -172,6 +177,17 @@ impl Env {
     /// Returns whether standard output is a terminal.
     pub fn is_terminal(&self) -> bool {
         self.terminal
+    }
+
+    /// Returns whether standard error is a terminal.
+    pub fn is_error_terminal(&self) -> bool {
+        self.error_terminal
+    }
+
+    /// Returns how long work may take before it is said that it is going on.
+    pub fn progress_delay(&self) -> Duration {
+        let seconds = self.text(PROGRESS_DELAY).and_then(|text| text.parse().ok());
+        Duration::from_secs(seconds.unwrap_or(1))
     }
 
     /// Returns the time, in whole seconds as git keeps it.

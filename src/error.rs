@@ -51,7 +51,7 @@ pub struct OpError {
 }
 
 /// One of several problems.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Problem {
     /// Its stable code.
     pub code: &'static str,

@@ -1,5 +1,6 @@
 //! A contract: a versioned JSON Schema and value that one repository owns and others rely on.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -67,7 +68,7 @@ fn empty_schema() -> Json {
 
 /// What the owner promises about the next versions. Consumers of a newer version accept old values
 /// (`forwards`); consumers of an older version accept new values (`backwards`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Compatibility {
     /// Do consumers built against the old version accept every value of the new one?
@@ -89,7 +90,7 @@ impl Default for Compatibility {
 }
 
 /// Scripts that test a contract, as paths in the repository that runs them.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Validation {
     /// Run by the owner.
@@ -104,7 +105,7 @@ pub struct Validation {
 }
 
 /// What one version changed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Evolution {
     /// The version.
@@ -117,7 +118,7 @@ pub struct Evolution {
 }
 
 /// Since when consumers should move away, and where to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Deprecated {
     /// The first deprecated version.

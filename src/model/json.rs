@@ -20,7 +20,7 @@ pub const MAX_DEPTH: usize = 64;
 const MAX_EXACT: u64 = 1 << 53;
 
 /// A JSON value that was read strictly.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, schemars::JsonSchema)]
 #[serde(transparent)]
 pub struct Json(pub Value);
 

@@ -6,6 +6,7 @@ pub mod candidate;
 pub mod change;
 pub mod check;
 pub mod contract;
+pub mod diff;
 pub mod domain;
 pub mod hash;
 pub mod json;

@@ -80,7 +80,7 @@ macro_rules! name_type {
             }
         }
 
-        as_text!($name);
+        as_text!($name, pattern "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$");
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

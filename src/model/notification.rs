@@ -1,6 +1,7 @@
 //! Notifications: the net difference between what a reader last knew of a domain and what it
 //! holds now. Nothing is written when a change happens; the change is the notification.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -14,7 +15,7 @@ use super::{
 };
 
 /// What kind of change another repository made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum ChangeType {
     /// A contract that was not there.
     ContractAdded,

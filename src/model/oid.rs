@@ -57,7 +57,7 @@ impl FromStr for Oid {
     }
 }
 
-as_text!(Oid);
+as_text!(Oid, pattern "^([0-9a-f]{40}|[0-9a-f]{64})$");
 
 impl fmt::Display for Oid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -30,9 +30,16 @@ where
     deserializer.deserialize_str(Text(PhantomData))
 }
 
-/// Gives types with `FromStr` and `Display` that text as their form in JSON and YAML.
+/// Gives types with `FromStr` and `Display` that text as their form in JSON and YAML. A pattern
+/// says in their JSON Schema what such a text looks like.
 macro_rules! as_text {
-    ($($name:ty),+ $(,)?) => {$(
+    ($name:ident) => {
+        $crate::model::text::as_text!($name, { "type": "string" });
+    };
+    ($name:ident, pattern $pattern:literal) => {
+        $crate::model::text::as_text!($name, { "type": "string", "pattern": $pattern });
+    };
+    ($name:ident, $schema:tt) => {
         impl serde::Serialize for $name {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.collect_str(self)
@@ -44,7 +51,21 @@ macro_rules! as_text {
                 $crate::model::text::deserialize(deserializer)
             }
         }
-    )+};
+
+        impl schemars::JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!($schema)
+            }
+        }
+    };
 }
 
 pub(crate) use as_text;

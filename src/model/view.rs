@@ -57,6 +57,12 @@ pub struct Damage {
     pub problem: String,
 }
 
+impl std::fmt::Display for Damage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.file, self.problem)
+    }
+}
+
 /// What a damaged file should have held.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Subject {

@@ -17,8 +17,11 @@ use crate::{
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation =
-    Operation::write("contract_edit", &["contract", "edit"], "Change a contract straight in the realm");
+pub const OPERATION: Operation = Operation::write::<ContractPublish>(
+    "contract_edit",
+    &["contract", "edit"],
+    "Change a contract straight in the realm",
+);
 
 /// What is asked.
 #[derive(Debug, Clone)]

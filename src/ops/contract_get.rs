@@ -14,7 +14,8 @@ use crate::{
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::read("contract_get", &["contract", "get"], "Show one contract");
+pub const OPERATION: Operation =
+    Operation::read::<ContractGet>("contract_get", &["contract", "get"], "Show one contract");
 
 /// What is asked.
 #[derive(Debug, Clone)]
@@ -60,7 +61,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractGet>, OpError>
     }))
 }
 
-fn at_version(view: &DomainView, name: &ContractName, version: &Version) -> Result<Contract, OpError> {
+/// Returns a published document.
+///
+/// # Errors
+/// Where that version was never published, or cannot be read.
+pub fn at_version(view: &DomainView, name: &ContractName, version: &Version) -> Result<Contract, OpError> {
     if let Some(document) = view.published.get(&(name.clone(), version.clone())) {
         return Ok(document.clone());
     }

@@ -13,7 +13,7 @@ use crate::{
 
 /// Its entry in the table.
 pub const OPERATION: Operation =
-    Operation::read("contract_list", &["contract", "list"], "List the contracts of the realm");
+    Operation::read::<ContractList>("contract_list", &["contract", "list"], "List the contracts of the realm");
 
 /// What is asked.
 #[derive(Debug, Clone, Default)]

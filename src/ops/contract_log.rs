@@ -15,7 +15,7 @@ use crate::{
 
 /// Its entry in the table.
 pub const OPERATION: Operation =
-    Operation::read("contract_log", &["contract", "log"], "Show the history of one contract");
+    Operation::read::<ContractLog>("contract_log", &["contract", "log"], "Show the history of one contract");
 
 /// What is asked.
 #[derive(Debug, Clone)]

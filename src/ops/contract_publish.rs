@@ -27,8 +27,11 @@ use crate::{
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation =
-    Operation::write("contract_publish", &["contract", "publish"], "Publish the contracts and bindings of a commit");
+pub const OPERATION: Operation = Operation::write::<ContractPublish>(
+    "contract_publish",
+    &["contract", "publish"],
+    "Publish the contracts and bindings of a commit",
+);
 
 /// What is asked.
 #[derive(Debug, Clone, Default)]

@@ -12,7 +12,8 @@ use crate::{
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::write("contract_retire", &["contract", "retire"], "Withdraw a contract");
+pub const OPERATION: Operation =
+    Operation::write::<ContractMarked>("contract_retire", &["contract", "retire"], "Withdraw a contract");
 
 /// What is asked.
 #[derive(Debug, Clone)]

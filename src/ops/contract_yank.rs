@@ -12,8 +12,11 @@ use crate::{
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation =
-    Operation::write("contract_yank", &["contract", "yank"], "Mark one version as not to be picked any more");
+pub const OPERATION: Operation = Operation::write::<ContractMarked>(
+    "contract_yank",
+    &["contract", "yank"],
+    "Mark one version as not to be picked any more",
+);
 
 /// What is asked.
 #[derive(Debug, Clone)]

@@ -100,6 +100,14 @@ impl Ctx {
         }
     }
 
+    /// Returns the value of a configuration key: the repository's, or outside of one the user's.
+    pub fn setting(&self, key: &str) -> Option<String> {
+        match &self.code {
+            Some(code) => code.config(key),
+            None => CodeRepo::global_config(&self.place(), key),
+        }
+    }
+
     /// Returns how the user's repositories are looked for.
     pub fn place(&self) -> crate::store::git::code::Place {
         crate::store::git::code::Place {

@@ -14,7 +14,7 @@ use crate::{
 
 /// Its entry in the table.
 pub const OPERATION: Operation =
-    Operation::write("doctor", &["doctor"], "Find what is wrong, and mend what can be mended");
+    Operation::write::<Doctor>("doctor", &["doctor"], "Find what is wrong, and mend what can be mended");
 
 /// The oldest git that we work with.
 const OLDEST_GIT: (u32, u32) = (2, 34);

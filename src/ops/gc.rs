@@ -9,7 +9,7 @@ use crate::{
 
 /// Its entry in the table.
 pub const OPERATION: Operation =
-    Operation::write("gc", &["gc"], "Pack the realm's store, and forget old notifications");
+    Operation::write::<Gc>("gc", &["gc"], "Pack the realm's store, and forget old notifications");
 
 /// What is asked.
 #[derive(Debug, Clone, Copy, Default)]

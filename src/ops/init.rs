@@ -14,7 +14,7 @@ use crate::{
 
 /// Its entry in the table.
 pub const OPERATION: Operation =
-    Operation::write("init", &["init"], "Bring this repository into a realm, making it if need be");
+    Operation::write::<Init>("init", &["init"], "Bring this repository into a realm, making it if need be");
 
 /// What is asked.
 #[derive(Debug, Clone, Default)]

@@ -7,8 +7,10 @@ pub mod arrival;
 pub mod blue_files;
 pub mod candidate;
 pub mod catch_up;
+pub mod contract_diff;
 pub mod contract_edit;
 pub mod contract_get;
+pub mod contract_impact;
 pub mod contract_list;
 pub mod contract_log;
 pub mod contract_publish;
@@ -24,6 +26,7 @@ pub mod inbox;
 pub mod init;
 mod log;
 pub mod message;
+pub mod names;
 pub mod notifications_ack;
 pub mod notifications_list;
 pub mod notifications_watch;
@@ -31,21 +34,29 @@ pub mod pending;
 mod pending_cache;
 pub mod publish_log;
 pub mod realm_admin_binding;
+pub mod realm_admin_cache_clear;
+pub mod realm_admin_cache_stats;
 pub mod realm_admin_contract;
 pub mod realm_admin_domain;
 pub mod realm_admin_init;
 pub mod realm_admin_join;
 pub mod realm_admin_leave;
 pub mod realm_check;
+pub mod realm_compare;
 pub mod realm_list;
 pub mod realm_log;
 pub mod realm_status;
+pub mod realm_topology;
 mod times;
 pub mod unpublished;
 pub mod url;
 
+use schemars::{JsonSchema, Schema};
+
+use crate::wire::schema;
+
 /// One entry of the table of operations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Operation {
     /// Its name, the same as an MCP tool, an HTTP route and in the docs.
     pub name: &'static str,
@@ -55,15 +66,25 @@ pub struct Operation {
     pub summary: &'static str,
     /// Whether it changes the realm, this machine's records, or the repository's hooks.
     pub writes: bool,
+    /// The JSON Schema of its answer, without a title; see [`Operation::schema`].
+    answer: fn() -> Schema,
 }
 
 impl Operation {
-    const fn read(name: &'static str, cli: &'static [&'static str], summary: &'static str) -> Self {
-        Self { name, cli, summary, writes: false }
+    /// An operation that reads, and answers with `T`.
+    const fn read<T: JsonSchema>(name: &'static str, cli: &'static [&'static str], summary: &'static str) -> Self {
+        Self { name, cli, summary, writes: false, answer: schema::answer::<T> }
     }
 
-    const fn write(name: &'static str, cli: &'static [&'static str], summary: &'static str) -> Self {
-        Self { name, cli, summary, writes: true }
+    /// An operation that writes, and answers with `T`.
+    const fn write<T: JsonSchema>(name: &'static str, cli: &'static [&'static str], summary: &'static str) -> Self {
+        Self { name, cli, summary, writes: true, answer: schema::answer::<T> }
+    }
+
+    /// Returns the JSON Schema of what it answers where it succeeds. Failures are the same for all
+    /// operations: [`schema::failure`].
+    pub fn schema(&self) -> Schema {
+        schema::titled((self.answer)(), self.name, self.summary)
     }
 }
 
@@ -74,15 +95,21 @@ pub const TABLE: &[Operation] = &[
     realm_check::OPERATION,
     realm_list::OPERATION,
     realm_log::OPERATION,
+    realm_topology::OPERATION,
+    realm_compare::OPERATION,
     realm_admin_init::OPERATION,
     realm_admin_join::OPERATION,
     realm_admin_leave::OPERATION,
     realm_admin_domain::OPERATION,
     realm_admin_contract::OPERATION,
     realm_admin_binding::OPERATION,
+    realm_admin_cache_stats::OPERATION,
+    realm_admin_cache_clear::OPERATION,
     contract_list::OPERATION,
     contract_get::OPERATION,
     contract_log::OPERATION,
+    contract_diff::OPERATION,
+    contract_impact::OPERATION,
     contract_publish::OPERATION,
     contract_edit::OPERATION,
     contract_retire::OPERATION,
@@ -96,6 +123,13 @@ pub const TABLE: &[Operation] = &[
     gc::OPERATION,
     doctor::OPERATION,
 ];
+
+/// Returns the JSON Schema of everything that `--json` may print, with the name of its file: one of
+/// each operation, of a failure, and of what is the command line's alone.
+pub fn schemas() -> Vec<(&'static str, Schema)> {
+    let answers = TABLE.iter().map(|operation| (operation.name, operation.schema()));
+    answers.chain([("error", schema::failure()), ("install", schema::installed())]).collect()
+}
 
 #[cfg(test)]
 mod tests {

@@ -15,7 +15,7 @@ use crate::{
 
 /// Its entry in the table.
 pub const OPERATION: Operation =
-    Operation::write("notifications_ack", &["notifications", "ack"], "Mark notifications as seen");
+    Operation::write::<NotificationsAck>("notifications_ack", &["notifications", "ack"], "Mark notifications as seen");
 
 /// What is asked.
 #[derive(Debug, Clone)]

@@ -18,8 +18,11 @@ use crate::{
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation =
-    Operation::read("notifications_list", &["notifications", "list"], "List what other repositories changed");
+pub const OPERATION: Operation = Operation::read::<NotificationsList>(
+    "notifications_list",
+    &["notifications", "list"],
+    "List what other repositories changed",
+);
 
 /// What is asked.
 #[derive(Debug, Clone)]

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::write(
+pub const OPERATION: Operation = Operation::write::<Notification>(
     "notifications_watch",
     &["notifications", "watch"],
     "Show what other repositories change, as it happens",

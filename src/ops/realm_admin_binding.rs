@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::write(
+pub const OPERATION: Operation = Operation::write::<BindingSet>(
     "realm_admin_binding",
     &["realm", "admin", "binding"],
     "Say what a repository exports and imports",

@@ -20,8 +20,11 @@ use crate::{
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation =
-    Operation::write("realm_admin_contract", &["realm", "admin", "contract"], "Make a contract straight in the realm");
+pub const OPERATION: Operation = Operation::write::<ContractAdded>(
+    "realm_admin_contract",
+    &["realm", "admin", "contract"],
+    "Make a contract straight in the realm",
+);
 
 /// What is asked.
 #[derive(Debug, Clone)]

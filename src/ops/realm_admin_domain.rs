@@ -20,8 +20,11 @@ use crate::{
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation =
-    Operation::write("realm_admin_domain", &["realm", "admin", "domain"], "Make a domain, or add members to it");
+pub const OPERATION: Operation = Operation::write::<DomainSet>(
+    "realm_admin_domain",
+    &["realm", "admin", "domain"],
+    "Make a domain, or add members to it",
+);
 
 /// What is asked.
 #[derive(Debug, Clone)]

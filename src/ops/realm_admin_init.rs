@@ -18,7 +18,8 @@ use crate::{
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::write("realm_admin_init", &["realm", "admin", "init"], "Make a realm");
+pub const OPERATION: Operation =
+    Operation::write::<RealmInit>("realm_admin_init", &["realm", "admin", "init"], "Make a realm");
 
 /// What is asked.
 #[derive(Debug, Clone)]

@@ -27,7 +27,7 @@ use crate::{
 
 /// Its entry in the table.
 pub const OPERATION: Operation =
-    Operation::write("realm_admin_join", &["realm", "admin", "join"], "Take this repository into a realm");
+    Operation::write::<RealmJoin>("realm_admin_join", &["realm", "admin", "join"], "Take this repository into a realm");
 
 /// What is asked.
 #[derive(Debug, Clone)]

@@ -14,8 +14,11 @@ use crate::{
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation =
-    Operation::write("realm_admin_leave", &["realm", "admin", "leave"], "Take this repository out of its realm");
+pub const OPERATION: Operation = Operation::write::<RealmLeave>(
+    "realm_admin_leave",
+    &["realm", "admin", "leave"],
+    "Take this repository out of its realm",
+);
 
 /// What is asked.
 #[derive(Debug, Clone, Default)]

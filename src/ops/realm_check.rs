@@ -25,7 +25,7 @@ use crate::{
 
 /// Its entry in the table.
 pub const OPERATION: Operation =
-    Operation::read("realm_check", &["realm", "check"], "Check contracts and imports, for people and CI");
+    Operation::read::<RealmCheck>("realm_check", &["realm", "check"], "Check contracts and imports, for people and CI");
 
 /// What is asked.
 #[derive(Debug, Clone)]

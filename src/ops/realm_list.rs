@@ -12,7 +12,8 @@ use crate::{
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::read("realm_list", &["realm", "list"], "List the realms of this machine");
+pub const OPERATION: Operation =
+    Operation::read::<RealmList>("realm_list", &["realm", "list"], "List the realms of this machine");
 
 /// Answers. A realm that cannot be read is named, and hides no other.
 ///

@@ -13,7 +13,8 @@ use crate::{
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::read("realm_log", &["realm", "log"], "Show what happened in the realm");
+pub const OPERATION: Operation =
+    Operation::read::<RealmLog>("realm_log", &["realm", "log"], "Show what happened in the realm");
 
 /// How many entries a page has unless somebody says otherwise.
 const DEFAULT_LIMIT: usize = 50;

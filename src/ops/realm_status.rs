@@ -28,8 +28,11 @@ const DEFAULT_DOMAINS: usize = 20;
 const MAX_CONTRACTS: usize = 50;
 
 /// Its entry in the table.
-pub const OPERATION: Operation =
-    Operation::read("realm_status", &["realm", "status"], "Show the realm, its contracts, and what changed");
+pub const OPERATION: Operation = Operation::read::<RealmStatus>(
+    "realm_status",
+    &["realm", "status"],
+    "Show the realm, its contracts, and what changed",
+);
 
 /// What is asked.
 #[derive(Debug, Clone)]
@@ -164,12 +167,16 @@ fn imports(overview: &Overview<'_>, repo: &RepoName) -> Result<Vec<ImportStatus>
     Ok(lines)
 }
 
-fn unreadable(overview: &Overview<'_>) -> Result<Vec<String>, OpError> {
+/// Returns every stored file that cannot be read, with what is wrong.
+///
+/// # Errors
+/// Where a domain cannot be read.
+pub fn unreadable(overview: &Overview<'_>) -> Result<Vec<String>, OpError> {
     let mut damage = overview.damage().to_vec();
     for line in overview.damaged() {
         damage.extend(overview.summary(line)?.damage);
     }
-    Ok(damage.into_iter().map(|damage| format!("{}: {}", damage.file, damage.problem)).collect())
+    Ok(damage.iter().map(ToString::to_string).collect())
 }
 
 /// Adds what to do next: commands as they can be pasted into a shell, each with its reason.

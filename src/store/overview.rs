@@ -31,6 +31,34 @@ pub struct Overview<'s> {
     damage: Vec<Damage>,
 }
 
+/// What is kept of a realm at the moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kept {
+    /// Whether the refs have been at rest since.
+    pub is_current: bool,
+    /// How many domains it holds.
+    pub domains: usize,
+    /// In how many of these nothing was found on examination.
+    pub examined: usize,
+    /// How many contracts they have.
+    pub contracts: usize,
+}
+
+impl Kept {
+    /// Returns what is kept of a store's realm, if anything is that can be used.
+    pub fn of(store: &dyn Store) -> Option<Self> {
+        let cache = store.cache()?;
+        let stamp = cache.stamp();
+        let Index { stamp: then, settled, domains, .. } = Snapshot::open(cache.open()?)?.index;
+        Some(Self {
+            is_current: settled && stamp == Some(then),
+            domains: domains.len(),
+            examined: domains.iter().filter(|line| line.schemas.is_some()).count(),
+            contracts: domains.iter().map(|line| line.contracts).sum(),
+        })
+    }
+}
+
 /// Where the parts of the index are.
 enum Body {
     Kept(Snapshot),

@@ -1,5 +1,7 @@
 //! The ports: what every store promises, in memory as on disk.
 
+use std::path::PathBuf;
+
 use jiff::Zoned;
 
 use super::{StoreError, StoreRef, TreePath};
@@ -128,7 +130,7 @@ pub trait Store: Objects {
 }
 
 /// Keeps what can be made again from the refs and objects. Losing it costs time and nothing else, so
-/// nothing here fails.
+/// using it never fails.
 pub trait Cache {
     /// Returns what was kept last.
     fn open(&self) -> Option<Box<dyn Kept>>;
@@ -136,6 +138,15 @@ pub trait Cache {
     /// Returns what tells the refs that travel, as they are now, from how they were and will be,
     /// without reading them.
     fn stamp(&self) -> Option<String>;
+
+    /// Returns the file in which it is kept, whether or not it is there.
+    fn file(&self) -> PathBuf;
+
+    /// Forgets what is kept. Returns how many bytes that was.
+    ///
+    /// # Errors
+    /// Where the file cannot be removed.
+    fn clear(&self) -> Result<u64, StoreError>;
 
     /// Begins to replace what is kept, before the refs are read. Nothing where somebody else is at
     /// it, or where nothing can be written.

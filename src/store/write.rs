@@ -22,11 +22,19 @@ pub fn write<E: From<StoreError>>(
     loop {
         let tip = store.tip(name)?;
         let Some(change) = decide(tip)? else {
+            tracing::debug!(%name, "nothing to write");
             return Ok(None);
         };
         match store.commit_change(name, tip, &change) {
-            Err(StoreError::Conflict { .. }) if races < MAX_RACES => races += 1,
-            result => return Ok(Some(result?)),
+            Err(StoreError::Conflict { .. }) if races < MAX_RACES => {
+                races += 1;
+                tracing::debug!(%name, races, "lost a race, deciding anew");
+            }
+            result => {
+                let commit = result?;
+                tracing::debug!(%name, %commit, files = change.edits.len(), "wrote");
+                return Ok(Some(commit));
+            }
         }
     }
 }

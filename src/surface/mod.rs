@@ -2,4 +2,6 @@
 
 mod background;
 pub mod cli;
+pub mod graph;
 pub mod hook;
+pub mod log;

@@ -1,12 +1,13 @@
 //! Setting a realm up: `init`, and `realm_admin_*`.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{ContractDetail, Role};
 use crate::model::name::{DomainName, RealmName, RepoName};
 
 /// What `init` answers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Init {
     /// The realm.
     pub realm: RealmName,
@@ -25,7 +26,7 @@ pub struct Init {
 }
 
 /// What `realm_admin_init` answers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RealmInit {
     /// The realm.
     pub realm: RealmName,
@@ -38,7 +39,7 @@ pub struct RealmInit {
 }
 
 /// What `realm_admin_join` answers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RealmJoin {
     /// The realm.
     pub realm: RealmName,
@@ -51,7 +52,7 @@ pub struct RealmJoin {
 }
 
 /// What `realm_admin_leave` answers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RealmLeave {
     /// The realm.
     pub realm: RealmName,
@@ -62,7 +63,7 @@ pub struct RealmLeave {
 }
 
 /// What `realm_admin_domain` answers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct DomainSet {
     /// The realm.
     pub realm: RealmName,
@@ -77,7 +78,7 @@ pub struct DomainSet {
 }
 
 /// What `realm_admin_contract` answers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ContractAdded {
     /// The realm.
     pub realm: RealmName,
@@ -88,7 +89,7 @@ pub struct ContractAdded {
 }
 
 /// What `realm_admin_binding` answers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct BindingSet {
     /// The realm.
     pub realm: RealmName,

@@ -1,5 +1,6 @@
 //! `realm_check`.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Notification, Published};
@@ -9,7 +10,7 @@ use crate::model::{
 };
 
 /// What `realm_check` answers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RealmCheck {
     /// The realm.
     pub realm: RealmName,

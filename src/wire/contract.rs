@@ -1,5 +1,6 @@
 //! Contracts: `contract_get`, `contract_list`, `contract_log`, and marking them.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{LogEntry, Role};
@@ -12,7 +13,7 @@ use crate::model::{
 };
 
 /// What `contract_get` answers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ContractGet {
     /// The realm.
     pub realm: RealmName,
@@ -31,7 +32,7 @@ pub struct ContractGet {
 }
 
 /// A whole contract.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ContractDetail {
     /// Its name.
     pub name: ContractName,
@@ -66,14 +67,14 @@ pub struct ContractDetail {
 }
 
 /// Why a contract was withdrawn.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Retired {
     /// In the owner's words.
     pub reason: String,
 }
 
 /// A version that must not be picked any more.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Yanked {
     /// The version.
     pub version: Version,
@@ -126,7 +127,7 @@ impl ContractDetail {
 }
 
 /// How a repository relates to a contract.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ContractBinding {
     /// The repository.
     pub repo: RepoName,
@@ -140,7 +141,7 @@ pub struct ContractBinding {
 }
 
 /// Which way a binding goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Relationship {
     /// It provides the contract.
@@ -150,7 +151,7 @@ pub enum Relationship {
 }
 
 /// What `contract_list` answers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ContractList {
     /// The realm.
     pub realm: RealmName,
@@ -165,7 +166,7 @@ pub struct ContractList {
 }
 
 /// A contract at a glance.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ContractLine {
     /// The domain.
     pub domain: DomainName,
@@ -178,11 +179,12 @@ pub struct ContractLine {
     /// How many repositories import it.
     pub importers: usize,
     /// `active`, `deprecated`, `retired`, `pre-release` or `damaged`.
+    #[schemars(extend("enum" = ["active", "deprecated", "retired", "pre-release", "damaged"]))]
     pub state: &'static str,
 }
 
 /// What `contract_log` answers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ContractLog {
     /// The realm.
     pub realm: RealmName,
@@ -197,7 +199,7 @@ pub struct ContractLog {
 }
 
 /// What `contract_retire` and `contract_yank` answer.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ContractMarked {
     /// The realm.
     pub realm: RealmName,

@@ -2,21 +2,29 @@
 //! are those of seed 002; a field that cannot be told is `null`, not left out.
 
 mod admin;
+mod cache;
 mod check;
+mod compare;
 mod contract;
+mod diff;
 mod hooks;
 mod notification;
 mod page;
 mod publish;
 mod realm;
+pub mod schema;
+mod topology;
 mod upkeep;
 
 pub use admin::{BindingSet, ContractAdded, DomainSet, Init, RealmInit, RealmJoin, RealmLeave};
+pub use cache::{CacheCleared, CacheStats};
 pub use check::RealmCheck;
+pub use compare::{ContractComparison, ContractSide, RealmCompare};
 pub use contract::{
     ContractBinding, ContractDetail, ContractGet, ContractLine, ContractList, ContractLog, ContractMarked,
     Relationship, Retired, Yanked,
 };
+pub use diff::{ContractDiff, ContractImpact, ImporterImpact};
 pub use hooks::{HookState, HooksAnswer};
 pub use notification::{
     Notification, NotificationFilter, NotificationSummary, NotificationsAck, NotificationsList, State, VersionChange,
@@ -27,15 +35,16 @@ pub use realm::{
     DomainBinding, DomainContract, DomainStatus, ImportStatus, LogEntry, RealmLine, RealmList, RealmLog, RealmStatus,
     RepoLine, Role, Unpublished,
 };
-
+pub use topology::{ContractTopology, DomainTopology, ImportTopology, RealmTopology};
 pub use upkeep::{Doctor, DoctorCheck, Gc, Health, Installed};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::error::{OpError, Problem};
 
 /// A successful answer: `status`, the fields of the operation, what to do next.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Answer<T> {
     status: Success,
     /// The operation's own fields.
@@ -45,7 +54,7 @@ pub struct Answer<T> {
     pub next_steps: Vec<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Success {
     Success,
@@ -66,13 +75,18 @@ impl<T> Answer<T> {
 }
 
 /// A failure, as every surface gives it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Failure<'a> {
+    #[schemars(extend("const" = "error"))]
     status: &'static str,
+    /// What kind of failure it is: stable, for programs.
     code: &'static str,
+    /// What happened, with its subject and cause.
     message: &'a str,
+    /// The single problems, where there are several.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     problems: &'a [Problem],
+    /// What to do next, as commands where possible.
     next_steps: &'a [String],
 }
 

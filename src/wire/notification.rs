@@ -1,5 +1,6 @@
 //! Notifications: `notifications_list`, `notifications_ack`, and the piggybacked ones.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
@@ -9,7 +10,7 @@ use crate::model::{
 };
 
 /// One change that another repository made.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Notification {
     /// Its id, the same for the same change on every machine.
     pub id: String,
@@ -45,7 +46,7 @@ pub struct Notification {
 }
 
 /// The versions before and after.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct VersionChange {
     /// None for something new, and for bindings.
     pub old_version: Option<Version>,
@@ -54,7 +55,7 @@ pub struct VersionChange {
 }
 
 /// Where a notification is in its life.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// This reader has not been told.
@@ -66,7 +67,7 @@ pub enum State {
 }
 
 /// Which notifications are wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum NotificationFilter {
     /// In any state.
@@ -93,7 +94,7 @@ impl NotificationFilter {
 }
 
 /// What `notifications_list` answers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct NotificationsList {
     /// The realm.
     pub realm: RealmName,
@@ -112,7 +113,7 @@ pub struct NotificationsList {
 }
 
 /// How many notifications there are of each kind.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NotificationSummary {
     /// In all.
     pub total: usize,
@@ -127,7 +128,7 @@ pub struct NotificationSummary {
 }
 
 /// What `notifications_ack` answers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct NotificationsAck {
     /// The realm.
     pub realm: RealmName,

@@ -1,5 +1,6 @@
 //! `contract_publish`, `contract_edit` and `contract_add`.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::model::{
@@ -10,7 +11,7 @@ use crate::model::{
 };
 
 /// What `contract_publish` answers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ContractPublish {
     /// The realm.
     pub realm: RealmName,
@@ -27,13 +28,14 @@ pub struct ContractPublish {
 }
 
 /// One change of the realm.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Published {
     /// The domain.
     pub domain: DomainName,
     /// The contract; none for a binding.
     pub contract: Option<ContractName>,
     /// `added`, `updated`, `rolled-back`, `pre-release`, `described`, `bound` or `unbound`.
+    #[schemars(extend("enum" = ["added", "updated", "rolled-back", "pre-release", "described", "bound", "unbound"]))]
     pub change: &'static str,
     /// The version before.
     pub old_version: Option<Version>,

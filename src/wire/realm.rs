@@ -1,5 +1,6 @@
 //! Realms: `realm_status`, `realm_list`, `realm_log`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Notification, Published};
@@ -12,7 +13,7 @@ use crate::model::{
 };
 
 /// What `realm_status` answers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RealmStatus {
     /// The realm.
     pub realm: RealmName,
@@ -41,7 +42,7 @@ pub struct RealmStatus {
 }
 
 /// What the publishing branch says that the realm does not hold.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Unpublished {
     /// The publishing branch.
     pub branch: String,
@@ -58,7 +59,7 @@ pub struct Unpublished {
 }
 
 /// A repository of the realm.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RepoLine {
     /// Its name.
     pub name: RepoName,
@@ -69,7 +70,7 @@ pub struct RepoLine {
 }
 
 /// A domain at a glance.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct DomainStatus {
     /// Its name.
     pub name: DomainName,
@@ -84,7 +85,7 @@ pub struct DomainStatus {
 }
 
 /// A contract at a glance.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct DomainContract {
     /// Its name.
     pub name: ContractName,
@@ -95,7 +96,7 @@ pub struct DomainContract {
 }
 
 /// A binding at a glance.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct DomainBinding {
     /// Whose it is.
     pub repo: RepoName,
@@ -108,7 +109,7 @@ pub struct DomainBinding {
 }
 
 /// A role, spelled as seed 002 does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub enum Role {
     /// It exports.
     Provider,
@@ -129,7 +130,7 @@ impl From<binding::Role> for Role {
 }
 
 /// How one import stands.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ImportStatus {
     /// Where.
     pub domain: DomainName,
@@ -138,6 +139,7 @@ pub struct ImportStatus {
     /// The versions it works with.
     pub version_req: Range,
     /// `current`, `stale` (an older version is still served) or `broken`.
+    #[schemars(extend("enum" = ["current", "stale", "broken"]))]
     pub state: &'static str,
     /// The contract's version; none where there is no such contract.
     pub current_version: Option<Version>,
@@ -146,14 +148,14 @@ pub struct ImportStatus {
 }
 
 /// What `realm_list` answers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RealmList {
     /// The realms of this machine.
     pub realms: Vec<RealmLine>,
 }
 
 /// A realm at a glance.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RealmLine {
     /// Its name.
     pub name: RealmName,
@@ -172,7 +174,7 @@ pub struct RealmLine {
 }
 
 /// What `realm_log` answers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RealmLog {
     /// The realm.
     pub realm: RealmName,
@@ -183,7 +185,7 @@ pub struct RealmLog {
 }
 
 /// One commit of the realm.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LogEntry {
     /// The commit in the store.
     pub commit: Oid,

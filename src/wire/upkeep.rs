@@ -1,11 +1,12 @@
 //! Upkeep: `gc` and `doctor`.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::model::name::RealmName;
 
 /// What `gc` answers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Gc {
     /// The realm.
     pub realm: RealmName,
@@ -22,14 +23,14 @@ pub struct Gc {
 }
 
 /// What `install` answers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Installed {
     /// The files that were written, absolute.
     pub files: Vec<String>,
 }
 
 /// What `doctor` answers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Doctor {
     /// Whether nothing is left that does not work; warnings do not count.
     pub healthy: bool,
@@ -38,7 +39,7 @@ pub struct Doctor {
 }
 
 /// One thing that was looked at.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DoctorCheck {
     /// What: `git`, `home`, `man`, `identity`, `store`, `locks`, `objects`, `files` or
     /// `hooks`.
@@ -56,7 +57,7 @@ pub struct DoctorCheck {
 }
 
 /// How a thing is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Health {
     /// As it should be.

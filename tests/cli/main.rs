@@ -4,10 +4,13 @@
 //! behind it are tested in every corner beside the code. Snapshots show stdout, stderr and exit
 //! code together; what the promise is stands in plain assertions beside them.
 
+mod schemas;
 mod world;
 
 mod check_break;
 mod check_rules;
+mod comparing;
+mod completions;
 mod damage;
 mod editing;
 mod history;
@@ -20,6 +23,7 @@ mod many_changes;
 mod notifications;
 mod ownership;
 mod publishing;
+mod terminal;
 mod upkeep;
 mod watch;
 mod which_realm;

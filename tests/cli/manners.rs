@@ -250,6 +250,11 @@ fn nothing_that_a_terminal_obeys_comes_from_a_realm() {
         &["contract", "get", "s3-access/s3-permissions", "--version", "1.1.0"],
         &["contract", "list"],
         &["contract", "log", "s3-access/s3-permissions"],
+        &["contract", "diff", "s3-access/s3-permissions", "1.0.0", "1.1.0"],
+        &["contract", "impact", "s3-access/s3-permissions"],
+        &["realm", "topology"],
+        &["realm", "topology", "--format", "dot"],
+        &["realm", "topology", "--format", "mermaid"],
         &["realm", "log"],
         &["notifications", "list"],
     ] {

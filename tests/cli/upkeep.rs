@@ -4,34 +4,6 @@ use std::time::{Duration, SystemTime};
 
 use super::world::World;
 
-/// What bash would offer behind these words, asked as git's own completion asks.
-fn offered(world: &World, words: &str) -> Vec<String> {
-    let script = world.path("prefix/share/bash-completion/completions/git-blue");
-    let ask = format!(
-        "source '{}'; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _git_blue; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
-        script.display()
-    );
-    let output = world.command("bash", &world.root()).args(["-c", &ask]).output().unwrap();
-    assert!(output.status.success(), "{output:?}");
-    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
-}
-
-#[test]
-fn bash_completes_git_blue() {
-    let world = World::new();
-    let prefix = world.path("prefix").display().to_string();
-    world.ok(&world.root(), &["install", "completions", "--prefix", &prefix]);
-    assert_eq!(offered(&world, "git blue st"), ["status"]);
-    let below_realm = offered(&world, "git blue realm ''");
-    for command in ["status", "check", "list", "log", "admin"] {
-        assert!(below_realm.iter().any(|one| one == command), "{command} is not in {below_realm:?}");
-    }
-    assert_eq!(offered(&world, "git blue contract pub"), ["publish"]);
-    for file in ["zsh/site-functions/_git-blue", "fish/vendor_completions.d/git-blue.fish"] {
-        assert!(world.read(&format!("prefix/share/{file}")).contains("notifications"), "{file}");
-    }
-}
-
 #[test]
 fn every_command_has_a_man_page() {
     let world = World::new();
@@ -161,4 +133,21 @@ fn a_write_that_leaves_much_behind_starts_packing() {
     }
     assert!(loose() <= 26, "nothing was packed");
     world.ok(&world.path("fungal"), &["contract", "get", "s3-access/s3-permissions"]);
+}
+
+#[test]
+fn what_is_kept_at_hand_can_be_looked_at_and_cleared() {
+    let world = World::pair();
+    let dir = world.path("fungal");
+    let stats = |args: &[&str]| world.json(&dir, &[&["realm", "admin", "cache", "stats"], args].concat());
+    world.ok(&dir, &["realm", "admin", "cache", "clear"]);
+    assert_eq!((stats(&[])["usable"].clone(), stats(&[])["bytes"].clone()), (false.into(), serde_json::Value::Null));
+    world.ok(&dir, &["check", "--published", "--advisory"]);
+    let kept = stats(&[]);
+    assert_eq!(kept["usable"], true, "{kept}");
+    assert_eq!([&kept["domains"], &kept["examined"], &kept["contracts"]], [1, 1, 1], "{kept}");
+    assert_eq!(stats(&["--no-cache"])["file"], serde_json::Value::Null);
+    let freed = world.json(&dir, &["realm", "admin", "cache", "clear"]);
+    assert_eq!(freed["freed_bytes"], kept["bytes"]);
+    assert_eq!(world.json(&dir, &["realm", "admin", "cache", "clear"])["freed_bytes"], 0);
 }

@@ -57,7 +57,9 @@ fn changes_are_told_as_they_come_each_once() {
     let world = World::pair();
     world.bump("1.1.0");
     let mut watching = Watching::start(&world, &["--json", "--mark"]);
-    let first: Value = serde_json::from_str(&watching.next().1).unwrap();
+    let line = watching.next().1;
+    crate::schemas::hold(&["notifications", "watch", "--json"], &line);
+    let first: Value = serde_json::from_str(&line).unwrap();
     assert_eq!((&first["changes"]["new_version"], &first["state"]), (&"1.1.0".into(), &"pending".into()));
     let mut waits = Vec::new();
     for minor in 2..8 {

@@ -11,6 +11,8 @@ use std::{
 
 use serde_json::Value;
 
+use crate::schemas;
+
 /// The realm, domain and contract that most tests work with, named as in the issue.
 pub const REALM: &str = "aperture";
 pub const CONTRACT_FILE: &str = ".blue/contracts/s3-access/s3-permissions.yaml";
@@ -305,13 +307,17 @@ impl World {
     }
 
     fn outcome(&self, output: Output, name: &str, args: &[&str]) -> Run {
-        Run {
+        let run = Run {
             stdout: String::from_utf8(output.stdout).unwrap(),
             stderr: String::from_utf8(output.stderr).unwrap(),
             code: output.status.code().unwrap_or(-1),
             line: format!("{name} {}", args.join(" ")),
             root: self.root(),
+        };
+        if name == "git blue" {
+            schemas::hold(args, &run.stdout);
         }
+        run
     }
 
     /// Returns what is stored under a path of the domain now.

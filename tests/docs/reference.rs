@@ -16,7 +16,8 @@ stale.
 
 Answers go to standard output, everything else to standard error. The exit code is 0 for yes, 1 for
 no (a failed check, nothing found, a refusal), 128 where something cannot be done (no realm, a
-broken store) and 129 for wrong usage. With `--json`, errors are JSON on standard output too.
+broken store) and 129 for wrong usage. With `--json`, errors are JSON on standard output too;
+[schema/](schema/) has a JSON Schema of each answer, named as the command, and of `error`.
 ";
 
 #[test]

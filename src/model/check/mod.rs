@@ -12,6 +12,7 @@ mod imports;
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::civil::Date;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use examination::Examination;
@@ -48,7 +49,7 @@ pub enum Severity {
 }
 
 /// One thing that is wrong, with everything needed to find it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Finding {
     /// How bad it is: answers list errors and warnings apart.
     #[serde(skip)]
@@ -144,7 +145,7 @@ pub struct Report {
 }
 
 /// A contract that was looked at, with what its schema hashes to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SchemaHash {
     /// Where.
     pub domain: DomainName,

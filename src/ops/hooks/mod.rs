@@ -20,13 +20,20 @@ use crate::{
 };
 
 /// The table's entry for installing.
-pub const INSTALL: Operation =
-    Operation::write("hooks_install", &["hooks", "install"], "Publish by itself when something is committed");
+pub const INSTALL: Operation = Operation::write::<HooksAnswer>(
+    "hooks_install",
+    &["hooks", "install"],
+    "Publish by itself when something is committed",
+);
 /// The table's entry for uninstalling.
-pub const UNINSTALL: Operation =
-    Operation::write("hooks_uninstall", &["hooks", "uninstall"], "Take our lines out of the hooks again");
+pub const UNINSTALL: Operation = Operation::write::<HooksAnswer>(
+    "hooks_uninstall",
+    &["hooks", "uninstall"],
+    "Take our lines out of the hooks again",
+);
 /// The table's entry for looking.
-pub const STATUS: Operation = Operation::read("hooks_status", &["hooks", "status"], "Show which hooks are in place");
+pub const STATUS: Operation =
+    Operation::read::<HooksAnswer>("hooks_status", &["hooks", "status"], "Show which hooks are in place");
 
 /// A hook that git blue knows.
 struct Hook {

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::store::{Cache, Kept, Renewal};
+use crate::store::{Cache, Kept, Renewal, StoreError};
 
 /// After how many seconds two changes have different times on any file system.
 const TICK: i64 = 2;
@@ -27,10 +27,6 @@ impl FileCache {
 
     pub(super) fn folder(&self) -> PathBuf {
         self.top.join("blue/cache")
-    }
-
-    pub(super) fn file(&self) -> PathBuf {
-        self.folder().join("snapshot")
     }
 
     /// Returns the stamp of the refs that travel, and when they changed last in seconds: every
@@ -61,6 +57,21 @@ fn one(meta: &Metadata) -> String {
 impl Cache for FileCache {
     fn open(&self) -> Option<Box<dyn Kept>> {
         Some(Box::new(Open(File::open(self.file()).ok()?)))
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder().join("snapshot")
+    }
+
+    fn clear(&self) -> Result<u64, StoreError> {
+        // First pages of lists, which are small and made again by the next long list.
+        let _ = std::fs::remove_dir_all(self.folder().join("pending"));
+        let file = self.file();
+        let size = file.metadata().map_or(0, |meta| meta.len());
+        match std::fs::remove_file(&file) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(StoreError::io("remove", file)(error)),
+            _ => Ok(size),
+        }
     }
 
     fn stamp(&self) -> Option<String> {

@@ -39,6 +39,7 @@ impl Git {
             .env_remove("GIT_WORK_TREE")
             .output()
             .map_err(|error| StoreError::git(doing())(error))?;
+        tracing::debug!(command = args.first(), status = output.status.code(), "ran git");
         if !output.status.success() {
             let problem = String::from_utf8_lossy(&output.stderr).trim().to_owned();
             let problem = if problem.is_empty() { output.status.to_string() } else { problem };

@@ -54,6 +54,7 @@ impl Locks {
             match file.try_lock() {
                 Ok(()) => {
                     let text = format!("pid {} boot {}\n", std::process::id(), boot_id());
+                    tracing::debug!(name, tries, "locked");
                     let mut held = Held { file, path };
                     // What a dead holder left below its first line is the journal's to read.
                     held.replace_first_line(&text)?;

@@ -39,6 +39,9 @@ pub enum Command {
     Contract(Contract),
     #[command(about = ops::realm_admin_binding::OPERATION.summary)]
     Binding(Binding),
+    /// What the realm's store keeps at hand
+    #[command(subcommand)]
+    Cache(super::cache::Command),
 }
 
 #[derive(Debug, Args)]
@@ -244,6 +247,7 @@ impl Command {
             }
             Self::Contract(arguments) => arguments.run(ctx, output)?,
             Self::Binding(arguments) => arguments.run(ctx, output)?,
+            Self::Cache(command) => return command.run(ctx, output),
         }
         Ok(Verdict::Yes)
     }

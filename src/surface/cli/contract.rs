@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::{
-    Page, Verdict, editor,
+    Names, Page, Verdict, difference, editor,
     output::Output,
     realm::{render_cursor, render_log},
     text::{Look, Text, look, plain},
@@ -32,6 +32,10 @@ pub enum Command {
     Get(Get),
     #[command(about = ops::contract_log::OPERATION.summary)]
     Log(Log),
+    #[command(about = ops::contract_diff::OPERATION.summary)]
+    Diff(difference::Diff),
+    #[command(about = ops::contract_impact::OPERATION.summary)]
+    Impact(difference::Impact),
     #[command(about = ops::contract_publish::OPERATION.summary)]
     Publish(Publish),
     #[command(about = ops::contract_edit::OPERATION.summary)]
@@ -49,6 +53,8 @@ pub struct List {
     domain: Option<DomainName>,
     #[command(flatten)]
     page: Page,
+    #[command(flatten)]
+    names: Names,
 }
 
 #[derive(Debug, Args)]
@@ -145,8 +151,12 @@ impl Command {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         match self {
             Self::List(arguments) => {
-                let request = contract_list::Request { domain: arguments.domain, page: arguments.page.request() };
-                output.answer(&contract_list::run(ctx, &request)?, render_list)?;
+                let List { domain, page, names } = arguments;
+                let request = contract_list::Request { domain, page: names.page(page).request() };
+                let all = |body: &ContractList| {
+                    body.contracts.iter().map(|line| format!("{}/{}", line.domain, line.name)).collect()
+                };
+                names.answer(output, &contract_list::run(ctx, &request)?, all, render_list)?;
             }
             Self::Get(arguments) => {
                 let request = contract_get::Request { contract: arguments.contract, version: arguments.version };
@@ -161,6 +171,8 @@ impl Command {
                 let answer = contract_log::run(ctx, &request)?;
                 output.answer(&answer, |body, text| render_log(&body.entries, body.next_cursor.as_deref(), text))?;
             }
+            Self::Diff(arguments) => arguments.run(ctx, output)?,
+            Self::Impact(arguments) => arguments.run(ctx, output)?,
             Self::Publish(arguments) => {
                 let request = contract_publish::Request {
                     commit: arguments.commit,

@@ -1,10 +1,9 @@
-//! `git blue install …`: what makes `git blue --help` and TAB work, generated from the commands
+//! `git blue install …`: what makes `git blue --help` and TAB work, made of the commands
 //! themselves.
 
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use clap_complete::Shell;
 
 use super::{
     Verdict,
@@ -13,19 +12,14 @@ use super::{
 };
 use crate::{error::OpError, ops::ctx::Ctx};
 
-/// The name that the script for bash is made for: its generator takes a dash in a program's name
-/// for the start of a command below it.
-const BASH_NAME: &str = "gitblue";
-
-/// The program under its real name, and what git's own completion asks when it meets `git blue`.
-const BASH_NAMES: &str = r#"
-complete -F _gitblue -o bashdefault -o default git-blue
-
-_git_blue() {
-    local COMP_WORDS=(git-blue "${COMP_WORDS[@]:2}") COMP_CWORD=$((COMP_CWORD - 1))
-    _gitblue git-blue "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
-}
-"#;
+/// The script of each shell, and where the shell looks for it, below `share`. Each asks
+/// `git blue complete`.
+const SCRIPTS: [(&str, &str); 4] = [
+    ("bash-completion/completions/git-blue", include_str!("completions/git-blue.bash")),
+    ("zsh/site-functions/_git-blue", include_str!("completions/_git-blue")),
+    ("fish/vendor_completions.d/git-blue.fish", include_str!("completions/git-blue.fish")),
+    ("fish/vendor_conf.d/git-blue.fish", include_str!("completions/git-in.fish")),
+];
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -84,27 +78,33 @@ fn pages(command: &clap::Command, folder: &Path, files: &mut Vec<PathBuf>) -> Re
         pages(sub, folder, files)?;
     }
     let man = clap_mangen::Man::new(command.clone());
-    let file = folder.join(man.get_filename());
+    let file_name = man.get_filename();
+    let man = man
+        .title(file_name.trim_end_matches(".1").to_uppercase())
+        // No date: the same version writes the same page. An empty one would be left out by the
+        // generator, and the next field taken for it.
+        .date(" ")
+        .source(concat!("git-blue ", env!("CARGO_PKG_VERSION")))
+        .manual("git blue Manual");
+    let file = folder.join(file_name);
     let mut page = Vec::new();
     man.render(&mut page).map_err(OpError::io("write", &file))?;
-    write(&file, &page)?;
+    write(&file, in_ascii(&String::from_utf8_lossy(&page)).as_bytes())?;
     files.push(file);
     Ok(())
 }
 
+/// As troff spells what is not ASCII: it need not be told the encoding of the page then.
+fn in_ascii(page: &str) -> String {
+    let spell = |c: char| if c.is_ascii() { c.to_string() } else { format!("\\[u{:04X}]", u32::from(c)) };
+    page.chars().map(spell).collect()
+}
+
 fn completions(share: &Path) -> Result<Vec<PathBuf>, OpError> {
-    let places = [
-        (Shell::Bash, BASH_NAME, "bash-completion/completions/git-blue", BASH_NAMES),
-        (Shell::Zsh, "git-blue", "zsh/site-functions/_git-blue", ""),
-        (Shell::Fish, "git-blue", "fish/vendor_completions.d/git-blue.fish", ""),
-    ];
     let mut files = Vec::new();
-    for (shell, name, path, more) in places {
-        let mut script = Vec::new();
-        clap_complete::generate(shell, &mut super::command(), name, &mut script);
-        script.extend_from_slice(more.as_bytes());
+    for (path, script) in SCRIPTS {
         let file = share.join(path);
-        write(&file, &script)?;
+        write(&file, script.as_bytes())?;
         files.push(file);
     }
     Ok(files)

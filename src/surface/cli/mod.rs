@@ -1,14 +1,20 @@
 //! The command line: arguments in, text or JSON out.
 
 mod admin;
+mod cache;
+mod complete;
 mod contract;
+mod difference;
 mod editor;
 mod hooks;
 mod install;
 mod notifications;
 mod output;
+mod pager;
+mod progress;
 mod realm;
 mod text;
+mod topology;
 mod upkeep;
 
 use std::path::PathBuf;
@@ -38,6 +44,7 @@ struct Cli {
 
 /// What every command takes.
 #[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Options of every command")]
 struct Global {
     /// Print the whole answer as JSON, errors too
     #[arg(long, global = true)]
@@ -54,6 +61,23 @@ struct Global {
     /// Print nothing but what was asked for
     #[arg(short, long, global = true)]
     quiet: bool,
+    /// When to use colours; git's color.blue and color.ui by default
+    #[arg(long, global = true, value_name = "WHEN", value_enum)]
+    color: Option<When>,
+    /// Write long answers straight to the terminal
+    #[arg(long, global = true)]
+    no_pager: bool,
+}
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum When {
+    /// Also where no terminal reads them
+    Always,
+    /// Not at all
+    Never,
+    /// Where a terminal reads them
+    Auto,
 }
 
 #[derive(Debug, Subcommand)]
@@ -83,6 +107,13 @@ enum Command {
     /// Man pages and completions
     #[command(subcommand)]
     Install(install::Command),
+    /// What TAB asks
+    #[command(hide = true)]
+    Complete {
+        /// The words behind `git blue`, up to the one that is completed
+        #[arg(last = true)]
+        words: Vec<String>,
+    },
     /// What the hooks call
     #[command(hide = true)]
     Hook {
@@ -102,7 +133,7 @@ pub fn command() -> clap::Command {
 /// Runs the command line. Returns the exit code.
 pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) -> u8 {
     let parsed = command().try_get_matches_from(arguments);
-    let writes = parsed.as_ref().is_ok_and(|matches| operation(matches).is_some_and(|operation| operation.writes));
+    let operation = parsed.as_ref().ok().and_then(operation);
     let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => return output.usage(&error, wants_json(arguments)),
@@ -118,6 +149,10 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         let message = format!("cannot change to {}: there is no such folder", env.cwd().display());
         return output.error(&OpError::cannot("no-folder", message));
     }
+    if let Command::Complete { words } = &cli.command {
+        let _ = output.write_plainly(&complete::offer(env, words));
+        return 0;
+    }
     if let Command::Hook { event, arguments } = &cli.command {
         let outcome = super::hook::run(env, event, arguments, pushed);
         for line in &outcome.lines {
@@ -125,15 +160,20 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         }
         return outcome.code;
     }
-    let realm = cli.global.realm;
+    let Global { realm, color, no_pager, .. } = cli.global;
     let outcome = app::ctx(env, realm.clone()).and_then(|ctx| {
-        output.choose_colour(&ctx);
+        output.choose_pager(&ctx, !no_pager && operation.is_some_and(|operation| !operation.writes));
+        output.choose_colour(&ctx, color);
+        if let Some(operation) = operation.filter(|operation| takes_time(operation)) {
+            output.show_progress(&ctx.env, operation);
+        }
         let verdict = dispatch(&ctx, cli.command, realm, output)?;
-        if writes {
+        if operation.is_some_and(|operation| operation.writes) {
             super::background::pack_if_due(&ctx);
         }
         Ok(verdict)
     });
+    tracing::debug!(operation = operation.map(|operation| operation.name), ok = outcome.is_ok(), "done");
     match outcome {
         Ok(Verdict::Yes) => 0,
         Ok(Verdict::No) => Kind::No.exit_code(),
@@ -150,13 +190,22 @@ fn pushed() -> String {
     text
 }
 
-/// Returns the operation that a command line calls, if it calls one by its full name.
+/// Returns whether nothing but work goes on until the answer is there: others may wait for their
+/// user, in an editor or at standard input.
+fn takes_time(operation: &ops::Operation) -> bool {
+    !operation.writes || operation.name == ops::gc::OPERATION.name
+}
+
+/// Returns the operation that a command line calls, by its full name or a short one.
 fn operation(matches: &clap::ArgMatches) -> Option<&'static ops::Operation> {
     let mut path = Vec::new();
     let mut matches = matches;
     while let Some((name, below)) = matches.subcommand() {
         path.push(name);
         matches = below;
+    }
+    if let ["status"] | ["check"] = path[..] {
+        path.insert(0, "realm");
     }
     ops::TABLE.iter().find(|operation| operation.cli == path)
 }
@@ -190,7 +239,7 @@ fn dispatch(
         Command::Gc(arguments) => arguments.run(ctx, output),
         Command::Doctor(arguments) => arguments.run(ctx, output),
         Command::Install(command) => command.run(ctx, output),
-        Command::Hook { .. } => Ok(Verdict::Yes),
+        Command::Complete { .. } | Command::Hook { .. } => Ok(Verdict::Yes),
     }
 }
 
@@ -206,6 +255,39 @@ struct Page {
     /// Show all entries
     #[arg(long, conflicts_with = "limit")]
     all: bool,
+}
+
+/// How lists of names are printed for programs that are no friends of JSON.
+#[derive(Debug, Clone, Copy, clap::Args)]
+struct Names {
+    /// Print the names alone, each ended by a NUL; all of them, unless --limit says otherwise
+    #[arg(short = 'z', conflicts_with = "json")]
+    null: bool,
+}
+
+impl Names {
+    /// Asks for the whole list, where names are wanted and nothing was said.
+    fn page(self, mut page: Page) -> Page {
+        page.all |= self.null && page.limit.is_none();
+        page
+    }
+
+    /// Writes an answer, or the names in it.
+    fn answer<T: serde::Serialize, N: ToString>(
+        self,
+        output: &mut Output<'_>,
+        answer: &crate::wire::Answer<T>,
+        names: impl FnOnce(&T) -> Vec<N>,
+        render: impl FnOnce(&T, &mut text::Text),
+    ) -> Result<(), OpError> {
+        if self.null {
+            let names = names(&answer.body).iter().map(|name| name.to_string() + "\0").collect::<String>();
+            output.write_plainly(&names)?;
+        } else {
+            output.answer(answer, render)?;
+        }
+        Ok(())
+    }
 }
 
 impl Page {
@@ -242,7 +324,10 @@ mod tests {
         leaves(&command(), &mut Vec::new(), &mut found);
         // Short forms, plumbing, and what is of the command line itself have no operation of their own.
         found.retain(|path| {
-            !matches!(path.join(" ").as_str(), "status" | "check" | "hook" | "install man" | "install completions")
+            !matches!(
+                path.join(" ").as_str(),
+                "status" | "check" | "complete" | "hook" | "install man" | "install completions"
+            )
         });
         let mut operations: Vec<Vec<String>> =
             ops::TABLE.iter().map(|operation| operation.cli.iter().map(|part| (*part).to_owned()).collect()).collect();

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::{
-    Page, Verdict,
+    Names, Page, Verdict,
     output::{Delivery, Output},
     realm::render_cursor,
     text::{Look, Text, Word, look, plain},
@@ -12,7 +12,7 @@ use crate::{
     error::OpError,
     model::notification::ChangeType,
     ops::{self, ctx::Ctx, notifications_ack, notifications_list, notifications_watch},
-    wire::{ImportStatus, Notification, NotificationFilter, NotificationsList, State},
+    wire::{Answer, ImportStatus, Notification, NotificationFilter, NotificationsList, State},
 };
 
 #[derive(Debug, Subcommand)]
@@ -32,6 +32,8 @@ pub struct List {
     state: Filter,
     #[command(flatten)]
     page: Page,
+    #[command(flatten)]
+    names: Names,
 }
 
 #[derive(Debug, Args)]
@@ -92,7 +94,8 @@ struct Listener<'a, 'b>(&'a mut Output<'b>);
 
 impl notifications_watch::Listener for Listener<'_, '_> {
     fn tell(&mut self, one: &Notification) -> Result<bool, OpError> {
-        let delivery = self.0.item(one, |one, text| {
+        let delivery = self.0.item(&Answer::new(one.clone()), |answer, text| {
+            let one = &answer.body;
             let time = one.created_at.strftime("%Y-%m-%d %H:%M");
             let words = [look(time, Look::Dim), phrase(one)].into_iter().chain(consequence(one));
             text.line(&words.collect::<Vec<_>>());
@@ -113,9 +116,10 @@ impl List {
             Filter::Expired => NotificationFilter::Expired,
             Filter::All => NotificationFilter::All,
         };
-        let request =
-            notifications_list::Request { filter, page: self.page.request(), ..notifications_list::Request::default() };
-        output.answer(&notifications_list::run(ctx, &request)?, render_list)?;
+        let page = self.names.page(self.page).request();
+        let request = notifications_list::Request { filter, page, ..notifications_list::Request::default() };
+        let ids = |body: &NotificationsList| body.notifications.iter().map(|one| one.id.clone()).collect();
+        self.names.answer(output, &notifications_list::run(ctx, &request)?, ids, render_list)?;
         Ok(Verdict::Yes)
     }
 }

@@ -4,11 +4,16 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::text::{Look, Text, clean, is_harmful, look, plain};
+use super::{
+    When,
+    pager::{self, Pager, Shown},
+    progress::Progress,
+    text::{Look, Text, clean, is_harmful, look, plain},
+};
 use crate::{
     env::Env,
     error::{Kind, OpError},
-    ops::ctx::Ctx,
+    ops::{Operation, ctx::Ctx},
     wire::{Answer, Failure},
 };
 
@@ -19,7 +24,11 @@ pub struct Output<'a> {
     /// Whether only what was asked for is said.
     pub quiet: bool,
     colour: bool,
+    /// The same for standard error, which may lead elsewhere.
+    colour_errors: bool,
     is_terminal: bool,
+    pager: Option<Pager>,
+    progress: Option<Progress>,
     out: &'a mut dyn Write,
     err: &'a mut dyn Write,
 }
@@ -36,19 +45,64 @@ pub enum Delivery {
 impl<'a> Output<'a> {
     /// Returns a writer to these two.
     pub fn new(env: &Env, out: &'a mut dyn Write, err: &'a mut dyn Write) -> Self {
-        Self { json: false, quiet: false, colour: false, is_terminal: env.is_terminal(), out, err }
+        Self {
+            json: false,
+            quiet: false,
+            colour: false,
+            colour_errors: false,
+            is_terminal: env.is_terminal(),
+            pager: None,
+            progress: None,
+            out,
+            err,
+        }
     }
 
-    /// Colours as git would: `color.blue`, else `color.ui`, `NO_COLOR`, the terminal.
-    pub fn choose_colour(&mut self, ctx: &Ctx) {
-        let set = ctx.code.as_ref().and_then(|code| code.config("color.blue").or_else(|| code.config("color.ui")));
+    /// Shows answers in a pager from now on, if they go to a terminal and the user has one.
+    pub fn choose_pager(&mut self, ctx: &Ctx, wanted: bool) {
+        if wanted && self.is_terminal && !self.json {
+            self.pager = Pager::choose(ctx);
+        }
+    }
+
+    /// Colours as git would: what was asked for, `color.blue`, else `color.ui`, then the variables,
+    /// then what reads it: a terminal, or the pager in front of one.
+    pub fn choose_colour(&mut self, ctx: &Ctx, asked: Option<When>) {
+        // Outside of a repository git would have to be asked: only where it matters.
+        let set = |key: &str| match &ctx.code {
+            Some(code) => code.config(key),
+            None if self.is_terminal => ctx.setting(key),
+            None => None,
+        };
+        let set = match asked {
+            Some(When::Always) => Some("always".to_owned()),
+            Some(When::Never) => Some("never".to_owned()),
+            Some(When::Auto) => None,
+            None => set("color.blue").or_else(|| set("color.ui")),
+        };
+        let forced = ctx.env.text("CLICOLOR_FORCE").is_some_and(|value| value != "0");
         let dumb = ctx.env.text("TERM") == Some("dumb");
-        let auto = self.is_terminal && ctx.env.var("NO_COLOR").is_none() && !dumb;
-        self.colour = match set.as_deref() {
+        let auto = |is_terminal: bool| ctx.env.var("NO_COLOR").is_none() && (forced || (is_terminal && !dumb));
+        let choose = |is_terminal: bool| match set.as_deref() {
             Some("always") => true,
             Some("never" | "false" | "no" | "off" | "0") => false,
-            _ => auto,
+            _ => auto(is_terminal),
         };
+        let paged = self.pager.is_some() || ctx.env.var(pager::IN_USE).is_some();
+        self.colour = choose(match paged {
+            true => ctx.setting("color.pager").is_none_or(|value| !matches!(&*value, "false" | "no" | "off" | "0")),
+            false => self.is_terminal,
+        });
+        self.colour_errors = choose(ctx.env.is_error_terminal());
+    }
+
+    /// Says at the terminal that `operation` is going on, once that takes a while, until something is
+    /// written.
+    pub fn show_progress(&mut self, env: &Env, operation: &Operation) {
+        if env.is_error_terminal() && !self.quiet {
+            let what = format!("git blue {}", operation.cli.join(" "));
+            self.progress = Progress::start(what, env.progress_delay());
+        }
     }
 
     /// Returns an empty text with this output's colours.
@@ -88,11 +142,12 @@ impl<'a> Output<'a> {
     pub fn item<T: Serialize>(&mut self, item: &T, render: impl FnOnce(&T, &mut Text)) -> Result<Delivery, OpError> {
         if self.json {
             let line = serde_json::to_string(item);
-            return self.write(&safe(&line.unwrap_or_else(|error| unreachable!("items have a JSON form: {error}"))));
+            return self
+                .write_plainly(&safe(&line.unwrap_or_else(|error| unreachable!("items have a JSON form: {error}"))));
         }
         let mut text = self.text();
         render(item, &mut text);
-        self.write(&text.into_string())
+        self.write_plainly(&text.into_string())
     }
 
     /// Returns whether nobody reads standard output any more: what only the next write would tell.
@@ -104,11 +159,28 @@ impl<'a> Output<'a> {
         polled.is_ok_and(|_| fds[0].revents().intersects(PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL))
     }
 
-    /// Writes text as it is.
+    /// Writes text as it is, through the pager if there is one.
     ///
     /// # Errors
     /// Where it cannot be written.
     pub fn write(&mut self, text: &str) -> Result<Delivery, OpError> {
+        self.progress = None;
+        if let Some(pager) = self.pager.as_ref().filter(|_| !self.json) {
+            match pager.show(text) {
+                Shown::Wholly => return Ok(Delivery::Done),
+                Shown::Partly => return Ok(Delivery::Closed),
+                Shown::NotAtAll => {}
+            }
+        }
+        self.write_plainly(text)
+    }
+
+    /// Writes text as it is, and past any pager: it is for programs.
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    pub fn write_plainly(&mut self, text: &str) -> Result<Delivery, OpError> {
+        self.progress = None;
         match self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush()) {
             Ok(()) => Ok(Delivery::Done),
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Delivery::Closed),
@@ -118,12 +190,14 @@ impl<'a> Output<'a> {
 
     /// Says one line on standard error.
     pub fn say(&mut self, line: &str) {
+        self.progress = None;
         // Nobody is left to tell where standard error is closed.
         let _ = writeln!(self.err, "git blue: {}", clean(line)).and_then(|()| self.err.flush());
     }
 
     /// Says why something failed. Returns the exit code.
     pub fn error(&mut self, error: &OpError) -> u8 {
+        self.progress = None;
         if self.json {
             let _ = self.write(&json(&Failure::from(error)));
             return error.kind.exit_code();
@@ -133,7 +207,7 @@ impl<'a> Output<'a> {
             Kind::Cannot => "fatal:",
             Kind::Usage => "usage:",
         };
-        let mut text = self.text();
+        let mut text = Text::new(self.colour_errors);
         text.line(&[look(label, Look::Red), plain(&error.message)]);
         // A single problem says nothing that the message does not.
         for problem in error.problems.iter().filter(|_| error.problems.len() > 1) {

@@ -3,9 +3,10 @@
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::{
-    Page, Verdict, admin, notifications,
+    Names, Page, Verdict, admin, notifications,
     output::{Delivery, Output},
     text::{Look, Text, Word, look, plain},
+    topology,
 };
 use crate::{
     error::OpError,
@@ -25,9 +26,13 @@ pub enum Command {
     #[command(about = ops::realm_check::OPERATION.summary)]
     Check(Check),
     #[command(about = ops::realm_list::OPERATION.summary)]
-    List,
+    List(List),
     #[command(about = ops::realm_log::OPERATION.summary)]
     Log(Log),
+    #[command(about = ops::realm_topology::OPERATION.summary)]
+    Topology(topology::Topology),
+    #[command(about = ops::realm_compare::OPERATION.summary)]
+    Compare(topology::Compare),
     /// Setting up: realms, members, domains, contracts, bindings
     #[command(subcommand)]
     Admin(admin::Command),
@@ -38,14 +43,23 @@ impl Command {
         match self {
             Self::Status(arguments) => arguments.run(ctx, output),
             Self::Check(arguments) => arguments.run(ctx, output),
-            Self::List => {
-                output.answer(&realm_list::run(ctx)?, render_list)?;
+            Self::List(List { names }) => {
+                let all = |body: &RealmList| body.realms.iter().map(|realm| realm.name.clone()).collect();
+                names.answer(output, &realm_list::run(ctx)?, all, render_list)?;
                 Ok(Verdict::Yes)
             }
             Self::Log(arguments) => arguments.run(ctx, output),
+            Self::Topology(arguments) => arguments.run(ctx, output).map(|()| Verdict::Yes),
+            Self::Compare(arguments) => arguments.run(ctx, output).map(|()| Verdict::Yes),
             Self::Admin(command) => command.run(ctx, output),
         }
     }
+}
+
+#[derive(Debug, Args)]
+pub struct List {
+    #[command(flatten)]
+    names: Names,
 }
 
 #[derive(Debug, Args)]

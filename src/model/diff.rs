@@ -1,0 +1,242 @@
+//! What differs between two JSON documents, part by part, each with its place (RFC 6901).
+//!
+//! Objects are compared key by key. Of two lists, the longest common part stays as it is, so that an
+//! element put in front is one addition and not a change of every element behind it.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::json::Json;
+
+/// Most comparisons for one pair of lists. Beyond, only what both start and end with is kept.
+const MAX_CELLS: usize = 1 << 20;
+
+/// One part that differs.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Difference {
+    /// Where: a JSON Pointer into the newer document, or into the older one for what was removed.
+    pub pointer: String,
+    /// What happened to it.
+    pub change: Kind,
+    /// What was there; null where it was added.
+    pub old: Json,
+    /// What is there now; null where it was removed.
+    pub new: Json,
+}
+
+/// What happened to a part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// It was not there before.
+    Added,
+    /// It is not there any more.
+    Removed,
+    /// It is another one.
+    Changed,
+}
+
+/// Returns what differs, in the order of the documents; nothing where they are equal.
+pub fn diff(old: &Value, new: &Value) -> Vec<Difference> {
+    let mut found = Vec::new();
+    compare(&Place { above: None, token: Token::Root }, old, new, &mut found);
+    found
+}
+
+/// A place in both documents, as a chain up to their roots.
+struct Place<'a> {
+    above: Option<&'a Place<'a>>,
+    token: Token<'a>,
+}
+
+enum Token<'a> {
+    Root,
+    Key(&'a str),
+    /// The index in the older list and in the newer one: they differ behind what was added or removed.
+    Index(usize, usize),
+}
+
+impl Place<'_> {
+    fn key<'a>(&'a self, key: &'a str) -> Place<'a> {
+        Place { above: Some(self), token: Token::Key(key) }
+    }
+
+    fn index(&self, old: usize, new: usize) -> Place<'_> {
+        Place { above: Some(self), token: Token::Index(old, new) }
+    }
+
+    fn pointer(&self, in_old: bool) -> String {
+        let above = self.above.map(|above| above.pointer(in_old)).unwrap_or_default();
+        match self.token {
+            Token::Root => above,
+            Token::Key(key) => format!("{above}/{}", key.replace('~', "~0").replace('/', "~1")),
+            Token::Index(old, new) => format!("{above}/{}", if in_old { old } else { new }),
+        }
+    }
+
+    fn found(&self, change: Kind, old: Option<&Value>, new: Option<&Value>) -> Difference {
+        let json = |value: Option<&Value>| Json(value.cloned().unwrap_or_default());
+        Difference { pointer: self.pointer(change == Kind::Removed), change, old: json(old), new: json(new) }
+    }
+
+    fn added(&self, new: &Value) -> Difference {
+        self.found(Kind::Added, None, Some(new))
+    }
+
+    fn removed(&self, old: &Value) -> Difference {
+        self.found(Kind::Removed, Some(old), None)
+    }
+}
+
+fn compare(at: &Place<'_>, old: &Value, new: &Value, found: &mut Vec<Difference>) {
+    match (old, new) {
+        (Value::Object(old), Value::Object(new)) => {
+            let mut keys: Vec<_> = old.keys().chain(new.keys()).collect();
+            keys.sort_unstable();
+            keys.dedup();
+            for key in keys {
+                let at = at.key(key);
+                match (old.get(key), new.get(key)) {
+                    (Some(old), Some(new)) => compare(&at, old, new, found),
+                    (Some(old), None) => found.push(at.removed(old)),
+                    (None, Some(new)) => found.push(at.added(new)),
+                    (None, None) => {}
+                }
+            }
+        }
+        (Value::Array(old), Value::Array(new)) => lists(at, old, new, found),
+        _ if old == new => {}
+        _ => found.push(at.found(Kind::Changed, Some(old), Some(new))),
+    }
+}
+
+/// Between elements that both have, as many as stand on both sides are compared in pairs; the rest
+/// was removed or added.
+fn lists(at: &Place<'_>, old: &[Value], new: &[Value], found: &mut Vec<Difference>) {
+    let (mut from_old, mut from_new) = (0, 0);
+    for (to_old, to_new) in common(old, new).into_iter().chain([(old.len(), new.len())]) {
+        let pairs = (to_old - from_old).min(to_new - from_new);
+        for step in 0..pairs {
+            compare(&at.index(from_old + step, from_new + step), &old[from_old + step], &new[from_new + step], found);
+        }
+        found.extend((from_old + pairs..to_old).map(|index| at.index(index, index).removed(&old[index])));
+        found.extend((from_new + pairs..to_new).map(|index| at.index(index, index).added(&new[index])));
+        (from_old, from_new) = (to_old + 1, to_new + 1);
+    }
+}
+
+/// Returns the indexes, in both lists, of a longest common part.
+fn common(old: &[Value], new: &[Value]) -> Vec<(usize, usize)> {
+    let start = old.iter().zip(new).take_while(|(old, new)| old == new).count();
+    let end = old[start..].iter().rev().zip(new[start..].iter().rev()).take_while(|(old, new)| old == new).count();
+    let (old_middle, new_middle) = (&old[start..old.len() - end], &new[start..new.len() - end]);
+    let mut pairs: Vec<_> = (0..start).map(|index| (index, index)).collect();
+    pairs.extend(longest(old_middle, new_middle).into_iter().map(|(in_old, in_new)| (start + in_old, start + in_new)));
+    pairs.extend((0..end).map(|index| (old.len() - end + index, new.len() - end + index)));
+    pairs
+}
+
+/// The textbook table of longest common subsequences: row by row, the length from here to the end.
+fn longest(old: &[Value], new: &[Value]) -> Vec<(usize, usize)> {
+    if old.len().saturating_mul(new.len()) > MAX_CELLS {
+        return Vec::new();
+    }
+    let width = new.len() + 1;
+    let mut lengths = vec![0_u32; (old.len() + 1) * width];
+    for row in (0..old.len()).rev() {
+        for column in (0..new.len()).rev() {
+            lengths[row * width + column] = if old[row] == new[column] {
+                lengths[(row + 1) * width + column + 1] + 1
+            } else {
+                lengths[(row + 1) * width + column].max(lengths[row * width + column + 1])
+            };
+        }
+    }
+    let (mut row, mut column, mut pairs) = (0, 0, Vec::new());
+    while row < old.len() && column < new.len() {
+        if old[row] == new[column] {
+            pairs.push((row, column));
+            (row, column) = (row + 1, column + 1);
+        } else if lengths[(row + 1) * width + column] >= lengths[row * width + column + 1] {
+            row += 1;
+        } else {
+            column += 1;
+        }
+    }
+    pairs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn lines(old: Value, new: Value) -> Vec<String> {
+        let line = |one: Difference| match one.change {
+            Kind::Added => format!("+{} {}", one.pointer, one.new.0),
+            Kind::Removed => format!("-{} {}", one.pointer, one.old.0),
+            Kind::Changed => format!("~{} {} {}", one.pointer, one.old.0, one.new.0),
+        };
+        diff(&old, &new).into_iter().map(line).collect()
+    }
+
+    #[test]
+    fn objects_differ_by_key() {
+        let found = lines(json!({"a": 1, "b": {"c": 1}, "d": null}), json!({"a": 1, "b": {"c": 2}, "e": []}));
+        assert_eq!(found, ["~/b/c 1 2", "-/d null", "+/e []"]);
+        assert_eq!(lines(json!(1), json!({})), ["~ 1 {}"]);
+        assert!(lines(json!([{"a": [1]}]), json!([{"a": [1]}])).is_empty());
+    }
+
+    #[test]
+    fn keys_are_escaped_as_rfc_6901_says() {
+        assert_eq!(
+            lines(json!({"a/b": {"m~n": 0, "": 1}}), json!({"a/b": {"m~n": 1}})),
+            ["-/a~1b/ 1", "~/a~1b/m~0n 0 1"]
+        );
+    }
+
+    #[test]
+    fn an_element_put_in_front_is_one_addition() {
+        assert_eq!(lines(json!(["b", "c"]), json!(["a", "b", "c"])), [r#"+/0 "a""#]);
+        assert_eq!(lines(json!(["a", "b", "c"]), json!(["a", "c"])), [r#"-/1 "b""#]);
+        assert_eq!(lines(json!([1, 2, 3, 4]), json!([0, 2, 5, 3, 9])), ["~/0 1 0", "+/2 5", "~/4 4 9"]);
+        assert_eq!(lines(json!([{"a": 1}, 7]), json!([{"a": 2}, 7])), ["~/0/a 1 2"]);
+        // What was removed is where it was, also where the list before it grew.
+        assert_eq!(lines(json!([9, {"a": 0}]), json!([8, 9, {}])), ["+/0 8", "-/1/a 0"]);
+    }
+
+    #[test]
+    fn long_lists_cost_bounded_work() {
+        let list = |offset: u32| Value::from((0..5_000).map(|n| n * 2 + offset).collect::<Vec<_>>());
+        assert_eq!(diff(&list(0), &list(1)).len(), 5_000);
+    }
+
+    fn any_json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![Just(Value::Null), any::<bool>().prop_map(Value::from), (0..4).prop_map(Value::from)];
+        leaf.prop_recursive(3, 24, 4, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                proptest::collection::btree_map("[a/~]{0,2}", inner, 0..4)
+                    .prop_map(|map| Value::Object(map.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn every_pointer_leads_to_what_it_says(old in any_json(), new in any_json()) {
+            let found = diff(&old, &new);
+            prop_assert_eq!(found.is_empty(), old == new);
+            for one in found {
+                match one.change {
+                    Kind::Removed => prop_assert_eq!(old.pointer(&one.pointer), Some(&one.old.0)),
+                    Kind::Added | Kind::Changed => prop_assert_eq!(new.pointer(&one.pointer), Some(&one.new.0)),
+                }
+                prop_assert!(one.change != Kind::Changed || one.old != one.new);
+            }
+        }
+    }
+}

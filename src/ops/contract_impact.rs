@@ -1,0 +1,96 @@
+//! `contract_impact`: who relies on a contract, and whether a version would satisfy them.
+
+use super::{Operation, contract_get::at_version, ctx::Ctx, domain};
+use crate::{
+    error::OpError,
+    model::{
+        contract::Contract,
+        name::{ContractRef, RepoName},
+        version::Version,
+        view::DomainView,
+    },
+    store::StoreRef,
+    wire::{Answer, ContractImpact, ImporterImpact},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::read::<ContractImpact>(
+    "contract_impact",
+    &["contract", "impact"],
+    "Show who imports a contract, and whether a version fits",
+);
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Which contract.
+    pub contract: ContractRef,
+    /// The version to look at, published or not; the current one by default.
+    pub to: Option<Version>,
+}
+
+/// Answers.
+///
+/// # Errors
+/// Where there is no such contract, or it cannot be read.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpError> {
+    let here = ctx.here()?;
+    let ContractRef { domain: domain_name, contract: name } = &request.contract;
+    let tip = here.store.tip(&StoreRef::Domain(domain_name.clone()))?.ok_or_else(|| domain::unknown(domain_name))?;
+    let wanted: Vec<_> = request.to.iter().map(|version| (name.clone(), version.clone())).collect();
+    let view = domain::load(&*here.store, domain_name, &tip, &wanted)?;
+    let is_published = |version: &Version| view.versions.get(name).is_some_and(|all| all.contains(version));
+    let candidate = match &request.to {
+        None => domain::current(&view, name)?.clone(),
+        Some(version) if is_published(version) => at_version(&view, name, version)?,
+        // Of a version that nobody has seen yet, all else is taken to be as it is now.
+        Some(version) => Contract { version: version.clone(), ..newest(&view, request)? },
+    };
+    let version = candidate.version.clone();
+    let mut then = view.clone();
+    then.contracts.insert(name.clone(), candidate);
+    let importers: Vec<_> = view
+        .importers(name)
+        .map(|(repo, import)| {
+            let standing = then.standing(import);
+            ImporterImpact {
+                repo: repo.clone(),
+                version_req: import.version.clone(),
+                binding: import.binding.clone(),
+                state: standing.word(),
+                resolved_version: standing.resolved().cloned(),
+                state_now: view.standing(import).word(),
+            }
+        })
+        .collect();
+    let broken: Vec<&RepoName> = importers.iter().filter(|one| one.state == "broken").map(|one| &one.repo).collect();
+    let next = next_step(&version, &broken);
+    let body = ContractImpact {
+        realm: here.realm.clone(),
+        domain: domain_name.clone(),
+        contract: name.clone(),
+        current_version: view.contracts.get(name).map(|contract| contract.version.clone()),
+        published: is_published(&version),
+        version,
+        broken: broken.len(),
+        importers,
+    };
+    Ok(next.into_iter().fold(Answer::new(body), Answer::next))
+}
+
+/// Returns the current document, or the newest pre-release where there is no other.
+fn newest(view: &DomainView, request: &Request) -> Result<Contract, OpError> {
+    let name = &request.contract.contract;
+    let newest = view.published.iter().rev().find(|((of, _), _)| of == name).map(|(_, document)| document.clone());
+    domain::current(view, name).cloned().or_else(|error| newest.ok_or(error))
+}
+
+fn next_step(version: &Version, broken: &[&RepoName]) -> Option<String> {
+    let names: Vec<_> = broken.iter().map(ToString::to_string).collect();
+    (!broken.is_empty()).then(|| {
+        format!(
+            "widen the range in {}, or list what you still serve under supported beside {version}",
+            names.join(", ")
+        )
+    })
+}

@@ -1,0 +1,91 @@
+//! The names that people type, for completing them: read from what lies nearest, and nothing more.
+//! Not an operation of its own: nobody asks for names alone but a shell, and it hears of no error.
+
+use super::{
+    ctx::Ctx,
+    notifications_list::{self, Request},
+};
+use crate::{
+    error::OpError,
+    model::{
+        name::{ContractName, ContractRef, DomainName},
+        version::Version,
+    },
+    store::{StoreRef, layout, read},
+    wire::{NotificationFilter, PageRequest},
+};
+
+/// Returns the realms of this machine.
+///
+/// # Errors
+/// Where this machine's records cannot be read.
+pub fn realms(ctx: &Ctx) -> Result<Vec<String>, OpError> {
+    Ok(ctx.home.realms()?.into_iter().map(|known| known.name.to_string()).collect())
+}
+
+/// Returns the repositories of the realm.
+///
+/// # Errors
+/// Where the realm cannot be read.
+pub fn repos(ctx: &Ctx) -> Result<Vec<String>, OpError> {
+    stems(ctx, &StoreRef::Realm, layout::REPOS)
+}
+
+/// Returns the domains of the realm.
+///
+/// # Errors
+/// Where the realm cannot be read.
+pub fn domains(ctx: &Ctx) -> Result<Vec<String>, OpError> {
+    Ok(ctx.here()?.store.domains()?.into_iter().map(|(name, _)| name.to_string()).collect())
+}
+
+/// Returns the contracts of a domain, also those that have no release yet.
+///
+/// # Errors
+/// Where the domain cannot be read.
+pub fn contracts(ctx: &Ctx, domain: &DomainName) -> Result<Vec<String>, OpError> {
+    let domain = StoreRef::Domain(domain.clone());
+    let mut names = stems(ctx, &domain, layout::CONTRACTS)?;
+    let is_name = |name: &String| name.parse::<ContractName>().is_ok();
+    names.extend(entries(ctx, &domain, layout::VERSIONS)?.into_iter().filter(is_name));
+    names.sort_unstable();
+    names.dedup();
+    Ok(names)
+}
+
+/// Returns the published versions of a contract, newest first.
+///
+/// # Errors
+/// Where the domain cannot be read.
+pub fn versions(ctx: &Ctx, contract: &ContractRef) -> Result<Vec<String>, OpError> {
+    let folder = layout::versions(&contract.contract);
+    let entries = entries(ctx, &StoreRef::Domain(contract.domain.clone()), folder.as_str())?;
+    let mut versions: Vec<Version> = entries.iter().filter_map(|entry| layout::stem(entry)).collect();
+    versions.sort_unstable_by(|a, b| b.cmp(a));
+    Ok(versions.iter().map(ToString::to_string).collect())
+}
+
+/// Returns the ids of what is pending.
+///
+/// # Errors
+/// Where the realm cannot be read, or this is none of its repositories.
+pub fn notifications(ctx: &Ctx) -> Result<Vec<String>, OpError> {
+    let page = PageRequest { limit: Some(0), cursor: None };
+    let request = Request { filter: NotificationFilter::Pending, page, ..Request::default() };
+    Ok(notifications_list::run(ctx, &request)?.body.notifications.into_iter().map(|one| one.id).collect())
+}
+
+/// Names of files without their ending; what is no name is left out.
+fn stems(ctx: &Ctx, name: &StoreRef, folder: &str) -> Result<Vec<String>, OpError> {
+    let stem = |entry: &String| layout::stem::<ContractName>(entry).map(|name| name.to_string());
+    Ok(entries(ctx, name, folder)?.iter().filter_map(stem).collect())
+}
+
+fn entries(ctx: &Ctx, name: &StoreRef, folder: &str) -> Result<Vec<String>, OpError> {
+    let store = &*ctx.here()?.store;
+    let Some(tip) = store.tip(name)? else {
+        return Ok(Vec::new());
+    };
+    let tree = store.commit(&tip)?.tree;
+    Ok(read::folder(store, &tree, folder)?.into_iter().map(|entry| entry.name).collect())
+}

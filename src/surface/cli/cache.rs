@@ -1,0 +1,59 @@
+//! `git blue realm admin cache …`.
+
+use clap::Subcommand;
+
+use super::{
+    Verdict,
+    output::Output,
+    text::{Text, plain},
+};
+use crate::{
+    error::OpError,
+    ops::{self, ctx::Ctx, realm_admin_cache_clear, realm_admin_cache_stats},
+    wire::CacheStats,
+};
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    #[command(about = ops::realm_admin_cache_stats::OPERATION.summary)]
+    Stats,
+    #[command(about = ops::realm_admin_cache_clear::OPERATION.summary)]
+    Clear,
+}
+
+impl Command {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        match self {
+            Self::Stats => output.answer(&realm_admin_cache_stats::run(ctx)?, render)?,
+            Self::Clear => output.answer(&realm_admin_cache_clear::run(ctx)?, |body, text| {
+                text.line(&[plain(format!("freed {} bytes", body.freed_bytes))]);
+            })?,
+        };
+        Ok(Verdict::Yes)
+    }
+}
+
+fn render(body: &CacheStats, text: &mut Text) {
+    let Some(file) = &body.file else {
+        text.line(&[plain("nothing is kept at hand")]);
+        return;
+    };
+    text.line(&[plain(file)]);
+    let row = |name: &str, value: String| vec![plain(name), plain(value)];
+    let size = body.bytes.map_or_else(|| "there is no such file yet".into(), |bytes| format!("{bytes} bytes"));
+    let state = match (body.usable, body.current) {
+        (true, true) => "current: the refs are not even listed",
+        (true, false) => "usable: the refs are listed, and what changed is read",
+        (false, _) => "of no use: everything is read",
+    };
+    text.table(
+        "  ",
+        &[
+            row("size", size),
+            row("state", state.into()),
+            row("domains", body.domains.to_string()),
+            row("examined", body.examined.to_string()),
+            row("contracts", body.contracts.to_string()),
+        ],
+    );
+}

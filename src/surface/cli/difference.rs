@@ -1,0 +1,146 @@
+//! `git blue contract diff` and `git blue contract impact`.
+
+use clap::Args;
+
+use super::{
+    output::Output,
+    text::{Look, Text, look, plain},
+};
+use crate::{
+    error::OpError,
+    model::{
+        diff::{Difference, Kind},
+        json::Json,
+        name::ContractRef,
+        version::Version,
+    },
+    ops::{contract_diff, contract_impact, ctx::Ctx},
+    wire::{ContractDiff, ContractImpact, ImporterImpact},
+};
+
+/// Most differences that are shown to people, most lines of one value, most characters of a line.
+const MAX_SHOWN: usize = 200;
+const MAX_LINES: usize = 20;
+const MAX_WIDTH: usize = 200;
+/// Longest value that stands on one line.
+const MAX_INLINE: usize = 80;
+
+#[derive(Debug, Args)]
+pub struct Diff {
+    /// The contract
+    #[arg(value_name = "DOMAIN/CONTRACT")]
+    contract: ContractRef,
+    /// From this published version; the one before by default
+    #[arg(value_name = "V1")]
+    old: Option<Version>,
+    /// To this published version; the current one by default
+    #[arg(value_name = "V2")]
+    new: Option<Version>,
+}
+
+impl Diff {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
+        let request = contract_diff::Request { contract: self.contract, old: self.old, new: self.new };
+        output.answer(&contract_diff::run(ctx, &request)?, render_diff)?;
+        Ok(())
+    }
+}
+
+fn render_diff(body: &ContractDiff, text: &mut Text) {
+    text.line(&[
+        look(format!("{}/{}", body.domain, body.contract), Look::Bold),
+        plain(format!("{} -> {}", body.old_version, body.new_version)),
+        look(if body.content_changed { "" } else { "(schema, value and promise are the same)" }, Look::Dim),
+    ]);
+    for one in body.changes.iter().take(MAX_SHOWN) {
+        text.gap();
+        render_difference(one, text);
+    }
+    if let Some(more @ 1..) = body.changes.len().checked_sub(MAX_SHOWN) {
+        text.gap().line(&[look(format!("and {more} more: --json shows all"), Look::Dim)]);
+    }
+}
+
+fn render_difference(one: &Difference, text: &mut Text) {
+    // The pointer of the whole document is the empty text.
+    let place = if one.pointer.is_empty() { "/" } else { &one.pointer };
+    let word = match one.change {
+        Kind::Added => "added",
+        Kind::Removed => "removed",
+        Kind::Changed => "changed",
+    };
+    text.line(&[look(place, Look::Bold), look(word, Look::Dim)]);
+    if one.change != Kind::Added {
+        render_value("- ", Look::Red, &one.old, text);
+    }
+    if one.change != Kind::Removed {
+        render_value("+ ", Look::Green, &one.new, text);
+    }
+}
+
+/// On one line where it fits; a huge value is cut.
+fn render_value(mark: &str, shown: Look, value: &Json, text: &mut Text) {
+    let mut rendered = value.0.to_string();
+    if rendered.len() > MAX_INLINE {
+        rendered = format!("{:#}", value.0);
+    }
+    let lines: Vec<_> = rendered.lines().collect();
+    for line in lines.iter().take(MAX_LINES) {
+        let cut: String = line.chars().take(MAX_WIDTH).collect();
+        let dots = if cut.len() < line.len() { " …" } else { "" };
+        text.line(&[look(format!("  {mark}{cut}{dots}"), shown)]);
+    }
+    if let Some(more @ 1..) = lines.len().checked_sub(MAX_LINES) {
+        text.line(&[look(format!("  {mark}… {more} more lines"), Look::Dim)]);
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct Impact {
+    /// The contract
+    #[arg(value_name = "DOMAIN/CONTRACT")]
+    contract: ContractRef,
+    /// Look at this version, published or not, as if it were current
+    #[arg(long, value_name = "VERSION")]
+    to: Option<Version>,
+}
+
+impl Impact {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
+        let request = contract_impact::Request { contract: self.contract, to: self.to };
+        output.answer(&contract_impact::run(ctx, &request)?, render_impact)?;
+        Ok(())
+    }
+}
+
+fn render_impact(body: &ContractImpact, text: &mut Text) {
+    let kind = match (body.published, body.current_version.as_ref() == Some(&body.version)) {
+        (_, true) => "current",
+        (true, false) => "published",
+        (false, false) => "not published yet",
+    };
+    text.line(&[
+        look(format!("{}/{}", body.domain, body.contract), Look::Bold),
+        plain(&body.version),
+        look(kind, Look::Dim),
+    ]);
+    if body.importers.is_empty() {
+        text.line(&[plain("  nobody imports it")]);
+    }
+    let row = |one: &ImporterImpact| {
+        let verdict = match (one.state, &one.resolved_version) {
+            ("current", _) => look("satisfied", Look::Green),
+            ("stale", Some(served)) => look(format!("behind: {served} is still served"), Look::Yellow),
+            _ => look("broken", Look::Red),
+        };
+        let already = one.state == "broken" && one.state_now == "broken" && kind != "current";
+        vec![
+            plain(&one.repo),
+            plain(&one.version_req),
+            verdict,
+            look(one.binding.clone().unwrap_or_default(), Look::Dim),
+            look(if already { "(broken already)" } else { "" }, Look::Dim),
+        ]
+    };
+    text.table("  ", &body.importers.iter().map(row).collect::<Vec<_>>());
+}

@@ -1,0 +1,54 @@
+//! A line at the terminal that says that something is going on, for work that takes its time.
+
+use std::{
+    fs::File,
+    io::Write as _,
+    os::fd::AsFd as _,
+    sync::mpsc::{self, RecvTimeoutError, Sender},
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
+
+/// How often the line is written anew.
+const STEP: Duration = Duration::from_millis(500);
+
+/// A line that is shown after a while, until this is dropped.
+#[derive(Debug)]
+pub struct Progress {
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Progress {
+    /// Shows `what`, and for how long it has been going on, on standard error once `delay` is over.
+    /// Nothing is shown where that is not possible: nobody depends on it.
+    pub fn start(what: String, delay: Duration) -> Option<Self> {
+        // The writer of this process holds its lock all the time; this has a handle of its own.
+        let mut terminal = File::from(std::io::stderr().as_fd().try_clone_to_owned().ok()?);
+        let (stop, stopped) = mpsc::channel();
+        let start = Instant::now();
+        let show = move || {
+            let mut wait = delay;
+            while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
+                let _ = write!(terminal, "\r{what} … {} s", start.elapsed().as_secs());
+                wait = STEP;
+            }
+            if wait == STEP {
+                // Nothing of it stays: the line is emptied to its end.
+                let _ = write!(terminal, "\r\u{1b}[K");
+            }
+        };
+        let thread = std::thread::Builder::new().spawn(show).ok()?;
+        Some(Self { stop: Some(stop), thread: Some(thread) })
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        // What is written next must not be overwritten.
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}

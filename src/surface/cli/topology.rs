@@ -1,0 +1,156 @@
+//! `git blue realm topology` and `git blue realm compare`.
+
+use clap::{Args, ValueEnum};
+
+use super::{
+    Page,
+    output::Output,
+    realm::render_cursor,
+    text::{Look, Text, Word, look, plain},
+};
+use crate::{
+    error::OpError,
+    model::name::{DomainName, RealmName},
+    ops::{ctx::Ctx, realm_compare, realm_topology},
+    surface::graph,
+    wire::{ContractComparison, ContractSide, ContractTopology, RealmCompare, RealmTopology},
+};
+
+#[derive(Debug, Args)]
+pub struct Topology {
+    /// Only this domain
+    #[arg(long, value_name = "DOMAIN")]
+    domain: Option<DomainName>,
+    /// How to print it
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// One line for each import
+    #[default]
+    Text,
+    /// A graph for Graphviz: pipe it to dot -Tsvg
+    Dot,
+    /// A graph for Mermaid, which forges draw in Markdown
+    Mermaid,
+    /// The whole answer, as --json
+    Json,
+}
+
+impl Topology {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
+        output.json |= self.format == Format::Json;
+        let answer = realm_topology::run(ctx, &realm_topology::Request { domain: self.domain })?;
+        match self.format {
+            Format::Dot if !output.json => output.write(&graph::dot(&answer.body))?,
+            Format::Mermaid if !output.json => output.write(&graph::mermaid(&answer.body))?,
+            _ => output.answer(&answer, render_topology)?,
+        };
+        Ok(())
+    }
+}
+
+fn render_topology(body: &RealmTopology, text: &mut Text) {
+    text.line(&[plain("realm"), look(&body.realm, Look::Bold)]);
+    for domain in &body.domains {
+        text.heading(&format!("domain {}", domain.name));
+        if domain.contracts.is_empty() {
+            text.line(&[look("  no contracts", Look::Dim)]);
+        }
+        text.table("  ", &domain.contracts.iter().flat_map(rows).collect::<Vec<_>>());
+    }
+    let takes_part = |repo| body.domains.iter().any(|domain| domain.members.contains(repo));
+    let idle: Vec<_> = body.repos.iter().filter(|repo| !takes_part(*repo)).map(ToString::to_string).collect();
+    if !idle.is_empty() {
+        text.heading("in no domain shown here");
+        text.line(&[plain(" "), look(idle.join(", "), Look::Dim)]);
+    }
+    if !body.unreadable.is_empty() {
+        text.heading("unreadable");
+        for line in &body.unreadable {
+            text.line(&[plain(" "), look(line, Look::Red)]);
+        }
+    }
+}
+
+/// The contract and its providers stand before the first import alone.
+fn rows(contract: &ContractTopology) -> Vec<Vec<Word>> {
+    let providers: Vec<_> = contract.providers().into_iter().map(ToString::to_string).collect();
+    let provider = match providers.is_empty() {
+        true => look("nobody", Look::Red),
+        false => plain(providers.join(", ")),
+    };
+    let version = match (&contract.version, &contract.owner) {
+        (Some(version), _) => plain(version),
+        (None, Some(_)) => look("pre-release", Look::Yellow),
+        (None, None) => look("missing", Look::Red),
+    };
+    let head = [plain(&contract.name), version, provider];
+    if contract.importers.is_empty() {
+        return vec![head.into_iter().chain([look("-> nobody", Look::Dim)]).collect()];
+    }
+    let imports = contract.importers.iter().enumerate().map(|(at, import)| {
+        let head = if at == 0 { head.clone() } else { [plain(""), plain(""), plain("")] };
+        let state = match import.state {
+            "current" => plain(""),
+            "stale" => look("behind", Look::Yellow),
+            state => look(state, Look::Red),
+        };
+        let arrow = plain(format!("-> {}", import.repo));
+        head.into_iter().chain([arrow, look(&import.version_req, Look::Dim), state]).collect()
+    });
+    imports.collect()
+}
+
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// The realm to compare with
+    #[arg(value_name = "OTHER")]
+    other: RealmName,
+    #[command(flatten)]
+    page: Page,
+}
+
+impl Compare {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
+        let request = realm_compare::Request { other: self.other, page: self.page.request() };
+        output.answer(&realm_compare::run(ctx, &request)?, render_compare)?;
+        Ok(())
+    }
+}
+
+fn render_compare(body: &RealmCompare, text: &mut Text) {
+    let (here, there) = (body.realm.to_string(), body.other_realm.to_string());
+    let counts = format!("contracts that differ {}, the same {}", body.total, body.same);
+    text.line(&[look(&here, Look::Bold), plain("and"), look(&there, Look::Bold), look(counts, Look::Dim)]);
+    let row = |one: &ContractComparison| {
+        let what = match one.difference {
+            "only-here" => look(format!("only in {here}"), Look::Yellow),
+            "only-there" => look(format!("only in {there}"), Look::Yellow),
+            "content" => look("same version, other content", Look::Red),
+            "owner" => look("other owner", Look::Yellow),
+            _ => look("other version", Look::Yellow),
+        };
+        vec![plain(format!("{}/{}", one.domain, one.contract)), side(&one.here), side(&one.there), what]
+    };
+    text.table("  ", &body.differences.iter().map(row).collect::<Vec<_>>());
+    for (repos, realm) in [(&body.repos_only_here, &here), (&body.repos_only_there, &there)] {
+        if !repos.is_empty() {
+            let names: Vec<_> = repos.iter().map(ToString::to_string).collect();
+            text.line(&[plain(format!("repos only in {realm}:")), plain(names.join(", "))]);
+        }
+    }
+    for line in &body.unreadable {
+        text.line(&[look("unreadable:", Look::Red), plain(line)]);
+    }
+    render_cursor(body.next_cursor.as_deref(), text);
+}
+
+fn side(side: &Option<ContractSide>) -> Word {
+    match side {
+        Some(side) => plain(format!("{} of {}", side.version, side.owner)),
+        None => plain("-"),
+    }
+}

@@ -1,0 +1,98 @@
+//! `GIT_BLUE_LOG`: what the program does, for whoever looks for a fault. Nothing is set up, and
+//! nothing is formatted, where it is not asked for.
+
+use std::{
+    fs::{File, OpenOptions},
+    io,
+    os::unix::fs::OpenOptionsExt as _,
+    path::{Path, PathBuf},
+};
+
+use tracing::Level;
+
+use crate::env::Env;
+
+/// Says what is logged, and where to.
+pub const VARIABLE: &str = "GIT_BLUE_LOG";
+
+/// What was asked for.
+#[derive(Debug, PartialEq, Eq)]
+struct Wish {
+    level: Level,
+    /// A file to append to, instead of standard error.
+    file: Option<PathBuf>,
+}
+
+/// Starts logging, if the environment asks for it.
+///
+/// # Errors
+/// Where it asks for something unknown, or the file cannot be opened.
+pub fn start(env: &Env) -> io::Result<()> {
+    let Some(wish) = env.text(VARIABLE).map(parse).transpose()?.flatten() else {
+        return Ok(());
+    };
+    let builder = tracing_subscriber::fmt().with_ansi(false).with_max_level(wish.level).with_target(false);
+    // The only one that sets it; a second call would find it set, and that is as good.
+    let _ = match wish.file {
+        Some(path) => {
+            let file =
+                open(&path).map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))?;
+            tracing::subscriber::set_global_default(builder.with_writer(file).finish())
+        }
+        None => {
+            // The writer of this process holds the lock of standard error all the time.
+            use std::os::fd::AsFd as _;
+            let stderr = File::from(io::stderr().as_fd().try_clone_to_owned()?);
+            tracing::subscriber::set_global_default(builder.with_writer(stderr).finish())
+        }
+    };
+    Ok(())
+}
+
+/// It may name files and people: it is the user's alone.
+fn open(path: &Path) -> io::Result<File> {
+    OpenOptions::new().append(true).create(true).mode(0o600).open(path)
+}
+
+/// Reads a level, a file by its absolute path, or both with a comma between; `0` and `false` mean
+/// nothing, `1`, `2` and `true` standard error, as with git's own variables.
+fn parse(text: &str) -> io::Result<Option<Wish>> {
+    let wish = |level, file: Option<&str>| Ok(Some(Wish { level, file: file.map(PathBuf::from) }));
+    let level = |level: &str| level.parse().map_err(|_| unknown(text));
+    match text.split_once(',') {
+        _ if text.starts_with('/') => wish(Level::DEBUG, Some(text)),
+        Some((first, path)) if path.starts_with('/') => wish(level(first)?, Some(path)),
+        Some(_) => Err(unknown(text)),
+        None => match text {
+            "0" | "false" => Ok(None),
+            "1" | "2" | "true" => wish(Level::DEBUG, None),
+            word => wish(level(word)?, None),
+        },
+    }
+}
+
+fn unknown(text: &str) -> io::Error {
+    let text: String = text.chars().take(80).collect();
+    let message =
+        format!("{text:?}: write 1, a level (error, warn, info, debug, trace), an absolute path, or level,path");
+    io::Error::new(io::ErrorKind::InvalidInput, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_a_file_or_both() {
+        let wish = |text: &str| parse(text).unwrap();
+        let of = |level, file: Option<&str>| Some(Wish { level, file: file.map(PathBuf::from) });
+        assert_eq!(wish("1"), of(Level::DEBUG, None));
+        assert_eq!(wish("0"), None);
+        assert_eq!(wish("info"), of(Level::INFO, None));
+        assert_eq!(wish("/tmp/log"), of(Level::DEBUG, Some("/tmp/log")));
+        assert_eq!(wish("trace,/tmp/a,b"), of(Level::TRACE, Some("/tmp/a,b")));
+        for text in ["loud", "log.txt", "debug,log.txt", "loud,/tmp/log", ","] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
+}

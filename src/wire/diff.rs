@@ -1,0 +1,70 @@
+//! `contract_diff` and `contract_impact`: what another version changes, and for whom.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::model::{
+    diff::Difference,
+    name::{ContractName, DomainName, RealmName, RepoName},
+    range::Range,
+    version::Version,
+};
+
+/// What `contract_diff` answers.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ContractDiff {
+    /// The realm.
+    pub realm: RealmName,
+    /// The domain.
+    pub domain: DomainName,
+    /// The contract.
+    pub contract: ContractName,
+    /// The version that is compared from.
+    pub old_version: Version,
+    /// The version that is compared to.
+    pub new_version: Version,
+    /// Whether schema, value or compatibility differ: what a version fixes for good.
+    pub content_changed: bool,
+    /// What differs, with its place in the document that `contract_get` shows.
+    pub changes: Vec<Difference>,
+}
+
+/// What `contract_impact` answers.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ContractImpact {
+    /// The realm.
+    pub realm: RealmName,
+    /// The domain.
+    pub domain: DomainName,
+    /// The contract.
+    pub contract: ContractName,
+    /// The current version; none where only pre-releases were published.
+    pub current_version: Option<Version>,
+    /// The version that is looked at as if it were current.
+    pub version: Version,
+    /// Whether that version was published.
+    pub published: bool,
+    /// Who imports the contract.
+    pub importers: Vec<ImporterImpact>,
+    /// How many of them would be broken.
+    pub broken: usize,
+}
+
+/// What a version means for one repository that imports the contract.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ImporterImpact {
+    /// The repository.
+    pub repo: RepoName,
+    /// The versions it works with.
+    pub version_req: Range,
+    /// The file of that repository that relies on it.
+    pub binding: Option<String>,
+    /// `current`, `stale` (an older version is still served) or `broken`, if the version were current.
+    #[schemars(extend("enum" = ["current", "stale", "broken"]))]
+    pub state: &'static str,
+    /// The version that the import would resolve to; none where it would be broken.
+    pub resolved_version: Option<Version>,
+    /// The same of today: `current`, `stale` or `broken`.
+    #[schemars(extend("enum" = ["current", "stale", "broken"]))]
+    pub state_now: &'static str,
+}

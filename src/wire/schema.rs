@@ -1,0 +1,33 @@
+//! JSON Schemas of the answers, taken from the types that are serialized: what `docs/schema/` shows,
+//! what tests hold every answer to, and what MCP calls an output schema.
+
+use schemars::{JsonSchema, Schema, generate::SchemaSettings};
+
+use super::{Answer, Failure, Installed};
+
+/// Returns the schema of a successful answer whose own fields are `T`'s.
+pub fn answer<T: JsonSchema>() -> Schema {
+    of::<Answer<T>>()
+}
+
+/// Returns the schema of a failure, whichever operation failed.
+pub fn failure() -> Schema {
+    titled(of::<Failure<'_>>(), "error", "Why an operation failed")
+}
+
+/// Returns the schema of what `git blue install …` answers: it is of the command line alone.
+pub fn installed() -> Schema {
+    titled(answer::<Installed>(), "install", "What was installed")
+}
+
+/// Returns the schema under this title.
+pub fn titled(mut schema: Schema, title: &str, description: &str) -> Schema {
+    schema.insert("title".into(), title.into());
+    schema.insert("description".into(), description.into());
+    schema
+}
+
+/// As it is written, not as it is read: a field that is always written is required.
+fn of<T: JsonSchema>() -> Schema {
+    SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>()
+}

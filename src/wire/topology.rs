@@ -1,0 +1,73 @@
+//! `realm_topology`: who provides what, and who relies on it.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::model::{
+    name::{ContractName, DomainName, RealmName, RepoName},
+    range::Range,
+    version::Version,
+};
+
+/// What `realm_topology` answers.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct RealmTopology {
+    /// The realm.
+    pub realm: RealmName,
+    /// The repository that asked; none outside of one.
+    pub current_repo: Option<RepoName>,
+    /// All repositories that joined, and those that only a domain names.
+    pub repos: Vec<RepoName>,
+    /// The domains, with what is exchanged in each.
+    pub domains: Vec<DomainTopology>,
+    /// How many imports are broken.
+    pub broken: usize,
+    /// Stored files that cannot be read: what they would add is missing here.
+    pub unreadable: Vec<String>,
+}
+
+/// A domain, and what is exchanged in it.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct DomainTopology {
+    /// Its name.
+    pub name: DomainName,
+    /// The repositories that take part.
+    pub members: Vec<RepoName>,
+    /// Its contracts, also those that somebody imports and nobody provides.
+    pub contracts: Vec<ContractTopology>,
+}
+
+/// A contract, who provides it, and who relies on it.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ContractTopology {
+    /// Its name.
+    pub name: ContractName,
+    /// Its current version; none where there is none.
+    pub version: Option<Version>,
+    /// Who may change it; none where there is no such contract.
+    pub owner: Option<RepoName>,
+    /// Who exports it, by its binding.
+    pub exporters: Vec<RepoName>,
+    /// Who imports it.
+    pub importers: Vec<ImportTopology>,
+}
+
+/// An import, and how it stands.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ImportTopology {
+    /// Who imports.
+    pub repo: RepoName,
+    /// The versions it works with.
+    pub version_req: Range,
+    /// `current`, `stale` (an older version is still served) or `broken`.
+    #[schemars(extend("enum" = ["current", "stale", "broken"]))]
+    pub state: &'static str,
+}
+
+impl ContractTopology {
+    /// Returns who provides it: its owner, and whoever else exports it.
+    pub fn providers(&self) -> Vec<&RepoName> {
+        let others = self.exporters.iter().filter(|repo| Some(*repo) != self.owner.as_ref());
+        self.owner.iter().chain(others).collect()
+    }
+}

@@ -1,0 +1,135 @@
+//! What another version changes, for whom, and who relies on whom: diff, impact, topology, compare.
+
+use serde_json::json;
+
+use crate::world::{CONTRACT_FILE, World, contract, importing, snapshot};
+
+const CONTRACT: &str = "s3-access/s3-permissions";
+
+#[test]
+fn a_difference_names_each_place() {
+    let world = World::pair();
+    let dir = world.path("access");
+    let only = world.blue(&dir, &["contract", "diff", CONTRACT]).exits(1);
+    let text = contract("1.1.0")
+        .replace("required: [read]", "required: [read, write]")
+        .replace("    read: {", "    a/b~c: {}\n    read: {")
+        .replace("[\"jobs/*/masks/*\", \"v1.1.0\"]", "[\"new\", \"jobs/*/masks/*\", \"v1.0.0\"]\n  write: [\"x\"]");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &text);
+    world.commit("fungal", "Write too");
+    let diff = world.ok(&dir, &["contract", "diff", CONTRACT]);
+    world.bump("1.2.0");
+    let back = world.ok(&dir, &["contract", "diff", CONTRACT, "1.2.0", "1.1.0"]);
+    let same = world.ok(&dir, &["contract", "diff", CONTRACT, "1.1.0", "1.1.0"]);
+    snapshot("contract_diff", &[&only, &diff, &back, &same]);
+
+    let answer = world.json(&dir, &["contract", "diff", CONTRACT, "1.0.0", "1.1.0"]);
+    assert_eq!((&answer["old_version"], &answer["new_version"]), (&json!("1.0.0"), &json!("1.1.0")));
+    assert_eq!(answer["content_changed"], true);
+    let places: Vec<_> =
+        answer["changes"].as_array().unwrap().iter().map(|one| one["pointer"].as_str().unwrap()).collect();
+    assert_eq!(places, ["/schema/properties/a~1b~0c", "/schema/required/1", "/value/read/0", "/value/write"]);
+    // A pointer leads to what it says, in the document that contract get shows.
+    let get = world.json(&dir, &["contract", "get", CONTRACT, "--version", "1.1.0"]);
+    for one in answer["changes"].as_array().unwrap() {
+        assert_eq!(get["contract"].pointer(one["pointer"].as_str().unwrap()), Some(&one["new"]));
+    }
+    let none = world.blue(&dir, &["contract", "diff", CONTRACT, "1.0.0", "9.9.9", "--json"]).exits(1).json();
+    assert_eq!(none["code"], "unknown-version");
+}
+
+#[test]
+fn a_huge_value_is_cut_for_people_and_whole_for_programs() {
+    let world = World::pair();
+    let dir = world.path("access");
+    let huge: String = (0..500).map(|n| format!("  key{n}: \"{}\"\n", "x".repeat(400))).collect();
+    let text = contract("1.1.0");
+    let (head, _) = text.split_once("value:\n").unwrap();
+    world.write(
+        &format!("fungal/{CONTRACT_FILE}"),
+        &format!("{head}value:\n  read: []\n  more:\n{}", huge.replace("  key", "    key")),
+    );
+    world.commit("fungal", "Much");
+    let shown = world.ok(&dir, &["contract", "diff", CONTRACT]).stdout;
+    assert!(shown.len() < 10_000 && shown.contains("482 more lines") && shown.contains(" …"), "{shown}");
+    let whole = world.json(&dir, &["contract", "diff", CONTRACT]);
+    assert_eq!(whole.pointer("/changes/0/new").and_then(|new| new.as_object()).map(|map| map.len()), Some(500));
+}
+
+#[test]
+fn who_a_version_breaks_is_told_before_it_is_published() {
+    let world = World::pair();
+    let dir = world.path("fungal");
+    world.join("other");
+    world.ok(&dir, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "other"]);
+    world.write("other/.blue/bindings/s3-access.yaml", &importing(">=1.0.0"));
+    world.commit("other", "Anything from 1.0.0");
+    let head = world.git(&dir, &["rev-parse", "HEAD"]).stdout;
+    let now = world.ok(&dir, &["contract", "impact", CONTRACT]);
+    let next = world.ok(&dir, &["contract", "impact", CONTRACT, "--to", "2.0.0"]);
+    world.bump("2.0.0");
+    let after = world.ok(&dir, &["contract", "impact", CONTRACT]);
+    let older = world.ok(&dir, &["contract", "impact", CONTRACT, "--to", "1.0.0"]);
+    snapshot("contract_impact", &[&now, &next, &after, &older]);
+    assert_ne!(world.git(&dir, &["rev-parse", "HEAD"]).stdout, head);
+
+    let answer = world.json(&dir, &["contract", "impact", CONTRACT, "--to", "3.0.0"]);
+    assert_eq!((&answer["published"], &answer["broken"]), (&json!(false), &json!(1)));
+    assert_eq!(answer["importers"][0]["repo"], "access");
+    assert_eq!(
+        (&answer["importers"][0]["state"], &answer["importers"][1]["state"]),
+        (&json!("broken"), &json!("current"))
+    );
+    world.blue(&dir, &["contract", "impact", "s3-access/none"]).exits(1);
+}
+
+#[test]
+fn the_topology_shows_who_relies_on_whom() {
+    let world = World::pair();
+    let dir = world.path("access");
+    world.join("idle");
+    world.bump("2.0.0");
+    world.write(
+        "access/.blue/bindings/s3-access.yaml",
+        &(importing(">=1.0.0, <2.0.0") + "  - { contract: never-made, version: \"^1.0.0\" }\n"),
+    );
+    world.commit("access", "Rely on what is not there");
+    let text = world.ok(&dir, &["realm", "topology"]);
+    let dot = world.ok(&dir, &["realm", "topology", "--format", "dot"]);
+    let mermaid = world.ok(&dir, &["realm", "topology", "--format", "mermaid", "--domain", "s3-access"]);
+    snapshot("topology", &[&text, &dot, &mermaid]);
+    let answer = world.ok(&dir, &["realm", "topology", "--format", "json"]).json();
+    assert_eq!(answer, world.json(&dir, &["realm", "topology"]));
+    assert_eq!(answer["broken"], 2);
+    world.blue(&dir, &["realm", "topology", "--domain", "none"]).exits(1);
+    world.plant("contracts/s3-permissions.json", "{");
+    let damaged = world.json(&dir, &["realm", "topology"]);
+    assert!(damaged["unreadable"][0].as_str().unwrap().contains("contracts/s3-permissions.json"), "{damaged:#}");
+}
+
+#[test]
+fn two_realms_are_compared_by_name() {
+    let world = World::pair();
+    let dir = world.path("fungal");
+    let admin = |realm: &str, args: &[&str]| {
+        world.ok(&dir, &[&["--realm", realm, "realm", "admin"], args].concat());
+    };
+    // Another realm that other people filled under the same names: copied, then moved on by itself.
+    world.git(&world.root(), &["clone", "--quiet", "--mirror", world.store().to_str().unwrap(), "copy.git"]);
+    let same = world.blue(&dir, &["realm", "compare", "aperture"]).exits(0);
+    admin("aperture", &["contract", "--domain", "s3-access", "--name", "more", "--owner", "fungal"]);
+    world.bump("1.1.0");
+    world.ok(&world.root(), &["realm", "admin", "init", "--name", "empty"]);
+    let empty = world.ok(&dir, &["realm", "compare", "empty"]);
+    let config = world.read("home/blue/config");
+    let copy = format!("[blue \"realm.copied\"]\n\tpath = {}\n", world.path("copy.git").display());
+    world.write("home/blue/config", &(config + &copy));
+    let copied = world.ok(&dir, &["realm", "compare", "copied"]);
+    let back = world.blue(&dir, &["realm", "compare", "nowhere"]).exits(128);
+    snapshot("realm_compare", &[&same, &empty, &copied, &back]);
+    let answer = world.json(&dir, &["realm", "compare", "empty", "--limit", "1"]);
+    assert_eq!((&answer["total"], &answer["next_cursor"]), (&json!(2), &json!("s3-access/more")));
+    assert_eq!(answer["differences"][0]["difference"], "only-here");
+    let copied = world.json(&dir, &["realm", "compare", "copied"]);
+    assert_eq!((&copied["same"], &copied["differences"][1]["difference"]), (&json!(0), &json!("version")));
+}

@@ -1,0 +1,138 @@
+//! Every answer in JSON, of every test, fits the schema that `docs/schema/` shows for its operation.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::LazyLock,
+};
+
+use git_blue::{ops, surface::cli};
+use jsonschema::Validator;
+use serde_json::Value;
+
+use crate::world::World;
+
+/// A validator of each schema, by name.
+static VALIDATORS: LazyLock<BTreeMap<&str, Validator>> = LazyLock::new(|| {
+    let strict = |(name, schema): (&'static str, schemars::Schema)| {
+        let mut schema = schema.to_value();
+        close(&mut schema);
+        (name, jsonschema::validator_for(&schema).unwrap())
+    };
+    ops::schemas().into_iter().map(strict).collect()
+});
+
+/// Programs must accept fields that are added later; we must not add one without saying so.
+fn close(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            object.values_mut().for_each(close);
+            if object.get("properties").is_some_and(Value::is_object) {
+                object.insert("additionalProperties".into(), false.into());
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(close),
+        _ => {}
+    }
+}
+
+/// Holds what a command printed to its schema, if it is an answer in JSON.
+#[track_caller]
+pub fn hold(args: &[&str], stdout: &str) {
+    if !args.contains(&"--json") {
+        return;
+    }
+    // Nothing was printed to a closed pipe, and help is text.
+    let Ok(answer) = serde_json::from_str::<Value>(stdout) else { return };
+    let name = if answer["status"] == "success" { operation(args) } else { "error".to_owned() };
+    let validator = VALIDATORS.get(&*name).unwrap_or_else(|| panic!("{args:?} has no schema"));
+    let problems: Vec<_> =
+        validator.iter_errors(&answer).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    assert!(problems.is_empty(), "{args:?} does not fit {name}.json: {problems:#?}\n{answer:#}");
+}
+
+/// Returns the operation that a command line calls, by the path of its command.
+fn operation(args: &[&str]) -> String {
+    let line = ["git-blue"].iter().chain(args);
+    let matches = cli::command().try_get_matches_from(line).unwrap();
+    let (mut path, mut at) = (Vec::new(), &matches);
+    while let Some((name, below)) = at.subcommand() {
+        path.push(name);
+        at = below;
+    }
+    match path[..] {
+        ["status"] => "realm_status".into(),
+        ["check"] => "realm_check".into(),
+        ["install", _] => "install".into(),
+        _ => path.join("_"),
+    }
+}
+
+#[test]
+fn a_field_that_no_schema_names_is_found() {
+    let answer = r#"{"status":"success","realms":[],"next_steps":[]}"#;
+    hold(&["realm", "list", "--json"], answer);
+    for wrong in [answer.replace("realms", "realm"), answer.replace("[]}", "[],\"more\":1}")] {
+        assert!(std::panic::catch_unwind(|| hold(&["realm", "list", "--json"], &wrong)).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn every_operation_answers_as_its_schema_says() {
+    let world = World::pair();
+    let (provider, consumer) = (world.path("fungal"), world.path("access"));
+    world.bump("1.1.0");
+    let contract = "s3-access/s3-permissions";
+    world.write("new.yaml", &crate::world::contract("1.2.0"));
+    let file = world.path("new.yaml");
+    world.repo("third");
+    world.ok(&world.root(), &["realm", "admin", "init", "--name", "other"]);
+    let calls: &[(&str, &[&str])] = &[
+        ("access", &["status", "--peek"]),
+        ("access", &["check"]),
+        ("access", &["init"]),
+        ("access", &["realm", "status", "--peek"]),
+        ("access", &["realm", "check"]),
+        ("access", &["realm", "list"]),
+        ("access", &["realm", "log"]),
+        ("access", &["realm", "topology"]),
+        ("access", &["realm", "compare", "other"]),
+        (".", &["realm", "admin", "init", "--name", "third"]),
+        ("third", &["realm", "admin", "join", "aperture"]),
+        ("third", &["realm", "admin", "leave"]),
+        ("access", &["realm", "admin", "domain", "--name", "more", "--repos", "access,fungal"]),
+        ("access", &["realm", "admin", "contract", "--domain", "more", "--name", "c", "--owner", "access"]),
+        ("access", &["realm", "admin", "binding", "--domain", "more", "--repo", "access", "--role", "both"]),
+        ("access", &["realm", "admin", "cache", "stats"]),
+        ("access", &["realm", "admin", "cache", "clear"]),
+        ("access", &["contract", "list"]),
+        ("access", &["contract", "get", contract]),
+        ("access", &["contract", "log", contract]),
+        ("access", &["contract", "diff", contract]),
+        ("access", &["contract", "impact", contract]),
+        ("fungal", &["contract", "publish"]),
+        ("fungal", &["contract", "edit", contract, "--file", file.to_str().unwrap()]),
+        ("access", &["notifications", "list"]),
+        ("access", &["notifications", "ack", "--all"]),
+        ("fungal", &["contract", "yank", contract, "1.0.0", "--reason", "wrong"]),
+        ("fungal", &["contract", "retire", contract, "--reason", "moved", "--force"]),
+        ("fungal", &["hooks", "status"]),
+        ("fungal", &["hooks", "uninstall"]),
+        ("fungal", &["hooks", "install"]),
+        ("fungal", &["gc"]),
+        ("fungal", &["doctor"]),
+        ("fungal", &["install", "man"]),
+    ];
+    // It goes on until nobody listens: its own suite holds what it says.
+    let mut asked = BTreeSet::from(["notifications_watch".to_owned()]);
+    for (folder, args) in calls {
+        let answer = world.json(&world.path(folder), args);
+        assert_eq!(answer["status"], "success", "{args:?}: {answer:#}");
+        asked.insert(operation(args));
+    }
+    for (dir, args) in [(&consumer, &["contract", "get", "s3-access/none"][..]), (&provider, &["frobnicate"])] {
+        assert_eq!(world.json(dir, args)["status"], "error");
+        asked.insert("error".into());
+    }
+    let all: BTreeSet<_> = ops::schemas().into_iter().map(|(name, _)| name.to_owned()).collect();
+    assert_eq!(asked, all);
+}

@@ -1,0 +1,175 @@
+//! At a terminal: colours, the pager, progress. script(1) gives the program a terminal of its own.
+
+use std::ffi::OsStr;
+
+use crate::world::World;
+
+/// Runs a shell command at a terminal, and returns what the terminal was sent.
+fn at_terminal(world: &World, dir: &str, line: &str, vars: &[(&str, &str)]) -> String {
+    let mut command = world.command("script", &world.path(dir));
+    command.args(["--quiet", "--return", "--command", line, "/dev/null"]).env("TERM", "xterm");
+    command.envs(vars.iter().map(|(name, value)| (*name, OsStr::new(*value))));
+    let output = command.stdin(std::process::Stdio::null()).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{line}: {output:?}");
+    String::from_utf8(output.stdout).unwrap().replace("\r\n", "\n")
+}
+
+const COLOUR: &str = "\u{1b}[";
+
+#[test]
+fn a_pager_shows_what_people_read() {
+    let world = World::pair();
+    let paged = |line: &str, vars: &[(&str, &str)]| at_terminal(&world, "fungal", line, vars).contains("paged: realm");
+    let pager = ("GIT_PAGER", "sed 's/^/paged: /'");
+    let line = "git-blue status --color=never";
+    assert!(paged(line, &[pager]));
+    assert!(paged("git blue status --color=never", &[pager]));
+    // What programs read, what writes, and what nobody wants to page.
+    for line in
+        ["git-blue --json status", "git-blue status --no-pager", "git --no-pager blue status", "git-blue status | cat"]
+    {
+        assert!(!paged(line, &[pager]), "{line}");
+    }
+    let init = at_terminal(&world, "fungal", "git-blue init", &[pager]);
+    assert!(init.contains("is in it as") && !init.contains("paged:"), "{init}");
+    let names = at_terminal(&world, "fungal", "git-blue contract list -z", &[pager]);
+    assert!(!names.contains("paged:"), "{names}");
+
+    // Git's order: GIT_PAGER, pager.blue, core.pager, PAGER.
+    let shown = |name: &str| format!("sed 's/^/{name}: /'");
+    let (variable, own, core, other) = (shown("variable"), shown("own"), shown("core"), shown("other"));
+    let dir = world.path("fungal");
+    let who = |vars: &[(&str, &str)]| {
+        let text = at_terminal(&world, "fungal", line, vars);
+        text.split(": ").next().unwrap().trim().to_owned()
+    };
+    assert_eq!(who(&[("PAGER", &other)]), "other");
+    world.git(&dir, &["config", "core.pager", &core]);
+    assert_eq!(who(&[("PAGER", &other)]), "core");
+    world.git(&dir, &["config", "pager.blue", &own]);
+    assert_eq!(who(&[("PAGER", &other)]), "own");
+    assert_eq!(who(&[("PAGER", &other), ("GIT_PAGER", &variable)]), "variable");
+    for none in ["", "cat"] {
+        assert!(who(&[("GIT_PAGER", none)]).starts_with("realm aperture"), "{none:?}");
+    }
+    world.git(&dir, &["config", "pager.blue", "false"]);
+    assert!(who(&[("GIT_PAGER", &variable)]).starts_with("realm aperture"));
+}
+
+#[test]
+fn a_pager_that_is_closed_or_missing_is_no_error() {
+    let world = World::pair();
+    world.bump("1.1.0");
+    // One that is closed at once: whether it took all cannot be known, so what changed may be told again.
+    let gone = at_terminal(&world, "access", "git-blue status", &[("GIT_PAGER", "true")]);
+    assert!(!gone.contains("realm"), "{gone}");
+    world.git(&world.path("access"), &["config", "core.pager", "no-such-pager-anywhere"]);
+    let shown = at_terminal(&world, "access", "git-blue status", &[]);
+    assert!(shown.contains("realm") && shown.contains("aperture"), "{shown}");
+    // less as git calls it: it quits where all fits, and keeps colours.
+    world.git(&world.path("access"), &["config", "core.pager", "echo \"LESS is $LESS\"; cat"]);
+    let shown = at_terminal(&world, "access", "git-blue status", &[]);
+    assert!(shown.contains("LESS is FRX") && shown.contains(COLOUR), "{shown}");
+}
+
+#[test]
+fn colours_where_somebody_sees_them() {
+    let world = World::pair();
+    let dir = world.path("fungal");
+    let coloured = |line: &str, vars: &[(&str, &str)]| {
+        at_terminal(&world, "fungal", line, &[&[("GIT_PAGER", "")], vars].concat()).contains(COLOUR)
+    };
+    assert!(coloured("git-blue status", &[]));
+    assert!(!coloured("git-blue status --color=never", &[]));
+    assert!(!coloured("git-blue status", &[("NO_COLOR", "1")]));
+    assert!(!coloured("git-blue status", &[("TERM", "dumb")]));
+    assert!(!coloured("git-blue status | cat", &[]));
+    assert!(coloured("git-blue status --color=always | cat", &[("NO_COLOR", "1")]));
+    assert!(coloured("git-blue status | cat", &[("CLICOLOR_FORCE", "1")]));
+    assert!(!coloured("git-blue status | cat", &[("CLICOLOR_FORCE", "0")]));
+    assert!(!coloured("git-blue status | cat", &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
+    // Each stream for itself.
+    assert!(coloured("git-blue contract get a/b >out || :", &[]));
+    assert!(!coloured("git-blue contract get a/b 2>err || :; cat err", &[]));
+    // A pager stands in front of a terminal, unless it is said to understand no colours.
+    assert!(coloured("git-blue status", &[("GIT_PAGER", "sed p")]));
+    assert!(coloured("git -p blue status", &[("GIT_PAGER", "sed p")]));
+    world.git(&dir, &["config", "color.pager", "false"]);
+    assert!(!coloured("git-blue status", &[("GIT_PAGER", "sed p")]));
+    world.git(&dir, &["config", "color.ui", "always"]);
+    assert!(!coloured("git-blue status --color=auto | cat", &[]));
+}
+
+#[test]
+fn progress_is_shown_at_a_terminal_and_leaves_nothing_behind() {
+    let world = World::pair();
+    let now = [("GIT_PROGRESS_DELAY", "0"), ("GIT_PAGER", "")];
+    let progress = "git blue realm check … 0 s";
+    let shown = at_terminal(&world, "fungal", "git-blue check >out", &now);
+    assert!(shown.contains(progress), "{shown:?}");
+    assert!(shown.ends_with("\u{1b}[K"), "{shown:?}");
+    for line in ["git-blue check 2>err; cat err", "git-blue check --quiet"] {
+        assert!(!at_terminal(&world, "fungal", line, &now).contains('…'), "{line}");
+    }
+    // Short work says nothing.
+    assert!(!at_terminal(&world, "fungal", "git-blue check", &[("GIT_PAGER", "")]).contains('…'));
+    // Nobody writes over the user's editor.
+    world.git(&world.path("fungal"), &["config", "core.editor", "true"]);
+    let edit = at_terminal(
+        &world,
+        "fungal",
+        "git-blue contract edit s3-access/s3-permissions || :",
+        &[("GIT_PROGRESS_DELAY", "0"), ("GIT_EDITOR", "sleep 1; true")],
+    );
+    assert!(!edit.contains('…'), "{edit:?}");
+}
+
+#[test]
+fn names_alone_are_ended_by_nul() {
+    let world = World::pair();
+    let dir = world.path("access");
+    world.ok(&world.root(), &["realm", "admin", "init", "--name", "other"]);
+    world.ok(
+        &world.path("fungal"),
+        &["realm", "admin", "contract", "--domain", "s3-access", "--name", "a", "--owner", "fungal"],
+    );
+    assert_eq!(world.ok(&dir, &["realm", "list", "-z"]).stdout, "aperture\0other\0");
+    assert_eq!(world.ok(&dir, &["contract", "list", "-z"]).stdout, "s3-access/a\0s3-access/s3-permissions\0");
+    assert_eq!(world.ok(&dir, &["contract", "list", "-z", "--limit", "1"]).stdout, "s3-access/a\0");
+    let ids = world.ok(&dir, &["notifications", "list", "-z"]).stdout;
+    assert!(ids.starts_with("notif-") && ids.ends_with('\0') && ids.matches('\0').count() == 1, "{ids:?}");
+    world.blue(&dir, &["realm", "list", "-z", "--json"]).exits(129);
+    let fresh = World::new();
+    assert_eq!(fresh.ok(&fresh.root(), &["realm", "list", "-z"]).all(), "");
+}
+
+#[test]
+fn a_log_is_written_where_it_is_asked_for() {
+    let world = World::pair();
+    let dir = world.path("access");
+    let log =
+        |value: &str| world.blue_with(&dir, &["status", "--peek"], &[("GIT_BLUE_LOG", OsStr::new(value))]).exits(0);
+    for off in ["", "0", "false", "error"] {
+        assert_eq!(log(off).stderr, "", "{off}");
+    }
+    let shown = log("1");
+    assert!(shown.stderr.contains("DEBUG") && shown.stderr.contains("realm=\"aperture\""), "{shown}");
+    assert!(shown.stderr.contains("operation=\"realm_status\""), "{shown}");
+    assert_eq!(shown.stdout, log("0").stdout);
+    let file = world.path("blue.log");
+    for _ in 0..2 {
+        assert_eq!(log(file.to_str().unwrap()).stderr, "");
+    }
+    assert_eq!(world.read("blue.log").matches("\"realm_status\"").count(), 2);
+    use std::os::unix::fs::PermissionsExt as _;
+    assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    let loud = log("loud");
+    assert!(loud.stderr.contains("warning: nothing is logged: GIT_BLUE_LOG: \"loud\""), "{loud}");
+    // A write says which ref it moved.
+    let write = world.blue_with(
+        &dir,
+        &["realm", "admin", "domain", "--name", "more", "--repos", "access"],
+        &[("GIT_BLUE_LOG", OsStr::new("debug"))],
+    );
+    assert!(write.stderr.contains("wrote") && write.stderr.contains("refs/blue/domains/more"), "{write}");
+}

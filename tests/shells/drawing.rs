@@ -1,0 +1,11 @@
+//! The topology, drawn by Graphviz.
+
+#[test]
+fn graphviz_draws_the_topology() {
+    let place = super::installed();
+    let (code, output) = place.shell("git blue -C fungal realm topology --format dot | dot -Tplain");
+    assert_eq!(code, 0, "{output}");
+    let lines = |kind: &str| output.lines().filter(|line| line.starts_with(kind)).count();
+    // Three repositories and a contract, provided by one and imported by another.
+    assert_eq!((lines("node "), lines("edge ")), (4, 2), "{output}");
+}

@@ -1,0 +1,38 @@
+//! Manual pages, as man finds and shows them.
+
+#[test]
+fn git_blue_help_opens_the_page() {
+    let place = super::installed();
+    let help = |command: &str| {
+        let (code, output) = place.shell(&format!(
+            "export PATH=\"$PWD/prefix/bin:$PATH\" MANPATH=\"$PWD/prefix/share/man\" MANPAGER=cat MANWIDTH=100
+            {command}"
+        ));
+        assert_eq!(code, 0, "{command}: {output}");
+        // Lines are filled up with spaces.
+        output.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    for command in ["git blue --help", "git help blue", "man git-blue"] {
+        let page = help(command);
+        assert!(page.starts_with("GIT-BLUE(1) git blue Manual GIT-BLUE(1)"), "{command}: {page}");
+        assert!(page.contains("git-blue - Contracts between git repositories"), "{command}: {page}");
+        assert!(page.contains("git-blue-status(1)"), "{command}: {page}");
+    }
+    assert!(help("man git-blue-contract-diff").contains("Show what a version of a contract changed"));
+}
+
+#[test]
+fn pages_have_no_mistakes() {
+    let place = super::installed();
+    let (code, output) = place.shell(
+        "cd prefix/share/man/man1
+        for page in *.1; do
+            man --warnings -E UTF-8 -l -Tutf8 -Z $page 2>&1 >/dev/null
+            groff -man -ww -Tutf8 -z $page
+            mandoc -T lint -W error $page
+        done; ls | wc -l",
+    );
+    // Nothing but their number.
+    let count: usize = output.trim().parse().unwrap_or_else(|_| panic!("{output}"));
+    assert!(code == 0 && count > 35, "{output}");
+}
