@@ -11,12 +11,13 @@ use git_blue::{
         name::{ReaderName, RepoName},
         oid::Oid,
         realm::Repo,
+        session::{Session, Work},
     },
     ops::{
         contract_edit, contract_publish, contract_retire, contract_yank,
         ctx::{Ctx, Here},
         inbox, notifications_ack, realm_admin_binding, realm_admin_contract, realm_admin_domain, realm_admin_leave,
-        realm_status,
+        realm_status, session, session_mark, session_start, session_stop, session_upkeep,
     },
     store::{
         Store, StoreRef, codec,
@@ -59,7 +60,34 @@ impl World {
         domain(&owner, &[OWNER, CONSUMER]).unwrap();
         contract(&owner, "paths").unwrap();
         edit(&owner, "0.2.0").unwrap();
+        // Of the work tree's session only its own repository knows: the others start theirs anew.
+        session_mark::remove(owner.code.as_ref().unwrap()).unwrap();
+        session_start::run(&owner, &session_start::Request::default()).unwrap();
+        for (id, days) in [("sess-01d", 40), ("sess-57a1e", 2)] {
+            world.forgotten(&owner, id, days);
+        }
         world
+    }
+
+    /// A session of the consumer in which nothing was done for so many days; it ended where that is
+    /// long ago.
+    fn forgotten(&self, ctx: &Ctx, id: &str, days: i64) {
+        let at = ctx.env.now() - jiff::SignedDuration::from_hours(24 * days);
+        let session = Session {
+            id: name(id),
+            repo: name(CONSUMER),
+            started_at: at,
+            last_activity: at,
+            active_rfc: None,
+            start: BTreeMap::new(),
+            ended: None,
+        };
+        let edits = match days > 30 {
+            true => session::over(&session.ended(at, Work::default())).to_vec(),
+            false => vec![session::open(&session)],
+        };
+        let change = make::change("long ago\n", edits);
+        write(&*self.store, &StoreRef::Sessions(name(CONSUMER)), |_| Ok::<_, OpError>(Some(change.clone()))).unwrap();
     }
 
     fn ctx(&self, code: &Sandbox, repo: &str, fault: Fault) -> (Ctx, Rc<std::cell::Cell<u32>>) {
@@ -79,6 +107,7 @@ impl World {
         let mut refs = vec![StoreRef::Realm, StoreRef::Domain(name("new"))];
         refs.extend(self.store.domains().unwrap().into_iter().map(|(domain, _)| StoreRef::Domain(domain)));
         for repo in &repos {
+            refs.push(StoreRef::Sessions(repo.clone()));
             refs.extend(readers.iter().map(|reader| StoreRef::Inbox(repo.clone(), reader.clone())));
         }
         let tree = |at: &StoreRef| {
@@ -172,6 +201,17 @@ const OPERATIONS: &[Operation] = &[
         Err(error) if error.code == "not-joined" => Ok(()),
         result => result.map(drop),
     }),
+    ("session start", CONSUMER, |ctx| {
+        session_start::run(ctx, &session_start::Request { rfc: Some(name("team/rfc-0042")) }).map(drop)
+    }),
+    ("session stop", OWNER, |ctx| match session_stop::run(ctx) {
+        Err(error) if error.code == "no-session" => Ok(()),
+        result => result.map(drop),
+    }),
+    ("doctor ends stale sessions", CONSUMER, |ctx| {
+        session_upkeep::end_stale(ctx.acting()?, &ctx.signature()?).map(drop)
+    }),
+    ("gc forgets old sessions", CONSUMER, |ctx| session_upkeep::forget(ctx.acting()?, &ctx.signature()?).map(drop)),
     ("status, and being told", CONSUMER, tell),
     ("notifications ack", CONSUMER, |ctx| {
         notifications_ack::run(ctx, &notifications_ack::Request::by_person(Vec::new())).map(drop)
@@ -182,6 +222,7 @@ const OPERATIONS: &[Operation] = &[
 fn code() -> Sandbox {
     let mut sandbox = Sandbox::new();
     sandbox.set("GIT_BLUE_NOW", "2026-01-24T12:00:00Z");
+    sandbox.set("GIT_BLUE_SEED", "1");
     sandbox.git(&sandbox.path(), &["init", "-q", "code"]);
     let code = sandbox.path().join("code");
     let file = |path: &str, text: &str| {

@@ -17,6 +17,7 @@ pub mod publish;
 pub mod range;
 pub mod realm;
 pub mod schema;
+pub mod session;
 pub mod summary;
 mod text;
 pub mod version;

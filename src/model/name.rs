@@ -158,10 +158,52 @@ impl fmt::Display for ContractRef {
     }
 }
 
+/// Longest RFC name accepted, in bytes.
+const MAX_RFC_LEN: usize = 200;
+
+/// Names what is being worked on, as branches do: one or more names joined by `/`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RfcName(Box<str>);
+
+impl FromStr for RfcName {
+    type Err = NameError;
+
+    fn from_str(text: &str) -> Result<Self, NameError> {
+        let rule = match text.split('/').find_map(broken_rule) {
+            None if text.len() > MAX_RFC_LEN => Some("it is longer than 200 characters"),
+            rule => rule,
+        };
+        match rule {
+            None => Ok(Self(text.into())),
+            Some(rule) => Err(NameError { kind: "RFC", text: text.chars().take(MAX_LEN + 16).collect(), rule }),
+        }
+    }
+}
+
+impl fmt::Display for RfcName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+as_text!(ContractRef);
+as_text!(RfcName);
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn an_rfc_is_names_joined_by_slashes() {
+        for text in ["rfc-0042-new-api", "team/rfc-0042", "a/b/c"] {
+            assert_eq!(text.parse::<RfcName>().unwrap().to_string(), text);
+        }
+        let long = vec!["a".repeat(MAX_LEN); 4].join("/");
+        for text in ["", "/a", "a/", "a//b", "../../x", "a/../b", "a/-b", "a/b.lock", "a\\b", &long] {
+            assert!(text.parse::<RfcName>().is_err(), "{text:?} was accepted");
+        }
+    }
 
     #[test]
     fn refuses_what_breaks_a_rule() {

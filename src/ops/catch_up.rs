@@ -242,8 +242,12 @@ fn said(code: &CodeRepo, tree: &Oid, domain: &str) -> Result<[Option<Oid>; 2], O
     Ok([entry(format!("{CONTRACTS}/{domain}"))?, entry(format!("{BINDINGS}/{domain}.yaml"))?])
 }
 
-/// A repository that left its realm may keep its files; they say nothing to anybody then.
-fn is_joined(acting: Acting<'_>) -> Result<bool, OpError> {
+/// Returns whether the repository is in its realm: one that left may keep its files, which say
+/// nothing to anybody then.
+///
+/// # Errors
+/// Where the realm cannot be read.
+pub fn is_joined(acting: Acting<'_>) -> Result<bool, OpError> {
     let Some(tip) = acting.store.tip(&StoreRef::Realm)? else {
         return Ok(false);
     };

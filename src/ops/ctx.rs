@@ -108,6 +108,12 @@ impl Ctx {
         }
     }
 
+    /// Returns the user's git identity, or the program's own where git knows none: for upkeep, which
+    /// must work all the same.
+    pub fn upkeep_signature(&self) -> Signature {
+        self.signature().unwrap_or_else(|_| own_signature(self.env.now_here()))
+    }
+
     /// Returns how the user's repositories are looked for.
     pub fn place(&self) -> crate::store::git::code::Place {
         crate::store::git::code::Place {
@@ -121,6 +127,11 @@ impl Ctx {
     pub fn options(&self) -> Options {
         options(&self.env)
     }
+}
+
+/// Returns the program's own identity, for what is nobody's doing.
+pub fn own_signature(time: jiff::Zoned) -> Signature {
+    Signature { name: "git blue".into(), email: "git-blue@localhost".into(), time }
 }
 
 /// Returns how stores wait, and whether they use what they keep at hand.

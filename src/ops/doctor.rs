@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Operation, ctx::Ctx, hooks};
+use super::{Operation, ctx::Ctx, doctor_sessions, hooks};
 use crate::{
     error::OpError,
     store::{
@@ -40,6 +40,7 @@ pub fn run(ctx: &Ctx, request: Request) -> Result<Answer<Doctor>, OpError> {
     for known in ctx.home.realms()? {
         realm(ctx, request, &known, &mut checks);
     }
+    checks.extend(doctor_sessions::of_work_tree(ctx, request));
     if let (Some(_), Ok(here)) = (&ctx.code, &ctx.here)
         && let Some(repo) = &here.repo
     {
@@ -51,7 +52,13 @@ pub fn run(ctx: &Ctx, request: Request) -> Result<Answer<Doctor>, OpError> {
     Ok(steps.into_iter().fold(Answer::new(Doctor { healthy, checks }), Answer::next))
 }
 
-fn check(name: &'static str, subject: Option<&str>, state: Health, message: impl Into<String>) -> DoctorCheck {
+/// Returns what was found of a thing.
+pub(super) fn check(
+    name: &'static str,
+    subject: Option<&str>,
+    state: Health,
+    message: impl Into<String>,
+) -> DoctorCheck {
     DoctorCheck {
         name,
         subject: subject.map(str::to_owned),
@@ -62,7 +69,8 @@ fn check(name: &'static str, subject: Option<&str>, state: Health, message: impl
     }
 }
 
-fn advise(check: DoctorCheck, step: impl Into<String>) -> DoctorCheck {
+/// Adds what to do about it.
+pub(super) fn advise(check: DoctorCheck, step: impl Into<String>) -> DoctorCheck {
     DoctorCheck { next_step: Some(step.into()), ..check }
 }
 
@@ -144,6 +152,7 @@ fn realm(ctx: &Ctx, request: Request, known: &KnownRealm, checks: &mut Vec<Docto
     checks.push(locks(request, subject, &store));
     checks.push(objects(ctx, subject, &store));
     checks.extend(files(subject, &store));
+    checks.push(doctor_sessions::of_realm(ctx, request, known, &store));
     if store.should_be_packed() {
         let message = "the store has many loose objects";
         checks.push(advise(

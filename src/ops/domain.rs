@@ -88,7 +88,7 @@ pub fn change(
             return Ok(None);
         }
         let subject = why.subject.map_or_else(|| change::subject(&decided.events), str::to_owned);
-        let message = Message { subject, reason: why.reason, repo: why.repo, source: why.source };
+        let message = Message { reason: why.reason, repo: why.repo, source: why.source, ..Message::of(ctx, subject) };
         Ok::<_, OpError>(Some(commit(&decided.changes, message.text(), author.clone())))
     })?;
     if let Some(after) = written {

@@ -1,6 +1,10 @@
 //! `gc`: pack the realm's store, and forget what nobody needs to know any more.
 
-use super::{Operation, ctx::Ctx, inbox};
+use super::{
+    Operation,
+    ctx::{Acting, Ctx},
+    inbox, session_upkeep,
+};
 use crate::{
     error::OpError,
     store::{Store, StoreRef, git::GitStore},
@@ -9,7 +13,7 @@ use crate::{
 
 /// Its entry in the table.
 pub const OPERATION: Operation =
-    Operation::write::<Gc>("gc", &["gc"], "Pack the realm's store, and forget old notifications");
+    Operation::write::<Gc>("gc", &["gc"], "Pack the realm's store, and forget what is old");
 
 /// What is asked.
 #[derive(Debug, Clone, Copy, Default)]
@@ -33,6 +37,7 @@ pub fn run(ctx: &Ctx, request: Request) -> Result<Answer<Gc>, OpError> {
         packed_refs: 0,
         forgotten_readers: Vec::new(),
         forgotten_notifications: 0,
+        forgotten_sessions: 0,
     };
     if request.auto && !store.should_be_packed() {
         return Ok(Answer::new(body));
@@ -42,6 +47,11 @@ pub fn run(ctx: &Ctx, request: Request) -> Result<Answer<Gc>, OpError> {
             Forgotten::Reader(reader) => body.forgotten_readers.push(reader),
             Forgotten::Notifications(count) => body.forgotten_notifications += count,
         }
+    }
+    let author = ctx.upkeep_signature();
+    for (repo, _) in store.sessions()? {
+        let acting = Acting { realm: &here.realm, store: &store, repo: &repo };
+        body.forgotten_sessions += session_upkeep::forget(acting, &author)?;
     }
     body.packed_refs = store.pack(ctx.env.vars())?;
     body.loose_objects_after = store.loose_objects()?;

@@ -4,15 +4,14 @@
 use jiff::{Timestamp, ToSpan as _};
 use serde::{Deserialize, Serialize};
 
+use super::ctx::own_signature;
 use crate::{
     error::OpError,
     model::{
         name::{DomainName, ReaderName, RepoName},
         oid::Oid,
     },
-    store::{
-        Change, Edit, EntryKind, Parents, Signature, Store, StoreRef, TreePath, codec, layout, read, write::write,
-    },
+    store::{Change, Edit, EntryKind, Parents, Store, StoreRef, TreePath, codec, layout, read, write::write},
     wire::Notification,
 };
 
@@ -228,8 +227,7 @@ fn commit(store: &dyn Store, name: &StoreRef, edits: Vec<(TreePath, Edit)>, now:
 /// Returns a change of a ref of this machine. Nobody else sees it, and it must work where git knows no
 /// identity.
 pub fn local_change(edits: Vec<(TreePath, Edit)>, now: &jiff::Zoned) -> Change {
-    let author = Signature { name: "git blue".into(), email: "git-blue@localhost".into(), time: now.clone() };
-    Change { edits, message: "told\n".into(), author, parents: Parents::None }
+    Change { edits, message: "told\n".into(), author: own_signature(now.clone()), parents: Parents::None }
 }
 
 /// Returns whether a reader that was told something last at this moment is forgotten.

@@ -1,10 +1,13 @@
 //! Commit messages of a realm: a subject that reads well in `git log --oneline`, and trailers as
 //! hints for people. No rule depends on a trailer.
 
-use crate::model::{name::RepoName, oid::Oid};
+use super::{ctx::Ctx, session};
+use crate::model::{name::RepoName, oid::Oid, session::SessionId};
 
 /// The trailer that names the repository.
 const REPO: &str = "Blue-Repo";
+/// The trailer that names the session it was made in.
+const SESSION: &str = "Blue-Session";
 /// The trailer that names its published commit.
 const SOURCE: &str = "Blue-Source-Commit";
 
@@ -17,11 +20,18 @@ pub struct Message<'a> {
     pub reason: Option<&'a str>,
     /// From which repository.
     pub repo: Option<&'a RepoName>,
+    /// In which session of it.
+    pub session: Option<SessionId>,
     /// From which commit of it.
     pub source: Option<&'a Oid>,
 }
 
 impl Message<'_> {
+    /// Returns the message of a change that is made here: in the session of this work tree.
+    pub fn of(ctx: &Ctx, subject: impl Into<String>) -> Self {
+        Self { subject: subject.into(), session: session::active(ctx), ..Self::default() }
+    }
+
     /// Returns the whole message.
     pub fn text(&self) -> String {
         let mut text = format!("{}\n", self.subject);
@@ -29,8 +39,9 @@ impl Message<'_> {
             text += &format!("\n{reason}\n");
         }
         let repo = self.repo.map(|repo| format!("{REPO}: {repo}\n"));
+        let session = self.session.as_ref().map(|session| format!("{SESSION}: {session}\n"));
         let source = self.source.map(|source| format!("{SOURCE}: {source}\n"));
-        let trailers: String = repo.into_iter().chain(source).collect();
+        let trailers: String = repo.into_iter().chain(session).chain(source).collect();
         if trailers.is_empty() { text } else { format!("{text}\n{trailers}") }
     }
 }
@@ -56,12 +67,13 @@ mod tests {
             subject: "paths 1.0.0 -> 1.1.0".into(),
             reason: Some("because\n"),
             repo: Some(&repo),
+            session: Some("sess-18f5a2b3c4d".parse().unwrap()),
             source: Some(&source),
         };
         let text = message.text();
         assert_eq!(
             text,
-            "paths 1.0.0 -> 1.1.0\n\nbecause\n\nBlue-Repo: fungal\nBlue-Source-Commit: 1111111111111111111111111111111111111111\n"
+            "paths 1.0.0 -> 1.1.0\n\nbecause\n\nBlue-Repo: fungal\nBlue-Session: sess-18f5a2b3c4d\nBlue-Source-Commit: 1111111111111111111111111111111111111111\n"
         );
         assert_eq!(parse(&text), ("paths 1.0.0 -> 1.1.0".into(), Some("fungal".into()), Some(source.to_string())));
         assert_eq!(parse(""), (String::new(), None, None));

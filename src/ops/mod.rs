@@ -18,6 +18,7 @@ pub mod contract_retire;
 pub mod contract_yank;
 pub mod ctx;
 pub mod doctor;
+mod doctor_sessions;
 pub mod domain;
 pub mod gc;
 pub mod hint;
@@ -47,6 +48,14 @@ pub mod realm_list;
 pub mod realm_log;
 pub mod realm_status;
 pub mod realm_topology;
+pub mod session;
+pub mod session_list;
+pub mod session_mark;
+pub mod session_start;
+pub mod session_status;
+pub mod session_stop;
+pub mod session_upkeep;
+pub mod session_work;
 mod times;
 pub mod unpublished;
 pub mod url;
@@ -114,6 +123,10 @@ pub const TABLE: &[Operation] = &[
     contract_edit::OPERATION,
     contract_retire::OPERATION,
     contract_yank::OPERATION,
+    session_start::OPERATION,
+    session_status::OPERATION,
+    session_list::OPERATION,
+    session_stop::OPERATION,
     notifications_list::OPERATION,
     notifications_ack::OPERATION,
     notifications_watch::OPERATION,

@@ -67,7 +67,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<DomainSet>, OpError> {
         // notification.
         start_knowing(ctx, here, tip, &added, &wanted)?;
         let subject = subject(&request.name, before.is_none(), &added);
-        let message = Message { subject, repo: here.repo.as_ref(), ..Message::default() }.text();
+        let message = Message { repo: here.repo.as_ref(), ..Message::of(ctx, subject) }.text();
         Ok::<_, OpError>(Some(domain::commit(&[DomainChange::Domain(wanted)], message, author.clone())))
     })?;
     if let Some(after) = written {

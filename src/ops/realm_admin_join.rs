@@ -230,12 +230,7 @@ fn enter(ctx: &Ctx, store: &dyn Store, entry: &Repo) -> Result<bool, OpError> {
         let verb = if is_new { "join" } else { "update" };
         Ok(Some(Change {
             edits: vec![(layout::repo(&entry.name), Edit::Put(codec::encode(&document)))],
-            message: Message {
-                subject: format!("{verb} {}", entry.name),
-                repo: Some(&entry.name),
-                ..Message::default()
-            }
-            .text(),
+            message: Message { repo: Some(&entry.name), ..Message::of(ctx, format!("{verb} {}", entry.name)) }.text(),
             author: author.clone(),
             parents: Parents::Tip,
         }))

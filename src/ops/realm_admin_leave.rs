@@ -85,7 +85,7 @@ fn leave_realm(ctx: &Ctx, acting: Acting<'_>) -> Result<(), OpError> {
     write(acting.store, &StoreRef::Realm, |_| {
         Ok::<_, OpError>(Some(Change {
             edits: vec![(layout::repo(acting.repo), Edit::Remove)],
-            message: Message { subject: subject.clone(), repo: Some(acting.repo), ..Message::default() }.text(),
+            message: Message { repo: Some(acting.repo), ..Message::of(ctx, subject.clone()) }.text(),
             author: author.clone(),
             parents: Parents::Tip,
         }))

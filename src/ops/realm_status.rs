@@ -5,6 +5,7 @@ use super::{
     ctx::{Ctx, Here},
     inbox::Receipt,
     pending::{self, MAX_TOLD, Pending},
+    session,
     unpublished::{self, CaughtUp},
 };
 use crate::{
@@ -15,10 +16,13 @@ use crate::{
         summary::{ContractSummary, DomainSummary},
         view::Standing,
     },
-    store::overview::{Line, Overview},
+    store::{
+        overview::{Line, Overview},
+        sessions::Which,
+    },
     wire::{
         Answer, DomainBinding, DomainContract, DomainStatus, ImportStatus, Notification, PageRequest, RealmStatus,
-        RepoLine, State, page,
+        RepoLine, SessionLine, State, page,
     },
 };
 
@@ -33,6 +37,12 @@ pub const OPERATION: Operation = Operation::read::<RealmStatus>(
     &["realm", "status"],
     "Show the realm, its contracts, and what changed",
 );
+
+/// What to do next where nothing else is to be done.
+pub const START_A_SESSION: &str = "git blue session start: track your work";
+
+/// Most sessions that one answer shows.
+const MAX_SESSIONS: usize = 20;
 
 /// What is asked.
 #[derive(Debug, Clone)]
@@ -80,6 +90,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
     let ids: Vec<_> = notifications.iter().map(|one| one.id.clone()).collect();
     let receipt = pending.receipt(|_, one| ids.contains(&one.id));
 
+    let (sessions, unreadable_sessions) = sessions(ctx, here)?;
+    let session = sessions.iter().find(|session| session.is_current).cloned();
+    let more_sessions = sessions.len().saturating_sub(MAX_SESSIONS);
     let (lines, next_cursor) = domains(&overview, here.repo.as_ref(), &request.page);
     let body = RealmStatus {
         realm: here.realm.clone(),
@@ -89,7 +102,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
         total: overview.domains().len(),
         next_cursor,
         imports: here.repo.as_ref().map(|repo| imports(&overview, repo)).transpose()?.unwrap_or_default(),
-        unreadable: unreadable(&overview)?,
+        session,
+        sessions: sessions.into_iter().take(MAX_SESSIONS).collect(),
+        more_sessions,
+        unreadable: unreadable(&overview)?.into_iter().chain(unreadable_sessions).collect(),
         published: caught_up.published,
         unpublished: caught_up.unpublished,
         notifications,
@@ -97,6 +113,17 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
     };
     let answer = caught_up.next_steps.into_iter().fold(Answer::new(body), Answer::next);
     Ok((with_next_steps(answer, joined), if joined { receipt } else { Receipt::default() }))
+}
+
+/// The sessions that nobody ended, the latest first, and what could not be read of them.
+fn sessions(ctx: &Ctx, here: &Here) -> Result<(Vec<SessionLine>, Vec<String>), OpError> {
+    let (open, unreadable) = session::everywhere(&*here.store, Which::Open)?;
+    // Where this one cannot be read, it is among the unreadable.
+    let mine = session::current(ctx).ok().flatten().map(|session| session.id);
+    let line = |session| SessionLine::new(session, ctx.env.now(), mine.as_ref() == Some(&session.id));
+    let mut lines: Vec<_> = open.iter().map(line).collect();
+    lines.sort_by(|a, b| (b.started_at, &b.id).cmp(&(a.started_at, &a.id)));
+    Ok((lines, unreadable))
 }
 
 fn repos(ctx: &Ctx, here: &Here, overview: &Overview<'_>) -> Result<Vec<RepoLine>, OpError> {
@@ -191,6 +218,7 @@ fn with_next_steps(mut answer: Answer<RealmStatus>, joined: bool) -> Answer<Real
     changed.dedup();
     changed.truncate(3);
     let solo = body.total == 0;
+    let is_idle = body.session.is_none();
     let (unreadable, repo, realm) = (!body.unreadable.is_empty(), body.current_repo.clone(), body.realm.clone());
     if let (Some(repo), false) = (&repo, joined) {
         answer = answer.next(format!("git blue realm admin join {realm} --repo {repo}  # it is not in the realm yet"));
@@ -205,6 +233,9 @@ fn with_next_steps(mut answer: Answer<RealmStatus>, joined: bool) -> Answer<Real
         answer = answer.next(format!(
             "git blue realm admin domain --name DOMAIN --repos {repo},OTHER  # start working with others"
         ));
+    }
+    if answer.next_steps.is_empty() && is_idle && joined {
+        answer = answer.next(START_A_SESSION);
     }
     answer
 }

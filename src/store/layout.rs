@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::model::{
     name::{ContractName, DomainName, ReaderName, RepoName},
+    session::SessionId,
     version::Version,
 };
 
@@ -15,6 +16,8 @@ pub enum StoreRef {
     Realm,
     /// One domain.
     Domain(DomainName),
+    /// The sessions of a repository.
+    Sessions(RepoName),
     /// What a repository's readers were told: one reader's, or the repository's shared inbox.
     Inbox(RepoName, Option<ReaderName>),
     /// What this machine knows of when changes of a domain came to it.
@@ -25,6 +28,8 @@ pub enum StoreRef {
 pub const DOMAINS: &str = "refs/blue/domains/";
 /// Where the refs of arrivals lie.
 const ARRIVALS: &str = "refs/blue/local/arrivals/";
+/// Where the refs of sessions lie.
+pub const SESSIONS: &str = "refs/blue/sessions/";
 /// Where the refs of inboxes lie.
 pub const INBOXES: &str = "refs/blue/local/inbox/";
 
@@ -52,6 +57,7 @@ impl StoreRef {
         match self {
             Self::Realm => "_realm".into(),
             Self::Domain(domain) => domain.to_string(),
+            Self::Sessions(repo) => format!("_sessions-{repo}"),
             Self::Inbox(..) | Self::Arrivals(_) => "_local".into(),
         }
     }
@@ -63,6 +69,7 @@ impl fmt::Display for StoreRef {
             Self::Realm => f.write_str("refs/blue/realm"),
             Self::Domain(domain) => write!(f, "{DOMAINS}{domain}"),
             Self::Arrivals(domain) => write!(f, "{ARRIVALS}{domain}"),
+            Self::Sessions(repo) => write!(f, "{SESSIONS}{repo}"),
             Self::Inbox(repo, None) => write!(f, "{INBOXES}{repo}/shared"),
             Self::Inbox(repo, Some(reader)) => write!(f, "{INBOXES}{repo}/reader/{reader}"),
         }
@@ -136,6 +143,16 @@ pub fn source(repo: &RepoName) -> TreePath {
     TreePath(format!("{SOURCES}/{repo}.json"))
 }
 
+/// `<id>.json`: a session that goes on.
+pub fn session(id: &SessionId) -> TreePath {
+    TreePath(format!("{id}.json"))
+}
+
+/// `ended/<id>.json`: a session that is over, out of the way of those who look for the others.
+pub fn ended_session(id: &SessionId) -> TreePath {
+    TreePath(format!("{ENDED}/{id}.json"))
+}
+
 /// `baselines/<domain>`: in an inbox, the domain's tree as the reader last knew it.
 pub fn baseline(domain: &DomainName) -> TreePath {
     TreePath(format!("{BASELINES}/{domain}"))
@@ -171,6 +188,8 @@ pub const VERSIONS: &str = "versions";
 pub const BINDINGS: &str = "bindings";
 /// The folder of last published commits in a domain's tree.
 pub const SOURCES: &str = "sources";
+/// The folder of sessions that are over, in the tree of a repository's sessions.
+pub const ENDED: &str = "ended";
 /// The folder of known trees in an inbox's tree.
 pub const BASELINES: &str = "baselines";
 /// The folder of trees as they were on joining, in a shared inbox's tree.

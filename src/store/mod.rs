@@ -8,6 +8,7 @@ pub mod layout;
 pub mod overview;
 mod port;
 pub mod read;
+pub mod sessions;
 mod snapshot;
 pub mod write;
 

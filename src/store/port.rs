@@ -93,6 +93,13 @@ pub trait Store: Objects {
         None
     }
 
+    /// Returns the repositories that have sessions and the tips of these, sorted by name. Refs whose
+    /// last part is no name are left out.
+    ///
+    /// # Errors
+    /// Where the refs cannot be listed.
+    fn sessions(&self) -> Result<Vec<(crate::model::name::RepoName, Oid)>, StoreError>;
+
     /// Returns what is wrong with refs of domains that cannot be read, each with its name.
     ///
     /// # Errors

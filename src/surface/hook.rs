@@ -12,7 +12,7 @@ use crate::{
     ops::{
         catch_up::{self, Scope},
         ctx::Ctx,
-        hint, hooks, publish_log, realm_check,
+        hint, hooks, publish_log, realm_check, session,
     },
     wire::{ContractPublish, Published},
 };
@@ -76,6 +76,7 @@ fn publish(ctx: &Ctx) -> Option<String> {
     }
     match catch_up::publish(ctx, acting, code, &news) {
         Ok(answer) => {
+            session::touch(ctx);
             background::pack_if_due(ctx);
             told(&answer.body)
         }
@@ -104,6 +105,7 @@ fn detached(env: Env, arguments: &[OsString]) {
     let Ok(acting) = ctx.acting() else { return };
     let outcome = catch_up::late(&ctx, commit);
     publish_log::record(&ctx, acting, commit, outcome.as_ref().map(|_| ()));
+    session::touch(&ctx);
     background::pack_if_due(&ctx);
 }
 

@@ -3,7 +3,10 @@
 use std::{cell::Cell, rc::Rc, sync::Arc};
 
 use crate::{
-    model::{name::DomainName, oid::Oid},
+    model::{
+        name::{DomainName, RepoName},
+        oid::Oid,
+    },
     store::{Cache, Change, CommitInfo, Entry, Lease, Objects, Store, StoreError, StoreRef},
 };
 
@@ -77,6 +80,10 @@ impl Store for FaultyStore {
 
     fn inboxes(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
         self.call(|store| store.inboxes())
+    }
+
+    fn sessions(&self) -> Result<Vec<(RepoName, Oid)>, StoreError> {
+        self.call(|store| store.sessions())
     }
 
     fn broken_refs(&self) -> Result<Vec<String>, StoreError> {

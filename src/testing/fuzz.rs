@@ -13,13 +13,14 @@ use crate::{
         binding::Binding,
         contract::Contract,
         domain::{Domain, Source},
-        name::{ContractName, ContractRef, DomainName, ReaderName, RealmName, RepoName},
+        name::{ContractName, ContractRef, DomainName, ReaderName, RealmName, RepoName, RfcName},
         oid::Oid,
         range::Range,
         realm::{Realm, Repo},
+        session::{Session, SessionId},
         version::Version,
     },
-    ops::{inbox::Told, message, url},
+    ops::{inbox::Told, message, session_mark::Marked, url},
     store::{StoreRef, codec, git, layout},
 };
 
@@ -37,6 +38,8 @@ pub struct Target {
 const CONTRACT: &str = r#"{"name": "paths", "version": "1.4.0", "owner": "fungal", "description": "a\u00e9", "compatibility": {"backwards": true, "forwards": false}, "supported": [">=1.2.0, <1.4.0"], "schema": {"type": "object"}, "value": {"read": ["x", 1, 0.1, -1e-7, null, true]}, "validation": {"exporter": "a.sh", "ci_only": ["b.sh"]}, "evolution": [{"version": "1.0.0", "changes": ["First"], "compatible": true}], "deprecated": {"since": "1.3.0", "sunset": "2027-01-01", "replaced_by": "other"}}"#;
 const BINDING: &str = r#"{"role": "both", "exports": [{"contract": "paths", "source_files": ["a.py"]}], "imports": [{"contract": "topics", "version": ">=1.0.0", "binding": "b.ts"}]}"#;
 const TOLD: &str = r#"[{"at": "2026-01-22T09:00:00Z", "notification": {"affects_me": false, "arrived_at": "2026-01-22T09:00:00Z", "change_type": "ContractAdded", "changes": {"new_version": "1.1.0", "old_version": null}, "coalesced": 2, "contract": "paths", "created_at": "2026-01-22T09:00:00Z", "domain": "s3", "from_repo": "aperture", "id": "notif-3f6ef35cce0b", "import_satisfied": null, "realm": "r", "rollback": false, "state": "seen", "type": "contract_added"}}]"#;
+const SESSION: &str = r#"{"active_rfc": "team/rfc-0042", "ended": null, "id": "sess-18f5a2b3c4d", "last_activity": "2026-01-24T10:05:00Z", "repo": "blue", "start": {"s3": "0123456789abcdef0123456789abcdef01234567"}, "started_at": "2026-01-24T10:00:00Z"}"#;
+const ENDED: &str = r#"{"active_rfc": null, "ended": {"at": "2026-01-24T12:15:00Z", "work": {"active_domains": ["s3"], "contracts_changed": [], "contracts_modified": ["s3/paths"], "contracts_watched": []}}, "id": "sess-1", "last_activity": "2026-01-24T10:05:00Z", "repo": "blue", "start": {}, "started_at": "2026-01-24T10:00:00Z"}"#;
 const OID: &str = "0123456789abcdef0123456789abcdef01234567";
 
 /// All of them.
@@ -62,6 +65,7 @@ pub const TARGETS: &[Target] = &[
         seeds: &[r#"{"commit": "0123456789abcdef0123456789abcdef01234567"}"#],
     },
     Target { name: "json_told", run: stored::<Vec<Told>>, seeds: &[TOLD] },
+    Target { name: "json_session", run: session, seeds: &[SESSION, ENDED] },
     Target {
         name: "yaml_contract",
         run: yaml_contract,
@@ -89,6 +93,9 @@ pub const TARGETS: &[Target] = &[
     Target { name: "contract_ref", run: typed::<ContractRef>, seeds: &["s3-access/paths"] },
     Target { name: "version", run: version, seeds: &["1.4.0", "1.0.0-rc.1"] },
     Target { name: "range", run: typed::<Range>, seeds: &[">=1.0.0, <2.0.0", "^1.2 ~1.2.3"] },
+    Target { name: "rfc_name", run: rfc_name, seeds: &["rfc-0042-new-api", "team/rfc-0042"] },
+    Target { name: "session_id", run: typed::<SessionId>, seeds: &["sess-18f5a2b3c4d"] },
+    Target { name: "session_mark", run: typed::<Marked>, seeds: &["sess-18f5a2b3c4d aperture blue"] },
     Target { name: "oid", run: typed::<Oid>, seeds: &[OID] },
     Target {
         name: "inbox",
@@ -149,6 +156,28 @@ fn name(bytes: &[u8]) -> bool {
         assert_eq!(std::path::Path::new(&path).parent(), Some("/store/refs".as_ref()), "{name} leads elsewhere");
     }
     accepted == [true; 5]
+}
+
+fn rfc_name(bytes: &[u8]) -> bool {
+    if let Some(Ok(name)) = text(bytes).map(RfcName::from_str) {
+        let path = std::path::Path::new("/worktrees").join(name.to_string());
+        let climbs = path.components().any(|part| part == std::path::Component::ParentDir);
+        assert!(path.starts_with("/worktrees") && path.components().count() > 2 && !climbs, "{name} leads elsewhere");
+    }
+    typed::<RfcName>(bytes)
+}
+
+/// A stored session, which has an answer at every moment.
+fn session(bytes: &[u8]) -> bool {
+    if let Ok(read) = codec::decode::<Session>(bytes) {
+        for now in [jiff::Timestamp::MIN, read.started_at, read.last_activity, jiff::Timestamp::MAX] {
+            let ended = read.clone().ended(now, Default::default());
+            assert_eq!(ended.end(now), read.end(now));
+            let _ = (read.is_activity_due(now), read.is_forgotten(now), ended.is_forgotten(now));
+            let _ = crate::model::session::duration(read.started_at, ended.end(now));
+        }
+    }
+    stored::<Session>(bytes)
 }
 
 fn version(bytes: &[u8]) -> bool {

@@ -22,7 +22,10 @@ use self::{
     tree::{Hands, Leaf},
 };
 use crate::{
-    model::{name::DomainName, oid::Oid},
+    model::{
+        name::{DomainName, RepoName},
+        oid::Oid,
+    },
     store::{Change, CommitInfo, Entry, EntryKind, Lease, Objects, Parents, Signature, Store, StoreError, StoreRef},
 };
 
@@ -196,6 +199,15 @@ impl Store for MemoryStore {
             .filter(|(name, _)| matches!(name, StoreRef::Inbox(..)))
             .map(|(name, tip)| (name.clone(), *tip))
             .collect())
+    }
+
+    fn sessions(&self) -> Result<Vec<(RepoName, Oid)>, StoreError> {
+        let refs = self.refs.borrow();
+        let sessions = |(name, tip): (&StoreRef, &Oid)| match name {
+            StoreRef::Sessions(repo) => Some((repo.clone(), *tip)),
+            _ => None,
+        };
+        Ok(refs.iter().filter_map(sessions).collect())
     }
 
     fn broken_refs(&self) -> Result<Vec<String>, StoreError> {

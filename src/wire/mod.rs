@@ -13,6 +13,7 @@ mod page;
 mod publish;
 mod realm;
 pub mod schema;
+mod session;
 mod topology;
 mod upkeep;
 
@@ -35,7 +36,9 @@ pub use realm::{
     DomainBinding, DomainContract, DomainStatus, ImportStatus, LogEntry, RealmLine, RealmList, RealmLog, RealmStatus,
     RepoLine, Role, Unpublished,
 };
+pub use session::{SessionInfo, SessionLine, SessionList, SessionStart, SessionStatus, SessionStop, SessionSummary};
 pub use topology::{ContractTopology, DomainTopology, ImportTopology, RealmTopology};
+
 pub use upkeep::{Doctor, DoctorCheck, Gc, Health, Installed};
 
 use schemars::JsonSchema;

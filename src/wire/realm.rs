@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Notification, Published};
+use super::{Notification, Published, SessionLine};
 use crate::model::{
     binding,
     name::{ContractName, DomainName, RealmName, RepoName},
@@ -29,6 +29,12 @@ pub struct RealmStatus {
     pub next_cursor: Option<String>,
     /// How this repository's imports stand.
     pub imports: Vec<ImportStatus>,
+    /// The session of this work tree; none where it is in none.
+    pub session: Option<SessionLine>,
+    /// The sessions of the realm that nobody ended, the latest first.
+    pub sessions: Vec<SessionLine>,
+    /// How many more there are than fit one answer.
+    pub more_sessions: usize,
     /// Stored files that cannot be read.
     pub unreadable: Vec<String>,
     /// What this call itself published, because no hook had done so.

@@ -20,6 +20,8 @@ pub struct Gc {
     pub forgotten_readers: Vec<String>,
     /// How many notifications were forgotten that were told more than 30 days ago.
     pub forgotten_notifications: usize,
+    /// How many sessions were forgotten that were over more than 30 days ago.
+    pub forgotten_sessions: usize,
 }
 
 /// What `install` answers.
@@ -41,8 +43,8 @@ pub struct Doctor {
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DoctorCheck {
-    /// What: `git`, `home`, `man`, `identity`, `store`, `locks`, `objects`, `files` or
-    /// `hooks`.
+    /// What: `git`, `home`, `man`, `identity`, `store`, `locks`, `objects`, `files`,
+    /// `sessions`, `session` or `hooks`.
     pub name: &'static str,
     /// The realm or repository it is about; none for the machine.
     pub subject: Option<String>,

@@ -23,6 +23,7 @@ mod many_changes;
 mod notifications;
 mod ownership;
 mod publishing;
+mod sessions;
 mod terminal;
 mod upkeep;
 mod watch;

@@ -400,6 +400,7 @@ pub fn snapshot(name: &str, runs: &[&Run]) {
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     settings.add_filter(r"notif-[0-9a-f]{12}", "[NOTIFICATION]");
+    settings.add_filter(r"sess-[0-9a-f]{12}", "[SESSION]");
     settings.add_filter(r"\b[0-9a-f]{64}\b", "[HASH]");
     settings.add_filter(r"\b[0-9a-f]{40}\b", "[OID]");
     // Short ids: ours have ten digits, git's stand first in a line of a log, or in an index line.

@@ -4,10 +4,14 @@ use git_blue::{
     model::{
         contract::Contract,
         domain::Domain,
-        name::{ContractName, DomainName},
+        name::{ContractName, DomainName, RepoName},
+        session::{Session, Work},
         view::{Damage, DomainView, Subject},
     },
-    store::{Edit, Store, StoreError, StoreRef, TreePath, codec, layout, read},
+    store::{
+        Edit, Store, StoreError, StoreRef, TreePath, codec, layout, read,
+        sessions::{self, Which},
+    },
     testing::{make::put, memory::MemoryStore},
 };
 
@@ -245,4 +249,62 @@ fn current(contract: &Contract) -> (TreePath, Edit) {
 
 fn subjects(damage: &[Damage]) -> Vec<(&str, Subject)> {
     damage.iter().map(|damage| (damage.file.as_str(), damage.subject.clone())).collect()
+}
+
+pub fn a_session_that_cannot_be_read_hides_no_other(store: &dyn Store) {
+    let repo: RepoName = name("web");
+    let at = StoreRef::Sessions(repo.clone());
+    let session = |id: &str, ended: bool| {
+        let started_at = "2026-01-24T10:00:00Z".parse().unwrap();
+        let session = Session {
+            id: name(id),
+            repo: repo.clone(),
+            started_at,
+            last_activity: started_at,
+            active_rfc: None,
+            start: Default::default(),
+            ended: None,
+        };
+        codec::encode(&if ended { session.ended(started_at, Work::default()) } else { session })
+    };
+    let open = |id: &str, bytes: Vec<u8>| put(layout::session(&name(id)), bytes);
+    let over = |id: &str, bytes: Vec<u8>| put(layout::ended_session(&name(id)), bytes);
+    let tip = commit(
+        store,
+        &at,
+        [
+            open("sess-1", session("sess-1", false)),
+            open("sess-2", b"{".to_vec()),
+            open("sess-3", session("sess-1", false)),
+            open("sess-4", session("sess-4", true)),
+            over("sess-5", session("sess-5", true)),
+            over("sess-6", session("sess-6", false)),
+            put(layout::domain(), "{}"),
+        ],
+    );
+    let read = |which| {
+        let (found, damage) = sessions::at(store, &repo, &tip, which).unwrap();
+        let ids: Vec<_> = found.iter().map(|session| session.id.to_string()).collect();
+        (ids, damage.into_iter().map(|damage| format!("{}: {}", damage.file, damage.problem)).collect::<Vec<_>>())
+    };
+    let (ids, damage) = read(Which::Open);
+    assert_eq!(ids, ["sess-1"]);
+    assert_eq!(
+        damage,
+        [
+            "refs/blue/sessions/web:domain.json: its name is not ID.json",
+            "refs/blue/sessions/web:sess-2.json: EOF while parsing an object (line 1, column 1)",
+            "refs/blue/sessions/web:sess-3.json: it is sess-1 of web",
+            "refs/blue/sessions/web:sess-4.json: it lies where it does not belong",
+        ]
+    );
+    let (ids, damage) = read(Which::Ended);
+    assert_eq!(ids, ["sess-5"]);
+    assert_eq!(damage, ["refs/blue/sessions/web:ended/sess-6.json: it lies where it does not belong"]);
+    let open = |id: &str| sessions::open(store, &repo, &name(id));
+    assert_eq!(open("sess-1").unwrap().unwrap().id, name("sess-1"));
+    assert_eq!((open("sess-5").unwrap(), open("sess-9").unwrap()), (None, None));
+    let error = open("sess-2").unwrap_err();
+    assert!(error.is_damage() && error.to_string().contains("sess-2.json"), "{error}");
+    assert!(open("sess-3").unwrap_err().is_damage());
 }

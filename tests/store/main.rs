@@ -57,6 +57,7 @@ suite! {
         an_object_of_another_kind_is_named,
         a_blob_is_read_up_to_a_bound,
         inboxes_are_apart_from_domains_and_each_other,
+        sessions_are_apart_from_domains_and_inboxes,
         names_of_every_kind_come_back,
         looking_up_a_path_never_fails_for_what_is_not_there,
     ]
@@ -68,6 +69,7 @@ suite! {
         a_published_version_is_read_where_the_current_one_differs,
         a_newer_format_is_refused,
         a_realm_without_its_file_is_damaged,
+        a_session_that_cannot_be_read_hides_no_other,
     ]
 }
 

@@ -95,6 +95,21 @@ pub fn inboxes_are_apart_from_domains_and_each_other(store: &dyn Store) {
     assert_eq!(store.domains().unwrap(), []);
 }
 
+pub fn sessions_are_apart_from_domains_and_inboxes(store: &dyn Store) {
+    let path = layout::session(&name("sess-1a"));
+    for repo in ["web", "Web2", "0"] {
+        let at = StoreRef::Sessions(name(repo));
+        assert_eq!(store.tip(&at).unwrap(), None);
+        commit(store, &at, [put(path.clone(), repo)]);
+        assert_eq!(text(store, &at, "sess-1a.json").as_deref(), Some(repo));
+        assert!(!at.is_local(), "it travels, so it is written as durably as the realm");
+        assert_eq!(at.lock_name(), format!("_sessions-{repo}"));
+    }
+    let listed: Vec<_> = store.sessions().unwrap().into_iter().map(|(repo, _)| repo.to_string()).collect();
+    assert_eq!(listed, ["0", "Web2", "web"]);
+    assert_eq!((store.domains().unwrap(), store.inboxes().unwrap()), (vec![], vec![]));
+}
+
 pub fn names_of_every_kind_come_back(store: &dyn Store) {
     let long = "n".repeat(64);
     let names = ["a", "0", "A.b_c-d", "HEAD", "locks", "a.json", "packed-refs", "1.0.0", long.as_str()];

@@ -208,3 +208,13 @@ fn inbox_mark() {
 fn init() {
     Command { repo: "joiner", arguments: &["init", "--realm", "new"], done: None }.walk();
 }
+
+#[test]
+fn session_start() {
+    Command { repo: "aperture", arguments: &["session", "start", "--rfc", "rfc-0042"], done: None }.walk();
+}
+
+#[test]
+fn session_stop() {
+    Command { repo: "fungal", arguments: &["session", "stop"], done: Some("there is no session") }.walk();
+}

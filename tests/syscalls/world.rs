@@ -16,6 +16,9 @@ pub type State = BTreeMap<String, String>;
 /// The files besides the stores' own that the walked commands write.
 const FILES: [&str; 3] = ["blue/config", "joiner/.blue/config.yaml", "joiner/.git/hooks/post-commit"];
 
+/// The repositories that are in sessions for a while.
+const AT_WORK: [&str; 2] = ["aperture", "fungal"];
+
 /// The world. It always lies at the same path, because paths are recorded in it.
 pub struct World {
     /// Its variables.
@@ -24,7 +27,7 @@ pub struct World {
 
 impl World {
     /// Makes it: `aperture` has a commit that publishes a new version, `fungal` has not been told
-    /// of the one before, and `joiner` is in no realm yet.
+    /// of the one before and is in a session, and `joiner` is in no realm yet.
     pub fn new() -> Self {
         let mut sandbox = Sandbox::new();
         let top = sandbox.path();
@@ -45,6 +48,7 @@ impl World {
         world.commit("1.0.0");
         world.blue("aperture", &["contract", "publish"]);
         world.commit("1.1.0");
+        world.blue("fungal", &["session", "start"]);
         // Examples of hooks, which would be copied for every case.
         std::fs::remove_dir_all(world.stores()[0].join("hooks")).unwrap();
         world.copy("world", "seed");
@@ -115,7 +119,18 @@ impl World {
             Some(((*file).to_owned(), text))
         });
         state.extend(files);
+        state.extend(AT_WORK.map(|repo| (format!("session of {repo}"), self.session(repo))));
         state
+    }
+
+    /// Returns the session that a work tree is in. A file that names one which is over, or was never
+    /// there, is as good as none.
+    fn session(&self, repo: &str) -> String {
+        let mark = std::fs::read_to_string(self.folder(repo).join(".git/blue-session")).unwrap_or_default();
+        let id = mark.split(' ').next().unwrap_or_default().to_owned();
+        let file = format!("refs/blue/sessions/{repo}:{id}.json");
+        let is_open = |store: &PathBuf| self.sandbox.try_git(store, &["cat-file", "-e", &file]).status.success();
+        if !id.is_empty() && self.stores().iter().any(is_open) { id } else { "none".into() }
     }
 
     /// Returns every tree that a ref of the present state ever had, by the ref's name in a state.

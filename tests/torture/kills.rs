@@ -30,6 +30,12 @@ impl World {
         text(&json["contract"]["version"]).to_owned()
     }
 
+    /// Returns how many sessions there are that nobody ended.
+    fn sessions(&self) -> serde_json::Value {
+        let json: serde_json::Value = serde_json::from_str(&self.blue(&["session", "list", "--json"])).unwrap();
+        json["total"].clone()
+    }
+
     fn commit_version(&self, number: usize) -> String {
         let version = format!("1.{number}.0");
         let file = self.code().join(".blue/contracts/s3/paths.yaml");
@@ -56,7 +62,7 @@ fn a_killed_process_leaves_nothing_to_repair() {
         let round = rounds;
         assert!(round <= 10 * wanted, "hardly a process is slow enough to be killed");
         let after = Duration::from_micros(random.below(45_000));
-        killed += usize::from(match round % 4 {
+        killed += usize::from(match round % 6 {
             0 => {
                 let next = world.commit_version(round);
                 let was_killed = world.kill(&["contract", "publish"], after);
@@ -80,6 +86,19 @@ fn a_killed_process_leaves_nothing_to_repair() {
             2 => {
                 let was_killed = world.kill(&["status"], after);
                 world.blue(&["status"]);
+                was_killed
+            }
+            3 => {
+                let was_killed = world.kill(&["session", "start"], after);
+                world.blue(&["session", "start"]);
+                assert_eq!(world.sessions(), 1, "there is none that nothing leads to");
+                was_killed
+            }
+            4 => {
+                let was_killed = world.kill(&["session", "stop"], after);
+                let again = world.try_blue(&["session", "stop"]);
+                assert!(matches!(again.status.code(), Some(0 | 1)), "{again:?}");
+                assert_eq!(world.sessions(), 0);
                 was_killed
             }
             _ => {

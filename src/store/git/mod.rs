@@ -31,9 +31,12 @@ pub use watch::Watch;
 
 use super::{
     Cache, Change, CommitInfo, Entry, Lease, Objects, Store, StoreError, StoreRef,
-    layout::{DOMAINS, INBOXES},
+    layout::{DOMAINS, INBOXES, SESSIONS},
 };
-use crate::model::{name::DomainName, oid::Oid};
+use crate::model::{
+    name::{DomainName, RepoName},
+    oid::Oid,
+};
 
 /// How a store waits.
 #[derive(Debug, Clone, Copy)]
@@ -125,6 +128,11 @@ impl Store for GitStore {
 
     fn cache_folder(&self) -> Option<PathBuf> {
         self.cache.as_ref().map(cache::FileCache::folder)
+    }
+
+    fn sessions(&self) -> Result<Vec<(RepoName, Oid)>, StoreError> {
+        let named = |(name, tip): (String, Oid)| Some((name.strip_prefix(SESSIONS)?.parse().ok()?, tip));
+        Ok(refs::below(&self.repo, SESSIONS)?.found.into_iter().filter_map(named).collect())
     }
 
     fn broken_refs(&self) -> Result<Vec<String>, StoreError> {

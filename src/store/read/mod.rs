@@ -66,7 +66,7 @@ pub fn file<T: DeserializeOwned>(
 }
 
 /// Returns the document, or what is wrong with what is stored.
-fn decode<T: DeserializeOwned>(store: &dyn Store, entry: &Entry) -> Result<Result<T, String>, StoreError> {
+pub(super) fn decode<T: DeserializeOwned>(store: &dyn Store, entry: &Entry) -> Result<Result<T, String>, StoreError> {
     if entry.kind != EntryKind::Blob {
         return Ok(Err("it is not a file".into()));
     }

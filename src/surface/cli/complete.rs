@@ -33,6 +33,7 @@ enum Kind {
     Import,
     Version,
     Notification,
+    Rfc,
     File,
     Folder,
     /// Whatever its user thinks of.
@@ -52,6 +53,7 @@ const KINDS: &[(&str, Kind)] = &[
     ("V1", Kind::Version),
     ("V2", Kind::Version),
     ("ID", Kind::Notification),
+    ("RFC", Kind::Rfc),
     ("FILE", Kind::File),
     ("PATH", Kind::File),
     ("DIR", Kind::Folder),
@@ -261,6 +263,7 @@ impl<'a> Line<'a> {
                 None => Ok(Vec::new()),
             },
             Kind::Notification => names::notifications(ctx),
+            Kind::Rfc => names::rfcs(ctx),
             Kind::File | Kind::Folder | Kind::Free => Ok(Vec::new()),
         }
     }

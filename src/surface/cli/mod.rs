@@ -13,6 +13,7 @@ mod output;
 mod pager;
 mod progress;
 mod realm;
+mod session;
 mod text;
 mod topology;
 mod upkeep;
@@ -94,6 +95,9 @@ enum Command {
     /// Contracts: what they say, and changing them
     #[command(subcommand)]
     Contract(contract::Command),
+    /// Stretches of work, and what came of them
+    #[command(subcommand)]
+    Session(session::Command),
     /// What other repositories changed
     #[command(subcommand)]
     Notifications(notifications::Command),
@@ -150,7 +154,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         return output.error(&OpError::cannot("no-folder", message));
     }
     if let Command::Complete { words } = &cli.command {
-        let _ = output.write_plainly(&complete::offer(env, words));
+        let _ = output.write_plainly(&complete::offer(env.without_cache(), words));
         return 0;
     }
     if let Command::Hook { event, arguments } = &cli.command {
@@ -169,6 +173,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         }
         let verdict = dispatch(&ctx, cli.command, realm, output)?;
         if operation.is_some_and(|operation| operation.writes) {
+            ops::session::touch(&ctx);
             super::background::pack_if_due(&ctx);
         }
         Ok(verdict)
@@ -234,6 +239,7 @@ fn dispatch(
         Command::Check(arguments) => arguments.run(ctx, output),
         Command::Realm(command) => command.run(ctx, output),
         Command::Contract(command) => command.run(ctx, output),
+        Command::Session(command) => command.run(ctx, output),
         Command::Notifications(command) => command.run(ctx, output),
         Command::Hooks(command) => command.run(ctx, output),
         Command::Gc(arguments) => arguments.run(ctx, output),

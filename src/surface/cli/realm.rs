@@ -5,6 +5,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::{
     Names, Page, Verdict, admin, notifications,
     output::{Delivery, Output},
+    session,
     text::{Look, Text, Word, look, plain},
     topology,
 };
@@ -75,11 +76,18 @@ impl Status {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         let page = self.page.request();
         let request = realm_status::Request { page, catch_up: !self.peek, ..Default::default() };
-        let (answer, receipt) = realm_status::run(ctx, &request)?;
+        let (mut answer, receipt) = realm_status::run(ctx, &request)?;
+        if !output.json {
+            // A person who wants no sessions would read it every day.
+            answer.next_steps.retain(|step| step != realm_status::START_A_SESSION);
+        }
         let delivery = output.answer(&answer, render_status)?;
         // Marked only now: what was not read is told again.
         if let (false, Delivery::Done, Ok(acting)) = (self.peek, delivery, ctx.acting()) {
             inbox::record(acting.store, acting.repo, &pending::person(), &receipt, &ctx.env.now_here())?;
+        }
+        if !self.peek {
+            ops::session::touch(ctx);
         }
         Ok(Verdict::Yes)
     }
@@ -133,6 +141,7 @@ fn render_status(body: &RealmStatus, text: &mut Text) {
         text.heading("your imports");
         text.table("  ", &body.imports.iter().map(import).collect::<Vec<_>>());
     }
+    session::render(&body.sessions, body.more_sessions, text);
     if !body.unreadable.is_empty() {
         text.heading("unreadable");
         for line in &body.unreadable {

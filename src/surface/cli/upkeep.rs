@@ -33,6 +33,7 @@ fn render_gc(body: &wire::Gc, text: &mut Text) {
         ("loose objects", format!("{} -> {}", body.loose_objects_before, body.loose_objects_after)),
         ("notifications forgotten", body.forgotten_notifications.to_string()),
         ("readers forgotten", body.forgotten_readers.len().to_string()),
+        ("sessions forgotten", body.forgotten_sessions.to_string()),
     ];
     text.table("", &rows.map(|(what, value)| vec![plain(what), plain(value)]));
 }

@@ -1,0 +1,267 @@
+//! A session: one stretch of work in one work tree of a repository.
+
+use std::{collections::BTreeMap, fmt, str::FromStr};
+
+use jiff::{SignedDuration, Timestamp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    hash,
+    name::{ContractRef, DomainName, RepoName, RfcName},
+    oid::Oid,
+    text::as_text,
+};
+
+/// After how many hours without activity a session is stale.
+const STALE_HOURS: i64 = 24;
+/// For how many hours one that is over is kept: 30 days.
+const KEPT_HOURS: i64 = 30 * 24;
+/// How many minutes old a recorded activity may be before it is recorded anew.
+const ACTIVITY_MINUTES: i64 = 5;
+/// Most hex digits of an id.
+const MAX_DIGITS: usize = 32;
+
+/// Names a session: `sess-` and lower-case hex digits.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SessionId(Box<str>);
+
+/// Says that a text is not a session's id.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not a session's id: sess- and up to 32 lower-case hex digits are")]
+pub struct SessionIdError(String);
+
+impl SessionId {
+    /// Returns an id that differs with every part: where it starts, when, and by what chance.
+    pub fn of(parts: &[&str]) -> Self {
+        Self(format!("sess-{}", hash::short_id(parts)).into())
+    }
+}
+
+impl FromStr for SessionId {
+    type Err = SessionIdError;
+
+    fn from_str(text: &str) -> Result<Self, SessionIdError> {
+        let is_digit = |c: char| matches!(c, '0'..='9' | 'a'..='f');
+        match text.strip_prefix("sess-") {
+            Some(digits) if (1..=MAX_DIGITS).contains(&digits.len()) && digits.chars().all(is_digit) => {
+                Ok(Self(text.into()))
+            }
+            _ => Err(SessionIdError(text.chars().take(80).collect())),
+        }
+    }
+}
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+as_text!(SessionId, pattern "^sess-[0-9a-f]{1,32}$");
+
+/// A session: what `<id>.json` says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Session {
+    /// Its id.
+    pub id: SessionId,
+    /// The repository.
+    pub repo: RepoName,
+    /// When it was started.
+    pub started_at: Timestamp,
+    /// When something was done in it last, to a few minutes.
+    pub last_activity: Timestamp,
+    /// What is worked on.
+    #[serde(default)]
+    pub active_rfc: Option<RfcName>,
+    /// The domains of the repository as they were when it started: their trees. Empty once it has
+    /// ended.
+    #[serde(default)]
+    pub start: BTreeMap<DomainName, Oid>,
+    /// How it ended; none while it goes on.
+    #[serde(default)]
+    pub ended: Option<Ended>,
+}
+
+/// How a session ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ended {
+    /// When.
+    pub at: Timestamp,
+    /// What came of it.
+    pub work: Work,
+}
+
+/// What a session is about, and what came of it so far.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Work {
+    /// The domains that the repository takes part in.
+    pub active_domains: Vec<DomainName>,
+    /// The repository's own contracts that are not as they were at the start.
+    pub contracts_modified: Vec<ContractRef>,
+    /// The contracts of others that it imports.
+    pub contracts_watched: Vec<ContractRef>,
+    /// Those of them that are not as they were at the start.
+    pub contracts_changed: Vec<ContractRef>,
+}
+
+/// Where a session is in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// It goes on.
+    Active,
+    /// Nobody ended it, and nothing was done in it for a day.
+    Stale,
+    /// It is over.
+    Ended,
+}
+
+impl Session {
+    /// Returns where it is in its life.
+    pub fn state(&self, now: Timestamp) -> State {
+        match self.ended {
+            Some(_) => State::Ended,
+            None if is_older(self.last_activity, now, SignedDuration::from_hours(STALE_HOURS)) => State::Stale,
+            None => State::Active,
+        }
+    }
+
+    /// Returns when it ended, or would have ended: of a stale one, what was done last was its end.
+    pub fn end(&self, now: Timestamp) -> Timestamp {
+        match (&self.ended, self.state(now)) {
+            (Some(ended), _) => ended.at,
+            (None, State::Stale) => self.last_activity,
+            (None, _) => now.max(self.started_at),
+        }
+    }
+
+    /// Returns whether activity at this moment is to be recorded.
+    pub fn is_activity_due(&self, now: Timestamp) -> bool {
+        let is_old = is_older(self.last_activity, now, SignedDuration::from_mins(ACTIVITY_MINUTES));
+        is_old && self.state(now) == State::Active
+    }
+
+    /// Returns whether it was over so long ago that nobody needs to know it any more.
+    pub fn is_forgotten(&self, now: Timestamp) -> bool {
+        let is_over = self.state(now) != State::Active;
+        is_over && is_older(self.end(now), now, SignedDuration::from_hours(KEPT_HOURS))
+    }
+
+    /// Returns it as it is once it has ended with this work.
+    #[must_use]
+    pub fn ended(self, now: Timestamp, work: Work) -> Self {
+        let at = self.end(now);
+        Self { ended: Some(Ended { at, work }), start: BTreeMap::new(), ..self }
+    }
+}
+
+/// Returns the time between two moments as people say it: `2h 15m`.
+pub fn duration(from: Timestamp, to: Timestamp) -> String {
+    let minutes = to.duration_since(from).as_mins().max(0);
+    let parts = [(minutes / (24 * 60), 'd'), (minutes / 60 % 24, 'h'), (minutes % 60, 'm')];
+    let said: Vec<_> = parts.iter().filter(|(n, _)| *n > 0).map(|(n, unit)| format!("{n}{unit}")).collect();
+    if said.is_empty() { "0m".into() } else { said.join(" ") }
+}
+
+fn is_older(at: Timestamp, now: Timestamp, than: SignedDuration) -> bool {
+    now.duration_since(at) >= than
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn at(hours: i64, minutes: i64) -> Timestamp {
+        let start: Timestamp = "2026-01-24T10:00:00Z".parse().unwrap();
+        start + SignedDuration::from_mins(hours * 60 + minutes)
+    }
+
+    fn session() -> Session {
+        Session {
+            id: "sess-18f5a2b3c4d".parse().unwrap(),
+            repo: "blue".parse().unwrap(),
+            started_at: at(0, 0),
+            last_activity: at(1, 0),
+            active_rfc: None,
+            start: [("s3".parse().unwrap(), "12".repeat(20).parse().unwrap())].into(),
+            ended: None,
+        }
+    }
+
+    #[test]
+    fn a_day_without_activity_is_stale() {
+        assert_eq!(session().state(at(0, 0)), State::Active);
+        assert_eq!(session().state(at(24, 59)), State::Active);
+        assert_eq!(session().state(at(25, 0)), State::Stale);
+        assert_eq!(session().ended(at(2, 0), Work::default()).state(at(99, 0)), State::Ended);
+    }
+
+    #[test]
+    fn a_stale_one_ended_with_what_was_done_last() {
+        assert_eq!(session().end(at(2, 15)), at(2, 15));
+        assert_eq!(session().end(at(100, 0)), at(1, 0));
+        // A clock that was set back ends nothing before it began.
+        assert_eq!(session().end(at(-3, 0)), at(0, 0));
+        let ended = session().ended(at(2, 15), Work::default());
+        assert_eq!((ended.end(at(99, 0)), ended.start.len()), (at(2, 15), 0));
+    }
+
+    #[test]
+    fn activity_is_due_every_five_minutes_and_wakes_nothing() {
+        assert!(!session().is_activity_due(at(1, 4)));
+        assert!(session().is_activity_due(at(1, 5)));
+        assert!(!session().is_activity_due(at(25, 0)), "it is stale");
+        assert!(!session().ended(at(2, 0), Work::default()).is_activity_due(at(3, 0)));
+        assert!(!session().is_activity_due(at(-5, 0)), "the clock was set back");
+    }
+
+    #[test]
+    fn thirty_days_after_its_end_it_is_forgotten() {
+        let day = 24;
+        assert!(!session().is_forgotten(at(1 + 30 * day - 1, 0)));
+        assert!(session().is_forgotten(at(1 + 30 * day, 0)), "a stale one as well");
+        let ended = session().ended(at(10, 0), Work::default());
+        assert!(!ended.is_forgotten(at(9 + 30 * day, 0)) && ended.is_forgotten(at(10 + 30 * day, 0)));
+    }
+
+    #[test]
+    fn durations_are_said_as_people_say_them() {
+        for (hours, minutes, said) in [
+            (2, 15, "2h 15m"),
+            (0, 45, "45m"),
+            (2, 0, "2h"),
+            (0, 0, "0m"),
+            (49, 5, "2d 1h 5m"),
+            (24, 0, "1d"),
+            (-1, 0, "0m"),
+        ] {
+            assert_eq!(duration(at(0, 0), at(hours, minutes)), said);
+        }
+    }
+
+    #[test]
+    fn an_id_is_hex_digits_behind_its_prefix() {
+        let long = format!("sess-{}", "a".repeat(33));
+        for text in ["", "sess-", "sess-A", "sess-g", "sess-1/../2", "18f5", "sess-1\n", &long] {
+            assert!(text.parse::<SessionId>().is_err(), "{text:?} was accepted");
+        }
+        let id = SessionId::of(&["1", "2026"]);
+        assert_eq!(id.to_string().parse(), Ok(id.clone()));
+        assert_ne!(id, SessionId::of(&["2", "2026"]));
+    }
+
+    proptest! {
+        #[test]
+        fn a_session_is_in_one_state_at_every_moment(hours in -1000i64..2000) {
+            let now = at(hours, 0);
+            let session = session();
+            prop_assert!(session.end(now) >= session.started_at);
+            prop_assert!(!(session.is_activity_due(now) && session.is_forgotten(now)));
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! `session_stop`: end the session of this work tree, and say what came of it.
+
+use super::{
+    Operation,
+    ctx::{Acting, Ctx},
+    session, session_mark, session_work,
+};
+use crate::{
+    error::OpError,
+    model::session::{Session, SessionId, duration},
+    store::{StoreRef, git::code::CodeRepo, sessions, write::write},
+    wire::{Answer, SessionStop, SessionSummary},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::write::<SessionStop>(
+    "session_stop",
+    &["session", "stop"],
+    "End the session of this work tree, with a summary",
+);
+
+/// Ends it.
+///
+/// # Errors
+/// Where there is none, or the store cannot be written: it goes on then.
+pub fn run(ctx: &Ctx) -> Result<Answer<SessionStop>, OpError> {
+    let acting = ctx.acting()?;
+    let code = ctx.code()?;
+    let author = ctx.signature()?;
+    let at = StoreRef::Sessions(acting.repo.clone());
+    let mut over: Option<(Session, Vec<String>)> = None;
+    write(acting.store, &at, |tip| {
+        let Some(id) = session_mark::of(code, acting) else {
+            return Err(none(None));
+        };
+        let held = tip.map(|tip| sessions::open_at(acting.store, acting.repo, &id, &tip)).transpose()?.flatten();
+        let Some(held) = held else {
+            forget(code, acting, &id);
+            return Err(none(Some(&id)));
+        };
+        let (work, unreadable) = session_work::since(acting.store, &held)?;
+        let ended = held.ended(ctx.env.now(), work);
+        let change = session::change(acting, format!("end {id}"), Some(&id), session::over(&ended).into(), &author);
+        over = Some((ended, unreadable));
+        Ok(Some(change))
+    })?;
+    let (ended, unreadable) = over.unwrap_or_else(|| unreachable!("it was decided"));
+    // Under the lock again: whoever starts the next session here remembers that one under it. What
+    // cannot be forgotten names a session that is over, which is the same as none.
+    if let Ok(_lease) = acting.store.lock(&at) {
+        forget(code, acting, &ended.id);
+    }
+    let end = ended.end(ctx.env.now());
+    let message = format!("Session ended after {}", duration(ended.started_at, end));
+    let summary = SessionSummary::new(acting.realm, &ended, end, unreadable);
+    Ok(Answer::new(SessionStop { message, summary }).next("git blue session start: begin another one when ready"))
+}
+
+/// Forgets this session, unless another one was started here meanwhile.
+fn forget(code: &CodeRepo, acting: Acting<'_>, id: &SessionId) {
+    if session_mark::of(code, acting).as_ref() == Some(id) {
+        let _ = session_mark::remove(code);
+    }
+}
+
+fn none(was: Option<&SessionId>) -> OpError {
+    let message = match was {
+        None => "there is no session in this work tree".to_owned(),
+        Some(id) => format!("there is no session in this work tree: {id} is over already"),
+    };
+    OpError::no("no-session", message).next("git blue session start")
+}

@@ -1,0 +1,105 @@
+//! Reading sessions. One that cannot be read becomes damage with its name, and hides no other.
+
+use super::{Store, StoreError, StoreRef, TreePath, layout, read};
+use crate::model::{
+    name::RepoName,
+    oid::Oid,
+    session::{Session, SessionId},
+    view::{Damage, Subject},
+};
+
+/// Which sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    /// Those that nobody ended.
+    Open,
+    /// Those that are over.
+    Ended,
+}
+
+impl Which {
+    fn path(self, id: &SessionId) -> TreePath {
+        match self {
+            Self::Open => layout::session(id),
+            Self::Ended => layout::ended_session(id),
+        }
+    }
+}
+
+/// Returns the open session of that id, or `None` where there is none.
+///
+/// # Errors
+/// Where it, or what leads to it, cannot be read.
+pub fn open(store: &dyn Store, repo: &RepoName, id: &SessionId) -> Result<Option<Session>, StoreError> {
+    let within = StoreRef::Sessions(repo.clone());
+    match store.tip(&within)? {
+        Some(tip) => open_at(store, repo, id, &tip),
+        None => Ok(None),
+    }
+}
+
+/// Returns the open session of that id as it was at the commit `tip`.
+///
+/// # Errors
+/// Where it, or what leads to it, cannot be read.
+pub fn open_at(store: &dyn Store, repo: &RepoName, id: &SessionId, tip: &Oid) -> Result<Option<Session>, StoreError> {
+    let (within, path) = (StoreRef::Sessions(repo.clone()), Which::Open.path(id));
+    let Some(session) = read::file::<Session>(store, &within, &store.commit(tip)?.tree, &path)? else {
+        return Ok(None);
+    };
+    match misplaced(&session, repo, id, Which::Open) {
+        Some(problem) => Err(StoreError::Damaged { what: format!("{within}:{path}"), problem }),
+        None => Ok(Some(session)),
+    }
+}
+
+/// Returns the sessions of a repository at the commit `tip`, by id, and what could not be read.
+///
+/// # Errors
+/// Where reading fails for another reason than damage.
+pub fn at(
+    store: &dyn Store,
+    repo: &RepoName,
+    tip: &Oid,
+    which: Which,
+) -> Result<(Vec<Session>, Vec<Damage>), StoreError> {
+    let within = StoreRef::Sessions(repo.clone());
+    let (mut found, mut damage) = (Vec::new(), Vec::new());
+    let mut damaged = |file: String, problem| damage.push(Damage { file, subject: Subject::Other, problem });
+    let entries = store.commit(tip).and_then(|commit| match which {
+        Which::Open => store.entries(&commit.tree),
+        Which::Ended => read::folder(store, &commit.tree, layout::ENDED),
+    });
+    let entries = match entries {
+        Ok(entries) => entries,
+        Err(error) if error.is_damage() => {
+            damaged(within.to_string(), error.to_string());
+            Vec::new()
+        }
+        Err(error) => return Err(error),
+    };
+    for entry in entries.iter().filter(|entry| which == Which::Ended || entry.name != layout::ENDED) {
+        let Some(id) = layout::stem::<SessionId>(&entry.name) else {
+            damaged(format!("{within}:{}", entry.name), "its name is not ID.json".into());
+            continue;
+        };
+        let read = read::decode::<Session>(store, entry)?;
+        let read = read.and_then(|session| match misplaced(&session, repo, &id, which) {
+            Some(problem) => Err(problem),
+            None => Ok(session),
+        });
+        match read {
+            Ok(session) => found.push(session),
+            Err(problem) => damaged(format!("{within}:{}", which.path(&id)), problem),
+        }
+    }
+    Ok((found, damage))
+}
+
+/// Whether a file lies where another session's belongs.
+fn misplaced(session: &Session, repo: &RepoName, id: &SessionId, which: Which) -> Option<String> {
+    if session.id != *id || session.repo != *repo {
+        return Some(format!("it is {} of {}", session.id, session.repo));
+    }
+    (session.ended.is_some() != (which == Which::Ended)).then(|| "it lies where it does not belong".into())
+}

@@ -1,0 +1,181 @@
+//! `git blue session …`.
+
+use clap::{Args, Subcommand};
+use jiff::Timestamp;
+
+use super::{
+    Page, Verdict,
+    output::Output,
+    realm::render_cursor,
+    text::{Look, Text, Word, look, plain},
+};
+use crate::{
+    error::OpError,
+    model::{
+        name::RfcName,
+        session::{State, Work},
+    },
+    ops::{self, ctx::Ctx, session, session_list, session_start, session_status, session_stop},
+    wire::{SessionInfo, SessionLine, SessionList, SessionStart, SessionStatus, SessionStop},
+};
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    #[command(about = ops::session_start::OPERATION.summary)]
+    Start(Start),
+    #[command(about = ops::session_status::OPERATION.summary)]
+    Status,
+    #[command(about = ops::session_list::OPERATION.summary)]
+    List(List),
+    #[command(about = ops::session_stop::OPERATION.summary)]
+    Stop,
+}
+
+#[derive(Debug, Args)]
+pub struct Start {
+    /// What is worked on, as branches are named
+    #[arg(long, value_name = "RFC")]
+    rfc: Option<RfcName>,
+}
+
+#[derive(Debug, Args)]
+pub struct List {
+    /// Also those that ended in the last 30 days
+    #[arg(long)]
+    ended: bool,
+    #[command(flatten)]
+    page: Page,
+}
+
+impl Command {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        match self {
+            Self::Start(Start { rfc }) => {
+                output.answer(&session_start::run(ctx, &session_start::Request { rfc })?, render_start)?;
+            }
+            Self::Status => {
+                output.answer(&session_status::run(ctx)?, render_status)?;
+                session::touch(ctx);
+            }
+            Self::List(List { ended, page }) => {
+                let request = session_list::Request { ended, page: page.request() };
+                output.answer(&session_list::run(ctx, &request)?, render_list)?;
+                session::touch(ctx);
+            }
+            Self::Stop => {
+                output.answer(&session_stop::run(ctx)?, render_stop)?;
+            }
+        }
+        Ok(Verdict::Yes)
+    }
+}
+
+fn render_start(body: &SessionStart, text: &mut Text) {
+    text.line(&[plain(&body.message)]);
+    render_info(&body.session, text);
+}
+
+fn render_status(body: &SessionStatus, text: &mut Text) {
+    match &body.session {
+        Some(session) => render_info(session, text),
+        None => drop(text.line(&[plain("no session in this work tree")])),
+    }
+    render_unreadable(&body.unreadable, text);
+}
+
+fn render_info(session: &SessionInfo, text: &mut Text) {
+    let mut rows = vec![
+        vec![plain("session"), look(&session.id, Look::Commit), state(session.state)],
+        vec![plain("since"), plain(moment(session.started_at))],
+    ];
+    if session.state == State::Stale {
+        rows.push(vec![plain("until"), plain(moment(session.last_activity))]);
+    }
+    rows.extend(session.active_rfc.as_ref().map(|rfc| vec![plain("rfc"), plain(rfc)]));
+    rows.extend(work(&session.work));
+    text.table("", &rows);
+}
+
+fn render_stop(body: &SessionStop, text: &mut Text) {
+    text.line(&[plain(&body.message)]);
+    let mut rows = vec![vec![plain("session"), look(&body.summary.id, Look::Commit)]];
+    rows.extend(body.summary.active_rfc.as_ref().map(|rfc| vec![plain("rfc"), plain(rfc)]));
+    rows.extend(work(&body.summary.work));
+    text.table("", &rows);
+    render_unreadable(&body.summary.unreadable, text);
+}
+
+fn work(work: &Work) -> Vec<Vec<Word>> {
+    let names = |names: &[crate::model::name::ContractRef]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let domains = work.active_domains.iter().map(ToString::to_string).collect();
+    let rows = [
+        ("domains", domains),
+        ("modified", names(&work.contracts_modified)),
+        ("watched", names(&work.contracts_watched)),
+        ("changed", names(&work.contracts_changed)),
+    ];
+    let said = rows.into_iter().filter(|(_, names)| !names.is_empty());
+    said.map(|(what, names)| vec![plain(what), plain(names.join(", "))]).collect()
+}
+
+fn render_list(body: &SessionList, text: &mut Text) {
+    if body.sessions.is_empty() && body.unreadable.is_empty() {
+        text.line(&[plain("no sessions")]);
+    }
+    render_lines("", &body.sessions, text);
+    render_unreadable(&body.unreadable, text);
+    render_cursor(body.next_cursor.as_deref(), text);
+}
+
+/// Sessions of the realm as `status` shows them.
+pub fn render(sessions: &[SessionLine], more: usize, text: &mut Text) {
+    if sessions.is_empty() {
+        return;
+    }
+    text.heading("sessions");
+    render_lines("", sessions, text);
+    if more > 0 {
+        text.line(&[plain("  and"), plain(more), plain("more: git blue session list")]);
+    }
+}
+
+fn render_lines(indent: &str, sessions: &[SessionLine], text: &mut Text) {
+    let rows = sessions.iter().map(|session| {
+        let (mark, shown) = if session.is_current { ("*", Look::Green) } else { (" ", Look::Plain) };
+        let since = moment(session.started_at);
+        let when = match (session.state, session.ended_at) {
+            (State::Active, _) => format!("since {since}"),
+            (_, ended_at) => format!("{since} to {}", moment(ended_at.unwrap_or(session.last_activity))),
+        };
+        let mut row = vec![
+            look(format!("{mark} {}", session.repo), shown),
+            look(&session.id, Look::Commit),
+            state(session.state),
+            look(when, Look::Dim),
+        ];
+        row.extend(session.active_rfc.as_ref().map(plain));
+        row
+    });
+    text.table(indent, &rows.collect::<Vec<_>>());
+}
+
+fn state(state: State) -> Word {
+    match state {
+        State::Active => look("active", Look::Green),
+        State::Stale => look("stale", Look::Yellow),
+        State::Ended => look("ended", Look::Dim),
+    }
+}
+
+fn render_unreadable(lines: &[String], text: &mut Text) {
+    if !lines.is_empty() {
+        text.heading("unreadable");
+        for line in lines {
+            text.line(&[plain(" "), look(line, Look::Red)]);
+        }
+    }
+}
+
+fn moment(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%d %H:%M").to_string()
+}
