@@ -3,6 +3,7 @@
 CARGO ?= cargo
 PREFIX ?= $(HOME)/.local
 DESTDIR ?=
+PEERS = $(abspath $(or $(GIT_BLUE_PEERS),target/peers))
 TARGET = $(or $(CARGO_TARGET_DIR),target)
 
 .DEFAULT_GOAL := help
@@ -31,10 +32,12 @@ peers: ## Install what the peer suites need besides strace, below target/
 test-peers: ## Run the suites that need other programs installed
 	@for program in strace zsh fish man mandoc dot; do command -v $$program >/dev/null || { \
 		echo "$$program is missing: apt-get install strace zsh fish man-db mandoc graphviz" >&2; exit 1; }; done
+	@test -x "$(PEERS)/py/bin/python" && test -x "$(PEERS)/node_modules/.bin/mcp-inspector" || \
+		{ echo "other people's MCP clients are missing below $(PEERS): .ci/run installs them" >&2; exit 1; }
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
-		set -x; $(CARGO) nextest run --locked --features peers --test syscalls --test shells --test hook_managers --success-output final; \
+		set -x; $(CARGO) nextest run --locked --features peers --test syscalls --test shells --test mcp_peers --test hook_managers --success-output final; \
 	else \
-		set -x; $(CARGO) test --locked --features peers --test syscalls --test shells --test hook_managers -- --nocapture; \
+		set -x; $(CARGO) test --locked --features peers --test syscalls --test shells --test mcp_peers --test hook_managers -- --nocapture; \
 	fi
 
 torture: ## Many processes, ten thousand changes, two hundred kills, every system call (half an hour)

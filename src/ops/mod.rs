@@ -56,6 +56,8 @@ pub mod session_status;
 pub mod session_stop;
 pub mod session_upkeep;
 pub mod session_work;
+pub mod stand;
+pub mod tell;
 mod times;
 pub mod unpublished;
 pub mod url;

@@ -353,10 +353,10 @@ fn told_to(world: &World, reader: &str) -> usize {
     let env = git_blue::env::Env::sealed(world.path("access"), vars.collect::<Vec<_>>());
     let ctx = git_blue::app::ctx(env, None).unwrap();
     let reader = reader.parse().unwrap();
-    let request = realm_status::Request { reader, catch_up: true, ..realm_status::Request::default() };
+    let request = realm_status::Request { reader: Some(reader), catch_up: true, ..realm_status::Request::default() };
     let (answer, receipt) = realm_status::run(&ctx, &request).unwrap();
     let acting = ctx.acting().unwrap();
-    inbox::record(acting.store, acting.repo, &request.reader, &receipt, &ctx.env.now_here()).unwrap();
+    inbox::record(acting.store, acting.repo, request.reader.as_ref().unwrap(), &receipt, &ctx.env.now_here()).unwrap();
     answer.body.notifications.len()
 }
 
