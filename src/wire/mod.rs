@@ -30,11 +30,11 @@ pub use hooks::{HookState, HooksAnswer};
 pub use notification::{
     Notification, NotificationFilter, NotificationSummary, NotificationsAck, NotificationsList, State, VersionChange,
 };
-pub use page::{PageRequest, page};
+pub use page::{DEFAULT_LIMIT, PageRequest, page};
 pub use publish::{ContractPublish, Published};
 pub use realm::{
     DomainBinding, DomainContract, DomainStatus, ImportStatus, LogEntry, RealmLine, RealmList, RealmLog, RealmStatus,
-    RepoLine, Role,
+    RepoLine, Role, Unpublished,
 };
 pub use session::{SessionInfo, SessionLine, SessionList, SessionStart, SessionStatus, SessionStop, SessionSummary};
 pub use topology::{ContractTopology, DomainTopology, ImportTopology, RealmTopology};

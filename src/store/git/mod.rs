@@ -16,6 +16,7 @@ mod moving;
 mod objects;
 mod refs;
 mod upkeep;
+mod watch;
 
 use std::{
     path::{Path, PathBuf},
@@ -23,9 +24,10 @@ use std::{
 };
 
 pub use create::create;
-pub use git_command::git_version;
+pub use git_command::{GUARD, git_version, numbers};
 pub use journal::parse as noted;
 pub use upkeep::LockFile;
+pub use watch::Watch;
 
 use super::{
     Cache, Change, CommitInfo, Entry, Lease, Objects, Store, StoreError, StoreRef,
@@ -126,6 +128,10 @@ impl Store for GitStore {
     fn inboxes(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
         let named = |(name, tip): (String, Oid)| Some((StoreRef::inbox(&name)?, tip));
         Ok(refs::below(&self.repo, INBOXES)?.found.into_iter().filter_map(named).collect())
+    }
+
+    fn cache_folder(&self) -> Option<PathBuf> {
+        self.cache.as_ref().map(cache::FileCache::folder)
     }
 
     fn sessions(&self) -> Result<Vec<(RepoName, Oid)>, StoreError> {
