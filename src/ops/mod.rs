@@ -24,6 +24,7 @@ pub mod hooks;
 pub mod inbox;
 pub mod init;
 mod log;
+mod many;
 pub mod message;
 pub mod names;
 pub mod notifications_ack;
@@ -43,6 +44,9 @@ pub mod realm_list;
 pub mod realm_log;
 pub mod realm_status;
 pub mod realm_topology;
+pub mod realm_worktree_create;
+pub mod realm_worktree_list;
+pub mod realm_worktree_remove;
 pub mod session;
 pub mod session_list;
 pub mod session_mark;
@@ -52,6 +56,8 @@ pub mod session_stop;
 pub mod session_upkeep;
 pub mod session_work;
 pub mod url;
+mod whereabouts;
+mod worktrees;
 
 use schemars::{JsonSchema, Schema};
 
@@ -99,6 +105,9 @@ pub const TABLE: &[Operation] = &[
     realm_log::OPERATION,
     realm_topology::OPERATION,
     realm_compare::OPERATION,
+    realm_worktree_create::OPERATION,
+    realm_worktree_list::OPERATION,
+    realm_worktree_remove::OPERATION,
     realm_admin_init::OPERATION,
     realm_admin_join::OPERATION,
     realm_admin_leave::OPERATION,

@@ -4,6 +4,7 @@
 use super::{
     ctx::Ctx,
     notifications_list::{self, Request},
+    worktrees,
 };
 use crate::{
     error::OpError,
@@ -48,6 +49,19 @@ pub fn contracts(ctx: &Ctx, domain: &DomainName) -> Result<Vec<String>, OpError>
     let mut names = stems(ctx, &domain, layout::CONTRACTS)?;
     let is_name = |name: &String| name.parse::<ContractName>().is_ok();
     names.extend(entries(ctx, &domain, layout::VERSIONS)?.into_iter().filter(is_name));
+    names.sort_unstable();
+    names.dedup();
+    Ok(names)
+}
+
+/// Returns the RFCs that have worktrees on this machine.
+///
+/// # Errors
+/// Where there is no realm.
+pub fn rfcs(ctx: &Ctx) -> Result<Vec<String>, OpError> {
+    let root = worktrees::root(ctx, &ctx.here()?.realm);
+    let all = worktrees::linked(&root);
+    let mut names: Vec<_> = all.iter().filter_map(|path| Some(worktrees::parse(&root, path)?.0.to_string())).collect();
     names.sort_unstable();
     names.dedup();
     Ok(names)

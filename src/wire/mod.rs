@@ -16,6 +16,7 @@ pub mod schema;
 mod session;
 mod topology;
 mod upkeep;
+mod worktree;
 
 pub use admin::{BindingSet, ContractAdded, DomainSet, Init, RealmInit, RealmJoin, RealmLeave};
 pub use cache::{CacheCleared, CacheStats};
@@ -40,6 +41,7 @@ pub use session::{SessionInfo, SessionLine, SessionList, SessionStart, SessionSt
 pub use topology::{ContractTopology, DomainTopology, ImportTopology, RealmTopology};
 
 pub use upkeep::{Doctor, DoctorCheck, Gc, Health, Installed};
+pub use worktree::{RepoProblem, WorktreeCreate, WorktreeLine, WorktreeList, WorktreeRemove, WorktreeState};
 
 use schemars::JsonSchema;
 use serde::Serialize;

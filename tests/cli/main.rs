@@ -25,3 +25,4 @@ mod terminal;
 mod upkeep;
 mod which_realm;
 mod wire;
+mod worktrees;

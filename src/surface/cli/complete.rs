@@ -33,6 +33,7 @@ enum Kind {
     Import,
     Version,
     Notification,
+    Rfc,
     File,
     Folder,
     /// Whatever its user thinks of.
@@ -61,6 +62,7 @@ const KINDS: &[(&str, Kind)] = &[
     ("N", Kind::Free),
     ("NAME", Kind::Free),
     ("REASON", Kind::Free),
+    ("RFC", Kind::Rfc),
     ("TEXT", Kind::Free),
     ("URL", Kind::Free),
 ];
@@ -261,6 +263,7 @@ impl<'a> Line<'a> {
                 None => Ok(Vec::new()),
             },
             Kind::Notification => names::notifications(ctx),
+            Kind::Rfc => names::rfcs(ctx),
             Kind::File | Kind::Folder | Kind::Free => Ok(Vec::new()),
         }
     }

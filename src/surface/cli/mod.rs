@@ -17,6 +17,7 @@ mod session;
 mod text;
 mod topology;
 mod upkeep;
+mod worktree;
 
 use std::path::PathBuf;
 
@@ -188,7 +189,8 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
 /// Returns whether nothing but work goes on until the answer is there: others may wait for their
 /// user, in an editor or at standard input.
 fn takes_time(operation: &ops::Operation) -> bool {
-    !operation.writes || operation.name == ops::gc::OPERATION.name
+    let works = [ops::gc::OPERATION, ops::realm_worktree_remove::OPERATION];
+    !operation.writes || works.iter().any(|work| work.name == operation.name)
 }
 
 /// Returns the operation that a command line calls, by its full name or a short one.

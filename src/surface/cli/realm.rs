@@ -7,7 +7,7 @@ use super::{
     output::{Delivery, Output},
     session,
     text::{Look, Text, Word, look, plain},
-    topology,
+    topology, worktree,
 };
 use crate::{
     error::OpError,
@@ -33,6 +33,9 @@ pub enum Command {
     Topology(topology::Topology),
     #[command(about = ops::realm_compare::OPERATION.summary)]
     Compare(topology::Compare),
+    /// Worktrees of one RFC in several repositories
+    #[command(subcommand)]
+    Worktree(worktree::Command),
     /// Setting up: realms, members, domains, contracts, bindings
     #[command(subcommand)]
     Admin(admin::Command),
@@ -51,6 +54,7 @@ impl Command {
             Self::Log(arguments) => arguments.run(ctx, output),
             Self::Topology(arguments) => arguments.run(ctx, output).map(|()| Verdict::Yes),
             Self::Compare(arguments) => arguments.run(ctx, output).map(|()| Verdict::Yes),
+            Self::Worktree(command) => command.run(ctx, output),
             Self::Admin(command) => command.run(ctx, output),
         }
     }
