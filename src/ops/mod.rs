@@ -18,6 +18,7 @@ pub mod ctx;
 pub mod doctor;
 mod doctor_sessions;
 pub mod domain;
+mod forges;
 pub mod gc;
 pub mod hook_publish;
 pub mod hooks;
@@ -42,6 +43,9 @@ pub mod realm_check;
 pub mod realm_compare;
 pub mod realm_list;
 pub mod realm_log;
+pub mod realm_pr_create;
+pub mod realm_pr_prepare;
+pub mod realm_pr_status;
 pub mod realm_status;
 pub mod realm_topology;
 pub mod realm_worktree_create;
@@ -108,6 +112,9 @@ pub const TABLE: &[Operation] = &[
     realm_worktree_create::OPERATION,
     realm_worktree_list::OPERATION,
     realm_worktree_remove::OPERATION,
+    realm_pr_status::OPERATION,
+    realm_pr_prepare::OPERATION,
+    realm_pr_create::OPERATION,
     realm_admin_init::OPERATION,
     realm_admin_join::OPERATION,
     realm_admin_leave::OPERATION,

@@ -28,6 +28,8 @@ pub struct Found {
     pub folder: PathBuf,
     /// Its default branch, if it has one.
     pub default: Option<String>,
+    /// Where it is fetched from, as configured.
+    pub url: Option<String>,
 }
 
 impl Found {
@@ -85,7 +87,12 @@ pub fn clone_folder(ctx: &Ctx, realm: &RealmName, repo: &RepoName) -> PathBuf {
 }
 
 fn found(name: &RepoName, code: &CodeRepo) -> Result<Found, OpError> {
-    Ok(Found { name: name.clone(), folder: code.main_folder(), default: code.publishing_branch()? })
+    Ok(Found {
+        name: name.clone(),
+        folder: code.main_folder(),
+        default: code.publishing_branch()?,
+        url: code.origin_url(),
+    })
 }
 
 /// Opens the repository in this very folder, if it is the one that the realm means.

@@ -53,6 +53,12 @@ pub fn parse(root: &Path, path: &Path) -> Option<(RfcName, RepoName)> {
     Some((rfc.parse().ok()?, repo.parse().ok()?))
 }
 
+/// Returns the RFC whose worktree the caller's folder is in, if it is in one.
+pub fn current_rfc(ctx: &Ctx, realm: &RealmName) -> Option<RfcName> {
+    let top = ctx.code.as_ref()?.workdir()?;
+    parse(&root(ctx, realm), &top).map(|(rfc, _)| rfc)
+}
+
 /// Returns the folders below the root that are worktrees, whoever knows them. Links are not followed,
 /// and worktrees not looked into.
 pub fn linked(root: &Path) -> Vec<PathBuf> {

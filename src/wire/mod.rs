@@ -11,6 +11,7 @@ mod hooks;
 mod notification;
 mod page;
 mod publish;
+mod pull;
 mod realm;
 pub mod schema;
 mod session;
@@ -33,6 +34,10 @@ pub use notification::{
 };
 pub use page::{PageRequest, page};
 pub use publish::{ContractPublish, Published};
+pub use pull::{
+    PrCreate, PrCreated, PrPrepare, PrRepo, PrStatus, PrSummary, Prepared, PullChecks, PullRequest, PullReviews,
+    PullState,
+};
 pub use realm::{
     DomainBinding, DomainContract, DomainStatus, ImportStatus, LogEntry, RealmLine, RealmList, RealmLog, RealmStatus,
     RepoLine, Role,

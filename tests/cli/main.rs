@@ -4,6 +4,7 @@
 //! behind it are tested in every corner beside the code. Snapshots show stdout, stderr and exit
 //! code together; what the promise is stands in plain assertions beside them.
 
+mod github;
 mod schemas;
 mod world;
 
@@ -20,6 +21,7 @@ mod manners;
 mod notifications;
 mod ownership;
 mod publishing;
+mod pull_requests;
 mod sessions;
 mod terminal;
 mod upkeep;

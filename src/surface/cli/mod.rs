@@ -11,6 +11,7 @@ mod install;
 mod notifications;
 mod output;
 mod pager;
+mod pr;
 mod progress;
 mod realm;
 mod session;
@@ -189,7 +190,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
 /// Returns whether nothing but work goes on until the answer is there: others may wait for their
 /// user, in an editor or at standard input.
 fn takes_time(operation: &ops::Operation) -> bool {
-    let works = [ops::gc::OPERATION, ops::realm_worktree_remove::OPERATION];
+    let works = [ops::gc::OPERATION, ops::realm_worktree_remove::OPERATION, ops::realm_pr_create::OPERATION];
     !operation.writes || works.iter().any(|work| work.name == operation.name)
 }
 

@@ -5,7 +5,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::{
     Names, Page, Verdict, admin, notifications,
     output::{Delivery, Output},
-    session,
+    pr, session,
     text::{Look, Text, Word, look, plain},
     topology, worktree,
 };
@@ -36,6 +36,9 @@ pub enum Command {
     /// Worktrees of one RFC in several repositories
     #[command(subcommand)]
     Worktree(worktree::Command),
+    /// Pull requests of one RFC in several repositories
+    #[command(subcommand)]
+    Pr(pr::Command),
     /// Setting up: realms, members, domains, contracts, bindings
     #[command(subcommand)]
     Admin(admin::Command),
@@ -55,6 +58,7 @@ impl Command {
             Self::Topology(arguments) => arguments.run(ctx, output).map(|()| Verdict::Yes),
             Self::Compare(arguments) => arguments.run(ctx, output).map(|()| Verdict::Yes),
             Self::Worktree(command) => command.run(ctx, output),
+            Self::Pr(command) => command.run(ctx, output),
             Self::Admin(command) => command.run(ctx, output),
         }
     }

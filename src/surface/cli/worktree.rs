@@ -83,7 +83,10 @@ impl Create {
             let missing = realm_worktree_create::missing(ctx, &request)?;
             request.clone = missing.is_empty() || yes || agreed(ctx, output, &missing)?;
         }
-        output.show_progress(&ctx.env, &realm_worktree_create::OPERATION);
+        // While cloning, git may ask for a password.
+        if !request.clone {
+            output.show_progress(&ctx.env, &realm_worktree_create::OPERATION);
+        }
         let answer = realm_worktree_create::run(ctx, &request)?;
         output.answer(&answer, render_create)?;
         Ok(verdict(&answer.body.errors))

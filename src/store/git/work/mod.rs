@@ -4,6 +4,7 @@
 //! Paths and names are passed behind `--`, or made of parsed names, so that none is an option.
 
 mod change;
+mod credential;
 mod standing;
 mod worktrees;
 
@@ -15,6 +16,7 @@ use std::{
 };
 
 pub use change::{Left, Uncommitted, clone};
+pub use credential::password;
 pub use standing::Standing;
 pub use worktrees::{Start, Worktree};
 

@@ -28,19 +28,40 @@ impl Work {
     /// # Errors
     /// Where git cannot say.
     pub fn standing(&self, base: Option<&str>) -> Result<Standing, StoreError> {
-        let mut standing = Standing { uncommitted: self.changes()?, ..Standing::default() };
-        standing.branch = self.line(&["symbolic-ref", "--quiet", "--short", "HEAD"])?;
-        standing.head = self.line(&["rev-parse", "--verify", "--quiet", "HEAD"])?;
+        let branch = self.current_branch()?;
+        let standing = self.commits("HEAD", branch, base)?;
+        Ok(Standing { uncommitted: self.changes()?, ..standing })
+    }
+
+    /// Returns how far a branch is that is checked out nowhere.
+    ///
+    /// # Errors
+    /// Where git cannot say.
+    pub fn standing_of(&self, branch: &str, base: Option<&str>) -> Result<Standing, StoreError> {
+        self.commits(&format!("refs/heads/{branch}"), Some(branch.to_owned()), base)
+    }
+
+    /// Returns the branch that is checked out; none where HEAD is detached.
+    ///
+    /// # Errors
+    /// Where git cannot say.
+    pub fn current_branch(&self) -> Result<Option<String>, StoreError> {
+        self.line(&["symbolic-ref", "--quiet", "--short", "HEAD"])
+    }
+
+    fn commits(&self, tip: &str, branch: Option<String>, base: Option<&str>) -> Result<Standing, StoreError> {
+        let head = self.line(&["rev-parse", "--verify", "--quiet", "--end-of-options", tip])?;
+        let mut standing = Standing { branch, head, ..Standing::default() };
         if standing.head.is_none() {
             return Ok(standing);
         }
         if let Some(base) = base {
-            let counts = self.text(&["rev-list", "--left-right", "--count", &format!("{base}...HEAD"), "--"])?;
+            let counts = self.text(&["rev-list", "--left-right", "--count", &format!("{base}...{tip}"), "--"])?;
             let mut counts = counts.split_whitespace().filter_map(|count| count.parse().ok());
             standing.behind = counts.next().unwrap_or_default();
             standing.ahead = counts.next().unwrap_or_default();
         }
-        let mut only = vec!["rev-list", "--count", "HEAD", "--not", "--remotes"];
+        let mut only = vec!["rev-list", "--count", tip, "--not", "--remotes"];
         only.extend(base);
         only.push("--");
         standing.only_here = self.number(&only)?;
@@ -48,7 +69,7 @@ impl Work {
             // Where it was pushed without being told to follow, it is there all the same.
             let pushed = format!("refs/remotes/{REMOTE}/{branch}");
             if self.has_ref(&pushed)? {
-                standing.unpushed = Some(self.number(&["rev-list", "--count", &format!("{pushed}..HEAD"), "--"])?);
+                standing.unpushed = Some(self.number(&["rev-list", "--count", &format!("{pushed}..{tip}"), "--"])?);
             }
         }
         Ok(standing)
