@@ -153,7 +153,8 @@ fn refuse_loss(jobs: &[Job], request: &Request) -> Result<(), OpError> {
     let said: Vec<_> = problems.iter().map(|problem| problem.message.clone()).collect();
     let rfc = &request.rfc;
     let mut error = OpError::no("holds-work", format!("nothing was removed: {}", said.join("; ")))
-        .next(format!("git blue realm pr prepare --rfc {rfc} --message …, and push"))
+        .next(format!("git blue realm pr prepare --rfc {rfc} --message …: commit it"))
+        .next(format!("git blue realm pr create --rfc {rfc} --title …: push it"))
         .next(format!("git blue realm worktree remove --rfc {rfc} --force: lose it"));
     error.problems = problems;
     Err(error)
