@@ -2,6 +2,7 @@
 //! more often than it allows.
 
 use std::{
+    path::Path,
     sync::Mutex,
     time::{Duration, Instant},
 };
@@ -14,7 +15,10 @@ use ureq::{
     tls::{RootCerts, TlsConfig},
 };
 
-use super::{Secret, bounded};
+use super::{
+    Secret, bounded,
+    memory::{Kept, Memory},
+};
 
 /// Most bytes of one answer.
 const MAX_ANSWER: u64 = 8 << 20;
@@ -88,6 +92,7 @@ pub struct Client {
     host: String,
     headers: Vec<(&'static str, String)>,
     secret: Option<Secret>,
+    memory: Option<Memory>,
     /// The forge asked for silence until then.
     pause: Mutex<Option<Instant>>,
     /// How long the first wait is between two tries.
@@ -124,6 +129,7 @@ impl Client {
             host: host.to_owned(),
             headers: Vec::new(),
             secret,
+            memory: None,
             pause: Mutex::new(None),
             step: Duration::from_millis(250),
         })
@@ -134,6 +140,12 @@ impl Client {
     pub fn with_header(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.headers.push((name, value.into()));
         self
+    }
+
+    /// Keeps answers in a folder, so that what did not change is not sent again.
+    #[must_use]
+    pub fn with_memory(self, folder: &Path) -> Self {
+        Self { memory: Some(Memory::new(folder)), ..self }
     }
 
     /// Returns the forge's host.
@@ -158,12 +170,11 @@ impl Client {
         let mut next = Some(format!("{}{path}", self.base));
         for _ in 0..MAX_PAGES {
             let Some(url) = next.take() else { break };
-            let (body, headers) = self.ask("GET", &url, None)?;
+            let (body, link) = self.ask("GET", &url, None)?;
             let found = items(&body).ok_or_else(|| self.odd("there is no list in it"))?;
             all.extend(found.iter().cloned());
             // Never to another place: what a header says is not where our secret goes.
-            next = next_page(&headers)
-                .filter(|url| url.strip_prefix(&*self.base).is_some_and(|rest| rest.starts_with('/')));
+            next = link.filter(|url| url.strip_prefix(&*self.base).is_some_and(|rest| rest.starts_with('/')));
         }
         Ok(all)
     }
@@ -176,12 +187,20 @@ impl Client {
         self.ask(method, &format!("{}{path}", self.base), Some(body)).map(|(body, _)| body)
     }
 
-    fn ask(&self, method: &'static str, url: &str, body: Option<&Value>) -> Result<(Value, HeaderMap), ForgeError> {
+    /// Returns the answer, and where its next page is.
+    fn ask(
+        &self,
+        method: &'static str,
+        url: &str,
+        body: Option<&Value>,
+    ) -> Result<(Value, Option<String>), ForgeError> {
+        let memory = self.memory.as_ref().filter(|_| body.is_none());
+        let kept = memory.and_then(|memory| memory.recall(url, self.secret.as_ref()));
         let mut tries = 0;
         loop {
             self.wait_for_silence();
             tries += 1;
-            let outcome = self.once(method, url, body);
+            let outcome = self.once(method, url, body, kept.as_ref());
             // What was sent may have been done, though no answer came: only asking is repeated then.
             let may_repeat = body.is_none() && tries < TRIES;
             let backoff = self.step * 2_u32.pow(tries - 1);
@@ -206,12 +225,30 @@ impl Client {
                 std::thread::sleep(backoff);
                 continue;
             }
-            return self.read(status, response).map(|body| (body, headers));
+            if let (304, Some(Kept { body, next, .. })) = (status, kept) {
+                return Ok((body, next));
+            }
+            let body = self.read(status, response)?;
+            let next = next_page(&headers);
+            if let (Some(memory), Some(etag)) = (memory, header(&headers, "etag")) {
+                let kept = Kept { etag: etag.to_owned(), body: body.clone(), next: next.clone() };
+                memory.keep(url, self.secret.as_ref(), &kept);
+            }
+            return Ok((body, next));
         }
     }
 
-    fn once(&self, method: &'static str, url: &str, body: Option<&Value>) -> Result<Response<Body>, ureq::Error> {
+    fn once(
+        &self,
+        method: &'static str,
+        url: &str,
+        body: Option<&Value>,
+        kept: Option<&Kept>,
+    ) -> Result<Response<Body>, ureq::Error> {
         let mut request = Request::builder().method(method).uri(url);
+        if let Some(kept) = kept {
+            request = request.header("if-none-match", &kept.etag);
+        }
         for (name, value) in &self.headers {
             request = request.header(*name, value);
         }

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Address, Checks, Client, Condition, Forge, ForgeError, NewPull, Outcome, Pull, State, bounded};
+use super::{Address, Checks, Client, Condition, Forge, ForgeError, NewPull, Outcome, Pull, State, bounded, query};
 
 /// Pull requests of a repository on GitHub.
 pub(super) struct GitHub {
@@ -137,10 +137,4 @@ impl Forge for GitHub {
     fn describe(&self, number: u64, body: &str) -> Result<(), ForgeError> {
         self.client.send("PATCH", &format!("{}/pulls/{number}", self.repo), &json!({ "body": body })).map(drop)
     }
-}
-
-/// Returns a text as it stands in the query of a url. Names of branches need little of it.
-fn query(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~' | b'/' | b':');
-    text.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
 }

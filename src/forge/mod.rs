@@ -4,8 +4,13 @@
 //! cut to a bounded length. The secret that opens it is never printed, logged or part of an error.
 
 pub mod address;
+#[cfg(test)]
+mod canned;
 pub mod client;
+mod forgejo;
 mod github;
+mod gitlab;
+mod memory;
 pub mod secret;
 
 use std::{str::FromStr, sync::Arc};
@@ -133,6 +138,10 @@ pub struct NewPull<'a> {
 pub enum Kind {
     /// GitHub, and GitHub Enterprise.
     GitHub,
+    /// GitLab.
+    GitLab,
+    /// Forgejo, and Gitea.
+    Forgejo,
 }
 
 impl FromStr for Kind {
@@ -141,14 +150,16 @@ impl FromStr for Kind {
     fn from_str(text: &str) -> Result<Self, String> {
         match text {
             "github" => Ok(Self::GitHub),
-            _ => Err(format!("{text:?} is no kind of forge; known is github")),
+            "gitlab" => Ok(Self::GitLab),
+            "forgejo" | "gitea" => Ok(Self::Forgejo),
+            _ => Err(format!("{text:?} is no kind of forge; known are {}", Self::NAMES)),
         }
     }
 }
 
 impl Kind {
     /// What `blue.forge.<host>.type` may be.
-    pub const NAMES: &str = "github";
+    pub const NAMES: &str = "github|gitlab|forgejo";
 
     /// Returns the client with what this kind of forge wants in every request.
     pub fn prepare(self, client: Client) -> Client {
@@ -156,6 +167,7 @@ impl Kind {
             Self::GitHub => client
                 .with_header("accept", "application/vnd.github+json")
                 .with_header("x-github-api-version", "2022-11-28"),
+            Self::GitLab | Self::Forgejo => client,
         }
     }
 
@@ -171,6 +183,10 @@ impl Kind {
             Self::GitHub if is_server("GITHUB_SERVER_URL", "github.com") => first(&["GITHUB_TOKEN", "GH_TOKEN"]),
             Self::GitHub if host == "github.com" => None,
             Self::GitHub => first(&["GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"]),
+            Self::GitLab if is_server("CI_SERVER_URL", "gitlab.com") => first(&["GITLAB_TOKEN"]),
+            Self::GitLab => None,
+            Self::Forgejo if is_server("FORGEJO_URL", "codeberg.org") => first(&["FORGEJO_TOKEN"]),
+            Self::Forgejo => None,
         }
     }
 
@@ -178,6 +194,8 @@ impl Kind {
     pub fn other_program(self, host: &str) -> Option<(&'static str, Vec<&str>)> {
         match self {
             Self::GitHub => Some(("gh", vec!["auth", "token", "--hostname", host])),
+            Self::GitLab => Some(("glab", vec!["config", "get", "token", "--host", host])),
+            Self::Forgejo => None,
         }
     }
 
@@ -186,6 +204,8 @@ impl Kind {
         match self {
             Self::GitHub if host == "github.com" => "gh auth login, or set GITHUB_TOKEN".into(),
             Self::GitHub => format!("gh auth login --hostname {host}, or set GH_ENTERPRISE_TOKEN"),
+            Self::GitLab => format!("glab auth login --hostname {host}, or set blue.tokenCommand"),
+            Self::Forgejo => "set FORGEJO_TOKEN and FORGEJO_URL, or blue.tokenCommand".into(),
         }
     }
 
@@ -193,6 +213,8 @@ impl Kind {
     pub fn of_host(host: &str) -> Option<Self> {
         match host {
             "github.com" => Some(Self::GitHub),
+            "gitlab.com" => Some(Self::GitLab),
+            "codeberg.org" => Some(Self::Forgejo),
             _ => None,
         }
     }
@@ -202,6 +224,8 @@ impl Kind {
         match self {
             Self::GitHub if host == "github.com" => "https://api.github.com".into(),
             Self::GitHub => format!("https://{host}/api/v3"),
+            Self::GitLab => format!("https://{host}/api/v4"),
+            Self::Forgejo => format!("https://{host}/api/v1"),
         }
     }
 
@@ -209,14 +233,17 @@ impl Kind {
     pub fn forge(self, client: Arc<Client>, address: &Address) -> Box<dyn Forge> {
         match self {
             Self::GitHub => Box::new(github::GitHub::new(client, address)),
+            Self::GitLab => Box::new(gitlab::GitLab::new(client, address)),
+            Self::Forgejo => Box::new(forgejo::Forgejo::new(client, address)),
         }
     }
 
     /// Returns how a description written for `from` refers to a pull request of `to`.
     pub fn reference(self, from: &Address, to: &Address, pull: &Pull) -> String {
         match (self, from.host == to.host) {
-            (Self::GitHub, true) => format!("{}#{}", to.path, pull.number),
-            _ => pull.url.clone(),
+            (Self::GitHub | Self::Forgejo, true) => format!("{}#{}", to.path, pull.number),
+            (Self::GitLab, true) => format!("{}!{}", to.path, pull.number),
+            (_, false) => pull.url.clone(),
         }
     }
 
@@ -225,6 +252,10 @@ impl Kind {
         let Address { host, path } = address;
         match self {
             Self::GitHub => format!("https://{host}/{path}/compare/{base}...{branch}?expand=1"),
+            Self::GitLab => format!(
+                "https://{host}/{path}/-/merge_requests/new?merge_request[source_branch]={branch}&merge_request[target_branch]={base}"
+            ),
+            Self::Forgejo => format!("https://{host}/{path}/compare/{base}...{branch}"),
         }
     }
 }
@@ -232,4 +263,10 @@ impl Kind {
 /// Cuts somebody else's text to a bounded length.
 fn bounded(text: &str, most: usize) -> String {
     text.chars().take(most).collect()
+}
+
+/// Returns a text as it stands in the query of a url. Names of branches need little of it.
+fn query(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~' | b'/' | b':');
+    text.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
 }

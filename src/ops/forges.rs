@@ -101,6 +101,10 @@ impl<'c> Forges<'c> {
             next_step: format!("git config --global blue.forge.{host}.url https://…"),
         };
         let client = Client::new(host, &base, Some(secret)).map_err(wrong)?;
+        let client = match self.ctx.env.cache() {
+            true => client.with_memory(&self.ctx.home.folder().join("forge")),
+            false => client,
+        };
         Ok(Arc::new(kind.prepare(client)))
     }
 

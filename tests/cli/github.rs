@@ -4,6 +4,7 @@
 
 use std::{
     collections::BTreeMap,
+    hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher},
     io::{BufRead as _, BufReader, Read as _, Write as _},
     net::{TcpListener, TcpStream},
     path::PathBuf,
@@ -59,6 +60,8 @@ pub struct State {
     pub delay: Duration,
     /// What it answers instead to the next requests: status, headers, body.
     pub instead: Vec<(u16, String, String)>,
+    /// How often it said that nothing changed.
+    pub unchanged: usize,
     /// Every request: method and path.
     pub log: Vec<String>,
     /// What did not fit GitHub's description.
@@ -142,6 +145,7 @@ struct Request {
     path: String,
     query: BTreeMap<String, String>,
     token: String,
+    etag: Option<String>,
     body: Option<Value>,
 }
 
@@ -173,6 +177,7 @@ fn serve(stream: TcpStream, answer: impl Fn(Request) -> (u16, String, String)) {
             path: path.to_owned(),
             query: pairs.map(|(key, value)| (key.to_owned(), value.to_owned())).collect(),
             token: headers.get("authorization").cloned().unwrap_or_default(),
+            etag: headers.get("if-none-match").cloned(),
             body: (length > 0).then(|| serde_json::from_slice(&body).unwrap()),
         };
         let (status, more, body) = answer(request);
@@ -205,7 +210,12 @@ fn answer(state: &Mutex<State>, remotes: &std::path::Path, request: Request) -> 
             state.misfits.push(misfit);
         }
     }
-    (status, String::new(), body.to_string())
+    let etag = format!("\"{:x}\"", BuildHasherDefault::<DefaultHasher>::default().hash_one(body.to_string()));
+    if request.method == "GET" && request.etag.as_ref() == Some(&etag) {
+        state.unchanged += 1;
+        return (304, String::new(), String::new());
+    }
+    (status, format!("etag: {etag}\r\n"), body.to_string())
 }
 
 /// Does what is asked. Returns the operation's path in GitHub's description, and the answer.
