@@ -20,6 +20,12 @@ pub const PROGRESS_DELAY: &str = "GIT_PROGRESS_DELAY";
 /// Sets how long writers wait for a lock, in milliseconds.
 pub const LOCK_TIMEOUT: &str = "GIT_BLUE_LOCK_TIMEOUT_MS";
 
+/// Set for every git that we start, so that hooks it runs know whose doing it is.
+pub const RUNNING: &str = "GIT_BLUE_RUNNING";
+
+/// How long a hook waits for a lock, in milliseconds: a commit waits with it.
+const HOOK_TIMEOUT: u64 = 50;
+
 /// Variables that git hands to a hook and that would lead git, and us, into the wrong repository
 /// or under another identity (`git rev-parse --local-env-vars`, and those of git-commit(1)).
 const LEAKED: [&str; 23] = [
@@ -45,6 +51,18 @@ const LEAKED: [&str; 23] = [
     "GIT_REFLOG_ACTION",
     "GIT_REPLACE_REF_BASE",
     "GIT_SHALLOW_FILE",
+    "GIT_WORK_TREE",
+];
+
+/// Variables that name a repository, or a part of one.
+const REPOSITORY: [&str; 8] = [
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_NAMESPACE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
     "GIT_WORK_TREE",
 ];
 
@@ -121,14 +139,35 @@ impl Env {
     /// folder: without those that name a repository. Who the user is stays.
     pub fn vars_elsewhere(&self) -> BTreeMap<OsString, OsString> {
         let stays = ["GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_CONFIG"];
-        let names_one = |name: &str| LEAKED.contains(&name) && !stays.iter().any(|start| name.starts_with(start));
+        let is_users = |name: &str| stays.iter().any(|start| name.starts_with(start));
+        let names_one = |name: &str| REPOSITORY.contains(&name) || (LEAKED.contains(&name) && !is_users(name));
         let vars = self.vars.iter().filter(|(name, _)| !names_one(&name.to_string_lossy()));
         vars.map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+
+    /// Returns the environment without what names a repository: another program set that for a
+    /// command of its own.
+    #[must_use]
+    pub fn without_repository(mut self) -> Self {
+        self.vars.retain(|name, _| !REPOSITORY.iter().any(|known| name == known));
+        self
+    }
+
+    /// Returns the environment with one more variable.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: &str) -> Self {
+        self.vars.insert(name.into(), value.into());
+        self
     }
 
     /// Returns whether git called us from a hook.
     pub fn in_hook(&self) -> bool {
         self.in_hook
+    }
+
+    /// Returns whether a git that we started called us.
+    pub fn is_our_doing(&self) -> bool {
+        self.var(RUNNING).is_some()
     }
 
     /// Returns the environment of a command that must not use what is kept at hand.
@@ -220,7 +259,7 @@ impl Env {
     /// with it.
     pub fn lock_timeout(&self) -> Duration {
         let set = self.text(LOCK_TIMEOUT).and_then(|text| text.parse().ok());
-        Duration::from_millis(set.unwrap_or(if self.in_hook { 500 } else { 30_000 }))
+        Duration::from_millis(set.unwrap_or(if self.in_hook { HOOK_TIMEOUT } else { 30_000 }))
     }
 
     /// Returns the user's home folder.

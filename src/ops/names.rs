@@ -4,7 +4,7 @@
 use super::{
     ctx::Ctx,
     notifications_list::{self, Request},
-    worktrees,
+    session, worktrees,
 };
 use crate::{
     error::OpError,
@@ -12,7 +12,7 @@ use crate::{
         name::{ContractName, ContractRef, DomainName},
         version::Version,
     },
-    store::{StoreRef, layout, read},
+    store::{StoreRef, layout, read, sessions::Which},
     wire::{NotificationFilter, PageRequest},
 };
 
@@ -54,19 +54,6 @@ pub fn contracts(ctx: &Ctx, domain: &DomainName) -> Result<Vec<String>, OpError>
     Ok(names)
 }
 
-/// Returns the RFCs that have worktrees on this machine.
-///
-/// # Errors
-/// Where there is no realm.
-pub fn rfcs(ctx: &Ctx) -> Result<Vec<String>, OpError> {
-    let root = worktrees::root(ctx, &ctx.here()?.realm);
-    let all = worktrees::linked(&root);
-    let mut names: Vec<_> = all.iter().filter_map(|path| Some(worktrees::parse(&root, path)?.0.to_string())).collect();
-    names.sort_unstable();
-    names.dedup();
-    Ok(names)
-}
-
 /// Returns the published versions of a contract, newest first.
 ///
 /// # Errors
@@ -87,6 +74,21 @@ pub fn notifications(ctx: &Ctx) -> Result<Vec<String>, OpError> {
     let page = PageRequest { limit: Some(0), cursor: None };
     let request = Request { filter: NotificationFilter::Pending, page, ..Request::default() };
     Ok(notifications_list::run(ctx, &request)?.body.notifications.into_iter().map(|one| one.id).collect())
+}
+
+/// Returns what the open sessions of the realm work on, and what has worktrees on this machine.
+///
+/// # Errors
+/// Where the realm cannot be read.
+pub fn rfcs(ctx: &Ctx) -> Result<Vec<String>, OpError> {
+    let (sessions, _) = session::everywhere(&*ctx.here()?.store, Which::Open)?;
+    let mut rfcs: Vec<_> = sessions.iter().filter_map(|one| Some(one.active_rfc.as_ref()?.to_string())).collect();
+    let root = worktrees::root(ctx, &ctx.here()?.realm);
+    let trees = worktrees::linked(&root);
+    rfcs.extend(trees.iter().filter_map(|path| Some(worktrees::parse(&root, path)?.0.to_string())));
+    rfcs.sort_unstable();
+    rfcs.dedup();
+    Ok(rfcs)
 }
 
 /// Names of files without their ending; what is no name is left out.

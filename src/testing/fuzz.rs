@@ -22,6 +22,7 @@ use crate::{
     },
     ops::{inbox::Told, message, session_mark::Marked, url},
     store::{StoreRef, codec, git, layout},
+    surface::mcp::frame::{self, Frame},
 };
 
 /// One of them.
@@ -37,7 +38,7 @@ pub struct Target {
 
 const CONTRACT: &str = r#"{"name": "paths", "version": "1.4.0", "owner": "fungal", "description": "a\u00e9", "compatibility": {"backwards": true, "forwards": false}, "supported": [">=1.2.0, <1.4.0"], "schema": {"type": "object"}, "value": {"read": ["x", 1, 0.1, -1e-7, null, true]}, "validation": {"exporter": "a.sh", "ci_only": ["b.sh"]}, "evolution": [{"version": "1.0.0", "changes": ["First"], "compatible": true}], "deprecated": {"since": "1.3.0", "sunset": "2027-01-01", "replaced_by": "other"}}"#;
 const BINDING: &str = r#"{"role": "both", "exports": [{"contract": "paths", "source_files": ["a.py"]}], "imports": [{"contract": "topics", "version": ">=1.0.0", "binding": "b.ts"}]}"#;
-const TOLD: &str = r#"[{"at": "2026-01-22T09:00:00Z", "notification": {"affects_me": false, "change_type": "ContractAdded", "changes": {"new_version": "1.1.0", "old_version": null}, "coalesced": 2, "contract": "paths", "created_at": "2026-01-22T09:00:00Z", "domain": "s3", "from_repo": "aperture", "id": "notif-3f6ef35cce0b", "import_satisfied": null, "realm": "r", "rollback": false, "state": "seen", "type": "contract_added"}}]"#;
+const TOLD: &str = r#"[{"at": "2026-01-22T09:00:00Z", "notification": {"affects_me": false, "arrived_at": "2026-01-22T09:00:00Z", "change_type": "ContractAdded", "changes": {"new_version": "1.1.0", "old_version": null}, "coalesced": 2, "contract": "paths", "created_at": "2026-01-22T09:00:00Z", "domain": "s3", "from_repo": "aperture", "id": "notif-3f6ef35cce0b", "import_satisfied": null, "realm": "r", "rollback": false, "state": "seen", "type": "contract_added"}}]"#;
 const SESSION: &str = r#"{"active_rfc": "team/rfc-0042", "ended": null, "id": "sess-18f5a2b3c4d", "last_activity": "2026-01-24T10:05:00Z", "repo": "blue", "start": {"s3": "0123456789abcdef0123456789abcdef01234567"}, "started_at": "2026-01-24T10:00:00Z"}"#;
 const ENDED: &str = r#"{"active_rfc": null, "ended": {"at": "2026-01-24T12:15:00Z", "work": {"active_domains": ["s3"], "contracts_changed": [], "contracts_modified": ["s3/paths"], "contracts_watched": []}}, "id": "sess-1", "last_activity": "2026-01-24T10:05:00Z", "repo": "blue", "start": {}, "started_at": "2026-01-24T10:00:00Z"}"#;
 const OID: &str = "0123456789abcdef0123456789abcdef01234567";
@@ -110,6 +111,15 @@ pub const TARGETS: &[Target] = &[
         seeds: &["paths 1.0.0\n\nwhy\n\nBlue-Repo: fungal\nBlue-Source-Commit: 0123\n"],
     },
     Target { name: "journal", run: journal, seeds: &["17 packed-refs.lock\n- refs/blue/domains/s3.lock\n"] },
+    Target {
+        name: "mcp_line",
+        run: mcp_line,
+        seeds: &[
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
+            r#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"realm_status","arguments":{"limit":3}}}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#,
+        ],
+    },
 ];
 
 /// Calls one by its name.
@@ -261,4 +271,21 @@ fn journal(bytes: &[u8]) -> bool {
         assert!(path.starts_with(top) && is_lock && !climbs, "{path:?}");
     }
     !paths.is_empty()
+}
+
+/// A line that a client sends: a message, or refused with a message of the protocol.
+fn mcp_line(bytes: &[u8]) -> bool {
+    match frame::read(bytes) {
+        Frame::Message(message) => {
+            serde_json::to_string(&message).expect("a message can be written");
+            true
+        }
+        Frame::Wrong(error) => {
+            let code = error.error.code.0;
+            assert!([-32700, -32600, -32602].contains(&code), "{code}");
+            assert!(error.error.message.len() < 600, "it quotes what it refuses");
+            false
+        }
+        Frame::Nothing => false,
+    }
 }

@@ -32,7 +32,7 @@ pub use hooks::{HookState, HooksAnswer};
 pub use notification::{
     Notification, NotificationFilter, NotificationSummary, NotificationsAck, NotificationsList, State, VersionChange,
 };
-pub use page::{PageRequest, page};
+pub use page::{DEFAULT_LIMIT, PageRequest, page};
 pub use publish::{ContractPublish, Published};
 pub use pull::{
     PrCreate, PrCreated, PrPrepare, PrRepo, PrStatus, PrSummary, Prepared, PullChecks, PullRequest, PullReviews,
@@ -40,7 +40,7 @@ pub use pull::{
 };
 pub use realm::{
     DomainBinding, DomainContract, DomainStatus, ImportStatus, LogEntry, RealmLine, RealmList, RealmLog, RealmStatus,
-    RepoLine, Role,
+    RepoLine, Role, Unpublished,
 };
 pub use session::{SessionInfo, SessionLine, SessionList, SessionStart, SessionStatus, SessionStop, SessionSummary};
 pub use topology::{ContractTopology, DomainTopology, ImportTopology, RealmTopology};

@@ -38,6 +38,10 @@ fn close(schema: &mut Value) {
 /// Holds what a command printed to its schema, if it is an answer in JSON.
 #[track_caller]
 pub fn hold(args: &[&str], stdout: &str) {
+    if args.first() == Some(&"mcp") {
+        // What another protocol says, as it says it.
+        return;
+    }
     if !args.contains(&"--json") {
         return;
     }
@@ -132,7 +136,8 @@ fn every_operation_answers_as_its_schema_says() {
         ("fungal", &["doctor"]),
         ("fungal", &["install", "man"]),
     ];
-    let mut asked = BTreeSet::new();
+    // It goes on until nobody listens: its own suite holds what it says.
+    let mut asked = BTreeSet::from(["notifications_watch".to_owned()]);
     for (folder, args) in calls {
         let answer = world.json(&world.path(folder), args);
         assert_eq!(answer["status"], "success", "{args:?}: {answer:#}");

@@ -53,6 +53,7 @@ const KINDS: &[(&str, Kind)] = &[
     ("V1", Kind::Version),
     ("V2", Kind::Version),
     ("ID", Kind::Notification),
+    ("JSON", Kind::Free),
     ("FILE", Kind::File),
     ("PATH", Kind::File),
     ("DIR", Kind::Folder),
@@ -305,7 +306,7 @@ mod tests {
         fn walk(command: &Command, unknown: &mut Vec<String>) {
             for arg in command.get_arguments().filter(|arg| arg.get_action().takes_values()) {
                 if arg.get_possible_values().is_empty() && kind(arg).is_none() {
-                    unknown.push(format!("{}: {}", command.get_name(), arg));
+                    unknown.push(format!("{}: {}", command.get_name(), arg.get_id()));
                 }
             }
             command.get_subcommands().filter(|sub| !sub.is_hide_set()).for_each(|sub| walk(sub, unknown));

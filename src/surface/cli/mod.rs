@@ -8,6 +8,7 @@ mod difference;
 mod editor;
 mod hooks;
 mod install;
+mod mcp;
 mod notifications;
 mod output;
 mod pager;
@@ -15,7 +16,7 @@ mod pr;
 mod progress;
 mod realm;
 mod session;
-mod text;
+pub mod text;
 mod topology;
 mod upkeep;
 mod worktree;
@@ -110,6 +111,9 @@ enum Command {
     Gc(upkeep::Gc),
     #[command(about = ops::doctor::OPERATION.summary)]
     Doctor(upkeep::Doctor),
+    /// The realm for Claude and other MCP clients
+    #[command(subcommand)]
+    Mcp(mcp::Command),
     /// Man pages and completions
     #[command(subcommand)]
     Install(install::Command),
@@ -156,16 +160,26 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         return output.error(&OpError::cannot("no-folder", message));
     }
     if let Command::Complete { words } = &cli.command {
-        let _ = output.write_plainly(&complete::offer(env, words));
+        let _ = output.write_plainly(&complete::offer(env.without_cache(), words));
         return 0;
     }
-    if let Command::Hook { event, .. } = &cli.command {
-        if let Some(line) = super::hook::run(env, event) {
-            output.say(&line);
+    if let Command::Hook { event, arguments } = &cli.command {
+        let outcome = super::hook::run(env, event, arguments, pushed);
+        for line in &outcome.lines {
+            output.say(line);
         }
-        return 0;
+        return outcome.code;
     }
     let Global { realm, color, no_pager, .. } = cli.global;
+    if let Command::Mcp(command) = cli.command {
+        // Its folder is that of each call.
+        let folder = cli.global.directory.map(|_| env.cwd().to_owned());
+        return match command.run(&env, folder, realm, output) {
+            Ok(Verdict::Yes) => 0,
+            Ok(Verdict::No) => Kind::No.exit_code(),
+            Err(error) => output.error(&error),
+        };
+    }
     let outcome = app::ctx(env, realm.clone()).and_then(|ctx| {
         output.choose_pager(&ctx, !no_pager && operation.is_some_and(|operation| !operation.writes));
         output.choose_colour(&ctx, color);
@@ -185,6 +199,15 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         Ok(Verdict::No) => Kind::No.exit_code(),
         Err(error) => output.error(&error),
     }
+}
+
+/// Reads what git tells the pre-push hook, and no more of it than a push can be about.
+fn pushed() -> String {
+    use std::io::Read as _;
+    let mut text = String::new();
+    // What is no text names no commit.
+    let _ = std::io::stdin().lock().take(1 << 20).read_to_string(&mut text);
+    text
 }
 
 /// Returns whether nothing but work goes on until the answer is there: others may wait for their
@@ -238,7 +261,7 @@ fn dispatch(
         Command::Gc(arguments) => arguments.run(ctx, output),
         Command::Doctor(arguments) => arguments.run(ctx, output),
         Command::Install(command) => command.run(ctx, output),
-        Command::Complete { .. } | Command::Hook { .. } => Ok(Verdict::Yes),
+        Command::Complete { .. } | Command::Hook { .. } | Command::Mcp(_) => Ok(Verdict::Yes),
     }
 }
 
@@ -326,7 +349,7 @@ mod tests {
             !matches!(
                 path.join(" ").as_str(),
                 "status" | "check" | "complete" | "hook" | "install man" | "install completions"
-            )
+            ) && !path.starts_with(&["mcp".to_owned()])
         });
         let mut operations: Vec<Vec<String>> =
             ops::TABLE.iter().map(|operation| operation.cli.iter().map(|part| (*part).to_owned()).collect()).collect();
