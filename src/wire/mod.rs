@@ -11,11 +11,13 @@ mod hooks;
 mod notification;
 mod page;
 mod publish;
+mod pull;
 mod realm;
 pub mod schema;
 mod session;
 mod topology;
 mod upkeep;
+mod worktree;
 
 pub use admin::{BindingSet, ContractAdded, DomainSet, Init, RealmInit, RealmJoin, RealmLeave};
 pub use cache::{CacheCleared, CacheStats};
@@ -32,6 +34,10 @@ pub use notification::{
 };
 pub use page::{DEFAULT_LIMIT, PageRequest, page};
 pub use publish::{ContractPublish, Published};
+pub use pull::{
+    PrCreate, PrCreated, PrPrepare, PrRepo, PrStatus, PrSummary, Prepared, PullChecks, PullRequest, PullReviews,
+    PullState,
+};
 pub use realm::{
     DomainBinding, DomainContract, DomainStatus, ImportStatus, LogEntry, RealmLine, RealmList, RealmLog, RealmStatus,
     RepoLine, Role, Unpublished,
@@ -40,6 +46,7 @@ pub use session::{SessionInfo, SessionLine, SessionList, SessionStart, SessionSt
 pub use topology::{ContractTopology, DomainTopology, ImportTopology, RealmTopology};
 
 pub use upkeep::{Doctor, DoctorCheck, Gc, Health, Installed};
+pub use worktree::{RepoProblem, WorktreeCreate, WorktreeLine, WorktreeList, WorktreeRemove, WorktreeState};
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -17,6 +17,7 @@ mod objects;
 mod refs;
 mod upkeep;
 mod watch;
+pub mod work;
 
 use std::{
     path::{Path, PathBuf},
