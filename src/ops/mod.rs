@@ -15,6 +15,7 @@ pub mod contract_publish;
 pub mod contract_retire;
 pub mod contract_yank;
 pub mod ctx;
+pub mod declared_tools;
 pub mod doctor;
 mod doctor_sessions;
 pub mod domain;

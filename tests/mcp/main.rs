@@ -13,6 +13,7 @@ mod client;
 
 mod bad_input;
 mod commands;
+mod declared;
 mod detection;
 mod eras;
 mod limits;

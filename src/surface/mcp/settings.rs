@@ -8,6 +8,7 @@ use crate::{
         hash,
         name::{ReaderName, RealmName},
     },
+    ops::declared_tools::{self, Declared},
 };
 
 /// Names the project where `-C` does not.
@@ -55,6 +56,8 @@ pub struct Settings {
     pub read_only: bool,
     /// Whether every tool takes a realm.
     pub all_realms: bool,
+    /// Commands that the user declared as tools.
+    pub declared: Declared,
 }
 
 impl Settings {
@@ -74,9 +77,18 @@ impl Settings {
             marks: true,
             read_only: options.read_only,
             all_realms: options.all_realms,
+            declared: declared(&env, options.read_only),
             env,
         }
     }
+}
+
+/// A configuration that cannot be read is no reason not to serve what needs none.
+fn declared(env: &Env, read_only: bool) -> Declared {
+    let mut declared =
+        declared_tools::of(env).unwrap_or_else(|error| Declared { tools: Vec::new(), problems: vec![error.message] });
+    declared.tools.retain(|tool| tool.is_read_only || !read_only);
+    declared
 }
 
 /// One client session is one reader; where it has no name, this process is.

@@ -216,12 +216,15 @@ impl Tool {
     /// Returns everything that it takes.
     pub fn all_parameters(&self, settings: &Settings) -> Vec<Parameter> {
         let mut all = self.parameters.to_vec();
-        if settings.all_realms && !all.iter().any(|one| one.name == REALM.name) {
-            all.push(REALM);
-        }
-        all.push(CWD);
+        all.extend(common(settings).into_iter().filter(|one| !self.parameters.iter().any(|own| own.name == one.name)));
         all
     }
+}
+
+/// Returns what every tool takes.
+pub fn common(settings: &Settings) -> Vec<Parameter> {
+    let realm = settings.all_realms.then_some(REALM);
+    realm.into_iter().chain([CWD]).collect()
 }
 
 /// Returns the tools of a server.
