@@ -14,6 +14,7 @@ mod publish;
 mod realm;
 pub mod schema;
 mod session;
+mod timeline;
 mod topology;
 mod upkeep;
 
@@ -30,13 +31,14 @@ pub use hooks::{HookState, HooksAnswer};
 pub use notification::{
     Notification, NotificationFilter, NotificationSummary, NotificationsAck, NotificationsList, State, VersionChange,
 };
-pub use page::{PageRequest, page};
+pub use page::{PageRequest, page, page_in_order};
 pub use publish::{ContractPublish, Published};
 pub use realm::{
     DomainBinding, DomainContract, DomainStatus, ImportStatus, LogEntry, RealmLine, RealmList, RealmLog, RealmStatus,
     RepoLine, Role,
 };
 pub use session::{SessionInfo, SessionLine, SessionList, SessionStart, SessionStatus, SessionStop, SessionSummary};
+pub use timeline::{ContractTimeline, TimelineEntry, TimelineRealm};
 pub use topology::{ContractTopology, DomainTopology, ImportTopology, RealmTopology};
 
 pub use upkeep::{Doctor, DoctorCheck, Gc, Health, Installed};

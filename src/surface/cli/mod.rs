@@ -16,6 +16,7 @@ mod progress;
 mod realm;
 mod session;
 pub mod text;
+mod timeline;
 mod topology;
 mod upkeep;
 

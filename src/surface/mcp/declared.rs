@@ -31,9 +31,8 @@ const MAX_ERROR: usize = 2 << 10;
 
 /// Returns a tool as clients list it.
 pub fn listed(tool: &DeclaredTool, settings: &Settings) -> rmcp::model::Tool {
-    let mut input = schema(&common(settings));
     // Everything else is the command's.
-    input.insert("additionalProperties".into(), json!(true));
+    let input = schema(&common(settings));
     let fields = [("status", "string"), ("truncated", "boolean"), ("more_notifications", "integer")];
     let lists = ["next_steps", "notifications"].map(|name| (name, "array"));
     let mut properties: Map<_, _> =

@@ -195,7 +195,7 @@ pub fn listed(tool: &Tool, settings: &Settings) -> rmcp::model::Tool {
     let writes = tool.operation.writes;
     // The other hints mean something only where something is written.
     let annotations = ToolAnnotations::new().read_only(!writes).open_world(false);
-    let annotations = if writes { annotations.destructive(false).idempotent(false) } else { annotations };
+    let annotations = if writes { annotations.destructive(false) } else { annotations };
     rmcp::model::Tool::new(tool.name(), tool.about, Arc::new(schema(&tool.all_parameters(settings))))
         .with_raw_output_schema(Arc::new(super::output::schema(tool)))
         .with_annotations(annotations)

@@ -41,12 +41,14 @@ pub struct Call<'a> {
 }
 
 const DETAIL: Parameter = Parameter::optional("detail", Kind::OneOf(&["concise", "full"]), "");
-const DOMAIN: Parameter = Parameter::required("domain", "domain name");
-const CONTRACT: Parameter = Parameter::required("contract", "contract name");
+const DOMAIN: Parameter = Parameter::required("domain", "");
+/// Narrows a list.
+const ONLY_DOMAIN: Parameter = Parameter::optional("domain", Kind::Text, "");
+const CONTRACT: Parameter = Parameter::required("contract", "");
 const LIMIT: Parameter = Parameter::optional("limit", Kind::Count, "");
 const CURSOR: Parameter = Parameter::optional("cursor", Kind::Text, "");
 /// What every tool takes.
-const CWD: Parameter = Parameter::optional("cwd", Kind::Text, "absolute path; default: detected");
+const CWD: Parameter = Parameter::optional("cwd", Kind::Text, "absolute path");
 /// What every tool takes where there is more than one realm to choose from.
 const REALM: Parameter = Parameter::optional("realm", Kind::Text, "");
 
@@ -113,7 +115,7 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         operation: &ops::contract_list::OPERATION,
         about: "The contracts of the realm or of one domain, in pages. Call it where realm_status says there are more.",
-        parameters: &[Parameter::optional("domain", Kind::Text, "only this domain"), LIMIT, CURSOR],
+        parameters: &[ONLY_DOMAIN, LIMIT, CURSOR],
         tells: true,
         lists: &[],
         run: contract_list,
@@ -165,7 +167,7 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         operation: &ops::realm_topology::OPERATION,
         about: "Who provides what to whom: contracts with their exporters and importers, per domain.",
-        parameters: &[Parameter::optional("domain", Kind::Text, "only this domain"), LIMIT, CURSOR],
+        parameters: &[ONLY_DOMAIN, LIMIT, CURSOR],
         tells: true,
         lists: TOPOLOGY_LISTS,
         run: realm_topology,
@@ -173,7 +175,7 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         operation: &ops::realm_log::OPERATION,
         about: "History of the realm, newest first: who changed what, and when.",
-        parameters: &[Parameter::optional("domain", Kind::Text, "only this domain"), DETAIL, LIMIT, CURSOR],
+        parameters: &[ONLY_DOMAIN, DETAIL, LIMIT, CURSOR],
         tells: true,
         lists: &[],
         run: realm_log,
@@ -194,10 +196,19 @@ pub const TOOLS: &[Tool] = &[
         lists: &[],
         run: realm_compare,
     },
+    Tool {
+        operation: &ops::contract_timeline::OPERATION,
+        about: "When each realm of this machine got each version of a contract, newest first.",
+        parameters: &[DOMAIN, CONTRACT, LIMIT, CURSOR],
+        tells: true,
+        lists: &[],
+        run: contract_timeline,
+    },
 ];
 
 /// The tools that make sense only where there is more than one realm to choose from.
-const OF_ALL_REALMS: [&Operation; 2] = [&ops::realm_list::OPERATION, &ops::realm_compare::OPERATION];
+const OF_ALL_REALMS: [&Operation; 3] =
+    [&ops::realm_list::OPERATION, &ops::realm_compare::OPERATION, &ops::contract_timeline::OPERATION];
 
 impl Tool {
     /// Returns its name.
@@ -383,6 +394,14 @@ fn realm_compare(call: &Call<'_>) -> Result<Body, OpError> {
     })
 }
 
+fn contract_timeline(call: &Call<'_>) -> Result<Body, OpError> {
+    let contract = call.contract()?;
+    call.paged(50, |page| {
+        let request = ops::contract_timeline::Request { contract: contract.clone(), page };
+        Ok(Body::of(&ops::contract_timeline::run(call.ctx, &request)?))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -411,6 +430,7 @@ mod tests {
             "realm_topology",
             "realm_log",
             "realm_compare",
+            "contract_timeline",
         ] {
             let is_operation = ops::TABLE.iter().any(|operation| operation.name == name);
             assert_eq!(TOOLS.iter().any(|tool| tool.name() == name), is_operation, "{name}");
