@@ -20,6 +20,12 @@ pub const PROGRESS_DELAY: &str = "GIT_PROGRESS_DELAY";
 /// Sets how long writers wait for a lock, in milliseconds.
 pub const LOCK_TIMEOUT: &str = "GIT_BLUE_LOCK_TIMEOUT_MS";
 
+/// Set for every git that we start, so that hooks it runs know whose doing it is.
+pub const RUNNING: &str = "GIT_BLUE_RUNNING";
+
+/// How long a hook waits for a lock, in milliseconds: a commit waits with it.
+const HOOK_TIMEOUT: u64 = 50;
+
 /// Variables that git hands to a hook and that would lead git, and us, into the wrong repository
 /// or under another identity (`git rev-parse --local-env-vars`, and those of git-commit(1)).
 const LEAKED: [&str; 23] = [
@@ -149,6 +155,11 @@ impl Env {
         self.in_hook
     }
 
+    /// Returns whether a git that we started called us.
+    pub fn is_our_doing(&self) -> bool {
+        self.var(RUNNING).is_some()
+    }
+
     /// Returns the environment of a command that must not use what is kept at hand.
     #[must_use]
     pub fn without_cache(self) -> Self {
@@ -238,7 +249,7 @@ impl Env {
     /// with it.
     pub fn lock_timeout(&self) -> Duration {
         let set = self.text(LOCK_TIMEOUT).and_then(|text| text.parse().ok());
-        Duration::from_millis(set.unwrap_or(if self.in_hook { 500 } else { 30_000 }))
+        Duration::from_millis(set.unwrap_or(if self.in_hook { HOOK_TIMEOUT } else { 30_000 }))
     }
 
     /// Returns the user's home folder.

@@ -1,6 +1,6 @@
 //! The one way operations change a domain, and the one way they find it.
 
-use super::{ctx::Ctx, message::Message};
+use super::{arrival, ctx::Ctx, message::Message};
 use crate::{
     error::OpError,
     model::{
@@ -79,8 +79,10 @@ pub fn change(
 ) -> Result<Decision, OpError> {
     let author = ctx.signature()?;
     let mut decided = Decision::default();
-    write(store, &StoreRef::Domain(name.clone()), |tip| {
+    let mut before = None;
+    let written = write(store, &StoreRef::Domain(name.clone()), |tip| {
         let tip = tip.ok_or_else(|| unknown(name))?;
+        before = Some(tip);
         decided = decide(&load(store, name, &tip, wanted)?)?;
         if decided.changes.is_empty() {
             return Ok(None);
@@ -89,7 +91,19 @@ pub fn change(
         let message = Message { reason: why.reason, repo: why.repo, source: why.source, ..Message::of(ctx, subject) };
         Ok::<_, OpError>(Some(commit(&decided.changes, message.text(), author.clone())))
     })?;
+    if let Some(after) = written {
+        made_here(ctx, store, name, before, after);
+    }
     Ok(decided)
+}
+
+/// Notes that a domain was changed here, from one commit to another. The change is made: that it
+/// cannot be noted only dates it less exactly.
+pub fn made_here(ctx: &Ctx, store: &dyn Store, name: &DomainName, before: Option<Oid>, after: Oid) {
+    let tree = |commit: Oid| store.commit(&commit).map(|commit| commit.tree);
+    if let (Ok(before), Ok(after)) = (before.map(tree).transpose(), tree(after)) {
+        arrival::made_here(store, name, before, after, &ctx.env.now_here());
+    }
 }
 
 /// Returns a domain as it was at `tip`, with these published documents.

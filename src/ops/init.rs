@@ -56,7 +56,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
         created_realm = realm_admin_init::run(ctx, &make)?.body.created;
     }
     let joined = realm_admin_join::run(ctx, &join)?;
-    let hooks = hooks::install(ctx)?;
+    let hooks = hooks::install(ctx, hooks::Request::default())?;
     let known = realm_admin_join::known(ctx, &realm)?;
     let body = Init {
         realm,

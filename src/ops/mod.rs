@@ -3,8 +3,10 @@
 //! An operation is `run(&Ctx, &Request) -> Result<Answer<_>, OpError>`, synchronous, and prints
 //! nothing. [`TABLE`] lists them all; the surfaces are held to it by tests.
 
+pub mod arrival;
 pub mod blue_files;
 pub mod candidate;
+pub mod catch_up;
 pub mod contract_diff;
 pub mod contract_edit;
 pub mod contract_get;
@@ -21,7 +23,7 @@ pub mod doctor;
 mod doctor_sessions;
 pub mod domain;
 pub mod gc;
-pub mod hook_publish;
+pub mod hint;
 pub mod hooks;
 pub mod inbox;
 pub mod init;
@@ -30,7 +32,10 @@ pub mod message;
 pub mod names;
 pub mod notifications_ack;
 pub mod notifications_list;
+pub mod notifications_watch;
 pub mod pending;
+mod pending_cache;
+pub mod publish_log;
 pub mod realm_admin_binding;
 pub mod realm_admin_cache_clear;
 pub mod realm_admin_cache_stats;
@@ -55,6 +60,8 @@ pub mod session_upkeep;
 pub mod session_work;
 pub mod stand;
 pub mod tell;
+mod times;
+pub mod unpublished;
 pub mod url;
 
 use schemars::{JsonSchema, Schema};
@@ -127,6 +134,7 @@ pub const TABLE: &[Operation] = &[
     session_stop::OPERATION,
     notifications_list::OPERATION,
     notifications_ack::OPERATION,
+    notifications_watch::OPERATION,
     hooks::INSTALL,
     hooks::UNINSTALL,
     hooks::STATUS,

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Operation,
+    Operation, arrival,
     ctx::{Ctx, Here},
     inbox::Receipt,
     pending::{self, MAX_TOLD, Pending},
     session,
+    unpublished::{self, CaughtUp},
 };
 use crate::{
     error::OpError,
@@ -52,11 +53,13 @@ pub struct Request {
     pub reader: Option<ReaderName>,
     /// Which of the domains are shown; those of the repository that asks come first.
     pub page: PageRequest,
+    /// Whether what no hook published is published now.
+    pub catch_up: bool,
 }
 
 impl Default for Request {
     fn default() -> Self {
-        Self { reader: Some(pending::person()), page: PageRequest::default() }
+        Self { reader: Some(pending::person()), page: PageRequest::default(), catch_up: false }
     }
 }
 
@@ -66,12 +69,22 @@ impl Default for Request {
 /// Where the realm cannot be read.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt), OpError> {
     let here = ctx.here()?;
-    let overview = Overview::open(&*here.store)?;
+    let mut overview = Overview::open(&*here.store)?;
     let joined = here.repo.as_ref().is_some_and(|repo| overview.repos().contains_key(repo));
+    let caught_up = match ctx.acting() {
+        Ok(acting) if joined => unpublished::run(ctx, acting, &overview, request.catch_up),
+        _ => CaughtUp::default(),
+    };
+    if caught_up.has_moved {
+        overview = Overview::open(&*here.store)?;
+    }
     let pending = match (ctx.acting(), &request.reader) {
         (Ok(acting), Some(reader)) if joined => Pending::of(acting, reader, ctx.env.now(), &overview)?,
         _ => Pending::default(),
     };
+    if let (true, Ok(acting)) = (request.catch_up, ctx.acting()) {
+        arrival::record(acting.store, &pending.sightings, &ctx.env.now_here());
+    }
     let is_told = |one: &Notification| one.state == State::Pending;
     let notifications: Vec<_> =
         pending.notifications.iter().filter(|one| is_told(one)).take(MAX_TOLD).cloned().collect();
@@ -102,10 +115,13 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
         sessions: sessions.into_iter().take(MAX_SESSIONS).collect(),
         more_sessions,
         unreadable: unreadable(&overview)?.into_iter().chain(unreadable_sessions).collect(),
+        published: caught_up.published,
+        unpublished: caught_up.unpublished,
         notifications,
         more_notifications,
     };
-    Ok((with_next_steps(body, joined), if joined { receipt } else { Receipt::default() }))
+    let answer = caught_up.next_steps.into_iter().fold(Answer::new(body), Answer::next);
+    Ok((with_next_steps(answer, joined), if joined { receipt } else { Receipt::default() }))
 }
 
 /// The sessions that nobody ended, the latest first, and what could not be read of them.
@@ -201,7 +217,9 @@ pub fn unreadable(overview: &Overview<'_>) -> Result<Vec<String>, OpError> {
     Ok(damage.iter().map(ToString::to_string).collect())
 }
 
-fn with_next_steps(body: RealmStatus, joined: bool) -> Answer<RealmStatus> {
+/// Adds what to do next: commands as they can be pasted into a shell, each with its reason.
+fn with_next_steps(mut answer: Answer<RealmStatus>, joined: bool) -> Answer<RealmStatus> {
+    let body = &answer.body;
     let broken = body.imports.iter().filter(|import| import.state == "broken").count();
     let mut changed: Vec<_> = body
         .notifications
@@ -213,19 +231,19 @@ fn with_next_steps(body: RealmStatus, joined: bool) -> Answer<RealmStatus> {
     let solo = body.total == 0;
     let is_idle = body.session.is_none();
     let (unreadable, repo, realm) = (!body.unreadable.is_empty(), body.current_repo.clone(), body.realm.clone());
-    let mut answer = Answer::new(body);
     if let (Some(repo), false) = (&repo, joined) {
-        answer = answer.next(format!("git blue realm admin join {realm} --repo {repo}: it is not in the realm yet"));
+        answer = answer.next(format!("git blue realm admin join {realm} --repo {repo}  # it is not in the realm yet"));
     }
     if unreadable || broken > 0 {
-        answer = answer.next("git blue check: say what is wrong");
+        answer = answer.next("git blue check  # says what is wrong");
     }
     for command in changed {
-        answer = answer.next(format!("{command}: read what changed"));
+        answer = answer.next(format!("{command}  # what changed"));
     }
     if let (true, Some(repo), true) = (solo, &repo, joined) {
-        answer = answer
-            .next(format!("git blue realm admin domain --name DOMAIN --repos {repo},…: start working with others"));
+        answer = answer.next(format!(
+            "git blue realm admin domain --name DOMAIN --repos {repo},OTHER  # start working with others"
+        ));
     }
     if answer.next_steps.is_empty() && is_idle && joined {
         answer = answer.next(START_A_SESSION);

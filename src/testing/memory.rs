@@ -194,7 +194,11 @@ impl Store for MemoryStore {
 
     fn inboxes(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
         let refs = self.refs.borrow();
-        Ok(refs.iter().filter(|(name, _)| name.is_local()).map(|(name, tip)| (name.clone(), *tip)).collect())
+        Ok(refs
+            .iter()
+            .filter(|(name, _)| matches!(name, StoreRef::Inbox(..)))
+            .map(|(name, tip)| (name.clone(), *tip))
+            .collect())
     }
 
     fn sessions(&self) -> Result<Vec<(RepoName, Oid)>, StoreError> {

@@ -31,11 +31,11 @@ pub use hooks::{HookState, HooksAnswer};
 pub use notification::{
     Notification, NotificationFilter, NotificationSummary, NotificationsAck, NotificationsList, State, VersionChange,
 };
-pub use page::{PageRequest, page, page_in_order};
+pub use page::{DEFAULT_LIMIT, PageRequest, page, page_in_order};
 pub use publish::{ContractPublish, Published};
 pub use realm::{
     DomainBinding, DomainContract, DomainStatus, ImportStatus, LogEntry, RealmLine, RealmList, RealmLog, RealmStatus,
-    RepoLine, Role,
+    RepoLine, Role, Unpublished,
 };
 pub use session::{SessionInfo, SessionLine, SessionList, SessionStart, SessionStatus, SessionStop, SessionSummary};
 pub use timeline::{ContractTimeline, TimelineEntry, TimelineRealm};

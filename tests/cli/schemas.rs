@@ -131,7 +131,8 @@ fn every_operation_answers_as_its_schema_says() {
         ("fungal", &["doctor"]),
         ("fungal", &["install", "man"]),
     ];
-    let mut asked = BTreeSet::new();
+    // It goes on until nobody listens: its own suite holds what it says.
+    let mut asked = BTreeSet::from(["notifications_watch".to_owned()]);
     for (folder, args) in calls {
         let answer = world.json(&world.path(folder), args);
         assert_eq!(answer["status"], "success", "{args:?}: {answer:#}");

@@ -162,11 +162,12 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         let _ = output.write_plainly(&complete::offer(env.without_cache(), words));
         return 0;
     }
-    if let Command::Hook { event, .. } = &cli.command {
-        if let Some(line) = super::hook::run(env, event) {
-            output.say(&line);
+    if let Command::Hook { event, arguments } = &cli.command {
+        let outcome = super::hook::run(env, event, arguments, pushed);
+        for line in &outcome.lines {
+            output.say(line);
         }
-        return 0;
+        return outcome.code;
     }
     let Global { realm, color, no_pager, .. } = cli.global;
     if let Command::Mcp(command) = cli.command {
@@ -197,6 +198,15 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         Ok(Verdict::No) => Kind::No.exit_code(),
         Err(error) => output.error(&error),
     }
+}
+
+/// Reads what git tells the pre-push hook, and no more of it than a push can be about.
+fn pushed() -> String {
+    use std::io::Read as _;
+    let mut text = String::new();
+    // What is no text names no commit.
+    let _ = std::io::stdin().lock().take(1 << 20).read_to_string(&mut text);
+    text
 }
 
 /// Returns whether nothing but work goes on until the answer is there: others may wait for their
