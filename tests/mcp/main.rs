@@ -17,6 +17,7 @@ mod declared;
 mod detection;
 mod eras;
 mod limits;
+mod locks;
 mod resources;
 mod telling;
 mod tools;

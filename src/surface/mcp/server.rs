@@ -1,6 +1,10 @@
 //! What the library calls: the requests of a client, in both eras of the protocol.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{
+    borrow::Cow,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -37,6 +41,9 @@ use crate::{error::OpError, ops::declared_tools::DeclaredTool, wire::Failure};
 const STABLE_MS: u64 = 3_600_000;
 /// How long a client may keep a list that changes with the realm.
 const FRESH_MS: u64 = 5_000;
+
+/// How long an answer that waits for a lock leaves the thread to others.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// What a client should know before its first call: below 2,000 characters.
 pub const INSTRUCTIONS: &str = "\
@@ -138,7 +145,7 @@ impl Server {
         };
         let work = async {
             let _turn = self.running.acquire().await;
-            declared::run(tool, &folder, &self.settings.env, &given).await
+            declared::run(tool, &folder, &self.settings.commands, &given).await
         };
         // What is dropped half way is killed.
         let outcome = tokio::select! {
@@ -280,7 +287,18 @@ impl ServerHandler for Server {
             }
             self.run(tool, &arguments, &context.id, roots)
         };
-        Ok(match self.asking.attempt(request.input_responses.as_ref(), &context, attempt).await {
+        let started = Instant::now();
+        let outcome = loop {
+            let outcome = self.asking.attempt(request.input_responses.as_ref(), &context, attempt).await;
+            let is_locked = matches!(&outcome, Outcome::Failed(error) if error.code == "locked");
+            if !is_locked || started.elapsed() >= self.settings.patience {
+                break outcome;
+            }
+            // Nothing was written. Others are answered before the next try.
+            self.log.say(|| format!("call {}: waits for a lock", context.id));
+            tokio::time::sleep(PAUSE).await;
+        };
+        Ok(match outcome {
             Outcome::Done(()) => CallToolResult::success(Vec::new()).into(),
             Outcome::Failed(error) => failed(&error).into(),
             Outcome::Asked(question) => question.into(),
