@@ -5,6 +5,7 @@ use super::{
     arguments::{Arguments, Kind, Parameter},
     body::{self, Body, Lists},
     settings::Settings,
+    weigh::MAX_BODY,
 };
 use crate::{
     error::OpError,
@@ -90,6 +91,7 @@ pub const TOOLS: &[Tool] = &[
             CONTRACT,
             Parameter::optional("version", Kind::Text, "a published version; default: the current one"),
             Parameter::optional("at", Kind::Text, "JSON pointer: only this part, e.g. /schema/properties"),
+            Parameter::optional("offset", Kind::Count, "of a text at that place"),
             DETAIL,
         ],
         tells: true,
@@ -255,7 +257,8 @@ impl Call<'_> {
         Ok(ContractRef { domain: self.arguments.needed("domain")?, contract: self.arguments.needed("contract")? })
     }
 
-    /// Asks for a page, and for a smaller one while it does not fit a message.
+    /// Asks for a page, and for a smaller one while it does not fit a message: by as much smaller as
+    /// it is too large, because each costs as much as the first.
     fn paged(&self, usual: usize, ask: impl Fn(PageRequest) -> Result<Body, OpError>) -> Result<Body, OpError> {
         let mut limit = self.arguments.count("limit").unwrap_or(usual).min(1_000);
         loop {
@@ -267,7 +270,7 @@ impl Call<'_> {
                 }
                 return Ok(body);
             }
-            limit = limit.div_ceil(2);
+            limit = (limit * MAX_BODY / body.weight()).clamp(1, limit - 1);
         }
     }
 }
@@ -302,7 +305,9 @@ fn contract_get(call: &Call<'_>) -> Result<Body, OpError> {
     let answer = ops::contract_get::run(call.ctx, &request)?;
     let mut body = Body::of(&answer);
     if let Some(at) = call.arguments.text("at") {
-        body::only_at(&mut body, "contract", at)?;
+        body::only_at(&mut body, "contract", at, call.arguments.count("offset"))?;
+    } else if call.arguments.count("offset").is_some() {
+        return Err(OpError::usage("offset says where in a text to begin: it needs at"));
     } else if !call.is_full() {
         body::without_empty(
             &mut body,
