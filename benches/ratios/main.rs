@@ -8,7 +8,9 @@
 #[path = "../../tests/scripted/mod.rs"]
 mod scripted;
 
+mod mcp;
 mod place;
+#[path = "../../tests/fixtures/large_realm.rs"]
 mod realm;
 mod rows;
 
@@ -24,6 +26,9 @@ fn main() {
     if place::is_measuring_memory() {
         return place::report_memory();
     }
+    if mcp::is_echo() {
+        return mcp::echo();
+    }
     let variable = |name| scripted::variable(name).map(|value| value.to_string_lossy().into_owned());
     let sizes = variable("BENCH_SIZES").unwrap_or_else(|| "10,1000,10000,100000".into());
     let wanted = variable("BENCH_ROWS").unwrap_or_default();
@@ -34,19 +39,25 @@ fn main() {
         for row in ROWS.iter().filter(|row| row.name.contains(&wanted)) {
             let (measured, floor) = place.compare(row);
             let ratio = measured / floor;
-            let verdict = match row.budget {
-                Some(budget) if ratio > budget => format!("OVER the budget of {budget} x"),
-                Some(budget) => format!("within {budget} x"),
-                None => String::new(),
-            };
+            let verdict = verdict(ratio, row.budget);
             let (name, against) = (row.name, row.floor.name);
             writeln!(out, "  {name:34} {measured:8.2} ms {ratio:7.2} x  {against:26} {floor:8.2} ms  {verdict}")
                 .unwrap();
         }
+        mcp::report(&place, &wanted, &mut out);
         for command in MEMORY.iter().filter(|command| command.name.contains(&wanted)) {
             let used = place.memory(command);
             let verdict = if used > MAX_MEMORY_MB { "OVER the budget of" } else { "within" };
             writeln!(out, "  {:34} {used:8.1} MB peak {:43} {verdict} {MAX_MEMORY_MB} MB", command.name, "").unwrap();
         }
+    }
+}
+
+/// Says whether a ratio is within its budget, if it has one.
+fn verdict(ratio: f64, budget: Option<f64>) -> String {
+    match budget {
+        Some(budget) if ratio > budget => format!("OVER the budget of {budget} x"),
+        Some(budget) => format!("within {budget} x"),
+        None => String::new(),
     }
 }

@@ -108,7 +108,7 @@ impl Place {
     }
 
     fn time(&self, side: &Side) -> f64 {
-        let mut command = self.prepare(Command::new(self.program(side.arguments[0])), side.folder);
+        let mut command = self.command(side.arguments[0], side.folder);
         if let Some(input) = side.input {
             command.stdin(File::open(self.path().join(input)).unwrap());
         }
@@ -118,6 +118,11 @@ impl Place {
         let taken = start.elapsed();
         assert!(status.success(), "{:?}: {status}", side.arguments);
         taken.as_secs_f64() * 1e3
+    }
+
+    /// Returns a program, to be run in a folder below the place.
+    pub fn command(&self, program: &str, folder: &str) -> Command {
+        self.prepare(Command::new(self.program(program)), folder)
     }
 
     fn prepare(&self, mut command: Command, folder: &str) -> Command {

@@ -10,7 +10,7 @@ use crate::{
     error::OpError,
     model::{name::ContractRef, oid::Oid},
     store::{StoreRef, layout, read},
-    wire::{Answer, ContractLog, LogEntry, PageRequest},
+    wire::{Answer, ContractLog, LogEntry, PageRequest, page_in_order},
 };
 
 /// Its entry in the table.
@@ -60,7 +60,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractLog>, OpError>
     if all.is_empty() {
         domain::current(&domain::get(store, domain_name)?, contract)?;
     }
-    let (entries, next_cursor) = paged(all, &request.page);
+    let (entries, next_cursor) = page_in_order(all, &request.page, |entry| entry.commit.to_string());
     Ok(Answer::new(ContractLog {
         realm: here.realm.clone(),
         domain: domain_name.clone(),
@@ -68,13 +68,4 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractLog>, OpError>
         entries,
         next_cursor,
     }))
-}
-
-/// The entries lie in the order of history, so a cursor is looked for, not compared.
-fn paged(all: Vec<LogEntry>, request: &PageRequest) -> (Vec<LogEntry>, Option<String>) {
-    let start = request.cursor.as_ref().map_or(0, |cursor| {
-        all.iter().position(|entry| entry.commit.to_string() == *cursor).map_or(all.len(), |at| at + 1)
-    });
-    let rest = PageRequest { limit: request.limit, cursor: None };
-    crate::wire::page(all.into_iter().skip(start).collect(), &rest, |entry| entry.commit.to_string())
 }

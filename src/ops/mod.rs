@@ -15,8 +15,10 @@ pub mod contract_list;
 pub mod contract_log;
 pub mod contract_publish;
 pub mod contract_retire;
+pub mod contract_timeline;
 pub mod contract_yank;
 pub mod ctx;
+pub mod declared_tools;
 pub mod doctor;
 mod doctor_sessions;
 pub mod domain;
@@ -135,6 +137,7 @@ pub const TABLE: &[Operation] = &[
     contract_list::OPERATION,
     contract_get::OPERATION,
     contract_log::OPERATION,
+    contract_timeline::OPERATION,
     contract_diff::OPERATION,
     contract_impact::OPERATION,
     contract_publish::OPERATION,

@@ -15,6 +15,7 @@ mod pull;
 mod realm;
 pub mod schema;
 mod session;
+mod timeline;
 mod topology;
 mod upkeep;
 mod worktree;
@@ -32,7 +33,7 @@ pub use hooks::{HookState, HooksAnswer};
 pub use notification::{
     Notification, NotificationFilter, NotificationSummary, NotificationsAck, NotificationsList, State, VersionChange,
 };
-pub use page::{DEFAULT_LIMIT, PageRequest, page};
+pub use page::{DEFAULT_LIMIT, PageRequest, page, page_in_order};
 pub use publish::{ContractPublish, Published};
 pub use pull::{
     PrCreate, PrCreated, PrPrepare, PrRepo, PrStatus, PrSummary, Prepared, PullChecks, PullRequest, PullReviews,
@@ -43,6 +44,7 @@ pub use realm::{
     RepoLine, Role, Unpublished,
 };
 pub use session::{SessionInfo, SessionLine, SessionList, SessionStart, SessionStatus, SessionStop, SessionSummary};
+pub use timeline::{ContractTimeline, TimelineEntry, TimelineRealm};
 pub use topology::{ContractTopology, DomainTopology, ImportTopology, RealmTopology};
 
 pub use upkeep::{Doctor, DoctorCheck, Gc, Health, Installed};

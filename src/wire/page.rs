@@ -41,6 +41,17 @@ pub fn page<T>(items: Vec<T>, request: &PageRequest, key: impl Fn(&T) -> String)
     (page, next)
 }
 
+/// Returns the wanted page of items that are in an order of their own, so that a cursor is looked
+/// for, not compared: behind one that is gone, there is nothing.
+pub fn page_in_order<T>(items: Vec<T>, request: &PageRequest, key: impl Fn(&T) -> String) -> (Vec<T>, Option<String>) {
+    let start = request
+        .cursor
+        .as_ref()
+        .map_or(0, |cursor| items.iter().position(|item| key(item) == *cursor).map_or(items.len(), |at| at + 1));
+    let rest = PageRequest { limit: request.limit, cursor: None };
+    page(items.into_iter().skip(start).collect(), &rest, key)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,5 +73,16 @@ mod tests {
     #[test]
     fn a_cursor_whose_item_is_gone_continues_behind_it() {
         assert_eq!(ask(2, Some("aa")), (vec!["b".into(), "c".into()], None));
+    }
+
+    #[test]
+    fn items_in_an_order_of_their_own_are_looked_for() {
+        let ask = |cursor: Option<&str>| {
+            let items = ["c", "a", "b"].map(str::to_owned).to_vec();
+            page_in_order(items, &PageRequest { limit: Some(2), cursor: cursor.map(str::to_owned) }, String::clone)
+        };
+        assert_eq!(ask(None), (vec!["c".into(), "a".into()], Some("a".into())));
+        assert_eq!(ask(Some("a")), (vec!["b".into()], None));
+        assert_eq!(ask(Some("aa")), (vec![], None));
     }
 }

@@ -7,6 +7,32 @@ use crate::world::{CONTRACT_FILE, World, contract, importing, snapshot};
 const CONTRACT: &str = "s3-access/s3-permissions";
 
 #[test]
+fn a_timeline_shows_each_realm_of_this_machine() {
+    let world = World::pair();
+    let (fungal, staging) = (world.path("fungal"), world.path("staging"));
+    world.bump("1.1.0");
+    world.repo("staging");
+    world.ok(&staging, &["init", "--realm", "staging", "--repo", "fungal"]);
+    let none = world.blue(&staging, &["contract", "timeline", "s3-access/other"]).exits(1);
+    world.ok(&staging, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "fungal"]);
+    world.write(&format!("staging/{CONTRACT_FILE}"), &contract("1.1.0"));
+    world.write("staging/models/s3_paths.py", "");
+    world.commit("staging", "Try it here");
+    world.bump("1.2.0");
+    world.ok(&fungal, &["contract", "yank", CONTRACT, "1.1.0", "--reason", "wrong"]);
+    let all = world.ok(&fungal, &["contract", "timeline", CONTRACT]);
+    let first = world.ok(&fungal, &["contract", "timeline", CONTRACT, "--limit", "3"]);
+    let rest = world.ok(&fungal, &["contract", "timeline", CONTRACT, "--cursor", "aperture@1.1.0"]);
+    // From a folder that is in no realm, too; and past one that is broken.
+    std::fs::remove_dir_all(world.path("home/blue/realms/staging.git")).unwrap();
+    let broken = world.ok(&world.path("home"), &["contract", "timeline", CONTRACT]);
+    snapshot("contract_timeline", &[&none, &all, &first, &rest, &broken]);
+    let answer = world.json(&fungal, &["contract", "timeline", CONTRACT]);
+    assert_eq!((&answer["total"], &answer["realms"][0]["current_version"]), (&json!(3), &json!("1.2.0")));
+    assert_eq!(answer["entries"][2]["repo"], "fungal");
+}
+
+#[test]
 fn a_difference_names_each_place() {
     let world = World::pair();
     let dir = world.path("access");

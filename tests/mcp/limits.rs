@@ -85,6 +85,44 @@ fn a_large_contract_is_cut_and_each_part_can_be_asked_for() {
 }
 
 #[test]
+fn a_long_text_comes_in_parts_that_join_into_the_whole() {
+    let world = World::pair();
+    let long: String = (0..9_000).map(|n| format!("{n} \u{e4}\u{1f980}\\\" ")).collect();
+    let text = json!({"name": "s3-permissions", "version": "1.1.0", "owner": "fungal", "schema": {"type": "object"},
+        "value": {"long": long, "number": 3}});
+    world.write(&format!("fungal/{}", crate::world::CONTRACT_FILE), &text.to_string());
+    world.commit("fungal", "Long");
+    let mut client = Client::start(&world, &world.path("access"));
+    let mut ask = |at: &str, offset: Value| {
+        client.call(
+            "contract_get",
+            json!({"domain": "s3-access", "contract": "s3-permissions", "at": at, "offset": offset}),
+        )
+    };
+    let (mut joined, mut offset, mut parts) = (String::new(), Value::Null, 0);
+    loop {
+        let answer = ask("/value/long", offset)["structuredContent"].clone();
+        assert!(answer["cut"].is_null(), "{answer:#}");
+        joined += answer["contract"]["part"].as_str().unwrap();
+        parts += 1;
+        offset = answer["contract"]["next_offset"].clone();
+        if offset.is_null() {
+            break;
+        }
+        assert!(answer["next_steps"].to_string().contains(&format!("offset {offset}")), "{answer:#}");
+    }
+    assert!(joined == long && (3..40).contains(&parts), "{parts}");
+    for (at, offset, said) in [
+        ("/value/long", 10_000_000, "unknown-part"),
+        ("/value/long", 3, "unknown-part"),
+        ("/value/number", 1, "no text"),
+    ] {
+        let failure = ask(at, json!(offset));
+        assert!(failure["isError"] == true && failure.to_string().contains(said), "{failure}");
+    }
+}
+
+#[test]
 fn ten_megabytes_of_arguments_are_refused_and_the_server_goes_on() {
     let world = World::solo();
     let mut client = Client::start(&world, &world.path("fungal"));

@@ -10,12 +10,17 @@ mod world;
 mod schemas;
 
 mod client;
+#[path = "../fixtures/large_realm.rs"]
+mod realm;
 
 mod bad_input;
 mod commands;
+mod declared;
 mod detection;
 mod eras;
+mod large;
 mod limits;
+mod locks;
 mod resources;
 mod telling;
 mod tools;

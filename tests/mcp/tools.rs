@@ -124,6 +124,8 @@ fn realms_of_this_machine() {
     let mut client = Client::with(&world, &world.path("access"), LEGACY, &["--all-realms"], &[]);
     assert_eq!(client.ok("realm_list", json!({}))["realms"].as_array().unwrap().len(), 2);
     shown(&world, "realm_compare", &client.ok("realm_compare", json!({"other": "staging"})));
+    let timeline = client.ok("contract_timeline", contract());
+    assert_eq!((&timeline["entries"][0]["realm"], &timeline["total"]), (&json!("aperture"), &json!(1)));
     let status = client.ok("realm_status", json!({"realm": "staging"}));
     assert_eq!((&status["realm"], &status["current_repo"]), (&json!("staging"), &Value::Null));
     // From a folder that is in none, a realm can be named too.

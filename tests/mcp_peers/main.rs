@@ -1,4 +1,4 @@
-//! Other people's clients: the official SDKs for Python and TypeScript, and the Inspector. They hold
+//! Other people's clients: the official SDKs for Python and TypeScript, the Inspector and Claude Code. They hold
 //! what the server says to the protocol as their authors read it.
 //!
 //! They are installed below `target/peers` (`.ci/run` does it), or wherever `GIT_BLUE_PEERS` says.
@@ -9,6 +9,8 @@ mod schemas;
 #[path = "../cli/world.rs"]
 #[allow(dead_code, reason = "not every helper of the command line's tests is needed here")]
 mod world;
+
+mod claude;
 
 use std::path::{Path, PathBuf};
 

@@ -16,6 +16,7 @@ mod moving;
 mod objects;
 mod refs;
 mod upkeep;
+pub mod user_config;
 mod watch;
 pub mod work;
 

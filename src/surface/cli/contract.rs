@@ -9,6 +9,7 @@ use super::{
     output::Output,
     realm::{render_cursor, render_log},
     text::{Look, Text, look, plain},
+    timeline,
 };
 use crate::{
     error::OpError,
@@ -32,6 +33,8 @@ pub enum Command {
     Get(Get),
     #[command(about = ops::contract_log::OPERATION.summary)]
     Log(Log),
+    #[command(about = ops::contract_timeline::OPERATION.summary)]
+    Timeline(timeline::Timeline),
     #[command(about = ops::contract_diff::OPERATION.summary)]
     Diff(difference::Diff),
     #[command(about = ops::contract_impact::OPERATION.summary)]
@@ -171,6 +174,7 @@ impl Command {
                 let answer = contract_log::run(ctx, &request)?;
                 output.answer(&answer, |body, text| render_log(&body.entries, body.next_cursor.as_deref(), text))?;
             }
+            Self::Timeline(arguments) => arguments.run(ctx, output)?,
             Self::Diff(arguments) => arguments.run(ctx, output)?,
             Self::Impact(arguments) => arguments.run(ctx, output)?,
             Self::Publish(arguments) => {

@@ -133,6 +133,9 @@ impl Command {
             }
             Self::ListTools(ListTools { offer }) => {
                 let list = mcp::ask(env, &options(offer), "tools/list", &json!({}))?;
+                for problem in mcp::declared_problems(env, &options(offer)) {
+                    output.say(&format!("not offered: {problem}"));
+                }
                 if output.json {
                     output.write(&pretty(&list))?;
                 } else {

@@ -17,6 +17,7 @@ mod progress;
 mod realm;
 mod session;
 pub mod text;
+mod timeline;
 mod topology;
 mod upkeep;
 mod worktree;

@@ -48,7 +48,7 @@ impl Parameter {
         let mut schema = match self.kind {
             Kind::Text => json!({"type": "string"}),
             Kind::Flag => json!({"type": "boolean"}),
-            Kind::Count => json!({"type": "integer", "minimum": 1}),
+            Kind::Count => json!({"type": "integer"}),
             Kind::OneOf(words) => json!({"enum": words}),
         };
         if !self.about.is_empty() {
@@ -76,7 +76,9 @@ impl Parameter {
     }
 }
 
-/// Returns the JSON Schema of a tool's arguments.
+/// Returns the JSON Schema of a tool's arguments. That no other argument is taken, and from which
+/// number on one is, it does not say: [`Arguments::read`] refuses the rest with a reason, and a list
+/// of tools has little room.
 pub fn schema(parameters: &[Parameter]) -> Map<String, Value> {
     let properties: Map<_, _> = parameters.iter().map(|one| (one.name.to_owned(), one.schema())).collect();
     let required: Vec<_> = parameters.iter().filter(|one| one.is_required).map(|one| one.name).collect();
@@ -86,7 +88,6 @@ pub fn schema(parameters: &[Parameter]) -> Map<String, Value> {
     if !required.is_empty() {
         schema.insert("required".into(), json!(required));
     }
-    schema.insert("additionalProperties".into(), json!(false));
     schema
 }
 
@@ -118,7 +119,9 @@ impl Arguments {
         }
         match parameters.iter().find(|one| one.is_required && !read.contains_key(one.name)) {
             Some(missing) => {
-                Err(OpError::usage(format!("{} is missing", missing.name)).next(format!("it is: {}", missing.about)))
+                let needed = parameters.iter().filter(|one| one.is_required).map(|one| one.name);
+                let needed = needed.collect::<Vec<_>>().join(", ");
+                Err(OpError::usage(format!("{} is missing", missing.name)).next(format!("every call needs: {needed}")))
             }
             None => Ok(Self(read)),
         }

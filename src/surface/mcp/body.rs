@@ -34,7 +34,12 @@ impl Body {
 
     /// Returns whether it fits one message.
     pub fn fits(&self) -> bool {
-        weight(&to_string(&self.fields)) + self.steps_weight() <= MAX_BODY
+        self.weight() <= MAX_BODY
+    }
+
+    /// Returns how much of a message it takes.
+    pub fn weight(&self) -> usize {
+        weight(&to_string(&self.fields)) + self.steps_weight()
     }
 
     /// Cuts what does not fit, and says where: the last resort, after paging.
@@ -63,11 +68,12 @@ impl Body {
     }
 }
 
-/// Leaves only one part of a field, which a JSON pointer names.
+/// Leaves only one part of a field, which a JSON pointer names. Of a text, what begins at `offset`
+/// and fits; where there is more, `next_offset` says where it begins.
 ///
 /// # Errors
-/// Where there is no such part.
-pub fn only_at(body: &mut Body, field: &str, pointer: &str) -> Result<(), OpError> {
+/// Where there is no such part, or it is no text and an offset was given.
+pub fn only_at(body: &mut Body, field: &str, pointer: &str, offset: Option<usize>) -> Result<(), OpError> {
     let whole = body.fields.get(field).cloned().unwrap_or_default();
     let Some(part) = whole.pointer(pointer) else {
         let mut pointer = pointer.to_owned();
@@ -78,8 +84,40 @@ pub fn only_at(body: &mut Body, field: &str, pointer: &str) -> Result<(), OpErro
     let mut kept = json!({"name": whole["name"], "version": whole["version"], "owner": whole["owner"]});
     kept["at"] = json!(pointer);
     kept["part"] = part.clone();
+    if let Some(text) = part.as_str() {
+        let offset = offset.unwrap_or_default();
+        let rest = text.get(offset..).filter(|rest| !rest.is_empty() || text.is_empty()).ok_or_else(|| {
+            OpError::no("unknown-part", format!("the text has no part that begins at {offset}"))
+                .next("pass an offset that next_offset gave")
+        })?;
+        kept["part"] = json!("");
+        body.fields.insert(field.to_owned(), kept.clone());
+        let others = weight(&to_string(&body.fields)) + body.steps_weight();
+        let shown = beginning(rest, MAX_BODY.saturating_sub(others + 500));
+        kept["part"] = json!(shown);
+        if shown.len() < rest.len() {
+            let next = offset + shown.len();
+            kept["next_offset"] = json!(next);
+            body.next_steps.push(format!("call again with offset {next}: what follows, of {} bytes", text.len()));
+        }
+    } else if offset.is_some() {
+        return Err(OpError::usage(format!("there is no text at {pointer}, so it has no offset")));
+    }
     body.fields.insert(field.to_owned(), kept);
     Ok(())
+}
+
+/// Returns as much of a text, from its beginning, as weighs at most `room`; at least one character.
+fn beginning(text: &str, room: usize) -> &str {
+    let mut left = room;
+    let fits = |(_, c): &(usize, char)| {
+        let taken = weight(&to_string(c)).saturating_sub(weight("\"\""));
+        let fits = taken <= left;
+        left = left.saturating_sub(taken);
+        !fits
+    };
+    let end = text.char_indices().find(fits).map_or(text.len(), |(at, _)| at);
+    &text[..end.max(text.chars().next().map_or(0, char::len_utf8))]
 }
 
 /// Removes those of a field's fields that say nothing.

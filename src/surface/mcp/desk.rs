@@ -84,8 +84,9 @@ impl Desk {
 }
 
 impl Answer {
-    /// Returns the line to write instead of `message`, and what is to be recorded after that.
-    pub fn finish(self, message: &ServerJsonRpcMessage) -> (Vec<u8>, Option<Told>) {
+    /// Returns the line to write instead of `message`, and what is to be recorded after that. Nothing
+    /// is told unless `may_tell`: what waits stays pending.
+    pub fn finish(self, message: &ServerJsonRpcMessage, may_tell: bool) -> (Vec<u8>, Option<Told>) {
         let JsonRpcMessage::Response(response) = message else { unreachable!("only results are put down") };
         let Self { mut body, teller } = self;
         let is_versioned = match &response.result {
@@ -96,7 +97,7 @@ impl Answer {
         if let Some(teller) = teller {
             let room = MAX_MESSAGE - ENVELOPE - weight(&to_string(&body.fields)) - weight(&to_string(&body.next_steps));
             // What cannot be told now stays pending, and is no reason to withhold an answer.
-            let telling = teller.look(room).unwrap_or_default();
+            let telling = if may_tell { teller.look(room).unwrap_or_default() } else { None };
             let (notifications, more) =
                 telling.as_ref().map_or((&[][..], 0), |(telling, _)| (&telling.notifications[..], telling.more));
             let steps = steps(notifications, more);
@@ -163,20 +164,20 @@ impl Told {
     /// Records that it was told.
     ///
     /// # Errors
-    /// Where the store cannot be written; it is told again then.
-    pub fn record(self) -> Result<(), OpError> {
-        let Teller { env, project, reader, quiet, .. } = self.teller;
-        let ctx = open(&env, &project)?;
+    /// Where the store cannot be written.
+    pub fn record(&self) -> Result<(), OpError> {
+        let Teller { env, project, reader, quiet, .. } = &self.teller;
+        let ctx = open(env, project)?;
         let acting = ctx.acting()?;
-        inbox::record(acting.store, acting.repo, &reader, &self.receipt, &ctx.env.now_here())?;
+        inbox::record(acting.store, acting.repo, reader, &self.receipt, &ctx.env.now_here())?;
         if self.is_all {
             // The domains as they were when nothing else was pending, the inboxes as they are now.
-            let mut tips = tell::tips(acting, &reader)?;
+            let mut tips = tell::tips(acting, reader)?;
             let inboxes = tips.split_off(tips.len() - tell::INBOXES);
-            let mut before = self.domains;
+            let mut before = self.domains.clone();
             before.truncate(before.len() - tell::INBOXES);
             before.extend(inboxes);
-            quiet.set(project, before);
+            quiet.set(project.clone(), before);
         }
         Ok(())
     }

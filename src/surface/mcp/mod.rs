@@ -8,6 +8,7 @@ mod arguments;
 mod body;
 mod complete;
 pub mod config;
+mod declared;
 mod desk;
 pub mod frame;
 mod lines;
@@ -38,6 +39,11 @@ pub use settings::Options;
 use self::{desk::Desk, log::Log, server::Server, settings::Settings, transport::Connection};
 use crate::{app, env::Env, error::OpError};
 
+/// Returns why tools that the user declared are not offered.
+pub fn declared_problems(env: &Env, options: &Options) -> Vec<String> {
+    Settings::new(env, options).declared.problems
+}
+
 /// Serves the client at standard input and output until it hangs up.
 ///
 /// # Errors
@@ -46,6 +52,9 @@ pub fn serve(env: &Env, options: &Options) -> Result<(), OpError> {
     let settings = Settings::new(env, options);
     let log = if options.debug { Log::open(env, app::home(env)?.folder())? } else { Log::default() };
     log.say(|| format!("started in {} for {}", env.cwd().display(), settings.reader));
+    for problem in &settings.declared.problems {
+        log.say(|| format!("not offered: {problem}"));
+    }
     let runtime = runtime()?;
     let outcome = runtime.block_on(async {
         let (input, output) = rmcp::transport::stdio_pipes();

@@ -1,6 +1,10 @@
 //! What the library calls: the requests of a client, in both eras of the protocol.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{
+    borrow::Cow,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -14,11 +18,12 @@ use rmcp::{
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
+use tokio::sync::Semaphore;
 
 use super::{
     arguments::{Arguments, schema},
     body::to_string,
-    complete,
+    complete, declared,
     desk::{Answer, Desk, Quiet, Teller},
     log::Log,
     open::{Project, open},
@@ -30,12 +35,15 @@ use super::{
     tools::{self, Call, Tool},
     watch::{Watched, Watches},
 };
-use crate::{error::OpError, wire::Failure};
+use crate::{error::OpError, ops::declared_tools::DeclaredTool, wire::Failure};
 
 /// How long a client may keep what does not change while the server runs.
 const STABLE_MS: u64 = 3_600_000;
 /// How long a client may keep a list that changes with the realm.
 const FRESH_MS: u64 = 5_000;
+
+/// How long an answer that waits for a lock leaves the thread to others.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// What a client should know before its first call: below 2,000 characters.
 pub const INSTRUCTIONS: &str = "\
@@ -64,6 +72,8 @@ pub struct Server {
     quiet: Arc<Quiet>,
     asking: Arc<Asking>,
     watches: Arc<Watches>,
+    /// How many declared commands may run at the same time.
+    running: Arc<Semaphore>,
     log: Log,
 }
 
@@ -76,6 +86,7 @@ impl Server {
             quiet: Arc::default(),
             asking: Arc::new(Asking::new(log.clone())),
             watches: Arc::default(),
+            running: Arc::new(Semaphore::new(declared::MAX_RUNNING)),
             log,
         }
     }
@@ -94,15 +105,62 @@ impl Server {
             *step = super::steps::of_tools(step);
         }
         body.cut(tool.rest());
-        let teller = tool.tells.then(|| Teller {
+        let teller = tool.tells.then(|| self.teller(project));
+        self.desk.put(id.clone(), Answer { body, teller });
+        Ok(())
+    }
+
+    fn teller(&self, project: Project) -> Teller {
+        Teller {
             env: self.settings.env.clone(),
             project,
             reader: self.settings.reader.clone(),
             marks: self.settings.marks,
             quiet: self.quiet.clone(),
-        });
-        self.desk.put(id.clone(), Answer { body, teller });
-        Ok(())
+        }
+    }
+
+    /// Runs a command that the user declared as a tool. What it answers lies on the desk then.
+    async fn call_declared(
+        &self,
+        tool: &DeclaredTool,
+        request: CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> CallToolResponse {
+        let given = request.arguments.unwrap_or_default();
+        let arguments = match declared::ours(&given, &self.settings) {
+            Ok(arguments) => arguments,
+            Err(error) => return failed(&error).into(),
+        };
+        let attempt = |roots: &Roots| {
+            let project = project::find(&self.settings, arguments.text("cwd"), arguments.parsed("realm")?, roots)?;
+            let ctx = open(&self.settings.env, &project)?;
+            let top = ctx.code.as_ref().and_then(|code| code.workdir());
+            Ok((top.unwrap_or_else(|| project.folder.clone()), project))
+        };
+        let (folder, project) = match self.asking.attempt(request.input_responses.as_ref(), context, attempt).await {
+            Outcome::Done(found) => found,
+            Outcome::Failed(error) => return failed(&error).into(),
+            Outcome::Asked(question) => return question.into(),
+        };
+        let work = async {
+            let _turn = self.running.acquire().await;
+            declared::run(tool, &folder, &self.settings.commands, &given).await
+        };
+        // What is dropped half way is killed.
+        let outcome = tokio::select! {
+            biased;
+            () = context.ct.cancelled() => Err(OpError::no("cancelled", "cancelled")),
+            outcome = work => outcome,
+        };
+        match outcome {
+            Ok(mut body) => {
+                body.cut("the command printed more than fits a message");
+                self.desk.put(context.id.clone(), Answer { body, teller: Some(self.teller(project)) });
+                CallToolResult::success(Vec::new()).into()
+            }
+            Err(error) => failed(&error).into(),
+        }
     }
 
     /// Returns the project of a resource: the realm's own, or where all realms are offered, any.
@@ -144,7 +202,7 @@ pub fn listed(tool: &Tool, settings: &Settings) -> rmcp::model::Tool {
     let writes = tool.operation.writes;
     // The other hints mean something only where something is written.
     let annotations = ToolAnnotations::new().read_only(!writes).open_world(false);
-    let annotations = if writes { annotations.destructive(false).idempotent(false) } else { annotations };
+    let annotations = if writes { annotations.destructive(false) } else { annotations };
     rmcp::model::Tool::new(tool.name(), tool.about, Arc::new(schema(&tool.all_parameters(settings))))
         .with_raw_output_schema(Arc::new(super::output::schema(tool)))
         .with_annotations(annotations)
@@ -193,7 +251,9 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = tools::offered(&self.settings).map(|tool| listed(tool, &self.settings)).collect();
+        let ours = tools::offered(&self.settings).map(|tool| listed(tool, &self.settings));
+        let declared = self.settings.declared.tools.iter().map(|tool| declared::listed(tool, &self.settings));
+        let tools = ours.chain(declared).collect();
         Ok(ListToolsResult::with_all_items(tools).with_ttl_ms(STABLE_MS).with_cache_scope(CacheScope::Private))
     }
 
@@ -203,8 +263,14 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(tool) = tools::offered(&self.settings).find(|tool| tool.name() == request.name) else {
+            let declared = &self.settings.declared.tools;
+            if let Some(tool) = declared.iter().find(|tool| tool.name == request.name) {
+                self.log.say(|| format!("call {}: {}", context.id, tool.name));
+                return Ok(self.call_declared(tool, request, &context).await);
+            }
             let name: String = request.name.chars().take(64).collect();
-            let names: Vec<_> = tools::offered(&self.settings).map(Tool::name).collect();
+            let mut names: Vec<&str> = tools::offered(&self.settings).map(Tool::name).collect();
+            names.extend(declared.iter().map(|tool| &*tool.name));
             let message = format!("Unknown tool: {name:?}; the tools are {}", names.join(", "));
             return Err(ErrorData::invalid_params(message, None));
         };
@@ -221,7 +287,18 @@ impl ServerHandler for Server {
             }
             self.run(tool, &arguments, &context.id, roots)
         };
-        Ok(match self.asking.attempt(request.input_responses.as_ref(), &context, attempt).await {
+        let started = Instant::now();
+        let outcome = loop {
+            let outcome = self.asking.attempt(request.input_responses.as_ref(), &context, attempt).await;
+            let is_locked = matches!(&outcome, Outcome::Failed(error) if error.code == "locked");
+            if !is_locked || started.elapsed() >= self.settings.patience {
+                break outcome;
+            }
+            // Nothing was written. Others are answered before the next try.
+            self.log.say(|| format!("call {}: waits for a lock", context.id));
+            tokio::time::sleep(PAUSE).await;
+        };
+        Ok(match outcome {
             Outcome::Done(()) => CallToolResult::success(Vec::new()).into(),
             Outcome::Failed(error) => failed(&error).into(),
             Outcome::Asked(question) => question.into(),

@@ -1,6 +1,6 @@
 //! What the server was started with, read once.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use crate::{
     env::{Env, LOCK_TIMEOUT},
@@ -8,6 +8,7 @@ use crate::{
         hash,
         name::{ReaderName, RealmName},
     },
+    ops::declared_tools::{self, Declared},
 };
 
 /// Names the project where `-C` does not.
@@ -17,9 +18,10 @@ pub const PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
 /// Names the session of Claude Code, and so who is told.
 pub const SESSION: &str = "CLAUDE_CODE_SESSION_ID";
 
-/// How long an answer waits for a lock, unless the user says otherwise: everything behind it waits
-/// too.
-const LOCK_MS: &str = "5000";
+/// How long an answer waits for a lock, unless the user says otherwise.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How long it waits at a stretch: everything behind it waits too.
+const STRETCH: Duration = Duration::from_millis(50);
 
 /// What the user asked for.
 #[derive(Debug, Clone, Default)]
@@ -41,6 +43,10 @@ pub struct Options {
 pub struct Settings {
     /// Time and variables, without those that name a repository.
     pub env: Env,
+    /// How long an answer may wait for a lock, in stretches between which others are answered.
+    pub patience: Duration,
+    /// The variables of commands that the user declared as tools.
+    pub commands: Env,
     /// The project that the user named, and how.
     pub folder: Option<(&'static str, PathBuf)>,
     /// The project that Claude Code named.
@@ -55,15 +61,16 @@ pub struct Settings {
     pub read_only: bool,
     /// Whether every tool takes a realm.
     pub all_realms: bool,
+    /// Commands that the user declared as tools.
+    pub declared: Declared,
 }
 
 impl Settings {
     /// Reads them from the environment and what the user asked for.
     pub fn new(env: &Env, options: &Options) -> Self {
-        let mut env = env.clone().without_repository();
-        if env.var(LOCK_TIMEOUT).is_none() {
-            env = env.with(LOCK_TIMEOUT, LOCK_MS);
-        }
+        let commands = env.clone().without_repository();
+        let patience = commands.var(LOCK_TIMEOUT).map_or(PATIENCE, |_| commands.lock_timeout());
+        let env = commands.clone().with(LOCK_TIMEOUT, &patience.min(STRETCH).as_millis().to_string());
         let absolute = |name| env.var(name).map(|folder| env.cwd().join(folder));
         let named = options.folder.clone().map(|folder| ("-C", env.cwd().join(folder)));
         Self {
@@ -74,9 +81,20 @@ impl Settings {
             marks: true,
             read_only: options.read_only,
             all_realms: options.all_realms,
+            declared: declared(&env, options.read_only),
+            patience,
+            commands,
             env,
         }
     }
+}
+
+/// A configuration that cannot be read is no reason not to serve what needs none.
+fn declared(env: &Env, read_only: bool) -> Declared {
+    let mut declared =
+        declared_tools::of(env).unwrap_or_else(|error| Declared { tools: Vec::new(), problems: vec![error.message] });
+    declared.tools.retain(|tool| tool.is_read_only || !read_only);
+    declared
 }
 
 /// One client session is one reader; where it has no name, this process is.
@@ -113,6 +131,16 @@ mod tests {
         assert_eq!(settings.env.var("GIT_DIR"), None);
         assert_eq!(settings.folder, Some((FOLDER, "/work/sub".into())));
         assert_eq!(settings.project_dir, Some("/project".into()));
-        assert_eq!(settings.env.lock_timeout().as_millis(), 5_000);
+    }
+
+    #[test]
+    fn a_lock_is_waited_for_in_stretches_no_longer_than_the_user_says() {
+        for (said, stretch, patience) in [(None, 50, 5_000), (Some("30"), 30, 30), (Some("60000"), 50, 60_000)] {
+            let vars: Vec<_> = said.into_iter().map(|said| (LOCK_TIMEOUT, said)).collect();
+            let settings = of(&vars);
+            assert_eq!(settings.env.lock_timeout().as_millis(), stretch);
+            assert_eq!(settings.patience.as_millis(), patience);
+            assert_eq!(settings.commands.text(LOCK_TIMEOUT), said);
+        }
     }
 }

@@ -5,6 +5,7 @@ use super::{
     arguments::{Arguments, Kind, Parameter},
     body::{self, Body, Lists},
     settings::Settings,
+    weigh::MAX_BODY,
 };
 use crate::{
     error::OpError,
@@ -41,12 +42,14 @@ pub struct Call<'a> {
 }
 
 const DETAIL: Parameter = Parameter::optional("detail", Kind::OneOf(&["concise", "full"]), "");
-const DOMAIN: Parameter = Parameter::required("domain", "domain name");
-const CONTRACT: Parameter = Parameter::required("contract", "contract name");
+const DOMAIN: Parameter = Parameter::required("domain", "");
+/// Narrows a list.
+const ONLY_DOMAIN: Parameter = Parameter::optional("domain", Kind::Text, "");
+const CONTRACT: Parameter = Parameter::required("contract", "");
 const LIMIT: Parameter = Parameter::optional("limit", Kind::Count, "");
 const CURSOR: Parameter = Parameter::optional("cursor", Kind::Text, "");
 /// What every tool takes.
-const CWD: Parameter = Parameter::optional("cwd", Kind::Text, "absolute path; default: detected");
+const CWD: Parameter = Parameter::optional("cwd", Kind::Text, "absolute path");
 /// What every tool takes where there is more than one realm to choose from.
 const REALM: Parameter = Parameter::optional("realm", Kind::Text, "");
 
@@ -88,6 +91,7 @@ pub const TOOLS: &[Tool] = &[
             CONTRACT,
             Parameter::optional("version", Kind::Text, "a published version; default: the current one"),
             Parameter::optional("at", Kind::Text, "JSON pointer: only this part, e.g. /schema/properties"),
+            Parameter::optional("offset", Kind::Count, "of a text at that place"),
             DETAIL,
         ],
         tells: true,
@@ -113,7 +117,7 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         operation: &ops::contract_list::OPERATION,
         about: "Contracts of the realm or of one domain, in pages. Call it where realm_status says there are more.",
-        parameters: &[Parameter::optional("domain", Kind::Text, "only this domain"), LIMIT, CURSOR],
+        parameters: &[ONLY_DOMAIN, LIMIT, CURSOR],
         tells: true,
         lists: &[],
         run: contract_list,
@@ -164,7 +168,7 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         operation: &ops::realm_topology::OPERATION,
         about: "Who provides what to whom: contracts, exporters, importers, per domain.",
-        parameters: &[Parameter::optional("domain", Kind::Text, "only this domain"), LIMIT, CURSOR],
+        parameters: &[ONLY_DOMAIN, LIMIT, CURSOR],
         tells: true,
         lists: TOPOLOGY_LISTS,
         run: realm_topology,
@@ -172,7 +176,7 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         operation: &ops::realm_log::OPERATION,
         about: "History of the realm, newest first: who changed what, and when.",
-        parameters: &[Parameter::optional("domain", Kind::Text, "only this domain"), DETAIL, LIMIT, CURSOR],
+        parameters: &[ONLY_DOMAIN, DETAIL, LIMIT, CURSOR],
         tells: true,
         lists: &[],
         run: realm_log,
@@ -193,10 +197,19 @@ pub const TOOLS: &[Tool] = &[
         lists: &[],
         run: realm_compare,
     },
+    Tool {
+        operation: &ops::contract_timeline::OPERATION,
+        about: "When each realm of this machine got each version of a contract, newest first.",
+        parameters: &[DOMAIN, CONTRACT, LIMIT, CURSOR],
+        tells: true,
+        lists: &[],
+        run: contract_timeline,
+    },
 ];
 
 /// The tools that make sense only where there is more than one realm to choose from.
-const OF_ALL_REALMS: [&Operation; 2] = [&ops::realm_list::OPERATION, &ops::realm_compare::OPERATION];
+const OF_ALL_REALMS: [&Operation; 3] =
+    [&ops::realm_list::OPERATION, &ops::realm_compare::OPERATION, &ops::contract_timeline::OPERATION];
 
 impl Tool {
     /// Returns its name.
@@ -215,12 +228,15 @@ impl Tool {
     /// Returns everything that it takes.
     pub fn all_parameters(&self, settings: &Settings) -> Vec<Parameter> {
         let mut all = self.parameters.to_vec();
-        if settings.all_realms && !all.iter().any(|one| one.name == REALM.name) {
-            all.push(REALM);
-        }
-        all.push(CWD);
+        all.extend(common(settings).into_iter().filter(|one| !self.parameters.iter().any(|own| own.name == one.name)));
         all
     }
+}
+
+/// Returns what every tool takes.
+pub fn common(settings: &Settings) -> Vec<Parameter> {
+    let realm = settings.all_realms.then_some(REALM);
+    realm.into_iter().chain([CWD]).collect()
 }
 
 /// Returns the tools of a server.
@@ -241,7 +257,8 @@ impl Call<'_> {
         Ok(ContractRef { domain: self.arguments.needed("domain")?, contract: self.arguments.needed("contract")? })
     }
 
-    /// Asks for a page, and for a smaller one while it does not fit a message.
+    /// Asks for a page, and for a smaller one while it does not fit a message: by as much smaller as
+    /// it is too large, because each costs as much as the first.
     fn paged(&self, usual: usize, ask: impl Fn(PageRequest) -> Result<Body, OpError>) -> Result<Body, OpError> {
         let mut limit = self.arguments.count("limit").unwrap_or(usual).min(1_000);
         loop {
@@ -253,7 +270,7 @@ impl Call<'_> {
                 }
                 return Ok(body);
             }
-            limit = limit.div_ceil(2);
+            limit = (limit * MAX_BODY / body.weight()).clamp(1, limit - 1);
         }
     }
 }
@@ -288,7 +305,9 @@ fn contract_get(call: &Call<'_>) -> Result<Body, OpError> {
     let answer = ops::contract_get::run(call.ctx, &request)?;
     let mut body = Body::of(&answer);
     if let Some(at) = call.arguments.text("at") {
-        body::only_at(&mut body, "contract", at)?;
+        body::only_at(&mut body, "contract", at, call.arguments.count("offset"))?;
+    } else if call.arguments.count("offset").is_some() {
+        return Err(OpError::usage("offset says where in a text to begin: it needs at"));
     } else if !call.is_full() {
         body::without_empty(
             &mut body,
@@ -380,6 +399,14 @@ fn realm_compare(call: &Call<'_>) -> Result<Body, OpError> {
     })
 }
 
+fn contract_timeline(call: &Call<'_>) -> Result<Body, OpError> {
+    let contract = call.contract()?;
+    call.paged(50, |page| {
+        let request = ops::contract_timeline::Request { contract: contract.clone(), page };
+        Ok(Body::of(&ops::contract_timeline::run(call.ctx, &request)?))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -400,14 +427,13 @@ mod tests {
             "contract_get",
             "session_start",
             "session_stop",
-            "realm_worktree_create",
-            "realm_pr_status",
             "notifications_list",
             "contract_diff",
             "contract_impact",
             "realm_topology",
             "realm_log",
             "realm_compare",
+            "contract_timeline",
         ] {
             let is_operation = ops::TABLE.iter().any(|operation| operation.name == name);
             assert_eq!(TOOLS.iter().any(|tool| tool.name() == name), is_operation, "{name}");

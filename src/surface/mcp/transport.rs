@@ -2,7 +2,7 @@
 //! answered is put together only when its turn to be written has come, so that what a reader was
 //! told is recorded before anything else is told to it.
 
-use std::{future::Future, io, sync::Arc};
+use std::{future::Future, io, sync::Arc, time::Duration};
 
 use rmcp::{
     RoleServer,
@@ -18,7 +18,7 @@ use tokio::{
 };
 
 use super::{
-    desk::Desk,
+    desk::{Desk, Told},
     frame::{self, Frame},
     lines::{Line, Lines},
     log::Log,
@@ -148,7 +148,8 @@ async fn write<W: AsyncWrite + Unpin>(
     state: watch::Sender<State>,
     log: Log,
 ) {
-    while let Some((message, done)) = queue.recv().await {
+    let mut owed = Owed::default();
+    while let Some((message, done)) = owed.while_waiting(queue.recv(), &log).await {
         let answer = match &message {
             JsonRpcMessage::Response(response) if matches!(response.result, ServerResult::CallToolResult(_)) => {
                 desk.take(&response.id)
@@ -156,7 +157,7 @@ async fn write<W: AsyncWrite + Unpin>(
             _ => None,
         };
         let (line, told) = match answer {
-            Some(answer) => answer.finish(&message),
+            Some(answer) => answer.finish(&message, owed.is_settled(&log)),
             None => (line(&message), None),
         };
         log.say(|| format!("out: {} bytes", line.len()));
@@ -165,10 +166,9 @@ async fn write<W: AsyncWrite + Unpin>(
             Err(error) => Err(error),
         };
         let is_closed = written.is_err();
-        if let (Some(told), false) = (told, is_closed)
-            && let Err(error) = told.record()
-        {
-            log.say(|| format!("not recorded as told: {}", error.message));
+        if !is_closed {
+            owed.0 = owed.0.or(told);
+            owed.is_settled(&log);
         }
         let _ = done.send(written);
         state.send_modify(|state| {
@@ -177,6 +177,40 @@ async fn write<W: AsyncWrite + Unpin>(
         });
         if is_closed {
             return;
+        }
+    }
+}
+
+/// How often is tried to record what was told while somebody else holds the lock for it.
+const AGAIN: Duration = Duration::from_millis(100);
+
+/// What was told and could not be recorded yet. Nothing else is told before it is: it would be told
+/// twice.
+#[derive(Default)]
+struct Owed(Option<Told>);
+
+impl Owed {
+    /// Records what is owed, if that can be done now. Returns whether nothing is owed any more.
+    fn is_settled(&mut self, log: &Log) -> bool {
+        match self.0.as_ref().map(Told::record) {
+            Some(Err(error)) if error.code == "locked" => return false,
+            // It is told again then.
+            Some(Err(error)) => log.say(|| format!("not recorded as told: {}", error.message)),
+            Some(Ok(())) | None => {}
+        }
+        self.0 = None;
+        true
+    }
+
+    /// Waits for something, and tries to record what is owed meanwhile.
+    async fn while_waiting<T>(&mut self, something: impl Future<Output = T>, log: &Log) -> T {
+        let mut something = std::pin::pin!(something);
+        loop {
+            tokio::select! {
+                biased;
+                done = &mut something => return done,
+                () = tokio::time::sleep(AGAIN), if self.0.is_some() => drop(self.is_settled(log)),
+            }
         }
     }
 }

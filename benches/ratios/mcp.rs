@@ -1,0 +1,201 @@
+//! The MCP server, beside a server that does nothing but answer: each tool's calls in turn with an
+//! echo of the same length, in the same seconds, over the same kind of pipes.
+
+use std::{
+    io::{BufRead as _, BufReader, BufWriter, Lines, Write},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    time::Instant,
+};
+
+use serde_json::{Value, json};
+
+use super::place::Place;
+
+/// Asks this program to be the server that only answers.
+const ECHO: &str = "--echo";
+/// The longest message that a client may be sent.
+const MAX_MESSAGE: usize = 46_080;
+/// Most memory that the server may use.
+const MAX_MEMORY_MB: f64 = 60.0;
+/// Calls of a tool that are measured, and before them those that are not.
+const CALLS: usize = 200;
+const WARM_UP: usize = 5;
+/// How often a server is started.
+const STARTS: usize = 40;
+
+/// The tools, what they are asked, and how many times as much as an echo an answer may cost.
+const TOOLS: &[(&str, &str, Option<f64>)] = &[
+    ("contract_get", r#"{"domain": "domain-00000", "contract": "contract-00"}"#, Some(3.0)),
+    ("realm_status", "{}", Some(6.0)),
+    ("contract_list", "{}", None),
+    ("contract_impact", r#"{"domain": "domain-00000", "contract": "contract-00"}"#, None),
+    ("notifications_list", "{}", None),
+    ("realm_log", "{}", None),
+    ("realm_topology", "{}", None),
+    ("realm_check", "{}", None),
+];
+
+/// Prints every row whose name contains `wanted`.
+pub fn report(place: &Place, wanted: &str, out: &mut impl Write) {
+    for (tool, arguments, budget) in TOOLS {
+        let name = format!("mcp {tool}");
+        if name.contains(wanted) {
+            calls(place, &name, tool, serde_json::from_str(arguments).unwrap(), *budget, out);
+        }
+    }
+    if "mcp start to first tools/list".contains(wanted) {
+        starts(place, out);
+    }
+    if "memory: mcp".contains(wanted) {
+        memory(place, out);
+    }
+}
+
+fn calls(place: &Place, name: &str, tool: &str, arguments: Value, budget: Option<f64>, out: &mut impl Write) {
+    let mut server = Server::of_git_blue(place);
+    let params = json!({"name": tool, "arguments": arguments});
+    // Slow ones are asked less often.
+    let (_, first) = server.timed("tools/call", &params);
+    let calls = if first > 200.0 { 20 } else { CALLS };
+    let mut length = 0;
+    for _ in 0..WARM_UP {
+        length = server.timed("tools/call", &params).0;
+    }
+    let mut echo = Server::of_echo(place, length);
+    for _ in 0..WARM_UP {
+        echo.timed("tools/call", &params);
+    }
+    let (mut measured, mut floor, mut longest) = (Vec::new(), Vec::new(), 0);
+    for _ in 0..calls {
+        let (length, taken) = server.timed("tools/call", &params);
+        longest = longest.max(length);
+        measured.push(taken);
+        floor.push(echo.timed("tools/call", &params).1);
+    }
+    for (part, budget) in [(50, budget), (99, None)] {
+        let name = format!("{name} p{part}");
+        line(out, &name, percentile(&mut measured, part), "an echo as long", percentile(&mut floor, part), budget);
+    }
+    let verdict = if longest > MAX_MESSAGE { "OVER the limit of" } else { "within" };
+    writeln!(out, "  {:34} {longest:8} bytes {:43} {verdict} {MAX_MESSAGE} bytes", format!("{name} message"), "")
+        .unwrap();
+}
+
+fn starts(place: &Place, out: &mut impl Write) {
+    let (mut measured, mut floor) = (Vec::new(), Vec::new());
+    for _ in 0..STARTS {
+        let start = Instant::now();
+        Server::of_git_blue(place).timed("tools/list", &json!({}));
+        measured.push(milliseconds(start));
+        let start = Instant::now();
+        let mut git = place.command("git", "fungal");
+        assert!(git.args(["rev-parse", "HEAD"]).stdout(Stdio::null()).status().unwrap().success());
+        floor.push(milliseconds(start));
+    }
+    let (measured, floor) = (percentile(&mut measured, 50), percentile(&mut floor, 50));
+    line(out, "mcp start to first tools/list", measured, "git rev-parse HEAD", floor, Some(5.0));
+}
+
+fn memory(place: &Place, out: &mut impl Write) {
+    let mut server = Server::of_git_blue(place);
+    for (tool, arguments, _) in TOOLS.iter().cycle().take(CALLS) {
+        let arguments: Value = serde_json::from_str(arguments).unwrap();
+        server.timed("tools/call", &json!({"name": tool, "arguments": arguments}));
+    }
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.child.id())).unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let used = peak.trim().trim_end_matches(" kB").parse::<f64>().unwrap() / 1024.0;
+    let verdict = if used > MAX_MEMORY_MB { "OVER the budget of" } else { "within" };
+    let name = format!("memory: mcp, {CALLS} calls");
+    writeln!(out, "  {name:34} {used:8.1} MB peak {:43} {verdict} {MAX_MEMORY_MB} MB", "").unwrap();
+}
+
+fn line(out: &mut impl Write, name: &str, measured: f64, against: &str, floor: f64, budget: Option<f64>) {
+    let ratio = measured / floor;
+    let verdict = super::verdict(ratio, budget);
+    writeln!(out, "  {name:34} {measured:8.2} ms {ratio:7.2} x  {against:26} {floor:8.2} ms  {verdict}").unwrap();
+}
+
+/// Returns the time that so many of a hundred calls stay below.
+fn percentile(times: &mut [f64], part: usize) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[(times.len() * part / 100).min(times.len() - 1)]
+}
+
+fn milliseconds(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64() * 1e3
+}
+
+/// A server and its pipes.
+struct Server {
+    child: Child,
+    input: ChildStdin,
+    lines: Lines<BufReader<ChildStdout>>,
+    next: u64,
+}
+
+impl Server {
+    /// Starts the server in a repository, and greets it.
+    fn of_git_blue(place: &Place) -> Self {
+        let mut command = place.command("git-blue", "fungal");
+        command.args(["mcp", "serve"]);
+        let mut server = Self::of(command);
+        let info = json!({"name": "bench", "version": "1"});
+        server.timed("initialize", &json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info}));
+        writeln!(server.input, r#"{{"jsonrpc":"2.0","method":"notifications/initialized"}}"#).unwrap();
+        server
+    }
+
+    /// Starts one that answers every request with so many bytes.
+    fn of_echo(place: &Place, length: usize) -> Self {
+        let this = git_blue::env::Env::from_process().unwrap().exe().display().to_string();
+        let mut command = place.command(&this, "fungal");
+        command.args([ECHO, &length.to_string()]);
+        Self::of(command)
+    }
+
+    fn of(mut command: Command) -> Self {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        Self { input: child.stdin.take().unwrap(), child, lines, next: 0 }
+    }
+
+    /// Asks, and returns how long the answer is, and how long it took to come.
+    fn timed(&mut self, method: &str, params: &Value) -> (usize, f64) {
+        self.next += 1;
+        let request = json!({"jsonrpc": "2.0", "id": self.next, "method": method, "params": params});
+        let request = format!("{request}\n");
+        let start = Instant::now();
+        self.input.write_all(request.as_bytes()).unwrap();
+        let answer = self.lines.next().unwrap().unwrap();
+        let taken = milliseconds(start);
+        let value: Value = serde_json::from_str(&answer).unwrap();
+        assert!(value["id"] == self.next && value["result"]["isError"] != true, "{method}: {answer}");
+        (answer.len() + 1, taken)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Whether this process was started to be the server that only answers.
+pub fn is_echo() -> bool {
+    std::env::args().nth(1).is_some_and(|argument| argument == ECHO)
+}
+
+/// Answers every request with as many bytes as were asked for, until the client hangs up.
+pub fn echo() {
+    let length: usize = std::env::args().nth(2).unwrap().parse().unwrap();
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    for line in std::io::stdin().lock().lines() {
+        let request: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        let (head, tail) = (format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"text":""#, request["id"]), "\"}}\n");
+        let text = "x".repeat(length.saturating_sub(head.len() + tail.len()));
+        out.write_all(format!("{head}{text}{tail}").as_bytes()).unwrap();
+        out.flush().unwrap();
+    }
+}

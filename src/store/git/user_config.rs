@@ -1,0 +1,98 @@
+//! What the user wrote into git configuration of his own: `~/.gitconfig` and its like. What a
+//! repository or the machine is configured with does not count.
+
+use std::{
+    collections::BTreeMap,
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
+
+use gix::{
+    bstr::ByteSlice as _,
+    config::{
+        File, Source,
+        file::{Metadata, includes, init},
+    },
+};
+
+use crate::store::StoreError;
+
+/// The values of one subsection, by lower-case key; of a key that is there twice, the last.
+pub type Values = BTreeMap<String, String>;
+
+/// Returns the subsections of `blue` whose names begin with `prefix`, without it, in the order in
+/// which they were written first.
+///
+/// # Errors
+/// Where a file cannot be read as configuration.
+pub fn subsections(vars: &BTreeMap<OsString, OsString>, prefix: &str) -> Result<Vec<(String, Values)>, StoreError> {
+    let mut found: Vec<(String, Values)> = Vec::new();
+    let Some(config) = read(vars)? else { return Ok(found) };
+    for section in config.sections_by_name("blue").into_iter().flatten() {
+        let name = section.header().subsection_name().and_then(|name| name.to_str().ok()?.strip_prefix(prefix));
+        let Some(name) = name else { continue };
+        let at = found.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
+            found.push((name.to_owned(), Values::new()));
+            found.len() - 1
+        });
+        for key in section.value_names() {
+            // A key alone says yes.
+            let value = section.value_implicit(key.as_ref()).flatten().unwrap_or_else(|| "true".into());
+            let value = value.to_str().map_err(|error| {
+                StoreError::git(format!("read blue.{prefix}{name}.{key} of your git configuration"))(error)
+            })?;
+            found[at].1.insert(key.to_lowercase(), value.to_owned());
+        }
+    }
+    Ok(found)
+}
+
+fn read(vars: &BTreeMap<OsString, OsString>) -> Result<Option<File>, StoreError> {
+    let var = |name: &str| vars.get(&OsString::from(name)).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let home = var("HOME");
+    let paths = match vars.get(&OsString::from("GIT_CONFIG_GLOBAL")) {
+        // Set to nothing, it is no file at all.
+        Some(one) => vec![PathBuf::from(one)],
+        None => {
+            let folder = var("XDG_CONFIG_HOME").or_else(|| Some(home.as_ref()?.join(".config")));
+            let files = [folder.map(|folder| folder.join("git/config")), home.as_ref().map(|at| at.join(".gitconfig"))];
+            files.into_iter().flatten().collect()
+        }
+    };
+    let files = paths.into_iter().filter(|path| path.is_file()).map(|path| Metadata::from(Source::User).at(path));
+    let includes = includes::Options::follow_without_conditional(home.as_deref().map(Path::new));
+    let options = init::Options { includes, lossy: true, ignore_io_errors: false };
+    File::from_paths_metadata(files, options).map_err(StoreError::git("read your git configuration"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_users_own_files_count_with_what_they_include() {
+        let home = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = home.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write(".config/git/config", "[blue \"x.one\"]\n\tSome = a\n\tother = \"b c\"\n[blue \"y.no\"]\n\tsome = z\n");
+        write(
+            ".gitconfig",
+            "[blue \"x.one\"]\n\tsome = d\n[include]\n\tpath = more\n[includeIf \"gitdir:/x\"]\n\tpath = not\n",
+        );
+        write("more", "[blue \"x.two\"]\n\tsome = e\n");
+        write("not", "[blue \"x.three\"]\n\tsome = f\n");
+        let mut vars = BTreeMap::from([("HOME".into(), home.path().into())]);
+        let shown = |vars: &BTreeMap<OsString, OsString>| format!("{:?}", subsections(vars, "x.").unwrap());
+        assert_eq!(shown(&vars), r#"[("one", {"other": "b c", "some": "d"}), ("two", {"some": "e"})]"#);
+        vars.insert("GIT_CONFIG_GLOBAL".into(), home.path().join("more").into());
+        assert_eq!(shown(&vars), r#"[("two", {"some": "e"})]"#);
+        vars.insert("GIT_CONFIG_GLOBAL".into(), "".into());
+        assert_eq!(shown(&vars), "[]");
+        vars.insert("GIT_CONFIG_GLOBAL".into(), home.path().join("broken").into());
+        write("broken", "[blue\n");
+        assert!(subsections(&vars, "x.").is_err());
+    }
+}

@@ -1,0 +1,56 @@
+//! `git blue contract timeline`.
+
+use clap::Args;
+
+use super::{
+    Page,
+    output::Output,
+    realm::render_cursor,
+    text::{Look, Text, look, plain},
+};
+use crate::{
+    error::OpError,
+    model::name::ContractRef,
+    ops::{contract_timeline, ctx::Ctx},
+    wire::ContractTimeline,
+};
+
+#[derive(Debug, Args)]
+pub struct Timeline {
+    /// The contract
+    #[arg(value_name = "DOMAIN/CONTRACT")]
+    contract: ContractRef,
+    #[command(flatten)]
+    page: Page,
+}
+
+impl Timeline {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
+        let request = contract_timeline::Request { contract: self.contract, page: self.page.request() };
+        output.answer(&contract_timeline::run(ctx, &request)?, render)?;
+        Ok(())
+    }
+}
+
+fn render(body: &ContractTimeline, text: &mut Text) {
+    let rows = body.entries.iter().map(|entry| {
+        let note = match (entry.is_current, entry.is_yanked) {
+            (_, true) => look("yanked", Look::Red),
+            (true, false) => look("current", Look::Bold),
+            (false, false) => plain(""),
+        };
+        vec![
+            look(entry.time.strftime("%Y-%m-%d %H:%M").to_string(), Look::Dim),
+            look(entry.realm.as_str(), Look::Green),
+            plain(entry.version.to_string()),
+            note,
+        ]
+    });
+    text.table("", &rows.collect::<Vec<_>>());
+    render_cursor(body.next_cursor.as_deref(), text);
+    for realm in &body.realms {
+        if let Some(problem) = &realm.problem {
+            text.line(&[look(format!("{} cannot be read: {problem}", realm.realm), Look::Yellow)]);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Commands that the user declared as tools: run without a shell, in the project, for a limited time,
+//! and never longer than somebody waits for them.
+
+use std::{io, path::Path, process::Stdio, sync::Arc};
+
+use nix::{
+    sys::signal::{Signal, killpg},
+    unistd::Pid,
+};
+use rmcp::model::ToolAnnotations;
+use serde_json::{Map, Value, json};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _},
+    process::Command,
+};
+
+use super::{
+    arguments::{Arguments, schema},
+    body::{Body, to_string},
+    settings::Settings,
+    tools::common,
+};
+use crate::{env::Env, error::OpError, ops::declared_tools::DeclaredTool};
+
+/// How many commands run at the same time; the others wait for their turn.
+pub const MAX_RUNNING: usize = 4;
+/// How much of what a command prints is kept.
+const MAX_OUTPUT: usize = 64 << 10;
+/// How much of what it says on standard error is kept.
+const MAX_ERROR: usize = 2 << 10;
+
+/// Returns a tool as clients list it.
+pub fn listed(tool: &DeclaredTool, settings: &Settings) -> rmcp::model::Tool {
+    // Everything else is the command's.
+    let input = schema(&common(settings));
+    let fields = [("status", "string"), ("truncated", "boolean"), ("more_notifications", "integer")];
+    let lists = ["next_steps", "notifications"].map(|name| (name, "array"));
+    let mut properties: Map<_, _> =
+        fields.into_iter().chain(lists).map(|(name, of)| (name.to_owned(), json!({"type": of}))).collect();
+    properties.insert("output".into(), json!({"description": "what it printed: as JSON if it is that, else as text"}));
+    let output = json!({"type": "object", "properties": properties, "required": ["status", "output"]});
+    let output = output.as_object().cloned().unwrap_or_default();
+    let annotations = ToolAnnotations::new().read_only(tool.is_read_only).open_world(true);
+    rmcp::model::Tool::new(tool.name.clone(), tool.about.clone(), Arc::new(input))
+        .with_raw_output_schema(Arc::new(output))
+        .with_annotations(annotations)
+}
+
+/// Returns those of a call's arguments that say where it runs.
+///
+/// # Errors
+/// Where one of them is not what it may be.
+pub fn ours(given: &Map<String, Value>, settings: &Settings) -> Result<Arguments, OpError> {
+    let parameters = common(settings);
+    let is_ours = |name: &str| parameters.iter().any(|one| one.name == name);
+    let ours = given.iter().filter(|(name, _)| is_ours(name)).map(|(name, value)| (name.clone(), value.clone()));
+    Arguments::read(ours.collect(), &parameters)
+}
+
+/// Runs a command in a folder, with the call's arguments as JSON on its standard input. Whoever
+/// drops this kills it, with everything that it started.
+///
+/// # Errors
+/// Where it cannot be run, fails, or takes too long.
+pub async fn run(
+    tool: &DeclaredTool,
+    folder: &Path,
+    env: &Env,
+    arguments: &Map<String, Value>,
+) -> Result<Body, OpError> {
+    let failed = |error: io::Error| {
+        OpError::cannot("tool-failed", format!("{}: cannot run {}: {error}", tool.name, tool.program.display()))
+    };
+    let mut command = Command::new(&tool.program);
+    command.args(&tool.arguments).current_dir(folder).env_clear().envs(env.vars());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).kill_on_drop(true);
+    let mut child = command.spawn().map_err(failed)?;
+    let mut group = Group(child.id());
+    let (input, output, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let text = to_string(arguments) + "\n";
+    let feed = async {
+        if let Some(mut input) = input {
+            // A command need not read what it does not care for.
+            let _ = input.write_all(text.as_bytes()).await;
+        }
+    };
+    let ended = async {
+        let status = child.wait().await;
+        // What it left running may hold its output open.
+        group.kill();
+        status
+    };
+    let work = async { tokio::join!(ended, feed, kept(output, MAX_OUTPUT), kept(errors, MAX_ERROR)) };
+    let Ok((status, (), (output, is_cut), (errors, _))) = tokio::time::timeout(tool.timeout, work).await else {
+        return Err(late(tool));
+    };
+    let status = status.map_err(failed)?;
+    if !status.success() {
+        let said = if errors.trim().is_empty() { &output[..] } else { &errors[..] };
+        let said: String = said.trim().chars().take(MAX_ERROR).collect();
+        let separator = if said.is_empty() { "" } else { ": " };
+        return Err(OpError::no("tool-failed", format!("{}: {status}{separator}{said}", tool.name)));
+    }
+    let output = match serde_json::from_str(&output) {
+        Ok(value) if !is_cut => value,
+        _ => Value::String(output),
+    };
+    let fields = json!({"status": "success", "output": output, "truncated": is_cut});
+    Ok(Body { fields: fields.as_object().cloned().unwrap_or_default(), next_steps: Vec::new() })
+}
+
+fn late(tool: &DeclaredTool) -> OpError {
+    let message = format!("{}: not done after {} seconds, and ended", tool.name, tool.timeout.as_secs());
+    OpError::no("tool-timeout", message)
+        .next(format!("blue.mcp.tool.{}.timeout, in the user's git configuration, allows it more", tool.name))
+}
+
+/// Reads to the end and keeps the first so many bytes, as text. Returns whether there was more.
+async fn kept(stream: Option<impl AsyncRead + Unpin>, most: usize) -> (String, bool) {
+    let (mut kept, mut is_cut) = (Vec::new(), false);
+    if let Some(mut stream) = stream {
+        let mut part = [0; 8 << 10];
+        // A stream that cannot be read has ended.
+        while let Ok(count @ 1..) = stream.read(&mut part).await {
+            let taken = count.min(most - kept.len());
+            kept.extend_from_slice(&part[..taken]);
+            is_cut |= taken < count;
+        }
+    }
+    (String::from_utf8_lossy(&kept).into_owned(), is_cut)
+}
+
+/// A command and everything that it started, until they have ended.
+struct Group(Option<u32>);
+
+impl Group {
+    fn kill(&mut self) {
+        if let Some(id) = self.0.take().and_then(|id| i32::try_from(id).ok()) {
+            // There is nobody left in most of them.
+            let _ = killpg(Pid::from_raw(id), Signal::SIGKILL);
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}

@@ -1,0 +1,148 @@
+//! Commands that the user declared as tools, in git configuration of his own.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::{
+    client::{Client, LEGACY},
+    world::World,
+};
+
+/// Declares tools in the user's own configuration.
+fn declare(world: &World, config: &str) {
+    let path = world.path("home/gitconfig");
+    let before = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(path, before + config).unwrap();
+}
+
+fn names(client: &mut Client) -> Vec<String> {
+    let list = client.request("tools/list", json!({}));
+    list["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_command_gets_the_arguments_and_what_it_prints_is_the_answer() {
+    let world = World::pair();
+    declare(
+        &world,
+        "[blue \"mcp.tool.echo\"]\n\tcommand = cat\n\tdescription = Says it again\n\treadOnly = true\n\
+         [blue \"mcp.tool.place\"]\n\tcommand = \"sh -c 'pwd; echo $0; env | grep -c ^GIT_DIR' '$HOME ; x'\"\n",
+    );
+    world.bump("1.1.0");
+    let folder = world.path("access/cdk");
+    let mut client = Client::with(&world, &folder, LEGACY, &[], &[("GIT_DIR", "/nowhere")]);
+    // As with every other tool, what is pending comes with it.
+    let arguments = json!({"env": "staging", "deep": [1, null, "\u{1b}[2J"]});
+    let answer = client.ok("echo", arguments.clone());
+    assert_eq!(answer["output"], arguments);
+    assert_eq!(
+        (&answer["truncated"], &answer["notifications"][0]["contract"]),
+        (&json!(false), &json!("s3-permissions"))
+    );
+    assert_eq!(client.ok("realm_status", json!({}))["notifications"], json!([]));
+    // In the project, without a shell, and with nothing that names another repository.
+    let failure = client.fails("place", json!({}));
+    assert_eq!(failure["message"], format!("place: exit status: 1: {}\n$HOME ; x\n0", world.path("access").display()));
+    // A call's own project.
+    let elsewhere = world.path("fungal").display().to_string();
+    let failure = client.fails("place", json!({"cwd": elsewhere}));
+    assert!(failure["message"].as_str().unwrap().contains(&elsewhere), "{failure}");
+    assert_eq!(client.fails("place", json!({"cwd": 3}))["message"], "cwd must be a text");
+}
+
+#[test]
+fn only_the_users_own_configuration_declares_tools() {
+    let world = World::pair();
+    declare(
+        &world,
+        "[blue \"mcp.tool.mine\"]\n\tcommand = true\n[blue \"mcp.tool.look\"]\n\tcommand = true\n\treadOnly\n",
+    );
+    declare(
+        &world,
+        "[blue \"mcp.tool.realm_status\"]\n\tcommand = false\n[blue \"mcp.tool.near\"]\n\tcommand = ./x.sh\n",
+    );
+    let path = world.path("access");
+    world.git(&path, &["config", "blue.mcp.tool.theirs.command", "true"]);
+    let mut client = Client::with(&world, &path, LEGACY, &[], &[]);
+    let all = names(&mut client);
+    assert_eq!(all[all.len() - 2..], ["mine", "look"]);
+    assert!(!all.contains(&"theirs".to_owned()) && !all.contains(&"near".to_owned()));
+    assert_eq!(client.ok("realm_status", json!({}))["realm"], "aperture");
+    assert_eq!(client.refusal("tools/call", json!({"name": "theirs"})).0, -32602);
+    let mut client = Client::with(&world, &path, LEGACY, &["--read-only"], &[]);
+    let all = names(&mut client);
+    assert!(all.contains(&"look".to_owned()) && !all.contains(&"mine".to_owned()));
+    assert_eq!(client.refusal("tools/call", json!({"name": "mine"})).0, -32602);
+    // A person sees the same list, and why a tool is not in it.
+    let listed = world.blue(&path, &["mcp", "list-tools"]).exits(0);
+    assert!(listed.stdout.contains("\nmine\n") && listed.stdout.contains("Runs /"), "{listed:?}");
+    for said in ["blue.mcp.tool.realm_status: that is the name of an operation", "./x.sh depends on the folder"] {
+        assert!(listed.stderr.contains(said), "{listed:?}");
+    }
+    let tested = world.blue(&path, &["mcp", "test-tool", "look"]).exits(0);
+    assert_eq!(tested.json()["output"], "");
+}
+
+/// Returns whether a process with this mark among its arguments is there.
+fn is_running(mark: &str) -> bool {
+    let processes = std::fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok());
+    let lines = processes.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    lines.into_iter().any(|line| line.split(|byte| *byte == 0).any(|word| word == mark.as_bytes()))
+}
+
+fn eventually(what: &str, is_so: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < Duration::from_secs(20), "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_command_that_takes_too_long_or_is_not_wanted_any_more_ends_with_its_children() {
+    let world = World::pair();
+    // A number that no other process of this machine sleeps for.
+    let marks = [1, 2, 3].map(|n| format!("{}.{}{n}", 3_000, std::process::id()));
+    for (name, mark) in ["late", "cancelled", "left"].iter().zip(&marks) {
+        let timeout = if *name == "late" { "\ttimeout = 1\n" } else { "" };
+        declare(
+            &world,
+            &format!("[blue \"mcp.tool.{name}\"]\n\tcommand = sh -c 'sleep {mark} & sleep {mark}'\n{timeout}"),
+        );
+    }
+    let mut client = Client::start(&world, &world.path("access"));
+    assert_eq!(client.fails("late", json!({}))["code"], "tool-timeout");
+    eventually("it was killed", || !is_running(&marks[0]));
+    let id = client.post("tools/call", json!({"name": "cancelled", "arguments": {}}));
+    eventually("it was started", || is_running(&marks[1]));
+    // Nobody waits for it.
+    client.ok("realm_status", json!({}));
+    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}));
+    eventually("it was killed", || !is_running(&marks[1]));
+    client.post("tools/call", json!({"name": "left", "arguments": {}}));
+    eventually("it was started", || is_running(&marks[2]));
+    client.hang_up();
+    eventually("it was killed", || !is_running(&marks[2]));
+}
+
+#[test]
+fn a_command_that_prints_without_end_is_cut() {
+    let world = World::pair();
+    declare(
+        &world,
+        "[blue \"mcp.tool.much\"]\n\tcommand = seq 1000000\n\
+         [blue \"mcp.tool.rude\"]\n\tcommand = \"sh -c 'head -c 100000 /dev/urandom; exit 3'\"\n\
+         [blue \"mcp.tool.leaves\"]\n\tcommand = \"sh -c 'sleep 100 & echo done'\"\n",
+    );
+    let mut client = Client::start(&world, &world.path("access"));
+    let answer = client.ok("much", json!({"ignored": "x".repeat(200_000)}));
+    assert_eq!(answer["truncated"], true);
+    assert!(
+        answer["output"].as_str().unwrap().starts_with("1\n2\n") && answer["cut"] == json!(["/output"]),
+        "{answer:?}"
+    );
+    let failure = client.fails("rude", json!({}));
+    assert!(failure["message"].as_str().unwrap().starts_with("rude: exit status: 3"), "{failure}");
+    assert_eq!(client.ok("leaves", json!({}))["output"], Value::from("done\n"));
+}

@@ -1,0 +1,89 @@
+//! A realm of ten thousand contracts: whatever is asked, each message stays as short as it must be.
+//! The client fails on any that is longer.
+
+use serde_json::{Value, json};
+
+use crate::{
+    client::{Client, LEGACY},
+    realm,
+    world::World,
+};
+
+/// Two hundred domains of fifty contracts, three of which `fungal` takes part in.
+fn large() -> World {
+    let world = World::new();
+    for repo in ["aperture", "fungal", "blue"] {
+        world.join(repo);
+    }
+    let git = world.command("git", &world.root());
+    let text = |value: &std::ffi::OsStr| value.to_str().unwrap().to_owned();
+    let variables: Vec<_> = git.get_envs().filter_map(|(name, value)| Some((text(name), text(value?)))).collect();
+    assert_eq!(realm::generate(&world.store(), 10_000, &variables), 10_000 / realm::PER_DOMAIN);
+    world
+}
+
+#[test]
+fn every_page_of_every_tool_fits_a_message() {
+    let world = large();
+    let mut client = Client::with(&world, &world.path("fungal"), LEGACY, &["--all-realms"], &[]);
+    let contract = json!({"domain": "domain-00000", "contract": "contract-00"});
+    let mut asked = Vec::new();
+    for (tool, arguments, list, count) in [
+        ("realm_status", json!({}), "domains", Some(200)),
+        ("contract_list", json!({}), "contracts", Some(10_000)),
+        ("contract_list", json!({"domain": "domain-00001"}), "contracts", Some(50)),
+        ("realm_topology", json!({"domain": "domain-00001"}), "domains", None),
+        ("realm_log", json!({"limit": 1000}), "entries", None),
+        ("realm_list", json!({}), "realms", Some(1)),
+        ("realm_compare", json!({"other": "aperture"}), "differences", Some(0)),
+        ("notifications_list", json!({"limit": 1000}), "notifications", None),
+        ("contract_get", contract.clone(), "bindings", Some(2)),
+        ("contract_impact", contract.clone(), "importers", Some(1)),
+        ("contract_timeline", contract, "entries", Some(1)),
+        ("session_start", json!({}), "next_steps", None),
+        ("session_stop", json!({}), "next_steps", None),
+    ] {
+        asked.push(tool);
+        let (mut found, mut cursor) = (0, Value::Null);
+        loop {
+            let mut arguments = arguments.clone();
+            if !cursor.is_null() {
+                arguments["cursor"] = cursor;
+            }
+            let answer = client.ok(tool, arguments);
+            found += answer[list].as_array().unwrap_or_else(|| panic!("{tool}: {answer:?}")).len();
+            cursor = answer.get("next_cursor").cloned().unwrap_or_default();
+            if cursor.is_null() {
+                break;
+            }
+        }
+        assert!(count.is_none_or(|count| count == found), "{tool}: {found}");
+    }
+    // What looks at everything for each page: the first, one in the middle, and the last.
+    for tool in ["realm_check", "realm_topology"] {
+        asked.push(tool);
+        let whole = if tool == "realm_check" { json!({"detail": "full"}) } else { json!({}) };
+        let first = client.ok(tool, whole.clone());
+        let (total, cursor) = (first["total"].as_u64().unwrap(), first["next_cursor"].as_str().unwrap());
+        let mark = cursor.split_once('-').unwrap().1;
+        for start in [total / 2, total - 10] {
+            let mut arguments = whole.clone();
+            arguments["cursor"] = json!(format!("{start}-{mark}"));
+            let page = client.ok(tool, arguments);
+            assert_eq!(page["next_cursor"].is_null(), start == total - 10, "{tool} {start}");
+        }
+    }
+    // One tool needs two versions of a contract, which this realm has not.
+    asked.push("contract_diff");
+    assert_eq!(
+        client.fails("contract_diff", json!({"domain": "domain-00000", "contract": "contract-00"}))["status"],
+        "error"
+    );
+    let list = client.request("tools/list", json!({}));
+    for tool in list["tools"].as_array().unwrap() {
+        assert!(asked.contains(&tool["name"].as_str().unwrap()), "{tool}");
+    }
+    for uri in ["blue://aperture/status", "blue://aperture/topology"] {
+        client.request("resources/read", json!({"uri": uri}));
+    }
+}

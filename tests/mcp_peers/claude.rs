@@ -1,0 +1,67 @@
+//! Claude Code itself: it is told of the server as a user tells it, starts it, and says whether it
+//! connects. Without a login, and without a network.
+
+use std::{path::PathBuf, process::Command};
+
+use crate::{peers, world::World};
+
+/// Its program: what its package's own install script would copy to where `claude` is looked for.
+fn program() -> PathBuf {
+    let folder = peers().join("node_modules/@anthropic-ai");
+    let packages = folder.read_dir().unwrap_or_else(|error| panic!("{}: {error}: see .ci/run", folder.display()));
+    let programs = packages.map(|entry| entry.unwrap().path().join("claude"));
+    programs.into_iter().find(|path| path.is_file()).expect("Claude Code is installed: see .ci/run")
+}
+
+/// A network namespace of its own has no network. Where the system allows none, a proxy that is
+/// not there stands in its way.
+fn without_network() -> Option<Command> {
+    let works = Command::new("unshare").args(["--map-root-user", "--net", "true"]).output();
+    let mut command = Command::new("unshare");
+    command.args(["--map-root-user", "--net"]);
+    works.is_ok_and(|output| output.status.success()).then_some(command)
+}
+
+/// Runs Claude Code in the consumer's repository. Returns what it printed.
+fn claude(world: &World, arguments: &[&str]) -> String {
+    let program = program();
+    let sealed = world.command(program.to_str().unwrap(), &world.path("access"));
+    let mut command = match without_network() {
+        Some(mut outer) => {
+            outer.arg(&program);
+            outer
+        }
+        None => Command::new(&program),
+    };
+    command.current_dir(world.path("access")).env_clear();
+    command.envs(sealed.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    for name in ["HTTP_PROXY", "HTTPS_PROXY"] {
+        command.env(name, "http://127.0.0.1:9");
+    }
+    command.env("DISABLE_AUTOUPDATER", "1").env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
+    let output = command.args(arguments).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {text}");
+    text
+}
+
+#[test]
+fn its_health_check_connects() {
+    let world = World::pair();
+    claude(&world, &["mcp", "add", "git-blue", "--", "git-blue", "mcp", "serve", "--debug"]);
+    let list = claude(&world, &["mcp", "list"]);
+    assert!(list.contains("git-blue: git-blue mcp serve --debug - ✔ Connected"), "{list}");
+    // It asked for the tools, too.
+    let log = world.read("home/blue/mcp.log");
+    assert!(log.contains("in: tools/list"), "{log}");
+}
+
+#[test]
+fn it_reads_what_generate_config_prints() {
+    let world = World::pair();
+    let config = world.ok(&world.path("access"), &["mcp", "generate-config", "--client", "claude-code"]);
+    world.write("access/.mcp.json", &config.stdout);
+    world.write("home/.claude/settings.json", "{\"enableAllProjectMcpServers\": true}");
+    let list = claude(&world, &["mcp", "list"]);
+    assert!(list.contains("git-blue: git-blue mcp serve - ✔ Connected"), "{list}");
+}
