@@ -10,6 +10,7 @@ pub mod diff;
 pub mod domain;
 pub mod hash;
 pub mod json;
+pub mod merge;
 pub mod name;
 pub mod notification;
 pub mod oid;

@@ -4,8 +4,11 @@
 pub mod codec;
 mod error;
 pub mod git;
+pub mod history;
 pub mod layout;
+pub mod merge;
 pub mod overview;
+pub mod place;
 mod port;
 pub mod read;
 pub mod sessions;

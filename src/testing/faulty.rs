@@ -109,6 +109,14 @@ impl Store for FaultyStore {
         if self.fault == Fault::After(number) { Err(no_space()) } else { Ok(lease) }
     }
 
+    fn advance(&self, name: &StoreRef, expected: Option<Oid>, to: Oid) -> Result<(), StoreError> {
+        self.call(|store| store.advance(name, expected, to))
+    }
+
+    fn seen(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
+        self.call(|store| store.seen())
+    }
+
     fn commit_change(&self, name: &StoreRef, expected: Option<Oid>, change: &Change) -> Result<Oid, StoreError> {
         self.call(|store| store.commit_change(name, expected, change))
     }

@@ -29,7 +29,7 @@ pub use upkeep::LockFile;
 
 use super::{
     Cache, Change, CommitInfo, Entry, Lease, Objects, Store, StoreError, StoreRef,
-    layout::{DOMAINS, INBOXES, SESSIONS},
+    layout::{DOMAINS, INBOXES, SEEN, SESSIONS},
 };
 use crate::model::{
     name::{DomainName, RepoName},
@@ -147,5 +147,14 @@ impl Store for GitStore {
 
     fn commit_change(&self, name: &StoreRef, expected: Option<Oid>, change: &Change) -> Result<Oid, StoreError> {
         commit::commit(&self.repo, &self.locks, name, expected, change)
+    }
+
+    fn advance(&self, name: &StoreRef, expected: Option<Oid>, to: Oid) -> Result<(), StoreError> {
+        commit::advance(&self.repo, &self.locks, name, expected, to)
+    }
+
+    fn seen(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
+        let named = |(name, tip): (String, Oid)| Some((StoreRef::seen(&name)?, tip));
+        Ok(refs::below(&self.repo, SEEN)?.found.into_iter().filter_map(named).collect())
     }
 }
