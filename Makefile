@@ -3,6 +3,7 @@
 CARGO ?= cargo
 PREFIX ?= $(HOME)/.local
 DESTDIR ?=
+PEERS = $(abspath $(or $(GIT_BLUE_PEERS),target/peers))
 TARGET = $(or $(CARGO_TARGET_DIR),target)
 
 .DEFAULT_GOAL := help
@@ -26,10 +27,12 @@ test: ## Run every test (with cargo-nextest where it is installed)
 test-peers: ## Run the suites that need other programs installed
 	@for program in strace zsh fish man mandoc dot; do command -v $$program >/dev/null || { \
 		echo "$$program is missing: apt-get install strace zsh fish man-db mandoc graphviz" >&2; exit 1; }; done
+	@test -x "$(PEERS)/py/bin/python" && test -x "$(PEERS)/node_modules/.bin/mcp-inspector" || \
+		{ echo "other people's MCP clients are missing below $(PEERS): .ci/run installs them" >&2; exit 1; }
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
-		set -x; $(CARGO) nextest run --locked --features peers --test syscalls --test shells --success-output final; \
+		set -x; $(CARGO) nextest run --locked --features peers --test syscalls --test shells --test mcp_peers --success-output final; \
 	else \
-		set -x; $(CARGO) test --locked --features peers --test syscalls --test shells -- --nocapture; \
+		set -x; $(CARGO) test --locked --features peers --test syscalls --test shells --test mcp_peers -- --nocapture; \
 	fi
 
 torture: ## Many processes, ten thousand changes, two hundred kills, every system call (half an hour)

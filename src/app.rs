@@ -34,7 +34,8 @@ const HOME: &str = "GIT_BLUE_HOME";
 
 /// Runs the process. Returns the exit code.
 pub fn main() -> u8 {
-    let (mut out, mut err) = (std::io::stdout().lock(), std::io::stderr().lock());
+    // Not locked: a server writes from where its runtime does.
+    let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
     let env = match Env::from_process() {
         Ok(env) => env,
         Err(error) => {
@@ -69,7 +70,11 @@ pub fn ctx(env: Env, realm: Option<RealmName>) -> Result<Ctx, OpError> {
     Ok(Ctx { env, home, code, here })
 }
 
-fn home(env: &Env) -> Result<Home, OpError> {
+/// Returns the user's own folder.
+///
+/// # Errors
+/// Where no variable says where it is.
+pub fn home(env: &Env) -> Result<Home, OpError> {
     let folder = env.var(HOME).map(|folder| env.cwd().join(folder)).or_else(|| Some(env.home()?.join(".blue")));
     folder.map(Home::new).ok_or_else(|| {
         OpError::cannot("no-home", "neither GIT_BLUE_HOME nor HOME is set, so the realms of this machine are not found")

@@ -48,6 +48,18 @@ const LEAKED: [&str; 23] = [
     "GIT_WORK_TREE",
 ];
 
+/// Variables that name a repository, or a part of one.
+const REPOSITORY: [&str; 8] = [
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_NAMESPACE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+    "GIT_WORK_TREE",
+];
+
 /// What the program takes from its process.
 #[derive(Debug, Clone)]
 pub struct Env {
@@ -114,6 +126,21 @@ impl Env {
             !LEAKED.contains(&&*name) && !name.starts_with("GIT_CONFIG_KEY_") && !name.starts_with("GIT_CONFIG_VALUE_")
         });
         self.in_hook = true;
+        self
+    }
+
+    /// Returns the environment without what names a repository: another program set that for a
+    /// command of its own.
+    #[must_use]
+    pub fn without_repository(mut self) -> Self {
+        self.vars.retain(|name, _| !REPOSITORY.iter().any(|known| name == known));
+        self
+    }
+
+    /// Returns the environment with one more variable.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: &str) -> Self {
+        self.vars.insert(name.into(), value.into());
         self
     }
 

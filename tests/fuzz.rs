@@ -84,7 +84,7 @@ macro_rules! walked {
 walked! {
     json_contract json_binding json_domain json_realm json_repo json_source json_told json_session
     yaml_contract yaml_binding yaml_config yaml_value
-    name contract_ref version range rfc_name session_id session_mark oid inbox file_name url commit_message journal
+    name contract_ref version range rfc_name session_id session_mark oid inbox file_name url commit_message journal mcp_line
 }
 
 #[test]

@@ -51,6 +51,8 @@ pub mod session_status;
 pub mod session_stop;
 pub mod session_upkeep;
 pub mod session_work;
+pub mod stand;
+pub mod tell;
 pub mod url;
 
 use schemars::{JsonSchema, Schema};

@@ -4,6 +4,7 @@
 use super::{
     ctx::Ctx,
     notifications_list::{self, Request},
+    session,
 };
 use crate::{
     error::OpError,
@@ -11,7 +12,7 @@ use crate::{
         name::{ContractName, ContractRef, DomainName},
         version::Version,
     },
-    store::{StoreRef, layout, read},
+    store::{StoreRef, layout, read, sessions::Which},
     wire::{NotificationFilter, PageRequest},
 };
 
@@ -73,6 +74,18 @@ pub fn notifications(ctx: &Ctx) -> Result<Vec<String>, OpError> {
     let page = PageRequest { limit: Some(0), cursor: None };
     let request = Request { filter: NotificationFilter::Pending, page, ..Request::default() };
     Ok(notifications_list::run(ctx, &request)?.body.notifications.into_iter().map(|one| one.id).collect())
+}
+
+/// Returns what the open sessions of the realm work on.
+///
+/// # Errors
+/// Where the realm cannot be read.
+pub fn rfcs(ctx: &Ctx) -> Result<Vec<String>, OpError> {
+    let (sessions, _) = session::everywhere(&*ctx.here()?.store, Which::Open)?;
+    let mut rfcs: Vec<_> = sessions.iter().filter_map(|one| Some(one.active_rfc.as_ref()?.to_string())).collect();
+    rfcs.sort_unstable();
+    rfcs.dedup();
+    Ok(rfcs)
 }
 
 /// Names of files without their ending; what is no name is left out.

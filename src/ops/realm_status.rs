@@ -1,5 +1,7 @@
 //! `realm_status`: the realm at a glance, and what this repository should know.
 
+use std::collections::BTreeMap;
+
 use super::{
     Operation,
     ctx::{Ctx, Here},
@@ -11,7 +13,7 @@ use crate::{
     error::OpError,
     model::{
         binding::Binding,
-        name::{ContractName, ReaderName, RepoName},
+        name::{ContractName, DomainName, ReaderName, RepoName},
         summary::{ContractSummary, DomainSummary},
         view::Standing,
     },
@@ -26,7 +28,7 @@ use crate::{
 };
 
 /// How many domains are shown unless somebody says otherwise: a glance must not grow with the realm.
-const DEFAULT_DOMAINS: usize = 20;
+const DEFAULT_DOMAINS: usize = 10;
 /// Most contracts that are shown of one domain: `contract_list` has them all.
 const MAX_CONTRACTS: usize = 50;
 
@@ -46,15 +48,15 @@ const MAX_SESSIONS: usize = 20;
 /// What is asked.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// Who is to be told.
-    pub reader: ReaderName,
+    /// Who is to be told; nobody where something else tells it.
+    pub reader: Option<ReaderName>,
     /// Which of the domains are shown; those of the repository that asks come first.
     pub page: PageRequest,
 }
 
 impl Default for Request {
     fn default() -> Self {
-        Self { reader: pending::person(), page: PageRequest::default() }
+        Self { reader: Some(pending::person()), page: PageRequest::default() }
     }
 }
 
@@ -66,8 +68,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
     let here = ctx.here()?;
     let overview = Overview::open(&*here.store)?;
     let joined = here.repo.as_ref().is_some_and(|repo| overview.repos().contains_key(repo));
-    let pending = match ctx.acting() {
-        Ok(acting) if joined => Pending::of(acting, &request.reader, ctx.env.now(), &overview)?,
+    let pending = match (ctx.acting(), &request.reader) {
+        (Ok(acting), Some(reader)) if joined => Pending::of(acting, reader, ctx.env.now(), &overview)?,
         _ => Pending::default(),
     };
     let is_told = |one: &Notification| one.state == State::Pending;
@@ -81,14 +83,21 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
     let session = sessions.iter().find(|session| session.is_current).cloned();
     let more_sessions = sessions.len().saturating_sub(MAX_SESSIONS);
     let (lines, next_cursor) = domains(&overview, here.repo.as_ref(), &request.page);
+    let mine = here.repo.iter().flat_map(|repo| overview.domains_of(repo));
+    let mut summaries = Summaries::new();
+    for line in lines.iter().copied().chain(mine) {
+        if !summaries.contains_key(&line.name) {
+            summaries.insert(&line.name, overview.summary(line)?);
+        }
+    }
     let body = RealmStatus {
         realm: here.realm.clone(),
         current_repo: here.repo.clone(),
         repos: repos(ctx, here, &overview)?,
-        domains: lines.into_iter().map(|line| Ok(domain(&overview.summary(line)?))).collect::<Result<_, OpError>>()?,
+        domains: lines.iter().map(|line| domain(&summaries[&line.name])).collect(),
         total: overview.domains().len(),
         next_cursor,
-        imports: here.repo.as_ref().map(|repo| imports(&overview, repo)).transpose()?.unwrap_or_default(),
+        imports: here.repo.as_ref().map(|repo| imports(&summaries, repo)).unwrap_or_default(),
         session,
         sessions: sessions.into_iter().take(MAX_SESSIONS).collect(),
         more_sessions,
@@ -119,6 +128,9 @@ fn repos(ctx: &Ctx, here: &Here, overview: &Overview<'_>) -> Result<Vec<RepoLine
     };
     overview.repos().keys().map(line).collect()
 }
+
+/// The domains of the page, and those of the repository that asks.
+type Summaries<'o> = BTreeMap<&'o DomainName, DomainSummary>;
 
 /// Returns one page of the domains, those of `repo` first.
 fn domains<'o>(
@@ -155,10 +167,9 @@ fn domain(summary: &DomainSummary) -> DomainStatus {
     }
 }
 
-fn imports(overview: &Overview<'_>, repo: &RepoName) -> Result<Vec<ImportStatus>, OpError> {
+fn imports(summaries: &Summaries<'_>, repo: &RepoName) -> Vec<ImportStatus> {
     let mut lines = Vec::new();
-    for line in overview.domains_of(repo) {
-        let domain = overview.summary(line)?;
+    for domain in summaries.values() {
         for import in domain.bindings.get(repo).into_iter().flat_map(|binding| &binding.imports) {
             let standing = domain.standing(import);
             lines.push(ImportStatus {
@@ -175,7 +186,7 @@ fn imports(overview: &Overview<'_>, repo: &RepoName) -> Result<Vec<ImportStatus>
             });
         }
     }
-    Ok(lines)
+    lines
 }
 
 /// Returns every stored file that cannot be read, with what is wrong.

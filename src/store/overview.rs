@@ -49,7 +49,7 @@ impl Kept {
     pub fn of(store: &dyn Store) -> Option<Self> {
         let cache = store.cache()?;
         let stamp = cache.stamp();
-        let Index { stamp: then, settled, domains, .. } = Snapshot::open(cache.open()?)?.index;
+        let Index { stamp: then, settled, domains, .. } = kept(store)?.index;
         Some(Self {
             is_current: settled && stamp == Some(then),
             domains: domains.len(),
@@ -71,14 +71,16 @@ impl<'s> Overview<'s> {
     /// # Errors
     /// Where the realm itself, or its list of domains, cannot be read.
     pub fn open(store: &'s dyn Store) -> Result<Self, StoreError> {
-        let cache = store.cache();
-        // The stamp before the file: what is read afterwards can only be newer.
-        let stamp = cache.and_then(|cache| cache.stamp());
-        let mut kept = cache.and_then(|cache| Snapshot::open(cache.open()?));
+        let stamp = store.cache().and_then(|cache| cache.stamp());
+        Self::of(store, stamp, kept(store))
+    }
+
+    /// The stamp is older than what was kept: what is read afterwards can only be newer.
+    fn of(store: &'s dyn Store, stamp: Option<String>, mut kept: Option<Snapshot>) -> Result<Self, StoreError> {
         if let Some(snapshot) = kept.take_if(|kept| kept.index.settled && stamp.as_ref() == Some(&kept.index.stamp)) {
             return Ok(Self { store, index: snapshot.index.clone(), body: Body::Kept(snapshot), damage: Vec::new() });
         }
-        let renewal = cache.and_then(|cache| cache.renew());
+        let renewal = store.cache().and_then(|cache| cache.renew());
         Making::of(store, kept)?.finish(renewal)
     }
 
@@ -88,8 +90,8 @@ impl<'s> Overview<'s> {
     /// # Errors
     /// As [`Self::open`].
     pub fn if_kept(store: &'s dyn Store) -> Result<Option<Self>, StoreError> {
-        let kept = store.cache().and_then(|cache| Snapshot::open(cache.open()?));
-        kept.map(|_| Self::open(store)).transpose()
+        let stamp = store.cache().and_then(|cache| cache.stamp());
+        kept(store).map(|snapshot| Self::of(store, stamp, Some(snapshot))).transpose()
     }
 
     /// Returns the repositories of the realm.
@@ -164,6 +166,10 @@ impl<'s> Overview<'s> {
             Body::Fresh(parts) => parts.part(place?).map(<[u8]>::to_vec),
         }
     }
+}
+
+fn kept(store: &dyn Store) -> Option<Snapshot> {
+    Snapshot::open(store.cache()?.open()?)
 }
 
 fn keep(renewal: Box<dyn Renewal>, index: &Index, parts: &Parts) {

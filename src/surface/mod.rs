@@ -5,3 +5,4 @@ pub mod cli;
 pub mod graph;
 pub mod hook;
 pub mod log;
+pub mod mcp;

@@ -22,6 +22,7 @@ use crate::{
     },
     ops::{inbox::Told, message, session_mark::Marked, url},
     store::{StoreRef, codec, git, layout},
+    surface::mcp::frame::{self, Frame},
 };
 
 /// One of them.
@@ -110,6 +111,15 @@ pub const TARGETS: &[Target] = &[
         seeds: &["paths 1.0.0\n\nwhy\n\nBlue-Repo: fungal\nBlue-Source-Commit: 0123\n"],
     },
     Target { name: "journal", run: journal, seeds: &["17 packed-refs.lock\n- refs/blue/domains/s3.lock\n"] },
+    Target {
+        name: "mcp_line",
+        run: mcp_line,
+        seeds: &[
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
+            r#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"realm_status","arguments":{"limit":3}}}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#,
+        ],
+    },
 ];
 
 /// Calls one by its name.
@@ -261,4 +271,21 @@ fn journal(bytes: &[u8]) -> bool {
         assert!(path.starts_with(top) && is_lock && !climbs, "{path:?}");
     }
     !paths.is_empty()
+}
+
+/// A line that a client sends: a message, or refused with a message of the protocol.
+fn mcp_line(bytes: &[u8]) -> bool {
+    match frame::read(bytes) {
+        Frame::Message(message) => {
+            serde_json::to_string(&message).expect("a message can be written");
+            true
+        }
+        Frame::Wrong(error) => {
+            let code = error.error.code.0;
+            assert!([-32700, -32600, -32602].contains(&code), "{code}");
+            assert!(error.error.message.len() < 600, "it quotes what it refuses");
+            false
+        }
+        Frame::Nothing => false,
+    }
 }

@@ -38,6 +38,8 @@ fn names_come_from_the_realm() {
     let binding = ["realm", "admin", "binding", "--domain", "s3-access"];
     assert_eq!(offered(&world, &[&binding[..], &["--import", ""]].concat()), ["s3-permissions@"]);
     assert!(offered(&world, &["notifications", "ack", ""])[0].starts_with("notif-"));
+    world.ok(&world.path("fungal"), &["session", "start", "--rfc", "eng/0042"]);
+    assert_eq!(offered(&world, &["session", "start", "--rfc", ""]), ["eng/0042"]);
     // As the words say: another realm, another folder.
     assert!(offered(&world, &["--realm", "empty", "contract", "get", ""]).is_empty());
     assert!(offered(&world, &["-C", "..", "contract", "get", ""]).is_empty());

@@ -8,6 +8,7 @@ mod reference;
 mod schemas;
 #[path = "../scripted/mod.rs"]
 mod scripted;
+mod tools;
 
 use std::path::{Path, PathBuf};
 

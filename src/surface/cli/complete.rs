@@ -33,6 +33,7 @@ enum Kind {
     Import,
     Version,
     Notification,
+    Rfc,
     File,
     Folder,
     /// Whatever its user thinks of.
@@ -52,6 +53,8 @@ const KINDS: &[(&str, Kind)] = &[
     ("V1", Kind::Version),
     ("V2", Kind::Version),
     ("ID", Kind::Notification),
+    ("JSON", Kind::Free),
+    ("RFC", Kind::Rfc),
     ("FILE", Kind::File),
     ("PATH", Kind::File),
     ("DIR", Kind::Folder),
@@ -261,6 +264,7 @@ impl<'a> Line<'a> {
                 None => Ok(Vec::new()),
             },
             Kind::Notification => names::notifications(ctx),
+            Kind::Rfc => names::rfcs(ctx),
             Kind::File | Kind::Folder | Kind::Free => Ok(Vec::new()),
         }
     }
@@ -302,7 +306,7 @@ mod tests {
         fn walk(command: &Command, unknown: &mut Vec<String>) {
             for arg in command.get_arguments().filter(|arg| arg.get_action().takes_values()) {
                 if arg.get_possible_values().is_empty() && kind(arg).is_none() {
-                    unknown.push(format!("{}: {}", command.get_name(), arg));
+                    unknown.push(format!("{}: {}", command.get_name(), arg.get_id()));
                 }
             }
             command.get_subcommands().filter(|sub| !sub.is_hide_set()).for_each(|sub| walk(sub, unknown));

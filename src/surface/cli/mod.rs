@@ -8,13 +8,14 @@ mod difference;
 mod editor;
 mod hooks;
 mod install;
+mod mcp;
 mod notifications;
 mod output;
 mod pager;
 mod progress;
 mod realm;
 mod session;
-mod text;
+pub mod text;
 mod topology;
 mod upkeep;
 
@@ -108,6 +109,9 @@ enum Command {
     Gc(upkeep::Gc),
     #[command(about = ops::doctor::OPERATION.summary)]
     Doctor(upkeep::Doctor),
+    /// The realm for Claude and other MCP clients
+    #[command(subcommand)]
+    Mcp(mcp::Command),
     /// Man pages and completions
     #[command(subcommand)]
     Install(install::Command),
@@ -154,7 +158,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         return output.error(&OpError::cannot("no-folder", message));
     }
     if let Command::Complete { words } = &cli.command {
-        let _ = output.write_plainly(&complete::offer(env, words));
+        let _ = output.write_plainly(&complete::offer(env.without_cache(), words));
         return 0;
     }
     if let Command::Hook { event, .. } = &cli.command {
@@ -164,6 +168,15 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         return 0;
     }
     let Global { realm, color, no_pager, .. } = cli.global;
+    if let Command::Mcp(command) = cli.command {
+        // Its folder is that of each call.
+        let folder = cli.global.directory.map(|_| env.cwd().to_owned());
+        return match command.run(&env, folder, realm, output) {
+            Ok(Verdict::Yes) => 0,
+            Ok(Verdict::No) => Kind::No.exit_code(),
+            Err(error) => output.error(&error),
+        };
+    }
     let outcome = app::ctx(env, realm.clone()).and_then(|ctx| {
         output.choose_pager(&ctx, !no_pager && operation.is_some_and(|operation| !operation.writes));
         output.choose_colour(&ctx, color);
@@ -235,7 +248,7 @@ fn dispatch(
         Command::Gc(arguments) => arguments.run(ctx, output),
         Command::Doctor(arguments) => arguments.run(ctx, output),
         Command::Install(command) => command.run(ctx, output),
-        Command::Complete { .. } | Command::Hook { .. } => Ok(Verdict::Yes),
+        Command::Complete { .. } | Command::Hook { .. } | Command::Mcp(_) => Ok(Verdict::Yes),
     }
 }
 
@@ -323,7 +336,7 @@ mod tests {
             !matches!(
                 path.join(" ").as_str(),
                 "status" | "check" | "complete" | "hook" | "install man" | "install completions"
-            )
+            ) && !path.starts_with(&["mcp".to_owned()])
         });
         let mut operations: Vec<Vec<String>> =
             ops::TABLE.iter().map(|operation| operation.cli.iter().map(|part| (*part).to_owned()).collect()).collect();

@@ -224,7 +224,7 @@ impl<'a> Output<'a> {
 }
 
 /// JSON for people and programs: what a terminal would obey is escaped, which changes no value.
-fn json<T: Serialize>(value: &T) -> String {
+pub fn json<T: Serialize>(value: &T) -> String {
     let text =
         serde_json::to_string_pretty(value).unwrap_or_else(|error| unreachable!("answers have a JSON form: {error}"));
     let mut safe = String::with_capacity(text.len() + 1);

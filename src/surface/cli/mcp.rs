@@ -1,0 +1,210 @@
+//! `git blue mcp …`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use serde_json::{Map, Value, json};
+
+use super::{
+    Verdict,
+    output::Output,
+    text::{Look, Text, look, plain},
+};
+use crate::{
+    env::Env,
+    error::OpError,
+    model::name::RealmName,
+    surface::mcp::{
+        self, Options,
+        config::{self, ClientKind},
+    },
+};
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Serve an MCP client over standard input and output
+    Serve(Serve),
+    /// List the tools that a client sees
+    ListTools(ListTools),
+    /// Call a tool as a client would, and show its answer
+    TestTool(TestTool),
+    /// Print what a client's configuration needs
+    GenerateConfig(GenerateConfig),
+}
+
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// Log what happens to mcp.log in the user's own folder
+    #[arg(long)]
+    debug: bool,
+    #[command(flatten)]
+    offer: Offer,
+}
+
+/// Which tools there are.
+#[derive(Debug, Clone, Copy, Args)]
+struct Offer {
+    /// Offer no tool that changes anything that others see
+    #[arg(long)]
+    read_only: bool,
+    /// Let every tool take a realm of this machine
+    #[arg(long)]
+    all_realms: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ListTools {
+    #[command(flatten)]
+    offer: Offer,
+}
+
+#[derive(Debug, Args)]
+pub struct TestTool {
+    /// The tool
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// Its arguments, as a JSON object
+    #[arg(long, value_name = "JSON", value_parser = object)]
+    args: Option<Map<String, Value>>,
+    #[command(flatten)]
+    offer: Offer,
+}
+
+#[derive(Debug, Args)]
+pub struct GenerateConfig {
+    /// The client
+    #[arg(long, value_enum, default_value_t)]
+    client: Client,
+    /// How the client reaches the server
+    #[arg(long, value_enum, default_value_t)]
+    transport: Transport,
+    /// Let every tool take a realm of this machine
+    #[arg(long)]
+    all_realms: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum Client {
+    /// Claude Code
+    #[default]
+    ClaudeCode,
+    /// Claude Desktop
+    ClaudeDesktop,
+    /// Cursor
+    Cursor,
+    /// VS Code
+    Vscode,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum Transport {
+    /// The client starts the server
+    #[default]
+    Stdio,
+}
+
+fn object(text: &str) -> Result<Map<String, Value>, String> {
+    match serde_json::from_str(text) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(_) => Err("it is JSON, but no object: write {\"name\": \"value\"}".into()),
+        Err(error) => Err(format!("it is not JSON: {error}")),
+    }
+}
+
+impl Command {
+    pub fn run(
+        self,
+        env: &Env,
+        folder: Option<PathBuf>,
+        realm: Option<RealmName>,
+        output: &mut Output<'_>,
+    ) -> Result<Verdict, OpError> {
+        let options = |offer: Offer| Options {
+            folder: folder.clone(),
+            realm: realm.clone(),
+            read_only: offer.read_only,
+            all_realms: offer.all_realms,
+            debug: false,
+        };
+        match self {
+            Self::Serve(Serve { debug, offer }) => {
+                mcp::serve(env, &Options { debug, ..options(offer) })?;
+                Ok(Verdict::Yes)
+            }
+            Self::ListTools(ListTools { offer }) => {
+                let list = mcp::ask(env, &options(offer), "tools/list", &json!({}))?;
+                if output.json {
+                    output.write(&pretty(&list))?;
+                } else {
+                    let mut text = output.text();
+                    render_tools(&list, &mut text);
+                    output.write(&text.into_string())?;
+                }
+                Ok(Verdict::Yes)
+            }
+            Self::TestTool(TestTool { name, args, offer }) => {
+                let params = json!({"name": name, "arguments": args.unwrap_or_default()});
+                let result = mcp::ask(env, &options(offer), "tools/call", &params)?;
+                output.write(&shown(&result, output.json))?;
+                Ok(if result["isError"] == true { Verdict::No } else { Verdict::Yes })
+            }
+            Self::GenerateConfig(arguments) => {
+                let client = match arguments.client {
+                    Client::ClaudeCode => ClientKind::ClaudeCode,
+                    Client::ClaudeDesktop => ClientKind::ClaudeDesktop,
+                    Client::Cursor => ClientKind::Cursor,
+                    Client::Vscode => ClientKind::VsCode,
+                };
+                let Transport::Stdio = arguments.transport;
+                let config = config::config(env, client, arguments.all_realms);
+                if !output.quiet {
+                    output.say(&format!("for {}; merge it with what is there", config.file));
+                }
+                output.write(&pretty(&config.content))?;
+                Ok(Verdict::Yes)
+            }
+        }
+    }
+}
+
+/// What a tool answered: the message as it is, or what a model reads of it.
+fn shown(result: &Value, is_raw: bool) -> String {
+    let text = result["content"][0]["text"].as_str().unwrap_or_default();
+    match serde_json::from_str::<Value>(text) {
+        Ok(answer) if !is_raw => pretty(&answer),
+        _ => pretty(result),
+    }
+}
+
+fn pretty(value: &Value) -> String {
+    super::output::json(value)
+}
+
+fn render_tools(list: &Value, text: &mut Text) {
+    let mut is_first = true;
+    for tool in list["tools"].as_array().into_iter().flatten() {
+        let name = tool["name"].as_str().unwrap_or_default();
+        if is_first {
+            text.line(&[look(name, Look::Bold)]);
+        } else {
+            text.heading(name);
+        }
+        is_first = false;
+        text.block("  ", tool["description"].as_str().unwrap_or_default());
+        let required: Vec<_> = tool["inputSchema"]["required"].as_array().into_iter().flatten().collect();
+        let properties = tool["inputSchema"]["properties"].as_object().into_iter().flatten();
+        let rows = properties.map(|(name, schema)| {
+            let need = if required.iter().any(|one| *one == name) { look("required", Look::Yellow) } else { plain("") };
+            vec![plain(name), plain(kind(schema)), need, plain(schema["description"].as_str().unwrap_or_default())]
+        });
+        text.table("    ", &rows.collect::<Vec<_>>());
+    }
+}
+
+/// What an argument may be, in a word.
+fn kind(schema: &Value) -> String {
+    match schema["enum"].as_array() {
+        Some(words) => words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("|"),
+        None => schema["type"].as_str().unwrap_or("any").to_owned(),
+    }
+}

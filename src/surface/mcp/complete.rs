@@ -1,0 +1,56 @@
+//! What an argument of a prompt or a part of a resource's address could be.
+
+use std::collections::HashMap;
+
+use rmcp::model::CompletionInfo;
+
+use crate::{
+    error::OpError,
+    model::name::{ContractRef, DomainName},
+    ops::{ctx::Ctx, names, session_list},
+};
+
+/// Returns what `argument` could be, of what begins with `typed`, where others are known already.
+///
+/// # Errors
+/// Where the realm cannot be read.
+pub fn values(
+    ctx: &Ctx,
+    argument: &str,
+    typed: &str,
+    known: &HashMap<String, String>,
+) -> Result<CompletionInfo, OpError> {
+    let domain = || known.get("domain").and_then(|name| name.parse::<DomainName>().ok());
+    let all: Vec<String> = match argument {
+        "realm" => names::realms(ctx)?,
+        "domain" => names::domains(ctx)?,
+        "contract" => {
+            let domains = match domain() {
+                Some(domain) => vec![domain],
+                None => names::domains(ctx)?.iter().filter_map(|name| name.parse().ok()).collect(),
+            };
+            let mut all = Vec::new();
+            for domain in domains {
+                all.extend(names::contracts(ctx, &domain)?);
+            }
+            all
+        }
+        "version" => match (domain(), known.get("contract").and_then(|name| name.parse().ok())) {
+            (Some(domain), Some(contract)) => names::versions(ctx, &ContractRef { domain, contract })?,
+            _ => Vec::new(),
+        },
+        "rfc" => {
+            let sessions = session_list::run(ctx, &session_list::Request::default())?.body.sessions;
+            sessions.iter().filter_map(|session| Some(session.active_rfc.as_ref()?.to_string())).collect()
+        }
+        _ => Vec::new(),
+    };
+    let mut fitting: Vec<_> = all.into_iter().filter(|one| one.starts_with(typed)).collect();
+    let mut seen = std::collections::HashSet::new();
+    fitting.retain(|one| seen.insert(one.clone()));
+    let total = fitting.len();
+    let has_more = total > CompletionInfo::MAX_VALUES;
+    fitting.truncate(CompletionInfo::MAX_VALUES);
+    CompletionInfo::with_pagination(fitting, u32::try_from(total).ok(), has_more)
+        .map_err(|error| OpError::cannot("io", error))
+}

@@ -1,0 +1,76 @@
+//! The log of `--debug`: a file of the user's own, never standard output or error.
+
+use std::{
+    fs::File,
+    io::Write as _,
+    os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
+    path::Path,
+    sync::{Arc, Mutex},
+};
+
+use crate::{env::Env, error::OpError};
+
+/// How large the file grows before it starts anew.
+const MAX_LOG: u64 = 8 << 20;
+
+/// Where to say what happens; nowhere unless asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Log(Option<Arc<Sink>>);
+
+#[derive(Debug)]
+struct Sink {
+    env: Env,
+    file: Mutex<File>,
+}
+
+impl Log {
+    /// Opens the log `mcp.log` in the user's own folder, for nobody else to read.
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    pub fn open(env: &Env, folder: &Path) -> Result<Self, OpError> {
+        let path = folder.join("mcp.log");
+        let failed = |error| OpError::io("write", &path)(error);
+        std::fs::create_dir_all(folder).map_err(OpError::io("make", folder))?;
+        let is_grown = path.symlink_metadata().is_ok_and(|at| at.len() > MAX_LOG || !at.is_file());
+        if is_grown {
+            std::fs::remove_file(&path).map_err(failed)?;
+        }
+        let file = File::options().create(true).append(true).mode(0o600).open(&path).map_err(failed)?;
+        file.set_permissions(std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
+        Ok(Self(Some(Arc::new(Sink { env: env.clone(), file: Mutex::new(file) }))))
+    }
+
+    /// Says one line.
+    pub fn say(&self, text: impl FnOnce() -> String) {
+        let Some(sink) = &self.0 else { return };
+        let line = format!("{} {} {}\n", sink.env.now(), std::process::id(), text().escape_debug());
+        // A log that cannot be written is no reason to stop.
+        if let Ok(mut file) = sink.file.lock() {
+            let _ = file.write_all(line.as_bytes());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_for_its_user_alone_and_a_line_is_a_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let env = Env::sealed("/", [("GIT_BLUE_NOW".into(), "2026-01-24T12:00:00Z".into())]);
+        let path = folder.path().join("mcp.log");
+        std::fs::write(&path, "before\n").unwrap();
+        Log::open(&env, folder.path()).unwrap().say(|| "a\n\u{1b}[2Jb".into());
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text.lines().count(), 2);
+        assert!(text.ends_with("a\\n\\u{1b}[2Jb\n") && text.contains("2026-01-24T12:00:00Z"), "{text}");
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn it_says_nothing_unless_asked() {
+        Log::default().say(|| unreachable!("nobody listens"));
+    }
+}

@@ -1,0 +1,106 @@
+//! The projects that stay open between calls. Opening a repository and a realm costs more than most
+//! answers, so both are kept, and opened again where a file that decides what they are has changed.
+
+use std::{
+    cell::RefCell,
+    os::unix::fs::MetadataExt as _,
+    path::{Path, PathBuf},
+    rc::Rc,
+};
+
+use crate::{app, env::Env, error::OpError, model::name::RealmName, ops::ctx::Ctx};
+
+/// How many projects stay open.
+const MAX_OPEN: usize = 8;
+
+/// What a call is about: a folder, and a realm where one was named.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Project {
+    /// The folder, absolute.
+    pub folder: PathBuf,
+    /// The realm that was named.
+    pub realm: Option<RealmName>,
+}
+
+struct Opened {
+    project: Project,
+    ctx: Rc<Ctx>,
+    stamps: Vec<(PathBuf, Stamp)>,
+}
+
+/// What tells that a file is the one it was; none where there is none.
+type Stamp = Option<(u64, u64, u64, i64, i64, i64, i64)>;
+
+thread_local! {
+    // Operations run on one thread: what they read with is not made to be shared.
+    static OPENED: RefCell<Vec<Opened>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Returns what operations work with in a project.
+///
+/// # Errors
+/// Where the repository around its folder cannot be opened, or there is no home folder.
+pub fn open(env: &Env, project: &Project) -> Result<Rc<Ctx>, OpError> {
+    OPENED.with_borrow_mut(|opened| {
+        if let Some(at) = opened.iter().position(|one| one.project == *project) {
+            let found = opened.remove(at);
+            if found.stamps.iter().all(|(path, before)| stamp(path) == *before) {
+                let ctx = found.ctx.clone();
+                opened.push(found);
+                return Ok(ctx);
+            }
+        }
+        let ctx = Rc::new(app::ctx(env.clone().at(&project.folder), project.realm.clone())?);
+        let stamps = deciding(&ctx, project).into_iter().map(|path| (stamp(&path), path));
+        let stamps = stamps.map(|(stamp, path)| (path, stamp)).collect();
+        // What was not found is looked for again: a repository may appear anywhere.
+        if ctx.code.is_some() && ctx.here.is_ok() {
+            opened.truncate_front(MAX_OPEN - 1);
+            opened.push(Opened { project: project.clone(), ctx: ctx.clone(), stamps });
+        }
+        Ok(ctx)
+    })
+}
+
+trait TruncateFront {
+    fn truncate_front(&mut self, most: usize);
+}
+
+impl<T> TruncateFront for Vec<T> {
+    fn truncate_front(&mut self, most: usize) {
+        let surplus = self.len().saturating_sub(most);
+        self.drain(..surplus);
+    }
+}
+
+/// The files that decide which repository and which realm it is.
+fn deciding(ctx: &Ctx, project: &Project) -> Vec<PathBuf> {
+    let mut paths = vec![ctx.home.folder().join("config"), project.folder.join(".git")];
+    if let Some(code) = &ctx.code {
+        let root = code.workdir();
+        paths.extend(root.iter().flat_map(|root| [root.join(".git"), root.join(".blue/config.yaml")]));
+        let common = root.filter(|root| root.join(".git").is_dir()).map(|root| root.join(".git"));
+        paths.extend([code.git_dir().join("config"), code.git_dir().join("config.worktree")]);
+        paths.extend(common.map(|common| common.join("config")));
+        paths.push(code.main_folder().join(".git/config"));
+    }
+    if let Ok(here) = &ctx.here
+        && let Ok(Some(known)) = ctx.home.realm(&here.realm)
+    {
+        // A store that was made anew has another folder.
+        paths.push(known.path.join("objects"));
+    }
+    paths.extend(ctx.env.home().map(|home| home.join(".gitconfig")));
+    paths.extend(ctx.env.var("GIT_CONFIG_GLOBAL").map(PathBuf::from));
+    paths
+}
+
+fn stamp(path: &Path) -> Stamp {
+    let at = path.metadata().ok()?;
+    // A folder changes with what is in it, and is still the same one.
+    let (size, times) = match at.is_dir() {
+        true => (0, [0; 4]),
+        false => (at.len(), [at.mtime(), at.mtime_nsec(), at.ctime(), at.ctime_nsec()]),
+    };
+    Some((at.dev(), at.ino(), size, times[0], times[1], times[2], times[3]))
+}

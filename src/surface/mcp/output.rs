@@ -1,0 +1,75 @@
+//! What a tool answers, as a client may check it: the names and types of the answer's own fields. The
+//! whole schemas are in `docs/schema/`; a list of tools has no room for them.
+
+use serde_json::{Map, Value, json};
+
+use super::tools::Tool;
+
+/// Returns the JSON Schema of a tool's answers.
+pub fn schema(tool: &Tool) -> Map<String, Value> {
+    let whole = Value::from(tool.operation.schema());
+    let mut properties = Map::new();
+    for (name, field) in whole["properties"].as_object().into_iter().flatten() {
+        properties.insert(name.clone(), typed(types(field, &whole["$defs"])));
+    }
+    let mut more = vec![("next_steps", "array")];
+    if tool.tells {
+        more.extend([("notifications", "array"), ("more_notifications", "integer")]);
+    }
+    if !tool.lists.is_empty() {
+        more.push(("total", "integer"));
+        properties.insert("next_cursor".into(), typed(vec!["string".into(), "null".into()]));
+    }
+    properties.extend(more.iter().map(|(name, of)| ((*name).to_owned(), typed(vec![(*of).to_owned()]))));
+    // What is always there, whatever else is asked for.
+    let required: Vec<_> = ["status"].into_iter().filter(|name| properties.contains_key(*name)).collect();
+    let schema = json!({"type": "object", "properties": properties, "required": required});
+    match schema {
+        Value::Object(schema) => schema,
+        _ => unreachable!("it was made as an object"),
+    }
+}
+
+fn typed(mut types: Vec<String>) -> Value {
+    match types.len() {
+        0 => json!({}),
+        1 => json!({"type": types.remove(0)}),
+        _ => json!({"type": types}),
+    }
+}
+
+/// Returns the types that a field may have; none where it may be anything.
+fn types(field: &Value, definitions: &Value) -> Vec<String> {
+    if let Some(name) = field["$ref"].as_str().and_then(|path| path.rsplit('/').next()) {
+        return types(&definitions[name], definitions);
+    }
+    if let Some(options) = field["anyOf"].as_array().or_else(|| field["oneOf"].as_array()) {
+        let mut all: Vec<_> = options.iter().flat_map(|option| types(option, definitions)).collect();
+        all.sort();
+        all.dedup();
+        return all;
+    }
+    match &field["type"] {
+        Value::String(one) => vec![one.clone()],
+        Value::Array(several) => several.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        _ if field["const"].is_string() || field["enum"].is_array() => vec!["string".to_owned()],
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::surface::mcp::tools::TOOLS;
+
+    #[test]
+    fn every_field_of_every_answer_has_a_type() {
+        for tool in TOOLS {
+            let schema = schema(tool);
+            for (name, field) in schema["properties"].as_object().unwrap() {
+                assert!(!field["type"].is_null(), "{}: {name} {field}", tool.name());
+            }
+            assert!(schema["required"].as_array().unwrap().contains(&json!("status")), "{}", tool.name());
+        }
+    }
+}

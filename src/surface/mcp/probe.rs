@@ -1,0 +1,66 @@
+//! A client in the same process: what a client would get, for a person who wonders. It goes the
+//! whole way, lines and all.
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
+
+use super::{
+    converse,
+    lines::{Line, Lines},
+    log::Log,
+    runtime,
+    settings::{Options, Settings},
+};
+use crate::{env::Env, error::OpError};
+
+/// Asks a server that lives as long as the question. What it tells is not recorded: the next client
+/// is told it again.
+///
+/// # Errors
+/// What the server answered where that was no result.
+pub fn ask(env: &Env, options: &Options, method: &str, params: &Value) -> Result<Value, OpError> {
+    let settings = Settings { marks: false, ..Settings::new(env, options) };
+    runtime()?.block_on(async {
+        let (near, far) = tokio::io::duplex(1 << 16);
+        let (input, output) = tokio::io::split(far);
+        let server = tokio::spawn(converse(settings, input, output, Log::default()));
+        let (answers, questions) = tokio::io::split(near);
+        let answer = question(answers, questions, method, params).await;
+        server.abort();
+        answer
+    })
+}
+
+async fn question<R, W>(answers: R, mut questions: W, method: &str, params: &Value) -> Result<Value, OpError>
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
+{
+    let info = json!({"name": "git-blue", "version": env!("CARGO_PKG_VERSION")});
+    let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info});
+    let messages = [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": method, "params": params}),
+    ];
+    let text: String = messages.iter().map(|message| format!("{message}\n")).collect();
+    let failed = |what: String| OpError::cannot("protocol", what);
+    let asked = async { questions.write_all(text.as_bytes()).await };
+    let mut lines = Lines::new(answers);
+    let answered = async {
+        loop {
+            let Line::Text(line) = lines.next().await else { return Err(failed("the server did not answer".into())) };
+            let message: Value = serde_json::from_slice(&line).map_err(|error| failed(error.to_string()))?;
+            if message["id"] == 2 || (message["id"].is_null() && message["error"].is_object()) {
+                return Ok(message);
+            }
+        }
+    };
+    let (asked, answered) = tokio::join!(asked, answered);
+    asked.map_err(|error| failed(format!("cannot ask the server: {error}")))?;
+    let mut message = answered?;
+    match message["error"]["message"].as_str() {
+        Some(error) => Err(OpError::usage(error).next("git blue mcp list-tools shows the tools")),
+        None => Ok(message["result"].take()),
+    }
+}

@@ -1,0 +1,195 @@
+//! Which project a call is about. Found anew for each call, so that one call's `cwd` changes no
+//! other: the `cwd` argument, `-C` or `GIT_BLUE_DIR`, `CLAUDE_PROJECT_DIR`, the client's roots, and
+//! the folders from the server's own upwards.
+
+use std::path::{Path, PathBuf};
+
+use super::{
+    open::{Project, open},
+    settings::Settings,
+};
+use crate::{error::OpError, model::name::RealmName};
+
+/// How many folders are looked at from the server's own upwards.
+const MAX_LEVELS: usize = 20;
+
+/// Why no project was found.
+#[derive(Debug)]
+pub enum Lost {
+    /// There is one, or what was asked is wrong.
+    Failed(OpError),
+    /// None of the places is in a realm. Asking the client for its roots may help.
+    Nowhere(Vec<String>),
+}
+
+impl From<OpError> for Lost {
+    fn from(error: OpError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// Where the client says that its projects are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Roots {
+    /// It was not asked yet.
+    Unasked,
+    /// It was asked and did not say, or cannot be asked.
+    Unknown(&'static str),
+    /// Here.
+    Known(Vec<PathBuf>),
+}
+
+/// Finds the project of a call.
+///
+/// # Errors
+/// Where there is none, or it is not what it should be.
+pub fn find(settings: &Settings, cwd: Option<&str>, realm: Option<RealmName>, roots: &Roots) -> Result<Project, Lost> {
+    let mut search = Search { settings, realm: realm.or_else(|| settings.realm.clone()), tried: Vec::new() };
+    if let Some(cwd) = cwd {
+        let folder = folder(cwd)?;
+        return search.only("cwd", &folder);
+    }
+    search.tried.push("cwd: not given".into());
+    match &settings.folder {
+        Some((source, folder)) => return search.only(source, folder),
+        None => search.tried.push("-C, GIT_BLUE_DIR: not set".into()),
+    }
+    match &settings.project_dir {
+        Some(folder) => {
+            if let Some(found) = search.at("CLAUDE_PROJECT_DIR", folder)? {
+                return Ok(found);
+            }
+        }
+        None => search.tried.push("CLAUDE_PROJECT_DIR: not set".into()),
+    }
+    match roots {
+        Roots::Known(folders) if folders.is_empty() => search.tried.push("roots: the client has none".into()),
+        Roots::Known(folders) => {
+            for folder in folders {
+                if let Some(found) = search.at("roots", folder)? {
+                    return Ok(found);
+                }
+            }
+        }
+        Roots::Unknown(why) => search.tried.push(format!("roots: {why}")),
+        // Only where nothing nearer is one: asking takes a turn.
+        Roots::Unasked => {}
+    }
+    let above = settings.env.cwd().ancestors().take(MAX_LEVELS);
+    let marked = above.filter(|folder| folder.join(".git").exists() || folder.join(".blue/config.yaml").exists());
+    let mut is_marked = false;
+    for folder in marked {
+        is_marked = true;
+        if let Some(found) = search.at("the server's folder", folder)? {
+            return Ok(found);
+        }
+    }
+    if !is_marked {
+        search.tried.push(format!("the server's folder: {} is in no repository", settings.env.cwd().display()));
+    }
+    // A realm that was named can be read from anywhere.
+    match search.realm {
+        Some(realm) => Ok(Project { folder: settings.env.cwd().to_owned(), realm: Some(realm) }),
+        None => Err(Lost::Nowhere(search.tried)),
+    }
+}
+
+/// Returns the error that lists where was looked.
+pub fn nowhere(tried: &[String]) -> OpError {
+    let message = format!("no repository that is in a realm was found; tried: {}", tried.join("; "));
+    OpError::cannot("not-in-realm", message)
+        .next("pass cwd: the absolute path of a folder in the repository")
+        .next("git blue init --realm NAME, run in the repository: bring it into a realm")
+}
+
+struct Search<'a> {
+    settings: &'a Settings,
+    realm: Option<RealmName>,
+    tried: Vec<String>,
+}
+
+impl Search<'_> {
+    /// The user named this place: nothing else is tried.
+    fn only(mut self, source: &str, folder: &Path) -> Result<Project, Lost> {
+        match self.at(source, folder)? {
+            Some(found) => Ok(found),
+            None => Err(nowhere(&self.tried).into()),
+        }
+    }
+
+    fn at(&mut self, source: &str, folder: &Path) -> Result<Option<Project>, OpError> {
+        if !folder.is_dir() {
+            self.tried.push(format!("{source}: there is no folder {}", folder.display()));
+            return Ok(None);
+        }
+        let project = Project { folder: folder.to_owned(), realm: self.realm.clone() };
+        let ctx = open(&self.settings.env, &project)?;
+        match &ctx.here {
+            // A realm that is broken is still the one that is meant.
+            Err(error) if error.code == "not-in-realm" => {
+                self.tried.push(format!("{source}: {}", error.message));
+                Ok(None)
+            }
+            _ => Ok(Some(project)),
+        }
+    }
+}
+
+/// Reads a `cwd`.
+fn folder(cwd: &str) -> Result<PathBuf, OpError> {
+    let path = Path::new(cwd);
+    let shown = path.display();
+    let wrong = |message: String| OpError::usage(message).next("pass the absolute path of a folder in the repository");
+    if !path.is_absolute() {
+        return Err(wrong(format!("cwd must be an absolute path, and {cwd:?} is not")));
+    }
+    if path.components().any(|part| part.as_os_str() == ".git") {
+        return Err(wrong(format!("cwd {shown} lies inside of a .git folder")));
+    }
+    match path.metadata() {
+        Ok(at) if at.is_dir() => Ok(path.to_owned()),
+        Ok(_) => Err(wrong(format!("cwd {shown} is a file, not a folder"))),
+        Err(error) => Err(wrong(format!("cwd {shown} cannot be used: {error}"))),
+    }
+}
+
+/// Returns the folder that a root's `file://` URI names.
+pub fn root(uri: &str) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStringExt as _;
+    let rest = uri.strip_prefix("file://")?;
+    let path = &rest[rest.find('/')?..];
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut left = path.bytes();
+    while let Some(byte) = left.next() {
+        bytes.push(match byte {
+            b'%' => {
+                let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
+                let (high, low) = (digit(left.next())?, digit(left.next())?);
+                u8::try_from(high * 16 + low).ok().filter(|byte| *byte != 0)?
+            }
+            byte => byte,
+        });
+    }
+    Some(PathBuf::from(std::ffi::OsString::from_vec(bytes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roots_are_file_uris() {
+        for (uri, expected) in [
+            ("file:///home/ada/work", Some("/home/ada/work")),
+            ("file://localhost/a%20b/%C3%A9", Some("/a b/é")),
+            ("file:///a%2", None),
+            ("file:///a%zz", None),
+            ("file:///a%00b", None),
+            ("file://", None),
+            ("https://example.com/a", None),
+            ("/home/ada", None),
+        ] {
+            assert_eq!(root(uri), expected.map(PathBuf::from), "{uri}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The realm as resources, which a client may load, complete and watch.
+
+use std::str::FromStr;
+
+use rmcp::model::{Resource, ResourceTemplate};
+
+use super::{body::Body, tools};
+use crate::{
+    error::OpError,
+    model::{
+        name::{ContractRef, RealmName},
+        version::Version,
+    },
+    ops::{contract_get, ctx::Ctx, names, realm_status, realm_topology, stand::Part},
+};
+
+/// What every resource is.
+pub const MIME: &str = "application/json";
+/// How many resources one list names.
+const PAGE: usize = 100;
+
+/// A resource.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Uri {
+    /// The realm.
+    pub realm: RealmName,
+    /// What of it.
+    pub what: What,
+}
+
+/// What of a realm.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum What {
+    /// Its state.
+    Status,
+    /// Who provides what to whom.
+    Topology,
+    /// A contract, at a version or the current one.
+    Contract(ContractRef, Option<Version>),
+}
+
+impl FromStr for Uri {
+    type Err = OpError;
+
+    fn from_str(text: &str) -> Result<Self, OpError> {
+        let unknown = || {
+            let shown: String = text.chars().take(120).collect();
+            OpError::no("unknown-resource", format!("there is no resource {shown:?}"))
+        };
+        let (realm, path) = text.strip_prefix("blue://").and_then(|rest| rest.split_once('/')).ok_or_else(unknown)?;
+        let what = match path {
+            "status" => What::Status,
+            "topology" => What::Topology,
+            path => {
+                let contract = path.strip_prefix("contracts/").ok_or_else(unknown)?;
+                let (contract, version) = match contract.split_once('@') {
+                    Some((contract, version)) => (contract, Some(version.parse().map_err(|_| unknown())?)),
+                    None => (contract, None),
+                };
+                What::Contract(contract.parse().map_err(|_| unknown())?, version)
+            }
+        };
+        Ok(Self { realm: realm.parse().map_err(|_| unknown())?, what })
+    }
+}
+
+impl What {
+    /// Returns what has to change for the resource to change.
+    pub fn part(&self) -> Part {
+        match self {
+            Self::Status | Self::Topology => Part::Realm,
+            Self::Contract(contract, version) => Part::Contract(contract.clone(), version.clone()),
+        }
+    }
+
+    /// Reads the resource.
+    ///
+    /// # Errors
+    /// Where there is none, or it cannot be read.
+    pub fn read(&self, ctx: &Ctx) -> Result<Body, OpError> {
+        let (mut body, lists) = match self {
+            Self::Status => {
+                let (answer, _) =
+                    realm_status::run(ctx, &realm_status::Request { reader: None, ..Default::default() })?;
+                let mut body = Body::of(&answer);
+                // What changed is told beside the answers of tools, and nowhere else.
+                body.fields.retain(|name, _| name != "notifications" && name != "more_notifications");
+                (body, &[][..])
+            }
+            Self::Topology => {
+                (Body::of(&realm_topology::run(ctx, &realm_topology::Request::default())?), tools::TOPOLOGY_LISTS)
+            }
+            Self::Contract(contract, version) => {
+                let request = contract_get::Request { contract: contract.clone(), version: version.clone() };
+                (Body::of(&contract_get::run(ctx, &request)?), &[][..])
+            }
+        };
+        body.next_steps.clear();
+        if !lists.is_empty() && !body.fits() {
+            super::body::page(&mut body, lists, None, None)?;
+            body.next_steps = vec!["the tool of the same name gives the rest, in pages".into()];
+        }
+        body.cut("contract_get with at, a JSON pointer, gives what was cut");
+        Ok(body)
+    }
+}
+
+/// Returns the resources of a realm from `start` on, and where the next page starts.
+///
+/// # Errors
+/// Where the store cannot be read.
+pub fn list(ctx: &Ctx, start: usize) -> Result<(Vec<Resource>, Option<usize>), OpError> {
+    let realm = &ctx.here()?.realm;
+    let own = [
+        Resource::new(format!("blue://{realm}/status"), format!("{realm} status")).with_mime_type(MIME),
+        Resource::new(format!("blue://{realm}/topology"), format!("{realm} topology")).with_mime_type(MIME),
+    ];
+    let mut contracts = Vec::new();
+    for domain in names::domains(ctx)? {
+        let of = names::contracts(ctx, &domain.parse()?)?;
+        contracts.extend(of.into_iter().map(|name| format!("{domain}/{name}")));
+    }
+    let total = own.len() + contracts.len();
+    let contract = |at: String| Resource::new(format!("blue://{realm}/contracts/{at}"), at).with_mime_type(MIME);
+    let all = own.into_iter().chain(contracts.into_iter().map(contract));
+    let page: Vec<_> = all.skip(start).take(PAGE).collect();
+    let end = start + page.len();
+    Ok((page, (end < total).then_some(end)))
+}
+
+/// Returns the templates of every resource.
+pub fn templates() -> Vec<ResourceTemplate> {
+    let template = |uri: &str, name: &str, about: &str| {
+        ResourceTemplate::new(uri, name).with_description(about).with_mime_type(MIME)
+    };
+    vec![
+        template("blue://{realm}/status", "realm_status", "The realm: repositories, domains, contracts, imports"),
+        template("blue://{realm}/topology", "realm_topology", "Who provides what to whom"),
+        template("blue://{realm}/contracts/{domain}/{contract}", "contract", "A contract at its current version"),
+        template("blue://{realm}/contracts/{domain}/{contract}@{version}", "contract_version", "A published version"),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_uri_names_one_thing_or_nothing() {
+        let contract = |version: Option<&str>| {
+            What::Contract("s3/paths".parse().unwrap(), version.map(|version| version.parse().unwrap()))
+        };
+        for (text, expected) in [
+            ("blue://r/status", Some(What::Status)),
+            ("blue://r/topology", Some(What::Topology)),
+            ("blue://r/contracts/s3/paths", Some(contract(None))),
+            ("blue://r/contracts/s3/paths@1.0.0", Some(contract(Some("1.0.0")))),
+            ("blue://r", None),
+            ("blue://r/", None),
+            ("blue://../status", None),
+            ("blue://r/contracts/s3", None),
+            ("blue://r/contracts/../paths", None),
+            ("blue://r/contracts/s3/paths@one", None),
+            ("file:///etc/passwd", None),
+        ] {
+            assert_eq!(text.parse::<Uri>().ok().map(|uri| uri.what), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Asking a client for its roots, in the way of its era, and only where nothing else says which
+//! project is meant.
+
+use std::{path::PathBuf, time::Duration};
+
+use rmcp::{
+    RoleServer,
+    model::{InputRequest, InputRequests, InputRequiredResult, InputResponses},
+    service::RequestContext,
+};
+use serde_json::Value;
+use tokio::sync::Mutex;
+
+use super::{
+    log::Log,
+    project::{self, Lost, Roots},
+};
+use crate::error::OpError;
+
+/// How long a client may take to name its roots.
+const TIMEOUT: Duration = Duration::from_secs(5);
+/// Under which name a client of the stateless era is asked for its roots.
+const NAME: &str = "roots";
+
+/// What one client has said of its roots.
+#[derive(Debug)]
+pub struct Asking {
+    known: Mutex<Roots>,
+    log: Log,
+}
+
+/// How an attempt ended.
+#[derive(Debug)]
+pub enum Outcome<T> {
+    /// It worked.
+    Done(T),
+    /// It did not.
+    Failed(OpError),
+    /// The client has to say first where its projects are.
+    Asked(InputRequiredResult),
+}
+
+impl Asking {
+    /// Returns one that has asked nothing yet.
+    pub fn new(log: Log) -> Self {
+        Self { known: Mutex::new(Roots::Unasked), log }
+    }
+
+    /// Forgets what the client said: its roots have changed.
+    pub async fn forget(&self) {
+        *self.known.lock().await = Roots::Unasked;
+    }
+
+    /// Attempts something that needs a project, and again with the client's roots where none was
+    /// found without.
+    pub async fn attempt<T>(
+        &self,
+        responses: Option<&InputResponses>,
+        context: &RequestContext<RoleServer>,
+        mut attempt: impl FnMut(&Roots) -> Result<T, Lost> + Send,
+    ) -> Outcome<T> {
+        let mut roots = match responses.and_then(|responses| responses.get(NAME)) {
+            Some(answer) => Roots::Known(folders(answer)),
+            None if responses.is_some() => Roots::Unknown("the client did not name them"),
+            None => self.known.lock().await.clone(),
+        };
+        loop {
+            match attempt(&roots) {
+                Ok(done) => return Outcome::Done(done),
+                Err(Lost::Failed(error)) => return Outcome::Failed(error),
+                Err(Lost::Nowhere(tried)) if roots != Roots::Unasked => {
+                    self.log.say(|| format!("no project: {}", tried.join("; ")));
+                    return Outcome::Failed(project::nowhere(&tried));
+                }
+                Err(Lost::Nowhere(_)) => {
+                    if context.client_capabilities().is_none_or(|can| can.roots.is_none()) {
+                        roots = Roots::Unknown("the client has none to name");
+                    } else if context.protocol_version().is_some_and(|version| !version.has_initialize()) {
+                        return Outcome::Asked(InputRequiredResult::from_input_requests(question()));
+                    } else {
+                        roots = self.ask(context).await;
+                    }
+                }
+            }
+        }
+    }
+
+    async fn ask(&self, context: &RequestContext<RoleServer>) -> Roots {
+        let mut known = self.known.lock().await;
+        if *known == Roots::Unasked {
+            *known = self.listed(context).await;
+        }
+        known.clone()
+    }
+
+    #[expect(deprecated, reason = "clients of the eras before 2026-07-28 are asked like this")]
+    async fn listed(&self, context: &RequestContext<RoleServer>) -> Roots {
+        match tokio::time::timeout(TIMEOUT, context.peer.list_roots()).await {
+            Ok(Ok(result)) => {
+                self.log.say(|| format!("roots: {}", result.roots.len()));
+                Roots::Known(result.roots.iter().filter_map(|root| project::root(&root.uri)).collect())
+            }
+            Ok(Err(error)) => {
+                self.log.say(|| format!("roots: {error}"));
+                Roots::Unknown("the client could not name them")
+            }
+            Err(_) => Roots::Unknown("the client did not answer in time"),
+        }
+    }
+}
+
+#[expect(deprecated, reason = "the stateless era asks with the same request")]
+fn question() -> InputRequests {
+    let request = InputRequest::ListRoots(rmcp::model::ListRootsRequest::default());
+    InputRequests::from([(NAME.to_owned(), request)])
+}
+
+/// Reads the folders of a list of roots.
+fn folders(answer: &Value) -> Vec<PathBuf> {
+    let roots = answer["roots"].as_array().into_iter().flatten();
+    roots.filter_map(|root| project::root(root["uri"].as_str()?)).collect()
+}

@@ -1,0 +1,118 @@
+//! What the server was started with, read once.
+
+use std::path::PathBuf;
+
+use crate::{
+    env::{Env, LOCK_TIMEOUT},
+    model::{
+        hash,
+        name::{ReaderName, RealmName},
+    },
+};
+
+/// Names the project where `-C` does not.
+pub const FOLDER: &str = "GIT_BLUE_DIR";
+/// Names the project in Claude Code.
+pub const PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
+/// Names the session of Claude Code, and so who is told.
+pub const SESSION: &str = "CLAUDE_CODE_SESSION_ID";
+
+/// How long an answer waits for a lock, unless the user says otherwise: everything behind it waits
+/// too.
+const LOCK_MS: &str = "5000";
+
+/// What the user asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The folder of `-C`.
+    pub folder: Option<PathBuf>,
+    /// The realm of `--realm`.
+    pub realm: Option<RealmName>,
+    /// Whether nothing that others see may be written.
+    pub read_only: bool,
+    /// Whether every tool takes a realm.
+    pub all_realms: bool,
+    /// Whether what happens is logged.
+    pub debug: bool,
+}
+
+/// What the server works with.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Time and variables, without those that name a repository.
+    pub env: Env,
+    /// The project that the user named, and how.
+    pub folder: Option<(&'static str, PathBuf)>,
+    /// The project that Claude Code named.
+    pub project_dir: Option<PathBuf>,
+    /// The realm that the user named.
+    pub realm: Option<RealmName>,
+    /// Who is told.
+    pub reader: ReaderName,
+    /// Whether what was told is recorded.
+    pub marks: bool,
+    /// Whether nothing that others see may be written.
+    pub read_only: bool,
+    /// Whether every tool takes a realm.
+    pub all_realms: bool,
+}
+
+impl Settings {
+    /// Reads them from the environment and what the user asked for.
+    pub fn new(env: &Env, options: &Options) -> Self {
+        let mut env = env.clone().without_repository();
+        if env.var(LOCK_TIMEOUT).is_none() {
+            env = env.with(LOCK_TIMEOUT, LOCK_MS);
+        }
+        let absolute = |name| env.var(name).map(|folder| env.cwd().join(folder));
+        let named = options.folder.clone().map(|folder| ("-C", env.cwd().join(folder)));
+        Self {
+            folder: named.or_else(|| Some((FOLDER, absolute(FOLDER)?))),
+            project_dir: absolute(PROJECT_DIR),
+            realm: options.realm.clone(),
+            reader: reader(&env),
+            marks: true,
+            read_only: options.read_only,
+            all_realms: options.all_realms,
+            env,
+        }
+    }
+}
+
+/// One client session is one reader; where it has no name, this process is.
+fn reader(env: &Env) -> ReaderName {
+    let text = match env.text(SESSION) {
+        Some(session) if session.parse::<ReaderName>().is_ok() => session.to_owned(),
+        Some(session) => format!("session-{}", &hash::canonical(&session)[..32]),
+        None => format!("mcp-{:016x}", env.seed()),
+    };
+    text.parse().unwrap_or_else(|_| unreachable!("it is a name"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(vars: &[(&str, &str)]) -> Settings {
+        let vars = vars.iter().map(|(name, value)| ((*name).into(), (*value).into()));
+        Settings::new(&Env::sealed("/work", vars), &Options::default())
+    }
+
+    #[test]
+    fn a_session_is_a_reader() {
+        let id = "0b0f4a9e-6d3f-4a6b-9a60-1f6f6f0a7b11";
+        assert_eq!(of(&[(SESSION, id)]).reader.as_str(), id);
+        let odd = of(&[(SESSION, "../../x")]).reader;
+        assert!(odd.as_str().starts_with("session-") && odd != of(&[(SESSION, "../y")]).reader);
+        assert_eq!(of(&[("GIT_BLUE_SEED", "1")]).reader.as_str(), "mcp-0000000000000001");
+    }
+
+    #[test]
+    fn a_repository_that_git_named_for_another_command_does_not_count() {
+        let settings = of(&[("GIT_DIR", "/elsewhere/.git"), (FOLDER, "sub"), (PROJECT_DIR, "/project")]);
+        assert_eq!(settings.env.var("GIT_DIR"), None);
+        assert_eq!(settings.folder, Some((FOLDER, "/work/sub".into())));
+        assert_eq!(settings.project_dir, Some("/project".into()));
+        assert_eq!(settings.env.lock_timeout().as_millis(), 5_000);
+    }
+}

@@ -1,0 +1,150 @@
+//! Watching for changes, where a client asked to be told of them: the refs are looked at now and
+//! then, which costs next to nothing while they stand still.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use rmcp::{
+    Peer, RoleServer,
+    model::ResourceUpdatedNotificationParam,
+    service::{RequestContext, SubscriptionContext},
+};
+
+use super::{
+    open::{Project, open},
+    resources::What,
+};
+use crate::{
+    env::Env,
+    ops::stand::{self, Part},
+};
+
+/// How often is looked.
+const EVERY: Duration = Duration::from_millis(1_000);
+
+/// What is watched.
+#[derive(Debug, Clone)]
+pub struct Watched {
+    project: Project,
+    /// The resource; none for the list of them.
+    uri: Option<String>,
+    part: Part,
+    realm: Option<String>,
+    stood: Option<String>,
+}
+
+impl Watched {
+    /// Watches a resource from now on.
+    pub fn resource(env: &Env, project: Project, uri: &str, what: &What) -> Self {
+        Self::new(env, project, Some(uri.to_owned()), what.part())
+    }
+
+    /// Watches which resources there are from now on.
+    pub fn list(env: &Env, project: Project) -> Self {
+        Self::new(env, project, None, Part::Names)
+    }
+
+    fn new(env: &Env, project: Project, uri: Option<String>, part: Part) -> Self {
+        let mut watched = Self { project, uri, part, realm: None, stood: None };
+        watched.realm = watched.look(env, &Part::Realm);
+        watched.stood = watched.look(env, &watched.part);
+        watched
+    }
+
+    /// Returns whether it has changed since it was looked at last.
+    pub fn has_changed(&mut self, env: &Env) -> bool {
+        // What cannot be read now is looked at again, and has not changed for all we know.
+        let Some(realm) = self.look(env, &Part::Realm) else { return false };
+        if self.realm.as_ref() == Some(&realm) {
+            return false;
+        }
+        let Some(stands) = self.look(env, &self.part) else { return false };
+        self.realm = Some(realm);
+        let has_changed = self.stood.as_ref() != Some(&stands);
+        self.stood = Some(stands);
+        has_changed
+    }
+
+    fn look(&self, env: &Env, part: &Part) -> Option<String> {
+        let ctx = open(env, &self.project).ok()?;
+        stand::of(&ctx, part).ok()
+    }
+}
+
+/// What one client of an era with a handshake is told of.
+#[derive(Debug, Default)]
+pub struct Watches {
+    all: Mutex<Vec<Watched>>,
+    is_running: Mutex<bool>,
+}
+
+/// How many things one client may watch.
+const MAX_WATCHED: usize = 1_000;
+
+impl Watches {
+    /// Watches one more thing, until the client hangs up or wants it no more. In the stateless era
+    /// a client listens instead.
+    pub fn add(self: &Arc<Self>, watched: Watched, env: &Env, context: &RequestContext<RoleServer>) {
+        if context.protocol_version().is_some_and(|version| !version.has_initialize()) {
+            return;
+        }
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() < MAX_WATCHED && !all.iter().any(|one| one.uri == watched.uri) {
+            all.push(watched);
+        }
+        let mut is_running = self.is_running.lock().unwrap_or_else(PoisonError::into_inner);
+        if !std::mem::replace(&mut *is_running, true) {
+            tokio::spawn(tell(self.clone(), env.clone(), context.peer.clone()));
+        }
+    }
+
+    /// Watches a resource no more.
+    pub fn remove(&self, uri: &str) {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner).retain(|one| one.uri.as_deref() != Some(uri));
+    }
+
+    fn changed(&self, env: &Env) -> Vec<Option<String>> {
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        all.iter_mut().filter_map(|one| one.has_changed(env).then(|| one.uri.clone())).collect()
+    }
+}
+
+/// Tells a client of what has changed, until it hangs up.
+async fn tell(watches: Arc<Watches>, env: Env, peer: Peer<RoleServer>) {
+    while !peer.is_transport_closed() {
+        tokio::time::sleep(EVERY).await;
+        for uri in watches.changed(&env) {
+            let sent = match uri {
+                Some(uri) => peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await,
+                None => peer.notify_resource_list_changed().await,
+            };
+            if sent.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// Tells a client of the stateless era of what has changed, until it wants it no more.
+pub async fn listen(mut watched: Vec<Watched>, env: &Env, context: &SubscriptionContext) {
+    loop {
+        tokio::select! {
+            () = context.cancelled() => return,
+            () = tokio::time::sleep(EVERY) => {}
+        }
+        for one in &mut watched {
+            if !one.has_changed(env) {
+                continue;
+            }
+            let sent = match &one.uri {
+                Some(uri) => context.sink().notify_resource_updated(uri.clone()).await,
+                None => context.sink().notify_resource_list_changed().await,
+            };
+            if sent.is_err() {
+                return;
+            }
+        }
+    }
+}

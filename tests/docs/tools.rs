@@ -1,0 +1,50 @@
+//! The list of tools in `docs/mcp.md` is what the server says of itself.
+
+use std::{fmt::Write as _, path::Path};
+
+use git_blue::{env::Env, surface::mcp};
+use serde_json::{Value, json};
+
+use crate::{ROOT, is_update};
+
+const START: &str = "<!-- tools -->\n";
+const END: &str = "<!-- /tools -->\n";
+
+#[test]
+fn the_list_of_tools_is_what_the_server_offers() {
+    let options = mcp::Options { all_realms: true, ..mcp::Options::default() };
+    let listed = mcp::ask(&Env::sealed("/", []), &options, "tools/list", &json!({})).unwrap();
+    let mut text = String::new();
+    for tool in listed["tools"].as_array().unwrap() {
+        write(tool, &mut text);
+    }
+    let path = Path::new(ROOT).join("docs/mcp.md");
+    let written = std::fs::read_to_string(&path).unwrap();
+    let (before, rest) = written.split_once(START).unwrap();
+    let (found, after) = rest.split_once(END).unwrap();
+    if is_update() {
+        std::fs::write(&path, format!("{before}{START}{text}{END}{after}")).unwrap();
+    } else {
+        assert!(found == text, "docs/mcp.md is stale: UPDATE=1 cargo test --test docs");
+    }
+}
+
+fn write(tool: &Value, text: &mut String) {
+    let name = tool["name"].as_str().unwrap();
+    write!(text, "\n### `{name}`\n\n{}\n\n", tool["description"].as_str().unwrap()).unwrap();
+    text.push_str("| argument | | |\n|---|---|---|\n");
+    let required = tool["inputSchema"]["required"].as_array().cloned().unwrap_or_default();
+    for (argument, schema) in tool["inputSchema"]["properties"].as_object().unwrap() {
+        let words = schema["enum"].as_array().map(|words| {
+            words.iter().map(|word| format!("`{}`", word.as_str().unwrap())).collect::<Vec<_>>().join(", ")
+        });
+        let kind = words.unwrap_or_else(|| schema["type"].as_str().unwrap().to_owned());
+        let need = if required.contains(&json!(argument)) { ", required" } else { "" };
+        writeln!(text, "| `{argument}` | {kind}{need} | {} |", schema["description"].as_str().unwrap_or_default())
+            .unwrap();
+    }
+    let fields: Vec<_> =
+        tool["outputSchema"]["properties"].as_object().unwrap().keys().map(|field| format!("`{field}`")).collect();
+    let link = format!("[its whole schema](schema/{name}.json)");
+    write!(text, "\nAnswers with {}; {link}.\n\n", fields.join(", ")).unwrap();
+}

@@ -1,0 +1,100 @@
+//! Which project a call is about: each way to say so, and that none lasts beyond its call.
+
+use serde_json::{Value, json};
+
+use crate::{
+    client::{Client, Era, LEGACY},
+    world::World,
+};
+
+fn repo(client: &mut Client, arguments: Value) -> Value {
+    client.ok("realm_status", arguments)["current_repo"].clone()
+}
+
+#[test]
+fn each_way_to_name_a_project_comes_before_the_next() {
+    let world = World::pair();
+    let (fungal, access) = (world.path("fungal"), world.path("access"));
+    let [fungal, access] = [&fungal, &access].map(|path| path.to_str().unwrap());
+    let home = world.path("home");
+    // The folder of the server, from a subfolder up.
+    world.write("access/deep/er/file", "");
+    let mut here = Client::start(&world, &world.path("access/deep/er"));
+    assert_eq!(repo(&mut here, json!({})), "access");
+    // An argument counts for its call alone.
+    assert_eq!(repo(&mut here, json!({"cwd": fungal})), "fungal");
+    assert_eq!(repo(&mut here, json!({})), "access");
+    // CLAUDE_PROJECT_DIR comes before the folder, GIT_BLUE_DIR before that, -C before both.
+    let project = ("CLAUDE_PROJECT_DIR", fungal);
+    let mut client = Client::with(&world, &world.path("access"), LEGACY, &[], &[project]);
+    assert_eq!(repo(&mut client, json!({})), "fungal");
+    let variables = [project, ("GIT_BLUE_DIR", access)];
+    let mut client = Client::with(&world, &home, LEGACY, &[], &variables);
+    assert_eq!(repo(&mut client, json!({})), "access");
+    let mut client = Client::with(&world, &home, LEGACY, &["-C", "../fungal"], &variables);
+    assert_eq!(repo(&mut client, json!({})), "fungal");
+    assert_eq!(repo(&mut client, json!({"cwd": access})), "access");
+    // What git set for another command names nothing.
+    let git_dir = format!("{fungal}/.git");
+    let mut client = Client::with(&world, &world.path("access"), LEGACY, &[], &[("GIT_DIR", &git_dir)]);
+    assert_eq!(repo(&mut client, json!({})), "access");
+}
+
+#[test]
+fn a_client_with_roots_is_asked_in_its_own_era() {
+    let world = World::pair();
+    let home = world.path("home");
+    let uri = format!("file://{}", world.path("access").display());
+    // With a handshake, the server asks; once, until the roots change.
+    let mut client = Client::silent(&world, &home, &[], &[]);
+    client.greet(LEGACY, json!({"roots": {"listChanged": true}}));
+    client.roots = vec!["https://example.com".into(), format!("file://{}", home.display()), uri.clone()];
+    assert_eq!(repo(&mut client, json!({})), "access");
+    client.roots = vec![format!("file://{}", world.path("fungal").display())];
+    assert_eq!(repo(&mut client, json!({})), "access");
+    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}));
+    assert_eq!(repo(&mut client, json!({})), "fungal");
+
+    // Without one, the call is answered by a question, and made again.
+    let mut client = Client::silent(&world, &home, &[], &[]);
+    client.greet(Era::Stateless, json!({"roots": {}}));
+    let question = client.call("realm_status", json!({}));
+    assert_eq!(question["resultType"], "input_required");
+    assert_eq!(question["inputRequests"]["roots"]["method"], "roots/list");
+    let responses = json!({"roots": {"roots": [{"uri": uri}]}});
+    let answer = client.request("tools/call", json!({"name": "realm_status", "inputResponses": responses}));
+    assert_eq!(answer["structuredContent"]["current_repo"], "access");
+    // An answer that names none is no reason to ask for ever.
+    let answer = client.request("tools/call", json!({"name": "realm_status", "inputResponses": {}}));
+    assert_eq!(answer["isError"], true);
+}
+
+#[test]
+fn where_none_is_found_every_place_that_was_tried_is_named() {
+    let world = World::pair();
+    world.repo("stranger");
+    let nowhere = world.path("nowhere");
+    let mut client = Client::with(
+        &world,
+        &world.path("stranger"),
+        LEGACY,
+        &["--debug"],
+        &[("CLAUDE_PROJECT_DIR", nowhere.to_str().unwrap())],
+    );
+    let failure = client.fails("realm_status", json!({}));
+    assert_eq!(failure["code"], "not-in-realm");
+    let message = failure["message"].as_str().unwrap();
+    let stranger = world.path("stranger").display().to_string();
+    for place in
+        ["cwd: not given", "-C, GIT_BLUE_DIR: not set", "there is no folder", "roots: the client has none", &stranger]
+    {
+        assert!(message.contains(place), "{place}: {message}");
+    }
+    let steps = failure["next_steps"].to_string();
+    assert!(steps.contains("pass cwd") && steps.contains("git blue init"), "{steps}");
+    let log = world.read("home/blue/mcp.log");
+    assert!(log.contains(&stranger) && log.contains("realm_status"), "{log}");
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = world.path("home/blue/mcp.log").metadata().unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}

@@ -1,0 +1,46 @@
+//! The handshake of each version, and the era without one.
+
+use serde_json::json;
+
+use crate::{
+    client::{Client, Era},
+    world::World,
+};
+
+#[test]
+fn every_version_is_spoken() {
+    let world = World::pair();
+    for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
+        let mut client = Client::with(&world, &world.path("access"), Era::Legacy(version), &[], &[]);
+        assert_eq!(client.greeting["protocolVersion"], version);
+        let instructions = client.greeting["instructions"].as_str().unwrap().to_owned();
+        assert!(instructions.len() < 2_000 && instructions.contains("realm_status"));
+        assert!(client.request("tools/list", json!({}))["resultType"].is_null());
+        client.request("ping", json!({}));
+        let result = client.call("realm_status", json!({}));
+        assert!(result["resultType"].is_null(), "{result}");
+        client.ok("realm_status", json!({}));
+    }
+    // A version that is not known is answered with one that is.
+    let client = Client::with(&world, &world.path("access"), Era::Legacy("2030-01-01"), &[], &[]);
+    assert_eq!(client.greeting["protocolVersion"], "2025-11-25");
+}
+
+#[test]
+fn the_era_without_a_handshake_is_discovered() {
+    let world = World::pair();
+    let mut client = Client::with(&world, &world.path("access"), Era::Stateless, &[], &[]);
+    let greeting = client.greeting.clone();
+    assert!(greeting["supportedVersions"].as_array().unwrap().contains(&json!("2026-07-28")), "{greeting}");
+    assert!(greeting["instructions"].as_str().unwrap().contains("realm_status"));
+    assert!(greeting["ttlMs"].as_u64().unwrap() > 0, "{greeting}");
+    let list = client.request("tools/list", json!({}));
+    assert_eq!(list["resultType"], "complete");
+    assert!(list["ttlMs"].as_u64().unwrap() > 0 && list["cacheScope"] == "private", "{list}");
+    assert_eq!(client.call("realm_status", json!({}))["resultType"], "complete");
+    // A client that looked first may still choose the handshake.
+    let mut client = Client::silent(&world, &world.path("access"), &[], &[]);
+    client.greet(Era::Stateless, json!({}));
+    client.greet(Era::Legacy("2025-06-18"), json!({}));
+    client.ok("realm_status", json!({}));
+}

@@ -1,0 +1,144 @@
+//! Sizes and numbers: what is large comes in parts, what is too large is refused, and a client that
+//! does not read is waited for.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::{client::Client, world::World};
+
+#[test]
+fn the_list_of_tools_stays_small() {
+    let world = World::solo();
+    for arguments in [&[][..], &["--all-realms"], &["--read-only"]] {
+        let mut client = Client::with(&world, &world.path("fungal"), crate::client::LEGACY, arguments, &[]);
+        let list = client.request("tools/list", json!({}));
+        assert!(list.to_string().len() <= 12_288, "{arguments:?}: {}", list.to_string().len());
+    }
+}
+
+/// A domain of many contracts, published in one commit.
+fn many(world: &World, count: usize) {
+    for n in 0..count {
+        let name = format!("contract-{n:04}");
+        let text = crate::world::contract("1.0.0").replace("s3-permissions", &name);
+        world.write(&format!("fungal/.blue/contracts/s3-access/{name}.yaml"), &text);
+    }
+    world.commit("fungal", "Many");
+    world.settle();
+}
+
+#[test]
+fn a_large_realm_comes_in_pages_that_join_into_the_whole() {
+    let world = World::pair();
+    many(&world, 600);
+    let mut client = Client::start(&world, &world.path("access"));
+    let status = client.ok("realm_status", json!({}));
+    assert_eq!(status["domains"][0]["more_contracts"], 551);
+    let (mut names, mut cursor, mut pages) = (Vec::new(), Value::Null, 0);
+    loop {
+        let answer = client.ok("contract_list", json!({"cursor": cursor}));
+        names.extend(answer["contracts"].as_array().unwrap().iter().map(|one| one["name"].to_string()));
+        pages += 1;
+        cursor = answer["next_cursor"].clone();
+        if cursor.is_null() {
+            break;
+        }
+        assert!(answer["next_steps"].to_string().contains(cursor.as_str().unwrap()));
+    }
+    assert!(pages > 1);
+    names.sort();
+    names.dedup();
+    assert_eq!(names.len(), 601);
+    for (tool, arguments) in [
+        ("realm_check", json!({"detail": "full"})),
+        ("realm_log", json!({"limit": 1000})),
+        ("notifications_list", json!({"limit": 1000})),
+        ("realm_check", json!({"detail": "full", "limit": 7})),
+    ] {
+        client.ok(tool, arguments);
+    }
+    let first = client.ok("realm_topology", json!({"limit": 3}))["next_cursor"].clone();
+    world.bump("1.1.0");
+    assert_eq!(client.fails("realm_topology", json!({"cursor": first}))["code"], "stale-cursor");
+}
+
+#[test]
+fn a_large_contract_is_cut_and_each_part_can_be_asked_for() {
+    let world = World::pair();
+    let properties: String =
+        (0..1_500).map(|n| format!("    field-{n}: {{ type: string, description: \"the field {n}\" }}\n")).collect();
+    let text = format!(
+        "name: s3-permissions\nversion: \"1.1.0\"\nowner: fungal\nschema:\n  type: object\n  properties:\n{properties}value: {{ read: [a] }}\n"
+    );
+    world.write(&format!("fungal/{}", crate::world::CONTRACT_FILE), &text);
+    world.commit("fungal", "Large");
+    let mut client = Client::start(&world, &world.path("access"));
+    let arguments = json!({"domain": "s3-access", "contract": "s3-permissions"});
+    let answer = client.ok("contract_get", arguments.clone());
+    assert_eq!(answer["contract"]["value"], json!({"read": ["a"]}));
+    assert!(!answer["cut"].as_array().unwrap().is_empty(), "{answer:?}");
+    assert!(answer["next_steps"].to_string().contains("JSON pointer"));
+    let mut part = arguments;
+    part["at"] = json!("/schema/properties/field-1499");
+    assert_eq!(client.ok("contract_get", part)["contract"]["part"]["description"], "the field 1499");
+}
+
+#[test]
+fn ten_megabytes_of_arguments_are_refused_and_the_server_goes_on() {
+    let world = World::solo();
+    let mut client = Client::start(&world, &world.path("fungal"));
+    client.post("tools/call", json!({"name": "realm_status", "arguments": {"cursor": "x".repeat(10 << 20)}}));
+    assert_eq!(client.receive()["error"]["code"], -32600);
+    let failure = client.fails("realm_topology", json!({"cursor": "x".repeat(900_000)}));
+    assert_eq!(failure["code"], "stale-cursor");
+    client.ok("realm_status", json!({}));
+}
+
+#[test]
+fn a_thousand_calls_at_once_are_all_answered() {
+    let world = World::pair();
+    let mut client = Client::start(&world, &world.path("access"));
+    client.told("realm_status", json!({}));
+    world.bump("1.1.0");
+    let ids: Vec<_> = (0..1_000)
+        .map(|_| client.post("tools/call", json!({"name": "realm_log", "arguments": {"limit": 1}})))
+        .collect();
+    let mut told = 0;
+    for id in ids {
+        let answer = client.answer(id);
+        told += answer["result"]["structuredContent"]["notifications"].as_array().unwrap().len();
+    }
+    assert_eq!(told, 1);
+}
+
+#[test]
+fn a_client_that_stops_reading_costs_no_memory_and_is_let_go() {
+    let world = World::pair();
+    let mut command = world.command("git-blue", &world.path("access"));
+    command.args(["mcp", "serve"]).stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let writer = std::thread::spawn(move || {
+        use std::io::Write as _;
+        let greeting = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-06-18",
+            "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}});
+        writeln!(input, "{greeting}").unwrap();
+        for id in 1..20_000 {
+            let call = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call",
+                "params": {"name": "realm_status", "arguments": {}}});
+            if writeln!(input, "{call}").is_err() {
+                return;
+            }
+        }
+    });
+    std::thread::sleep(Duration::from_secs(3));
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0 kB").trim();
+    let peak: u64 = peak.trim_end_matches(" kB").parse().unwrap();
+    assert!(peak < 200_000, "{peak} kB");
+    // Nobody reads any more: it ends by itself.
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    writer.join().unwrap();
+}

@@ -1,0 +1,21 @@
+//! The real server as a real process, spoken to over pipes as clients do, in both eras of the
+//! protocol. What it writes to standard output is read strictly: anything but a message fails.
+
+#[path = "../cli/world.rs"]
+#[allow(dead_code, reason = "not every helper of the command line's tests is needed here")]
+mod world;
+
+#[path = "../cli/schemas.rs"]
+#[allow(dead_code, reason = "it belongs to the world")]
+mod schemas;
+
+mod client;
+
+mod bad_input;
+mod commands;
+mod detection;
+mod eras;
+mod limits;
+mod resources;
+mod telling;
+mod tools;

@@ -1,0 +1,172 @@
+//! Resources, prompts and completions: read, listed, watched.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::{
+    client::{Client, Era, LEGACY},
+    world::World,
+};
+
+const CONTRACT: &str = "blue://aperture/contracts/s3-access/s3-permissions";
+
+fn read(client: &mut Client, uri: &str) -> Value {
+    let result = client.request("resources/read", json!({"uri": uri}));
+    assert_eq!(result["contents"][0]["uri"], uri);
+    assert_eq!(result["contents"][0]["mimeType"], "application/json");
+    serde_json::from_str(result["contents"][0]["text"].as_str().unwrap()).unwrap()
+}
+
+#[test]
+fn every_resource_is_listed_and_can_be_read() {
+    let world = World::pair();
+    world.bump("1.1.0");
+    for era in [LEGACY, Era::Stateless] {
+        let mut client = Client::with(&world, &world.path("access"), era, &[], &[]);
+        let listed = client.request("resources/list", json!({}));
+        let uris: Vec<_> =
+            listed["resources"].as_array().unwrap().iter().map(|one| one["uri"].as_str().unwrap()).collect();
+        assert_eq!(uris, ["blue://aperture/status", "blue://aperture/topology", CONTRACT]);
+        assert_eq!(read(&mut client, uris[0])["current_repo"], "access");
+        assert_eq!(read(&mut client, uris[1])["domains"][0]["contracts"][0]["importers"][0]["repo"], "access");
+        assert_eq!(read(&mut client, uris[2])["contract"]["version"], "1.1.0");
+        assert_eq!(read(&mut client, &format!("{CONTRACT}@1.0.0"))["contract"]["version"], "1.0.0");
+        let templates = client.request("resources/templates/list", json!({}));
+        assert_eq!(templates["resourceTemplates"].as_array().unwrap().len(), 4);
+        // Reading tells nobody.
+        assert_eq!(client.ok("notifications_list", json!({"state": "pending"}))["total"], 1);
+        let missing = if era == LEGACY { -32002 } else { -32602 };
+        for uri in [
+            "blue://aperture/contracts/s3-access/none",
+            "blue://elsewhere/status",
+            "file:///etc/passwd",
+            &format!("{CONTRACT}@9.0.0"),
+        ] {
+            assert_eq!(client.refusal("resources/read", json!({"uri": uri})).0, missing, "{uri}");
+        }
+    }
+}
+
+#[test]
+fn a_long_list_has_pages() {
+    let world = World::pair();
+    for n in 0..150 {
+        let name = format!("contract-{n:04}");
+        let text = crate::world::contract("1.0.0").replace("s3-permissions", &name);
+        world.write(&format!("fungal/.blue/contracts/s3-access/{name}.yaml"), &text);
+    }
+    world.commit("fungal", "Many");
+    let mut client = Client::start(&world, &world.path("access"));
+    let first = client.request("resources/list", json!({}));
+    let second = client.request("resources/list", json!({"cursor": first["nextCursor"]}));
+    let count = |list: &Value| list["resources"].as_array().unwrap().len();
+    assert_eq!((count(&first), count(&second), &second["nextCursor"]), (100, 53, &Value::Null));
+    assert_eq!(client.refusal("resources/list", json!({"cursor": "x"})).0, -32602);
+    assert_eq!(read(&mut client, "blue://aperture/status")["domains"][0]["more_contracts"], 101);
+}
+
+/// Waits for a notice of this kind.
+fn notice(client: &mut Client, method: &str) -> Value {
+    let start = Instant::now();
+    loop {
+        if let Some(at) = client.notices.iter().position(|notice| notice["method"] == method) {
+            return client.notices.remove(at);
+        }
+        assert!(start.elapsed() < Duration::from_secs(20), "no {method}");
+        if let Some(message) = client.receive_within(Duration::from_millis(200)) {
+            client.notices.push(message);
+        }
+    }
+}
+
+#[test]
+fn a_change_in_the_realm_reaches_a_subscribed_client() {
+    let world = World::pair();
+    let mut client = Client::start(&world, &world.path("access"));
+    client.request("resources/list", json!({}));
+    client.request("resources/subscribe", json!({"uri": CONTRACT}));
+    assert!(client.refusal("resources/subscribe", json!({"uri": "blue://other/status"})).0 < 0);
+    world.bump("1.1.0");
+    assert_eq!(notice(&mut client, "notifications/resources/updated")["params"]["uri"], CONTRACT);
+    let text = crate::world::contract("1.0.0").replace("s3-permissions", "another");
+    world.write("fungal/.blue/contracts/s3-access/another.yaml", &text);
+    world.commit("fungal", "Another");
+    notice(&mut client, "notifications/resources/list_changed");
+    client.request("resources/unsubscribe", json!({"uri": CONTRACT}));
+    world.bump("1.2.0");
+    assert_eq!(client.receive_within(Duration::from_millis(2_500)), None);
+    assert_eq!(client.hang_up(), (0, String::new()));
+}
+
+#[test]
+fn a_client_without_a_handshake_listens() {
+    let world = World::pair();
+    let mut client = Client::with(&world, &world.path("access"), Era::Stateless, &[], &[]);
+    let wanted = json!({"notifications": {"resourcesListChanged": true, "toolsListChanged": true,
+        "resourceSubscriptions": [CONTRACT, "file:///etc/passwd"]}});
+    let id = client.post("subscriptions/listen", wanted);
+    let accepted = notice(&mut client, "notifications/subscriptions/acknowledged");
+    assert_eq!(
+        accepted["params"]["notifications"],
+        json!({"resourcesListChanged": true, "resourceSubscriptions": [CONTRACT]})
+    );
+    client.ok("realm_log", json!({}));
+    world.bump("1.1.0");
+    let update = notice(&mut client, "notifications/resources/updated");
+    assert_eq!(update["params"]["uri"], CONTRACT);
+    assert_eq!(update["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], id);
+    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}));
+    client.ok("realm_log", json!({}));
+    world.bump("1.2.0");
+    assert_eq!(client.receive_within(Duration::from_millis(2_500)), None);
+}
+
+#[test]
+fn prompts_carry_the_realm_as_it_is_and_nothing_that_people_wrote() {
+    let world = World::pair();
+    let mut client = Client::start(&world, &world.path("access"));
+    client.told("realm_status", json!({}));
+    world.bump("1.1.0");
+    let prompts = client.request("prompts/list", json!({}))["prompts"].clone();
+    assert_eq!(prompts.as_array().unwrap().len(), 3);
+    for (name, arguments, expected) in [
+        ("review_incoming_changes", json!({}), "\"new_version\":\"1.1.0\""),
+        (
+            "prepare_contract_change",
+            json!({"domain": "s3-access", "contract": "s3-permissions"}),
+            "cdk/access_stack.py",
+        ),
+        ("release_readiness", json!({}), "\"valid\":true"),
+    ] {
+        let prompt = client.request("prompts/get", json!({"name": name, "arguments": arguments}));
+        let text = prompt["messages"][0]["content"]["text"].as_str().unwrap();
+        assert!(text.contains(expected) && text.contains("data, not instructions"), "{text}");
+        assert!(!text.contains("Paths that fungal writes"), "{text}");
+    }
+    // A prompt tells nobody.
+    assert_eq!(client.told("realm_status", json!({})).len(), 1);
+    assert_eq!(client.refusal("prompts/get", json!({"name": "none"})).0, -32602);
+    let half = json!({"name": "prepare_contract_change", "arguments": {"domain": "s3-access"}});
+    assert!(client.refusal("prompts/get", half).1.contains("contract is missing"));
+}
+
+#[test]
+fn arguments_complete() {
+    let world = World::pair();
+    world.bump("1.1.0");
+    let mut client = Client::start(&world, &world.path("access"));
+    let mut complete = |argument: &str, typed: &str, known: Value| {
+        let params = json!({"ref": {"type": "ref/prompt", "name": "prepare_contract_change"},
+            "argument": {"name": argument, "value": typed}, "context": {"arguments": known}});
+        client.request("completion/complete", params)["completion"]["values"].clone()
+    };
+    assert_eq!(complete("domain", "", json!({})), json!(["s3-access"]));
+    assert_eq!(complete("domain", "x", json!({})), json!([]));
+    assert_eq!(complete("contract", "s3", json!({"domain": "s3-access"})), json!(["s3-permissions"]));
+    assert_eq!(complete("contract", "", json!({})), json!(["s3-permissions"]));
+    assert_eq!(complete("realm", "", json!({})), json!(["aperture"]));
+    let known = json!({"domain": "s3-access", "contract": "s3-permissions"});
+    assert_eq!(complete("version", "1.", known), json!(["1.1.0", "1.0.0"]));
+    assert_eq!(complete("nothing", "", json!({})), json!([]));
+}

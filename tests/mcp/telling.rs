@@ -1,0 +1,128 @@
+//! What other repositories change is told once to each reader, beside the answers.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::{
+    client::{Client, LEGACY},
+    world::World,
+};
+
+const CONTRACT: &str = r#"{"domain": "s3-access", "contract": "s3-permissions"}"#;
+
+#[test]
+fn a_publish_in_one_repository_reaches_the_other_once() {
+    let world = World::pair();
+    let mut provider = Client::start(&world, &world.path("fungal"));
+    let mut consumer = Client::with(&world, &world.path("access"), LEGACY, &[], &[("GIT_BLUE_SEED", "2")]);
+    let contract = || serde_json::from_str(CONTRACT).unwrap();
+    assert!(provider.told("realm_status", json!({})).is_empty());
+    assert!(consumer.told("realm_status", json!({})).is_empty());
+    world.bump("1.1.0");
+    // Any tool tells, and one that is asked twice at once tells once.
+    let ids: Vec<_> =
+        (0..5).map(|_| consumer.post("tools/call", json!({"name": "contract_get", "arguments": serde_json::from_str::<serde_json::Value>(CONTRACT).unwrap()}))).collect();
+    let told: usize = ids
+        .into_iter()
+        .map(|id| consumer.answer(id)["result"]["structuredContent"]["notifications"].as_array().unwrap().len())
+        .sum();
+    assert_eq!(told, 1);
+    assert!(consumer.told("realm_status", json!({})).is_empty());
+    assert!(provider.told("contract_get", contract()).is_empty());
+    let listed = consumer.ok("notifications_list", json!({"state": "seen"}));
+    assert_eq!(listed["summary"]["pending"], 0);
+    world.bump("1.2.0");
+    world.bump("1.3.0");
+    let answer = consumer.ok("contract_get", contract());
+    assert_eq!(answer["notifications"][0]["coalesced"], 2);
+    assert_eq!(answer["next_steps"][0], "contract_get s3-access/s3-permissions: read what changed");
+    // What was told is on disk once the next answer comes.
+    consumer.request("ping", json!({}));
+    world.git(&world.store(), &["fsck", "--strict", "--no-dangling"]);
+}
+
+#[test]
+fn each_session_is_told_and_the_person_too() {
+    let world = World::pair();
+    let start =
+        |session| Client::with(&world, &world.path("access"), LEGACY, &[], &[("CLAUDE_CODE_SESSION_ID", session)]);
+    let mut one = start("0b0f4a9e-6d3f-4a6b-9a60-000000000001");
+    let mut two = start("0b0f4a9e-6d3f-4a6b-9a60-000000000002");
+    for client in [&mut one, &mut two] {
+        assert!(client.told("realm_status", json!({})).is_empty());
+    }
+    world.bump("1.1.0");
+    for client in [&mut one, &mut two] {
+        assert_eq!(client.told("realm_status", json!({})), ["VersionChanged \"1.1.0\""]);
+    }
+    assert!(world.ok(&world.path("access"), &["status"]).stdout.contains("1 change since"));
+    // A session that goes on in another process was told already; a new one starts where all are.
+    drop((one, two));
+    assert!(start("0b0f4a9e-6d3f-4a6b-9a60-000000000001").told("realm_status", json!({})).is_empty());
+    assert!(start("another").told("realm_status", json!({})).is_empty());
+}
+
+#[test]
+fn what_was_not_read_is_told_again() {
+    let world = World::pair();
+    let session = [("CLAUDE_CODE_SESSION_ID", "one")];
+    let mut client = Client::with(&world, &world.path("access"), LEGACY, &[], &session);
+    assert!(client.told("realm_status", json!({})).is_empty());
+    world.bump("1.1.0");
+    // Listing tells nobody, a call that fails or that nobody can answer tells nobody.
+    assert_eq!(client.ok("notifications_list", json!({"state": "pending"}))["total"], 1);
+    client.fails("contract_get", json!({"domain": "none", "contract": "none"}));
+    let (store, away) = (world.store(), world.path("away.git"));
+    std::fs::rename(&store, &away).unwrap();
+    client.fails("realm_status", json!({}));
+    std::fs::rename(&away, &store).unwrap();
+    client.child.kill().unwrap();
+    client.child.wait().unwrap();
+    let mut client = Client::with(&world, &world.path("access"), LEGACY, &[], &session);
+    assert_eq!(client.told("realm_log", json!({})).len(), 1);
+    // Killed like that, it left nothing that is in anybody's way.
+    world.bump("1.2.0");
+    assert_eq!(world.version(), "1.2.0");
+}
+
+#[test]
+fn a_cancelled_call_tells_nobody() {
+    let world = World::pair();
+    let mut client = Client::start(&world, &world.path("access"));
+    assert!(client.told("realm_status", json!({})).is_empty());
+    world.bump("1.1.0");
+    // In one write, so that the cancellation is there before the call has run.
+    let call = json!({"jsonrpc": "2.0", "id": 900, "method": "tools/call", "params": {"name": "realm_status", "arguments": {}}});
+    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 900}});
+    client.raw(format!("{call}\n{cancel}\n").as_bytes());
+    assert_eq!(client.receive_within(Duration::from_millis(500)), None);
+    assert_eq!(client.told("realm_status", json!({})).len(), 1);
+}
+
+#[test]
+fn more_than_one_answer_holds_comes_with_the_next() {
+    let world = World::pair();
+    let mut client = Client::start(&world, &world.path("access"));
+    client.told("realm_status", json!({}));
+    for n in 0..45 {
+        let name = format!("extra-{n:02}");
+        let text = crate::world::contract("1.0.0").replace("s3-permissions", &name);
+        world.write(&format!("fungal/.blue/contracts/s3-access/{name}.yaml"), &text);
+    }
+    world.commit("fungal", "Many");
+    let (mut seen, mut answers) = (Vec::new(), 0);
+    while seen.len() < 45 {
+        let answer = client.ok("realm_status", json!({"limit": 1}));
+        let told = answer["notifications"].as_array().unwrap();
+        assert!(!told.is_empty() && told.len() <= 20, "{}", told.len());
+        seen.extend(told.iter().map(|one| one["contract"].to_string()));
+        assert_eq!(answer["more_notifications"], 45 - seen.len());
+        answers += 1;
+    }
+    let told = seen.len();
+    seen.sort();
+    seen.dedup();
+    assert_eq!((seen.len(), told, answers), (45, 45, 3));
+    assert!(client.told("realm_status", json!({})).is_empty());
+}

@@ -1,0 +1,155 @@
+//! What each tool answers, in each state that it can be asked in.
+
+use serde_json::{Value, json};
+
+use crate::{
+    client::{Client, LEGACY},
+    world::{BINDING_FILE, World, importing},
+};
+
+/// An answer as a snapshot shows it.
+fn shown(world: &World, name: &str, answer: &impl serde::Serialize) {
+    let text = serde_json::to_string_pretty(answer).unwrap();
+    let text = text.replace(&world.root().display().to_string(), "[TEMP]");
+    let mut settings = insta::Settings::clone_current();
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.add_filter(r"notif-[0-9a-f]{12}", "[NOTIFICATION]");
+    settings.add_filter(r"\b[0-9a-f]{64}\b", "[HASH]");
+    settings.add_filter(r"\b[0-9a-f]{40}\b", "[OID]");
+    settings.bind(|| insta::assert_snapshot!(name, text));
+}
+
+fn contract() -> Value {
+    json!({"domain": "s3-access", "contract": "s3-permissions"})
+}
+
+#[test]
+fn tools_list() {
+    let world = World::solo();
+    let mut client = Client::start(&world, &world.path("fungal"));
+    shown(&world, "tools_list", &client.request("tools/list", json!({})));
+    let mut client = Client::with(&world, &world.path("fungal"), LEGACY, &["--all-realms"], &[]);
+    let list = client.request("tools/list", json!({}));
+    for tool in list["tools"].as_array().unwrap() {
+        assert!(tool["inputSchema"]["properties"]["realm"].is_object(), "{tool}");
+        assert!(tool["inputSchema"]["properties"]["cwd"].is_object(), "{tool}");
+    }
+}
+
+#[test]
+fn in_a_repository_alone() {
+    let world = World::solo();
+    let mut client = Client::start(&world, &world.path("fungal"));
+    shown(&world, "solo_realm_status", &client.ok("realm_status", json!({})));
+    shown(&world, "solo_realm_check", &client.ok("realm_check", json!({})));
+    shown(&world, "solo_contract_get", &client.ok("contract_get", contract()));
+    shown(&world, "solo_notifications_list", &client.ok("notifications_list", json!({})));
+    shown(&world, "solo_realm_log", &client.ok("realm_log", json!({})));
+}
+
+#[test]
+fn with_changes_pending() {
+    let world = World::pair();
+    let path = world.path("access");
+    for (n, (tool, arguments)) in [
+        ("realm_status", json!({})),
+        ("realm_check", json!({"detail": "full"})),
+        ("contract_get", contract()),
+        ("realm_log", json!({"limit": 2})),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut client = Client::with(&world, &path, LEGACY, &[], &[("CLAUDE_CODE_SESSION_ID", tool)]);
+        client.told("realm_status", json!({}));
+        world.bump(&format!("1.{}.0", n + 1));
+        shown(&world, &format!("pending_{tool}"), &client.ok(tool, arguments));
+    }
+    let mut client = Client::start(&world, &path);
+    shown(
+        &world,
+        "pending_contract_get_full",
+        &client.ok(
+            "contract_get",
+            json!({"domain": "s3-access",
+        "contract": "s3-permissions", "detail": "full", "version": "1.1.0"}),
+        ),
+    );
+}
+
+#[test]
+fn what_a_version_changes_and_whom_it_breaks() {
+    let world = World::pair();
+    world.bump("1.1.0");
+    let mut client = Client::start(&world, &world.path("access"));
+    client.told("realm_status", json!({}));
+    shown(&world, "contract_diff", &client.ok("contract_diff", contract()));
+    let mut arguments = contract();
+    arguments["to"] = json!("2.0.0");
+    shown(&world, "contract_impact", &client.ok("contract_impact", arguments));
+    shown(&world, "realm_topology", &client.ok("realm_topology", json!({})));
+}
+
+#[test]
+fn a_session_from_start_to_stop() {
+    let world = World::pair();
+    let mut client = Client::start(&world, &world.path("fungal"));
+    client.told("realm_status", json!({}));
+    shown(&world, "error_session_stop", &client.fails("session_stop", json!({})));
+    let session = |answer: serde_json::Map<String, Value>, field: &str| {
+        let mut answer = answer;
+        assert!(answer[field]["id"].as_str().unwrap().starts_with("sess-"));
+        answer[field]["id"] = json!("[SESSION]");
+        answer
+    };
+    let started = client.ok("session_start", json!({"active_rfc": "rfc-0042"}));
+    shown(&world, "session_start", &session(started, "session"));
+    let params = json!({"ref": {"type": "ref/prompt", "name": "x"}, "argument": {"name": "rfc", "value": "rfc"}});
+    assert_eq!(client.request("completion/complete", params)["completion"]["values"], json!(["rfc-0042"]));
+    world.bump("1.1.0");
+    let stopped = client.ok("session_stop", json!({}));
+    assert_eq!(stopped["summary"]["contracts_modified"], json!(["s3-access/s3-permissions"]));
+    shown(&world, "session_stop", &session(stopped, "summary"));
+    // Where nothing that others see may be written, there are no sessions.
+    let mut client = Client::with(&world, &world.path("fungal"), LEGACY, &["--read-only"], &[]);
+    assert_eq!(client.refusal("tools/call", json!({"name": "session_start"})).0, -32602);
+}
+
+#[test]
+fn realms_of_this_machine() {
+    let world = World::pair();
+    world.repo("other");
+    world.ok(&world.path("other"), &["init", "--realm", "staging"]);
+    let mut client = Client::with(&world, &world.path("access"), LEGACY, &["--all-realms"], &[]);
+    assert_eq!(client.ok("realm_list", json!({}))["realms"].as_array().unwrap().len(), 2);
+    shown(&world, "realm_compare", &client.ok("realm_compare", json!({"other": "staging"})));
+    let status = client.ok("realm_status", json!({"realm": "staging"}));
+    assert_eq!((&status["realm"], &status["current_repo"]), (&json!("staging"), &Value::Null));
+    // From a folder that is in none, a realm can be named too.
+    let mut client = Client::with(&world, &world.path("home"), LEGACY, &["--all-realms"], &[]);
+    assert_eq!(
+        client.ok(
+            "contract_get",
+            json!({"domain": "s3-access", "contract": "s3-permissions",
+        "realm": "aperture"})
+        )["realm"],
+        "aperture"
+    );
+    client.fails("contract_get", contract());
+    let mut client = Client::start(&world, &world.path("access"));
+    client.fails("realm_status", json!({"realm": "staging"}));
+    assert_eq!(client.refusal("tools/call", json!({"name": "realm_compare", "arguments": {"other": "x"}})).0, -32602);
+}
+
+#[test]
+fn where_something_is_broken() {
+    let world = World::pair();
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=3.0.0"));
+    let mut client = Client::start(&world, &world.path("access"));
+    assert_eq!(client.ok("realm_check", json!({}))["valid"], true);
+    shown(&world, "broken_realm_check", &client.ok("realm_check", json!({"worktree": true})));
+    shown(&world, "error_contract_get", &client.fails("contract_get", json!({"domain": "s3-access", "contract": "x"})));
+    let nowhere = world.path("home").display().to_string();
+    shown(&world, "error_realm_status", &client.fails("realm_status", json!({"cwd": nowhere})));
+}

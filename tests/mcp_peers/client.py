@@ -1,0 +1,58 @@
+"""Drives a server with the official Python SDK. Usage: client.py MODE SERVER [ARGUMENT...]
+
+The SDK holds every answer to the tool's output schema itself. Prints what it found, as JSON.
+"""
+
+import asyncio
+import json
+import os
+import sys
+
+from mcp import Client, StdioServerParameters, stdio_client
+
+CONTRACT = {"domain": "s3-access", "contract": "s3-permissions"}
+CALLS = {
+    "realm_status": {},
+    "realm_check": {},
+    "contract_get": CONTRACT,
+    "contract_list": {},
+    "notifications_list": {},
+    "contract_diff": CONTRACT,
+    "contract_impact": CONTRACT,
+    "realm_topology": {},
+    "realm_log": {},
+}
+
+
+async def main(mode: str, command: str, arguments: list[str]) -> None:
+    server = StdioServerParameters(command=command, args=arguments, env=dict(os.environ))
+    async with Client(stdio_client(server), mode=mode) as client:
+        tools = (await client.list_tools()).tools
+        answers = {}
+        for name, given in CALLS.items():
+            result = await client.call_tool(name, given)
+            assert not result.is_error, result
+            assert json.loads(result.content[0].text) == result.structured_content
+            answers[name] = result.structured_content
+        failed = await client.call_tool("contract_get", {"domain": "none", "contract": "none"})
+        resources = (await client.list_resources()).resources
+        contents = (await client.read_resource("blue://aperture/status")).contents
+        prompts = (await client.list_prompts()).prompts
+        prompt = await client.get_prompt("review_incoming_changes", {})
+        print(
+            json.dumps(
+                {
+                    "version": client.protocol_version,
+                    "tools": [tool.name for tool in tools],
+                    "failed": failed.is_error,
+                    "told": answers["realm_status"]["notifications"],
+                    "resources": [str(resource.uri) for resource in resources],
+                    "status": json.loads(contents[0].text)["realm"],
+                    "prompts": [prompt.name for prompt in prompts],
+                    "prompt": prompt.messages[0].content.text,
+                }
+            )
+        )
+
+
+asyncio.run(main(sys.argv[1], sys.argv[2], sys.argv[3:]))

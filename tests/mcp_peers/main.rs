@@ -1,0 +1,97 @@
+//! Other people's clients: the official SDKs for Python and TypeScript, and the Inspector. They hold
+//! what the server says to the protocol as their authors read it.
+//!
+//! They are installed below `target/peers` (`.ci/run` does it), or wherever `GIT_BLUE_PEERS` says.
+
+#[path = "../cli/schemas.rs"]
+#[allow(dead_code, reason = "it belongs to the world")]
+mod schemas;
+#[path = "../cli/world.rs"]
+#[allow(dead_code, reason = "not every helper of the command line's tests is needed here")]
+mod world;
+
+use std::path::{Path, PathBuf};
+
+use git_blue::env::Env;
+use serde_json::{Value, json};
+
+use world::World;
+
+const SERVER: &str = env!("CARGO_BIN_EXE_git-blue");
+
+/// Returns where the clients are installed.
+fn peers() -> PathBuf {
+    let named = Env::from_process().unwrap().var("GIT_BLUE_PEERS").map(PathBuf::from);
+    named.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target/peers"))
+}
+
+/// A realm in which `access` has one change to hear of.
+fn changed() -> World {
+    let world = World::pair();
+    world.bump("1.1.0");
+    world
+}
+
+/// Runs a client in the consumer's repository. Returns what it printed.
+fn run(world: &World, program: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> Value {
+    let mut command = world.command(program.to_str().unwrap(), &world.path("access"));
+    let output = command.args(arguments).envs(variables.iter().copied()).output();
+    let output = output.unwrap_or_else(|error| panic!("{}: {error}: see .ci/run", program.display()));
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{program:?} {arguments:?}: {out}\n{err}");
+    serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}\n{err}"))
+}
+
+fn script(name: &str) -> String {
+    format!("{}/tests/mcp_peers/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn holds(found: &Value) {
+    assert_eq!(found["failed"], true);
+    assert_eq!(found["told"][0]["changes"]["new_version"], "1.1.0", "{found:#}");
+    assert_eq!(found["status"], "aperture");
+    assert!(found["tools"].as_array().unwrap().contains(&json!("realm_status")));
+    assert!(found["resources"].as_array().unwrap().contains(&json!("blue://aperture/status")));
+}
+
+#[test]
+fn the_python_sdk_in_both_eras() {
+    for (mode, version) in [("auto", "2026-07-28"), ("legacy", "2025-11-25")] {
+        let world = changed();
+        let python = peers().join("py/bin/python");
+        let found = run(
+            &world,
+            &python,
+            &[&script("client.py"), mode, SERVER, "mcp", "serve", "-C", "."],
+            &[("HOME", world.path("home").to_str().unwrap())],
+        );
+        assert_eq!(found["version"], version);
+        holds(&found);
+        assert_eq!(found["prompts"].as_array().unwrap().len(), 3);
+    }
+}
+
+#[test]
+fn the_typescript_sdk() {
+    let world = changed();
+    // Modules are looked for beside the file that imports them.
+    let client = peers().join("client.mjs");
+    std::fs::copy(script("client.mjs"), &client).unwrap();
+    let found = run(&world, Path::new("node"), &[client.to_str().unwrap(), SERVER, "mcp", "serve"], &[]);
+    holds(&found);
+    assert_eq!(found["completion"], json!(["s3-access"]));
+}
+
+#[test]
+fn the_inspector() {
+    let world = changed();
+    let inspector = peers().join("node_modules/.bin/mcp-inspector");
+    let ask =
+        |arguments: &[&str]| run(&world, &inspector, &[&["--cli", SERVER, "mcp", "serve"], arguments].concat(), &[]);
+    let tools = ask(&["--method", "tools/list"]);
+    assert!(tools["tools"].as_array().unwrap().len() >= 9, "{tools}");
+    let answer = ask(&["--method", "tools/call", "--tool-name", "realm_status"]);
+    assert_eq!(answer["structuredContent"]["realm"], "aperture");
+    assert!(ask(&["--method", "resources/list"])["resources"].as_array().unwrap().len() > 2);
+    assert_eq!(ask(&["--method", "prompts/list"])["prompts"].as_array().unwrap().len(), 3);
+}
