@@ -42,7 +42,9 @@ pub mod realm_compare;
 pub mod realm_list;
 pub mod realm_log;
 pub mod realm_status;
+pub mod realm_sync;
 pub mod realm_topology;
+mod remote_status;
 pub mod session;
 pub mod session_list;
 pub mod session_mark;
@@ -51,7 +53,9 @@ pub mod session_status;
 pub mod session_stop;
 pub mod session_upkeep;
 pub mod session_work;
+mod shared;
 pub mod stand;
+mod sync_remote;
 pub mod tell;
 pub mod url;
 
@@ -97,6 +101,7 @@ pub const TABLE: &[Operation] = &[
     init::OPERATION,
     realm_status::OPERATION,
     realm_check::OPERATION,
+    realm_sync::OPERATION,
     realm_list::OPERATION,
     realm_log::OPERATION,
     realm_topology::OPERATION,

@@ -7,7 +7,7 @@ use super::{
     ctx::{Ctx, Here},
     inbox::Receipt,
     pending::{self, MAX_TOLD, Pending},
-    session,
+    remote_status, session,
 };
 use crate::{
     error::OpError,
@@ -101,6 +101,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
         session,
         sessions: sessions.into_iter().take(MAX_SESSIONS).collect(),
         more_sessions,
+        remotes: remote_status::all(&*here.store)?,
         unreadable: unreadable(&overview)?.into_iter().chain(unreadable_sessions).collect(),
         notifications,
         more_notifications,
@@ -210,6 +211,7 @@ fn with_next_steps(body: RealmStatus, joined: bool) -> Answer<RealmStatus> {
         .collect();
     changed.dedup();
     changed.truncate(3);
+    let (ahead, behind) = body.remotes.iter().fold((0, 0), |(a, b), one| (a.max(one.ahead), b.max(one.behind)));
     let solo = body.total == 0;
     let is_idle = body.session.is_none();
     let (unreadable, repo, realm) = (!body.unreadable.is_empty(), body.current_repo.clone(), body.realm.clone());
@@ -219,6 +221,9 @@ fn with_next_steps(body: RealmStatus, joined: bool) -> Answer<RealmStatus> {
     }
     if unreadable || broken > 0 {
         answer = answer.next("git blue check: say what is wrong");
+    }
+    if ahead > 0 || behind > 0 {
+        answer = answer.next("git blue sync: bring it together with where the realm is shared");
     }
     for command in changed {
         answer = answer.next(format!("{command}: read what changed"));

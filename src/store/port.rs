@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use jiff::Zoned;
 
-use super::{StoreError, StoreRef, TreePath};
+use super::{StoreError, StoreRef, TreePath, remote::Remote};
 use crate::model::oid::Oid;
 
 /// One entry of a tree.
@@ -139,6 +139,11 @@ pub trait Store: Objects {
     /// [`StoreError::Conflict`] where the ref is elsewhere by now. [`StoreError::Missing`] or
     /// [`StoreError::Damaged`] where `to` is no commit that can be read.
     fn advance(&self, name: &StoreRef, expected: Option<Oid>, to: Oid) -> Result<(), StoreError>;
+
+    /// Returns the places where the realm is shared, sorted by name.
+    fn remotes(&self) -> Vec<Remote> {
+        Vec::new()
+    }
 
     /// Returns where the refs of remotes were when they were looked at last. Refs whose parts are no
     /// names are left out.

@@ -7,7 +7,7 @@ use crate::{
         name::{DomainName, RepoName},
         oid::Oid,
     },
-    store::{Cache, Change, CommitInfo, Entry, Lease, Objects, Store, StoreError, StoreRef},
+    store::{Cache, Change, CommitInfo, Entry, Lease, Objects, Store, StoreError, StoreRef, remote::Remote},
 };
 
 /// A store that fails once.
@@ -111,6 +111,10 @@ impl Store for FaultyStore {
 
     fn advance(&self, name: &StoreRef, expected: Option<Oid>, to: Oid) -> Result<(), StoreError> {
         self.call(|store| store.advance(name, expected, to))
+    }
+
+    fn remotes(&self) -> Vec<Remote> {
+        self.inner.remotes()
     }
 
     fn seen(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {

@@ -14,6 +14,7 @@ mod publish;
 mod realm;
 pub mod schema;
 mod session;
+mod sync;
 mod topology;
 mod upkeep;
 
@@ -37,6 +38,7 @@ pub use realm::{
     RepoLine, Role,
 };
 pub use session::{SessionInfo, SessionLine, SessionList, SessionStart, SessionStatus, SessionStop, SessionSummary};
+pub use sync::{How, RealmSync, RefStatus, RefSync, RemoteStatus, RemoteSync, SyncConflict, SyncProblem};
 pub use topology::{ContractTopology, DomainTopology, ImportTopology, RealmTopology};
 
 pub use upkeep::{Doctor, DoctorCheck, Gc, Health, Installed};

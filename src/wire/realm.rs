@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Notification, SessionLine};
+use super::{Notification, RemoteStatus, SessionLine};
 use crate::model::{
     binding,
     name::{ContractName, DomainName, RealmName, RepoName},
@@ -35,6 +35,8 @@ pub struct RealmStatus {
     pub sessions: Vec<SessionLine>,
     /// How many more there are than fit one answer.
     pub more_sessions: usize,
+    /// How the realm stands to where it is shared, by what the last sync saw.
+    pub remotes: Vec<RemoteStatus>,
     /// Stored files that cannot be read.
     pub unreadable: Vec<String>,
     /// What this reader has not been told yet, oldest first.

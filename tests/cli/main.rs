@@ -21,6 +21,7 @@ mod notifications;
 mod ownership;
 mod publishing;
 mod sessions;
+mod sync;
 mod terminal;
 mod upkeep;
 mod which_realm;

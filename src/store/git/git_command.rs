@@ -10,7 +10,7 @@ use std::{
 use crate::store::StoreError;
 
 /// Set for every git that we start, so that hooks it fires know whose doing it is.
-const GUARD: &str = "GIT_BLUE_RUNNING";
+pub(super) const GUARD: &str = "GIT_BLUE_RUNNING";
 
 #[derive(Debug)]
 pub(super) struct Git {

@@ -11,10 +11,12 @@ mod durable;
 mod git_command;
 pub mod home;
 mod journal;
+mod link;
 mod lock;
 mod moving;
 mod objects;
 mod refs;
+mod remotes;
 mod upkeep;
 
 use std::{
@@ -22,9 +24,10 @@ use std::{
     time::Duration,
 };
 
-pub use create::create;
+pub use create::{Aside, create};
 pub use git_command::git_version;
 pub use journal::parse as noted;
+pub use link::{Link, Manners};
 pub use upkeep::LockFile;
 
 use super::{
@@ -151,6 +154,10 @@ impl Store for GitStore {
 
     fn advance(&self, name: &StoreRef, expected: Option<Oid>, to: Oid) -> Result<(), StoreError> {
         commit::advance(&self.repo, &self.locks, name, expected, to)
+    }
+
+    fn remotes(&self) -> Vec<super::remote::Remote> {
+        self.configured_remotes()
     }
 
     fn seen(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {

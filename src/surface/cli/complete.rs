@@ -64,6 +64,7 @@ const KINDS: &[(&str, Kind)] = &[
     ("N", Kind::Free),
     ("NAME", Kind::Free),
     ("REASON", Kind::Free),
+    ("REMOTE", Kind::Free),
     ("TEXT", Kind::Free),
     ("URL", Kind::Free),
 ];

@@ -5,7 +5,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::{
     Names, Page, Verdict, admin, notifications,
     output::{Delivery, Output},
-    session,
+    session, sync,
     text::{Look, Text, Word, look, plain},
     topology,
 };
@@ -25,6 +25,8 @@ pub enum Command {
     Status(Status),
     #[command(about = ops::realm_check::OPERATION.summary)]
     Check(Check),
+    #[command(about = ops::realm_sync::OPERATION.summary)]
+    Sync(sync::Sync),
     #[command(about = ops::realm_list::OPERATION.summary)]
     List(List),
     #[command(about = ops::realm_log::OPERATION.summary)]
@@ -43,6 +45,7 @@ impl Command {
         match self {
             Self::Status(arguments) => arguments.run(ctx, output),
             Self::Check(arguments) => arguments.run(ctx, output),
+            Self::Sync(arguments) => arguments.run(ctx, output),
             Self::List(List { names }) => {
                 let all = |body: &RealmList| body.realms.iter().map(|realm| realm.name.clone()).collect();
                 names.answer(output, &realm_list::run(ctx)?, all, render_list)?;
@@ -140,6 +143,7 @@ fn render_status(body: &RealmStatus, text: &mut Text) {
         text.table("  ", &body.imports.iter().map(import).collect::<Vec<_>>());
     }
     session::render(&body.sessions, body.more_sessions, text);
+    sync::render_status(&body.remotes, text);
     if !body.unreadable.is_empty() {
         text.heading("unreadable");
         for line in &body.unreadable {
