@@ -5,6 +5,7 @@ pub mod binding;
 pub mod candidate;
 pub mod change;
 pub mod check;
+pub mod conflict;
 pub mod contract;
 pub mod diff;
 pub mod domain;

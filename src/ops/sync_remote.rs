@@ -6,7 +6,12 @@ use std::time::Duration;
 use super::ctx::Ctx;
 use crate::{
     error::OpError,
-    model::{name::RealmName, oid::Oid, realm::Realm},
+    model::{
+        conflict::Conflict,
+        name::{DomainName, RealmName},
+        oid::Oid,
+        realm::Realm,
+    },
     store::{
         Change, Parents, Store, StoreError, StoreRef,
         git::Link,
@@ -46,7 +51,7 @@ pub struct Syncing<'a> {
 enum Outcome {
     Same,
     Ahead,
-    Moved(Option<Oid>, Oid, How, Vec<merge::Conflict>),
+    Moved(Option<Oid>, Oid, How, Vec<Conflict>),
 }
 
 impl Syncing<'_> {
@@ -200,7 +205,7 @@ impl Syncing<'_> {
             }
             if let Outcome::Moved(old, new, how, conflicts) = self.bring_together(&name, &theirs)? {
                 report.received.push(line(&name, old, Some(new), how));
-                report.conflicts.extend(conflicts.into_iter().map(|one| conflict(&name, one)));
+                report.conflicts.extend(conflicts.into_iter().map(|one| conflict(name.domain(), one)));
             }
             self.note_seen(&name, theirs)?;
         }
@@ -399,19 +404,20 @@ fn problem(report: &mut RemoteSync, code: &'static str, name: Option<&StoreRef>,
     }
 }
 
-fn conflict(name: &StoreRef, conflict: merge::Conflict) -> SyncConflict {
+/// Returns a conflict as answers have it.
+pub fn conflict(domain: Option<&DomainName>, conflict: Conflict) -> SyncConflict {
     let none = SyncConflict {
-        code: "version-conflict",
-        domain: name.domain().cloned(),
+        code: conflict.code(),
+        domain: domain.cloned(),
         contract: None,
         version: None,
         repo: None,
+        resolution: conflict.resolution(domain),
     };
     match conflict {
-        merge::Conflict::Contract(contract, version) => {
+        Conflict::Contract(contract, version) => {
             SyncConflict { contract: Some(contract), version: Some(version), ..none }
         }
-        merge::Conflict::Binding(repo) => SyncConflict { code: "binding-conflict", repo: Some(repo), ..none },
-        merge::Conflict::Repo(repo) => SyncConflict { code: "name-conflict", repo: Some(repo), ..none },
+        Conflict::Binding(repo) | Conflict::Repo(repo) => SyncConflict { repo: Some(repo), ..none },
     }
 }

@@ -14,6 +14,7 @@ use super::{
 };
 use crate::model::{
     binding::Binding,
+    conflict::Conflict,
     contract::Contract,
     domain::{Domain, Source},
     merge::{self, LossId, Merged, Newer},
@@ -21,7 +22,6 @@ use crate::model::{
     oid::Oid,
     realm::Repo,
     session::Session,
-    version::Version,
 };
 
 /// How far back it is looked which commits of a repository were published before.
@@ -34,17 +34,6 @@ pub struct Merge {
     pub edits: BTreeMap<TreePath, Edit>,
     /// What lost on one of the sides, and is recorded.
     pub conflicts: Vec<Conflict>,
-}
-
-/// Something that two machines wrote differently.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Conflict {
-    /// Two documents under one version, or of two owners.
-    Contract(ContractName, Version),
-    /// The part of one repository.
-    Binding(RepoName),
-    /// Two repositories of one name.
-    Repo(RepoName),
 }
 
 /// Merges what `theirs` has into the tree of `ours`. Both are commits of the ref `name`.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Notification, RemoteStatus, SessionLine};
+use super::{Notification, RemoteStatus, SessionLine, SyncConflict};
 use crate::model::{
     binding,
     name::{ContractName, DomainName, RealmName, RepoName},
@@ -37,6 +37,9 @@ pub struct RealmStatus {
     pub more_sessions: usize,
     /// How the realm stands to where it is shared, by what the last sync saw.
     pub remotes: Vec<RemoteStatus>,
+    /// What two machines wrote differently and nobody has resolved, in the domains of this page and
+    /// of this repository.
+    pub conflicts: Vec<SyncConflict>,
     /// Stored files that cannot be read.
     pub unreadable: Vec<String>,
     /// What this reader has not been told yet, oldest first.

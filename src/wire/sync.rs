@@ -89,6 +89,8 @@ pub struct SyncConflict {
     pub version: Option<Version>,
     /// The repository.
     pub repo: Option<RepoName>,
+    /// The commands that resolve it, in their order.
+    pub resolution: Vec<String>,
 }
 
 /// Something that did not come or go.

@@ -115,6 +115,71 @@ fn two_contents_under_one_version_are_a_conflict_that_both_machines_record_alike
     let lost = world.git(&world.store(), &["ls-tree", "-r", "--name-only", DOMAIN_REF, "conflicts/"]).stdout;
     assert_eq!(lost.lines().count(), 1, "{lost}");
     assert!(lost.starts_with("conflicts/contracts/s3-permissions/1.1.0/"), "{lost}");
+
+    // Both say so until the owner resolves it, and then nobody does.
+    let status = world.ok(&other, &["status"]);
+    let check = world.blue(&other, &["check", "--published"]).exits(1);
+    snapshot("sync_conflict", &[&status, &check]);
+    world.on("home").bump("1.2.0");
+    world.ok(&fungal, &["contract", "yank", "s3-access/s3-permissions", "1.1.0", "--reason", "published twice"]);
+    world.ok(&fungal, &["sync"]);
+    world.on("second").ok(&other, &["sync"]);
+    assert_eq!(world.json(&other, &["status"])["conflicts"], serde_json::json!([]));
+    let check = world.json(&other, &["check", "--published"]);
+    assert_eq!(check["errors"], serde_json::json!([]), "{check}");
+}
+
+#[test]
+fn two_repositories_of_one_name_are_a_conflict_until_one_has_another() {
+    let (world, hub) = shared();
+    // Made apart: nobody knew of the other.
+    world.on("second").repo("other");
+    let other = world.path("other");
+    world.ok(&other, &["init", "--realm", REALM, "--repo", "fungal"]);
+    let answer = world.json(&other, &["init", "--url", &hub]);
+    let conflicts = &answer["remotes"][0]["conflicts"];
+    assert_eq!((&conflicts[0]["code"], &conflicts[0]["repo"]), (&"name-conflict".into(), &"fungal".into()), "{answer}");
+    let fungal = world.on("home").path("fungal");
+    world.ok(&fungal, &["sync"]);
+    assert_eq!(tips(&world, "home"), tips(&world, "second"));
+    let check = world.json(&fungal, &["check", "--published"]);
+    assert_eq!(check["errors"][0]["code"], "name-conflict", "{check}");
+    // Both take another name: whichever lost is no conflict any more.
+    for (home, path, name) in [("second", other, "other"), ("home", fungal, "fungal2")] {
+        world.on(home).write(
+            &format!("{}/.blue/config.yaml", path.file_name().unwrap().to_str().unwrap()),
+            &format!("realm:\n  name: {REALM}\nrepo: {name}\n"),
+        );
+        world.ok(&path, &["init"]);
+        world.ok(&path, &["sync"]);
+    }
+    world.on("second").ok(&world.path("other"), &["sync"]);
+    assert_eq!(world.json(&world.path("other"), &["status"])["conflicts"], serde_json::json!([]));
+}
+
+#[test]
+fn a_part_that_two_machines_wrote_apart_is_a_conflict_until_it_is_written_again() {
+    let (world, hub) = shared();
+    let access = second(&world, &hub);
+    world.on("third").git(&world.root(), &["clone", "--quiet", "access", "access-third"]);
+    let third = world.path("access-third");
+    world.git(&third, &["remote", "remove", "origin"]);
+    world.ok(&third, &["init", "--url", &hub]);
+    for (home, repo, range) in [("second", "access", ">=1.0.0, <1.5.0"), ("third", "access-third", ">=1.0.0, <1.7.0")] {
+        world.on(home).write(&format!("{repo}/{BINDING_FILE}"), &importing(range));
+        world.commit(repo, "Another range");
+        world.ok(&world.path(repo), &["sync"]);
+    }
+    world.on("second").ok(&access, &["sync"]);
+    assert_eq!(tips(&world, "second"), tips(&world, "third"));
+    let status = world.on("second").json(&access, &["status"]);
+    assert_eq!(status["conflicts"][0]["code"], "binding-conflict", "{status}");
+    world.ok(&access, &["contract", "publish"]);
+    assert_eq!(world.json(&access, &["status"])["conflicts"], serde_json::json!([]));
+    assert_eq!(world.stored("bindings/access.json")["imports"][0]["version"], ">=1.0.0, <1.5.0");
+    world.ok(&access, &["sync"]);
+    world.on("third").ok(&third, &["sync"]);
+    assert_eq!(tips(&world, "second"), tips(&world, "third"));
 }
 
 #[test]

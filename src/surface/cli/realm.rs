@@ -143,6 +143,7 @@ fn render_status(body: &RealmStatus, text: &mut Text) {
         text.table("  ", &body.imports.iter().map(import).collect::<Vec<_>>());
     }
     session::render(&body.sessions, body.more_sessions, text);
+    sync::render_conflicts(&body.conflicts, text);
     sync::render_status(&body.remotes, text);
     if !body.unreadable.is_empty() {
         text.heading("unreadable");

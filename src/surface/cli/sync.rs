@@ -49,6 +49,20 @@ fn render(body: &RealmSync, text: &mut Text) {
     }
 }
 
+/// What two machines wrote differently, and the commands that resolve it.
+pub fn render_conflicts(conflicts: &[SyncConflict], text: &mut Text) {
+    if conflicts.is_empty() {
+        return;
+    }
+    text.heading("conflicts");
+    for one in conflicts {
+        text.line(&[plain(" "), look(subject(one), Look::Red), look(format!("[{}]", one.code), Look::Dim)]);
+        for command in &one.resolution {
+            text.line(&[plain("   "), look(command, Look::Dim)]);
+        }
+    }
+}
+
 /// What is not the same here and where the realm is shared; nothing where all is.
 pub fn render_status(remotes: &[RemoteStatus], text: &mut Text) {
     for remote in remotes.iter().filter(|remote| !remote.differs.is_empty()) {
