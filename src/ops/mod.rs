@@ -4,6 +4,7 @@
 //! nothing. [`TABLE`] lists them all; the surfaces are held to it by tests.
 
 pub mod blue_files;
+pub mod borrow;
 pub mod candidate;
 pub mod contract_diff;
 pub mod contract_edit;

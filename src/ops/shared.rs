@@ -54,7 +54,10 @@ pub fn obtain(ctx: &Ctx, place: Place<'_>) -> Result<Option<RealmName>, OpError>
 }
 
 /// Returns what is at a url, wherever it is kept there; nothing where there is no realm.
-fn look(ctx: &Ctx, url: &str, branches: bool) -> Result<Option<(Remote, Listing)>, OpError> {
+///
+/// # Errors
+/// Where it cannot be reached.
+pub fn look(ctx: &Ctx, url: &str, branches: bool) -> Result<Option<(Remote, Listing)>, OpError> {
     let mappings: &[_] = if branches { &[Mapping::Branches] } else { &[Mapping::Plain, Mapping::Branches] };
     for mapping in mappings {
         let remote = Remote { name: origin(), url: url.to_owned(), mapping: *mapping };

@@ -22,6 +22,7 @@ mod ownership;
 mod publishing;
 mod sessions;
 mod sync;
+mod sync_together;
 mod terminal;
 mod upkeep;
 mod which_realm;

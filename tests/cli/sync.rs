@@ -329,3 +329,26 @@ fn a_hostile_remote_is_refused_and_the_realm_is_as_it_was() {
     assert!(joined.all().contains("symbolic link"), "{joined:?}");
     assert!(!world.store().exists());
 }
+
+#[test]
+fn ci_checks_against_a_realm_that_its_machine_does_not_have() {
+    let (world, hub) = shared();
+    let access = second(&world, &hub);
+    let clone = |name: &str| {
+        world.git(&world.root(), &["clone", "--quiet", "--depth=1", &format!("file://{}", access.display()), name]);
+        world.path(name)
+    };
+    let runner = world.on("runner").path("access");
+    assert!(runner.is_dir());
+    let runner = clone("access-ci");
+    let url = format!("file://{hub}");
+    let good = world.ok(&runner, &["check", "--realm-url", &url]);
+    assert!(!world.path("runner/blue").exists(), "nothing is recorded");
+    world.write(&format!("access-ci/{BINDING_FILE}"), &importing(">=2.0.0"));
+    let bad = world.blue(&runner, &["check", "--worktree", "--realm-path", &hub]).exits(1);
+    snapshot("sync_ci", &[&good, &bad]);
+    world.blue(&runner, &["check"]).exits(128);
+    let nothing = world.blue(&runner, &["check", "--realm-url", &runner.display().to_string()]).exits(128);
+    assert!(nothing.stderr.contains("holds no realm"), "{nothing:?}");
+    world.blue(&runner, &["check", "--realm-url", "ext::sh -c id"]).exits(129);
+}

@@ -15,7 +15,7 @@ use crate::{
         check::{Finding, Mode},
         name::DomainName,
     },
-    ops::{self, ctx::Ctx, inbox, pending, realm_check, realm_list, realm_log, realm_status},
+    ops::{self, borrow, ctx::Ctx, inbox, pending, realm_check, realm_list, realm_log, realm_status},
     wire::{LogEntry, RealmCheck, RealmList, RealmStatus, Role},
 };
 
@@ -182,6 +182,12 @@ pub struct Check {
     /// Lay the files of the work tree over the realm, instead of HEAD's
     #[arg(long, group = "subject")]
     worktree: bool,
+    /// Fetch the realm from here for this once, as on a machine of CI that knows none
+    #[arg(long, value_name = "URL", conflicts_with = "realm_path")]
+    realm_url: Option<String>,
+    /// Take the realm from this repository for this once: a store, or a clone that has its refs
+    #[arg(long, value_name = "DIR")]
+    realm_path: Option<std::path::PathBuf>,
     /// Which rules to check
     #[arg(long, value_enum, default_value_t)]
     mode: CheckMode,
@@ -225,7 +231,12 @@ impl Check {
         };
         output.json |= self.format == CheckFormat::Json;
         let request = realm_check::Request { subject, mode, strict: self.strict, ..realm_check::Request::default() };
-        let mut answer = realm_check::run(ctx, &request)?;
+        let borrowed = match (&self.realm_url, &self.realm_path) {
+            (Some(url), _) => Some(borrow::at_url(ctx, url)?),
+            (None, Some(path)) => Some(borrow::at_path(ctx, path)?),
+            (None, None) => None,
+        };
+        let mut answer = realm_check::run(borrowed.as_ref().map_or(ctx, |borrowed| &borrowed.ctx), &request)?;
         if answer.body.valid && !output.json {
             // The last line of the text says so already.
             answer.next_steps.clear();
