@@ -64,6 +64,10 @@ impl Syncing<'_> {
         let mut offered: Vec<(StoreRef, Option<Oid>, Oid)> = Vec::new();
         for round in 0..MAX_ROUNDS {
             let listing = self.link.list()?;
+            if !self.fetch(&listing)? {
+                self.wait(round);
+                continue;
+            }
             let bad = self.take_in(&listing, &mut report)?;
             self.note_sent(&listing, &mut offered, &mut report)?;
             let missing = self.missing(&listing, &bad, &mut report)?;
@@ -89,8 +93,10 @@ impl Syncing<'_> {
             }
             if stop {
                 let listing = self.link.list()?;
-                self.take_in(&listing, &mut report)?;
-                self.note_sent(&listing, &mut offered, &mut report)?;
+                if self.fetch(&listing)? {
+                    self.take_in(&listing, &mut report)?;
+                    self.note_sent(&listing, &mut offered, &mut report)?;
+                }
                 return Ok(report);
             }
         }
@@ -106,7 +112,15 @@ impl Syncing<'_> {
     pub fn look(&self) -> Result<RemoteSync, OpError> {
         let mut report = self.report();
         let listing = self.link.list()?;
-        self.fetch(&listing)?;
+        if !self.fetch(&listing)? {
+            problem(
+                &mut report,
+                "busy",
+                None,
+                format!("{} changed while it was looked at; try again", self.remote.name),
+            );
+            return Ok(report);
+        }
         for (name, theirs) in self.wanted(&listing) {
             let ours = self.store.tip(&name)?;
             let how = match ours {
@@ -151,7 +165,9 @@ impl Syncing<'_> {
         listing.refs.iter().filter(|(name, _)| travels(name)).cloned().collect()
     }
 
-    fn fetch(&self, listing: &Listing) -> Result<(), OpError> {
+    /// Brings what is not here yet. Returns whether all of it came: where a packer on the other side
+    /// made a push vanish, or somebody moved a ref by force, what was listed is not there any more.
+    fn fetch(&self, listing: &Listing) -> Result<bool, OpError> {
         let mut absent = Vec::new();
         for (name, tip) in self.wanted(listing) {
             match self.store.commit(&tip) {
@@ -160,10 +176,18 @@ impl Syncing<'_> {
                 Err(error) => return Err(error.into()),
             }
         }
-        if !absent.is_empty() {
-            self.link.fetch(&absent, None)?;
+        if absent.is_empty() {
+            return Ok(true);
         }
-        Ok(())
+        self.link.fetch(&absent, None)?;
+        for name in &absent {
+            match listing.tip(name).map(|tip| self.store.commit(&tip)) {
+                Some(Err(StoreError::Missing { .. })) => return Ok(false),
+                Some(Err(error)) if !error.is_damage() => return Err(error.into()),
+                _ => {}
+            }
+        }
+        Ok(true)
     }
 
     /// Whether all that a commit leads to is here for sure: where it was when it was looked at last,
@@ -182,7 +206,6 @@ impl Syncing<'_> {
 
     /// Takes in what the remote has. Returns the refs that are not to be taken, nor to be pushed over.
     fn take_in(&self, listing: &Listing, report: &mut RemoteSync) -> Result<Vec<StoreRef>, OpError> {
-        self.fetch(listing)?;
         self.same_realm(listing)?;
         let mut bad = Vec::new();
         for name in &listing.ignored {
