@@ -12,7 +12,12 @@ use super::{
 use crate::{
     error::{Kind, OpError},
     model::name::{ReaderName, RealmName, RemoteName},
-    store::{Store, git::Link, overview::Overview, remote::Remote},
+    store::{
+        Store,
+        git::{Link, code::CodeRepo},
+        overview::Overview,
+        remote::Remote,
+    },
     wire::{Answer, Notification, RealmSync, RemoteSync, State, SyncProblem},
 };
 
@@ -75,6 +80,13 @@ pub fn with(ctx: &Ctx, realm: &RealmName, store: &dyn Store, request: &Request) 
         remotes: reports,
         notifications: Vec::new(),
     })
+}
+
+/// Returns whether a hook that published is to start a sync. What a repository says does not count: it
+/// may come from anybody.
+pub fn is_automatic(ctx: &Ctx, store: &dyn Store) -> bool {
+    let wanted = || CodeRepo::global_config(&ctx.place(), "blue.autoSync");
+    !store.remotes().is_empty() && wanted().is_some_and(|value| is_on(&value))
 }
 
 /// Returns whether a value of git's configuration says yes.

@@ -22,6 +22,7 @@ pub fn run(env: Env, event: &str) -> Option<String> {
             let answer = answer?;
             session::touch(&ctx);
             background::pack_if_due(&ctx);
+            background::sync_if_wanted(&ctx);
             told(&answer.body)
         }
         Err(error) => Some(format!("not published: {}", one_line(&error))),

@@ -352,3 +352,44 @@ fn ci_checks_against_a_realm_that_its_machine_does_not_have() {
     assert!(nothing.stderr.contains("holds no realm"), "{nothing:?}");
     world.blue(&runner, &["check", "--realm-url", "ext::sh -c id"]).exits(129);
 }
+
+#[test]
+fn a_hook_syncs_in_the_background_where_the_user_wants_it_and_no_repository_can() {
+    let (world, _) = shared();
+    let fungal = world.path("fungal");
+    world.git(&fungal, &["config", "blue.autoSync", "true"]);
+    let before = hub_tips(&world);
+    world.bump("1.1.0");
+    std::thread::sleep(std::time::Duration::from_millis(1_500));
+    assert_eq!(hub_tips(&world), before, "the repository alone does not switch it on");
+    let config = world.path("home/gitconfig").display().to_string();
+    world.git(&world.root(), &["config", "--file", &config, "blue.autoSync", "true"]);
+    world.bump("1.2.0");
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while hub_tips(&world) != tips(&world, "home") {
+        assert!(std::time::Instant::now() < deadline, "it never went there");
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+}
+
+#[test]
+fn sessions_travel_only_where_their_user_wants_it() {
+    let (world, hub) = shared();
+    let access = second(&world, &hub);
+    world.ok(&access, &["session", "start"]);
+    world.ok(&access, &["sync"]);
+    assert!(!hub_tips(&world).contains("sessions"));
+    let config = world.path("home/gitconfig").display().to_string();
+    world.git(&world.root(), &["config", "--file", &config, "blue.shareSessions", "true"]);
+    world.ok(&access, &["sync"]);
+    assert!(hub_tips(&world).contains("refs/blue/sessions/access"));
+    let fungal = world.on("home").path("fungal");
+    world.ok(&fungal, &["sync"]);
+    assert_eq!(world.json(&fungal, &["session", "list"])["sessions"][0]["repo"], "access");
+    // It ends there, and here it is over as well.
+    world.on("second").ok(&access, &["session", "stop"]);
+    world.ok(&access, &["sync"]);
+    world.on("home").ok(&fungal, &["sync"]);
+    let left = world.json(&fungal, &["session", "list"]);
+    assert!(left["sessions"].as_array().unwrap().iter().all(|one| one["state"] == "ended"), "{left}");
+}
