@@ -7,7 +7,7 @@ PEERS = $(abspath $(or $(GIT_BLUE_PEERS),target/peers))
 TARGET = $(or $(CARGO_TARGET_DIR),target)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-peers torture bench fmt lint doc install ci
+.PHONY: help demo test peers test-peers torture bench fmt lint doc install ci
 
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,15 +24,20 @@ test: ## Run every test (with cargo-nextest where it is installed)
 		set -x; $(CARGO) test --locked --lib --bins --tests && $(CARGO) test --locked --doc; \
 	fi
 
+peers: ## Install what the peer suites need besides strace, below target/
+	npm install --silent --no-audit --no-fund --prefix target/peers husky@9.1.7 lefthook@2.2.2
+	python3 -m venv target/peers/venv
+	target/peers/venv/bin/pip install --quiet --disable-pip-version-check pre-commit==4.7.0
+
 test-peers: ## Run the suites that need other programs installed
 	@for program in strace zsh fish man mandoc dot; do command -v $$program >/dev/null || { \
 		echo "$$program is missing: apt-get install strace zsh fish man-db mandoc graphviz" >&2; exit 1; }; done
 	@test -x "$(PEERS)/py/bin/python" && test -x "$(PEERS)/node_modules/.bin/mcp-inspector" || \
 		{ echo "other people's MCP clients are missing below $(PEERS): .ci/run installs them" >&2; exit 1; }
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
-		set -x; $(CARGO) nextest run --locked --features peers --test syscalls --test shells --test mcp_peers --success-output final; \
+		set -x; $(CARGO) nextest run --locked --features peers --test syscalls --test shells --test mcp_peers --test hook_managers --success-output final; \
 	else \
-		set -x; $(CARGO) test --locked --features peers --test syscalls --test shells --test mcp_peers -- --nocapture; \
+		set -x; $(CARGO) test --locked --features peers --test syscalls --test shells --test mcp_peers --test hook_managers -- --nocapture; \
 	fi
 
 torture: ## Many processes, ten thousand changes, two hundred kills, every system call (half an hour)

@@ -20,6 +20,12 @@ pub const PROGRESS_DELAY: &str = "GIT_PROGRESS_DELAY";
 /// Sets how long writers wait for a lock, in milliseconds.
 pub const LOCK_TIMEOUT: &str = "GIT_BLUE_LOCK_TIMEOUT_MS";
 
+/// Set for every git that we start, so that hooks it runs know whose doing it is.
+pub const RUNNING: &str = "GIT_BLUE_RUNNING";
+
+/// How long a hook waits for a lock, in milliseconds: a commit waits with it.
+const HOOK_TIMEOUT: u64 = 50;
+
 /// Variables that git hands to a hook and that would lead git, and us, into the wrong repository
 /// or under another identity (`git rev-parse --local-env-vars`, and those of git-commit(1)).
 const LEAKED: [&str; 23] = [
@@ -129,6 +135,16 @@ impl Env {
         self
     }
 
+    /// Returns the variables for a git that works in another repository than the one around the
+    /// folder: without those that name a repository. Who the user is stays.
+    pub fn vars_elsewhere(&self) -> BTreeMap<OsString, OsString> {
+        let stays = ["GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_CONFIG"];
+        let is_users = |name: &str| stays.iter().any(|start| name.starts_with(start));
+        let names_one = |name: &str| REPOSITORY.contains(&name) || (LEAKED.contains(&name) && !is_users(name));
+        let vars = self.vars.iter().filter(|(name, _)| !names_one(&name.to_string_lossy()));
+        vars.map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+
     /// Returns the environment without what names a repository: another program set that for a
     /// command of its own.
     #[must_use]
@@ -147,6 +163,11 @@ impl Env {
     /// Returns whether git called us from a hook.
     pub fn in_hook(&self) -> bool {
         self.in_hook
+    }
+
+    /// Returns whether a git that we started called us.
+    pub fn is_our_doing(&self) -> bool {
+        self.var(RUNNING).is_some()
     }
 
     /// Returns the environment of a command that must not use what is kept at hand.
@@ -238,7 +259,7 @@ impl Env {
     /// with it.
     pub fn lock_timeout(&self) -> Duration {
         let set = self.text(LOCK_TIMEOUT).and_then(|text| text.parse().ok());
-        Duration::from_millis(set.unwrap_or(if self.in_hook { 500 } else { 30_000 }))
+        Duration::from_millis(set.unwrap_or(if self.in_hook { HOOK_TIMEOUT } else { 30_000 }))
     }
 
     /// Returns the user's home folder.
@@ -257,5 +278,13 @@ mod tests {
         let env = Env::sealed("/", set.map(|name| (name.into(), "x".into()))).of_hook();
         let left: Vec<_> = env.vars().keys().map(|name| name.to_string_lossy()).collect();
         assert_eq!(left, ["GIT_EXEC_PATH", "PATH"]);
+    }
+
+    #[test]
+    fn elsewhere_the_user_is_the_same_and_the_repository_is_not() {
+        let set = ["GIT_DIR", "GIT_INDEX_FILE", "GIT_CONFIG_COUNT", "GIT_AUTHOR_NAME", "PATH"];
+        let vars = Env::sealed("/", set.map(|name| (name.into(), "x".into()))).vars_elsewhere();
+        let left: Vec<_> = vars.keys().map(|name| name.to_string_lossy()).collect();
+        assert_eq!(left, ["GIT_AUTHOR_NAME", "GIT_CONFIG_COUNT", "PATH"]);
     }
 }

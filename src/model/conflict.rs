@@ -50,10 +50,10 @@ impl Conflict {
         let within = domain.map(|domain| format!("{domain}/")).unwrap_or_default();
         match self {
             Self::Contract(name, version) => vec![
-                format!("git blue contract edit {within}{name}: publish what is meant under a new version"),
+                format!("git blue contract edit {within}{name}  # publish what is meant under a new version"),
                 format!("git blue contract yank {within}{name} {version} --reason \"published twice\""),
             ],
-            Self::Binding(repo) => vec![format!("git blue contract publish: in {repo}, at the commit that is meant")],
+            Self::Binding(repo) => vec![format!("git blue contract publish  # in {repo}, at the commit that is meant")],
             Self::Repo(repo) => vec![format!(
                 "edit repo: in .blue/config.yaml of the repository that is not the {repo} of the realm, then git blue init"
             )],

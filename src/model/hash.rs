@@ -12,6 +12,11 @@ pub fn canonical<T: Serialize>(value: &T) -> String {
     hex(&Sha256::digest(bytes))
 }
 
+/// Returns the SHA-256 of a text.
+pub fn of_text(text: &str) -> String {
+    hex(&Sha256::digest(text))
+}
+
 /// Returns `bytes` as lower-case hex digits.
 pub fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write;

@@ -3,12 +3,14 @@
 //! Everything is decided twice: once for all domains, so that a commit is published wholly or not
 //! at all as far as its own content goes, and once more under each domain's lock.
 
+use std::collections::BTreeSet;
+
 use super::{
     Operation,
     blue_files::Files,
     candidate::{self, Sources},
     ctx::{Acting, Ctx},
-    domain::{self, Why},
+    domain::{self, Part, Why},
 };
 use crate::{
     error::{OpError, Problem},
@@ -56,10 +58,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
         None => code.head()?.commit.ok_or_else(|| OpError::no("no-commit", "there is no commit yet to publish"))?,
     };
     let branch = require_publishing_branch(code, &commit)?;
-    publish(ctx, acting, code, &commit, &branch, request)
+    let overview = Overview::if_kept(acting.store)?;
+    publish(ctx, acting, code, (&commit, &branch), &sources(acting, overview.as_ref())?, request)
 }
 
-/// Publishes a commit that is known to be on the publishing branch.
+/// Publishes a commit that is known to be on the publishing branch. `sources` names the last
+/// published commit of at least those domains that this commit says something of.
 ///
 /// # Errors
 /// Every refusal at once; then nothing was published.
@@ -67,12 +71,11 @@ pub fn publish(
     ctx: &Ctx,
     acting: Acting<'_>,
     code: &CodeRepo,
-    commit: &Oid,
-    branch: &str,
+    (commit, branch): (&Oid, &str),
+    sources: &Sources,
     request: &Request,
 ) -> Result<Answer<ContractPublish>, OpError> {
-    let sources = sources(acting, Overview::if_kept(acting.store)?.as_ref())?;
-    let candidate = candidate::read(code, &Files::at(code, commit)?, &sources)?;
+    let candidate = candidate::read(code, &Files::at(code, commit)?, sources)?;
     if !candidate.problems.is_empty() {
         return Err(unreadable(&candidate));
     }
@@ -85,8 +88,8 @@ pub fn publish(
     let mut refusals = Vec::new();
     for name in names {
         let view = work.load(name)?;
-        work.require_successor(&view)?;
-        match work.decide(&view) {
+        let lineage = work.require_successor(&view)?;
+        match work.decide(&view, lineage) {
             Ok(decision) => decided.push((name, decision)),
             Err(mut more) => refusals.append(&mut more),
         }
@@ -115,19 +118,27 @@ pub fn sources(acting: Acting<'_>, overview: Option<&Overview<'_>>) -> Result<So
         None => acting.store.domains()?,
     };
     for (name, tip) in domains {
-        let within = StoreRef::Domain(name.clone());
-        let read = acting
-            .store
-            .commit(&tip)
-            .and_then(|commit| read::file(acting.store, &within, &commit.tree, &layout::source(acting.repo)));
-        match read {
-            Ok(source) => sources.extend(source.map(|source| (name, source))),
-            // Whether it stops anything is decided where something is to be published.
-            Err(error) if error.is_damage() => {}
-            Err(error) => return Err(error.into()),
-        }
+        sources.extend(source(acting, &name, &tip)?.map(|source| (name, source)));
     }
     Ok(sources)
+}
+
+/// Returns the last published commit of the repository in one domain, as it was at `tip`.
+///
+/// # Errors
+/// Where the realm cannot be read.
+pub fn source(acting: Acting<'_>, name: &DomainName, tip: &Oid) -> Result<Option<Source>, OpError> {
+    let within = StoreRef::Domain(name.clone());
+    let read = acting
+        .store
+        .commit(tip)
+        .and_then(|commit| read::file(acting.store, &within, &commit.tree, &layout::source(acting.repo)));
+    match read {
+        Ok(source) => Ok(source),
+        // Whether it stops anything is decided where something is to be published.
+        Err(error) if error.is_damage() => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Returns the publishing branch, if `commit` is on it, here or at origin.
@@ -147,6 +158,15 @@ fn require_publishing_branch(code: &CodeRepo, commit: &Oid) -> Result<String, Op
     Err(OpError::no("not-publishing-branch", message)
         .next(format!("merge it into {branch}, or see what it would do: git blue check"))
         .next("another branch is published with: git config blue.publishBranch BRANCH"))
+}
+
+/// How a commit stands to the one that was published before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lineage {
+    /// It grew from it, or is the first one.
+    Grew,
+    /// It took its place: an amended, rebased or reset branch.
+    Replaced,
 }
 
 /// One publish.
@@ -170,27 +190,36 @@ impl Work<'_> {
         contracts.map(|(contract, declared)| (contract.clone(), declared.document.version.clone())).collect()
     }
 
+    /// The contracts that the rules look at: those it declares, and those it imports.
+    fn contracts(&self, name: &DomainName) -> BTreeSet<ContractName> {
+        let declared = self.candidate.contracts_in(name).map(|(contract, _)| contract.clone());
+        let binding = self.candidate.bindings.get(name).into_iter();
+        let imported = binding.flat_map(|declared| &declared.document.imports).map(|import| import.contract.clone());
+        declared.chain(imported).collect()
+    }
+
     fn load(&self, name: &DomainName) -> Result<DomainView, OpError> {
         let tip = self.store().tip(&StoreRef::Domain(name.clone()))?.ok_or_else(|| domain::unknown(name))?;
-        domain::load(self.store(), name, &tip, &self.wanted(name))
+        let part = Part { contracts: Some(&self.contracts(name)), published: &self.wanted(name) };
+        domain::load(self.store(), name, &tip, part)
     }
 
     /// A stale clone never publishes backwards: the commit must know the last published one, or
     /// this clone must be the one that replaced it.
-    fn require_successor(&self, view: &DomainView) -> Result<(), OpError> {
+    fn require_successor(&self, view: &DomainView) -> Result<Lineage, OpError> {
         let Some(source) = view.sources.get(self.acting.repo) else {
-            return readable_source(view, self.acting.repo);
+            return readable_source(view, self.acting.repo).map(|()| Lineage::Grew);
         };
         if self.code.is_ancestor(&source.commit, self.commit)? {
-            return Ok(());
+            return Ok(Lineage::Grew);
         }
         let tip = self.code.reference(&format!("refs/heads/{}", self.branch))?;
         // What the branch still has was not replaced: the commit is merely older.
         if tip.map(|tip| self.code.is_ancestor(&source.commit, &tip)).transpose()?.unwrap_or_default() {
-            return self.require_rollback(view, source);
+            return self.require_rollback(view, source).map(|()| Lineage::Grew);
         }
         if self.code.replaced(self.branch, &source.commit)? {
-            return Ok(());
+            return Ok(Lineage::Replaced);
         }
         let message = format!(
             "{} was published from {}, which {} does not know: this clone is behind, fetch first",
@@ -212,11 +241,13 @@ impl Work<'_> {
             .next(format!("go back on purpose: git blue contract publish --commit {commit} --rollback --reason \"…\"")))
     }
 
-    fn decide(&self, view: &DomainView) -> Result<Decision, Vec<Refusal>> {
+    fn decide(&self, view: &DomainView, lineage: Lineage) -> Result<Decision, Vec<Refusal>> {
         let judged = Judged { repo: self.acting.repo, candidate: self.candidate };
         let mut decision = publish::candidate(view, judged, self.direction, self.ctx.env.now())?;
-        // A commit that changes nothing here is not recorded: most commits are such ones.
-        let changed = !decision.changes.is_empty() || self.touches(&view.info.name);
+        // A commit that changes nothing here is not recorded: most commits are such ones. One that
+        // took the place of the published one is: no other clone knows that one.
+        let touches = self.touches(&view.info.name);
+        let changed = !decision.changes.is_empty() || touches || lineage == Lineage::Replaced;
         if changed && view.info.has_member(self.acting.repo) {
             let source = Source { commit: *self.commit };
             if view.sources.get(self.acting.repo) != Some(&source) {
@@ -236,9 +267,10 @@ impl Work<'_> {
 
     fn carry_out(&self, name: &DomainName, reason: Option<&str>) -> Result<Decision, OpError> {
         let why = Why { repo: Some(self.acting.repo), source: Some(self.commit), reason, subject: None };
-        domain::change(self.ctx, self.store(), name, &self.wanted(name), why, |view| {
-            self.require_successor(view)?;
-            self.decide(view).map_err(|refusals| refused(self.candidate, refusals))
+        let part = Part { contracts: Some(&self.contracts(name)), published: &self.wanted(name) };
+        domain::change(self.ctx, self.store(), name, part, why, |view| {
+            let lineage = self.require_successor(view)?;
+            self.decide(view, lineage).map_err(|refusals| refused(self.candidate, refusals))
         })
     }
 }

@@ -78,9 +78,7 @@ fn git(ctx: &Ctx) -> DoctorCheck {
     let Some(said) = git::git_version(ctx.env.vars()) else {
         return advise(check("git", None, Health::Error, "there is no git on the PATH"), "install git");
     };
-    let mut numbers = said.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse::<u32>().ok());
-    let version = (numbers.next().unwrap_or_default(), numbers.next().unwrap_or_default());
-    if version >= OLDEST_GIT {
+    if git::numbers(&said) >= OLDEST_GIT {
         return check("git", None, Health::Ok, said);
     }
     let (major, minor) = OLDEST_GIT;
@@ -219,19 +217,22 @@ fn files(subject: Option<&str>, store: &GitStore) -> Vec<DoctorCheck> {
 }
 
 fn hooks(ctx: &Ctx, repo: &str) -> Result<DoctorCheck, OpError> {
-    let status = hooks::status(ctx)?.body;
-    let broken = status.hooks.iter().find(|hook| hook.problem.is_some());
-    let missing: Vec<_> = status.hooks.iter().filter(|hook| !hook.installed).map(|hook| hook.name.as_str()).collect();
-    Ok(match (broken, missing.is_empty()) {
-        (Some(hook), _) => {
-            let problem = hook.problem.clone().unwrap_or_default();
-            let found = check("hooks", Some(repo), Health::Warning, format!("{}: {problem}", hook.file));
-            advise(found, format!("chmod +x {}", hook.file))
+    let answer = hooks::status(ctx)?;
+    let wanted: Vec<_> = answer.body.hooks.iter().filter(|hook| hook.installed || !hook.optional).collect();
+    let problem = wanted.iter().find_map(|hook| Some(format!("{}: {}", hook.file, hook.problem.as_ref()?)));
+    let missing: Vec<_> = wanted.iter().filter(|hook| !hook.installed).map(|hook| hook.name.as_str()).collect();
+    let note = wanted.iter().filter(|hook| hook.in_file).find_map(|hook| hook.note.clone());
+    let warning = match (problem, missing.is_empty(), note) {
+        (Some(problem), ..) => problem,
+        (None, false, _) => format!("not installed: {}", missing.join(", ")),
+        (None, true, Some(note)) => note,
+        (None, true, None) => {
+            return Ok(check("hooks", Some(repo), Health::Ok, format!("in place in {}", answer.body.folder)));
         }
-        (None, true) => check("hooks", Some(repo), Health::Ok, format!("in place in {}", status.folder)),
-        (None, false) => {
-            let message = format!("not installed: {}", missing.join(", "));
-            advise(check("hooks", Some(repo), Health::Warning, message), "git blue hooks install")
-        }
+    };
+    let found = check("hooks", Some(repo), Health::Warning, warning);
+    Ok(match answer.next_steps.first() {
+        Some(step) => advise(found, step.clone()),
+        None => found,
     })
 }

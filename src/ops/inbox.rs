@@ -220,12 +220,13 @@ fn append(
 }
 
 fn commit(store: &dyn Store, name: &StoreRef, edits: Vec<(TreePath, Edit)>, now: &jiff::Zoned) -> Result<(), OpError> {
-    write(store, name, |_| Ok::<_, OpError>(Some(told_change(edits.clone(), now))))?;
+    write(store, name, |_| Ok::<_, OpError>(Some(local_change(edits.clone(), now))))?;
     Ok(())
 }
 
-/// Nobody but this machine sees it, and it must work where git knows no identity.
-fn told_change(edits: Vec<(TreePath, Edit)>, now: &jiff::Zoned) -> Change {
+/// Returns a change of a ref of this machine. Nobody else sees it, and it must work where git knows no
+/// identity.
+pub fn local_change(edits: Vec<(TreePath, Edit)>, now: &jiff::Zoned) -> Change {
     Change { edits, message: "told\n".into(), author: own_signature(now.clone()), parents: Parents::None }
 }
 
@@ -247,7 +248,7 @@ pub fn prune(store: &dyn Store, name: &StoreRef, tip: Oid, now: &jiff::Zoned) ->
     let forgotten = before - told.len();
     if forgotten > 0 {
         let edits = vec![(layout::told(), Edit::Put(codec::encode(&told)))];
-        store.commit_change(name, Some(tip), &told_change(edits, now))?;
+        store.commit_change(name, Some(tip), &local_change(edits, now))?;
     }
     Ok(forgotten)
 }

@@ -66,7 +66,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
             let message = format!("{CONFIG} proposes the realm {realm}{place}, which this machine does not have");
             let mut error = OpError::cannot("unknown-realm", message);
             if let Some(url) = url.filter(|url| url::accept(url).is_ok() && request.url.is_none()) {
-                error = error.next(format!("git blue init --url {url}: bring it here, if you trust that place"));
+                error = error.next(format!("git blue init --url {url}  # bring it here, if you trust that place"));
             }
             return Err(error.next(format!("git blue init --realm {realm}: make a realm of that name here")));
         }
@@ -75,7 +75,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
         created_realm = realm_admin_init::run(ctx, &make)?.body.created;
     }
     let joined = realm_admin_join::run(ctx, &join)?;
-    let hooks = hooks::install(ctx)?;
+    let hooks = hooks::install(ctx, hooks::Request::default())?;
     let known = realm_admin_join::known(ctx, &realm)?;
     let body = Init {
         realm,

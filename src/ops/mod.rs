@@ -3,9 +3,11 @@
 //! An operation is `run(&Ctx, &Request) -> Result<Answer<_>, OpError>`, synchronous, and prints
 //! nothing. [`TABLE`] lists them all; the surfaces are held to it by tests.
 
+pub mod arrival;
 pub mod blue_files;
 pub mod borrow;
 pub mod candidate;
+pub mod catch_up;
 pub mod contract_diff;
 pub mod contract_edit;
 pub mod contract_get;
@@ -19,17 +21,22 @@ pub mod ctx;
 pub mod doctor;
 mod doctor_sessions;
 pub mod domain;
+mod forges;
 pub mod gc;
-pub mod hook_publish;
+pub mod hint;
 pub mod hooks;
 pub mod inbox;
 pub mod init;
 mod log;
+mod many;
 pub mod message;
 pub mod names;
 pub mod notifications_ack;
 pub mod notifications_list;
+pub mod notifications_watch;
 pub mod pending;
+mod pending_cache;
+pub mod publish_log;
 pub mod realm_admin_binding;
 pub mod realm_admin_cache_clear;
 pub mod realm_admin_cache_stats;
@@ -42,9 +49,15 @@ pub mod realm_check;
 pub mod realm_compare;
 pub mod realm_list;
 pub mod realm_log;
+pub mod realm_pr_create;
+pub mod realm_pr_prepare;
+pub mod realm_pr_status;
 pub mod realm_status;
 pub mod realm_sync;
 pub mod realm_topology;
+pub mod realm_worktree_create;
+pub mod realm_worktree_list;
+pub mod realm_worktree_remove;
 mod remote_status;
 pub mod session;
 pub mod session_list;
@@ -58,7 +71,11 @@ mod shared;
 pub mod stand;
 mod sync_remote;
 pub mod tell;
+mod times;
+pub mod unpublished;
 pub mod url;
+mod whereabouts;
+mod worktrees;
 
 use schemars::{JsonSchema, Schema};
 
@@ -107,6 +124,12 @@ pub const TABLE: &[Operation] = &[
     realm_log::OPERATION,
     realm_topology::OPERATION,
     realm_compare::OPERATION,
+    realm_worktree_create::OPERATION,
+    realm_worktree_list::OPERATION,
+    realm_worktree_remove::OPERATION,
+    realm_pr_status::OPERATION,
+    realm_pr_prepare::OPERATION,
+    realm_pr_create::OPERATION,
     realm_admin_init::OPERATION,
     realm_admin_join::OPERATION,
     realm_admin_leave::OPERATION,
@@ -130,6 +153,7 @@ pub const TABLE: &[Operation] = &[
     session_stop::OPERATION,
     notifications_list::OPERATION,
     notifications_ack::OPERATION,
+    notifications_watch::OPERATION,
     hooks::INSTALL,
     hooks::UNINSTALL,
     hooks::STATUS,

@@ -1,17 +1,19 @@
 //! `notifications_list`: what changed, in every state. Listing tells nobody.
 
 use super::{
-    Operation,
-    ctx::Ctx,
+    Operation, arrival,
+    ctx::{Acting, Ctx},
     inbox::{self, Inbox, Told},
-    pending::{self, Pending},
+    pending::{self, Pending, key},
+    pending_cache,
 };
 use crate::{
     error::OpError,
     model::name::ReaderName,
     store::overview::Overview,
     wire::{
-        Answer, Notification, NotificationFilter, NotificationSummary, NotificationsList, PageRequest, State, page,
+        Answer, DEFAULT_LIMIT, Notification, NotificationFilter, NotificationSummary, NotificationsList, PageRequest,
+        State, page,
     },
 };
 
@@ -47,19 +49,19 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
     let acting = ctx.acting()?;
     let now = ctx.env.now();
     let inbox = Inbox::open(acting.store, acting.repo, &request.reader)?;
-    let mut all = Pending::of(acting, &request.reader, now, &Overview::open(acting.store)?)?.notifications;
+    let (mut all, not_read) = pending(ctx, acting, request)?;
     all.extend(inbox.told.into_iter().map(|told| seen(told, now)));
     all.sort_by_cached_key(key);
     let count = |state| all.iter().filter(|one| one.state == state).count();
     let summary = NotificationSummary {
-        total: all.len(),
-        pending: count(State::Pending),
+        total: all.len() + not_read,
+        pending: count(State::Pending) + not_read,
         seen: count(State::Seen),
         expired: count(State::Expired),
         expired_cleaned: 0,
     };
     let wanted: Vec<_> = all.into_iter().filter(|one| request.filter.accepts(one.state)).collect();
-    let total = wanted.len();
+    let total = wanted.len() + if request.filter.accepts(State::Pending) { not_read } else { 0 };
     let (notifications, next_cursor) = page(wanted, &request.page, key);
     let pending = summary.pending;
     let body = NotificationsList {
@@ -78,13 +80,24 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
     })
 }
 
-/// Oldest first; of one moment, contracts before bindings.
-fn key(one: &Notification) -> String {
-    let contract = one.contract.as_ref().map_or("~", |contract| contract.as_str());
-    format!("{} {}/{contract} {}", one.created_at, one.domain, one.id)
+/// Returns what is pending, and how many more there are than a first page can need.
+fn pending(ctx: &Ctx, acting: Acting<'_>, request: &Request) -> Result<(Vec<Notification>, usize), OpError> {
+    let (reader, now) = (&request.reader, ctx.env.now());
+    if request.page.cursor.is_none() {
+        let limit = request.page.limit.unwrap_or(DEFAULT_LIMIT);
+        if let Some(first) = pending_cache::first(acting, reader, limit, now) {
+            let more = first.total - first.notifications.len();
+            return Ok((first.notifications, more));
+        }
+    }
+    let pending = Pending::of(acting, reader, now, &Overview::open(acting.store)?)?;
+    // That a change came is no news to anybody: only its age starts here.
+    arrival::record(acting.store, &pending.sightings, &ctx.env.now_here());
+    pending_cache::keep(acting, reader, &pending);
+    Ok((pending.notifications, 0))
 }
 
 fn seen(told: Told, now: jiff::Timestamp) -> Notification {
-    let expired = inbox::is_expired(told.notification.created_at, now);
+    let expired = inbox::is_expired(told.notification.arrived_at, now);
     Notification { state: if expired { State::Expired } else { State::Seen }, ..told.notification }
 }

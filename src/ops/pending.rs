@@ -1,14 +1,15 @@
 //! What a reader has not been told: the net difference between what it knew of its domains and
 //! what they hold. No history decides this, so nothing that happens to history can break it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::de::DeserializeOwned;
 
 use super::{
+    arrival::{Arrivals, Paths, Sighting},
     ctx::Acting,
     inbox::{self, Baseline, Inbox, Receipt},
-    log::History,
+    times::times,
 };
 use crate::{
     error::OpError,
@@ -33,8 +34,12 @@ pub fn person() -> ReaderName {
 
 /// Most notifications that one answer tells.
 pub const MAX_TOLD: usize = 20;
-/// How far back the moment of a change is looked for.
-const MAX_HISTORY: usize = 10_000;
+
+/// Where a notification stands among others: oldest first; of one moment, contracts before bindings.
+pub fn key(one: &Notification) -> String {
+    let contract = one.contract.as_ref().map_or("~", |contract| contract.as_str());
+    format!("{} {}/{contract} {}", one.created_at, one.domain, one.id)
+}
 
 /// Everything that is pending for one reader.
 #[derive(Debug, Default)]
@@ -46,6 +51,8 @@ pub struct Pending {
     /// Paths that cannot be read now: they stay as the reader knew them.
     kept: Vec<(DomainName, TreePath, Option<Oid>)>,
     trees: BTreeMap<DomainName, Oid>,
+    /// What is seen for the first time, to be recorded by whoever may write.
+    pub sightings: Vec<Sighting>,
 }
 
 /// One path that differs, before what it means is known.
@@ -119,21 +126,31 @@ impl Pending {
         }
         let paths: Vec<_> = found.iter().map(|(difference, _)| (&difference.path, difference.new)).collect();
         let times = times(acting, &line.tip, &paths)?;
+        if found.is_empty() {
+            return Ok(());
+        }
+        let arrivals = Arrivals::of(acting.store, name)?;
+        let new = first_seen(acting, &arrivals, &tree)?;
+        let paths: Option<BTreeSet<_>> = new.as_ref().map(|new| new.iter().map(|(path, _)| path).collect());
+        let is_new = |path: &TreePath| paths.as_ref().is_none_or(|paths| paths.contains(path));
         for ((difference, change), created_at) in found.into_iter().zip(times) {
-            self.notifications.push(notification(acting, domain, *change, created_at, now));
+            let arrived_at = match arrivals.known {
+                Some(known) if known == tree => arrivals.when(&difference.path, difference.new, created_at),
+                _ if is_new(&difference.path) => now,
+                _ => arrivals.when(&difference.path, difference.new, created_at),
+            };
+            self.notifications.push(notification(acting, domain, *change, (created_at, arrived_at), now));
             self.paths.push((name.clone(), difference.path, difference.old));
+        }
+        if arrivals.known != Some(tree) {
+            self.sightings.push(Sighting { domain: name.clone(), tree, paths: new });
         }
         Ok(())
     }
 
     fn sort(&mut self) {
         let mut order: Vec<usize> = (0..self.notifications.len()).collect();
-        // Of one moment, contracts before bindings.
-        let key = |at: usize| {
-            let one = &self.notifications[at];
-            (one.created_at, &one.domain, one.contract.is_none(), &self.paths[at].1)
-        };
-        order.sort_by(|a, b| key(*a).cmp(&key(*b)));
+        order.sort_by_cached_key(|at| key(&self.notifications[*at]));
         self.notifications = order.iter().map(|at| self.notifications[*at].clone()).collect();
         self.paths = order.iter().map(|at| self.paths[*at].clone()).collect();
     }
@@ -253,44 +270,25 @@ fn since_resolved(acting: Acting<'_>, domain: &DomainView, tree: &Oid) -> Result
     Ok(found)
 }
 
-/// Returns when each path got what it holds at `tip`: the time of the commit that brought it.
-fn times(acting: Acting<'_>, tip: &Oid, paths: &[(&TreePath, Option<Oid>)]) -> Result<Vec<jiff::Timestamp>, OpError> {
-    let mut times = vec![jiff::Timestamp::UNIX_EPOCH; paths.len()];
-    let mut open: Vec<usize> = (0..paths.len()).collect();
-    for step in History::of(acting.store, Some(*tip)).take(MAX_HISTORY) {
-        if open.is_empty() {
-            break;
-        }
-        let (_, commit) = match step {
-            Ok(step) => step,
-            // History that is missing only dates a change less exactly.
-            Err(error) if error.code == "damaged" => break,
-            Err(error) => return Err(error),
-        };
-        let mut still = Vec::new();
-        for at in open {
-            let (path, wanted) = paths[at];
-            let here = read::lookup(acting.store, &commit.tree, path.as_str())?.map(|entry| entry.id);
-            if here == wanted {
-                times[at] = commit.time;
-                still.push(at);
-            }
-        }
-        open = still;
-    }
-    Ok(times)
+/// Returns what of a domain's tree was never seen on this machine; `None` where nothing of it was.
+fn first_seen(acting: Acting<'_>, arrivals: &Arrivals, tree: &Oid) -> Result<Option<Paths>, OpError> {
+    let Some(known) = arrivals.known else {
+        return Ok(None);
+    };
+    let differences = differences(acting, &known, tree)?;
+    Ok(Some(differences.into_iter().map(|difference| (difference.path, difference.new)).collect()))
 }
 
 fn notification(
     acting: Acting<'_>,
     domain: &DomainView,
     change: Change,
-    created_at: jiff::Timestamp,
+    (created_at, arrived_at): (jiff::Timestamp, jiff::Timestamp),
     now: jiff::Timestamp,
 ) -> Notification {
     let import = change.contract.as_ref().and_then(|contract| domain.bindings.get(acting.repo)?.import(contract));
     let standing = import.map(|import| domain.standing(import));
-    let expired = inbox::is_expired(created_at, now);
+    let expired = inbox::is_expired(arrived_at, now);
     Notification {
         id: change.id,
         kind: change.kind.type_word().to_owned(),
@@ -306,5 +304,6 @@ fn notification(
         import_satisfied: standing.map(|standing| matches!(standing, Standing::Satisfied(_) | Standing::Behind { .. })),
         state: if expired { State::Expired } else { State::Pending },
         created_at,
+        arrived_at,
     }
 }

@@ -47,7 +47,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<DomainSet>, OpError> {
     collision(here, &request.name)?;
     let author = ctx.signature()?;
     let mut outcome = None;
-    write(&*here.store, &StoreRef::Domain(request.name.clone()), |tip| {
+    let mut tip_before = None;
+    let written = write(&*here.store, &StoreRef::Domain(request.name.clone()), |tip| {
+        tip_before = tip;
         let before = tip.map(|tip| read::domain_at(&*here.store, &request.name, &tip)).transpose()?;
         let before = before.map(|view| view.info);
         let wanted = widened(before.as_ref(), request);
@@ -68,6 +70,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<DomainSet>, OpError> {
         let message = Message { repo: here.repo.as_ref(), ..Message::of(ctx, subject) }.text();
         Ok::<_, OpError>(Some(domain::commit(&[DomainChange::Domain(wanted)], message, author.clone())))
     })?;
+    if let Some(after) = written {
+        domain::made_here(ctx, &*here.store, &request.name, tip_before, after);
+    }
     let (created, members, added) = outcome.unwrap_or_default();
     let body = DomainSet { realm: here.realm.clone(), domain: request.name.clone(), created, members, added };
     let name = &request.name;

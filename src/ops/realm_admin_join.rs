@@ -83,11 +83,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
     let body = RealmJoin { realm: known.name.clone(), current_repo: name.clone(), joined, wrote_config, remotes };
     let mut answer = Answer::new(body);
     if let Some(error) = failed {
-        answer = answer.next(format!("git blue sync: what is new here has not gone there yet: {}", error.message));
+        answer = answer.next(format!("git blue sync  # what is new here has not gone there yet: {}", error.message));
     }
     if let Some(refused) = refused {
         let again = format!("git blue realm admin join {} --branches", known.name);
-        answer = answer.next(format!("{again}: keep the realm in branches there, as {}", refused.message));
+        answer = answer.next(format!("{again}  # keep the realm in branches there, as {}", refused.message));
     }
     if wrote_config {
         answer = answer.next(format!("git add {CONFIG} && git commit -m \"Join the realm {}\"", known.name));
@@ -118,7 +118,7 @@ fn share(ctx: &Ctx, request: &Request) -> Result<(), OpError> {
     if shared::obtain(ctx, place)?.is_none() {
         let message = format!("{url} holds no realm yet");
         return Err(OpError::no("no-realm-there", message)
-            .next(format!("git blue init --realm {} --url {url}: make one, and share it there", request.realm)));
+            .next(format!("git blue init --realm {} --url {url}  # make one, and share it there", request.realm)));
     }
     Ok(())
 }

@@ -8,6 +8,7 @@ use super::{
     candidate, contract_publish,
     ctx::{Acting, Ctx},
     pending::{self, MAX_TOLD, Pending},
+    unpublished,
 };
 use crate::{
     error::OpError,
@@ -37,11 +38,19 @@ pub struct Request {
     pub mode: Mode,
     /// Whether warnings fail too.
     pub strict: bool,
+    /// Whether what no hook published is published before.
+    pub catch_up: bool,
 }
 
 impl Default for Request {
     fn default() -> Self {
-        Self { reader: Some(pending::person()), subject: Subject::default(), mode: Mode::default(), strict: false }
+        Self {
+            reader: Some(pending::person()),
+            subject: Subject::default(),
+            mode: Mode::default(),
+            strict: false,
+            catch_up: false,
+        }
     }
 }
 
@@ -65,7 +74,16 @@ pub enum Subject {
 /// Where the realm or the repository cannot be read: never a pass.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> {
     let here = ctx.here()?;
-    let overview = Overview::open(&*here.store)?;
+    let mut overview = Overview::open(&*here.store)?;
+    let mut published = Vec::new();
+    if let (true, Subject::Head, Ok(acting)) = (request.catch_up, &request.subject, ctx.acting()) {
+        // What cannot be published is what the check finds.
+        let caught_up = unpublished::run(ctx, acting, &overview, true);
+        if caught_up.has_moved {
+            overview = Overview::open(&*here.store)?;
+        }
+        published = caught_up.published;
+    }
     let candidate = match (&request.subject, ctx.acting()) {
         (Subject::Published, _) => None,
         (subject, Ok(acting)) => {
@@ -85,6 +103,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
         realm: here.realm.clone(),
         current_repo: candidate.as_ref().map(|(repo, _)| (*repo).clone()),
         valid,
+        published,
         errors,
         warnings,
         schema_hashes: report.contracts,

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Operation,
+    Operation, arrival,
     ctx::{Ctx, Here},
     inbox::Receipt,
     pending::{self, MAX_TOLD, Pending},
     remote_status, session,
     sync_remote::conflict,
+    unpublished::{self, CaughtUp},
 };
 use crate::{
     error::OpError,
@@ -55,11 +56,13 @@ pub struct Request {
     pub reader: Option<ReaderName>,
     /// Which of the domains are shown; those of the repository that asks come first.
     pub page: PageRequest,
+    /// Whether what no hook published is published now.
+    pub catch_up: bool,
 }
 
 impl Default for Request {
     fn default() -> Self {
-        Self { reader: Some(pending::person()), page: PageRequest::default() }
+        Self { reader: Some(pending::person()), page: PageRequest::default(), catch_up: false }
     }
 }
 
@@ -69,12 +72,22 @@ impl Default for Request {
 /// Where the realm cannot be read.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt), OpError> {
     let here = ctx.here()?;
-    let overview = Overview::open(&*here.store)?;
+    let mut overview = Overview::open(&*here.store)?;
     let joined = here.repo.as_ref().is_some_and(|repo| overview.repos().contains_key(repo));
+    let caught_up = match ctx.acting() {
+        Ok(acting) if joined => unpublished::run(ctx, acting, &overview, request.catch_up),
+        _ => CaughtUp::default(),
+    };
+    if caught_up.has_moved {
+        overview = Overview::open(&*here.store)?;
+    }
     let pending = match (ctx.acting(), &request.reader) {
         (Ok(acting), Some(reader)) if joined => Pending::of(acting, reader, ctx.env.now(), &overview)?,
         _ => Pending::default(),
     };
+    if let (true, Ok(acting)) = (request.catch_up, ctx.acting()) {
+        arrival::record(acting.store, &pending.sightings, &ctx.env.now_here());
+    }
     let is_told = |one: &Notification| one.state == State::Pending;
     let notifications: Vec<_> =
         pending.notifications.iter().filter(|one| is_told(one)).take(MAX_TOLD).cloned().collect();
@@ -107,10 +120,13 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
         remotes: remote_status::all(&*here.store)?,
         conflicts: conflicts(here, &overview, &summaries)?,
         unreadable: unreadable(&overview)?.into_iter().chain(unreadable_sessions).collect(),
+        published: caught_up.published,
+        unpublished: caught_up.unpublished,
         notifications,
         more_notifications,
     };
-    Ok((with_next_steps(body, joined), if joined { receipt } else { Receipt::default() }))
+    let answer = caught_up.next_steps.into_iter().fold(Answer::new(body), Answer::next);
+    Ok((with_next_steps(answer, joined), if joined { receipt } else { Receipt::default() }))
 }
 
 /// What two machines wrote differently.
@@ -216,7 +232,9 @@ pub fn unreadable(overview: &Overview<'_>) -> Result<Vec<String>, OpError> {
     Ok(damage.iter().map(ToString::to_string).collect())
 }
 
-fn with_next_steps(body: RealmStatus, joined: bool) -> Answer<RealmStatus> {
+/// Adds what to do next: commands as they can be pasted into a shell, each with its reason.
+fn with_next_steps(mut answer: Answer<RealmStatus>, joined: bool) -> Answer<RealmStatus> {
+    let body = &answer.body;
     let broken = body.imports.iter().filter(|import| import.state == "broken").count();
     let mut changed: Vec<_> = body
         .notifications
@@ -230,25 +248,25 @@ fn with_next_steps(body: RealmStatus, joined: bool) -> Answer<RealmStatus> {
     let solo = body.total == 0;
     let is_idle = body.session.is_none();
     let (unreadable, repo, realm) = (!body.unreadable.is_empty(), body.current_repo.clone(), body.realm.clone());
-    let mut answer = Answer::new(body);
     if let (Some(repo), false) = (&repo, joined) {
-        answer = answer.next(format!("git blue realm admin join {realm} --repo {repo}: it is not in the realm yet"));
+        answer = answer.next(format!("git blue realm admin join {realm} --repo {repo}  # it is not in the realm yet"));
     }
     if unreadable || broken > 0 {
-        answer = answer.next("git blue check: say what is wrong");
+        answer = answer.next("git blue check  # says what is wrong");
     }
     if has_conflicts {
-        answer = answer.next("git blue check: names what two machines wrote differently, and how to resolve it");
+        answer = answer.next("git blue check  # names what two machines wrote differently, and how to resolve it");
     }
     if ahead > 0 || behind > 0 {
-        answer = answer.next("git blue sync: bring it together with where the realm is shared");
+        answer = answer.next("git blue sync  # bring it together with where the realm is shared");
     }
     for command in changed {
-        answer = answer.next(format!("{command}: read what changed"));
+        answer = answer.next(format!("{command}  # what changed"));
     }
     if let (true, Some(repo), true) = (solo, &repo, joined) {
-        answer = answer
-            .next(format!("git blue realm admin domain --name DOMAIN --repos {repo},…: start working with others"));
+        answer = answer.next(format!(
+            "git blue realm admin domain --name DOMAIN --repos {repo},OTHER  # start working with others"
+        ));
     }
     if answer.next_steps.is_empty() && is_idle && joined {
         answer = answer.next(START_A_SESSION);

@@ -1,12 +1,13 @@
 //! `realm_sync`: bring this machine's realm together with where it is shared.
 
 use super::{
-    Operation,
+    Operation, arrival,
     ctx::Ctx,
     pending::{self, MAX_TOLD, Pending},
     realm_admin_join::known,
     shared,
     sync_remote::Syncing,
+    unpublished::{self, CaughtUp},
     url,
 };
 use crate::{
@@ -48,8 +49,21 @@ impl Default for Request {
 /// Where there is none, or the only one there is cannot be reached or takes nothing.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmSync>, OpError> {
     let here = ctx.here()?;
+    let caught_up = if request.dry_run { CaughtUp::default() } else { catch_up(ctx)? };
     let body = with(ctx, &here.realm, &*here.store, request)?;
-    Ok(with_next_steps(RealmSync { notifications: notifications(ctx, &request.reader), ..body }))
+    let notifications = notifications(ctx, &request.reader);
+    let answer = with_next_steps(RealmSync { notifications, published: caught_up.published, ..body });
+    Ok(caught_up.next_steps.into_iter().fold(answer, Answer::next))
+}
+
+/// What no hook has published goes out with the rest.
+fn catch_up(ctx: &Ctx) -> Result<CaughtUp, OpError> {
+    let Ok(acting) = ctx.acting() else {
+        return Ok(CaughtUp::default());
+    };
+    let overview = Overview::open(acting.store)?;
+    let is_joined = overview.repos().contains_key(acting.repo);
+    Ok(if is_joined { unpublished::run(ctx, acting, &overview, true) } else { CaughtUp::default() })
 }
 
 /// Syncs a realm, whichever repository is in which one.
@@ -78,6 +92,7 @@ pub fn with(ctx: &Ctx, realm: &RealmName, store: &dyn Store, request: &Request) 
         dry_run: request.dry_run,
         complete,
         remotes: reports,
+        published: Vec::new(),
         notifications: Vec::new(),
     })
 }
@@ -97,7 +112,7 @@ pub fn is_on(value: &str) -> bool {
 fn chosen(remotes: Vec<Remote>, request: &Request) -> Result<Vec<Remote>, OpError> {
     if remotes.is_empty() {
         return Err(OpError::no("no-remote", "this realm is on this machine alone: it is shared nowhere")
-            .next("git blue realm admin join REALM --url URL: share it at a git repository"));
+            .next("git blue realm admin join REALM --url URL  # share it at a git repository"));
     }
     let Some(wanted) = &request.remote else {
         return Ok(remotes);
@@ -127,7 +142,10 @@ fn notifications(ctx: &Ctx, reader: &ReaderName) -> Vec<Notification> {
     let pending = || {
         let acting = ctx.acting()?;
         let overview = Overview::open(acting.store)?;
-        Pending::of(acting, reader, ctx.env.now(), &overview)
+        let pending = Pending::of(acting, reader, ctx.env.now(), &overview)?;
+        // A notification's age counts from now on, and not from when somebody looks.
+        arrival::record(acting.store, &pending.sightings, &ctx.env.now_here());
+        Ok::<_, OpError>(pending)
     };
     let pending = pending().unwrap_or_default();
     pending.notifications.into_iter().filter(|one| one.state == State::Pending).take(MAX_TOLD).collect()
@@ -140,18 +158,18 @@ fn with_next_steps(body: RealmSync) -> Answer<RealmSync> {
     let realm = body.realm.clone();
     let mut answer = Answer::new(body);
     if has_conflicts {
-        answer = answer.next("git blue check: names what two machines wrote differently, and how to resolve it");
+        answer = answer.next("git blue check  # names what two machines wrote differently, and how to resolve it");
     }
     if is_refused {
         answer = answer.next(format!(
-            "git blue realm admin join {realm} --branches: keep the realm in branches there, at refs/heads/blue/"
+            "git blue realm admin join {realm} --branches  # keep the realm in branches there, at refs/heads/blue/"
         ));
     }
     if has_news {
-        answer = answer.next("git blue status: read what changed");
+        answer = answer.next("git blue status  # what changed");
     }
     if dry_run {
-        answer = answer.next("git blue sync: do it");
+        answer = answer.next("git blue sync  # do it");
     }
     answer
 }

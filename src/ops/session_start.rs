@@ -1,9 +1,9 @@
 //! `session_start`: begin a session in this work tree, or go on with the one it is in.
 
 use super::{
-    Operation,
+    Operation, catch_up,
     ctx::{Acting, Ctx},
-    hook_publish, session, session_mark, session_work,
+    session, session_mark, session_work,
 };
 use crate::{
     error::OpError,
@@ -46,7 +46,7 @@ struct Begun {
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionStart>, OpError> {
     let acting = ctx.acting()?;
     let code = ctx.code()?;
-    if !hook_publish::is_joined(acting)? {
+    if !catch_up::is_joined(acting)? {
         let message = format!("{} is not in the realm {}", acting.repo, acting.realm);
         return Err(OpError::no("not-joined", message).next(format!("git blue init --realm {}", acting.realm)));
     }

@@ -170,5 +170,5 @@ fn elsewhere(known: &KnownRealm, url: &str) -> OpError {
     let place = known.url.clone().unwrap_or_else(|| known.path.display().to_string());
     let message = format!("this machine has the realm {} from {place}, not from {url}", known.name);
     OpError::no("other-url", message)
-        .next(format!("git --git-dir {} remote add NAME {url}: share it there as well", known.path.display()))
+        .next(format!("git --git-dir {} remote add NAME {url}  # share it there as well", known.path.display()))
 }

@@ -23,6 +23,8 @@ pub enum StoreRef {
     Inbox(RepoName, Option<ReaderName>),
     /// Where a remote's copy of a ref that travels was, when it was looked at last.
     Seen(RemoteName, Box<StoreRef>),
+    /// What this machine knows of when changes of a domain came to it.
+    Arrivals(DomainName),
 }
 
 /// Where the refs that travel lie.
@@ -30,6 +32,8 @@ pub const TRAVELLING: &str = "refs/blue/";
 
 /// Where the refs of domains lie.
 pub const DOMAINS: &str = "refs/blue/domains/";
+/// Where the refs of arrivals lie.
+const ARRIVALS: &str = "refs/blue/local/arrivals/";
 /// Where the refs of sessions lie.
 pub const SESSIONS: &str = "refs/blue/sessions/";
 /// Where the refs of inboxes lie.
@@ -82,7 +86,7 @@ impl StoreRef {
     /// Returns whether the ref is this machine's own. Such a ref is written without flushing, and
     /// losing it means telling twice.
     pub fn is_local(&self) -> bool {
-        matches!(self, Self::Inbox(..) | Self::Seen(..))
+        matches!(self, Self::Inbox(..) | Self::Arrivals(_) | Self::Seen(..))
     }
 
     /// Returns the name of the lock that guards writing it, distinct for each ref that travels.
@@ -92,7 +96,7 @@ impl StoreRef {
             Self::Realm => "_realm".into(),
             Self::Domain(domain) => domain.to_string(),
             Self::Sessions(repo) => format!("_sessions-{repo}"),
-            Self::Inbox(..) | Self::Seen(..) => "_local".into(),
+            Self::Inbox(..) | Self::Arrivals(_) | Self::Seen(..) => "_local".into(),
         }
     }
 }
@@ -102,6 +106,7 @@ impl fmt::Display for StoreRef {
         match self {
             Self::Realm => f.write_str("refs/blue/realm"),
             Self::Domain(domain) => write!(f, "{DOMAINS}{domain}"),
+            Self::Arrivals(domain) => write!(f, "{ARRIVALS}{domain}"),
             Self::Sessions(repo) => write!(f, "{SESSIONS}{repo}"),
             Self::Inbox(repo, None) => write!(f, "{INBOXES}{repo}/shared"),
             Self::Inbox(repo, Some(reader)) => write!(f, "{INBOXES}{repo}/reader/{reader}"),
@@ -221,6 +226,16 @@ pub fn joined(domain: &DomainName) -> TreePath {
 /// `told.json`: in an inbox, what was told in the last 30 days.
 pub fn told() -> TreePath {
     TreePath("told.json".into())
+}
+
+/// `known`: in what is known of arrivals, the domain's tree as this machine knew it last.
+pub fn known() -> TreePath {
+    TreePath("known".into())
+}
+
+/// `arrived.json`: what came by other hands, and when.
+pub fn arrived() -> TreePath {
+    TreePath("arrived.json".into())
 }
 
 /// The folder of repositories in the realm's tree.

@@ -88,6 +88,11 @@ pub trait Store: Objects {
     /// Where the refs cannot be listed.
     fn inboxes(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError>;
 
+    /// Returns the folder for what can be made anew at any time, if the store has one.
+    fn cache_folder(&self) -> Option<std::path::PathBuf> {
+        None
+    }
+
     /// Returns the repositories that have sessions and the tips of these, sorted by name. Refs whose
     /// last part is no name are left out.
     ///

@@ -1,11 +1,15 @@
-//! Upkeep that nobody waits for.
+//! Work that nobody waits for.
 
 use std::{
     os::unix::process::CommandExt as _,
     process::{Command, Stdio},
 };
 
-use crate::ops::{ctx::Ctx, gc, realm_sync};
+use super::hook::DETACHED;
+use crate::{
+    model::oid::Oid,
+    ops::{ctx::Ctx, gc, publish_log, realm_sync},
+};
 
 /// Starts packing the store if a write has left enough behind for it. Nobody hears of it if it
 /// fails: the next write tries again, and `doctor` tells.
@@ -38,4 +42,32 @@ fn start(ctx: &Ctx, arguments: &[&str]) {
         .stderr(Stdio::null())
         .process_group(0)
         .spawn();
+}
+
+/// Closes what callers of git may have opened for themselves beyond the usual three, so that none of
+/// them waits for us: the standard library has no safe way to do it.
+const CLOSING: &str = r#"exec "$0" "$@" 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-"#;
+
+/// Starts publishing a commit once the realm is free. Returns whether it was started.
+pub fn publish_later(ctx: &Ctx, commit: &Oid) -> bool {
+    // What a program says that dies of a fault belongs into the log too.
+    let log = publish_log::open(ctx).map_or_else(|_| Stdio::null(), Stdio::from);
+    let started = Command::new("/bin/sh")
+        .args(["-c", CLOSING])
+        .arg(ctx.env.exe())
+        .args(["hook", DETACHED, &commit.to_string()])
+        .current_dir(ctx.env.cwd())
+        .env_clear()
+        .envs(ctx.env.vars())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(log)
+        .spawn();
+    started.is_ok()
+}
+
+/// Leaves the session of whoever started us: closing their terminal ends its processes, and not us.
+pub fn leave() {
+    // It fails where we lead a group of our own already, which does as well.
+    let _ = rustix::process::setsid();
 }

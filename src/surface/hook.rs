@@ -1,32 +1,145 @@
 //! What the shims call. Git is waiting: whatever happens, the commit is made already, so this says
-//! at most one line and never fails.
+//! at most one line and never fails. Only a push that is checked may be stopped.
+
+use std::ffi::OsString;
 
 use super::background;
 use crate::{
     app,
     env::Env,
     error::OpError,
-    ops::{hook_publish, session},
+    model::oid::Oid,
+    ops::{
+        catch_up::{self, Scope},
+        ctx::Ctx,
+        hint, hooks, publish_log, realm_check, session,
+    },
     wire::{ContractPublish, Published},
 };
 
-/// Runs a hook. Returns the line to say, if there is one.
-pub fn run(env: Env, event: &str) -> Option<String> {
-    if event != "post-commit" {
-        return Some(format!("there is no hook {event}"));
+/// What a hook says, and how it ends.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// Lines for people.
+    pub lines: Vec<String>,
+    /// The exit code.
+    pub code: u8,
+}
+
+impl From<Option<String>> for Outcome {
+    fn from(line: Option<String>) -> Self {
+        Self { lines: line.into_iter().collect(), code: 0 }
+    }
+}
+
+/// How a hook calls itself once it has let git go on.
+pub const DETACHED: &str = "detached";
+
+/// Runs a hook. `input` is what git writes to it.
+pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -> String) -> Outcome {
+    // A git that we started runs hooks too; what it does is known already.
+    if env.is_our_doing() {
+        return Outcome::default();
+    }
+    if event == DETACHED {
+        detached(env, arguments);
+        return Outcome::default();
+    }
+    if event != hooks::PRE_PUSH && !hooks::is_publishing(event) {
+        return Some(format!("there is no hook {event}")).into();
+    }
+    // git tells by a 0 that single files were checked out, not a branch.
+    if event == "post-checkout" && arguments.get(2).is_some_and(|flag| flag == "0") {
+        return Outcome::default();
     }
     // Nothing is said outside of a realm: the hook may be everybody's (core.hooksPath).
-    let ctx = app::ctx(env.of_hook(), None).ok()?;
-    match hook_publish::run(&ctx) {
+    let Ok(ctx) = app::ctx(env.of_hook(), None) else {
+        return Outcome::default();
+    };
+    if event == hooks::PRE_PUSH {
+        return check(&ctx, &input());
+    }
+    let hint = if event == "post-commit" { forgotten(&ctx) } else { None };
+    let lines: Vec<_> = publish(&ctx).into_iter().chain(hint).collect();
+    if lines.is_empty() { Outcome::default() } else { Some(lines.join("; ")).into() }
+}
+
+/// Publishes what is due, and returns the line to say, if there is one.
+fn publish(ctx: &Ctx) -> Option<String> {
+    let (code, acting) = (ctx.code.as_ref()?, ctx.acting().ok()?);
+    let news = match catch_up::news(acting, code, Scope::Named) {
+        Ok(news) => news?,
+        Err(error) => return Some(not_published(&error)),
+    };
+    if !news.is_due {
+        return None;
+    }
+    match catch_up::publish(ctx, acting, code, &news) {
         Ok(answer) => {
-            let answer = answer?;
-            session::touch(&ctx);
-            background::pack_if_due(&ctx);
-            background::sync_if_wanted(&ctx);
+            session::touch(ctx);
+            background::pack_if_due(ctx);
+            background::sync_if_wanted(ctx);
             told(&answer.body)
         }
-        Err(error) => Some(format!("not published: {}", one_line(&error))),
+        Err(error) if error.code == "locked" && background::publish_later(ctx, &news.commit) => {
+            Some(format!("the realm is busy; {} is published as soon as it is free", news.commit.short()))
+        }
+        Err(error) => {
+            publish_log::record(ctx, acting, news.commit, Err(&error));
+            // Of older news the commit says nothing: they were told of once, and `status` tells them.
+            news.is_fresh.then(|| not_published(&error))
+        }
     }
+}
+
+/// A hint is for a realm's repositories, and nothing that goes wrong with it matters.
+fn forgotten(ctx: &Ctx) -> Option<String> {
+    ctx.acting().ok()?;
+    hint::forgotten(ctx.code.as_ref()?).ok()?
+}
+
+/// Nobody waits and nobody reads: what happens is in the log.
+fn detached(env: Env, arguments: &[OsString]) {
+    background::leave();
+    let Some(commit) = arguments.first().and_then(|text| text.to_str()?.parse::<Oid>().ok()) else { return };
+    let Ok(ctx) = app::ctx(env, None) else { return };
+    let Ok(acting) = ctx.acting() else { return };
+    let outcome = catch_up::late(&ctx, commit);
+    publish_log::record(&ctx, acting, commit, outcome.as_ref().map(|_| ()));
+    session::touch(&ctx);
+    background::pack_if_due(&ctx);
+}
+
+/// Checks every commit that is pushed. Where that cannot be done, the push goes on: a hook is a hint.
+fn check(ctx: &Ctx, input: &str) -> Outcome {
+    let mut outcome = Outcome::default();
+    if ctx.acting().is_err() {
+        return outcome;
+    }
+    // A line is `<local ref> <local id> <remote ref> <remote id>`; zeros delete the remote's.
+    let ids = input.lines().filter_map(|line| line.split(' ').nth(1));
+    let mut ids: Vec<_> = ids.filter(|id| id.bytes().any(|byte| byte != b'0')).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    for id in ids {
+        let subject = realm_check::Subject::Commit(id.to_owned());
+        match realm_check::run(ctx, &realm_check::Request { subject, ..realm_check::Request::default() }) {
+            Ok(answer) if answer.body.valid => {}
+            Ok(answer) => {
+                outcome.code = 1;
+                let short = &id[..id.len().min(10)];
+                outcome.lines.extend(answer.body.errors.iter().map(|finding| {
+                    let place = finding.file.as_ref().map(|file| format!("{file}: ")).unwrap_or_default();
+                    format!("{short}: {place}{}", finding.message)
+                }));
+            }
+            Err(error) => outcome.lines.push(format!("not checked: {}", one_line(&error))),
+        }
+    }
+    if outcome.code != 0 {
+        outcome.lines.push("not pushed; git push --no-verify pushes all the same".to_owned());
+    }
+    outcome
 }
 
 fn told(body: &ContractPublish) -> Option<String> {
@@ -34,13 +147,18 @@ fn told(body: &ContractPublish) -> Option<String> {
     (!phrases.is_empty()).then(|| format!("published {}", phrases.join(", ")))
 }
 
-fn phrase(published: &Published) -> String {
+/// Returns what was published, in a few words.
+pub fn phrase(published: &Published) -> String {
     let domain = &published.domain;
     match (&published.contract, &published.old_version, &published.new_version) {
         (Some(contract), Some(old), Some(new)) if old != new => format!("{domain}/{contract} {old} -> {new}"),
         (Some(contract), _, Some(new)) => format!("{domain}/{contract} {new}"),
         _ => format!("the binding in {domain}"),
     }
+}
+
+fn not_published(error: &OpError) -> String {
+    format!("not published: {}", one_line(error))
 }
 
 fn one_line(error: &OpError) -> String {

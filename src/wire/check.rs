@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Notification;
+use super::{Notification, Published};
 use crate::model::{
     check::{Finding, SchemaHash},
     name::{RealmName, RepoName},
@@ -18,6 +18,8 @@ pub struct RealmCheck {
     pub current_repo: Option<RepoName>,
     /// Whether nothing is wrong: no error, and with `--strict` no warning.
     pub valid: bool,
+    /// What this call itself published, because no hook had done so.
+    pub published: Vec<Published>,
     /// What does not work.
     pub errors: Vec<Finding>,
     /// What smells.

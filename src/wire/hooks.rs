@@ -19,12 +19,18 @@ pub struct HookState {
     pub name: String,
     /// Its file, absolute.
     pub file: String,
-    /// Whether our block is in it.
+    /// Whether it runs git blue.
     pub installed: bool,
+    /// Whether it does so by our block in that file.
+    pub in_file: bool,
+    /// Whether it is there only where somebody asked for it.
+    pub optional: bool,
     /// Whether other lines are in it too.
     pub has_other_lines: bool,
     /// Whether this call changed it.
     pub changed: bool,
     /// Why it does not work as it should, if it does not.
     pub problem: Option<String>,
+    /// What else there is to know of it.
+    pub note: Option<String>,
 }

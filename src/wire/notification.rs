@@ -41,6 +41,8 @@ pub struct Notification {
     pub state: State,
     /// When the change was made.
     pub created_at: jiff::Timestamp,
+    /// When it came to this machine, which its age counts from.
+    pub arrived_at: jiff::Timestamp,
 }
 
 /// The versions before and after.

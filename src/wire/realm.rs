@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Notification, RemoteStatus, SessionLine, SyncConflict};
+use super::{Notification, Published, RemoteStatus, SessionLine, SyncConflict};
 use crate::model::{
     binding,
     name::{ContractName, DomainName, RealmName, RepoName},
@@ -42,10 +42,31 @@ pub struct RealmStatus {
     pub conflicts: Vec<SyncConflict>,
     /// Stored files that cannot be read.
     pub unreadable: Vec<String>,
+    /// What this call itself published, because no hook had done so.
+    pub published: Vec<Published>,
+    /// What the publishing branch says that the realm does not hold; none where it holds it all.
+    pub unpublished: Option<Unpublished>,
     /// What this reader has not been told yet, oldest first.
     pub notifications: Vec<Notification>,
     /// How many more there are than fit one answer.
     pub more_notifications: usize,
+}
+
+/// What the publishing branch says that the realm does not hold.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Unpublished {
+    /// The publishing branch.
+    pub branch: String,
+    /// The commit that is not published.
+    pub commit: Oid,
+    /// The domains that it has news of.
+    pub domains: Vec<String>,
+    /// What publishes it: `commit`, `pushed`, `ci` or `off`, as `blue.publish` says.
+    pub policy: &'static str,
+    /// Why the last attempt failed, if there was one.
+    pub problem: Option<String>,
+    /// When that was.
+    pub failed_at: Option<jiff::Timestamp>,
 }
 
 /// A repository of the realm.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Notification;
+use super::{Notification, Published};
 use crate::model::{
     name::{ContractName, DomainName, RealmName, RemoteName, RepoName},
     oid::Oid,
@@ -21,6 +21,8 @@ pub struct RealmSync {
     pub complete: bool,
     /// What happened, remote by remote.
     pub remotes: Vec<RemoteSync>,
+    /// What this call itself published, because no hook had done so.
+    pub published: Vec<Published>,
     /// What this reader has not been told yet, oldest first; reading it here does not tell it.
     pub notifications: Vec<Notification>,
 }

@@ -4,6 +4,7 @@
 //! behind it are tested in every corner beside the code. Snapshots show stdout, stderr and exit
 //! code together; what the promise is stands in plain assertions beside them.
 
+mod github;
 mod schemas;
 mod world;
 
@@ -14,16 +15,22 @@ mod completions;
 mod damage;
 mod editing;
 mod history;
+mod hook_matrix;
+mod hook_traps;
 mod hooks;
 mod init;
 mod manners;
+mod many_changes;
 mod notifications;
 mod ownership;
 mod publishing;
+mod pull_requests;
 mod sessions;
 mod sync;
 mod sync_together;
 mod terminal;
 mod upkeep;
+mod watch;
 mod which_realm;
 mod wire;
+mod worktrees;

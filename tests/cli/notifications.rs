@@ -45,6 +45,7 @@ fn a_bump_on_main_is_pending_once_and_then_seen() {
             "import_satisfied": true,
             "state": "pending",
             "created_at": one["created_at"],
+            "arrived_at": one["created_at"],
         })
     );
     let id = one["id"].as_str().unwrap();
@@ -278,4 +279,95 @@ fn two_work_trees_of_one_repository_are_one_reader() {
     world.bump("1.1.0");
     assert_eq!(told(&world, "linked").len(), 1);
     assert_eq!(told(&world, "access"), Vec::<Value>::new());
+}
+
+/// Lets a change that another machine made at this moment come to this one after as many days, by
+/// plain git.
+fn arrives_after(world: &World, days: i64) {
+    let run = std::process::Command::new("cp").arg("-a").args([world.store(), world.path("before.git")]).status();
+    assert!(run.unwrap().success());
+    world.bump("1.1.0");
+    std::fs::rename(world.store(), world.path("elsewhere.git")).unwrap();
+    std::fs::rename(world.path("before.git"), world.store()).unwrap();
+    world.pass_days(days);
+    let refs = "refs/blue/domains/*:refs/blue/domains/*";
+    world.git(&world.store(), &["fetch", "--quiet", world.path("elsewhere.git").to_str().unwrap(), refs]);
+}
+
+#[test]
+fn a_change_that_came_nine_days_after_its_commit_is_still_told() {
+    let world = World::pair();
+    arrives_after(&world, 9);
+    let told = told(&world, "access");
+    assert_eq!(told.len(), 1);
+    assert!(told[0]["created_at"].as_str().unwrap().starts_with("2026-01-24"), "{told:?}");
+    assert!(told[0]["arrived_at"].as_str().unwrap().starts_with("2026-02-02"), "{told:?}");
+}
+
+#[test]
+fn age_counts_from_the_first_time_that_anybody_saw_it_here() {
+    let world = World::pair();
+    arrives_after(&world, 9);
+    // To list it is to see that it came, and tells nobody.
+    assert_eq!(pending(&world, "access"), 1);
+    let seen = world.tip("refs/blue/local/arrivals/s3-access");
+    world.pass_days(6);
+    assert_eq!(pending(&world, "access"), 1);
+    assert_eq!(world.tip("refs/blue/local/arrivals/s3-access"), seen, "seen once is enough");
+    // What is made here later is of its own age.
+    world.pass_days(2);
+    assert_eq!(pending(&world, "access"), 0);
+    assert_eq!(listed(&world, "access", "expired").len(), 1);
+    assert_eq!(told(&world, "access"), Vec::<Value>::new());
+}
+
+#[test]
+fn looking_without_being_told_works_where_nothing_can_be_written() {
+    let world = World::pair();
+    arrives_after(&world, 9);
+    // For root, too, no file is made where a file is in the way.
+    std::fs::rename(world.store().join("blue"), world.path("blue")).unwrap();
+    std::fs::write(world.store().join("blue"), "").unwrap();
+    assert_eq!(pending(&world, "access"), 1);
+    let peek = world.json(&world.path("access"), &["status", "--peek"]);
+    assert_eq!(peek["notifications"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_status_with_nothing_new_writes_nothing() {
+    let world = World::pair();
+    world.bump("1.1.0");
+    assert_eq!(told(&world, "access").len(), 1);
+    let refs = || world.git(&world.store(), &["for-each-ref"]).stdout;
+    let before = refs();
+    world.ok(&world.path("access"), &["status"]);
+    world.ok(&world.path("access"), &["notifications", "list"]);
+    assert_eq!(refs(), before);
+}
+
+/// What a reader is told by a status; it is told then.
+fn told_to(world: &World, reader: &str) -> usize {
+    use git_blue::ops::{inbox, realm_status};
+    let command = world.command("git", &world.path("access"));
+    let vars = command.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
+    let env = git_blue::env::Env::sealed(world.path("access"), vars.collect::<Vec<_>>());
+    let ctx = git_blue::app::ctx(env, None).unwrap();
+    let reader = reader.parse().unwrap();
+    let request = realm_status::Request { reader: Some(reader), catch_up: true, ..realm_status::Request::default() };
+    let (answer, receipt) = realm_status::run(&ctx, &request).unwrap();
+    let acting = ctx.acting().unwrap();
+    inbox::record(acting.store, acting.repo, request.reader.as_ref().unwrap(), &receipt, &ctx.env.now_here()).unwrap();
+    answer.body.notifications.len()
+}
+
+#[test]
+fn each_reader_is_told_once_and_a_late_one_not_what_the_repository_has_seen() {
+    let world = World::pair();
+    assert_eq!((told_to(&world, "cli"), told_to(&world, "claude-1")), (0, 0));
+    world.bump("1.1.0");
+    assert_eq!((told_to(&world, "cli"), told_to(&world, "claude-1")), (1, 1));
+    assert_eq!((told_to(&world, "cli"), told_to(&world, "claude-1")), (0, 0));
+    assert_eq!(told_to(&world, "claude-2"), 0, "it starts where the repository is");
+    world.bump("1.2.0");
+    assert_eq!((told_to(&world, "claude-2"), told_to(&world, "claude-1"), told_to(&world, "cli")), (1, 1, 1));
 }

@@ -43,6 +43,8 @@ struct RealmStatus {
     remotes: Vec<Value>,
     conflicts: Vec<Value>,
     unreadable: Vec<String>,
+    published: Vec<Value>,
+    unpublished: Option<Value>,
     more_notifications: usize,
     total: usize,
     next_cursor: Option<String>,
@@ -97,6 +99,7 @@ struct Notification {
     created_at: String,
     state: String,
     // more
+    arrived_at: String,
     #[serde(rename = "type")]
     kind: String,
     rollback: bool,
@@ -118,6 +121,7 @@ fn realm_status() {
     world.bump("1.1.0");
     let status: RealmStatus = answer(&world, "access", &["realm", "status"]);
     assert_eq!(status.status, Status::Success);
+    assert!(status.published.is_empty() && status.unpublished.is_none());
     assert_eq!((&*status.realm, &*status.current_repo), ("aperture", "access"));
     let path = |name: &str| Some(world.path(name).display().to_string());
     assert_eq!(
@@ -172,6 +176,8 @@ struct RealmCheck {
     schema_hashes: Vec<SchemaHash>,
     notifications: Vec<Notification>,
     next_steps: Vec<String>,
+    // more
+    published: Vec<Value>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -193,7 +199,7 @@ fn realm_check() {
         (check.status, &*check.realm, check.current_repo.as_deref()),
         (Status::Success, "aperture", Some("access"))
     );
-    assert!(check.valid && check.errors.is_empty() && check.warnings.is_empty());
+    assert!(check.valid && check.errors.is_empty() && check.warnings.is_empty() && check.published.is_empty());
     let hash = &check.schema_hashes[0];
     assert_eq!(
         (&*hash.domain, &*hash.contract, &*hash.version, &*hash.owner),
@@ -352,6 +358,7 @@ fn notifications_list() {
     assert_eq!((&*one.realm, &*one.domain, one.contract.as_deref()), ("aperture", "s3-access", Some("s3-permissions")));
     assert_eq!((&*one.from_repo, &*one.change_type, &*one.kind), ("fungal", "VersionChanged", "contract_updated"));
     assert_eq!((one.rollback, one.coalesced, one.affects_me, one.import_satisfied), (false, 1, true, Some(true)));
+    assert_eq!(one.arrived_at, one.created_at, "it was made on this machine");
     assert!(one.created_at.starts_with("2026-01-24T12:") && one.created_at.ends_with(":00Z"), "{}", one.created_at);
     assert_eq!(one.state, "pending");
 }

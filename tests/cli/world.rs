@@ -43,6 +43,25 @@ pub struct World {
     home: Cell<&'static str>,
 }
 
+/// The gits of this machine, oldest first; those of `GIT_BLUE_TEST_GITS` too.
+#[expect(clippy::disallowed_methods, reason = "tests choose the programs that they run")]
+pub fn gits() -> Vec<PathBuf> {
+    let named = std::env::var_os("GIT_BLUE_TEST_GITS").unwrap_or_default();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let usual = ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"].map(PathBuf::from);
+    let folders = std::env::split_paths(&path).chain(usual).map(|folder| folder.join("git"));
+    let mut found: Vec<(Vec<u32>, PathBuf)> = Vec::new();
+    for git in std::env::split_paths(&named).chain(folders).filter(|git| git.is_file()) {
+        let said = std::process::Command::new(&git).arg("--version").output().unwrap().stdout;
+        let said = String::from_utf8(said).unwrap();
+        let version = said.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok()).collect();
+        found.push((version, git));
+    }
+    found.sort();
+    found.dedup_by(|a, b| a.0 == b.0);
+    found.into_iter().map(|(_, git)| git).collect()
+}
+
 /// What one command did.
 #[derive(Debug)]
 pub struct Run {
@@ -68,25 +87,54 @@ impl World {
     /// is pending for either.
     pub fn pair() -> Self {
         let world = Self::solo();
-        world.join("access");
-        world.ok(&world.path("access"), &["realm", "admin", "domain", "--name", "s3-access", "--repos", "access"]);
-        world.write("access/cdk/access_stack.py", "# uses s3-permissions\n");
-        world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <2.0.0"));
-        world.commit("access", "Read from the masks");
-        world.settle();
+        world.fill_pair();
         world
+    }
+
+    fn fill_pair(&self) {
+        self.join("access");
+        self.ok(&self.path("access"), &["realm", "admin", "domain", "--name", "s3-access", "--repos", "access"]);
+        self.write("access/cdk/access_stack.py", "# uses s3-permissions\n");
+        self.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <2.0.0"));
+        self.commit("access", "Read from the masks");
+        self.settle();
+    }
+
+    /// The same, with this git instead of the one in PATH.
+    pub fn pair_with(git: &Path) -> Self {
+        let world = Self::solo_with(git);
+        world.fill_pair();
+        world
+    }
+
+    /// What [`Self::solo`] makes, with this git.
+    pub fn solo_with(git: &Path) -> Self {
+        let world = Self::new();
+        world.use_git(git);
+        world.fill_solo();
+        world
+    }
+
+    /// Lets every command from now on find this git first.
+    pub fn use_git(&self, git: &Path) {
+        std::fs::create_dir_all(self.path("bin")).unwrap();
+        std::os::unix::fs::symlink(git, self.path("bin/git")).unwrap();
     }
 
     /// A realm, a domain with one member, `fungal`, which has published s3-permissions 1.0.0.
     pub fn solo() -> Self {
         let world = Self::new();
-        world.join("fungal");
-        world.ok(&world.path("fungal"), &["realm", "admin", "domain", "--name", "s3-access", "--repos", "fungal"]);
-        world.write("fungal/models/s3_paths.py", "# the paths\n");
-        world.write(&format!("fungal/{BINDING_FILE}"), EXPORTING);
-        world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0"));
-        world.commit("fungal", "Agree on the paths");
+        world.fill_solo();
         world
+    }
+
+    fn fill_solo(&self) {
+        self.join("fungal");
+        self.ok(&self.path("fungal"), &["realm", "admin", "domain", "--name", "s3-access", "--repos", "fungal"]);
+        self.write("fungal/models/s3_paths.py", "# the paths\n");
+        self.write(&format!("fungal/{BINDING_FILE}"), EXPORTING);
+        self.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0"));
+        self.commit("fungal", "Agree on the paths");
     }
 
     /// Tells everybody what there is to tell, so that a test starts from nothing pending.
@@ -231,7 +279,9 @@ impl World {
         let now = (start + jiff::SignedDuration::from_mins(self.minutes.get())).to_string();
         let bin = Path::new(env!("CARGO_BIN_EXE_git-blue")).parent().unwrap().to_owned();
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let path = std::env::join_paths([bin].into_iter().chain(std::env::split_paths(&path))).unwrap();
+        // A git of its own comes first, if the world has one.
+        let own = self.root().join("bin");
+        let path = std::env::join_paths([own, bin].into_iter().chain(std::env::split_paths(&path))).unwrap();
         let home = self.root().join(self.home.get());
         let mut command = Command::new(program);
         command
@@ -252,6 +302,12 @@ impl World {
             .env("LC_ALL", "C")
             .env("TZ", "UTC");
         command
+    }
+
+    /// Runs a command that [`Self::command`] made, and returns what came of it.
+    pub fn finish(&self, mut command: Command, name: &str) -> Run {
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        self.outcome(output, name, &[])
     }
 
     fn run(&self, mut command: Command, name: &str, args: &[&str]) -> Run {

@@ -25,7 +25,7 @@ impl FileCache {
         Self { top }
     }
 
-    fn folder(&self) -> PathBuf {
+    pub(super) fn folder(&self) -> PathBuf {
         self.top.join("blue/cache")
     }
 
@@ -64,6 +64,8 @@ impl Cache for FileCache {
     }
 
     fn clear(&self) -> Result<u64, StoreError> {
+        // First pages of lists, which are small and made again by the next long list.
+        let _ = std::fs::remove_dir_all(self.folder().join("pending"));
         let file = self.file();
         let size = file.metadata().map_or(0, |meta| meta.len());
         match std::fs::remove_file(&file) {

@@ -10,7 +10,7 @@ use std::{
 use crate::store::StoreError;
 
 /// Set for every git that we start, so that hooks it fires know whose doing it is.
-pub(super) const GUARD: &str = "GIT_BLUE_RUNNING";
+pub const GUARD: &str = "GIT_BLUE_RUNNING";
 
 #[derive(Debug)]
 pub(super) struct Git {
@@ -59,6 +59,12 @@ fn command(vars: &BTreeMap<OsString, OsString>) -> Command {
 pub fn git_version(vars: &BTreeMap<OsString, OsString>) -> Option<String> {
     let output = command(vars).arg("--version").output().ok()?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// Returns the first two numbers of what `git --version` says.
+pub fn numbers(said: &str) -> (u32, u32) {
+    let mut numbers = said.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok());
+    (numbers.next().unwrap_or_default(), numbers.next().unwrap_or_default())
 }
 
 /// Returns the value of a key in the system's and the user's configuration.

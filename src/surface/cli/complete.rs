@@ -54,7 +54,6 @@ const KINDS: &[(&str, Kind)] = &[
     ("V2", Kind::Version),
     ("ID", Kind::Notification),
     ("JSON", Kind::Free),
-    ("RFC", Kind::Rfc),
     ("FILE", Kind::File),
     ("PATH", Kind::File),
     ("DIR", Kind::Folder),
@@ -65,6 +64,7 @@ const KINDS: &[(&str, Kind)] = &[
     ("NAME", Kind::Free),
     ("REASON", Kind::Free),
     ("REMOTE", Kind::Free),
+    ("RFC", Kind::Rfc),
     ("TEXT", Kind::Free),
     ("URL", Kind::Free),
 ];

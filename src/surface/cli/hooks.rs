@@ -1,6 +1,6 @@
 //! `git blue hooks …`.
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 
 use super::{
     Verdict,
@@ -16,23 +16,36 @@ use crate::{
 #[derive(Debug, Subcommand)]
 pub enum Command {
     #[command(about = ops::hooks::INSTALL.summary)]
-    Install,
+    Install(Install),
     #[command(about = ops::hooks::UNINSTALL.summary)]
     Uninstall,
     #[command(about = ops::hooks::STATUS.summary)]
     Status,
 }
 
+#[derive(Debug, Args)]
+pub struct Install {
+    /// Also check what is pushed, and stop a push that would break somebody
+    #[arg(long)]
+    pre_push: bool,
+    /// In git's configuration instead of files, where no other program hides them (git 2.54 and newer)
+    #[arg(long)]
+    config_hooks: bool,
+}
+
 impl Command {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         let (answer, wants) = match self {
-            Self::Install => (hooks::install(ctx)?, true),
+            Self::Install(Install { pre_push, config_hooks }) => {
+                (hooks::install(ctx, hooks::Request { pre_push, in_config: config_hooks })?, true)
+            }
             Self::Uninstall => (hooks::uninstall(ctx)?, false),
             Self::Status => (hooks::status(ctx)?, true),
         };
         output.answer(&answer, render)?;
         let works = |hook: &crate::wire::HookState| hook.installed && hook.problem.is_none();
-        Ok(if answer.body.hooks.iter().all(|hook| works(hook) == wants) { Verdict::Yes } else { Verdict::No })
+        let is_as_wanted = |hook: &crate::wire::HookState| works(hook) == wants || (hook.optional && !hook.installed);
+        Ok(if answer.body.hooks.iter().all(is_as_wanted) { Verdict::Yes } else { Verdict::No })
     }
 }
 
@@ -43,12 +56,16 @@ fn render(body: &HooksAnswer, text: &mut Text) {
             (true, true) => look("installed now", Look::Green),
             (true, false) => look("installed", Look::Green),
             (false, true) => plain("taken out"),
+            (false, false) if hook.optional => look("not installed", Look::Dim),
             (false, false) => look("not installed", Look::Yellow),
         };
-        let note = match (&hook.problem, hook.has_other_lines) {
-            (Some(problem), _) => look(problem, Look::Red),
-            (None, true) => look("beside other lines", Look::Dim),
-            (None, false) => plain(""),
+        let note = match (&hook.problem, &hook.note, hook.has_other_lines) {
+            (Some(problem), ..) => look(problem, Look::Red),
+            (None, Some(note), _) if hook.in_file => look(note, Look::Yellow),
+            (None, Some(note), _) => look(note, Look::Dim),
+            (None, None, true) => look("beside other lines", Look::Dim),
+            (None, None, false) if hook.optional && !hook.installed => look("only with --pre-push", Look::Dim),
+            (None, None, false) => plain(""),
         };
         vec![plain(&hook.name), state, note]
     });

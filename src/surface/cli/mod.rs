@@ -12,6 +12,7 @@ mod mcp;
 mod notifications;
 mod output;
 mod pager;
+mod pr;
 mod progress;
 mod realm;
 mod session;
@@ -19,6 +20,7 @@ mod sync;
 pub mod text;
 mod topology;
 mod upkeep;
+mod worktree;
 
 use std::path::PathBuf;
 
@@ -164,11 +166,12 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         let _ = output.write_plainly(&complete::offer(env.without_cache(), words));
         return 0;
     }
-    if let Command::Hook { event, .. } = &cli.command {
-        if let Some(line) = super::hook::run(env, event) {
-            output.say(&line);
+    if let Command::Hook { event, arguments } = &cli.command {
+        let outcome = super::hook::run(env, event, arguments, pushed);
+        for line in &outcome.lines {
+            output.say(line);
         }
-        return 0;
+        return outcome.code;
     }
     let Global { realm, color, no_pager, .. } = cli.global;
     if let Command::Mcp(command) = cli.command {
@@ -201,10 +204,20 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
     }
 }
 
+/// Reads what git tells the pre-push hook, and no more of it than a push can be about.
+fn pushed() -> String {
+    use std::io::Read as _;
+    let mut text = String::new();
+    // What is no text names no commit.
+    let _ = std::io::stdin().lock().take(1 << 20).read_to_string(&mut text);
+    text
+}
+
 /// Returns whether nothing but work goes on until the answer is there: others may wait for their
 /// user, in an editor or at standard input.
 fn takes_time(operation: &ops::Operation) -> bool {
-    !operation.writes || operation.name == ops::gc::OPERATION.name
+    let works = [ops::gc::OPERATION, ops::realm_worktree_remove::OPERATION, ops::realm_pr_create::OPERATION];
+    !operation.writes || works.iter().any(|work| work.name == operation.name)
 }
 
 /// Returns the operation that a command line calls, by its full name or a short one.

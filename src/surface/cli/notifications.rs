@@ -4,15 +4,15 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::{
     Names, Page, Verdict,
-    output::Output,
+    output::{Delivery, Output},
     realm::render_cursor,
     text::{Look, Text, Word, look, plain},
 };
 use crate::{
     error::OpError,
     model::notification::ChangeType,
-    ops::{self, ctx::Ctx, notifications_ack, notifications_list},
-    wire::{Notification, NotificationFilter, NotificationsList, State},
+    ops::{self, ctx::Ctx, notifications_ack, notifications_list, notifications_watch},
+    wire::{Answer, ImportStatus, Notification, NotificationFilter, NotificationsList, State},
 };
 
 #[derive(Debug, Subcommand)]
@@ -21,6 +21,8 @@ pub enum Command {
     List(List),
     #[command(about = ops::notifications_ack::OPERATION.summary)]
     Ack(Ack),
+    #[command(about = ops::notifications_watch::OPERATION.summary)]
+    Watch(Watch),
 }
 
 #[derive(Debug, Args)]
@@ -44,6 +46,13 @@ pub struct Ack {
     all: bool,
 }
 
+#[derive(Debug, Args)]
+pub struct Watch {
+    /// Mark what was shown as seen
+    #[arg(long)]
+    mark: bool,
+}
+
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 enum Filter {
     /// Not told yet
@@ -61,6 +70,11 @@ impl Command {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         match self {
             Self::List(arguments) => arguments.run(ctx, output),
+            Self::Watch(Watch { mark }) => {
+                let request = notifications_watch::Request::by_person(mark);
+                notifications_watch::run(ctx, &request, &mut Listener(output))?;
+                Ok(Verdict::Yes)
+            }
             Self::Ack(arguments) => {
                 let answer = notifications_ack::run(ctx, &notifications_ack::Request::by_person(arguments.ids))?;
                 output.answer(&answer, |body, text| {
@@ -72,6 +86,25 @@ impl Command {
                 Ok(Verdict::Yes)
             }
         }
+    }
+}
+
+/// Whoever reads the output.
+struct Listener<'a, 'b>(&'a mut Output<'b>);
+
+impl notifications_watch::Listener for Listener<'_, '_> {
+    fn tell(&mut self, one: &Notification) -> Result<bool, OpError> {
+        let delivery = self.0.item(&Answer::new(one.clone()), |answer, text| {
+            let one = &answer.body;
+            let time = one.created_at.strftime("%Y-%m-%d %H:%M");
+            let words = [look(time, Look::Dim), phrase(one)].into_iter().chain(consequence(one));
+            text.line(&words.collect::<Vec<_>>());
+        })?;
+        Ok(delivery == Delivery::Done)
+    }
+
+    fn listens(&self) -> bool {
+        !Output::is_closed()
     }
 }
 
@@ -112,13 +145,20 @@ fn render_list(body: &NotificationsList, text: &mut Text) {
 }
 
 /// What changed, as `status` shows it.
-pub fn render(notifications: &[Notification], more: usize, text: &mut Text) {
+pub fn render(notifications: &[Notification], more: usize, imports: &[ImportStatus], text: &mut Text) {
     if notifications.is_empty() {
         return;
     }
     let count = notifications.len() + more;
     text.heading(&format!("{count} {} since you last looked", if count == 1 { "change" } else { "changes" }));
-    let rows = notifications.iter().map(|one| [phrase(one)].into_iter().chain(consequence(one)).collect());
+    let range = |one: &Notification| {
+        let mut imports = imports.iter();
+        let import =
+            imports.find(|import| import.domain == one.domain && Some(&import.contract) == one.contract.as_ref());
+        import.map(|import| import.version_req.to_string())
+    };
+    let meaning = |one: &Notification| of_import(one, range(one).as_deref());
+    let rows = notifications.iter().map(|one| [phrase(one)].into_iter().chain(meaning(one)).collect());
     text.table("  ", &rows.collect::<Vec<Vec<Word>>>());
     if more > 0 {
         text.line(&[plain("  and"), plain(more), plain("more: git blue notifications list --state pending")]);
@@ -148,8 +188,14 @@ fn phrase(one: &Notification) -> Word {
 }
 
 fn consequence(one: &Notification) -> Option<Word> {
+    of_import(one, None)
+}
+
+/// What it means for the import with this range.
+fn of_import(one: &Notification, range: Option<&str>) -> Option<Word> {
+    let range = range.map(|range| format!(" {range}")).unwrap_or_default();
     match one.import_satisfied? {
-        true => Some(look("your import is still satisfied", Look::Green)),
-        false => Some(look("your import is broken", Look::Red)),
+        true => Some(look(format!("your import{range} is still satisfied"), Look::Green)),
+        false => Some(look(format!("your import{range} is broken"), Look::Red)),
     }
 }

@@ -1,6 +1,6 @@
 //! The one writer: answers to standard output, everything else to standard error.
 
-use std::io::{self, Write};
+use std::io::{self, BufRead as _, Read as _, Write};
 
 use serde::Serialize;
 
@@ -135,6 +135,30 @@ impl<'a> Output<'a> {
         self.write(&text.into_string())
     }
 
+    /// Writes one of many: as JSON in one line, or as the text that `render` makes of it.
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    pub fn item<T: Serialize>(&mut self, item: &T, render: impl FnOnce(&T, &mut Text)) -> Result<Delivery, OpError> {
+        if self.json {
+            let line = serde_json::to_string(item);
+            return self
+                .write_plainly(&safe(&line.unwrap_or_else(|error| unreachable!("items have a JSON form: {error}"))));
+        }
+        let mut text = self.text();
+        render(item, &mut text);
+        self.write_plainly(&text.into_string())
+    }
+
+    /// Returns whether nobody reads standard output any more: what only the next write would tell.
+    pub fn is_closed() -> bool {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+        let out = io::stdout();
+        let mut fds = [PollFd::new(&out, PollFlags::empty())];
+        let polled = poll(&mut fds, Some(&Timespec::default()));
+        polled.is_ok_and(|_| fds[0].revents().intersects(PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL))
+    }
+
     /// Writes text as it is, through the pager if there is one.
     ///
     /// # Errors
@@ -169,6 +193,19 @@ impl<'a> Output<'a> {
         self.progress = None;
         // Nobody is left to tell where standard error is closed.
         let _ = writeln!(self.err, "git blue: {}", clean(line)).and_then(|()| self.err.flush());
+    }
+
+    /// Asks a question on standard error. Returns whether the answer is yes; silence is not.
+    ///
+    /// # Errors
+    /// Where no answer can be read.
+    pub fn ask(&mut self, question: &str) -> Result<bool, OpError> {
+        self.progress = None;
+        let _ = write!(self.err, "{} ", clean(question)).and_then(|()| self.err.flush());
+        let mut answer = String::new();
+        let read = io::stdin().lock().take(100).read_line(&mut answer);
+        read.map_err(|error| OpError::cannot("io", format!("cannot read the answer: {error}")))?;
+        Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
     }
 
     /// Says why something failed. Returns the exit code.
@@ -225,8 +262,10 @@ impl<'a> Output<'a> {
 
 /// JSON for people and programs: what a terminal would obey is escaped, which changes no value.
 pub fn json<T: Serialize>(value: &T) -> String {
-    let text =
-        serde_json::to_string_pretty(value).unwrap_or_else(|error| unreachable!("answers have a JSON form: {error}"));
+    safe(&serde_json::to_string_pretty(value).unwrap_or_else(|error| unreachable!("answers have a JSON form: {error}")))
+}
+
+fn safe(text: &str) -> String {
     let mut safe = String::with_capacity(text.len() + 1);
     for c in text.chars() {
         // Between its strings, JSON's only control character is the line end.

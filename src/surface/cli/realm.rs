@@ -5,9 +5,9 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::{
     Names, Page, Verdict, admin, notifications,
     output::{Delivery, Output},
-    session, sync,
+    pr, session, sync,
     text::{Look, Text, Word, look, plain},
-    topology,
+    topology, worktree,
 };
 use crate::{
     error::OpError,
@@ -16,7 +16,8 @@ use crate::{
         name::DomainName,
     },
     ops::{self, borrow, ctx::Ctx, inbox, pending, realm_check, realm_list, realm_log, realm_status},
-    wire::{LogEntry, RealmCheck, RealmList, RealmStatus, Role},
+    surface::hook,
+    wire::{LogEntry, Published, RealmCheck, RealmList, RealmStatus, Role, Unpublished},
 };
 
 #[derive(Debug, Subcommand)]
@@ -35,6 +36,12 @@ pub enum Command {
     Topology(topology::Topology),
     #[command(about = ops::realm_compare::OPERATION.summary)]
     Compare(topology::Compare),
+    /// Worktrees of one RFC in several repositories
+    #[command(subcommand)]
+    Worktree(worktree::Command),
+    /// Pull requests of one RFC in several repositories
+    #[command(subcommand)]
+    Pr(pr::Command),
     /// Setting up: realms, members, domains, contracts, bindings
     #[command(subcommand)]
     Admin(admin::Command),
@@ -54,6 +61,8 @@ impl Command {
             Self::Log(arguments) => arguments.run(ctx, output),
             Self::Topology(arguments) => arguments.run(ctx, output).map(|()| Verdict::Yes),
             Self::Compare(arguments) => arguments.run(ctx, output).map(|()| Verdict::Yes),
+            Self::Worktree(command) => command.run(ctx, output),
+            Self::Pr(command) => command.run(ctx, output),
             Self::Admin(command) => command.run(ctx, output),
         }
     }
@@ -76,7 +85,8 @@ pub struct Status {
 
 impl Status {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        let request = realm_status::Request { page: self.page.request(), ..Default::default() };
+        let page = self.page.request();
+        let request = realm_status::Request { page, catch_up: !self.peek, ..Default::default() };
         let (mut answer, receipt) = realm_status::run(ctx, &request)?;
         if !output.json {
             // A person who wants no sessions would read it every day.
@@ -151,7 +161,35 @@ fn render_status(body: &RealmStatus, text: &mut Text) {
             text.line(&[plain(" "), look(line, Look::Red)]);
         }
     }
-    notifications::render(&body.notifications, body.more_notifications, text);
+    render_published(&body.published, text);
+    if let Some(unpublished) = &body.unpublished {
+        render_unpublished(unpublished, text);
+    }
+    notifications::render(&body.notifications, body.more_notifications, &body.imports, text);
+}
+
+/// What a command published by the way.
+fn render_published(published: &[Published], text: &mut Text) {
+    if !published.is_empty() {
+        let phrases: Vec<_> = published.iter().map(hook::phrase).collect();
+        text.gap();
+        text.line(&[look("published now:", Look::Green), plain(phrases.join(", "))]);
+    }
+}
+
+fn render_unpublished(unpublished: &Unpublished, text: &mut Text) {
+    text.heading("unpublished");
+    let (commit, branch) = (unpublished.commit.short(), &unpublished.branch);
+    let domains = unpublished.domains.join(", ");
+    text.line(&[plain(" "), look(&commit, Look::Commit), plain(format!("of {branch} has news of {domains}"))]);
+    let why = match (&unpublished.problem, unpublished.policy) {
+        (Some(problem), _) => look(format!("publish of {commit} failed: {problem}"), Look::Red),
+        (None, "pushed") => look("published once it is pushed (blue.publish is pushed)", Look::Dim),
+        (None, "ci") => look("published by CI (blue.publish is ci)", Look::Dim),
+        (None, "off") => look("published by hand (blue.publish is off)", Look::Dim),
+        (None, _) => look("published by the next hook, or git blue status without --peek", Look::Dim),
+    };
+    text.line(&[plain(" "), why]);
 }
 
 fn import(import: &crate::wire::ImportStatus) -> Vec<Word> {
@@ -230,11 +268,18 @@ impl Check {
             CheckMode::Importer => Mode::Importer,
         };
         output.json |= self.format == CheckFormat::Json;
-        let request = realm_check::Request { subject, mode, strict: self.strict, ..realm_check::Request::default() };
         let borrowed = match (&self.realm_url, &self.realm_path) {
             (Some(url), _) => Some(borrow::at_url(ctx, url)?),
             (None, Some(path)) => Some(borrow::at_path(ctx, path)?),
             (None, None) => None,
+        };
+        let request = realm_check::Request {
+            subject,
+            mode,
+            strict: self.strict,
+            // What is borrowed is not written to.
+            catch_up: borrowed.is_none(),
+            ..realm_check::Request::default()
         };
         let mut answer = realm_check::run(borrowed.as_ref().map_or(ctx, |borrowed| &borrowed.ctx), &request)?;
         if answer.body.valid && !output.json {
@@ -247,6 +292,7 @@ impl Check {
 }
 
 fn render_check(body: &RealmCheck, text: &mut Text) {
+    render_published(&body.published, text);
     for finding in &body.errors {
         render_finding(finding, look("error:", Look::Red), text);
     }

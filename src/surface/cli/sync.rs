@@ -45,7 +45,7 @@ fn render(body: &RealmSync, text: &mut Text) {
         text.table("  ", &rows);
     }
     if !body.notifications.is_empty() {
-        notifications::render(&body.notifications, 0, text);
+        notifications::render(&body.notifications, 0, &[], text);
     }
 }
 

@@ -112,7 +112,7 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         operation: &ops::contract_list::OPERATION,
-        about: "The contracts of the realm or of one domain, in pages. Call it where realm_status says there are more.",
+        about: "Contracts of the realm or of one domain, in pages. Call it where realm_status says there are more.",
         parameters: &[Parameter::optional("domain", Kind::Text, "only this domain"), LIMIT, CURSOR],
         tells: true,
         lists: &[],
@@ -133,8 +133,7 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         operation: &ops::contract_diff::OPERATION,
-        about: "What changed between two versions of a contract, field by field. Call it after a notification, \
-                before adapting code.",
+        about: "What changed between two versions of a contract, field by field. Call it before adapting code.",
         parameters: &[
             DOMAIN,
             CONTRACT,
@@ -164,7 +163,7 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         operation: &ops::realm_topology::OPERATION,
-        about: "Who provides what to whom: contracts with their exporters and importers, per domain.",
+        about: "Who provides what to whom: contracts, exporters, importers, per domain.",
         parameters: &[Parameter::optional("domain", Kind::Text, "only this domain"), LIMIT, CURSOR],
         tells: true,
         lists: TOPOLOGY_LISTS,
@@ -261,7 +260,8 @@ impl Call<'_> {
 
 fn realm_status(call: &Call<'_>) -> Result<Body, OpError> {
     call.paged(20, |page| {
-        let (answer, _) = ops::realm_status::run(call.ctx, &ops::realm_status::Request { reader: None, page })?;
+        let (answer, _) =
+            ops::realm_status::run(call.ctx, &ops::realm_status::Request { reader: None, page, catch_up: false })?;
         Ok(Body::of(&answer))
     })
 }

@@ -1,8 +1,9 @@
-//! The user's own repositories, read and never written: HEAD, trees, configuration, history.
+//! The user's own repositories, read and, but for hooks in their configuration, never written: HEAD, trees, configuration, history.
 //! Ordinary, bare, linked worktree, detached, SHA-256, and reftable through git itself.
 
 mod head;
 mod history;
+mod upstream;
 
 use std::{
     collections::BTreeMap,
@@ -115,6 +116,28 @@ impl CodeRepo {
         self.git.line(&["rev-parse", "--path-format=absolute", "--git-path", "hooks"]).map(PathBuf::from)
     }
 
+    /// Returns the folder where git looks for hooks unless `core.hooksPath` says otherwise.
+    pub fn usual_hooks_folder(&self) -> PathBuf {
+        absolute(self.repo.current_dir(), self.repo.common_dir()).join("hooks")
+    }
+
+    /// Sets a key in the repository's own configuration: the one thing that is written in a
+    /// repository of the user's, and only where he asked for hooks there.
+    ///
+    /// # Errors
+    /// Where git cannot write it.
+    pub fn set_config(&self, key: &str, value: &str) -> Result<(), StoreError> {
+        self.git.text(&["config", "--local", "--replace-all", key, value]).map(drop)
+    }
+
+    /// Takes a section out of the repository's own configuration.
+    ///
+    /// # Errors
+    /// Where git cannot write it.
+    pub fn remove_config_section(&self, section: &str) -> Result<(), StoreError> {
+        self.git.text(&["config", "--local", "--remove-section", section]).map(drop)
+    }
+
     /// Returns the value of a configuration key, from every file that git would read.
     pub fn config(&self, key: &str) -> Option<String> {
         self.repo.config_snapshot().string(key).and_then(|value| value.to_str().ok().map(str::to_owned))
@@ -168,7 +191,14 @@ fn options(place: &Place) -> gix::open::Options {
         ssh_prefix: Deny,
     };
     options.permissions.config.env = !place.in_hook;
-    options.lossy_config(true)
+    let options = options.lossy_config(true);
+    // gix reads GIT_WORK_TREE and its like of the process itself, as if they were configuration. A
+    // hook leaves them aside: git set them for its own call.
+    if place.in_hook { options.filter_config_section(is_not_leaked) } else { options }
+}
+
+fn is_not_leaked(section: &gix::config::file::Metadata) -> bool {
+    section.source != gix::config::Source::EnvOverride && gix::config::section::is_trusted(section)
 }
 
 fn absolute(cwd: &Path, path: &Path) -> PathBuf {

@@ -1,0 +1,135 @@
+//! When changes came to this machine: what the age of a notification counts from. A change that is
+//! made here comes as it is made. For others, `refs/blue/local/arrivals/<domain>` holds the domain's
+//! tree as this machine knew it last (`known`), and what came since then by other hands
+//! (`arrived.json`). Nothing but the age depends on it.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::inbox;
+use crate::{
+    error::OpError,
+    model::{name::DomainName, oid::Oid},
+    store::{Edit, EntryKind, Store, StoreError, StoreRef, TreePath, codec, layout, read, write::write},
+};
+
+/// Most single arrivals that are kept. Where more come at once, all that is older comes then.
+const MOST: usize = 1_000;
+
+/// What this machine knows of a domain's arrivals.
+#[derive(Debug, Clone, Default)]
+pub struct Arrivals {
+    /// The domain's tree as it was known last.
+    pub known: Option<Oid>,
+    arrived: Arrived,
+}
+
+/// `arrived.json`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+struct Arrived {
+    /// What is older than this came at this moment.
+    since: Option<Timestamp>,
+    /// What came later, each with its moment.
+    paths: Vec<Came>,
+}
+
+/// One path that came by other hands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Came {
+    /// The path in the domain's tree.
+    pub path: String,
+    /// What it holds; none where it was taken away.
+    pub blob: Option<Oid>,
+    /// When it came.
+    pub at: Timestamp,
+}
+
+/// Paths of a domain's tree, each with what it holds; none where it was taken away.
+pub type Paths = Vec<(TreePath, Option<Oid>)>;
+
+/// What was seen of a domain for the first time.
+#[derive(Debug, Clone)]
+pub struct Sighting {
+    /// The domain.
+    pub domain: DomainName,
+    /// Its tree.
+    pub tree: Oid,
+    /// What came since it was seen last; none where it was never seen, and all of it came now.
+    pub paths: Option<Paths>,
+}
+
+impl Arrivals {
+    /// Returns what is known of a domain. What cannot be read is not known.
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub fn of(store: &dyn Store, domain: &DomainName) -> Result<Self, OpError> {
+        let name = StoreRef::Arrivals(domain.clone());
+        let Some(tip) = store.tip(&name)? else {
+            return Ok(Self::default());
+        };
+        let read = || -> Result<Self, StoreError> {
+            let tree = store.commit(&tip)?.tree;
+            let known = read::lookup(store, &tree, layout::known().as_str())?.map(|entry| entry.id);
+            let arrived = read::file(store, &name, &tree, &layout::arrived())?.unwrap_or_default();
+            Ok(Self { known, arrived })
+        };
+        match read() {
+            Err(error) if error.is_damage() => Ok(Self::default()),
+            result => Ok(result?),
+        }
+    }
+
+    /// Returns when what a path holds came here, if it came before now: what was made at
+    /// `created_at` and is not recorded was made here.
+    pub fn when(&self, path: &TreePath, blob: Option<Oid>, created_at: Timestamp) -> Timestamp {
+        let mut paths = self.arrived.paths.iter().rev();
+        match paths.find(|came| came.path == path.as_str() && came.blob == blob) {
+            Some(came) => came.at,
+            None => self.arrived.since.map_or(created_at, |since| since.max(created_at)),
+        }
+    }
+}
+
+/// Records what was seen for the first time. It is a note for later: where it cannot be written, the
+/// same is found again.
+pub fn record(store: &dyn Store, sightings: &[Sighting], now: &jiff::Zoned) {
+    for sighting in sightings {
+        let _ = see(store, sighting, now);
+    }
+}
+
+fn see(store: &dyn Store, sighting: &Sighting, now: &jiff::Zoned) -> Result<(), OpError> {
+    let at = now.timestamp();
+    write(store, &StoreRef::Arrivals(sighting.domain.clone()), |_| {
+        let mut arrived = Arrivals::of(store, &sighting.domain)?.arrived;
+        match &sighting.paths {
+            Some(paths) => {
+                arrived.paths.retain(|came| !inbox::is_forgotten(came.at, at));
+                let came = |(path, blob): &(TreePath, Option<Oid>)| Came { path: path.to_string(), blob: *blob, at };
+                arrived.paths.extend(paths.iter().map(came));
+            }
+            None => arrived = Arrived { since: Some(at), paths: Vec::new() },
+        }
+        if arrived.paths.len() > MOST {
+            arrived = Arrived { since: Some(at), paths: Vec::new() };
+        }
+        let edits = vec![
+            (layout::known(), Edit::Link(EntryKind::Tree, sighting.tree)),
+            (layout::arrived(), Edit::Put(codec::encode(&arrived))),
+        ];
+        Ok::<_, OpError>(Some(inbox::local_change(edits, now)))
+    })?;
+    Ok(())
+}
+
+/// Notes that a change was made here, to a domain whose tree was `before`. If all of that was known,
+/// so is what it is now; else somebody finds out when looking.
+pub fn made_here(store: &dyn Store, domain: &DomainName, before: Option<Oid>, after: Oid, now: &jiff::Zoned) {
+    let name = StoreRef::Arrivals(domain.clone());
+    let _ = write(store, &name, |_| {
+        let known = Arrivals::of(store, domain)?.known;
+        let edits = vec![(layout::known(), Edit::Link(EntryKind::Tree, after))];
+        Ok::<_, OpError>((known == before).then(|| inbox::local_change(edits, now)))
+    });
+}

@@ -1,0 +1,160 @@
+//! Our block within the text of a hook: at the top, between two marks, with every line of the
+//! user's kept as it is.
+
+use std::path::Path;
+
+/// What a file that we make starts with.
+pub const SHEBANG: &str = "#!/bin/sh\n";
+/// Marks the start of our block. The longer one marks a file that we made.
+const BEGIN: &str = "# >>> git blue >>>";
+const BEGIN_OWN: &str = "# >>> git blue >>> (made this file)";
+/// Marks a block above which we had to end the user's only line.
+const BEGIN_LINE: &str = "# >>> git blue >>> (ended the line above)";
+const END: &str = "# <<< git blue <<<";
+
+/// What a block is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Block<'a> {
+    /// The shell lines, with `@EXE@` and `@EVENT@` in them.
+    pub shim: &'a str,
+    /// The hook, as git names it.
+    pub event: &'a str,
+    /// The binary.
+    pub exe: &'a Path,
+}
+
+impl Block<'_> {
+    /// Returns the path of the binary as it may stand within double quotes of a shell.
+    ///
+    /// # Errors
+    /// Where the shell would read it otherwise.
+    pub fn quotable(exe: &Path) -> Result<String, String> {
+        let exe = exe.display().to_string();
+        if exe.contains(['"', '$', '`', '\\', '\n']) {
+            return Err(format!("the path {exe} of git-blue cannot be written into a shell script"));
+        }
+        Ok(exe)
+    }
+
+    fn text(&self, begin: &str) -> Result<String, String> {
+        let exe = Self::quotable(self.exe)?;
+        Ok(format!("{begin}\n{}{END}\n", self.shim.replace("@EXE@", &exe).replace("@EVENT@", self.event)))
+    }
+}
+
+/// Returns the file with our block below its first line, or why that would break it.
+///
+/// # Errors
+/// What stands in the way, for people.
+pub fn with(before: Option<&str>, block: Block<'_>) -> Result<String, String> {
+    let Some(before) = before else {
+        return Ok(format!("{SHEBANG}{}", block.text(BEGIN_OWN)?));
+    };
+    if let Some((start, end)) = place(before) {
+        let old = &before[start..end];
+        let begin = [BEGIN_OWN, BEGIN_LINE].into_iter().find(|begin| old.trim_start().starts_with(begin));
+        let newline = if old.starts_with('\n') { "\n" } else { "" };
+        let text = block.text(begin.unwrap_or(BEGIN))?;
+        return Ok(format!("{}{newline}{text}{}", &before[..start], &before[end..]));
+    }
+    let first = before.split_inclusive('\n').next().unwrap_or_default();
+    let shell = first.starts_with("#!") && first.trim_end().split(['/', ' ']).any(is_shell);
+    if !first.starts_with("#!") {
+        return Ok(format!("{}{before}", block.text(BEGIN)?));
+    }
+    if !shell {
+        let call = format!("{} hook {}", block.exe.display(), block.event);
+        return Err(format!(
+            "the hook starts with {:?}, which is no shell; call this from it: {call}",
+            first.trim_end()
+        ));
+    }
+    // A first line that does not end would swallow our block.
+    if !first.ends_with('\n') {
+        return Ok(format!("{first}\n{}", block.text(BEGIN_LINE)?));
+    }
+    Ok(format!("{first}{}{}", block.text(BEGIN)?, &before[first.len()..]))
+}
+
+fn is_shell(word: &str) -> bool {
+    matches!(word, "sh" | "bash" | "dash" | "zsh" | "ksh" | "busybox")
+}
+
+/// What a hook is without our block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Without {
+    /// It has none.
+    Unchanged,
+    /// The user's own lines.
+    Text(String),
+    /// Nothing: we made the file.
+    Nothing,
+}
+
+/// Returns the file without our block.
+pub fn without(text: &str) -> Without {
+    let Some((start, end)) = place(text) else {
+        return Without::Unchanged;
+    };
+    let rest = [&text[..start], &text[end..]].concat();
+    let was_ours = text[start..end].starts_with(BEGIN_OWN);
+    if was_ours && rest == SHEBANG { Without::Nothing } else { Without::Text(rest) }
+}
+
+/// Returns where our block is: from its first to behind its last line, with a line end of ours
+/// before it.
+pub fn place(text: &str) -> Option<(usize, usize)> {
+    let start = text.find(BEGIN)?;
+    let own_line_end = text[start..].starts_with(BEGIN_LINE) && text[..start].ends_with('\n');
+    let (from, start) = (start, start - usize::from(own_line_end));
+    let end = from + text[from..].find(END)? + END.len();
+    let end = if text[end..].starts_with('\n') { end + 1 } else { end };
+    Some((start, end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(exe: &str) -> Block<'_> {
+        Block { shim: "\"@EXE@\" hook @EVENT@\n", event: "post-merge", exe: Path::new(exe) }
+    }
+
+    fn installed(before: Option<&str>) -> String {
+        with(before, of("/bin/git-blue")).unwrap()
+    }
+
+    #[test]
+    fn every_line_of_the_users_stays_and_ours_come_first() {
+        for before in
+            ["#!/bin/sh\necho mine\nexec other\n", "#!/usr/bin/env bash\n", "#!/bin/sh", "echo no shebang", ""]
+        {
+            let after = installed(Some(before));
+            let (start, end) = place(&after).unwrap();
+            assert_eq!([&after[..start], &after[end..]].concat(), before);
+            assert_eq!(without(&after), Without::Text(before.to_owned()));
+            assert!(!after[..start].contains("echo"), "{after}");
+            assert_eq!(installed(Some(&after)), after, "installing twice changes nothing");
+        }
+        assert_eq!(without("echo mine"), Without::Unchanged);
+        assert_eq!(without(&installed(None)), Without::Nothing);
+        // Somebody added lines to the file that we made.
+        let added = installed(None) + "echo mine\n";
+        assert_eq!(without(&added), Without::Text("#!/bin/sh\necho mine\n".to_owned()));
+    }
+
+    #[test]
+    fn a_hook_in_another_language_is_left_alone() {
+        let refused = with(Some("#!/usr/bin/python3\n"), of("/bin/git-blue")).unwrap_err();
+        assert!(refused.contains("no shell") && refused.ends_with("/bin/git-blue hook post-merge"), "{refused}");
+        assert!(with(None, of("/bin/$(rm)/git-blue")).unwrap_err().contains("shell script"));
+    }
+
+    #[test]
+    fn a_newer_binary_replaces_its_own_block_alone() {
+        let before = installed(Some("#!/bin/sh\necho mine\n"));
+        let after = with(Some(&before), of("/opt/git-blue")).unwrap();
+        assert!(after.contains("/opt/git-blue") && !after.contains("/bin/git-blue"), "{after}");
+        assert!(after.ends_with("echo mine\n"));
+    }
+}

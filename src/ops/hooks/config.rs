@@ -1,0 +1,69 @@
+//! Hooks in git's configuration, which git 2.54 and newer run beside the files: one section a hook.
+//! git ignores `core.hooksPath` for them, so that no other program hides them.
+
+use super::block::Block;
+use crate::{
+    error::OpError,
+    ops::ctx::Ctx,
+    store::git::{self, code::CodeRepo},
+};
+
+/// The first git that runs them.
+const SINCE: (u32, u32) = (2, 54);
+
+/// Refuses where git would not run them.
+///
+/// # Errors
+/// With the version that it is.
+pub fn require(ctx: &Ctx) -> Result<(), OpError> {
+    let said = git::git_version(ctx.env.vars()).unwrap_or_else(|| "no git at all".into());
+    if git::numbers(&said) >= SINCE {
+        return Ok(());
+    }
+    let (major, minor) = SINCE;
+    let message = format!("{said} runs no hooks from its configuration; git {major}.{minor} and newer do");
+    Err(OpError::cannot("old-git", message).next("git blue hooks install: put them into files"))
+}
+
+fn section(event: &str) -> String {
+    format!("hook.git-blue-{event}")
+}
+
+/// Returns whether the hook is in the repository's own configuration.
+pub fn is_installed(code: &CodeRepo, event: &str) -> bool {
+    code.config(&format!("{}.event", section(event))).is_some()
+}
+
+/// Writes the hook. The command first: git complains of an event that has none.
+///
+/// # Errors
+/// Where the configuration cannot be written.
+pub fn install(code: &CodeRepo, block: Block<'_>, may_fail: bool) -> Result<bool, OpError> {
+    let exe = Block::quotable(block.exe).map_err(|problem| OpError::no("unquotable", problem))?;
+    let event = block.event;
+    let or = if may_fail { "[ $? -ne 1 ]" } else { ":" };
+    // git puts the hook's arguments behind the command.
+    let command = format!(r#"f() {{ [ ! -x "{exe}" ] || "{exe}" hook {event} "$@" || {or}; }}; f"#);
+    let section = section(event);
+    let keys = [(format!("{section}.command"), command), (format!("{section}.event"), event.to_owned())];
+    let mut changed = false;
+    for (key, value) in keys {
+        if code.config(&key).as_deref() != Some(&*value) {
+            code.set_config(&key, &value)?;
+            changed = true;
+        }
+    }
+    Ok(changed)
+}
+
+/// Takes the hook out again. Returns whether it was there.
+///
+/// # Errors
+/// Where the configuration cannot be written.
+pub fn uninstall(code: &CodeRepo, event: &str) -> Result<bool, OpError> {
+    if !is_installed(code, event) {
+        return Ok(false);
+    }
+    code.remove_config_section(&section(event))?;
+    Ok(true)
+}

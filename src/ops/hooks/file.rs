@@ -1,0 +1,61 @@
+//! Hook files on disk.
+
+use std::{
+    io::{ErrorKind, Write as _},
+    os::unix::fs::PermissionsExt as _,
+    path::Path,
+};
+
+use super::block::{self, Without};
+use crate::error::OpError;
+
+/// Returns the text of a hook, or `None` where there is none.
+///
+/// # Errors
+/// Where it cannot be read, or is no text.
+pub fn read(path: &Path) -> Result<Option<String>, OpError> {
+    match std::fs::read(path) {
+        Ok(bytes) => String::from_utf8(bytes)
+            .map(Some)
+            .map_err(|_| OpError::no("hook-not-text", format!("{} is not text; it was left alone", path.display()))),
+        // Hooks are switched off by a `core.hooksPath` that is no folder.
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        Err(error) => Err(OpError::io("read", path)(error)),
+    }
+}
+
+/// Replaces the file at once, keeping who may run it.
+///
+/// # Errors
+/// Where it cannot be written.
+pub fn write(path: &Path, text: &str) -> Result<(), OpError> {
+    // A hook may be a link into a folder of dotfiles: the file it leads to is the one to change.
+    let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let failed = |error| OpError::io("write", path)(error);
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    let mode = path.metadata().map_or(0o755, |meta| meta.permissions().mode());
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)?;
+    file.as_file().set_permissions(std::fs::Permissions::from_mode(mode)).map_err(failed)?;
+    file.persist(path).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+/// Takes our block out of a file. Returns whether there was one.
+///
+/// # Errors
+/// Where the file cannot be read or written.
+pub fn clean(path: &Path) -> Result<bool, OpError> {
+    match read(path)?.as_deref().map(block::without) {
+        None | Some(Without::Unchanged) => return Ok(false),
+        Some(Without::Text(text)) => write(path, &text)?,
+        Some(Without::Nothing) => std::fs::remove_file(path).map_err(OpError::io("remove", path))?,
+    }
+    Ok(true)
+}
+
+/// Returns whether git would run the file.
+pub fn is_executable(path: &Path) -> bool {
+    path.metadata().is_ok_and(|meta| meta.permissions().mode() & 0o111 != 0)
+}

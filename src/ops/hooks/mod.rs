@@ -1,0 +1,260 @@
+//! `hooks_install`, `hooks_uninstall`, `hooks_status`: our block at the top of the user's hooks.
+//! Every line of the user's stays, and uninstalling leaves the file byte for byte as it was.
+
+mod block;
+mod config;
+mod file;
+mod manager;
+
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
+
+use self::{block::Block, manager::Manager};
+use super::{Operation, ctx::Ctx};
+use crate::{
+    error::OpError,
+    store::git::code::CodeRepo,
+    wire::{Answer, HookState, HooksAnswer},
+};
+
+/// The table's entry for installing.
+pub const INSTALL: Operation = Operation::write::<HooksAnswer>(
+    "hooks_install",
+    &["hooks", "install"],
+    "Publish by itself when something is committed",
+);
+/// The table's entry for uninstalling.
+pub const UNINSTALL: Operation = Operation::write::<HooksAnswer>(
+    "hooks_uninstall",
+    &["hooks", "uninstall"],
+    "Take our lines out of the hooks again",
+);
+/// The table's entry for looking.
+pub const STATUS: Operation =
+    Operation::read::<HooksAnswer>("hooks_status", &["hooks", "status"], "Show which hooks are in place");
+
+/// A hook that git blue knows.
+struct Hook {
+    event: &'static str,
+    shim: &'static str,
+    /// Only where it is asked for: it may stop what the user does.
+    optional: bool,
+}
+
+const PUBLISH: &str = include_str!("../../../hooks/publish.sh");
+const CHECK: &str = include_str!("../../../hooks/check.sh");
+
+const fn publishing(event: &'static str) -> Hook {
+    Hook { event, shim: PUBLISH, optional: false }
+}
+
+/// Which of them git runs differs by command; what is published is decided from the refs.
+const HOOKS: [Hook; 6] = [
+    publishing("post-commit"),
+    publishing("post-merge"),
+    publishing("post-checkout"),
+    publishing("post-rewrite"),
+    publishing("post-applypatch"),
+    Hook { event: PRE_PUSH, shim: CHECK, optional: true },
+];
+
+/// The hook that may stop a push.
+pub const PRE_PUSH: &str = "pre-push";
+
+/// Returns whether git calls us by this name to tell that refs may have moved.
+pub fn is_publishing(event: &str) -> bool {
+    HOOKS.iter().any(|hook| hook.event == event && !hook.optional)
+}
+
+/// What is asked of installing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Request {
+    /// Also the pre-push hook, which checks what is pushed.
+    pub pre_push: bool,
+    /// In git's configuration instead of files.
+    pub in_config: bool,
+}
+
+/// Where the hooks of a repository are.
+struct Place<'a> {
+    code: &'a CodeRepo,
+    /// Where git looks for them.
+    folder: PathBuf,
+    /// Where they are unless `core.hooksPath` says otherwise.
+    usual: PathBuf,
+    /// The root of the work tree, where managers have their configuration.
+    top: PathBuf,
+}
+
+impl<'a> Place<'a> {
+    fn of(ctx: &'a Ctx) -> Result<Self, OpError> {
+        let code = ctx.code()?;
+        let top = code.workdir().unwrap_or_else(|| code.git_dir().to_owned());
+        Ok(Self { code, folder: code.hooks_folder()?, usual: code.usual_hooks_folder(), top })
+    }
+}
+
+/// Installs every hook.
+///
+/// # Errors
+/// Where a hook cannot be written, or git is too old for what was asked.
+pub fn install(ctx: &Ctx, request: Request) -> Result<Answer<HooksAnswer>, OpError> {
+    if request.in_config {
+        config::require(ctx)?;
+    }
+    let place = Place::of(ctx)?;
+    let mut refused = Vec::new();
+    let mut hooks = Vec::new();
+    // Several hooks may be links to one file that tells them apart by name: one block is enough.
+    let mut done = BTreeSet::new();
+    for hook in &HOOKS {
+        let block = Block { shim: hook.shim, event: hook.event, exe: ctx.env.exe() };
+        let mut changed = false;
+        if !hook.optional || request.pre_push {
+            if request.in_config {
+                changed = config::install(place.code, block, hook.optional)?;
+            } else if !runs_elsewhere(&state(&place, hook)?) {
+                let path = place.folder.join(hook.event);
+                let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+                if done.insert(real) {
+                    match install_file(&path, block) {
+                        Ok(Ok(written)) => changed = written,
+                        Ok(Err(why)) => refused.push(why),
+                        Err(error) => return Err(error),
+                    }
+                }
+            }
+        }
+        let mut state = state(&place, hook)?;
+        state.installed |= request.in_config && (!hook.optional || request.pre_push);
+        hooks.push(HookState { changed, ..state });
+    }
+    refused.dedup();
+    let answer = Answer::new(HooksAnswer { folder: place.folder.display().to_string(), hooks });
+    let threats: Vec<_> = threats(&place, &answer.body.hooks).into_iter().map(|(_, step)| step).collect();
+    Ok(refused.into_iter().chain(threats).fold(answer, Answer::next))
+}
+
+/// Writes the block. Returns whether that changed the file, or why it would break it.
+fn install_file(path: &Path, block: Block<'_>) -> Result<Result<bool, String>, OpError> {
+    let before = file::read(path)?;
+    match block::with(before.as_deref(), block) {
+        Ok(after) if Some(&after) == before.as_ref() => Ok(Ok(false)),
+        Ok(after) => file::write(path, &after).map(|()| Ok(true)),
+        Err(why) => Ok(Err(why)),
+    }
+}
+
+/// Takes our block out of every hook, also where another program moved it.
+///
+/// # Errors
+/// Where a hook cannot be read or written.
+pub fn uninstall(ctx: &Ctx) -> Result<Answer<HooksAnswer>, OpError> {
+    let place = Place::of(ctx)?;
+    let mut hooks = Vec::new();
+    for hook in &HOOKS {
+        let mut changed = false;
+        for folder in BTreeSet::from([&place.folder, &place.usual]) {
+            for suffix in ["", MOVED_BY_PRE_COMMIT, MOVED_BY_LEFTHOOK] {
+                changed |= file::clean(&folder.join(format!("{}{suffix}", hook.event)))?;
+            }
+        }
+        let in_config = config::uninstall(place.code, hook.event)?;
+        let mut state = state(&place, hook)?;
+        // What git reads of its configuration is as it was when this program started.
+        state.installed &= !in_config;
+        hooks.push(HookState { changed: changed || in_config, ..state });
+    }
+    Ok(Answer::new(HooksAnswer { folder: place.folder.display().to_string(), hooks }))
+}
+
+/// Tells how the hooks are.
+///
+/// # Errors
+/// Where a hook cannot be read.
+pub fn status(ctx: &Ctx) -> Result<Answer<HooksAnswer>, OpError> {
+    let place = Place::of(ctx)?;
+    let hooks: Vec<_> = HOOKS.iter().map(|hook| state(&place, hook)).collect::<Result<_, _>>()?;
+    let mut steps = Vec::new();
+    if hooks.iter().any(|hook| !hook.installed && !hook.optional) {
+        steps.push("git blue hooks install".to_owned());
+    }
+    // Other lines in it may be switched off on purpose, so installing does not do this.
+    let switched_off = hooks.iter().filter(|hook| hook.installed && hook.problem.is_some());
+    steps.extend(switched_off.map(|hook| format!("chmod +x {}", hook.file)));
+    steps.extend(threats(&place, &hooks).into_iter().map(|(_, step)| step));
+    let answer = Answer::new(HooksAnswer { folder: place.folder.display().to_string(), hooks });
+    Ok(steps.into_iter().fold(answer, Answer::next))
+}
+
+/// Returns what other programs will do to our blocks, and what helps, each once.
+fn threats(place: &Place<'_>, hooks: &[HookState]) -> Vec<(String, String)> {
+    let in_files = hooks.iter().filter(|hook| hook.installed && hook.note.is_some());
+    let managers = in_files.filter_map(|hook| {
+        let text = file::read(Path::new(&hook.file)).ok().flatten();
+        Manager::of(&place.folder, text.as_deref())?.threat(&place.top)
+    });
+    let mut found: Vec<_> = managers.map(|(what, step)| (what.to_owned(), step.to_owned())).collect();
+    found.dedup();
+    found
+}
+
+/// Where pre-commit moves the hooks that were there; it runs them.
+const MOVED_BY_PRE_COMMIT: &str = ".legacy";
+/// Where lefthook moves the hooks that were there; it does not run them.
+const MOVED_BY_LEFTHOOK: &str = ".old";
+
+/// Whether something else than our block in the hook's own file runs us: another one would run us
+/// twice.
+fn runs_elsewhere(hook: &HookState) -> bool {
+    hook.installed && !hook.in_file
+}
+
+fn state(place: &Place<'_>, hook: &Hook) -> Result<HookState, OpError> {
+    let path = place.folder.join(hook.event);
+    let text = file::read(&path)?;
+    let found = text.as_deref().and_then(block::place);
+    let others = match (&text, found) {
+        (Some(text), Some((start, end))) => [&text[..start], &text[end..]].concat(),
+        (Some(text), None) => text.clone(),
+        (None, _) => String::new(),
+    };
+    let manager = Manager::of(&place.folder, text.as_deref());
+    let mut state = HookState {
+        name: hook.event.to_owned(),
+        file: path.display().to_string(),
+        installed: found.is_some(),
+        in_file: found.is_some(),
+        optional: hook.optional,
+        has_other_lines: others.lines().any(|line| !line.trim().is_empty() && !line.starts_with("#!")),
+        changed: false,
+        problem: None,
+        note: None,
+    };
+    let has_block = |path: &Path| file::read(path).ok().flatten().is_some_and(|text| block::place(&text).is_some());
+    let beside = |suffix: &str| place.folder.join(format!("{}{suffix}", hook.event));
+    let usual = place.usual.join(hook.event);
+    if state.installed {
+        if !file::is_executable(&path) {
+            state.problem = Some("git does not run it: it is not executable".into());
+        }
+        state.note = manager.and_then(|manager| manager.threat(&place.top)).map(|(what, _)| what.to_owned());
+    } else if config::is_installed(place.code, hook.event) {
+        state.installed = true;
+        state.note = Some("in git's configuration".into());
+    } else if let Some(manager) = manager.filter(|manager| manager.runs_us(&place.top, hook.event)) {
+        state.installed = true;
+        state.note = Some(format!("{} runs it", manager.name()));
+    } else if manager == Some(Manager::PreCommit) && has_block(&beside(MOVED_BY_PRE_COMMIT)) {
+        state.installed = true;
+        state.note = Some(format!("pre-commit runs {}{MOVED_BY_PRE_COMMIT}", hook.event));
+    } else if has_block(&beside(MOVED_BY_LEFTHOOK)) {
+        state.problem = Some(format!("moved to {}{MOVED_BY_LEFTHOOK}, which nobody runs", hook.event));
+    } else if place.usual != place.folder && has_block(&usual) {
+        let switched = "git does not run our block in";
+        state.problem = Some(format!("{switched} {}: core.hooksPath leads elsewhere", usual.display()));
+    }
+    Ok(state)
+}

@@ -1,0 +1,382 @@
+//! Whatever is wrong with the realm, the machine or the user's hooks: the commit is made, in the
+//! usual time, and at most one line is said.
+
+use std::{
+    fs::File,
+    os::unix::fs::PermissionsExt as _,
+    path::Path,
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use crate::world::{CONTRACT_FILE, DOMAIN_REF, Run, World, contract};
+
+const HOOK: &str = "fungal/.git/hooks/post-commit";
+
+/// Far more than a commit takes, and far less than a lock is waited for elsewhere.
+const USUAL: Duration = Duration::from_secs(5);
+
+/// Commits a version with a command that the test prepares.
+fn commit(world: &World, version: &str, prepare: impl FnOnce(&mut Command)) -> Run {
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract(version));
+    let mut command = world.command("git", &world.path("fungal"));
+    command.args(["commit", "--quiet", "-a", "-m", version]);
+    prepare(&mut command);
+    let start = Instant::now();
+    let run = world.finish(command, "git commit").exits(0);
+    assert!(start.elapsed() < USUAL, "it took {:?}: {run}", start.elapsed());
+    assert!(run.all().lines().count() <= 1, "{run}");
+    assert_eq!(world.line(&world.path("fungal"), &["log", "-1", "--format=%s"]), version);
+    run
+}
+
+fn wait_for(what: &str, is_there: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !is_there() {
+        assert!(start.elapsed() < Duration::from_secs(20), "{what} did not happen");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_locked_realm_is_published_to_once_it_is_free() {
+    let world = World::pair();
+    let lock = File::open(world.store().join("blue/locks/s3-access")).unwrap();
+    lock.lock().unwrap();
+    // Somebody's pipe is open as another descriptor too: the child that stays must not keep it.
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
+    let mut command = world.command("sh", &world.path("fungal"));
+    command.args(["-c", "exec 5>&1; git commit --quiet -a -m 'Paths 1.1.0'"]);
+    let start = Instant::now();
+    let run = world.finish(command, "git commit").exits(0);
+    assert!(start.elapsed() < USUAL, "{run}");
+    assert!(run.stderr.starts_with("git blue: the realm is busy; "), "{run}");
+    assert_eq!(run.all().lines().count(), 1, "{run}");
+    let next = commit(&world, "1.2.0", |_| {});
+    assert!(next.stderr.contains("as soon as it is free"), "{next}");
+    assert_eq!(world.version(), "1.0.0");
+    drop(lock);
+    wait_for("publishing", || world.version() == "1.2.0");
+    let log = world.path("home/blue/log/publish.log");
+    let entries = || std::fs::read_to_string(&log).unwrap_or_default().matches("\"failed\":null").count();
+    wait_for("the log", || entries() == 2);
+    assert_eq!(log.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(world.git(&world.store(), &["fsck", "--strict", "--no-dangling"]).stdout, "");
+    let status = world.json(&world.path("fungal"), &["status"]);
+    assert_eq!(status["unpublished"], serde_json::Value::Null);
+    assert_eq!(world.json(&world.path("access"), &["status"])["notifications"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn what_could_not_be_published_is_in_the_next_status() {
+    let world = World::solo();
+    let lock = File::open(world.store().join("blue/locks/s3-access")).unwrap();
+    lock.lock().unwrap();
+    commit(&world, "1.1.0", |command| {
+        command.env("GIT_BLUE_LOCK_TIMEOUT_MS", "100");
+    });
+    let log = world.path("home/blue/log/publish.log");
+    wait_for("the log", || std::fs::read_to_string(&log).unwrap_or_default().contains("is locked by process"));
+    drop(lock);
+    let provider = world.path("fungal");
+    let peek = world.ok(&provider, &["status", "--peek"]);
+    let short = world.line(&provider, &["rev-parse", "--short=10", "HEAD"]);
+    assert!(peek.stdout.contains(&format!("publish of {short} failed: ")), "{peek}");
+    assert!(peek.stdout.contains("\n  git blue contract publish\n"), "{peek}");
+    assert_eq!(world.version(), "1.0.0", "to peek publishes nothing");
+    let status = world.ok(&provider, &["status"]);
+    assert!(status.stdout.contains("published now: s3-access/s3-permissions 1.0.0 -> 1.1.0"), "{status}");
+    assert!(!world.ok(&provider, &["status"]).stdout.contains("unpublished"));
+}
+
+#[test]
+fn check_catches_up_too() {
+    let world = World::solo();
+    world.git(&world.path("fungal"), &["config", "core.hooksPath", "/dev/null"]);
+    commit(&world, "1.1.0", |_| {});
+    assert_eq!(world.version(), "1.0.0");
+    let check = world.ok(&world.path("fungal"), &["check"]);
+    assert!(check.stdout.contains("published now: s3-access/s3-permissions 1.0.0 -> 1.1.0"), "{check}");
+    assert_eq!(world.version(), "1.1.0");
+}
+
+#[test]
+fn a_realm_that_cannot_be_written() {
+    let world = World::solo();
+    // The tests may run as root, for whom no file is read-only: a file in the way of a folder is for
+    // everybody.
+    std::fs::rename(world.store().join("blue/locks"), world.path("locks")).unwrap();
+    std::fs::write(world.store().join("blue/locks"), "").unwrap();
+    let run = commit(&world, "1.1.0", |_| {});
+    assert!(run.stderr.starts_with("git blue: not published: cannot open "), "{run}");
+    std::fs::remove_file(world.store().join("blue/locks")).unwrap();
+    std::fs::rename(world.path("locks"), world.store().join("blue/locks")).unwrap();
+    let next = commit(&world, "1.2.0", |_| {});
+    assert_eq!(next.stderr, "git blue: published s3-access/s3-permissions 1.0.0 -> 1.2.0\n");
+}
+
+#[test]
+fn a_full_disk() {
+    let world = World::solo();
+    // Every write fails, as on a full disk, but for the commit's own.
+    let hook = world.read(HOOK).replacen("#!/bin/sh\n", "#!/bin/sh\ntrap '' XFSZ\nulimit -f 0\n", 1);
+    std::fs::write(world.path(HOOK), hook).unwrap();
+    let before = world.tip(DOMAIN_REF);
+    let run = commit(&world, "1.1.0", |_| {});
+    assert!(run.stderr.starts_with("git blue: not published: "), "{run}");
+    assert_eq!(world.tip(DOMAIN_REF), before);
+    assert_eq!(world.git(&world.store(), &["fsck", "--strict", "--no-dangling"]).stdout, "");
+    world.ok(&world.path("fungal"), &["hooks", "uninstall"]);
+    world.ok(&world.path("fungal"), &["status"]);
+    assert_eq!(world.version(), "1.1.0");
+}
+
+#[test]
+fn a_missing_realm_and_a_missing_home() {
+    let world = World::solo();
+    std::fs::rename(world.store(), world.path("away")).unwrap();
+    assert_eq!(commit(&world, "1.1.0", |_| {}).all(), "");
+    std::fs::rename(world.path("away"), world.store()).unwrap();
+    let no_home = |command: &mut Command| {
+        command.env_remove("HOME").env_remove("GIT_BLUE_HOME");
+    };
+    assert_eq!(commit(&world, "1.2.0", no_home).all(), "");
+    assert_eq!(world.version(), "1.0.0");
+    assert!(commit(&world, "1.3.0", |_| {}).stderr.contains("1.0.0 -> 1.3.0"));
+}
+
+#[test]
+fn a_minimal_path_and_a_binary_that_is_gone() {
+    let world = World::solo();
+    // git itself needs nothing of it, and neither do we.
+    let git = String::from_utf8(Command::new("sh").args(["-c", "command -v git"]).output().unwrap().stdout).unwrap();
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
+    let mut command = world.command(git.trim(), &world.path("fungal"));
+    command.args(["commit", "--quiet", "-a", "-m", "Paths"]).env("PATH", "/nowhere");
+    let run = world.finish(command, "git commit").exits(0);
+    assert_eq!(run.stderr, "git blue: published s3-access/s3-permissions 1.0.0 -> 1.1.0\n");
+
+    let hook = world.read(HOOK).replace(env!("CARGO_BIN_EXE_git-blue"), "/nowhere/git-blue");
+    std::fs::write(world.path(HOOK), hook).unwrap();
+    let elsewhere = |command: &mut Command| {
+        command.env("PATH", "/usr/local/bin:/usr/bin:/bin");
+    };
+    assert_eq!(commit(&world, "1.2.0", elsewhere).all(), "");
+    assert_eq!(world.version(), "1.1.0");
+    assert!(commit(&world, "1.3.0", |_| {}).stderr.contains("1.1.0 -> 1.3.0"), "the one in PATH");
+}
+
+#[test]
+fn variables_that_lead_elsewhere() {
+    let world = World::solo();
+    let other = world.repo("other");
+    let refs = world.git(&other, &["for-each-ref"]).stdout;
+    let elsewhere = other.join(".git");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
+    world.git(&world.path("fungal"), &["-c", "core.hooksPath=/dev/null", "commit", "--quiet", "-a", "-m", "Paths"]);
+    let mut command = world.command(env!("CARGO_BIN_EXE_git-blue"), &world.path("fungal"));
+    command.args(["hook", "post-commit"]);
+    for name in ["GIT_DIR", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_INDEX_FILE", "GIT_WORK_TREE"] {
+        command.env(name, &elsewhere);
+    }
+    let run = world.finish(command, "git-blue hook post-commit").exits(0);
+    assert!(run.stderr.contains("1.0.0 -> 1.1.0"), "{run}");
+    assert_eq!(world.git(&other, &["for-each-ref"]).stdout, refs);
+    // A git that we started ourselves runs hooks too.
+    let mut command = world.command(env!("CARGO_BIN_EXE_git-blue"), &world.path("fungal"));
+    command.args(["hook", "post-commit"]).env("GIT_BLUE_RUNNING", "1");
+    assert_eq!(world.finish(command, "git-blue hook post-commit").exits(0).all(), "");
+    // By hand, where there is no repository.
+    assert_eq!(world.ok(&world.root(), &["hook", "post-merge"]).all(), "");
+}
+
+#[test]
+fn hooks_of_the_users_that_exec_or_fail() {
+    let world = World::solo();
+    let provider = world.path("fungal");
+    world.ok(&provider, &["hooks", "uninstall"]);
+    for (version, text) in [("1.1.0", "#!/bin/sh\nexec false\n"), ("1.2.0", "#!/bin/sh -eu\nfalse\n")] {
+        std::fs::write(world.path(HOOK), text).unwrap();
+        std::fs::set_permissions(world.path(HOOK), std::fs::Permissions::from_mode(0o755)).unwrap();
+        world.ok(&provider, &["hooks", "install"]);
+        assert!(commit(&world, version, |_| {}).stderr.contains(version));
+        world.ok(&provider, &["hooks", "uninstall"]);
+        assert_eq!(world.read(HOOK), text);
+    }
+}
+
+#[test]
+fn twenty_commits_in_a_loop_are_all_published_in_order() {
+    let world = World::pair();
+    let file = world.path("fungal").join(CONTRACT_FILE);
+    let text = contract("VERSION").replace('\n', "\\n").replace('"', "\\\"").replace('%', "%%");
+    let lines = format!(
+        "for n in $(seq 1 20); do printf \"{text}\" | sed \"s/VERSION/1.$n.0/\" >{}; git commit -qam \"$n\"; done",
+        file.display()
+    );
+    let mut command = world.command("sh", &world.path("fungal"));
+    command.args(["-c", &lines]);
+    world.finish(command, "sh").exits(0);
+    wait_for("publishing", || world.version() == "1.20.0");
+    let log = world.git(&world.store(), &["log", "--reverse", "--format=%s", DOMAIN_REF]).stdout;
+    let versions: Vec<u32> =
+        log.lines().filter_map(|line| line.rsplit_once(" -> 1.")?.1.strip_suffix(".0")?.parse().ok()).collect();
+    assert!(versions.is_sorted() && versions.last() == Some(&20), "{versions:?}");
+    assert_eq!(versions.len(), 20, "nobody else wrote, so none waited: {versions:?}");
+    let told = world.json(&world.path("access"), &["status"])["notifications"].clone();
+    assert_eq!((told.as_array().unwrap().len(), told[0]["coalesced"].as_u64()), (1, Some(20)), "{told}");
+}
+
+#[test]
+fn source_files_that_changed_alone() {
+    let world = World::solo();
+    world.write("fungal/models/s3_paths.py", "# other paths\n");
+    let run = world.commit("fungal", "Move the masks");
+    assert_eq!(run.stderr, "git blue: models/s3_paths.py changed, s3-permissions did not\n");
+    world.write("fungal/models/s3_paths.py", "# yet others\n");
+    assert!(world.bump("1.1.0").stderr.starts_with("git blue: published "));
+    world.git(&world.path("fungal"), &["config", "blue.hint", "false"]);
+    world.write("fungal/models/s3_paths.py", "# and others\n");
+    assert_eq!(world.commit("fungal", "Move them again").stderr, "");
+}
+
+/// A hub that has what is pushed, with the hook that checks it.
+fn pushing(world: &World, more: &[&str]) -> std::path::PathBuf {
+    let provider = world.path("fungal");
+    world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
+    world.git(&provider, &["remote", "add", "origin", "../hub.git"]);
+    world.ok(&provider, &[&["hooks", "install", "--pre-push"], more].concat());
+    provider
+}
+
+#[test]
+fn a_push_that_would_break_somebody_is_stopped() {
+    let world = World::pair();
+    let hook = "fungal/.git/hooks/pre-push";
+    world.write(hook, "#!/bin/sh\ncat >>pushed\n");
+    std::fs::set_permissions(world.path(hook), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let provider = pushing(&world, &[]);
+    world.git(&provider, &["push", "--quiet", "-u", "origin", "main"]);
+    let seen = world.read("fungal/pushed");
+    assert!(seen.starts_with("refs/heads/main "), "the user's own lines read what git wrote: {seen:?}");
+    world.git(&provider, &["push", "--quiet", "origin", "main"]);
+    assert_eq!(world.read("fungal/pushed"), seen, "nothing to push is nothing to read");
+
+    world.git(&provider, &["switch", "--quiet", "-c", "break"]);
+    world.bump("2.0.0");
+    // What is pushed counts, not what is checked out.
+    world.git(&provider, &["push", "--quiet", "origin", "main"]);
+    let run = world.try_git(&provider, &["push", "--quiet", "origin", "break"]);
+    assert_ne!(run.code, 0, "{run}");
+    assert!(run.stderr.contains("access imports s3-access/s3-permissions >=1.0.0, <2.0.0"), "{run}");
+    world.git(&provider, &["push", "--quiet", "--no-verify", "origin", "break"]);
+    // A realm that is away stops nobody.
+    std::fs::rename(world.store(), world.path("away")).unwrap();
+    world.git(&provider, &["push", "--quiet", "origin", "break:again"]);
+    std::fs::rename(world.path("away"), world.store()).unwrap();
+    world.ok(&provider, &["hooks", "uninstall"]);
+    assert_eq!(world.read(hook), "#!/bin/sh\ncat >>pushed\n");
+}
+
+#[test]
+fn pushed_means_what_the_upstream_has() {
+    let world = World::solo();
+    let provider = pushing(&world, &[]);
+    world.git(&provider, &["config", "blue.publish", "pushed"]);
+    world.git(&provider, &["push", "--quiet", "-u", "origin", "main"]);
+    assert_eq!(world.bump("1.1.0").stderr, "");
+    let status = world.ok(&provider, &["status"]);
+    assert!(status.stdout.contains("published once it is pushed"), "{status}");
+    assert!(status.stdout.contains("git push origin main"), "{status}");
+    assert_eq!(world.version(), "1.0.0");
+    world.git(&provider, &["push", "--quiet"]);
+    world.bump("1.2.0");
+    assert_eq!(world.version(), "1.1.0", "of what is committed, what is pushed");
+    let status = world.json(&provider, &["status"]);
+    assert_eq!(status["unpublished"]["policy"], "pushed");
+}
+
+#[test]
+fn ci_and_off_publish_nothing_and_say_so() {
+    for (policy, word) in [("ci", "published by CI"), ("off", "published by hand")] {
+        let world = World::solo();
+        let provider = world.path("fungal");
+        world.git(&provider, &["config", "blue.publish", policy]);
+        assert_eq!(world.bump("1.1.0").stderr, "");
+        let status = world.ok(&provider, &["status"]);
+        assert!(status.stdout.contains(word), "{status}");
+        world.ok(&provider, &["check"]);
+        assert_eq!(world.version(), "1.0.0");
+        world.ok(&provider, &["contract", "publish"]);
+        assert_eq!(world.version(), "1.1.0");
+    }
+}
+
+/// There is no git on this machine that runs hooks from its configuration. So a wrapper says that it
+/// is one; what it would run is run here, as git would.
+fn new_git(world: &World) {
+    let git = String::from_utf8(Command::new("sh").args(["-c", "command -v git"]).output().unwrap().stdout).unwrap();
+    let script =
+        format!("#!/bin/sh\n[ \"$1\" = --version ] && echo 'git version 2.54.0' || exec {} \"$@\"\n", git.trim());
+    world.write("bin/git", &script);
+    std::fs::set_permissions(world.path("bin/git"), std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn hooks_in_gits_configuration() {
+    let world = World::solo();
+    let provider = world.path("fungal");
+    world.ok(&provider, &["hooks", "uninstall"]);
+    let config = world.read("fungal/.git/config");
+    let old = world.blue(&provider, &["hooks", "install", "--config-hooks"]).exits(128);
+    assert!(old.stderr.contains("git 2.54 and newer do"), "{old}");
+    assert_eq!(world.read("fungal/.git/config"), config);
+
+    new_git(&world);
+    // Not through git: it would put itself first into PATH.
+    let blue = |args: &[&str]| {
+        let mut command = world.command(env!("CARGO_BIN_EXE_git-blue"), &provider);
+        command.args(args);
+        world.finish(command, "git-blue").exits(0)
+    };
+    blue(&["hooks", "install", "--config-hooks", "--pre-push"]);
+    let written = world.read("fungal/.git/config");
+    let (command, event) = (written.find("command = ").unwrap(), written.find("event = ").unwrap());
+    assert!(command < event, "{written}");
+    let status = world.ok(&provider, &["hooks", "status"]);
+    assert!(status.stdout.contains("in git's configuration"), "{status}");
+    world.bump("1.1.0");
+    assert_eq!(world.version(), "1.0.0");
+    let command = world.line(&provider, &["config", "hook.git-blue-post-commit.command"]);
+    let mut hook = world.command("sh", &provider);
+    hook.args(["-c", &format!("{command} \"$@\""), &command]);
+    assert!(world.finish(hook, "the hook").exits(0).stderr.contains("1.0.0 -> 1.1.0"));
+    // Installing into files as well would run it twice.
+    world.ok(&provider, &["hooks", "install"]);
+    assert!(!world.path(HOOK).exists());
+    world.ok(&provider, &["hooks", "uninstall"]);
+    assert_eq!(world.read("fungal/.git/config").trim_end(), config.trim_end());
+}
+
+#[test]
+fn several_hooks_that_are_links_to_one_file() {
+    let world = World::solo();
+    let provider = world.path("fungal");
+    world.ok(&provider, &["hooks", "uninstall"]);
+    let text = "#!/bin/sh\necho \"${0##*/}\" >>ran\n";
+    world.write("fungal/.git/hooks/all", text);
+    std::fs::set_permissions(world.path("fungal/.git/hooks/all"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    for hook in ["post-commit", "post-merge", "post-rewrite"] {
+        std::os::unix::fs::symlink("all", world.path("fungal/.git/hooks").join(hook)).unwrap();
+    }
+    world.ok(&provider, &["hooks", "install"]);
+    let installed = world.read("fungal/.git/hooks/all");
+    assert_eq!(installed.matches(">>> git blue >>>").count(), 1, "{installed}");
+    world.ok(&provider, &["hooks", "install"]);
+    assert_eq!(world.read("fungal/.git/hooks/all"), installed, "installing twice changes nothing");
+    world.bump("1.1.0");
+    assert_eq!((world.version().as_str(), world.read("fungal/ran").as_str()), ("1.1.0", "post-commit\n"));
+    world.ok(&provider, &["hooks", "uninstall"]);
+    assert_eq!(world.read("fungal/.git/hooks/all"), text);
+    assert!(Path::new(&world.path(HOOK)).is_symlink());
+}

@@ -1,0 +1,78 @@
+//! Ten thousand changes in one domain: a list is a list, at once.
+
+use std::{
+    fmt::Write as _,
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+
+use crate::world::{DOMAIN_REF, World};
+
+const MANY: usize = 10_000;
+
+/// Adds many contracts to the domain, some in each of a few commits, as `sync` would bring them.
+fn add_many(world: &World) {
+    let one = world.git(&world.store(), &["show", &format!("{DOMAIN_REF}:contracts/s3-permissions.json")]).stdout;
+    let mut stream = String::new();
+    let commits = 10;
+    for commit in 0..commits {
+        let time = 1_769_250_000 + commit * 60;
+        let from = if commit == 0 { format!("from {DOMAIN_REF}^0\n") } else { String::new() };
+        let _ =
+            write!(stream, "commit {DOMAIN_REF}\ncommitter Ada <ada@example.com> {time} +0000\ndata 4\nmany\n{from}");
+        for number in (commit * MANY / commits)..((commit + 1) * MANY / commits) {
+            let name = format!("paths-{number:05}");
+            let text = one.replace("\"name\": \"s3-permissions\"", &format!("\"name\": \"{name}\""));
+            for path in [format!("contracts/{name}.json"), format!("versions/{name}/1.0.0.json")] {
+                let _ = write!(stream, "M 100644 inline {path}\ndata {}\n{text}\n", text.len());
+            }
+        }
+    }
+    world.feed("git", &world.store(), &["fast-import", "--quiet"], &stream).exits(0);
+}
+
+#[test]
+fn the_first_page_of_ten_thousand_changes() {
+    let world = World::pair();
+    add_many(&world);
+    let consumer = world.path("access");
+    let list = |more: &[&str]| {
+        let start = Instant::now();
+        let mut command = world.command(env!("CARGO_BIN_EXE_git-blue"), &consumer);
+        command.args(["notifications", "list", "--json"]).args(more);
+        let answer: Value = world.finish(command, "git-blue notifications list").exits(0).json();
+        (start.elapsed(), answer)
+    };
+    let (cold, first) = list(&[]);
+    assert_eq!((&first["total"], &first["summary"]["pending"]), (&MANY.into(), &MANY.into()));
+    assert_eq!(first["notifications"].as_array().unwrap().len(), 100);
+    let times = first["notifications"].as_array().unwrap().iter().map(|one| one["created_at"].as_str().unwrap());
+    assert!(times.is_sorted(), "oldest first");
+    let mut warm: Vec<Duration> = Vec::new();
+    for _ in 0..5 {
+        let (time, again) = list(&[]);
+        assert!(again == first);
+        warm.push(time);
+    }
+    warm.sort();
+    println!("first page of {MANY}: cold {cold:?}, warm {:?}", warm[2]);
+    // A build without optimisation, on a machine that does other things: a release build takes less
+    // than a tenth.
+    assert!(warm[2] < Duration::from_millis(200) && warm[2] < cold / 4, "cold {cold:?}, warm {warm:?}");
+    // The pages join, also where the first is not kept.
+    let cursor = first["next_cursor"].as_str().unwrap();
+    let (_, second) = list(&["--cursor", cursor]);
+    let last = &first["notifications"][99]["id"];
+    assert_ne!(&second["notifications"][0]["id"], last);
+    assert_eq!(second["total"], MANY);
+    // What is damaged is made anew, and what changed is seen.
+    let kept = world.store().join("blue/cache/pending/access/cli.json");
+    let text = std::fs::read_to_string(&kept).unwrap();
+    std::fs::write(&kept, text.replacen("paths-00000", "paths-99999", 1)).unwrap();
+    assert!(list(&[]).1 == first, "damage is noticed");
+    world.ok(&consumer, &["status"]);
+    let (_, after) = list(&["--state", "pending"]);
+    assert_eq!(after["total"], MANY - 20);
+    assert!(list(&["--state", "pending"]).1 == after);
+}

@@ -1,0 +1,125 @@
+//! `notifications watch`: real processes on both ends.
+
+use std::{
+    io::{BufRead as _, BufReader},
+    process::{Child, Stdio},
+    sync::mpsc::{Receiver, channel},
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+
+use crate::world::World;
+
+/// A watching process, and the lines that it writes, each with its moment.
+struct Watching {
+    child: Child,
+    lines: Receiver<(Instant, String)>,
+}
+
+impl Watching {
+    fn start(world: &World, more: &[&str]) -> Self {
+        let mut command = world.command(env!("CARGO_BIN_EXE_git-blue"), &world.path("access"));
+        command.args(["notifications", "watch"]).args(more).stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let (sender, lines) = channel();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        std::thread::spawn(move || {
+            for line in out.lines() {
+                if sender.send((Instant::now(), line.unwrap())).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { child, lines }
+    }
+
+    fn next(&self) -> (Instant, String) {
+        self.lines.recv_timeout(Duration::from_secs(10)).expect("a line comes")
+    }
+
+    fn ticks(&self) -> u64 {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
+        let (_, fields) = stat.rsplit_once(") ").unwrap();
+        fields.split(' ').skip(11).take(2).map(|field| field.parse::<u64>().unwrap()).sum()
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn changes_are_told_as_they_come_each_once() {
+    let world = World::pair();
+    world.bump("1.1.0");
+    let mut watching = Watching::start(&world, &["--json", "--mark"]);
+    let line = watching.next().1;
+    crate::schemas::hold(&["notifications", "watch", "--json"], &line);
+    let first: Value = serde_json::from_str(&line).unwrap();
+    assert_eq!((&first["changes"]["new_version"], &first["state"]), (&"1.1.0".into(), &"pending".into()));
+    let mut waits = Vec::new();
+    for minor in 2..8 {
+        // A packed ref is a ref, and git takes the folder of those that were none away.
+        if minor % 2 == 0 {
+            world.git(&world.store(), &["pack-refs", "--all", "--prune"]);
+        }
+        world.bump(&format!("1.{minor}.0"));
+        let published = Instant::now();
+        let (at, line) = watching.next();
+        let one: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(one["changes"]["new_version"], format!("1.{minor}.0"));
+        assert_eq!(one["coalesced"], 1, "what was shown is known");
+        waits.push(at.saturating_duration_since(published));
+    }
+    waits.sort();
+    assert!(waits[waits.len() / 2] < Duration::from_millis(200), "{waits:?}");
+    let before = watching.ticks();
+    std::thread::sleep(Duration::from_millis(1500));
+    assert!(watching.ticks() - before <= 5, "it waits, and does not look again and again");
+    assert!(watching.lines.try_recv().is_err());
+    assert!(watching.child.try_wait().unwrap().is_none());
+    let status = world.json(&world.path("access"), &["status"]);
+    assert_eq!(status["notifications"].as_array().unwrap().len(), 0, "they were marked");
+}
+
+#[test]
+fn without_mark_what_was_shown_stays_pending() {
+    let world = World::pair();
+    let watching = Watching::start(&world, &[]);
+    world.bump("1.1.0");
+    let line = watching.next().1;
+    assert!(line.contains("fungal changed s3-access/s3-permissions 1.0.0 -> 1.1.0"), "{line}");
+    let status = world.json(&world.path("access"), &["status"]);
+    assert_eq!(status["notifications"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn it_ends_when_nobody_reads_any_more_or_when_it_is_interrupted() {
+    let world = World::pair();
+    let mut command = world.command(env!("CARGO_BIN_EXE_git-blue"), &world.path("access"));
+    command.args(["notifications", "watch"]).stdin(Stdio::null()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    drop(child.stdout.take());
+    let start = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        assert!(start.elapsed() < Duration::from_secs(10), "it goes on for nobody");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    assert_eq!(status.code(), Some(0));
+
+    let mut watching = Watching::start(&world, &["--json"]);
+    world.bump("1.1.0");
+    assert!(watching.next().1.ends_with('}'));
+    let kill = std::process::Command::new("kill").args(["-INT", &watching.child.id().to_string()]).status();
+    assert!(kill.unwrap().success());
+    assert!(!watching.child.wait().unwrap().success());
+    assert!(watching.lines.recv_timeout(Duration::from_secs(5)).is_err(), "no half line");
+}
