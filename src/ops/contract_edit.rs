@@ -4,7 +4,7 @@
 use super::{
     Operation,
     ctx::Ctx,
-    domain::{self, Why},
+    domain::{self, Part, Why},
 };
 use crate::{
     error::OpError,
@@ -58,10 +58,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
     })?;
     let wanted = [(contract.clone(), document.version.clone())];
     let why = Why { repo: Some(acting.repo), ..Why::default() };
-    let decision = domain::change(ctx, acting.store, name, &wanted, why, |view| {
-        domain::current(view, contract)?;
-        Ok(publish::contract(view, acting.repo, &document, Direction::Forward)?)
-    })?;
+    let decision =
+        domain::change(ctx, acting.store, name, Part { published: &wanted, ..Part::default() }, why, |view| {
+            domain::current(view, contract)?;
+            Ok(publish::contract(view, acting.repo, &document, Direction::Forward)?)
+        })?;
     Ok(Answer::new(ContractPublish {
         realm: acting.realm.clone(),
         current_repo: acting.repo.clone(),

@@ -34,7 +34,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractGet>, OpError>
     let here = ctx.here()?;
     let ContractRef { domain: domain_name, contract: name } = &request.contract;
     let tip = here.store.tip(&StoreRef::Domain(domain_name.clone()))?.ok_or_else(|| domain::unknown(domain_name))?;
-    let mut view = read::contract_at(&*here.store, domain_name, &tip, name)?;
+    let mut view = read::contracts_at(&*here.store, domain_name, &tip, &[name.clone()].into())?;
     if let Some(version) = &request.version {
         let tree = here.store.commit(&tip)?.tree;
         read::load_version(&*here.store, &mut view, &tree, name, version)?;

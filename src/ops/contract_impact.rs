@@ -1,6 +1,11 @@
 //! `contract_impact`: who relies on a contract, and whether a version would satisfy them.
 
-use super::{Operation, contract_get::at_version, ctx::Ctx, domain};
+use super::{
+    Operation,
+    contract_get::at_version,
+    ctx::Ctx,
+    domain::{self, Part},
+};
 use crate::{
     error::OpError,
     model::{
@@ -38,7 +43,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
     let ContractRef { domain: domain_name, contract: name } = &request.contract;
     let tip = here.store.tip(&StoreRef::Domain(domain_name.clone()))?.ok_or_else(|| domain::unknown(domain_name))?;
     let wanted: Vec<_> = request.to.iter().map(|version| (name.clone(), version.clone())).collect();
-    let view = domain::load(&*here.store, domain_name, &tip, &wanted)?;
+    let view = domain::load(
+        &*here.store,
+        domain_name,
+        &tip,
+        Part { published: &wanted, contracts: Some(&[name.clone()].into()) },
+    )?;
     let is_published = |version: &Version| view.versions.get(name).is_some_and(|all| all.contains(version));
     let candidate = match &request.to {
         None => domain::current(&view, name)?.clone(),

@@ -3,12 +3,14 @@
 //! Everything is decided twice: once for all domains, so that a commit is published wholly or not
 //! at all as far as its own content goes, and once more under each domain's lock.
 
+use std::collections::BTreeSet;
+
 use super::{
     Operation,
     blue_files::Files,
     candidate::{self, Sources},
     ctx::{Acting, Ctx},
-    domain::{self, Why},
+    domain::{self, Part, Why},
 };
 use crate::{
     error::{OpError, Problem},
@@ -188,9 +190,18 @@ impl Work<'_> {
         contracts.map(|(contract, declared)| (contract.clone(), declared.document.version.clone())).collect()
     }
 
+    /// The contracts that the rules look at: those it declares, and those it imports.
+    fn contracts(&self, name: &DomainName) -> BTreeSet<ContractName> {
+        let declared = self.candidate.contracts_in(name).map(|(contract, _)| contract.clone());
+        let binding = self.candidate.bindings.get(name).into_iter();
+        let imported = binding.flat_map(|declared| &declared.document.imports).map(|import| import.contract.clone());
+        declared.chain(imported).collect()
+    }
+
     fn load(&self, name: &DomainName) -> Result<DomainView, OpError> {
         let tip = self.store().tip(&StoreRef::Domain(name.clone()))?.ok_or_else(|| domain::unknown(name))?;
-        domain::load(self.store(), name, &tip, &self.wanted(name))
+        let part = Part { contracts: Some(&self.contracts(name)), published: &self.wanted(name) };
+        domain::load(self.store(), name, &tip, part)
     }
 
     /// A stale clone never publishes backwards: the commit must know the last published one, or
@@ -256,7 +267,8 @@ impl Work<'_> {
 
     fn carry_out(&self, name: &DomainName, reason: Option<&str>) -> Result<Decision, OpError> {
         let why = Why { repo: Some(self.acting.repo), source: Some(self.commit), reason, subject: None };
-        domain::change(self.ctx, self.store(), name, &self.wanted(name), why, |view| {
+        let part = Part { contracts: Some(&self.contracts(name)), published: &self.wanted(name) };
+        domain::change(self.ctx, self.store(), name, part, why, |view| {
             let lineage = self.require_successor(view)?;
             self.decide(view, lineage).map_err(|refusals| refused(self.candidate, refusals))
         })

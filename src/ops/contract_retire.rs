@@ -3,7 +3,7 @@
 use super::{
     Operation,
     ctx::Ctx,
-    domain::{self, Why},
+    domain::{self, Part, Why},
 };
 use crate::{
     error::OpError,
@@ -36,7 +36,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
     let subject = format!("retire {contract}");
     let why = Why { repo: Some(acting.repo), reason: Some(&request.reason), subject: Some(&subject), source: None };
     let mut importers = Vec::new();
-    let decision = domain::change(ctx, acting.store, name, &[], why, |view| {
+    let decision = domain::change(ctx, acting.store, name, Part::default(), why, |view| {
         let held = domain::current(view, contract)?;
         let decision = publish::retire(view, acting.repo, held, &request.reason)?;
         importers = view.importers(contract).map(|(repo, _)| repo.clone()).collect();

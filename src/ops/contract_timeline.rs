@@ -74,7 +74,7 @@ fn of_realm(
 ) -> Result<Option<(TimelineRealm, Vec<TimelineEntry>)>, OpError> {
     let store = GitStore::open(&known.path, ctx.options())?;
     let Some(tip) = store.tip(&StoreRef::Domain(contract.domain.clone()))? else { return Ok(None) };
-    let view = read::contract_at(&store, &contract.domain, &tip, &contract.contract)?;
+    let view = read::contracts_at(&store, &contract.domain, &tip, &[contract.contract.clone()].into())?;
     let published = view.versions.get(&contract.contract);
     let current = view.contracts.get(&contract.contract);
     if published.is_none_or(|versions| versions.is_empty()) && current.is_none() {

@@ -3,7 +3,7 @@
 use super::{
     Operation,
     ctx::Ctx,
-    domain::{self, Why},
+    domain::{self, Part, Why},
 };
 use crate::{
     error::OpError,
@@ -40,7 +40,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
     let why = Why { repo: Some(acting.repo), reason: Some(&request.reason), subject: Some(&subject), source: None };
     let mut importers = Vec::new();
     let mut is_current = false;
-    let decision = domain::change(ctx, acting.store, name, &[], why, |view| {
+    let decision = domain::change(ctx, acting.store, name, Part::default(), why, |view| {
         let held = domain::current(view, contract)?;
         is_current = held.version == request.version;
         let hit = view.importers(contract).filter(|(_, import)| import.version.matches(&request.version));

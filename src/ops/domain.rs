@@ -1,5 +1,7 @@
 //! The one way operations change a domain, and the one way they find it.
 
+use std::collections::BTreeSet;
+
 use super::{arrival, ctx::Ctx, message::Message};
 use crate::{
     error::OpError,
@@ -64,8 +66,17 @@ pub fn current<'a>(domain: &'a DomainView, name: &ContractName) -> Result<&'a Co
     }
 }
 
+/// What is read of a domain.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Part<'a> {
+    /// Only these contracts; all of them where nothing is said.
+    pub contracts: Option<&'a BTreeSet<ContractName>>,
+    /// These published documents besides.
+    pub published: &'a [(ContractName, Version)],
+}
+
 /// Changes a domain by what `decide` makes of it, in one commit, and returns what was decided.
-/// `wanted` names the published documents that `decide` looks at.
+/// `part` is what `decide` looks at.
 ///
 /// # Errors
 /// Whatever `decide` refuses with, or why the store could not be written.
@@ -73,7 +84,7 @@ pub fn change(
     ctx: &Ctx,
     store: &dyn Store,
     name: &DomainName,
-    wanted: &[(ContractName, Version)],
+    part: Part<'_>,
     why: Why<'_>,
     mut decide: impl FnMut(&DomainView) -> Result<Decision, OpError>,
 ) -> Result<Decision, OpError> {
@@ -83,7 +94,7 @@ pub fn change(
     let written = write(store, &StoreRef::Domain(name.clone()), |tip| {
         let tip = tip.ok_or_else(|| unknown(name))?;
         before = Some(tip);
-        decided = decide(&load(store, name, &tip, wanted)?)?;
+        decided = decide(&load(store, name, &tip, part)?)?;
         if decided.changes.is_empty() {
             return Ok(None);
         }
@@ -106,19 +117,17 @@ pub fn made_here(ctx: &Ctx, store: &dyn Store, name: &DomainName, before: Option
     }
 }
 
-/// Returns a domain as it was at `tip`, with these published documents.
+/// Returns a part of a domain as it was at `tip`.
 ///
 /// # Errors
 /// Where it cannot be read.
-pub fn load(
-    store: &dyn Store,
-    name: &DomainName,
-    tip: &Oid,
-    wanted: &[(ContractName, Version)],
-) -> Result<DomainView, OpError> {
-    let mut view = read::domain_at(store, name, tip)?;
+pub fn load(store: &dyn Store, name: &DomainName, tip: &Oid, part: Part<'_>) -> Result<DomainView, OpError> {
+    let mut view = match part.contracts {
+        Some(only) => read::contracts_at(store, name, tip, only)?,
+        None => read::domain_at(store, name, tip)?,
+    };
     let tree = store.commit(tip)?.tree;
-    for (contract, version) in wanted {
+    for (contract, version) in part.published {
         read::load_version(store, &mut view, &tree, contract, version)?;
     }
     Ok(view)

@@ -3,7 +3,7 @@
 use super::{
     Operation,
     ctx::Ctx,
-    domain::{self, Why},
+    domain::{self, Part, Why},
 };
 use crate::{
     error::OpError,
@@ -59,7 +59,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingSet>, OpError> 
         return Err(OpError::usage(contradiction));
     }
     let why = Why { repo: Some(&request.repo), ..Why::default() };
-    let decision = domain::change(ctx, &*here.store, &request.domain, &[], why, |view| {
+    let decision = domain::change(ctx, &*here.store, &request.domain, Part::default(), why, |view| {
         Ok(publish::binding(view, &request.repo, wanted.clone(), ctx.env.now())?)
     })?;
     Ok(Answer::new(BindingSet {

@@ -4,7 +4,7 @@
 use super::{
     Operation,
     ctx::Ctx,
-    domain::{self, Why},
+    domain::{self, Part, Why},
 };
 use crate::{
     error::OpError,
@@ -65,7 +65,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractAdded>, OpErro
     let name = &request.domain;
     let wanted = [(document.name.clone(), document.version.clone())];
     let why = Why { repo: Some(&request.owner), ..Why::default() };
-    domain::change(ctx, &*here.store, name, &wanted, why, |view| {
+    domain::change(ctx, &*here.store, name, Part { published: &wanted, ..Part::default() }, why, |view| {
         if view.contracts.contains_key(&document.name) || view.versions.contains_key(&document.name) {
             let message = format!("{name}/{} exists already, and is not overwritten", document.name);
             return Err(OpError::no("contract-exists", message)

@@ -3,7 +3,7 @@
 use super::{
     Operation,
     ctx::{Acting, Ctx},
-    domain::{self, Why},
+    domain::{self, Part, Why},
     message::Message,
 };
 use crate::{
@@ -62,7 +62,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> 
 fn leave_domain(ctx: &Ctx, acting: Acting<'_>, name: &DomainName) -> Result<(), OpError> {
     let subject = format!("{} leaves", acting.repo);
     let why = Why { repo: Some(acting.repo), subject: Some(&subject), ..Why::default() };
-    domain::change(ctx, acting.store, name, &[], why, |view| {
+    domain::change(ctx, acting.store, name, Part::default(), why, |view| {
         let members = view.info.members.iter().filter(|member| *member != acting.repo).cloned().collect();
         let mut changes = Vec::new();
         if view.info.has_member(acting.repo) {

@@ -4,7 +4,7 @@
 //! Whatever is kept, the answers are those that the objects give: an overview made without it is
 //! the same one.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use super::{
     Renewal, Store, StoreError, StoreRef, layout, read,
@@ -27,7 +27,10 @@ pub type Schemas = BTreeMap<ContractName, String>;
 pub struct Overview<'s> {
     store: &'s dyn Store,
     index: Index,
-    body: Body,
+    /// The kept file, for what did not change since.
+    before: Option<Snapshot>,
+    /// What was read just now.
+    fresh: Parts,
     damage: Vec<Damage>,
 }
 
@@ -47,22 +50,15 @@ pub struct Kept {
 impl Kept {
     /// Returns what is kept of a store's realm, if anything is that can be used.
     pub fn of(store: &dyn Store) -> Option<Self> {
-        let cache = store.cache()?;
-        let stamp = cache.stamp();
-        let Index { stamp: then, settled, domains, .. } = kept(store)?.index;
+        let (snapshot, is_current) = kept(store);
+        let domains = snapshot?.index.domains;
         Some(Self {
-            is_current: settled && stamp == Some(then),
+            is_current,
             domains: domains.len(),
             examined: domains.iter().filter(|line| line.schemas.is_some()).count(),
             contracts: domains.iter().map(|line| line.contracts).sum(),
         })
     }
-}
-
-/// Where the parts of the index are.
-enum Body {
-    Kept(Snapshot),
-    Fresh(Parts),
 }
 
 impl<'s> Overview<'s> {
@@ -71,27 +67,31 @@ impl<'s> Overview<'s> {
     /// # Errors
     /// Where the realm itself, or its list of domains, cannot be read.
     pub fn open(store: &'s dyn Store) -> Result<Self, StoreError> {
-        let stamp = store.cache().and_then(|cache| cache.stamp());
-        Self::of(store, stamp, kept(store))
+        let (kept, is_at_rest) = kept(store);
+        match kept {
+            Some(kept) if is_at_rest => Ok(Self::at_rest(store, kept)),
+            kept => {
+                let renewal = store.cache().and_then(|cache| cache.renew());
+                Making::of(store, kept)?.finish(renewal)
+            }
+        }
     }
 
-    /// The stamp is older than what was kept: what is read afterwards can only be newer.
-    fn of(store: &'s dyn Store, stamp: Option<String>, mut kept: Option<Snapshot>) -> Result<Self, StoreError> {
-        if let Some(snapshot) = kept.take_if(|kept| kept.index.settled && stamp.as_ref() == Some(&kept.index.stamp)) {
-            return Ok(Self { store, index: snapshot.index.clone(), body: Body::Kept(snapshot), damage: Vec::new() });
-        }
-        let renewal = store.cache().and_then(|cache| cache.renew());
-        Making::of(store, kept)?.finish(renewal)
+    fn at_rest(store: &'s dyn Store, kept: Snapshot) -> Self {
+        Self { store, index: kept.index.clone(), before: Some(kept), fresh: Parts::default(), damage: Vec::new() }
     }
 
     /// Returns the realm as it is now, if something is kept at hand that makes it cheap: for those
-    /// who ask about a few domains and could read these instead.
+    /// who ask about a few domains and could read these instead. What is kept stays as it is.
     ///
     /// # Errors
     /// As [`Self::open`].
     pub fn if_kept(store: &'s dyn Store) -> Result<Option<Self>, StoreError> {
-        let stamp = store.cache().and_then(|cache| cache.stamp());
-        kept(store).map(|snapshot| Self::of(store, stamp, Some(snapshot))).transpose()
+        Ok(match kept(store) {
+            (None, _) => None,
+            (Some(kept), true) => Some(Self::at_rest(store, kept)),
+            (kept, false) => Some(Making::of(store, kept)?.finish(None)?),
+        })
     }
 
     /// Returns the repositories of the realm.
@@ -125,7 +125,7 @@ impl<'s> Overview<'s> {
     /// # Errors
     /// Where it has to be read and cannot.
     pub fn summary(&self, line: &Line) -> Result<DomainSummary, StoreError> {
-        match self.part(line.summary) {
+        match self.part(line, line.summary).and_then(|bytes| snapshot::decode(&bytes)) {
             Some(summary) => Ok(summary),
             None => read::summary_of(self.store, &line.name, &line.tree),
         }
@@ -133,48 +133,50 @@ impl<'s> Overview<'s> {
 
     /// Returns the hashes of a domain's schemas, if it was examined and nothing was found.
     pub fn schemas(&self, line: &Line) -> Option<Schemas> {
-        self.part(line.schemas)
+        self.part(line, line.schemas).and_then(|bytes| snapshot::decode(&bytes))
     }
 
-    fn part<T: serde::de::DeserializeOwned>(&self, place: Option<Place>) -> Option<T> {
-        match &self.body {
-            Body::Kept(snapshot) => snapshot::decode(&snapshot.part(place?)?),
-            Body::Fresh(parts) => snapshot::decode(parts.part(place?)?),
+    fn part(&self, line: &Line, place: Option<Place>) -> Option<Cow<'_, [u8]>> {
+        match (line.is_fresh, &self.before) {
+            (true, _) => self.fresh.part(place?).map(Cow::Borrowed),
+            (false, Some(before)) => before.part(place?).map(Cow::Owned),
+            (false, None) => None,
         }
     }
 
     /// Keeps that domains were examined, with nothing found but these hashes.
     pub fn keep_examined(&self, examined: &BTreeMap<DomainName, Schemas>) {
-        let Some(renewal) = self.store.cache().filter(|_| !examined.is_empty()).and_then(|cache| cache.renew()) else {
-            return;
-        };
+        if !examined.is_empty()
+            && let Some(renewal) = self.store.cache().and_then(|cache| cache.renew())
+        {
+            self.keep(renewal, examined);
+        }
+    }
+
+    /// Replaces what is kept by this overview.
+    fn keep(&self, renewal: Box<dyn Renewal>, examined: &BTreeMap<DomainName, Schemas>) {
         let mut index = self.index.clone();
         let mut parts = Parts::default();
         for line in &mut index.domains {
-            let copy = |place| self.raw(place).map(|bytes| parts.add(&bytes));
-            [line.summary, line.schemas] = [line.summary, line.schemas].map(copy);
+            let places = [line.summary, line.schemas];
+            let [summary, schemas] = places.map(|place| self.part(line, place).map(|bytes| parts.add(&bytes)));
+            (line.summary, line.schemas) = (summary, schemas);
             if let Some(schemas) = examined.get(&line.name) {
                 line.schemas = Some(parts.add_value(schemas));
             }
         }
-        keep(renewal, &index, &parts);
-    }
-
-    fn raw(&self, place: Option<Place>) -> Option<Vec<u8>> {
-        match &self.body {
-            Body::Kept(snapshot) => snapshot.part(place?),
-            Body::Fresh(parts) => parts.part(place?).map(<[u8]>::to_vec),
-        }
+        let [head, body] = parts.file(&index);
+        renewal.keep(&[&head, &body]);
     }
 }
 
-fn kept(store: &dyn Store) -> Option<Snapshot> {
-    Snapshot::open(store.cache()?.open()?)
-}
-
-fn keep(renewal: Box<dyn Renewal>, index: &Index, parts: &Parts) {
-    let [head, body] = parts.file(index);
-    renewal.keep(&[&head, &body]);
+/// Returns what is kept, and whether the refs have been at rest since. The stamp is looked at first:
+/// what is read afterwards can only be newer.
+fn kept(store: &dyn Store) -> (Option<Snapshot>, bool) {
+    let stamp = store.cache().and_then(|cache| cache.stamp());
+    let kept = store.cache().and_then(|cache| Snapshot::open(cache.open()?));
+    let is_at_rest = kept.as_ref().is_some_and(|kept| kept.index.settled && stamp.as_ref() == Some(&kept.index.stamp));
+    (kept, is_at_rest)
 }
 
 /// An overview in the making.
@@ -250,30 +252,30 @@ impl<'s> Making<'s> {
             contracts: summary.contract_names().len(),
             summary: place,
             schemas: None,
+            is_fresh: true,
         });
         Ok(())
     }
 
-    /// Returns the line of a domain whose commit is still the same, its parts copied as they are.
-    fn unchanged(&mut self, name: &DomainName, tip: &Oid) -> Option<Line> {
-        let before = self.before.as_ref()?;
-        let at = before.index.domains.binary_search_by(|line| line.name.cmp(name)).ok()?;
-        let line = before.index.domains.get(at).filter(|line| line.tip == *tip)?;
-        let summary = before.part(line.summary?)?;
-        let schemas = line.schemas.and_then(|place| before.part(place));
-        let [summary, schemas] = [Some(summary), schemas].map(|bytes| bytes.map(|bytes| self.parts.add(&bytes)));
-        Some(Line { summary, schemas, ..line.clone() })
+    /// Returns the line of a domain whose commit is still the same.
+    fn unchanged(&self, name: &DomainName, tip: &Oid) -> Option<Line> {
+        let domains = &self.before.as_ref()?.index.domains;
+        let at = domains.binary_search_by(|line| line.name.cmp(name)).ok()?;
+        domains.get(at).filter(|line| line.tip == *tip && line.summary.is_some()).cloned()
     }
 
-    fn finish(mut self, renewal: Option<Box<dyn Renewal>>) -> Result<Overview<'s>, StoreError> {
+    fn finish(self, renewal: Option<Box<dyn Renewal>>) -> Result<Overview<'s>, StoreError> {
+        let Self { store, index, parts, damage, before, is_changed } = self;
+        let mut overview = Overview { store, index, before, fresh: parts, damage };
         if let Some(renewal) = renewal {
-            self.index.stamp = renewal.stamp().to_owned();
+            let index = &mut overview.index;
+            index.stamp = renewal.stamp().to_owned();
             // Damage outside of the domains shows only where the refs are listed.
-            self.index.settled = renewal.is_settled() && self.damage.is_empty() && self.index.realm.is_some();
-            if self.is_changed || self.index.settled {
-                keep(renewal, &self.index, &self.parts);
+            index.settled = renewal.is_settled() && overview.damage.is_empty() && index.realm.is_some();
+            if is_changed || index.settled {
+                overview.keep(renewal, &BTreeMap::new());
             }
         }
-        Ok(Overview { store: self.store, index: self.index, body: Body::Fresh(self.parts), damage: self.damage })
+        Ok(overview)
     }
 }

@@ -50,6 +50,9 @@ pub struct Line {
     pub(super) summary: Option<Place>,
     /// Where the hashes of its schemas are, if it was examined and nothing was found.
     pub(super) schemas: Option<Place>,
+    /// Whether both lie among the parts made just now, and not yet in the kept file.
+    #[serde(skip)]
+    pub(super) is_fresh: bool,
 }
 
 /// Where a part lies, counted from behind the index, and what it must hash to.

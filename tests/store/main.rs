@@ -56,6 +56,7 @@ suite! {
         a_missing_object_is_named,
         an_object_of_another_kind_is_named,
         a_blob_is_read_up_to_a_bound,
+        a_part_of_a_domain_is_as_in_the_whole,
         inboxes_are_apart_from_domains_and_each_other,
         sessions_are_apart_from_domains_and_inboxes,
         names_of_every_kind_come_back,

@@ -1,12 +1,12 @@
 //! Reading: listings, objects and their bounds, names.
 
 use git_blue::{
-    model::{name::DomainName, oid::Oid},
+    model::{contract::Contract, domain::Domain, name::DomainName, oid::Oid, summary::DomainSummary},
     store::{
         Edit, EntryKind, Store, StoreError, StoreRef,
-        codec::MAX_BLOB,
+        codec::{self, MAX_BLOB},
         layout,
-        read::{folder, lookup},
+        read::{contracts_at, domain_at, folder, lookup, summary_of},
     },
     testing::make::put,
 };
@@ -155,4 +155,40 @@ pub fn looking_up_a_path_never_fails_for_what_is_not_there(store: &dyn Store) {
     assert!(matches!(lookup(store, &missing, "domain.json"), Err(StoreError::Missing { .. })));
     commit(store, &at, [(layout::contract(&name("paths")), Edit::Remove)]);
     assert_eq!(entry(store, &at, "contracts/paths.json"), None);
+}
+
+pub fn a_part_of_a_domain_is_as_in_the_whole(store: &dyn Store) {
+    let info = Domain { name: name("s3"), description: String::new(), members: vec![name("fungal")] };
+    let contract = |of: &str, version: &str| {
+        let contract = Contract::new(name(of), name("fungal"));
+        Contract { version: name(version), supported: vec![name(">=1.0.0")], ..contract }.sealed()
+    };
+    let mut edits = vec![put(layout::domain(), codec::encode(&info))];
+    for (of, version) in
+        [("a", "1.0.0"), ("a", "1.1.0"), ("b", "2.0.0"), ("draft", "0.1.0-rc.1"), ("draft", "0.1.0-rc.2")]
+    {
+        edits.push(put(layout::version(&name(of), &name(version)), codec::encode(&contract(of, version))));
+    }
+    // One that other hands wrote has no published document.
+    for (of, version) in [("a", "1.1.0"), ("b", "2.0.0"), ("bare", "1.0.0")] {
+        edits.push(put(layout::contract(&name(of)), codec::encode(&contract(of, version))));
+    }
+    let tip = commit(store, &domain("s3"), edits);
+    let whole = domain_at(store, &name("s3"), &tip).unwrap();
+    for only in ["a", "b", "bare", "draft", "none"] {
+        let part = contracts_at(store, &name("s3"), &tip, &[name(only)].into()).unwrap();
+        let only = name(only);
+        assert_eq!(
+            part.contracts.keys().collect::<Vec<_>>(),
+            whole.contracts.keys().filter(|of| **of == only).collect::<Vec<_>>()
+        );
+        assert_eq!(part.contracts.get(&only), whole.contracts.get(&only));
+        let some = |versions: Option<&std::collections::BTreeSet<_>>| versions.cloned().unwrap_or_default();
+        assert_eq!(some(part.versions.get(&only)), some(whole.versions.get(&only)));
+        assert_eq!(part.owner(&only), whole.owner(&only), "{only}");
+        // The names of all are there: two that differ in case alone would be one file.
+        assert_eq!(part.versions.keys().map(|of| of.as_str()).collect::<Vec<_>>(), ["a", "b", "bare", "draft"]);
+    }
+    let tree = store.commit(&tip).unwrap().tree;
+    assert_eq!(summary_of(store, &name("s3"), &tree).unwrap(), DomainSummary::from(&whole));
 }

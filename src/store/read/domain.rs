@@ -1,6 +1,6 @@
 //! Reading one domain, whole or at a glance.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::de::DeserializeOwned;
 
@@ -59,32 +59,43 @@ pub fn domain_at(store: &dyn Store, name: &DomainName, tip: &Oid) -> Result<Doma
     Ok(view)
 }
 
-/// Returns a domain as it was at the commit `tip`, but of its contracts only one. What that costs
-/// does not grow with their number.
+/// Returns a domain as it was at the commit `tip`, but of its contracts only those named `only`. Of the
+/// others the names are there, in [`DomainView::versions`]: what this costs hardly grows with their number.
 ///
 /// # Errors
 /// Where a tree on the way, or `domain.json`, cannot be read.
-pub fn contract_at(
+pub fn contracts_at(
     store: &dyn Store,
     name: &DomainName,
     tip: &Oid,
-    contract: &ContractName,
+    only: &BTreeSet<ContractName>,
 ) -> Result<DomainView, StoreError> {
     let tree = store.commit(tip)?.tree;
     let (mut reader, info) = begin(store, name, &tree)?;
     let mut view = DomainView { commit: Some(*tip), ..DomainView::new(info) };
-    if let Some(entry) = reader.find(&tree, layout::CONTRACTS, &format!("{contract}.json"))?
-        && let Some(document) = reader.contract(contract, &entry)?
-    {
-        view.contracts.insert(contract.clone(), document);
+    for (contract, entry) in reader.named::<ContractName>(&tree, layout::CONTRACTS)? {
+        view.versions.entry(contract.clone()).or_default();
+        if only.contains(&contract)
+            && let Some(document) = reader.contract(&contract, &entry)?
+        {
+            view.contracts.insert(contract, document);
+        }
     }
-    if let Some(folder) = reader.find(&tree, layout::VERSIONS, contract.as_str())?
-        && reader.is_folder(contract, &folder)
-    {
-        let published = reader.published(contract, &folder)?;
-        view.versions.insert(contract.clone(), published.into_keys().collect());
+    for (contract, folder) in reader.version_folders(&tree)? {
+        let versions = view.versions.entry(contract.clone()).or_default();
+        if only.contains(&contract) {
+            let published = reader.published(&contract, &folder)?;
+            if let (false, Some((version, newest))) =
+                (view.contracts.contains_key(&contract), published.last_key_value())
+                && let Some(document) = reader.version(&contract, newest)?
+            {
+                view.published.insert((contract, version.clone()), document);
+            }
+            versions.extend(published.into_keys());
+        }
     }
     view.bindings = reader.all(&tree, layout::BINDINGS, Subject::Binding)?;
+    view.sources = reader.all(&tree, layout::SOURCES, Subject::Source)?;
     view.damage = reader.damage;
     Ok(view)
 }

@@ -4,7 +4,7 @@
 mod domain;
 mod reader;
 
-pub use domain::{contract_at, domain, domain_at, load_version, summary_of};
+pub use domain::{contracts_at, domain, domain_at, load_version, summary_of};
 
 use serde::de::DeserializeOwned;
 

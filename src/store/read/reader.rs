@@ -36,11 +36,6 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns one entry of a folder.
-    pub(super) fn find(&mut self, tree: &Oid, folder: &str, name: &str) -> Result<Option<Entry>, StoreError> {
-        Ok(self.folder(tree, folder)?.into_iter().find(|entry| entry.name == name))
-    }
-
     /// Returns the entries `<name>.json` of a folder; others are damage.
     pub(super) fn named<N: std::str::FromStr>(
         &mut self,
