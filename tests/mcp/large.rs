@@ -59,6 +59,9 @@ fn every_page_of_every_tool_fits_a_message() {
         }
         assert!(count.is_none_or(|count| count == found), "{tool}: {found}");
     }
+    let status = client.ok("realm_status", json!({}));
+    assert!(!status.contains_key("cut") && status["imports"] == json!([]), "{:?}", status.get("cut"));
+    assert!(json!(status["next_steps"]).to_string().contains("150 of 150 imports are current"), "{status:?}");
     // What looks at everything for each page: the first, one in the middle, and the last.
     for tool in ["realm_check", "realm_topology"] {
         asked.push(tool);

@@ -48,6 +48,8 @@ const ONLY_DOMAIN: Parameter = Parameter::optional("domain", Kind::Text, "");
 const CONTRACT: Parameter = Parameter::required("contract", "");
 const LIMIT: Parameter = Parameter::optional("limit", Kind::Count, "");
 const CURSOR: Parameter = Parameter::optional("cursor", Kind::Text, "");
+/// How many imports `realm_status` lists, however they stand.
+const MAX_IMPORTS: usize = 30;
 /// What every tool takes.
 const CWD: Parameter = Parameter::optional("cwd", Kind::Text, "absolute path");
 /// What every tool takes where there is more than one realm to choose from.
@@ -279,8 +281,23 @@ fn realm_status(call: &Call<'_>) -> Result<Body, OpError> {
     call.paged(20, |page| {
         let (answer, _) =
             ops::realm_status::run(call.ctx, &ops::realm_status::Request { reader: None, page, catch_up: false })?;
-        Ok(Body::of(&answer))
+        let mut body = Body::of(&answer);
+        leave_out_current_imports(&mut body);
+        Ok(body)
     })
+}
+
+/// Of many imports, those that are as they should be are counted, not listed: they would be on every
+/// page, and leave no room for what the page is about.
+fn leave_out_current_imports(body: &mut Body) {
+    if let Some(serde_json::Value::Array(imports)) = body.fields.get_mut("imports")
+        && imports.len() > MAX_IMPORTS
+    {
+        let all = imports.len();
+        imports.retain(|import| import["state"] != "current");
+        let current = all - imports.len();
+        body.next_steps.push(format!("{current} of {all} imports are current and not listed"));
+    }
 }
 
 fn realm_check(call: &Call<'_>) -> Result<Body, OpError> {
