@@ -135,6 +135,16 @@ impl Env {
         self
     }
 
+    /// Returns the variables for a git that works in another repository than the one around the
+    /// folder: without those that name a repository. Who the user is stays.
+    pub fn vars_elsewhere(&self) -> BTreeMap<OsString, OsString> {
+        let stays = ["GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_CONFIG"];
+        let is_users = |name: &str| stays.iter().any(|start| name.starts_with(start));
+        let names_one = |name: &str| REPOSITORY.contains(&name) || (LEAKED.contains(&name) && !is_users(name));
+        let vars = self.vars.iter().filter(|(name, _)| !names_one(&name.to_string_lossy()));
+        vars.map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+
     /// Returns the environment without what names a repository: another program set that for a
     /// command of its own.
     #[must_use]
@@ -268,5 +278,13 @@ mod tests {
         let env = Env::sealed("/", set.map(|name| (name.into(), "x".into()))).of_hook();
         let left: Vec<_> = env.vars().keys().map(|name| name.to_string_lossy()).collect();
         assert_eq!(left, ["GIT_EXEC_PATH", "PATH"]);
+    }
+
+    #[test]
+    fn elsewhere_the_user_is_the_same_and_the_repository_is_not() {
+        let set = ["GIT_DIR", "GIT_INDEX_FILE", "GIT_CONFIG_COUNT", "GIT_AUTHOR_NAME", "PATH"];
+        let vars = Env::sealed("/", set.map(|name| (name.into(), "x".into()))).vars_elsewhere();
+        let left: Vec<_> = vars.keys().map(|name| name.to_string_lossy()).collect();
+        assert_eq!(left, ["GIT_AUTHOR_NAME", "GIT_CONFIG_COUNT", "PATH"]);
     }
 }

@@ -9,6 +9,7 @@
 pub mod app;
 pub mod env;
 pub mod error;
+pub mod forge;
 pub mod model;
 pub mod ops;
 pub mod store;

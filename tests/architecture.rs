@@ -6,15 +6,16 @@ use std::path::{Path, PathBuf};
 const TABLE: &[(&str, &[&str])] = &[
     ("lib", &[]),
     ("main", &["app", "surface", "env"]),
-    ("app", &["env", "error", "model", "ops", "store", "surface", "wire"]),
+    ("app", &["env", "error", "forge", "model", "ops", "store", "surface", "wire"]),
     ("env", &[]),
     ("model", &[]),
     ("store", &["model"]),
     ("wire", &["model"]),
-    ("ops", &["model", "store", "wire", "env", "error"]),
+    ("forge", &["model"]),
+    ("ops", &["model", "store", "forge", "wire", "env", "error"]),
     ("error", &["model", "store"]),
     ("surface", &["app", "ops", "wire", "model", "error", "env"]),
-    ("testing", &["app", "env", "error", "model", "ops", "store", "surface", "wire"]),
+    ("testing", &["app", "env", "error", "forge", "model", "ops", "store", "surface", "wire"]),
 ];
 
 /// What a single file may use beyond the table, and why.

@@ -22,12 +22,14 @@ pub mod declared_tools;
 pub mod doctor;
 mod doctor_sessions;
 pub mod domain;
+mod forges;
 pub mod gc;
 pub mod hint;
 pub mod hooks;
 pub mod inbox;
 pub mod init;
 mod log;
+mod many;
 pub mod message;
 pub mod names;
 pub mod notifications_ack;
@@ -48,8 +50,14 @@ pub mod realm_check;
 pub mod realm_compare;
 pub mod realm_list;
 pub mod realm_log;
+pub mod realm_pr_create;
+pub mod realm_pr_prepare;
+pub mod realm_pr_status;
 pub mod realm_status;
 pub mod realm_topology;
+pub mod realm_worktree_create;
+pub mod realm_worktree_list;
+pub mod realm_worktree_remove;
 pub mod session;
 pub mod session_list;
 pub mod session_mark;
@@ -63,6 +71,8 @@ pub mod tell;
 mod times;
 pub mod unpublished;
 pub mod url;
+mod whereabouts;
+mod worktrees;
 
 use schemars::{JsonSchema, Schema};
 
@@ -110,6 +120,12 @@ pub const TABLE: &[Operation] = &[
     realm_log::OPERATION,
     realm_topology::OPERATION,
     realm_compare::OPERATION,
+    realm_worktree_create::OPERATION,
+    realm_worktree_list::OPERATION,
+    realm_worktree_remove::OPERATION,
+    realm_pr_status::OPERATION,
+    realm_pr_prepare::OPERATION,
+    realm_pr_create::OPERATION,
     realm_admin_init::OPERATION,
     realm_admin_join::OPERATION,
     realm_admin_leave::OPERATION,

@@ -4,7 +4,7 @@
 use super::{
     ctx::Ctx,
     notifications_list::{self, Request},
-    session,
+    session, worktrees,
 };
 use crate::{
     error::OpError,
@@ -76,13 +76,16 @@ pub fn notifications(ctx: &Ctx) -> Result<Vec<String>, OpError> {
     Ok(notifications_list::run(ctx, &request)?.body.notifications.into_iter().map(|one| one.id).collect())
 }
 
-/// Returns what the open sessions of the realm work on.
+/// Returns what the open sessions of the realm work on, and what has worktrees on this machine.
 ///
 /// # Errors
 /// Where the realm cannot be read.
 pub fn rfcs(ctx: &Ctx) -> Result<Vec<String>, OpError> {
     let (sessions, _) = session::everywhere(&*ctx.here()?.store, Which::Open)?;
     let mut rfcs: Vec<_> = sessions.iter().filter_map(|one| Some(one.active_rfc.as_ref()?.to_string())).collect();
+    let root = worktrees::root(ctx, &ctx.here()?.realm);
+    let trees = worktrees::linked(&root);
+    rfcs.extend(trees.iter().filter_map(|path| Some(worktrees::parse(&root, path)?.0.to_string())));
     rfcs.sort_unstable();
     rfcs.dedup();
     Ok(rfcs)

@@ -153,20 +153,24 @@ impl<'s> Overview<'s> {
         }
     }
 
-    /// Replaces what is kept by this overview.
-    fn keep(&self, renewal: Box<dyn Renewal>, examined: &BTreeMap<DomainName, Schemas>) {
+    /// Replaces what is kept by this overview, part by part: all of them at once would be most of the
+    /// memory that the program needs.
+    fn keep(&self, mut renewal: Box<dyn Renewal>, examined: &BTreeMap<DomainName, Schemas>) {
         let mut index = self.index.clone();
-        let mut parts = Parts::default();
+        let mut len = 0;
         for line in &mut index.domains {
-            let places = [line.summary, line.schemas];
-            let [summary, schemas] = places.map(|place| self.part(line, place).map(|bytes| parts.add(&bytes)));
-            (line.summary, line.schemas) = (summary, schemas);
-            if let Some(schemas) = examined.get(&line.name) {
-                line.schemas = Some(parts.add_value(schemas));
-            }
+            line.summary = line.summary.map(|place| place.moved(&mut len));
+            let schemas = examined.get(&line.name).map(|schemas| Place::of(&snapshot::encode(schemas)));
+            line.schemas = schemas.or(line.schemas).map(|place| place.moved(&mut len));
         }
-        let [head, body] = parts.file(&index);
-        renewal.keep(&[&head, &body]);
+        let mut parts = self.index.domains.iter().flat_map(|line| {
+            let schemas = examined.get(&line.name).map(|schemas| Cow::Owned(snapshot::encode(schemas)));
+            let kept = |place: Option<Place>| place.map(|place| self.part(line, Some(place)));
+            [kept(line.summary), schemas.map(Some).or_else(|| kept(line.schemas))].into_iter().flatten()
+        });
+        if renewal.write(&snapshot::head(&index)) && parts.all(|part| part.is_some_and(|part| renewal.write(&part))) {
+            renewal.keep();
+        }
     }
 }
 
@@ -242,7 +246,7 @@ impl<'s> Making<'s> {
             }
             Err(error) => return Err(error),
         };
-        let place = summary.damage.is_empty().then(|| self.parts.add_value(&summary));
+        let place = summary.damage.is_empty().then(|| self.parts.add(&summary));
         self.is_changed |= place.is_some();
         self.index.domains.push(Line {
             name,

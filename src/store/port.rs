@@ -175,8 +175,11 @@ pub trait Renewal {
     /// two changes within one tick of the file system's clock leave the same one.
     fn is_settled(&self) -> bool;
 
-    /// Replaces what is kept with these parts, one after the other.
-    fn keep(self: Box<Self>, parts: &[&[u8]]);
+    /// Adds to what is to be kept. Returns whether that went well.
+    fn write(&mut self, bytes: &[u8]) -> bool;
+
+    /// Replaces what is kept with everything that was written.
+    fn keep(self: Box<Self>);
 }
 
 /// A held lock; dropping it lets go.

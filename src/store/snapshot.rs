@@ -92,16 +92,12 @@ impl Snapshot {
 pub(super) struct Parts(Vec<u8>);
 
 impl Parts {
-    /// Adds a part as it is.
-    pub(super) fn add(&mut self, bytes: &[u8]) -> Place {
-        let place = Place(self.0.len() as u64, bytes.len(), checksum(bytes));
-        self.0.extend_from_slice(bytes);
-        place
-    }
-
     /// Adds a value.
-    pub(super) fn add_value<T: Serialize>(&mut self, value: &T) -> Place {
-        self.add(&encode(value))
+    pub(super) fn add<T: Serialize>(&mut self, value: &T) -> Place {
+        let bytes = encode(value);
+        let place = Place::of(&bytes).moved(&mut (self.0.len() as u64));
+        self.0.extend_from_slice(&bytes);
+        place
     }
 
     /// Returns the bytes of a part.
@@ -109,13 +105,27 @@ impl Parts {
         let at = usize::try_from(at).ok()?;
         self.0.get(at..at.checked_add(len)?)
     }
+}
 
-    /// Returns everything that is to be written, in order.
-    pub(super) fn file(&self, index: &Index) -> [Vec<u8>; 2] {
-        let index = encode(index);
-        let head = format!("{MAGIC} {} {:x}", index.len(), checksum(&index));
-        [[format!("{head:<width$}\n", width = HEAD - 1).into_bytes(), index].concat(), self.0.clone()]
+impl Place {
+    /// Returns the place of a part that holds these bytes, before any other.
+    pub(super) fn of(bytes: &[u8]) -> Self {
+        Self(0, bytes.len(), checksum(bytes))
     }
+
+    /// Returns where the part is once it follows `len` bytes of others.
+    pub(super) fn moved(self, len: &mut u64) -> Self {
+        let at = *len;
+        *len += self.1 as u64;
+        Self(at, self.1, self.2)
+    }
+}
+
+/// Returns what stands before the parts.
+pub(super) fn head(index: &Index) -> Vec<u8> {
+    let index = encode(index);
+    let head = format!("{MAGIC} {} {:x}", index.len(), checksum(&index));
+    [format!("{head:<width$}\n", width = HEAD - 1).into_bytes(), index].concat()
 }
 
 /// Returns the value that a part holds.
@@ -123,7 +133,8 @@ pub(super) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
     serde_json::from_slice(bytes).ok()
 }
 
-fn encode<T: Serialize>(value: &T) -> Vec<u8> {
+/// Returns the bytes of a part that holds this value.
+pub(super) fn encode<T: Serialize>(value: &T) -> Vec<u8> {
     serde_json::to_vec(value).unwrap_or_else(|error| unreachable!("model types have a JSON form: {error}"))
 }
 

@@ -11,12 +11,14 @@ mod hooks;
 mod notification;
 mod page;
 mod publish;
+mod pull;
 mod realm;
 pub mod schema;
 mod session;
 mod timeline;
 mod topology;
 mod upkeep;
+mod worktree;
 
 pub use admin::{BindingSet, ContractAdded, DomainSet, Init, RealmInit, RealmJoin, RealmLeave};
 pub use cache::{CacheCleared, CacheStats};
@@ -33,6 +35,10 @@ pub use notification::{
 };
 pub use page::{DEFAULT_LIMIT, PageRequest, page, page_in_order};
 pub use publish::{ContractPublish, Published};
+pub use pull::{
+    PrCreate, PrCreated, PrPrepare, PrRepo, PrStatus, PrSummary, Prepared, PullChecks, PullRequest, PullReviews,
+    PullState,
+};
 pub use realm::{
     DomainBinding, DomainContract, DomainStatus, ImportStatus, LogEntry, RealmLine, RealmList, RealmLog, RealmStatus,
     RepoLine, Role, Unpublished,
@@ -42,6 +48,7 @@ pub use timeline::{ContractTimeline, TimelineEntry, TimelineRealm};
 pub use topology::{ContractTopology, DomainTopology, ImportTopology, RealmTopology};
 
 pub use upkeep::{Doctor, DoctorCheck, Gc, Health, Installed};
+pub use worktree::{RepoProblem, WorktreeCreate, WorktreeLine, WorktreeList, WorktreeRemove, WorktreeState};
 
 use schemars::JsonSchema;
 use serde::Serialize;

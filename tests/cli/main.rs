@@ -4,6 +4,7 @@
 //! behind it are tested in every corner beside the code. Snapshots show stdout, stderr and exit
 //! code together; what the promise is stands in plain assertions beside them.
 
+mod github;
 mod schemas;
 mod world;
 
@@ -23,9 +24,11 @@ mod many_changes;
 mod notifications;
 mod ownership;
 mod publishing;
+mod pull_requests;
 mod sessions;
 mod terminal;
 mod upkeep;
 mod watch;
 mod which_realm;
 mod wire;
+mod worktrees;

@@ -124,11 +124,13 @@ impl Renewal for Begun {
         self.is_settled
     }
 
-    fn keep(mut self: Box<Self>, parts: &[&[u8]]) {
-        if parts.iter().try_for_each(|part| self.new.write_all(part)).is_ok() {
-            // Not flushed: a half-written one fails its checksums.
-            let _ = self.new.persist(&self.file);
-        }
+    fn write(&mut self, bytes: &[u8]) -> bool {
+        self.new.write_all(bytes).is_ok()
+    }
+
+    fn keep(self: Box<Self>) {
+        // Not flushed: a half-written one fails its checksums.
+        let _ = self.new.persist(&self.file);
     }
 }
 

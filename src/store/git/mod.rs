@@ -18,6 +18,7 @@ mod refs;
 mod upkeep;
 pub mod user_config;
 mod watch;
+pub mod work;
 
 use std::{
     path::{Path, PathBuf},

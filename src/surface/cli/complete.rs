@@ -54,7 +54,6 @@ const KINDS: &[(&str, Kind)] = &[
     ("V2", Kind::Version),
     ("ID", Kind::Notification),
     ("JSON", Kind::Free),
-    ("RFC", Kind::Rfc),
     ("FILE", Kind::File),
     ("PATH", Kind::File),
     ("DIR", Kind::Folder),
@@ -64,6 +63,7 @@ const KINDS: &[(&str, Kind)] = &[
     ("N", Kind::Free),
     ("NAME", Kind::Free),
     ("REASON", Kind::Free),
+    ("RFC", Kind::Rfc),
     ("TEXT", Kind::Free),
     ("URL", Kind::Free),
 ];

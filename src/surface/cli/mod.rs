@@ -12,6 +12,7 @@ mod mcp;
 mod notifications;
 mod output;
 mod pager;
+mod pr;
 mod progress;
 mod realm;
 mod session;
@@ -19,6 +20,7 @@ pub mod text;
 mod timeline;
 mod topology;
 mod upkeep;
+mod worktree;
 
 use std::path::PathBuf;
 
@@ -212,7 +214,8 @@ fn pushed() -> String {
 /// Returns whether nothing but work goes on until the answer is there: others may wait for their
 /// user, in an editor or at standard input.
 fn takes_time(operation: &ops::Operation) -> bool {
-    !operation.writes || operation.name == ops::gc::OPERATION.name
+    let works = [ops::gc::OPERATION, ops::realm_worktree_remove::OPERATION, ops::realm_pr_create::OPERATION];
+    !operation.writes || works.iter().any(|work| work.name == operation.name)
 }
 
 /// Returns the operation that a command line calls, by its full name or a short one.

@@ -1,6 +1,6 @@
 //! The one writer: answers to standard output, everything else to standard error.
 
-use std::io::{self, Write};
+use std::io::{self, BufRead as _, Read as _, Write};
 
 use serde::Serialize;
 
@@ -193,6 +193,19 @@ impl<'a> Output<'a> {
         self.progress = None;
         // Nobody is left to tell where standard error is closed.
         let _ = writeln!(self.err, "git blue: {}", clean(line)).and_then(|()| self.err.flush());
+    }
+
+    /// Asks a question on standard error. Returns whether the answer is yes; silence is not.
+    ///
+    /// # Errors
+    /// Where no answer can be read.
+    pub fn ask(&mut self, question: &str) -> Result<bool, OpError> {
+        self.progress = None;
+        let _ = write!(self.err, "{} ", clean(question)).and_then(|()| self.err.flush());
+        let mut answer = String::new();
+        let read = io::stdin().lock().take(100).read_line(&mut answer);
+        read.map_err(|error| OpError::cannot("io", format!("cannot read the answer: {error}")))?;
+        Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
     }
 
     /// Says why something failed. Returns the exit code.

@@ -5,9 +5,9 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::{
     Names, Page, Verdict, admin, notifications,
     output::{Delivery, Output},
-    session,
+    pr, session,
     text::{Look, Text, Word, look, plain},
-    topology,
+    topology, worktree,
 };
 use crate::{
     error::OpError,
@@ -34,6 +34,12 @@ pub enum Command {
     Topology(topology::Topology),
     #[command(about = ops::realm_compare::OPERATION.summary)]
     Compare(topology::Compare),
+    /// Worktrees of one RFC in several repositories
+    #[command(subcommand)]
+    Worktree(worktree::Command),
+    /// Pull requests of one RFC in several repositories
+    #[command(subcommand)]
+    Pr(pr::Command),
     /// Setting up: realms, members, domains, contracts, bindings
     #[command(subcommand)]
     Admin(admin::Command),
@@ -52,6 +58,8 @@ impl Command {
             Self::Log(arguments) => arguments.run(ctx, output),
             Self::Topology(arguments) => arguments.run(ctx, output).map(|()| Verdict::Yes),
             Self::Compare(arguments) => arguments.run(ctx, output).map(|()| Verdict::Yes),
+            Self::Worktree(command) => command.run(ctx, output),
+            Self::Pr(command) => command.run(ctx, output),
             Self::Admin(command) => command.run(ctx, output),
         }
     }

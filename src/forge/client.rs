@@ -1,0 +1,405 @@
+//! Asking a forge over HTTP: bounded in time and size, patient with those that are busy, and never
+//! more often than it allows.
+
+use std::{
+    path::Path,
+    sync::Mutex,
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+use ureq::{
+    Agent, Body,
+    config::RedirectAuthHeaders,
+    http::{HeaderMap, Request, Response},
+    tls::{RootCerts, TlsConfig},
+};
+
+use super::{
+    Secret, bounded,
+    memory::{Kept, Memory},
+};
+
+/// Most bytes of one answer.
+const MAX_ANSWER: u64 = 8 << 20;
+/// Most pages of one list.
+const MAX_PAGES: usize = 10;
+/// How often something is tried.
+const TRIES: u32 = 4;
+/// The longest that a forge may make us wait; more is an error that says until when.
+const MAX_WAIT: Duration = Duration::from_secs(20);
+
+/// Why a forge does not answer as it should.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ForgeError {
+    /// It cannot be reached, or stops half way.
+    #[error("{host} cannot be reached: {problem}")]
+    Unreachable {
+        /// The forge.
+        host: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// It does not know who asks, or does not let him.
+    #[error("{host} does not accept the token, or it may not do this: {problem}")]
+    Denied {
+        /// The forge.
+        host: String,
+        /// What it says.
+        problem: String,
+    },
+    /// It has no such thing, or does not show it to who asks.
+    #[error("{host} has no such repository, or the token may not see it: {problem}")]
+    NotFound {
+        /// The forge.
+        host: String,
+        /// What it says.
+        problem: String,
+    },
+    /// It was asked too often.
+    #[error("{host} was asked too often{}", until.as_ref().map(|until| format!("; it answers again {until}")).unwrap_or_default())]
+    Limited {
+        /// The forge.
+        host: String,
+        /// Until when, as it says.
+        until: Option<String>,
+    },
+    /// It says something else than its documents say.
+    #[error("{host} gave no answer that could be read: {problem}")]
+    Odd {
+        /// The forge.
+        host: String,
+        /// What is odd.
+        problem: String,
+    },
+    /// It does not want to.
+    #[error("{host} refused ({status}): {problem}")]
+    Refused {
+        /// The forge.
+        host: String,
+        /// The HTTP status.
+        status: u16,
+        /// What it says.
+        problem: String,
+    },
+}
+
+/// A way to one forge. Shared by all that ask it, so that they wait together.
+#[derive(Debug)]
+pub struct Client {
+    agent: Agent,
+    base: String,
+    host: String,
+    headers: Vec<(&'static str, String)>,
+    secret: Option<Secret>,
+    memory: Option<Memory>,
+    /// The forge asked for silence until then.
+    pause: Mutex<Option<Instant>>,
+    /// How long the first wait is between two tries.
+    step: Duration,
+}
+
+impl Client {
+    /// Returns a way to the API at `base`. A secret only ever goes there, and not in the open:
+    /// without TLS it goes to this machine alone.
+    ///
+    /// # Errors
+    /// Where `base` is no such url.
+    pub fn new(host: &str, base: &str, secret: Option<Secret>) -> Result<Self, String> {
+        let local = ["http://127.0.0.1:", "http://localhost:", "http://[::1]:"];
+        let is_safe = base.starts_with("https://") || local.iter().any(|start| base.starts_with(start));
+        if !is_safe || base.contains('@') {
+            return Err(format!("{base:?} is not https, and tokens are not sent in the open"));
+        }
+        let agent = Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_connect(Some(Duration::from_secs(10)))
+            .timeout_global(Some(Duration::from_secs(30)))
+            .max_redirects(3)
+            .redirect_auth_headers(RedirectAuthHeaders::SameHost)
+            .max_idle_connections_per_host(16)
+            .user_agent(concat!("git-blue/", env!("CARGO_PKG_VERSION")))
+            // What the machine trusts: forges of companies have certificates of their own.
+            .tls_config(TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build())
+            .build()
+            .new_agent();
+        Ok(Self {
+            agent,
+            base: base.trim_end_matches('/').to_owned(),
+            host: host.to_owned(),
+            headers: Vec::new(),
+            secret,
+            memory: None,
+            pause: Mutex::new(None),
+            step: Duration::from_millis(250),
+        })
+    }
+
+    /// Adds a header to every request.
+    #[must_use]
+    pub fn with_header(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    /// Keeps answers in a folder, so that what did not change is not sent again.
+    #[must_use]
+    pub fn with_memory(self, folder: &Path) -> Self {
+        Self { memory: Some(Memory::new(folder)), ..self }
+    }
+
+    /// Returns the forge's host.
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// Asks for a document.
+    ///
+    /// # Errors
+    /// Where there is none.
+    pub fn get(&self, path: &str) -> Result<Value, ForgeError> {
+        self.ask("GET", &format!("{}{path}", self.base), None).map(|(body, _)| body)
+    }
+
+    /// Asks for a list, all its pages; `items` finds the list in a page.
+    ///
+    /// # Errors
+    /// Where there is none.
+    pub fn list(&self, path: &str, items: impl Fn(&Value) -> Option<&Vec<Value>>) -> Result<Vec<Value>, ForgeError> {
+        let mut all = Vec::new();
+        let mut next = Some(format!("{}{path}", self.base));
+        for _ in 0..MAX_PAGES {
+            let Some(url) = next.take() else { break };
+            let (body, link) = self.ask("GET", &url, None)?;
+            let found = items(&body).ok_or_else(|| self.odd("there is no list in it"))?;
+            all.extend(found.iter().cloned());
+            // Never to another place: what a header says is not where our secret goes.
+            next = link.filter(|url| url.strip_prefix(&*self.base).is_some_and(|rest| rest.starts_with('/')));
+        }
+        Ok(all)
+    }
+
+    /// Sends a document.
+    ///
+    /// # Errors
+    /// Where it is refused.
+    pub fn send(&self, method: &'static str, path: &str, body: &Value) -> Result<Value, ForgeError> {
+        self.ask(method, &format!("{}{path}", self.base), Some(body)).map(|(body, _)| body)
+    }
+
+    /// Returns the answer, and where its next page is.
+    fn ask(
+        &self,
+        method: &'static str,
+        url: &str,
+        body: Option<&Value>,
+    ) -> Result<(Value, Option<String>), ForgeError> {
+        let memory = self.memory.as_ref().filter(|_| body.is_none());
+        let kept = memory.and_then(|memory| memory.recall(url, self.secret.as_ref()));
+        let mut tries = 0;
+        loop {
+            self.wait_for_silence();
+            tries += 1;
+            let outcome = self.once(method, url, body, kept.as_ref());
+            // What was sent may have been done, though no answer came: only asking is repeated then.
+            let may_repeat = body.is_none() && tries < TRIES;
+            let backoff = self.step * 2_u32.pow(tries - 1);
+            let response = match outcome {
+                Ok(response) => response,
+                Err(_) if may_repeat => {
+                    std::thread::sleep(backoff);
+                    continue;
+                }
+                Err(error) => return Err(self.unreachable(&error)),
+            };
+            let status = response.status().as_u16();
+            let headers = response.headers().clone();
+            if is_limited(status, &headers) {
+                match wait(&headers, backoff).filter(|wait| *wait <= MAX_WAIT && tries < TRIES) {
+                    Some(wait) => self.be_silent(wait),
+                    None => return Err(ForgeError::Limited { host: self.host.clone(), until: until(&headers) }),
+                }
+                continue;
+            }
+            if matches!(status, 500 | 502 | 503 | 504) && may_repeat {
+                std::thread::sleep(backoff);
+                continue;
+            }
+            if let (304, Some(Kept { body, next, .. })) = (status, kept) {
+                return Ok((body, next));
+            }
+            let body = self.read(status, response)?;
+            let next = next_page(&headers);
+            if let (Some(memory), Some(etag)) = (memory, header(&headers, "etag")) {
+                let kept = Kept { etag: etag.to_owned(), body: body.clone(), next: next.clone() };
+                memory.keep(url, self.secret.as_ref(), &kept);
+            }
+            return Ok((body, next));
+        }
+    }
+
+    fn once(
+        &self,
+        method: &'static str,
+        url: &str,
+        body: Option<&Value>,
+        kept: Option<&Kept>,
+    ) -> Result<Response<Body>, ureq::Error> {
+        let mut request = Request::builder().method(method).uri(url);
+        if let Some(kept) = kept {
+            request = request.header("if-none-match", &kept.etag);
+        }
+        for (name, value) in &self.headers {
+            request = request.header(*name, value);
+        }
+        if let Some(secret) = &self.secret {
+            request = request.header("authorization", format!("Bearer {}", secret.expose()));
+        }
+        let start = Instant::now();
+        let outcome = match body {
+            Some(body) => {
+                let request = request.header("content-type", "application/json");
+                self.agent.run(request.body(body.to_string())?)
+            }
+            None => self.agent.run(request.body(())?),
+        };
+        let status = outcome.as_ref().ok().map(|response| response.status().as_u16());
+        tracing::debug!(method, host = self.host, status, took = ?start.elapsed(), "asked a forge");
+        outcome
+    }
+
+    fn read(&self, status: u16, mut response: Response<Body>) -> Result<Value, ForgeError> {
+        let kind = response.headers().get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or("").to_owned();
+        let read = response.body_mut().with_config().limit(MAX_ANSWER).read_to_vec();
+        let bytes = read.map_err(|error| self.unreachable(&error))?;
+        let body: Option<Value> = serde_json::from_slice(&bytes).ok();
+        let said = body.as_ref().map(said).unwrap_or_default();
+        let problem = match said.is_empty() {
+            true => format!("HTTP {status}"),
+            false => self.redacted(&bounded(&said, 300)),
+        };
+        let host = self.host.clone();
+        match (status, body) {
+            (200..=299, Some(body)) => Ok(body),
+            (200..=299, None) => {
+                Err(self.odd(&format!("HTTP {status} with {:?}, which is no JSON", bounded(&kind, 60))))
+            }
+            (401 | 403, _) => Err(ForgeError::Denied { host, problem }),
+            (404 | 410, _) => Err(ForgeError::NotFound { host, problem }),
+            (status, _) => Err(ForgeError::Refused { host, status, problem }),
+        }
+    }
+
+    /// Waits while the forge wants silence.
+    fn wait_for_silence(&self) {
+        let until = self.pause.lock().map(|pause| *pause).unwrap_or_default();
+        if let Some(left) = until.and_then(|until| until.checked_duration_since(Instant::now())) {
+            std::thread::sleep(left);
+        }
+    }
+
+    fn be_silent(&self, wait: Duration) {
+        if let Ok(mut pause) = self.pause.lock() {
+            *pause = (*pause).max(Instant::now().checked_add(wait));
+        }
+    }
+
+    fn unreachable(&self, error: &ureq::Error) -> ForgeError {
+        let problem = self.redacted(&bounded(&error.to_string(), 300));
+        ForgeError::Unreachable { host: self.host.clone(), problem }
+    }
+
+    /// Returns the error of an answer that is not what it should be.
+    pub fn odd(&self, problem: &str) -> ForgeError {
+        ForgeError::Odd { host: self.host.clone(), problem: problem.to_owned() }
+    }
+
+    fn redacted(&self, text: &str) -> String {
+        self.secret.as_ref().map_or_else(|| text.to_owned(), |secret| secret.redact(text))
+    }
+}
+
+/// Returns what an answer says is wrong: `message`, and the single errors that GitHub adds.
+fn said(body: &Value) -> String {
+    let text = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let message = ["message", "error"].iter().find_map(|key| body.get(key)).map(text).unwrap_or_default();
+    let errors = body.get("errors").and_then(Value::as_array).into_iter().flatten();
+    let more = errors.filter_map(|error| error.get("message").map(text));
+    std::iter::once(message).filter(|message| !message.is_empty()).chain(more).collect::<Vec<_>>().join("; ")
+}
+
+fn header<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
+}
+
+/// GitHub says 403 as well, with a header that tells it from a refusal.
+fn is_limited(status: u16, headers: &HeaderMap) -> bool {
+    let is_spent = header(headers, "x-ratelimit-remaining") == Some("0") || header(headers, "retry-after").is_some();
+    status == 429 || (status == 403 && is_spent)
+}
+
+/// Returns how long to wait: what the forge says, else a moment; nothing where its limit is spent
+/// until a time that it names.
+fn wait(headers: &HeaderMap, backoff: Duration) -> Option<Duration> {
+    match header(headers, "retry-after") {
+        Some(seconds) => seconds.parse().ok().map(Duration::from_secs),
+        None if header(headers, "x-ratelimit-remaining") == Some("0") => None,
+        None => Some(backoff),
+    }
+}
+
+fn until(headers: &HeaderMap) -> Option<String> {
+    let after = header(headers, "retry-after").and_then(|text| text.parse::<u64>().ok());
+    let reset = ["x-ratelimit-reset", "ratelimit-reset"].iter().find_map(|name| header(headers, name)?.parse().ok());
+    let reset = reset.and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
+    after.map(|seconds| format!("in {seconds} s")).or_else(|| reset.map(|reset| format!("at {reset}")))
+}
+
+/// Returns the url of the next page, as a `Link` header names it.
+fn next_page(headers: &HeaderMap) -> Option<String> {
+    let links = header(headers, "link")?;
+    let next = links.split(',').find(|link| link.contains("rel=\"next\""))?;
+    let (_, rest) = next.split_once('<')?;
+    Some(rest.split_once('>')?.0.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_not_sent_in_the_open() {
+        for base in ["https://api.github.com", "http://127.0.0.1:80", "http://localhost:1/api"] {
+            assert!(Client::new("h", base, None).is_ok(), "{base}");
+        }
+        for base in [
+            "http://github.com",
+            "http://127.0.0.1.evil.com",
+            "http://localhost@evil.com",
+            "http://127.0.0.1:1@evil.com",
+            "ftp://x",
+            "",
+        ] {
+            assert!(Client::new("h", base, None).is_err(), "{base}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_found_in_answers_of_every_kind() {
+        let errors = serde_json::json!({"message": "Validation Failed", "errors": [{"message": "No commits"}, {}]});
+        assert_eq!(said(&errors), "Validation Failed; No commits");
+        assert_eq!(said(&serde_json::json!({"error": "404"})), "404");
+        assert_eq!(said(&serde_json::json!([1])), "");
+    }
+
+    #[test]
+    fn the_next_page_is_found_among_links() {
+        let mut headers = HeaderMap::new();
+        assert_eq!(next_page(&headers), None);
+        headers.insert("link", "<https://h/1>; rel=\"prev\", <https://h/3>; rel=\"next\"".parse().unwrap());
+        assert_eq!(next_page(&headers).as_deref(), Some("https://h/3"));
+    }
+}

@@ -1,0 +1,221 @@
+//! Forgejo, and Gitea, by the REST API (version 1) that they have in common.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Address, Checks, Client, Condition, Forge, ForgeError, NewPull, Outcome, Pull, State, bounded};
+
+/// What the title of a draft starts with.
+const DRAFT: &str = "WIP: ";
+
+/// Pull requests of a repository on Forgejo.
+pub(super) struct Forgejo {
+    client: Arc<Client>,
+    /// `/repos/<owner>/<name>`
+    repo: String,
+    /// `<owner>/<name>`
+    full_name: String,
+}
+
+#[derive(Deserialize)]
+struct PullAnswer {
+    number: u64,
+    state: String,
+    #[serde(default)]
+    draft: bool,
+    html_url: String,
+    title: String,
+    body: Option<String>,
+    #[serde(default)]
+    merged: bool,
+    mergeable: Option<bool>,
+    head: Head,
+}
+
+#[derive(Deserialize)]
+struct Head {
+    #[serde(rename = "ref")]
+    name: String,
+    sha: String,
+    /// None where a fork is gone.
+    repo: Option<Source>,
+}
+
+#[derive(Deserialize)]
+struct Source {
+    full_name: String,
+}
+
+impl From<PullAnswer> for Pull {
+    fn from(answer: PullAnswer) -> Self {
+        let state = match (&*answer.state, answer.merged) {
+            (_, true) => State::Merged,
+            ("open", false) => State::Open,
+            _ => State::Closed,
+        };
+        Self {
+            number: answer.number,
+            state,
+            // Older servers have no field for it.
+            draft: answer.draft || answer.title.starts_with(DRAFT),
+            url: bounded(&answer.html_url, 500),
+            title: bounded(&answer.title, 300),
+            body: answer.body.unwrap_or_default(),
+            head: answer.head.sha,
+        }
+    }
+}
+
+impl Forgejo {
+    pub(super) fn new(client: Arc<Client>, address: &Address) -> Self {
+        Self { client, repo: format!("/repos/{}", address.path), full_name: address.path.clone() }
+    }
+
+    fn parse<T: serde::de::DeserializeOwned>(&self, value: Value) -> Result<T, ForgeError> {
+        serde_json::from_value(value).map_err(|error| self.client.odd(&error.to_string()))
+    }
+
+    /// What reviewers said last; a comment takes nothing back, a dismissal does.
+    fn reviews(&self, number: u64) -> Result<(usize, usize), ForgeError> {
+        let path = format!("{}/pulls/{number}/reviews?limit=50", self.repo);
+        let mut last: BTreeMap<String, String> = BTreeMap::new();
+        for review in self.client.list(&path, Value::as_array)? {
+            let state = review["state"].as_str().unwrap_or_default();
+            if let ("APPROVED" | "REQUEST_CHANGES", Some(user)) = (state, review["user"]["login"].as_str()) {
+                let is_dismissed = review["dismissed"].as_bool().unwrap_or_default();
+                last.insert(user.to_owned(), if is_dismissed { String::new() } else { state.to_owned() });
+            }
+        }
+        let count = |wanted: &str| last.values().filter(|state| *state == wanted).count();
+        Ok((count("APPROVED"), count("REQUEST_CHANGES")))
+    }
+
+    fn checks(&self, commit: &str) -> Result<Checks, ForgeError> {
+        let mut checks = Checks::default();
+        let answer = self.client.get(&format!("{}/commits/{commit}/status?limit=50", self.repo))?;
+        // It is null where there are none.
+        for status in answer["statuses"].as_array().into_iter().flatten() {
+            checks.add(match status["status"].as_str().unwrap_or_default() {
+                "success" | "warning" | "skipped" => Outcome::Passed,
+                "pending" => Outcome::Pending,
+                _ => Outcome::Failed,
+            });
+        }
+        Ok(checks)
+    }
+}
+
+impl Forge for Forgejo {
+    fn of_branch(&self, branch: &str) -> Result<Option<Pull>, ForgeError> {
+        // It does not filter by branch; the latest ones come first.
+        let path = format!("{}/pulls?state=all&sort=recentupdate&limit=50", self.repo);
+        let mut pulls: Vec<Pull> = Vec::new();
+        for answer in self.client.list(&path, Value::as_array)? {
+            let answer: PullAnswer = self.parse(answer)?;
+            let is_own =
+                answer.head.repo.as_ref().is_some_and(|repo| repo.full_name.eq_ignore_ascii_case(&self.full_name));
+            if is_own && answer.head.name == branch {
+                pulls.push(answer.into());
+            }
+        }
+        let at = pulls.iter().position(|pull| pull.state == State::Open).unwrap_or_default();
+        Ok((at < pulls.len()).then(|| pulls.swap_remove(at)))
+    }
+
+    fn condition(&self, pull: &Pull) -> Result<Condition, ForgeError> {
+        let answer: PullAnswer = self.parse(self.client.get(&format!("{}/pulls/{}", self.repo, pull.number))?)?;
+        let (approved, changes_requested) = self.reviews(pull.number)?;
+        let checks = match self.checks(&pull.head) {
+            Ok(checks) => Some(checks),
+            Err(ForgeError::Denied { .. } | ForgeError::NotFound { .. }) => None,
+            Err(error) => return Err(error),
+        };
+        // A draft is said not to be mergeable, whatever its commits are.
+        let mergeable = answer.mergeable.filter(|mergeable| *mergeable || !pull.draft);
+        Ok(Condition { mergeable, approved, changes_requested, checks })
+    }
+
+    fn open(&self, new: &NewPull<'_>) -> Result<Pull, ForgeError> {
+        let title = if new.draft { format!("{DRAFT}{}", new.title) } else { new.title.to_owned() };
+        let body = json!({ "title": title, "head": new.branch, "base": new.base, "body": new.body });
+        let answer = self.client.send("POST", &format!("{}/pulls", self.repo), &body)?;
+        self.parse::<PullAnswer>(answer).map(Into::into)
+    }
+
+    fn describe(&self, number: u64, body: &str) -> Result<(), ForgeError> {
+        self.client.send("PATCH", &format!("{}/pulls/{number}", self.repo), &json!({ "body": body })).map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::forge::{Kind, canned::Canned};
+
+    fn pull(number: u64, state: &str, branch: &str, repo: &str) -> Value {
+        json!({
+            "number": number, "state": state, "draft": false, "title": "T", "body": "B", "merged": false,
+            "html_url": format!("https://codeberg.org/acme/blue/pulls/{number}"), "mergeable": true,
+            "head": {"label": branch, "ref": branch, "sha": "abc", "repo_id": 1, "repo": {"full_name": repo}},
+        })
+    }
+
+    fn forge(canned: &Canned) -> Box<dyn Forge> {
+        Kind::Forgejo.forge(canned.client(), &Address::of("https://codeberg.org/acme/blue").unwrap())
+    }
+
+    #[test]
+    fn the_open_one_of_the_repositorys_own_branch_is_found() {
+        let list = json!([
+            pull(4, "open", "x", "eve/blue"),
+            pull(3, "closed", "x", "acme/blue"),
+            pull(2, "open", "x", "Acme/blue"),
+            pull(1, "open", "y", "acme/blue"),
+        ]);
+        let canned = Canned::start([(200, list)]);
+        assert_eq!(forge(&canned).of_branch("x").unwrap().unwrap().number, 2);
+    }
+
+    #[test]
+    fn its_condition_is_that_of_reviews_and_statuses() {
+        let review = |user: &str, state: &str, dismissed: bool| json!({"user": {"login": user}, "state": state, "dismissed": dismissed});
+        let canned = Canned::start([
+            (200, pull(2, "open", "x", "acme/blue")),
+            (
+                200,
+                json!([
+                    review("eve", "REQUEST_CHANGES", false),
+                    review("eve", "COMMENT", false),
+                    review("bob", "APPROVED", false),
+                    review("ada", "REQUEST_CHANGES", true),
+                ]),
+            ),
+            (
+                200,
+                json!({"state": "failure", "statuses": [{"status": "success"}, {"status": "error"}, {"status": "pending"}]}),
+            ),
+        ]);
+        let open = serde_json::from_value::<PullAnswer>(pull(2, "open", "x", "acme/blue")).unwrap().into();
+        let expected = Condition {
+            mergeable: Some(true),
+            approved: 1,
+            changes_requested: 1,
+            checks: Some(Checks { passed: 1, failed: 1, pending: 1 }),
+        };
+        assert_eq!(forge(&canned).condition(&open).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_draft_is_told_by_its_title() {
+        let canned =
+            Canned::start([(201, pull(5, "open", "x", "acme/blue")), (201, pull(5, "open", "x", "acme/blue"))]);
+        let new = NewPull { branch: "x", base: "main", title: "T", body: "B", draft: true };
+        assert_eq!(forge(&canned).open(&new).unwrap().url, "https://codeberg.org/acme/blue/pulls/5");
+        forge(&canned).describe(5, "C").unwrap();
+        let asked = canned.asked();
+        assert!(asked[0].starts_with("POST /repos/acme/blue/pulls ") && asked[0].contains("\"WIP: T\""), "{asked:?}");
+        assert!(asked[1].starts_with("PATCH /repos/acme/blue/pulls/5 "), "{asked:?}");
+    }
+}

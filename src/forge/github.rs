@@ -1,0 +1,140 @@
+//! GitHub and GitHub Enterprise, by their REST API (version 2022-11-28).
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Address, Checks, Client, Condition, Forge, ForgeError, NewPull, Outcome, Pull, State, bounded, query};
+
+/// Pull requests of a repository on GitHub.
+pub(super) struct GitHub {
+    client: Arc<Client>,
+    /// `/repos/<owner>/<name>`
+    repo: String,
+    owner: String,
+}
+
+#[derive(Deserialize)]
+struct PullAnswer {
+    number: u64,
+    state: String,
+    #[serde(default)]
+    draft: bool,
+    html_url: String,
+    title: String,
+    body: Option<String>,
+    merged_at: Option<String>,
+    head: Head,
+    /// Only where one is asked for, not in lists.
+    #[serde(default)]
+    mergeable: Option<bool>,
+}
+
+#[derive(Deserialize)]
+struct Head {
+    sha: String,
+}
+
+impl From<PullAnswer> for Pull {
+    fn from(answer: PullAnswer) -> Self {
+        let state = match (&*answer.state, answer.merged_at) {
+            (_, Some(_)) => State::Merged,
+            ("open", None) => State::Open,
+            _ => State::Closed,
+        };
+        Self {
+            number: answer.number,
+            state,
+            draft: answer.draft,
+            url: bounded(&answer.html_url, 500),
+            title: bounded(&answer.title, 300),
+            body: answer.body.unwrap_or_default(),
+            head: answer.head.sha,
+        }
+    }
+}
+
+impl GitHub {
+    pub(super) fn new(client: Arc<Client>, address: &Address) -> Self {
+        Self { client, repo: format!("/repos/{}", address.path), owner: address.owner().to_owned() }
+    }
+
+    fn parse<T: serde::de::DeserializeOwned>(&self, value: Value) -> Result<T, ForgeError> {
+        serde_json::from_value(value).map_err(|error| self.client.odd(&error.to_string()))
+    }
+
+    /// What reviewers said last: a comment takes nothing back.
+    fn reviews(&self, number: u64) -> Result<(usize, usize), ForgeError> {
+        let path = format!("{}/pulls/{number}/reviews?per_page=100", self.repo);
+        let mut last: BTreeMap<String, String> = BTreeMap::new();
+        for review in self.client.list(&path, Value::as_array)? {
+            let state = review["state"].as_str().unwrap_or_default();
+            if let ("APPROVED" | "CHANGES_REQUESTED" | "DISMISSED", Some(user)) =
+                (state, review["user"]["login"].as_str())
+            {
+                last.insert(user.to_owned(), state.to_owned());
+            }
+        }
+        let count = |wanted: &str| last.values().filter(|state| *state == wanted).count();
+        Ok((count("APPROVED"), count("CHANGES_REQUESTED")))
+    }
+
+    /// Checks are of two kinds, those of apps and the older statuses.
+    fn checks(&self, commit: &str) -> Result<Checks, ForgeError> {
+        let mut checks = Checks::default();
+        let path = format!("{}/commits/{commit}/check-runs?per_page=100", self.repo);
+        for run in self.client.list(&path, |page| page["check_runs"].as_array())? {
+            checks.add(match (run["status"].as_str(), run["conclusion"].as_str()) {
+                (Some("completed"), Some("success" | "neutral" | "skipped")) => Outcome::Passed,
+                (Some("completed"), _) => Outcome::Failed,
+                _ => Outcome::Pending,
+            });
+        }
+        let path = format!("{}/commits/{commit}/status?per_page=100", self.repo);
+        for status in self.client.list(&path, |page| page["statuses"].as_array())? {
+            checks.add(match status["state"].as_str() {
+                Some("success") => Outcome::Passed,
+                Some("pending") => Outcome::Pending,
+                _ => Outcome::Failed,
+            });
+        }
+        Ok(checks)
+    }
+}
+
+impl Forge for GitHub {
+    fn of_branch(&self, branch: &str) -> Result<Option<Pull>, ForgeError> {
+        let head = format!("{}:{branch}", self.owner);
+        let path =
+            format!("{}/pulls?state=all&sort=updated&direction=desc&per_page=30&head={}", self.repo, query(&head));
+        let answer = self.parse::<Vec<PullAnswer>>(self.client.get(&path)?)?;
+        let mut pulls: Vec<Pull> = answer.into_iter().map(Into::into).collect();
+        let at = pulls.iter().position(|pull| pull.state == State::Open).unwrap_or_default();
+        Ok((at < pulls.len()).then(|| pulls.swap_remove(at)))
+    }
+
+    fn condition(&self, pull: &Pull) -> Result<Condition, ForgeError> {
+        let answer: PullAnswer = self.parse(self.client.get(&format!("{}/pulls/{}", self.repo, pull.number))?)?;
+        let (approved, changes_requested) = self.reviews(pull.number)?;
+        let checks = match self.checks(&pull.head) {
+            Ok(checks) => Some(checks),
+            // A token that may read pull requests need not see checks.
+            Err(ForgeError::Denied { .. } | ForgeError::NotFound { .. }) => None,
+            Err(error) => return Err(error),
+        };
+        Ok(Condition { mergeable: answer.mergeable, approved, changes_requested, checks })
+    }
+
+    fn open(&self, new: &NewPull<'_>) -> Result<Pull, ForgeError> {
+        let body = json!({
+            "title": new.title, "head": new.branch, "base": new.base, "body": new.body, "draft": new.draft,
+        });
+        let answer = self.client.send("POST", &format!("{}/pulls", self.repo), &body)?;
+        self.parse::<PullAnswer>(answer).map(Into::into)
+    }
+
+    fn describe(&self, number: u64, body: &str) -> Result<(), ForgeError> {
+        self.client.send("PATCH", &format!("{}/pulls/{number}", self.repo), &json!({ "body": body })).map(drop)
+    }
+}

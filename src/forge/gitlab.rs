@@ -1,0 +1,224 @@
+//! GitLab, by its REST API (version 4). Pull requests are merge requests there.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Address, Checks, Client, Condition, Forge, ForgeError, NewPull, Outcome, Pull, State, bounded, query};
+
+/// What the title of a draft starts with.
+const DRAFT: &str = "Draft: ";
+
+/// Merge requests of a project on GitLab.
+pub(super) struct GitLab {
+    client: Arc<Client>,
+    /// `/projects/<path>`
+    project: String,
+}
+
+#[derive(Deserialize)]
+struct MergeRequest {
+    iid: u64,
+    state: String,
+    #[serde(default)]
+    draft: bool,
+    web_url: String,
+    title: String,
+    description: Option<String>,
+    sha: Option<String>,
+    source_project_id: Option<u64>,
+    target_project_id: u64,
+    #[serde(default)]
+    has_conflicts: bool,
+    #[serde(default)]
+    merge_status: String,
+    /// Only where one is asked for.
+    #[serde(default)]
+    head_pipeline: Option<Value>,
+}
+
+impl From<MergeRequest> for Pull {
+    fn from(answer: MergeRequest) -> Self {
+        Self {
+            number: answer.iid,
+            state: match &*answer.state {
+                "merged" => State::Merged,
+                "closed" => State::Closed,
+                _ => State::Open,
+            },
+            draft: answer.draft,
+            url: bounded(&answer.web_url, 500),
+            title: bounded(&answer.title, 300),
+            body: answer.description.unwrap_or_default(),
+            head: answer.sha.unwrap_or_default(),
+        }
+    }
+}
+
+impl GitLab {
+    pub(super) fn new(client: Arc<Client>, address: &Address) -> Self {
+        Self { client, project: format!("/projects/{}", address.path.replace('/', "%2F")) }
+    }
+
+    fn parse<T: serde::de::DeserializeOwned>(&self, value: Value) -> Result<T, ForgeError> {
+        serde_json::from_value(value).map_err(|error| self.client.odd(&error.to_string()))
+    }
+
+    /// What jobs and outside systems say of a commit. Those that may fail decide nothing.
+    fn checks(&self, commit: &str) -> Result<Checks, ForgeError> {
+        let mut checks = Checks::default();
+        let path = format!("{}/repository/commits/{commit}/statuses?per_page=100", self.project);
+        for status in self.client.list(&path, Value::as_array)? {
+            let may_fail = status["allow_failure"].as_bool().unwrap_or_default();
+            checks.add(match status["status"].as_str().unwrap_or_default() {
+                "success" | "skipped" | "manual" => Outcome::Passed,
+                "failed" | "canceled" if may_fail => Outcome::Passed,
+                "failed" | "canceled" => Outcome::Failed,
+                _ => Outcome::Pending,
+            });
+        }
+        Ok(checks)
+    }
+}
+
+/// Servers of some editions, and tokens of some kinds, do not show this.
+fn if_shown<T>(asked: Result<T, ForgeError>) -> Result<Option<T>, ForgeError> {
+    match asked {
+        Ok(found) => Ok(Some(found)),
+        Err(ForgeError::Denied { .. } | ForgeError::NotFound { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+impl Forge for GitLab {
+    fn of_branch(&self, branch: &str) -> Result<Option<Pull>, ForgeError> {
+        let path = format!(
+            "{}/merge_requests?scope=all&state=all&order_by=updated_at&sort=desc&per_page=50&source_branch={}",
+            self.project,
+            query(branch)
+        );
+        let answer = self.parse::<Vec<MergeRequest>>(self.client.get(&path)?)?;
+        // Forks have branches of that name too.
+        let own = answer.into_iter().filter(|one| one.source_project_id == Some(one.target_project_id));
+        let mut pulls: Vec<Pull> = own.map(Into::into).collect();
+        let at = pulls.iter().position(|pull| pull.state == State::Open).unwrap_or_default();
+        Ok((at < pulls.len()).then(|| pulls.swap_remove(at)))
+    }
+
+    fn condition(&self, pull: &Pull) -> Result<Condition, ForgeError> {
+        let one = format!("{}/merge_requests/{}", self.project, pull.number);
+        let answer: MergeRequest = self.parse(self.client.get(&one)?)?;
+        let mergeable = match (answer.has_conflicts, &*answer.merge_status) {
+            (true, _) | (_, "cannot_be_merged") => Some(false),
+            (_, "can_be_merged") => Some(true),
+            _ => None,
+        };
+        let approvals = if_shown(self.client.get(&format!("{one}/approvals")))?.unwrap_or_default();
+        let reviewers = if_shown(self.client.list(&format!("{one}/reviewers"), Value::as_array))?.unwrap_or_default();
+        let checks = match answer.head_pipeline {
+            Some(Value::Null) | None => Some(Checks::default()),
+            Some(_) => if_shown(self.checks(&pull.head))?,
+        };
+        Ok(Condition {
+            mergeable,
+            approved: approvals["approved_by"].as_array().map(Vec::len).unwrap_or_default(),
+            changes_requested: reviewers.iter().filter(|one| one["state"] == "requested_changes").count(),
+            checks,
+        })
+    }
+
+    fn open(&self, new: &NewPull<'_>) -> Result<Pull, ForgeError> {
+        let title = if new.draft { format!("{DRAFT}{}", new.title) } else { new.title.to_owned() };
+        let body = json!({
+            "source_branch": new.branch, "target_branch": new.base, "title": title, "description": new.body,
+        });
+        let answer = self.client.send("POST", &format!("{}/merge_requests", self.project), &body)?;
+        self.parse::<MergeRequest>(answer).map(Into::into)
+    }
+
+    fn describe(&self, number: u64, body: &str) -> Result<(), ForgeError> {
+        let path = format!("{}/merge_requests/{number}", self.project);
+        self.client.send("PUT", &path, &json!({ "description": body })).map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::forge::{Kind, canned::Canned};
+
+    /// As GitLab's documents show one, without what is not read.
+    fn request(iid: u64, state: &str, source: u64) -> Value {
+        json!({
+            "id": 1, "iid": iid, "project_id": 3, "title": "test1", "description": "fixed login page css paddings",
+            "state": state, "merged_at": null, "target_branch": "main", "source_branch": "feat/x", "draft": false,
+            "source_project_id": source, "target_project_id": 3, "merge_status": "can_be_merged",
+            "detailed_merge_status": "not_open", "sha": "8888888888888888888888888888888888888888",
+            "web_url": "http://gitlab.example.com/my-group/my-project/merge_requests/1", "has_conflicts": false,
+            "head_pipeline": {"id": 29626725, "status": "success"},
+        })
+    }
+
+    fn forge(canned: &Canned) -> Box<dyn Forge> {
+        let address = Address::of("https://gitlab.example.com/a/b/c.git").unwrap();
+        Kind::GitLab.forge(canned.client(), &address)
+    }
+
+    #[test]
+    fn the_open_one_of_the_projects_own_branch_is_found() {
+        let list = json!([request(7, "opened", 4), request(6, "closed", 3), request(5, "opened", 3)]);
+        let canned = Canned::start([(200, list), (200, json!([]))]);
+        let found = forge(&canned).of_branch("feat/x").unwrap().unwrap();
+        assert_eq!((found.number, found.state, &*found.title), (5, State::Open, "test1"));
+        assert_eq!(forge(&canned).of_branch("feat/x").unwrap(), None);
+        let asked = &canned.asked()[0];
+        assert!(
+            asked.starts_with("GET /projects/a%2Fb%2Fc/merge_requests?") && asked.contains("source_branch=feat/x"),
+            "{asked}"
+        );
+    }
+
+    #[test]
+    fn its_condition_is_that_of_reviewers_and_jobs() {
+        let jobs = json!([
+            {"status": "success"}, {"status": "running"}, {"status": "failed", "allow_failure": false},
+            {"status": "failed", "allow_failure": true},
+        ]);
+        let canned = Canned::start([
+            (200, request(5, "opened", 3)),
+            (200, json!({"approved_by": [{"user": {"id": 1}}]})),
+            (200, json!([{"state": "requested_changes"}, {"state": "unreviewed"}])),
+            (200, jobs),
+            (200, request(5, "opened", 3)),
+            (404, json!({"message": "404 Not found"})),
+            (404, json!({"message": "404 Not found"})),
+            (403, json!({"message": "403 Forbidden"})),
+        ]);
+        let (forge, pull) =
+            (forge(&canned), serde_json::from_value::<MergeRequest>(request(5, "opened", 3)).unwrap().into());
+        let expected = Condition {
+            mergeable: Some(true),
+            approved: 1,
+            changes_requested: 1,
+            checks: Some(Checks { passed: 2, failed: 1, pending: 1 }),
+        };
+        assert_eq!(forge.condition(&pull).unwrap(), expected);
+        let hidden = Condition { mergeable: Some(true), ..Condition::default() };
+        assert_eq!(forge.condition(&pull).unwrap(), hidden, "what is not shown is not known");
+    }
+
+    #[test]
+    fn a_draft_is_told_by_its_title() {
+        let canned = Canned::start([(201, request(9, "opened", 3)), (200, request(9, "opened", 3))]);
+        let new = NewPull { branch: "feat/x", base: "main", title: "T", body: "B", draft: true };
+        assert_eq!(forge(&canned).open(&new).unwrap().number, 9);
+        forge(&canned).describe(9, "C").unwrap();
+        let asked = canned.asked();
+        assert!(asked[0].contains("POST") && asked[0].contains("\"title\":\"Draft: T\""), "{asked:?}");
+        assert!(
+            asked[1].starts_with("PUT /projects/a%2Fb%2Fc/merge_requests/9 ")
+                && asked[1].contains("\"description\":\"C\"")
+        );
+    }
+}

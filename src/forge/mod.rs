@@ -1,0 +1,272 @@
+//! Forges: where repositories have pull requests. One small port, and an adapter for each kind.
+//!
+//! What a forge says is data of somebody else's: it is parsed into [`Pull`] and [`Condition`], and
+//! cut to a bounded length. The secret that opens it is never printed, logged or part of an error.
+
+pub mod address;
+#[cfg(test)]
+mod canned;
+pub mod client;
+mod forgejo;
+mod github;
+mod gitlab;
+mod memory;
+pub mod secret;
+
+use std::{str::FromStr, sync::Arc};
+
+pub use address::Address;
+pub use client::{Client, ForgeError};
+pub use secret::Secret;
+
+/// Pull requests of one repository.
+pub trait Forge: Send + Sync {
+    /// Returns the pull request of a branch: the open one, else the latest.
+    ///
+    /// # Errors
+    /// Where the forge does not say.
+    fn of_branch(&self, branch: &str) -> Result<Option<Pull>, ForgeError>;
+
+    /// Returns how a pull request stands.
+    ///
+    /// # Errors
+    /// Where the forge does not say.
+    fn condition(&self, pull: &Pull) -> Result<Condition, ForgeError>;
+
+    /// Opens a pull request.
+    ///
+    /// # Errors
+    /// Where the forge refuses.
+    fn open(&self, new: &NewPull<'_>) -> Result<Pull, ForgeError>;
+
+    /// Writes another description.
+    ///
+    /// # Errors
+    /// Where the forge refuses.
+    fn describe(&self, number: u64, body: &str) -> Result<(), ForgeError>;
+}
+
+/// A pull request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pull {
+    /// Its number.
+    pub number: u64,
+    /// Whether it is open.
+    pub state: State,
+    /// Whether it is a draft.
+    pub draft: bool,
+    /// Where people read it.
+    pub url: String,
+    /// Its title.
+    pub title: String,
+    /// Its description.
+    pub body: String,
+    /// Its last commit.
+    pub head: String,
+}
+
+/// Whether a pull request is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// It waits to be merged.
+    Open,
+    /// It was given up.
+    Closed,
+    /// It was merged.
+    Merged,
+}
+
+/// How a pull request stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Condition {
+    /// Whether it can be merged without conflicts; none where the forge has not found out.
+    pub mergeable: Option<bool>,
+    /// How many reviewers approve.
+    pub approved: usize,
+    /// How many reviewers want changes.
+    pub changes_requested: usize,
+    /// What checks say; none where they are not to be seen.
+    pub checks: Option<Checks>,
+}
+
+/// How many checks ended how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Checks {
+    /// Well.
+    pub passed: usize,
+    /// Not well.
+    pub failed: usize,
+    /// Not yet.
+    pub pending: usize,
+}
+
+/// How a check ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Passed,
+    Failed,
+    Pending,
+}
+
+impl Checks {
+    fn add(&mut self, outcome: Outcome) {
+        match outcome {
+            Outcome::Passed => self.passed += 1,
+            Outcome::Failed => self.failed += 1,
+            Outcome::Pending => self.pending += 1,
+        }
+    }
+}
+
+/// A pull request that is to be.
+#[derive(Debug, Clone, Copy)]
+pub struct NewPull<'a> {
+    /// The branch with the commits.
+    pub branch: &'a str,
+    /// The branch that they are for.
+    pub base: &'a str,
+    /// Its title.
+    pub title: &'a str,
+    /// Its description.
+    pub body: &'a str,
+    /// Whether it is a draft.
+    pub draft: bool,
+}
+
+/// What kind of forge it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// GitHub, and GitHub Enterprise.
+    GitHub,
+    /// GitLab.
+    GitLab,
+    /// Forgejo, and Gitea.
+    Forgejo,
+}
+
+impl FromStr for Kind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "github" => Ok(Self::GitHub),
+            "gitlab" => Ok(Self::GitLab),
+            "forgejo" | "gitea" => Ok(Self::Forgejo),
+            _ => Err(format!("{text:?} is no kind of forge; known are {}", Self::NAMES)),
+        }
+    }
+}
+
+impl Kind {
+    /// What `blue.forge.<host>.type` may be.
+    pub const NAMES: &str = "github|gitlab|forgejo";
+
+    /// Returns the client with what this kind of forge wants in every request.
+    pub fn prepare(self, client: Client) -> Client {
+        match self {
+            Self::GitHub => client
+                .with_header("accept", "application/vnd.github+json")
+                .with_header("x-github-api-version", "2022-11-28"),
+            Self::GitLab | Self::Forgejo => client,
+        }
+    }
+
+    /// Returns the token that a variable holds for this host. One that CI made for its own server
+    /// goes nowhere else.
+    pub fn variables<'v>(self, host: &str, variable: impl Fn(&str) -> Option<&'v str>) -> Option<&'v str> {
+        let is_server = |name: &str, default: &str| {
+            let server = variable(name).unwrap_or(default);
+            server.split_once("://").map_or(server, |(_, rest)| rest).trim_end_matches('/') == host
+        };
+        let first = |names: &[&str]| names.iter().find_map(|name| variable(name).filter(|value| !value.is_empty()));
+        match self {
+            Self::GitHub if is_server("GITHUB_SERVER_URL", "github.com") => first(&["GITHUB_TOKEN", "GH_TOKEN"]),
+            Self::GitHub if host == "github.com" => None,
+            Self::GitHub => first(&["GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"]),
+            Self::GitLab if is_server("CI_SERVER_URL", "gitlab.com") => first(&["GITLAB_TOKEN"]),
+            Self::GitLab => None,
+            Self::Forgejo if is_server("FORGEJO_URL", "codeberg.org") => first(&["FORGEJO_TOKEN"]),
+            Self::Forgejo => None,
+        }
+    }
+
+    /// Returns the program that may keep a token for this host, and how to ask it.
+    pub fn other_program(self, host: &str) -> Option<(&'static str, Vec<&str>)> {
+        match self {
+            Self::GitHub => Some(("gh", vec!["auth", "token", "--hostname", host])),
+            Self::GitLab => Some(("glab", vec!["config", "get", "token", "--host", host])),
+            Self::Forgejo => None,
+        }
+    }
+
+    /// Returns what somebody without a token can do.
+    pub fn how_to_log_in(self, host: &str) -> String {
+        match self {
+            Self::GitHub if host == "github.com" => "gh auth login, or set GITHUB_TOKEN".into(),
+            Self::GitHub => format!("gh auth login --hostname {host}, or set GH_ENTERPRISE_TOKEN"),
+            Self::GitLab => format!("glab auth login --hostname {host}, or set blue.tokenCommand"),
+            Self::Forgejo => "set FORGEJO_TOKEN and FORGEJO_URL, or blue.tokenCommand".into(),
+        }
+    }
+
+    /// Returns the kind of a host that everybody knows.
+    pub fn of_host(host: &str) -> Option<Self> {
+        match host {
+            "github.com" => Some(Self::GitHub),
+            "gitlab.com" => Some(Self::GitLab),
+            "codeberg.org" => Some(Self::Forgejo),
+            _ => None,
+        }
+    }
+
+    /// Returns where the API of a host is.
+    pub fn api(self, host: &str) -> String {
+        match self {
+            Self::GitHub if host == "github.com" => "https://api.github.com".into(),
+            Self::GitHub => format!("https://{host}/api/v3"),
+            Self::GitLab => format!("https://{host}/api/v4"),
+            Self::Forgejo => format!("https://{host}/api/v1"),
+        }
+    }
+
+    /// Returns the pull requests of a repository.
+    pub fn forge(self, client: Arc<Client>, address: &Address) -> Box<dyn Forge> {
+        match self {
+            Self::GitHub => Box::new(github::GitHub::new(client, address)),
+            Self::GitLab => Box::new(gitlab::GitLab::new(client, address)),
+            Self::Forgejo => Box::new(forgejo::Forgejo::new(client, address)),
+        }
+    }
+
+    /// Returns how a description written for `from` refers to a pull request of `to`.
+    pub fn reference(self, from: &Address, to: &Address, pull: &Pull) -> String {
+        match (self, from.host == to.host) {
+            (Self::GitHub | Self::Forgejo, true) => format!("{}#{}", to.path, pull.number),
+            (Self::GitLab, true) => format!("{}!{}", to.path, pull.number),
+            (_, false) => pull.url.clone(),
+        }
+    }
+
+    /// Returns where people open a pull request by hand.
+    pub fn page(self, address: &Address, base: &str, branch: &str) -> String {
+        let Address { host, path } = address;
+        match self {
+            Self::GitHub => format!("https://{host}/{path}/compare/{base}...{branch}?expand=1"),
+            Self::GitLab => format!(
+                "https://{host}/{path}/-/merge_requests/new?merge_request[source_branch]={branch}&merge_request[target_branch]={base}"
+            ),
+            Self::Forgejo => format!("https://{host}/{path}/compare/{base}...{branch}"),
+        }
+    }
+}
+
+/// Cuts somebody else's text to a bounded length.
+fn bounded(text: &str, most: usize) -> String {
+    text.chars().take(most).collect()
+}
+
+/// Returns a text as it stands in the query of a url. Names of branches need little of it.
+fn query(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~' | b'/' | b':');
+    text.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+}

@@ -1,0 +1,47 @@
+//! What opens a forge. It is never printed.
+
+use std::fmt;
+
+/// A token or a password.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Returns the secret that a variable, a file or a program gave: its first line. There is none
+    /// where that is empty, or could not stand in a header.
+    pub fn of(text: &str) -> Option<Self> {
+        let line = text.lines().next().unwrap_or_default().trim();
+        let is_plain = line.chars().all(|c| c.is_ascii_graphic());
+        (!line.is_empty() && is_plain && line.len() <= 4_096).then(|| Self(line.to_owned()))
+    }
+
+    pub(super) fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns the text without the secret, wherever somebody repeated it.
+    pub fn redact(&self, text: &str) -> String {
+        text.replace(&self.0, "***")
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(***)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_never_shown() {
+        let secret = Secret::of("ghp_abc\n").unwrap();
+        assert_eq!(format!("{secret:?}"), "Secret(***)");
+        assert_eq!(secret.redact("bad token ghp_abc!"), "bad token ***!");
+        for text in ["", "  \n", "two words", "a\u{7}b"] {
+            assert_eq!(Secret::of(text), None, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! In which order pull requests of several repositories are merged: who provides something before
+//! who relies on it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{name::RepoName, summary::DomainSummary};
+
+/// Who relies on whom.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reliance {
+    providers: BTreeMap<RepoName, BTreeSet<RepoName>>,
+}
+
+/// An order, providers first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Order {
+    /// All of the repositories.
+    pub repos: Vec<RepoName>,
+    /// Those that rely on each other, or on such: no order is right for them.
+    pub circular: Vec<RepoName>,
+}
+
+impl Reliance {
+    /// Adds what the bindings of a domain say: a consumer relies on who owns the contract.
+    pub fn add(&mut self, domain: &DomainSummary) {
+        for (consumer, binding) in &domain.bindings {
+            for import in &binding.imports {
+                if let Some(provider) = domain.owner(&import.contract).filter(|provider| *provider != consumer) {
+                    self.providers.entry(consumer.clone()).or_default().insert(provider.clone());
+                }
+            }
+        }
+    }
+
+    /// Returns those among `repos` that `consumer` relies on itself.
+    pub fn of(&self, consumer: &RepoName, repos: &BTreeSet<RepoName>) -> Vec<RepoName> {
+        self.providers
+            .get(consumer)
+            .into_iter()
+            .flatten()
+            .filter(|provider| repos.contains(*provider))
+            .cloned()
+            .collect()
+    }
+
+    /// Returns the repositories in order; by name where nothing else decides.
+    pub fn order(&self, repos: &BTreeSet<RepoName>) -> Order {
+        let mut left: BTreeMap<&RepoName, BTreeSet<RepoName>> =
+            repos.iter().map(|repo| (repo, self.of(repo, repos).into_iter().collect())).collect();
+        let mut order = Order::default();
+        while !left.is_empty() {
+            let free = left.iter().find(|(_, waits)| waits.is_empty()).map(|(repo, _)| (*repo).clone());
+            if free.is_none() && order.circular.is_empty() {
+                order.circular = left.keys().map(|repo| (*repo).clone()).collect();
+            }
+            // In a circle somebody has to be first: who waits for the fewest.
+            let fewest = || left.iter().min_by_key(|(_, waits)| waits.len()).map(|(repo, _)| (*repo).clone());
+            let Some(next) = free.or_else(fewest) else { break };
+            left.remove(&next);
+            for waits in left.values_mut() {
+                waits.remove(&next);
+            }
+            order.repos.push(next);
+        }
+        order
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn names(text: &str) -> Vec<RepoName> {
+        text.split_whitespace().map(|name| name.parse().unwrap()).collect()
+    }
+
+    /// `a<b`: b relies on a.
+    fn reliance(edges: &str) -> Reliance {
+        let mut reliance = Reliance::default();
+        for edge in edges.split_whitespace() {
+            let (provider, consumer) = edge.split_once('<').unwrap();
+            let consumer = reliance.providers.entry(consumer.parse().unwrap()).or_default();
+            consumer.insert(provider.parse().unwrap());
+        }
+        reliance
+    }
+
+    #[test]
+    fn providers_come_first_and_names_decide_the_rest() {
+        let order = reliance("z<a y<z").order(&names("a b y z").into_iter().collect());
+        assert_eq!(order, Order { repos: names("b y z a"), circular: vec![] });
+    }
+
+    #[test]
+    fn who_is_not_asked_for_does_not_count() {
+        let (reliance, repos) = (reliance("out<a z<a"), names("a z").into_iter().collect());
+        assert_eq!(reliance.of(&names("a")[0], &repos), names("z"));
+        assert_eq!(reliance.order(&repos).repos, names("z a"));
+    }
+
+    #[test]
+    fn a_circle_is_named_and_has_an_order_all_the_same() {
+        let order = reliance("a<b b<a b<c").order(&names("a b c d").into_iter().collect());
+        assert_eq!(order, Order { repos: names("d a b c"), circular: names("a b c") });
+    }
+
+    proptest! {
+        #[test]
+        fn every_repository_is_there_once(edges in proptest::collection::vec((0..6_u8, 0..6_u8), 0..15)) {
+            let name = |n: u8| format!("r{n}");
+            let text: Vec<_> = edges.iter().filter(|(a, b)| a != b).map(|(a, b)| format!("{}<{}", name(*a), name(*b))).collect();
+            let repos: BTreeSet<RepoName> = (0..6).map(|n| name(n).parse().unwrap()).collect();
+            let reliance = reliance(&text.join(" "));
+            let order = reliance.order(&repos);
+            let mut sorted = order.repos.clone();
+            sorted.sort();
+            prop_assert_eq!(sorted, repos.iter().cloned().collect::<Vec<_>>());
+            for (at, repo) in order.repos.iter().enumerate() {
+                for provider in reliance.of(repo, &repos) {
+                    let is_before = order.repos[..at].contains(&provider);
+                    prop_assert!(is_before || order.circular.contains(repo));
+                }
+            }
+        }
+    }
+}

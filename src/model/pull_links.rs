@@ -1,0 +1,68 @@
+//! The part of a pull request's description that names the other ones of its RFC. The rest is its
+//! author's, and stays as it is.
+
+use super::name::RfcName;
+
+const BEGIN: &str = "<!-- git blue: what is between these two lines is kept up to date -->";
+const END: &str = "<!-- git blue: end -->";
+
+/// The other pull requests of an RFC, as one of them sees them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Links<'a> {
+    /// What they are for.
+    pub rfc: &'a RfcName,
+    /// References to those that are to be merged before.
+    pub depends_on: Vec<String>,
+    /// References to the others.
+    pub others: Vec<String>,
+}
+
+impl Links<'_> {
+    fn block(&self) -> String {
+        let mut lines = vec![BEGIN.to_owned()];
+        lines.extend(self.depends_on.iter().map(|reference| format!("Depends on {reference}")));
+        lines.push(match self.others.is_empty() {
+            true => format!("Part of `{}`", self.rfc),
+            false => format!("Part of `{}`, with {}", self.rfc, self.others.join(", ")),
+        });
+        lines.push(END.to_owned());
+        // Lines of their own, also as Markdown shows them.
+        lines.join("\n\n")
+    }
+
+    /// Returns the description with these links, in the place of those that it has.
+    pub fn within(&self, body: &str) -> String {
+        let block = self.block();
+        // Forges give line ends back as their web pages send them.
+        let body = body.replace("\r\n", "\n");
+        match (body.find(BEGIN), body.rfind(END)) {
+            (Some(begin), Some(end)) if begin < end => format!("{}{block}{}", &body[..begin], &body[end + END.len()..]),
+            _ if body.trim().is_empty() => block,
+            _ => format!("{}\n\n{block}", body.trim_end()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_authors_words_stay_and_the_links_are_kept_up_to_date() {
+        let rfc = "rfc-1".parse().unwrap();
+        let links = |depends_on: &[&str], others: &[&str]| Links {
+            rfc: &rfc,
+            depends_on: depends_on.iter().map(ToString::to_string).collect(),
+            others: others.iter().map(ToString::to_string).collect(),
+        };
+        let first = links(&[], &[]).within("");
+        assert!(first.contains("Part of `rfc-1`\n"), "{first}");
+        let edited = format!("Why\r\n\r\n{}\r\nAnd more", first.replace('\n', "\r\n"));
+        let second = links(&["acme/a#1"], &["acme/c#3"]).within(&edited);
+        assert!(second.starts_with("Why\n\n<!--") && second.ends_with("-->\nAnd more"), "{second}");
+        assert!(second.contains("\n\nDepends on acme/a#1\n\nPart of `rfc-1`, with acme/c#3\n\n"), "{second}");
+        assert_eq!(links(&["acme/a#1"], &["acme/c#3"]).within(&second), second, "once more changes nothing");
+        assert!(links(&[], &[]).within("Mine").starts_with("Mine\n\n<!--"));
+        assert!(links(&[], &[]).within(&format!("{END} {BEGIN}")).contains("Part of"), "whatever is in it");
+    }
+}

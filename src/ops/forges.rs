@@ -1,0 +1,136 @@
+//! Which forge a repository is on, and what opens it.
+
+use std::{
+    collections::BTreeMap,
+    process::{Command, Stdio},
+    sync::Arc,
+};
+
+use super::{ctx::Ctx, whereabouts::Found};
+use crate::{
+    forge::{Address, Client, Forge, Kind, Secret},
+    store::git::work,
+};
+
+/// A repository on a forge.
+pub struct OnForge {
+    /// Where it is.
+    pub address: Address,
+    /// Of which kind the forge is.
+    pub kind: Kind,
+    /// Its pull requests, or why they cannot be asked for.
+    pub forge: Result<Box<dyn Forge>, Closed>,
+}
+
+/// Why a forge cannot be asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Closed {
+    /// What kind of problem it is.
+    pub code: &'static str,
+    /// What is missing.
+    pub message: String,
+    /// What to do about it.
+    pub next_step: String,
+}
+
+/// The forges of several repositories; each host is looked up once.
+pub struct Forges<'c> {
+    ctx: &'c Ctx,
+    clients: BTreeMap<String, Result<Arc<Client>, Closed>>,
+}
+
+impl<'c> Forges<'c> {
+    /// Returns the forges that `ctx` knows.
+    pub fn new(ctx: &'c Ctx) -> Self {
+        Self { ctx, clients: BTreeMap::new() }
+    }
+
+    /// Returns where a repository is, or why it is on no forge that is known.
+    ///
+    /// # Errors
+    /// What is missing.
+    pub fn of(&mut self, found: &Found) -> Result<OnForge, Closed> {
+        let Some(url) = &found.url else {
+            return Err(Closed {
+                code: "no-remote",
+                message: format!("{} has no remote named origin", found.name),
+                next_step: format!("git -C {} remote add origin URL", found.folder.display()),
+            });
+        };
+        // As written first: what `insteadOf` makes of it may be a mirror.
+        let rewritten = || found.work(self.ctx).remote_url().ok().and_then(|url| Address::of(&url));
+        let address = Address::of(url).or_else(rewritten).ok_or_else(|| Closed {
+            code: "no-forge",
+            message: format!("the remote of {} is on no forge", found.name),
+            next_step: "pull requests need a remote on a forge; everything else works without".into(),
+        })?;
+        let host = &address.host;
+        let kind = self.kind(host)?;
+        let client = self.clients.get(host).cloned().unwrap_or_else(|| self.client(host, kind));
+        self.clients.insert(host.clone(), client.clone());
+        let forge = client.map(|client| kind.forge(client, &address));
+        Ok(OnForge { address, kind, forge })
+    }
+
+    fn setting(&self, host: &str, key: &str) -> Option<String> {
+        self.ctx.setting(&format!("blue.forge.{host}.{key}"))
+    }
+
+    fn kind(&self, host: &str) -> Result<Kind, Closed> {
+        let next_step = format!("git config --global blue.forge.{host}.type {}", Kind::NAMES);
+        match self.setting(host, "type") {
+            Some(text) => text.parse().map_err(|message| Closed { code: "no-forge", message, next_step }),
+            None => Kind::of_host(host).ok_or_else(|| Closed {
+                code: "no-forge",
+                message: format!("what kind of forge {host} is, is not known"),
+                next_step,
+            }),
+        }
+    }
+
+    fn client(&self, host: &str, kind: Kind) -> Result<Arc<Client>, Closed> {
+        let secret = self.secret(host, kind).ok_or_else(|| Closed {
+            code: "no-token",
+            message: format!("there is no token for {host}"),
+            next_step: kind.how_to_log_in(host),
+        })?;
+        let base = self.setting(host, "url").unwrap_or_else(|| kind.api(host));
+        let wrong = |message| Closed {
+            code: "no-forge",
+            message,
+            next_step: format!("git config --global blue.forge.{host}.url https://…"),
+        };
+        let client = Client::new(host, &base, Some(secret)).map_err(wrong)?;
+        let client = match self.ctx.env.cache() {
+            true => client.with_memory(&self.ctx.home.folder().join("forge")),
+            false => client,
+        };
+        Ok(Arc::new(kind.prepare(client)))
+    }
+
+    /// What the user set up for this first, then what other programs keep.
+    fn secret(&self, host: &str, kind: Kind) -> Option<Secret> {
+        let vars = self.ctx.env.vars();
+        let command = self.ctx.setting("blue.tokenCommand");
+        let commanded = command.and_then(|command| self.run("sh", &["-c", &command, &command, host]));
+        let variable = || kind.variables(host, |name| self.ctx.env.text(name)).and_then(Secret::of);
+        let helped = || work::password(host, vars).as_deref().and_then(Secret::of);
+        let kept = || kind.other_program(host).and_then(|(program, args)| self.run(program, &args));
+        commanded.or_else(variable).or_else(helped).or_else(kept)
+    }
+
+    /// Returns what a program prints, which may never be shown.
+    fn run(&self, program: &str, args: &[&str]) -> Option<Secret> {
+        let output = Command::new(program)
+            .args(args)
+            .current_dir(self.ctx.env.cwd())
+            .env_clear()
+            .envs(self.ctx.env.vars())
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .output()
+            .ok()?;
+        let text = String::from_utf8(output.stdout).ok().filter(|_| output.status.success())?;
+        Secret::of(&text)
+    }
+}

@@ -1,0 +1,146 @@
+//! Commits, pushes and clones.
+
+use std::{collections::BTreeMap, ffi::OsString, path::Path};
+
+use super::{REMOTE, Work};
+use crate::store::StoreError;
+
+/// What is not committed in a folder.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Uncommitted {
+    /// Tracked files that differ from HEAD.
+    pub tracked: Vec<String>,
+    /// Files that git does not know, and does not ignore.
+    pub untracked: Vec<String>,
+    /// Files with conflicts that are not resolved.
+    pub conflicts: Vec<String>,
+}
+
+/// A commit that git is in the middle of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Left {
+    /// `git merge`
+    Merge,
+    /// `git cherry-pick`
+    CherryPick,
+    /// `git revert`
+    Revert,
+    /// `git rebase`
+    Rebase,
+}
+
+impl Left {
+    /// Returns the word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Merge => "merge",
+            Self::CherryPick => "cherry-pick",
+            Self::Revert => "revert",
+            Self::Rebase => "rebase",
+        }
+    }
+}
+
+impl Work {
+    /// Returns what is not committed.
+    ///
+    /// # Errors
+    /// Where git cannot say.
+    pub fn uncommitted(&self) -> Result<Uncommitted, StoreError> {
+        let args = ["--no-optional-locks", "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all"];
+        Ok(parse(&self.text(&args)?))
+    }
+
+    /// Returns what git was in the middle of when it was left, if it was.
+    ///
+    /// # Errors
+    /// Where git cannot say.
+    pub fn left(&self) -> Result<Option<Left>, StoreError> {
+        let heads = [
+            ("MERGE_HEAD", Left::Merge),
+            ("CHERRY_PICK_HEAD", Left::CherryPick),
+            ("REVERT_HEAD", Left::Revert),
+            ("REBASE_HEAD", Left::Rebase),
+        ];
+        for (name, left) in heads {
+            if self.has_ref(name)? {
+                return Ok(Some(left));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Commits every change of tracked files, and these untracked ones, as the user would. Returns
+    /// the commit.
+    ///
+    /// # Errors
+    /// Where git refuses, or a hook of the user's does; what was staged stays staged.
+    pub fn commit(&self, message: &str, untracked: &[String]) -> Result<String, StoreError> {
+        self.text(&["add", "--update", "--", ":/"])?;
+        // Not too many for one command line.
+        for files in untracked.chunks(500) {
+            let literal = files.iter().map(|file| format!(":(top,literal){file}"));
+            let args = ["add".to_owned(), "--".to_owned()].into_iter().chain(literal);
+            self.text(&args.collect::<Vec<_>>())?;
+        }
+        self.text(&["commit", "--quiet", "--message", message])?;
+        Ok(self.text(&["rev-parse", "HEAD"])?.trim().to_owned())
+    }
+
+    /// Pushes a branch to the branch of that name, which it follows from then on. Never by force.
+    ///
+    /// # Errors
+    /// Where git cannot, the remote refuses, or a hook of the user's does.
+    pub fn push(&self, branch: &str) -> Result<(), StoreError> {
+        let refspec = format!("refs/heads/{branch}:refs/heads/{branch}");
+        self.text(&["push", "--quiet", "--set-upstream", REMOTE, &refspec]).map(drop)
+    }
+
+    /// Returns the url that is fetched from, once git rewrote what is configured.
+    ///
+    /// # Errors
+    /// Where git cannot say.
+    pub fn remote_url(&self) -> Result<String, StoreError> {
+        Ok(self.text(&["remote", "get-url", REMOTE])?.trim().to_owned())
+    }
+}
+
+/// Clones a repository into a folder that is not there yet.
+///
+/// # Errors
+/// Where git cannot.
+pub fn clone(url: &str, to: &Path, vars: BTreeMap<OsString, OsString>, is_terminal: bool) -> Result<(), StoreError> {
+    let parent = to.parent().unwrap_or(to);
+    std::fs::create_dir_all(parent).map_err(StoreError::io("create", parent))?;
+    let args: [&std::ffi::OsStr; 5] =
+        ["clone".as_ref(), "--quiet".as_ref(), "--".as_ref(), url.as_ref(), to.as_os_str()];
+    Work::new(parent, vars).asking(is_terminal).text(&args).map(drop)
+}
+
+fn parse(text: &str) -> Uncommitted {
+    let mut found = Uncommitted::default();
+    for entry in text.split('\0') {
+        let (Some(state), Some(path)) = (entry.get(..2), entry.get(3..)) else { continue };
+        let list = match state {
+            "??" => &mut found.untracked,
+            "DD" | "AU" | "UD" | "UA" | "DU" | "AA" | "UU" => &mut found.conflicts,
+            _ => &mut found.tracked,
+        };
+        list.push(path.to_owned());
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_committed_is_sorted_by_kind() {
+        let found = parse("?? new file\0 M a\0M  b\0UU c\0AA d\0");
+        let names = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(found.tracked, names(&["a", "b"]));
+        assert_eq!(found.untracked, names(&["new file"]));
+        assert_eq!(found.conflicts, names(&["c", "d"]));
+    }
+}

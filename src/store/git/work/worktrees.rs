@@ -1,0 +1,160 @@
+//! Linked worktrees: making, listing and removing them, by git alone.
+
+use std::path::{Path, PathBuf};
+
+use super::{REMOTE, Work};
+use crate::store::StoreError;
+
+/// A worktree of a repository, as git lists it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Worktree {
+    /// Its folder.
+    pub path: PathBuf,
+    /// The branch it has checked out, without `refs/heads/`; none where HEAD is detached.
+    pub branch: Option<String>,
+    /// Whether it is the repository itself, without a work tree.
+    pub is_bare: bool,
+    /// Whether its user locked it.
+    pub is_locked: bool,
+    /// Whether its folder is gone.
+    pub is_gone: bool,
+}
+
+/// Where the branch of a new worktree comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Start {
+    /// It is there.
+    Existing,
+    /// It is at the remote, which it will follow.
+    Remote,
+    /// It starts here, and follows nothing.
+    At(String),
+}
+
+impl Work {
+    /// Returns the worktrees of the repository; the main one, or the bare repository, comes first.
+    ///
+    /// # Errors
+    /// Where git cannot list them.
+    pub fn worktrees(&self) -> Result<Vec<Worktree>, StoreError> {
+        Ok(parse(&self.text(&["worktree", "list", "--porcelain"])?))
+    }
+
+    /// Returns where a worktree on `branch` would start: the branch itself, here or at the remote,
+    /// else the `default` branch, as the remote has it where it is known.
+    ///
+    /// # Errors
+    /// Where git cannot say.
+    pub fn start(&self, branch: &str, default: Option<&str>) -> Result<Option<Start>, StoreError> {
+        if self.has_ref(&format!("refs/heads/{branch}"))? {
+            return Ok(Some(Start::Existing));
+        }
+        if self.has_ref(&format!("refs/remotes/{REMOTE}/{branch}"))? {
+            return Ok(Some(Start::Remote));
+        }
+        Ok(default.map(|default| self.base(default)).transpose()?.flatten().map(Start::At))
+    }
+
+    /// Returns the full name of the ref that work on the `default` branch is based on: what the
+    /// remote has, else what is here.
+    ///
+    /// # Errors
+    /// Where git cannot say.
+    pub fn base(&self, default: &str) -> Result<Option<String>, StoreError> {
+        for name in [format!("refs/remotes/{REMOTE}/{default}"), format!("refs/heads/{default}")] {
+            if self.has_ref(&name)? {
+                return Ok(Some(name));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Makes a worktree.
+    ///
+    /// # Errors
+    /// Where git refuses, or a hook of its user's does.
+    pub fn add_worktree(&self, path: &Path, branch: &str, start: &Start) -> Result<(), StoreError> {
+        let mut args: Vec<&std::ffi::OsStr> = vec!["worktree".as_ref(), "add".as_ref(), "--quiet".as_ref()];
+        let remote = format!("refs/remotes/{REMOTE}/{branch}");
+        match start {
+            Start::Existing => args.extend(["--".as_ref(), path.as_os_str(), branch.as_ref()]),
+            Start::Remote => args.extend([
+                "--track".as_ref(),
+                "-b".as_ref(),
+                branch.as_ref(),
+                "--".as_ref(),
+                path.as_os_str(),
+                remote.as_ref(),
+            ]),
+            Start::At(start) => args.extend([
+                "--no-track".as_ref(),
+                "-b".as_ref(),
+                branch.as_ref(),
+                "--".as_ref(),
+                path.as_os_str(),
+                start.as_ref(),
+            ]),
+        }
+        self.text(&args).map(drop)
+    }
+
+    /// Removes a worktree: its folder, and what git recorded of it. One whose folder is gone is
+    /// forgotten.
+    ///
+    /// # Errors
+    /// Where git refuses: it holds work, or is locked.
+    pub fn remove_worktree(&self, path: &Path, force: bool) -> Result<(), StoreError> {
+        let mut args: Vec<&std::ffi::OsStr> = vec!["worktree".as_ref(), "remove".as_ref()];
+        if force {
+            args.push("--force".as_ref());
+        }
+        args.extend(["--".as_ref(), path.as_os_str()]);
+        self.text(&args).map(drop)
+    }
+
+    /// Deletes a branch, whatever it holds.
+    ///
+    /// # Errors
+    /// Where it is checked out somewhere.
+    pub fn delete_branch(&self, branch: &str) -> Result<(), StoreError> {
+        self.text(&["branch", "--quiet", "-D", "--", branch]).map(drop)
+    }
+}
+
+fn parse(text: &str) -> Vec<Worktree> {
+    let mut found: Vec<Worktree> = Vec::new();
+    for line in text.lines() {
+        let (key, value) = line.split_once(' ').unwrap_or((line, ""));
+        if key == "worktree" {
+            found.push(Worktree { path: value.into(), ..Worktree::default() });
+            continue;
+        }
+        let Some(tree) = found.last_mut() else { continue };
+        match key {
+            "branch" => tree.branch = Some(value.strip_prefix("refs/heads/").unwrap_or(value).to_owned()),
+            "bare" => tree.is_bare = true,
+            "locked" => tree.is_locked = true,
+            "prunable" => tree.is_gone = true,
+            _ => {}
+        }
+    }
+    // A locked one is never called prunable, wherever its folder went.
+    for tree in &mut found {
+        tree.is_gone |= !tree.path.exists();
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_worktrees_is_read() {
+        let text =
+            "worktree /\nHEAD 0\nbranch refs/heads/feat/x\n\nworktree /no where\nHEAD 0\ndetached\nlocked why\n\n";
+        let first = Worktree { path: "/".into(), branch: Some("feat/x".into()), ..Worktree::default() };
+        let second = Worktree { path: "/no where".into(), is_locked: true, is_gone: true, ..Worktree::default() };
+        assert_eq!(parse(text), [first, second]);
+    }
+}

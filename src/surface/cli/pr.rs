@@ -1,0 +1,182 @@
+//! `git blue realm pr …`.
+
+use clap::{Args, Subcommand};
+
+use super::{
+    Verdict,
+    output::Output,
+    text::{Look, Text, Word, look, plain},
+    worktree::{render_errors, verdict},
+};
+use crate::{
+    error::OpError,
+    model::name::RfcName,
+    ops::{self, ctx::Ctx, realm_pr_create, realm_pr_prepare, realm_pr_status},
+    wire::{PrCreate, PrPrepare, PrRepo, PrStatus, PullRequest, PullState},
+};
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    #[command(about = ops::realm_pr_status::OPERATION.summary)]
+    Status(Status),
+    #[command(about = ops::realm_pr_prepare::OPERATION.summary)]
+    Prepare(Prepare),
+    #[command(about = ops::realm_pr_create::OPERATION.summary)]
+    Create(Create),
+}
+
+#[derive(Debug, Args)]
+pub struct Status {
+    /// What is worked on; the RFC of this worktree, or all repositories as they are, by default
+    #[arg(long, value_name = "RFC")]
+    rfc: Option<RfcName>,
+}
+
+#[derive(Debug, Args)]
+pub struct Prepare {
+    /// What is worked on
+    #[arg(long, value_name = "RFC")]
+    rfc: RfcName,
+    /// The message of each commit
+    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
+    message: String,
+    /// Also files that git does not know yet, unless they look as if they held a secret
+    #[arg(long)]
+    all: bool,
+    /// Say what would be committed, and commit nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Create {
+    /// What is worked on
+    #[arg(long, value_name = "RFC")]
+    rfc: RfcName,
+    /// The title of each pull request
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    title: String,
+    /// Open them as drafts
+    #[arg(long)]
+    draft: bool,
+}
+
+impl Command {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        match self {
+            Self::Status(Status { rfc }) => {
+                let answer = realm_pr_status::run(ctx, &realm_pr_status::Request { rfc })?;
+                output.answer(&answer, render_status)?;
+                Ok(verdict(&answer.body.errors))
+            }
+            Self::Prepare(Prepare { rfc, message, all, dry_run }) => {
+                let request = realm_pr_prepare::Request { rfc, message, all, dry_run };
+                let answer = realm_pr_prepare::run(ctx, &request)?;
+                output.answer(&answer, render_prepare)?;
+                Ok(verdict(&answer.body.errors))
+            }
+            Self::Create(Create { rfc, title, draft }) => {
+                let answer = realm_pr_create::run(ctx, &realm_pr_create::Request { rfc, title, draft })?;
+                output.answer(&answer, render_create)?;
+                Ok(verdict(&answer.body.errors))
+            }
+        }
+    }
+}
+
+fn render_status(body: &PrStatus, text: &mut Text) {
+    if let Some(rfc) = &body.rfc {
+        text.line(&[plain("rfc"), look(rfc, Look::Bold)]);
+    }
+    for name in &body.merge_order {
+        let Some(repo) = body.repos.iter().find(|repo| repo.name == *name) else { continue };
+        render_repo(repo, text);
+    }
+    let is_several = body.merge_order.len() > 1 && body.repos.iter().any(|repo| !repo.depends_on.is_empty());
+    if is_several {
+        let order: Vec<_> = body.merge_order.iter().map(ToString::to_string).collect();
+        text.gap().line(&[look("merge order:", Look::Bold), plain(order.join(", "))]);
+    }
+    if !body.circular.is_empty() {
+        let names: Vec<_> = body.circular.iter().map(ToString::to_string).collect();
+        text.line(&[look("no order is right for:", Look::Yellow), plain(names.join(", "))]);
+    }
+    render_errors(&body.errors, text);
+}
+
+fn render_repo(repo: &PrRepo, text: &mut Text) {
+    let (mark, shown) = if repo.is_current { ("*", Look::Green) } else { (" ", Look::Bold) };
+    let verdict = match repo.ready {
+        true => look("ready", Look::Green),
+        false => look("not ready", Look::Yellow),
+    };
+    let branch = repo.branch.as_deref().unwrap_or("(no branch)");
+    let standing = format!("{branch}, {} ahead, {} behind", repo.commits_ahead, repo.commits_behind);
+    text.line(&[look(format!("{mark} {}:", repo.name), shown), verdict, look(format!("({standing})"), Look::Dim)]);
+    if let Some(pr) = &repo.pr {
+        text.line(&[plain("   "), look(format!("#{}", pr.number), Look::Commit), state(pr), plain(&pr.title)]);
+        text.line(&[plain("   "), look(&pr.url, Look::Dim)]);
+    }
+    for hurdle in &repo.hurdles {
+        text.line(&[plain("    -"), plain(hurdle)]);
+    }
+    if !repo.blocked_by.is_empty() {
+        let names: Vec<_> = repo.blocked_by.iter().map(ToString::to_string).collect();
+        text.line(&[plain("    - waits for"), plain(names.join(", "))]);
+    }
+    if let Some(why) = &repo.pr_unknown {
+        text.line(&[plain("    ?"), look(why, Look::Dim)]);
+    }
+}
+
+fn state(pr: &PullRequest) -> Word {
+    match (pr.state, pr.draft) {
+        (PullState::Open, true) => look("draft", Look::Dim),
+        (PullState::Open, false) => look("open", Look::Green),
+        (PullState::Merged, _) => look("merged", Look::Green),
+        (PullState::Closed, _) => look("closed", Look::Red),
+    }
+}
+
+fn render_prepare(body: &PrPrepare, text: &mut Text) {
+    let verb = if body.dry_run { "would commit" } else { "committed" };
+    let files = |count: usize| if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
+    for repo in &body.repos {
+        let what = match (&repo.commit, repo.files.len()) {
+            (_, 0) => look("nothing to commit", Look::Dim),
+            (Some(commit), count) => {
+                plain(format!("{verb} {} as {}", files(count), commit.get(..10).unwrap_or(commit)))
+            }
+            (None, count) => plain(format!("{verb} {}", files(count))),
+        };
+        text.line(&[look(format!("{}:", repo.name), Look::Bold), what]);
+        let rows = |files: &[String], mark: &str, shown: Look| {
+            files.iter().map(|file| vec![look(mark, shown), plain(file)]).collect::<Vec<_>>()
+        };
+        let tracked = repo.files.iter().map(|file| vec![plain(file)]).collect::<Vec<_>>();
+        text.table("  ", &tracked);
+        text.table("  ", &rows(&repo.untracked, "left:", Look::Dim));
+        text.table("  ", &rows(&repo.secrets, "left, a secret?", Look::Red));
+    }
+    render_errors(&body.errors, text);
+}
+
+fn render_create(body: &PrCreate, text: &mut Text) {
+    let mut rows: Vec<_> = body
+        .repos
+        .iter()
+        .map(|repo| {
+            let what = match (repo.number, repo.created, repo.updated) {
+                (None, _, _) => look("no pull request", Look::Yellow),
+                (Some(number), true, _) => look(format!("opened #{number}"), Look::Green),
+                (Some(number), _, true) => plain(format!("updated #{number}")),
+                (Some(number), _, false) => look(format!("#{number} is up to date"), Look::Dim),
+            };
+            vec![look(&repo.name, Look::Bold), what, plain(repo.url.as_deref().unwrap_or_default())]
+        })
+        .collect();
+    let nothing = body.nothing_to_merge.iter();
+    rows.extend(nothing.map(|name| vec![look(name, Look::Bold), look("nothing to merge", Look::Dim)]));
+    text.table("", &rows);
+    render_errors(&body.errors, text);
+}

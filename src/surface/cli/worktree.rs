@@ -1,0 +1,208 @@
+//! `git blue realm worktree …`.
+
+use clap::{Args, Subcommand};
+
+use super::{
+    Verdict,
+    output::Output,
+    text::{Look, Text, Word, look, plain},
+};
+use crate::{
+    error::OpError,
+    model::name::{RepoName, RfcName},
+    ops::{self, ctx::Ctx, realm_worktree_create, realm_worktree_list, realm_worktree_remove},
+    wire::{RepoProblem, WorktreeCreate, WorktreeLine, WorktreeList, WorktreeRemove, WorktreeState},
+};
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    #[command(about = ops::realm_worktree_create::OPERATION.summary)]
+    Create(Create),
+    #[command(about = ops::realm_worktree_list::OPERATION.summary)]
+    List,
+    #[command(about = ops::realm_worktree_remove::OPERATION.summary)]
+    Remove(Remove),
+}
+
+#[derive(Debug, Args)]
+pub struct Create {
+    /// What is worked on, as branches are named
+    #[arg(long, value_name = "RFC")]
+    rfc: RfcName,
+    /// In these repositories; in all that share a domain with this one by default
+    #[arg(long, value_name = "REPO,…", value_delimiter = ',')]
+    repos: Option<Vec<RepoName>>,
+    /// Fetch first, so that new branches start where the remotes are
+    #[arg(long)]
+    fetch: bool,
+    /// Clone what is not on this machine, from where the realm says
+    #[arg(long)]
+    clone: bool,
+    /// Clone without asking
+    #[arg(short, long, requires = "clone")]
+    yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Remove {
+    /// What was worked on
+    #[arg(long, value_name = "RFC")]
+    rfc: RfcName,
+    /// Also where work is lost
+    #[arg(long)]
+    force: bool,
+    /// Delete the branches too that the default branch has wholly
+    #[arg(long)]
+    delete_branches: bool,
+}
+
+impl Command {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        match self {
+            Self::Create(arguments) => arguments.run(ctx, output),
+            Self::List => {
+                let answer = realm_worktree_list::run(ctx)?;
+                output.answer(&answer, render_list)?;
+                Ok(verdict(&answer.body.errors))
+            }
+            Self::Remove(Remove { rfc, force, delete_branches }) => {
+                let request = realm_worktree_remove::Request { rfc, force, delete_branches };
+                let answer = realm_worktree_remove::run(ctx, &request)?;
+                output.answer(&answer, render_remove)?;
+                Ok(verdict(&answer.body.errors))
+            }
+        }
+    }
+}
+
+impl Create {
+    fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        let Self { rfc, repos, fetch, clone, yes } = self;
+        let mut request = realm_worktree_create::Request { rfc, repos, fetch, clone: false };
+        if clone {
+            let missing = realm_worktree_create::missing(ctx, &request)?;
+            request.clone = missing.is_empty() || yes || agreed(ctx, output, &missing)?;
+        }
+        // While cloning, git may ask for a password.
+        if !request.clone {
+            output.show_progress(&ctx.env, &realm_worktree_create::OPERATION);
+        }
+        let answer = realm_worktree_create::run(ctx, &request)?;
+        output.answer(&answer, render_create)?;
+        Ok(verdict(&answer.body.errors))
+    }
+}
+
+/// Asks whether to clone: the urls come from the realm, where others wrote them.
+fn agreed(ctx: &Ctx, output: &mut Output<'_>, missing: &[(RepoName, String)]) -> Result<bool, OpError> {
+    let urls: Vec<_> = missing.iter().map(|(repo, url)| format!("{repo} from {url}")).collect();
+    if !ctx.env.is_error_terminal() || output.json {
+        let message = format!("nobody is here to ask whether to clone {}", urls.join(", "));
+        return Err(OpError::no("not-agreed", message).next("pass --yes as well"));
+    }
+    for url in &urls {
+        output.say(&format!("clone {url}"));
+    }
+    output.ask("Clone them? [y/N]")
+}
+
+/// Something could not be done: the answer is no, whatever was done elsewhere.
+pub fn verdict(errors: &[RepoProblem]) -> Verdict {
+    if errors.is_empty() { Verdict::Yes } else { Verdict::No }
+}
+
+fn render_create(body: &WorktreeCreate, text: &mut Text) {
+    text.line(&[plain("rfc"), look(&body.rfc, Look::Bold), plain(format!("on the branch {}", body.branch))]);
+    text.line(&[look(&body.reason, Look::Dim)]);
+    let rows: Vec<_> = body
+        .paths
+        .iter()
+        .map(|(repo, path)| {
+            let is_new = body.created.contains(repo);
+            let what = if is_new { look("created", Look::Green) } else { look("there already", Look::Dim) };
+            vec![plain(repo), what, plain(path)]
+        })
+        .collect();
+    text.table("  ", &rows);
+    render_errors(&body.errors, text);
+}
+
+fn render_list(body: &WorktreeList, text: &mut Text) {
+    if body.worktrees.is_empty() {
+        text.line(&[plain("no worktrees")]);
+    }
+    let mut from = 0;
+    while let Some(first) = body.worktrees.get(from) {
+        let same = body.worktrees[from..].iter().take_while(|line| line.rfc == first.rfc).count();
+        let rfc = first.rfc.as_ref().map_or("(no RFC)".to_owned(), ToString::to_string);
+        text.heading(&rfc);
+        let rows: Vec<_> = body.worktrees[from..from + same].iter().map(row).collect();
+        text.table("", &rows);
+        from += same;
+    }
+    render_errors(&body.errors, text);
+}
+
+fn row(line: &WorktreeLine) -> Vec<Word> {
+    let (mark, shown) = if line.is_current { ("*", Look::Green) } else { (" ", Look::Plain) };
+    let repo = line.repo.as_ref().map_or("?".to_owned(), ToString::to_string);
+    let state = match line.state {
+        WorktreeState::Present => standing(line),
+        WorktreeState::Elsewhere => Word(format!("made elsewhere, {}", standing(line).0), Look::Dim),
+        WorktreeState::Gone => look("its folder is gone", Look::Yellow),
+        WorktreeState::Orphan => look("of no repository that is known here", Look::Yellow),
+    };
+    let branch = line.branch.as_deref().unwrap_or("(no branch)");
+    vec![look(format!("{mark} {repo}"), shown), plain(branch), state, look(&line.path, Look::Dim)]
+}
+
+fn standing(line: &WorktreeLine) -> Word {
+    let count = |count: Option<usize>, what: &str| count.filter(|count| *count > 0).map(|n| format!("{n} {what}"));
+    let mut parts: Vec<_> = [
+        count(line.uncommitted_changes, "uncommitted"),
+        count(line.commits_ahead, "ahead"),
+        count(line.commits_behind, "behind"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if line.commits_ahead.is_some_and(|ahead| ahead > 0) && line.pushed == Some(false) {
+        parts.push("not pushed".into());
+    }
+    parts.extend(line.locked.then(|| "locked".to_owned()));
+    match parts.is_empty() {
+        true => look("clean", Look::Green),
+        false => look(parts.join(", "), Look::Yellow),
+    }
+}
+
+fn render_remove(body: &WorktreeRemove, text: &mut Text) {
+    let rows: Vec<_> = body
+        .removed
+        .iter()
+        .map(|repo| {
+            let mut row = vec![plain(repo), plain("removed")];
+            if body.branches_deleted.contains(repo) {
+                row.push(plain(format!("with the branch {}", body.branch)));
+            } else if body.branches_kept.contains(repo) {
+                row.push(look(format!("the branch {} is not merged, and stays", body.branch), Look::Yellow));
+            }
+            row
+        })
+        .collect();
+    text.table("", &rows);
+    render_errors(&body.errors, text);
+}
+
+/// What could not be done, and in which repository.
+pub fn render_errors(errors: &[RepoProblem], text: &mut Text) {
+    if errors.is_empty() {
+        return;
+    }
+    text.heading("not done");
+    for error in errors {
+        text.line(&[look(format!("  {}:", error.repo), Look::Red), plain(error.message.lines().next().unwrap_or(""))]);
+        let more: Vec<_> = error.message.lines().skip(1).take(20).collect();
+        text.block("    ", &more.join("\n"));
+    }
+}

@@ -1,0 +1,376 @@
+//! Pull requests of one RFC across repositories: how far each is, committing, pushing, opening. The
+//! forge is a stand-in that is held to GitHub's own description of its API.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::{
+    github::{GitHub, HOST, TOKEN, on_forge, tree},
+    worktrees::{five, work},
+    world::{Run, World, snapshot},
+};
+
+/// Makes `fungal` rely on `aperture`, and `aperture` on `blue`.
+fn rely(world: &World) {
+    for (owner, domain, consumer) in [("aperture", "s3-access", "fungal"), ("blue", "events", "aperture")] {
+        let (owner_path, consumer_path) = (world.path(owner), world.path(consumer));
+        world.ok(&owner_path, &["realm", "admin", "contract", "--domain", domain, "--name", "c", "--owner", owner]);
+        let import = ["--role", "consumer", "--import", "c@>=0.1.0"];
+        world.ok(
+            &consumer_path,
+            &[&["realm", "admin", "binding", "--domain", domain, "--repo", consumer], &import[..]].concat(),
+        );
+    }
+}
+
+fn status(world: &World) -> Value {
+    world.json(&world.path("aperture"), &["realm", "pr", "status", "--rfc", "rfc-1"])
+}
+
+fn create(world: &World) -> Run {
+    world.blue(&world.path("aperture"), &["realm", "pr", "create", "--rfc", "rfc-1", "--title", "New API", "--json"])
+}
+
+fn of<'v>(answer: &'v Value, repo: &str) -> &'v Value {
+    answer["repos"].as_array().unwrap().iter().find(|one| one["name"] == *repo).unwrap()
+}
+
+#[test]
+fn an_rfc_from_work_to_pull_requests_as_a_person_sees_it() {
+    let (world, forge) = on_forge();
+    rely(&world);
+    let aperture = world.path("aperture");
+    std::fs::write(tree(&world, "blue").join("README.md"), "changed\n").unwrap();
+    let args = |verb: &'static str, more: &[&'static str]| [&["realm", "pr", verb, "--rfc", "rfc-1"], more].concat();
+    let before = world.ok(&aperture, &args("status", &[]));
+    let dry = world.ok(&aperture, &args("prepare", &["-m", "Say more", "--dry-run"]));
+    let prepared = world.ok(&aperture, &args("prepare", &["-m", "Say more"]));
+    let created = world.ok(&aperture, &args("create", &["--title", "New API"]));
+    let again = world.ok(&aperture, &args("create", &["--title", "New API"]));
+    forge.state.lock().unwrap().reviews.insert("acme/blue".into(), vec![("eve", "APPROVED")]);
+    forge
+        .state
+        .lock()
+        .unwrap()
+        .checks
+        .insert("acme/fungal".into(), vec![("completed", Some("failure")), ("queued", None)]);
+    let after = world.ok(&tree(&world, "blue"), &["realm", "pr", "status"]);
+    snapshot("pull_requests", &[&before, &dry, &prepared, &created, &again, &after]);
+    assert_eq!(world.line(&tree(&world, "blue"), &["log", "-1", "--format=%s (%an)"]), "Say more (Ada)");
+}
+
+#[test]
+fn the_fields_are_those_of_the_reference() {
+    let (world, forge) = on_forge();
+    rely(&world);
+    std::fs::write(tree(&world, "coral").join("untracked"), "").unwrap();
+    assert_eq!(create(&world).exits(0).json()["nothing_to_merge"], json!(["coral"]));
+    forge.set("blue", "draft", json!(true));
+    forge.set("fungal", "mergeable", json!(false));
+    {
+        let mut state = forge.state.lock().unwrap();
+        let said = vec![("eve", "CHANGES_REQUESTED"), ("bob", "APPROVED"), ("bob", "COMMENTED"), ("eve", "APPROVED")];
+        state.reviews.insert("acme/aperture".into(), said);
+        state.checks.insert("acme/aperture".into(), vec![("completed", Some("skipped")), ("in_progress", None)]);
+    }
+    let answer = status(&world);
+    assert_eq!(
+        (&answer["realm"], &answer["current_repo"], &answer["rfc"]),
+        (&json!("aperture"), &json!("aperture"), &json!("rfc-1"))
+    );
+    assert_eq!(answer["merge_order"], json!(["blue", "aperture", "coral", "fungal"]));
+    assert_eq!(answer["summary"], json!({"all_clean": false, "all_pushed": true, "ready_for_pr": false}));
+    let aperture = of(&answer, "aperture");
+    assert_eq!(aperture["path"], json!(tree(&world, "aperture")));
+    assert_eq!(
+        (&aperture["is_current"], &aperture["commits_ahead"], &aperture["pushed"]),
+        (&json!(true), &json!(1), &json!(true))
+    );
+    assert_eq!(
+        aperture["pr"],
+        json!({
+            "number": 90, "state": "OPEN", "draft": false, "url": format!("https://{HOST}/acme/aperture/pull/90"), "title": "New API",
+            "mergeable": true, "reviews": {"approved": 2, "changes_requested": 0}, "checks": {"passed": 2, "failed": 0, "pending": 1},
+        })
+    );
+    assert_eq!((&aperture["depends_on"], &aperture["blocked_by"]), (&json!(["blue"]), &json!(["blue"])));
+    assert_eq!(of(&answer, "coral")["uncommitted_changes"], 1);
+    assert_eq!(of(&answer, "blue")["hurdles"], json!(["its pull request is a draft"]));
+    assert_eq!(of(&answer, "fungal")["hurdles"], json!(["it cannot be merged into main as it is"]));
+    // What was merged is in nobody's way.
+    forge.set("blue", "state", json!("closed"));
+    forge.set("blue", "merged_at", json!("2026-01-24T12:00:00Z"));
+    let answer = status(&world);
+    assert_eq!(
+        (&of(&answer, "blue")["pr"]["state"], &of(&answer, "aperture")["blocked_by"]),
+        (&json!("MERGED"), &json!([]))
+    );
+    let again = create(&world).exits(0).json();
+    assert_eq!(of(&again, "blue")["created"], false, "what was merged is not opened again");
+}
+
+#[test]
+fn each_description_names_the_others_and_is_kept_up_to_date() {
+    let (world, forge) = on_forge();
+    rely(&world);
+    let first = create(&world).exits(0).json();
+    let order: Vec<_> = first["repos"].as_array().unwrap().iter().map(|one| one["name"].clone()).collect();
+    assert_eq!(order, ["blue", "aperture", "fungal"]);
+    let blue = forge.body("blue");
+    assert!(!blue.contains("Depends on") && blue.contains("acme/aperture#90, acme/fungal#70"), "{blue}");
+    assert!(forge.body("aperture").contains("Depends on acme/blue#50\n"), "{}", forge.body("aperture"));
+    assert!(forge.body("fungal").contains("Depends on acme/aperture#90\n"));
+    // Nothing to do is nothing done.
+    forge.log();
+    let again = create(&world).exits(0).json();
+    assert!(
+        again["repos"].as_array().unwrap().iter().all(|one| one["created"] == false && one["updated"] == false),
+        "{again}"
+    );
+    assert!(forge.log().iter().all(|line| line.starts_with("GET ")), "only asked");
+    // A further repository takes part; what its author wrote stays.
+    forge.set("blue", "body", json!(format!("Because.\r\n\r\n{}", blue.replace('\n', "\r\n"))));
+    work(&world, "rfc-1", "coral");
+    let more = create(&world).exits(0).json();
+    assert_eq!((&of(&more, "coral")["created"], &of(&more, "blue")["updated"]), (&json!(true), &json!(true)));
+    let blue = forge.body("blue");
+    assert!(blue.starts_with("Because.\n\n<!--") && blue.contains("acme/coral#60"), "{blue}");
+}
+
+#[test]
+fn without_a_forge_or_a_token_everything_else_works() {
+    let world = five();
+    world.ok(&world.path("aperture"), &["realm", "worktree", "create", "--rfc", "rfc-1"]);
+    work(&world, "rfc-1", "blue");
+    world.git(&world.path("coral"), &["remote", "remove", "origin"]);
+    let answer = status(&world);
+    let blue = of(&answer, "blue");
+    assert_eq!((&blue["commits_ahead"], &blue["pushed"], &blue["pr"]), (&json!(1), &json!(false), &Value::Null));
+    assert_eq!(blue["pr_unknown"], "the remote of blue is on no forge");
+    assert_eq!(blue["hurdles"], json!(["its branch is not at the remote"]), "no upstream is not pushed");
+    assert_eq!(of(&answer, "coral")["pr_unknown"], "coral has no remote named origin");
+    let run = create(&world).exits(1).json();
+    assert_eq!(run["errors"][0]["code"], "no-forge");
+    assert_eq!(of(&status(&world), "blue")["pushed"], true, "it was pushed all the same");
+
+    let (world, _forge) = on_forge();
+    let config = world.read("home/gitconfig").replace("tokenCommand", "noTokenCommand");
+    world.write("home/gitconfig", &config);
+    let answer = status(&world);
+    assert_eq!(of(&answer, "blue")["pr_unknown"], format!("there is no token for {HOST}"));
+    let run = create(&world).exits(1).json();
+    assert_eq!(of(&run, "blue")["url"], format!("https://{HOST}/acme/blue/compare/main...rfc-1?expand=1"));
+    // A token of CI goes to the server that CI names, and to no other.
+    let ask = |server: &str| {
+        let vars = [("GITHUB_TOKEN", TOKEN.as_ref()), ("GITHUB_SERVER_URL", std::ffi::OsStr::new(server))];
+        world.blue_with(&world.path("aperture"), &["realm", "pr", "status", "--rfc", "rfc-1", "--json"], &vars).json()
+    };
+    assert_eq!(of(&ask("https://forge.test"), "blue")["pr_unknown"], Value::Null);
+    assert_eq!(of(&ask("https://github.com"), "blue")["pr_unknown"], format!("there is no token for {HOST}"));
+    // Nor does the program that keeps passwords for git need to be asked twice.
+    world.write(
+        "home/gitconfig",
+        &format!("{config}[credential]\n\thelper = \"!f() {{ echo username=x; echo password={TOKEN}; }}; f\"\n"),
+    );
+    assert_eq!(of(&status(&world), "blue")["pr_unknown"], Value::Null);
+}
+
+#[test]
+fn a_forge_that_does_not_answer_as_it_should_is_named_and_no_secret_is() {
+    let (world, forge) = on_forge();
+    let ask = || world.ok(&world.path("aperture"), &["realm", "pr", "status", "--rfc", "rfc-1", "--json"]);
+    for (status, headers, body, said) in [
+        (
+            401,
+            "",
+            "{\"message\": \"Bad credentials s3cret-t0ken\"}",
+            "does not accept the token, or it may not do this: Bad credentials ***",
+        ),
+        (403, "", "{\"message\": \"Resource not accessible\"}", "may not do this: Resource not accessible"),
+        (404, "", "{\"message\": \"Not Found\"}", "no such repository, or the token may not see it"),
+        (429, "retry-after: 3600\r\n", "{}", "was asked too often; it answers again in 3600 s"),
+        (
+            403,
+            "x-ratelimit-remaining: 0\r\nx-ratelimit-reset: 1769256000\r\n",
+            "{}",
+            "asked too often; it answers again at 2026-01-24T12:00:00Z",
+        ),
+        (200, "content-type: text/html\r\n", "<html>log in</html>", "gave no answer that could be read"),
+        (200, "", "", "gave no answer that could be read"),
+        (200, "", "{\"a\": 1}", "gave no answer that could be read"),
+        (200, "", "[{\"number\": -1}]", "gave no answer that could be read"),
+        (422, "", "{\"message\": \"x\u{1b}[31m\"}", "refused (422)"),
+    ] {
+        for _ in 0..4 {
+            forge.instead(status, headers, body);
+        }
+        let run = ask();
+        forge.state.lock().unwrap().instead.clear();
+        assert!(run.stdout.contains(said), "{status}: {said}: {run:?}");
+        assert!(!run.all().contains(TOKEN) && !run.stdout.contains('\u{1b}'), "{run:?}");
+        assert_eq!(of(&run.json(), "blue")["commits_ahead"], 1, "what git knows is told all the same");
+    }
+    // What passes is waited for: a moment, as long as it says, or until it is well again.
+    for (status, headers) in [(429, "retry-after: 1\r\n"), (403, "retry-after: 0\r\n"), (429, ""), (502, ""), (503, "")]
+    {
+        forge.instead(status, headers, "<html>busy</html>");
+        forge.instead(status, headers, "{}");
+        let start = Instant::now();
+        let answer = ask().json();
+        assert!(
+            answer["repos"].as_array().unwrap().iter().all(|one| one["pr_unknown"].is_null()),
+            "{status}: {answer}"
+        );
+        assert!(start.elapsed() < Duration::from_secs(10));
+    }
+    // Nobody is there.
+    let config = world.read("home/gitconfig").replace(&forge.url, "http://127.0.0.1:9");
+    world.write("home/gitconfig", &config);
+    assert!(ask().stdout.contains("cannot be reached"));
+    world.write("home/gitconfig", &config.replace("http://127.0.0.1:9", "http://forge.test"));
+    assert!(ask().stdout.contains("tokens are not sent in the open"));
+    let log =
+        world.blue_with(&world.path("aperture"), &["realm", "pr", "status"], &[("GIT_BLUE_LOG", "trace".as_ref())]);
+    assert!(!log.all().contains(TOKEN), "nor is it logged");
+}
+
+#[test]
+fn a_refusal_in_one_repository_stops_no_other() {
+    let (world, forge) = on_forge();
+    // The remote refuses this push, and this one has a commit that we do not.
+    let hook = world.path("remotes/blue.git/hooks/pre-receive");
+    world.write("remotes/blue.git/hooks/pre-receive", "#!/bin/sh\necho not today >&2\nexit 1\n");
+    std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let run = create(&world).exits(1).json();
+    assert_eq!(run["errors"][0]["code"], "not-pushed");
+    assert!(run["errors"][0]["message"].as_str().unwrap().contains("not today"), "{run}");
+    assert_eq!((&of(&run, "aperture")["created"], &of(&run, "blue")["number"]), (&json!(true), &Value::Null));
+    std::fs::remove_file(hook).unwrap();
+    let run = create(&world).exits(0).json();
+    assert_eq!((&of(&run, "aperture")["created"], &of(&run, "blue")["created"]), (&json!(false), &json!(true)));
+    // What its user closed stays closed.
+    forge.set("blue", "state", json!("closed"));
+    let run = create(&world).exits(1).json();
+    assert_eq!(run["errors"][0]["code"], "was-closed");
+    for title in ["", " ", "two\nlines", &"x".repeat(300)] {
+        let args = ["realm", "pr", "create", "--rfc", "rfc-1", "--title", title];
+        assert_eq!(world.blue(&world.path("aperture"), &args).code, 129);
+    }
+}
+
+#[test]
+fn what_is_committed_is_what_was_meant() {
+    let world = five();
+    let aperture = world.path("aperture");
+    world.ok(&aperture, &["realm", "worktree", "create", "--rfc", "rfc-1"]);
+    let prepare = |more: &[&str]| {
+        world.json(&aperture, &[&["realm", "pr", "prepare", "--rfc", "rfc-1", "--message", "-m: odd"], more].concat())
+    };
+    let write = |repo: &str, file: &str| {
+        let path = tree(&world, repo).join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, file).unwrap();
+    };
+    write("aperture", "README.md");
+    write("aperture", "sub/new file.txt");
+    write("aperture", "*.txt");
+    write("aperture", ".env");
+    // A hook of the user's has its say.
+    world.write("blue/.git/hooks/pre-commit", "#!/bin/sh\necho no tabs >&2\nexit 1\n");
+    let hook = world.path("blue/.git/hooks/pre-commit");
+    std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    write("blue", "README.md");
+    // A conflict is not resolved by committing it.
+    let fungal = tree(&world, "fungal");
+    write("fungal", "README.md");
+    world.git(&fungal, &["commit", "-q", "-a", "-m", "Ours"]);
+    world.git(&fungal, &["switch", "-q", "-c", "side", "main"]);
+    std::fs::write(fungal.join("README.md"), "theirs\n").unwrap();
+    world.git(&fungal, &["commit", "-q", "-a", "-m", "Theirs"]);
+    world.git(&fungal, &["switch", "-q", "rfc-1"]);
+    assert_eq!(world.try_git(&fungal, &["merge", "-q", "side"]).code, 1);
+
+    let dry = prepare(&["--dry-run", "--all"]);
+    assert_eq!(of(&dry, "aperture")["files"], json!(["README.md", "*.txt", "sub/new file.txt"]));
+    assert_eq!(of(&dry, "aperture")["commit"], Value::Null);
+    let answer = prepare(&[]);
+    let done = of(&answer, "aperture");
+    assert_eq!((&done["files"], &done["untracked"]), (&json!(["README.md"]), &json!(["*.txt", "sub/new file.txt"])));
+    assert_eq!(done["secrets"], json!([".env"]));
+    assert_eq!(world.line(&tree(&world, "aperture"), &["log", "-1", "--format=%s"]), "-m: odd");
+    let codes: Vec<_> = answer["errors"].as_array().unwrap().iter().map(|one| (&one["repo"], &one["code"])).collect();
+    assert_eq!(codes, [(&json!("blue"), &json!("not-committed")), (&json!("fungal"), &json!("in-the-middle"))]);
+    assert!(answer["errors"][0]["message"].as_str().unwrap().contains("no tabs"));
+    let answer = prepare(&["--all"]);
+    assert_eq!(of(&answer, "aperture")["files"], json!(["*.txt", "sub/new file.txt"]));
+    assert_eq!(
+        world.line(&tree(&world, "aperture"), &["status", "--porcelain"]),
+        "?? .env",
+        "a secret is not committed by the way"
+    );
+    // On another branch, nothing is.
+    world.git(&tree(&world, "coral"), &["switch", "-q", "--detach"]);
+    write("coral", "README.md");
+    let answer = prepare(&[]);
+    assert!(
+        answer["errors"].as_array().unwrap().iter().any(|one| one["repo"] == "coral" && one["code"] == "other-branch"),
+        "{answer}"
+    );
+}
+
+#[test]
+fn what_did_not_change_is_not_sent_again() {
+    let (world, forge) = on_forge();
+    create(&world).exits(0);
+    let first = status(&world);
+    let (asked, before) = (forge.log().len(), std::mem::take(&mut forge.state.lock().unwrap().unchanged));
+    assert_eq!(status(&world), first);
+    let asked_again = forge.log().len();
+    assert_eq!(forge.state.lock().unwrap().unchanged, asked_again, "all of it");
+    assert!(asked > asked_again && before < asked);
+    forge.set("blue", "title", json!("Another title"));
+    assert_eq!(of(&status(&world), "blue")["pr"]["title"], "Another title");
+    forge.state.lock().unwrap().unchanged = 0;
+    world.ok(&world.path("aperture"), &["realm", "pr", "status", "--rfc", "rfc-1", "--no-cache"]);
+    assert_eq!(forge.state.lock().unwrap().unchanged, 0);
+    // Nothing of the token is on the disk.
+    for file in world.path("home/blue/forge").read_dir().unwrap() {
+        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        assert!(!text.contains(TOKEN));
+    }
+}
+
+#[test]
+fn thirty_repositories_take_little_longer_than_one() {
+    let world = World::new();
+    let forge = GitHub::start(&world);
+    let add = |number: usize| {
+        let repo = format!("r{number}");
+        let path = world.join(&repo);
+        world.git(&world.root(), &["clone", "-q", "--bare", &repo, &format!("remotes/{repo}.git")]);
+        world.git(&path, &["remote", "add", "origin", &format!("https://{HOST}/acme/{repo}.git")]);
+        world.git(&path, &["switch", "-q", "-c", "rfc-1"]);
+        world.commit(&repo, "New");
+    };
+    let dir = world.path("r0");
+    let ask = |count: usize| {
+        forge.state.lock().unwrap().delay = Duration::ZERO;
+        world.ok(&dir, &["realm", "pr", "create", "--rfc", "rfc-1", "--title", "x"]);
+        forge.state.lock().unwrap().delay = Duration::from_millis(200);
+        let start = Instant::now();
+        let answer = world.json(&dir, &["realm", "pr", "status", "--rfc", "rfc-1"]);
+        let took = start.elapsed();
+        assert_eq!(answer["repos"].as_array().unwrap().len(), count);
+        assert!(answer["repos"].as_array().unwrap().iter().all(|one| one["pr"]["checks"]["passed"] == 1), "{answer}");
+        took
+    };
+    add(0);
+    let one = ask(1);
+    (1..30).for_each(add);
+    // The machine may be busy with other tests.
+    let thirty = (0..3).map(|_| ask(30)).find(|thirty| *thirty < one * 3);
+    println!("one {one:?}, thirty {thirty:?}");
+    assert!(thirty.is_some(), "30 take more than 3 times {one:?}");
+    assert!(forge.most.load(std::sync::atomic::Ordering::SeqCst) <= 16, "and never too many at once");
+}

@@ -1,0 +1,357 @@
+//! Worktrees of one RFC across five real repositories with remotes: making, listing, removing, and
+//! that nothing outside of their folder is ever touched.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::world::{REALM, World, snapshot};
+
+/// The repositories: all but `solo` share a domain with `aperture`, through one of two domains.
+pub const REPOS: [&str; 5] = ["aperture", "blue", "coral", "fungal", "solo"];
+
+/// Five repositories, each with a bare remote that has everything.
+pub fn five() -> World {
+    let world = World::new();
+    for repo in REPOS {
+        let path = world.join(repo);
+        world.git(&world.root(), &["clone", "-q", "--bare", repo, &format!("remotes/{repo}.git")]);
+        let remote = world.path(&format!("remotes/{repo}.git")).display().to_string();
+        world.git(&path, &["remote", "add", "origin", &remote]);
+        world.git(&path, &["fetch", "-q", "origin"]);
+        world.git(&path, &["remote", "set-head", "origin", "main"]);
+    }
+    let aperture = world.path("aperture");
+    for (domain, repos) in [("events", "aperture,blue"), ("s3-access", "aperture,coral,fungal")] {
+        world.ok(&aperture, &["realm", "admin", "domain", "--name", domain, "--repos", repos]);
+    }
+    world
+}
+
+/// Returns where a worktree is to be.
+pub fn tree(world: &World, rfc: &str, repo: &str) -> PathBuf {
+    world.path(&format!("home/blue/worktrees/{REALM}/{rfc}/{repo}"))
+}
+
+fn create(world: &World, repo: &str, rfc: &str, more: &[&str]) -> Value {
+    world.json(&world.path(repo), &[&["realm", "worktree", "create", "--rfc", rfc], more].concat())
+}
+
+/// Commits a change in a worktree.
+pub fn work(world: &World, rfc: &str, repo: &str) {
+    let at = tree(world, rfc, repo);
+    std::fs::write(at.join("new.txt"), "new\n").unwrap();
+    world.git(&at, &["add", "new.txt"]);
+    world.git(&at, &["commit", "-q", "-m", "New"]);
+}
+
+#[test]
+fn worktrees_as_a_person_sees_them() {
+    let world = five();
+    let aperture = world.path("aperture");
+    let none = world.ok(&aperture, &["realm", "worktree", "list"]);
+    let created = world.ok(&aperture, &["realm", "worktree", "create", "--rfc", "rfc-42"]);
+    let again = world.ok(&aperture, &["realm", "worktree", "create", "--rfc", "rfc-42"]);
+    work(&world, "rfc-42", "blue");
+    std::fs::write(tree(&world, "rfc-42", "coral").join("README.md"), "changed\n").unwrap();
+    let list = world.ok(&tree(&world, "rfc-42", "blue"), &["realm", "worktree", "list"]);
+    let refused = world.blue(&aperture, &["realm", "worktree", "remove", "--rfc", "rfc-42"]);
+    let forced =
+        world.ok(&aperture, &["realm", "worktree", "remove", "--rfc", "rfc-42", "--force", "--delete-branches"]);
+    let over = world.blue(&aperture, &["realm", "worktree", "remove", "--rfc", "rfc-42"]);
+    snapshot("worktrees", &[&none, &created, &again, &list, &refused, &forced, &over]);
+    assert!(tree(&world, "rfc-42", "blue").parent().unwrap().symlink_metadata().is_err(), "no empty folder is left");
+    assert_eq!(
+        world.line(&world.path("blue"), &["log", "-1", "--format=%s", "rfc-42"]),
+        "New",
+        "work on a branch stays"
+    );
+}
+
+#[test]
+fn peers_take_part_unless_others_are_named() {
+    let world = five();
+    let peers = create(&world, "aperture", "rfc-1", &[]);
+    assert_eq!(peers["created"], json!(["aperture", "blue", "coral", "fungal"]));
+    assert_eq!(peers["reason"], "Domain peers via events, s3-access");
+    assert_eq!(peers["paths"]["blue"], json!(tree(&world, "rfc-1", "blue")));
+    assert_eq!(create(&world, "blue", "rfc-2", &[])["created"], json!(["aperture", "blue"]));
+    let alone = create(&world, "solo", "rfc-3", &[]);
+    assert_eq!(
+        (&alone["created"], &alone["reason"]),
+        (&json!(["solo"]), &json!("solo shares no domain with another repository"))
+    );
+    let named = create(&world, "aperture", "rfc-4", &["--repos", "solo,blue"]);
+    assert_eq!((&named["created"], &named["reason"]), (&json!(["blue", "solo"]), &json!("Named")));
+    assert_eq!(create(&world, "aperture", "rfc-5", &["--repos", "nobody"])["code"], "unknown-repo");
+    assert_eq!(create(&world, "aperture", "rfc-5", &["--repos", ""])["status"], "error");
+    // Several at once, each its own.
+    let list = world.json(&world.path("solo"), &["realm", "worktree", "list"]);
+    assert_eq!(list["worktrees"].as_array().unwrap().len(), 4 + 2 + 1 + 2);
+}
+
+#[test]
+fn a_new_worktree_is_in_the_realm_at_once() {
+    let world = five();
+    // The file that says so was never committed here: the repository's own configuration does then.
+    let late = world.repo("late");
+    world.ok(&late, &["init", "--realm", REALM]);
+    for repo in ["aperture", "late"] {
+        create(&world, repo, "feat/x", &["--repos", repo]);
+        let at = tree(&world, "feat/x", repo);
+        assert_eq!(world.line(&at, &["branch", "--show-current"]), "feat/x");
+        assert_eq!(world.line(&at, &["status", "--porcelain"]), "", "nothing of ours is in the way");
+        let status = world.json(&at, &["status", "--peek"]);
+        assert_eq!((&status["realm"], &status["current_repo"]), (&json!(REALM), &json!(repo)));
+        let session = world.json(&at, &["session", "start", "--rfc", "feat/x"]);
+        assert_eq!(session["session"]["active_rfc"], "feat/x");
+        assert_eq!(world.json(&world.path(repo), &["session", "status"])["session"], Value::Null);
+    }
+}
+
+#[test]
+fn a_branch_has_a_prefix_where_its_user_wants_one() {
+    let world = five();
+    let aperture = world.path("aperture");
+    world.git(&aperture, &["config", "blue.branchPrefix", "ada/"]);
+    let made = create(&world, "aperture", "x", &[]);
+    assert_eq!(made["branch"], "ada/x");
+    assert_eq!(world.line(&tree(&world, "x", "fungal"), &["branch", "--show-current"]), "ada/x");
+    world.git(&aperture, &["config", "blue.branchPrefix", "a b"]);
+    assert!(create(&world, "aperture", "y", &[])["message"].as_str().unwrap().contains("blue.branchPrefix"));
+}
+
+#[test]
+fn work_starts_at_the_default_branch_of_the_remote() {
+    let world = five();
+    // Somebody else pushes: to main, and a branch of the RFC that he began.
+    world.git(&world.root(), &["clone", "-q", "remotes/blue.git", "other"]);
+    world.commit("other", "Theirs");
+    world.git(&world.path("other"), &["push", "-q", "origin", "main", "main:refs/heads/begun"]);
+    // What is on the local main alone is nobody's pull request.
+    world.commit("blue", "Mine");
+    let subject = |rfc: &str| world.line(&tree(&world, rfc, "blue"), &["log", "-1", "--format=%s"]);
+    create(&world, "blue", "stale", &["--repos", "blue"]);
+    assert_eq!(subject("stale"), "Join the realm");
+    create(&world, "blue", "fresh", &["--repos", "blue", "--fetch"]);
+    assert_eq!(subject("fresh"), "Theirs");
+    assert_eq!(
+        world.try_git(&tree(&world, "fresh", "blue"), &["rev-parse", "@{upstream}"]).code,
+        128,
+        "it follows nothing"
+    );
+    create(&world, "blue", "begun", &["--repos", "blue"]);
+    assert_eq!(
+        world.line(&tree(&world, "begun", "blue"), &["rev-parse", "--abbrev-ref", "@{upstream}"]),
+        "origin/begun"
+    );
+    // A branch that is there is used as it is.
+    world.git(&world.path("blue"), &["branch", "mine", "main"]);
+    create(&world, "blue", "mine", &["--repos", "blue"]);
+    assert_eq!(subject("mine"), "Mine");
+}
+
+#[test]
+fn what_fails_in_one_repository_stops_no_other() {
+    let world = five();
+    world.git(&world.path("blue"), &["switch", "-q", "-c", "rfc-1"]);
+    std::fs::rename(world.path("coral"), world.path("moved")).unwrap();
+    world.write(&format!("home/blue/worktrees/{REALM}/rfc-1/fungal/mine.txt"), "mine\n");
+    let run = world.blue(&world.path("aperture"), &["realm", "worktree", "create", "--rfc", "rfc-1", "--json"]);
+    assert_eq!(run.code, 1);
+    let answer = run.json();
+    assert_eq!(answer["created"], json!(["aperture"]));
+    let codes: Vec<_> = answer["errors"].as_array().unwrap().iter().map(|one| (&one["repo"], &one["code"])).collect();
+    let expected = [("blue", "branch-elsewhere"), ("coral", "path-gone"), ("fungal", "in-the-way")];
+    assert_eq!(
+        codes,
+        expected.map(|(repo, code)| (json!(repo), json!(code))).iter().map(|(a, b)| (a, b)).collect::<Vec<_>>()
+    );
+    assert_eq!(world.read(&format!("home/blue/worktrees/{REALM}/rfc-1/fungal/mine.txt")), "mine\n");
+    // Once what was wrong is mended, the same command does the rest.
+    world.git(&world.path("blue"), &["switch", "-q", "main"]);
+    std::fs::remove_file(tree(&world, "rfc-1", "fungal").join("mine.txt")).unwrap();
+    world.git(&world.path("aperture"), &["config", "--add", "blue.root", &world.root().display().to_string()]);
+    world.write("home/x/.git/HEAD", "no repository\n");
+    let answer = create(&world, "aperture", "rfc-1", &[]);
+    assert_eq!(answer["errors"], json!([]));
+    assert_eq!((&answer["created"], &answer["reused"]), (&json!(["blue", "coral", "fungal"]), &json!(["aperture"])));
+}
+
+#[test]
+fn another_repository_in_the_recorded_folder_is_left_alone() {
+    let world = five();
+    std::fs::remove_dir_all(world.path("blue")).unwrap();
+    world.git(&world.root(), &["init", "-q", "blue"]);
+    world.write("blue/x", "x");
+    world.commit("blue", "Something else");
+    let answer = create(&world, "aperture", "rfc-1", &["--repos", "blue"]);
+    assert_eq!(answer["errors"][0]["code"], "other-repository");
+    assert_eq!(world.line(&world.path("blue"), &["branch", "--list", "rfc-1"]), "");
+}
+
+#[test]
+fn what_is_not_here_is_cloned_once_its_user_agrees() {
+    let world = five();
+    // The realm knows where it is fetched from.
+    let remote = world.path("remotes/blue.git").display().to_string();
+    world.git(&world.path("blue"), &["remote", "set-url", "origin", &remote]);
+    world.ok(&world.path("blue"), &["realm", "admin", "join", REALM]);
+    std::fs::remove_dir_all(world.path("blue")).unwrap();
+    let missing = create(&world, "aperture", "rfc-1", &["--repos", "blue"]);
+    assert_eq!(missing["errors"][0]["code"], "path-gone");
+    let unasked = create(&world, "aperture", "rfc-1", &["--repos", "blue", "--clone"]);
+    assert_eq!(unasked["code"], "not-agreed", "nobody is at a terminal");
+    let cloned = create(&world, "aperture", "rfc-1", &["--repos", "blue", "--clone", "--yes"]);
+    assert_eq!((&cloned["created"], &cloned["errors"]), (&json!(["blue"]), &json!([])));
+    assert!(world.path(&format!("home/blue/clones/{REALM}/blue/.git")).is_dir());
+    assert_eq!(world.json(&tree(&world, "rfc-1", "blue"), &["status", "--peek"])["current_repo"], "blue");
+}
+
+#[test]
+fn names_that_lead_elsewhere_are_refused_and_touch_nothing() {
+    let world = five();
+    let aperture = world.path("aperture");
+    create(&world, "aperture", "rfc-1", &[]);
+    let before = snapshot_of(&world);
+    for name in ["..", "../x", "a/../b", "a/..", "/etc", "a//b", "a b", "é", "a\u{202e}b", "x.lock", "", "a/", ".git"]
+    {
+        for verb in ["create", "remove"] {
+            let mut command = world.command("git", &aperture);
+            command.args(["blue", "realm", "worktree", verb]);
+            let output = command.args([&format!("--rfc={name}")]).output().unwrap();
+            assert_eq!(output.status.code(), Some(129), "{verb} {name:?}");
+        }
+    }
+    let dash = world.blue(&aperture, &["realm", "worktree", "remove", "--rfc=-f", "--force"]);
+    assert_eq!(dash.code, 129);
+    for repo in ["..", "a/b", "-x", "../aperture"] {
+        let run = world.blue(&aperture, &["realm", "worktree", "create", "--rfc", "x", &format!("--repos={repo}")]);
+        assert_eq!(run.code, 129, "{run:?}");
+    }
+    assert_eq!(snapshot_of(&world), before);
+}
+
+/// Every file of the world, but those of git's own folders.
+fn snapshot_of(world: &World) -> Vec<PathBuf> {
+    let (mut found, mut folders) = (Vec::new(), vec![world.root()]);
+    while let Some(folder) = folders.pop() {
+        for entry in folder.read_dir().unwrap().map(Result::unwrap) {
+            let path = entry.path();
+            if path.is_dir() && path.file_name().is_some_and(|name| name != ".git" && name != "blue-cache") {
+                folders.push(path.clone());
+            }
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn removing_loses_no_work_unless_its_user_insists() {
+    let world = five();
+    let aperture = world.path("aperture");
+    let remove =
+        |more: &[&str]| world.json(&aperture, &[&["realm", "worktree", "remove", "--rfc", "x"], more].concat());
+    create(&world, "aperture", "x", &[]);
+    // An untracked file, a commit that is nowhere else, and one on no branch at all.
+    std::fs::write(tree(&world, "x", "aperture").join("untracked"), "").unwrap();
+    work(&world, "x", "blue");
+    work(&world, "x", "coral");
+    world.git(&tree(&world, "x", "coral"), &["switch", "-q", "--detach"]);
+    let refused = remove(&[]);
+    assert_eq!(refused["code"], "holds-work");
+    assert_eq!(refused["problems"].as_array().unwrap().len(), 3);
+    for repo in ["aperture", "blue", "coral", "fungal"] {
+        assert!(tree(&world, "x", repo).is_dir(), "{repo}: all of them or none");
+    }
+    // A file that is ignored, as what a build leaves, is no work.
+    std::fs::remove_file(tree(&world, "x", "aperture").join("untracked")).unwrap();
+    for repo in ["blue", "coral"] {
+        world.git(&tree(&world, "x", repo), &["push", "-q", "origin", "HEAD:refs/heads/x"]);
+        world.git(&world.path(repo), &["fetch", "-q"]);
+    }
+    let inside = world.json(&tree(&world, "x", "blue"), &["realm", "worktree", "remove", "--rfc", "x"]);
+    assert_eq!(inside["code"], "in-worktree");
+    let removed = remove(&["--delete-branches"]);
+    assert_eq!(removed["removed"], json!(["aperture", "blue", "coral", "fungal"]), "{removed}");
+    assert_eq!(removed["branches_deleted"], json!(["aperture", "fungal"]));
+    assert_eq!(removed["branches_kept"], json!(["blue", "coral"]), "they are not in main");
+    assert_eq!(world.git(&world.path("blue"), &["worktree", "list"]).stdout.lines().count(), 1);
+    for repo in REPOS {
+        assert!(world.path(repo).join("README.md").is_file(), "{repo} itself is untouched");
+    }
+}
+
+#[test]
+fn what_git_does_not_list_is_nobodys_to_remove() {
+    let world = five();
+    let aperture = world.path("aperture");
+    create(&world, "aperture", "x", &["--repos", "blue"]);
+    // A folder, a link and a clone, where worktrees of the RFC would be.
+    let outside = world.repo("outside");
+    std::fs::create_dir(tree(&world, "x", "fungal")).unwrap();
+    std::os::unix::fs::symlink(&outside, tree(&world, "x", "coral")).unwrap();
+    world.git(&world.root(), &["clone", "-q", "remotes/aperture.git", tree(&world, "x", "aperture").to_str().unwrap()]);
+    let removed = world.json(&aperture, &["realm", "worktree", "remove", "--rfc", "x", "--force"]);
+    assert_eq!(removed["removed"], json!(["blue"]));
+    assert!(outside.join("README.md").is_file());
+    assert!(tree(&world, "x", "aperture").join("README.md").is_file());
+    assert!(tree(&world, "x", "coral").symlink_metadata().is_ok());
+    let list = world.json(&aperture, &["realm", "worktree", "list"]);
+    assert_eq!((&list["worktrees"][0]["state"], &list["worktrees"][0]["repo"]), (&json!("orphan"), &Value::Null));
+}
+
+#[test]
+fn other_hands_make_and_delete_worktrees_too() {
+    let world = five();
+    let aperture = world.path("aperture");
+    create(&world, "aperture", "x", &["--repos", "blue,coral"]);
+    world.git(&world.path("fungal"), &["worktree", "add", "-q", "-b", "x", "../by-hand"]);
+    std::fs::remove_dir_all(tree(&world, "x", "coral")).unwrap();
+    let list = world.json(&aperture, &["realm", "worktree", "list"]);
+    let states: Vec<_> =
+        list["worktrees"].as_array().unwrap().iter().map(|one| (&one["rfc"], &one["repo"], &one["state"])).collect();
+    let expected = [("blue", "present"), ("coral", "gone"), ("fungal", "elsewhere")]
+        .map(|(repo, state)| (json!("x"), json!(repo), json!(state)));
+    assert_eq!(states, expected.iter().map(|(a, b, c)| (a, b, c)).collect::<Vec<_>>());
+    // What is gone is made anew, and what was made elsewhere stays its maker's.
+    let again = create(&world, "aperture", "x", &["--repos", "blue,coral,fungal"]);
+    assert_eq!((&again["created"], &again["reused"]), (&json!(["coral"]), &json!(["blue"])));
+    assert_eq!(again["errors"][0]["code"], "branch-elsewhere");
+    std::fs::remove_dir_all(tree(&world, "x", "coral")).unwrap();
+    let removed = world.json(&aperture, &["realm", "worktree", "remove", "--rfc", "x"]);
+    assert_eq!(removed["removed"], json!(["blue", "coral"]));
+    assert!(world.path("by-hand/README.md").is_file());
+}
+
+#[test]
+fn repositories_of_every_kind() {
+    let world = five();
+    let aperture = world.path("aperture");
+    // Detached, bare, shallow, empty; and an RFC whose folder would lie in another one's worktree.
+    world.git(&world.path("blue"), &["switch", "-q", "--detach"]);
+    assert_eq!(create(&world, "aperture", "x", &["--repos", "blue"])["created"], json!(["blue"]));
+    let nested = create(&world, "aperture", "x/blue", &["--repos", "coral"]);
+    assert_eq!(nested["errors"][0]["code"], "in-a-worktree");
+    std::fs::remove_dir_all(world.path("coral")).unwrap();
+    let url = format!("file://{}", world.path("remotes/coral.git").display());
+    world.git(&world.root(), &["clone", "-q", "--depth", "1", &url, "coral"]);
+    // It shares its root commit only once it is there; a shallow clone is told by its url.
+    world.git(&world.path("coral"), &["fetch", "-q", "--unshallow"]);
+    assert_eq!(create(&world, "aperture", "x", &["--repos", "coral"])["created"], json!(["coral"]));
+    std::fs::remove_dir_all(world.path("fungal")).unwrap();
+    world.git(&world.root(), &["clone", "-q", "--bare", "remotes/fungal.git", "fungal"]);
+    let bare = create(&world, "aperture", "x", &["--repos", "fungal"]);
+    assert_eq!(bare["created"], json!(["fungal"]), "{bare}");
+    assert_eq!(world.json(&tree(&world, "x", "fungal"), &["status", "--peek"])["current_repo"], "fungal");
+    let empty = world.path("empty");
+    world.git(&world.root(), &["init", "-q", "empty"]);
+    world.ok(&empty, &["init", "--realm", REALM]);
+    let nothing = create(&world, "aperture", "x", &["--repos", "empty"]);
+    assert_eq!(nothing["errors"][0]["code"], "no-default-branch", "{nothing}");
+    // Removing them needs no work tree either.
+    let removed = world.json(&aperture, &["realm", "worktree", "remove", "--rfc", "x"]);
+    assert_eq!(removed["removed"], json!(["blue", "coral", "fungal"]), "{removed}");
+}
