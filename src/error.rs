@@ -149,6 +149,8 @@ impl From<StoreError> for OpError {
             }
             StoreError::Io { .. } => cannot("io"),
             StoreError::Git { .. } => cannot("git"),
+            StoreError::Remote { .. } => cannot("remote")
+                .next("nothing is lost: the realm on this machine is as it was, and `git blue sync` tries again"),
         }
     }
 }

@@ -1,5 +1,5 @@
 //! A server on this machine that gives answers written beforehand, one after the other: for tests of
-//! what adapters ask and read. The answers are as the forges' public documents show them.
+//! what adapters ask and read. The answers are written from what is known of the forges' APIs.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},

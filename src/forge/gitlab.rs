@@ -148,7 +148,7 @@ mod tests {
     use super::*;
     use crate::forge::{Kind, canned::Canned};
 
-    /// As GitLab's documents show one, without what is not read.
+    /// One as GitLab answers it, as far as is known, without what is not read.
     fn request(iid: u64, state: &str, source: u64) -> Value {
         json!({
             "id": 1, "iid": iid, "project_id": 3, "title": "test1", "description": "fixed login page css paddings",

@@ -21,6 +21,8 @@ pub enum DomainChange {
     Binding(RepoName, Binding),
     /// Takes a repository's part away.
     RemoveBinding(RepoName),
+    /// Forgets what lost to the part of a repository: it has written anew what is meant.
+    SettleBinding(RepoName),
     /// Records which commit of a repository was published last.
     Source(RepoName, Source),
     /// Forgets which commit of a repository was published last.

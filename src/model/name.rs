@@ -123,6 +123,11 @@ name_type!(
     "contract"
 );
 name_type!(
+    /// Names a place where a realm is shared.
+    RemoteName,
+    "remote"
+);
+name_type!(
     /// Names who is told of changes: the person at the command line, or one client session.
     ReaderName,
     "reader"

@@ -266,13 +266,12 @@ pub fn binding(
             if unchanged { before.and_then(|before| before.resolved_at) } else { resolved.as_ref().map(|_| now) };
         import.resolved_version = resolved;
     }
-    if held == Some(&wanted) {
-        return Ok(Decision::default());
-    }
-    Ok(Decision {
-        changes: vec![DomainChange::Binding(repo.clone(), wanted)],
-        events: vec![Event::Bound(repo.clone())],
-    })
+    // Who says once more what is meant has resolved what two machines wrote apart.
+    let settled = domain.conflicts.bindings.contains(repo).then(|| DomainChange::SettleBinding(repo.clone()));
+    let written = (held != Some(&wanted)).then(|| DomainChange::Binding(repo.clone(), wanted));
+    let changes: Vec<_> = written.into_iter().chain(settled).collect();
+    let events = if changes.is_empty() { Vec::new() } else { vec![Event::Bound(repo.clone())] };
+    Ok(Decision { changes, events })
 }
 
 /// Decides on everything that a repository's files say of one domain. Files that did not change
@@ -335,6 +334,9 @@ pub fn overlay(domain: &DomainView, changes: &[DomainChange]) -> DomainView {
             }
             DomainChange::RemoveBinding(repo) => {
                 after.bindings.remove(&repo);
+            }
+            DomainChange::SettleBinding(repo) => {
+                after.conflicts.bindings.remove(&repo);
             }
             DomainChange::Source(repo, source) => {
                 after.sources.insert(repo, source);

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     binding::{Binding, Import},
+    conflict::{Conflict, Conflicts},
     contract::{Contract, Deprecated, Withdrawn, Yanked},
     domain::{Domain, Source},
     name::{ContractName, RepoName},
@@ -34,6 +35,9 @@ pub struct DomainSummary {
     /// The last published commit of each repository.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sources: BTreeMap<RepoName, Source>,
+    /// What two machines wrote differently.
+    #[serde(default, skip_serializing_if = "Conflicts::is_empty")]
+    pub conflicts: Conflicts,
     /// What could not be read. A summary with damage is read anew every time.
     #[serde(skip)]
     pub damage: Vec<Damage>,
@@ -105,6 +109,7 @@ impl From<&DomainView> for DomainSummary {
             owners,
             bindings: view.bindings.clone(),
             sources: view.sources.clone(),
+            conflicts: view.conflicts.clone(),
             damage: view.damage.clone(),
         }
     }
@@ -140,6 +145,13 @@ impl DomainSummary {
             _ => None,
         });
         self.contracts.keys().chain(self.versions.keys()).chain(damaged).collect()
+    }
+
+    /// Returns what two machines wrote differently and nobody has resolved.
+    pub fn open_conflicts(&self) -> Vec<Conflict> {
+        self.conflicts.open(|name, version| {
+            self.contracts.get(name).is_some_and(|contract| contract.yanked_reason(version).is_some())
+        })
     }
 
     /// Returns who imports `contract`, and how.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     binding::{Binding, Import},
+    conflict::Conflicts,
     contract::Contract,
     domain::{Domain, Source},
     name::{ContractName, DomainName, RepoName},
@@ -42,6 +43,8 @@ pub struct DomainView {
     pub bindings: BTreeMap<RepoName, Binding>,
     /// The last published commit of each repository.
     pub sources: BTreeMap<RepoName, Source>,
+    /// What two machines wrote differently.
+    pub conflicts: Conflicts,
     /// What could not be read.
     pub damage: Vec<Damage>,
 }
@@ -87,6 +90,7 @@ impl DomainView {
             published: BTreeMap::new(),
             bindings: BTreeMap::new(),
             sources: BTreeMap::new(),
+            conflicts: Conflicts::default(),
             damage: Vec::new(),
         }
     }

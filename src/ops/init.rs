@@ -5,6 +5,7 @@ use super::{
     ctx::Ctx,
     hooks, realm_admin_init,
     realm_admin_join::{self, CONFIG},
+    shared, url,
 };
 use crate::{
     error::OpError,
@@ -23,8 +24,10 @@ pub struct Request {
     pub realm: Option<RealmName>,
     /// The repository's name in it.
     pub repo: Option<RepoName>,
-    /// Where a realm that is made now will be shared.
+    /// Where the realm is shared, or will be where it is made now.
     pub url: Option<String>,
+    /// Whether it is kept in branches there.
+    pub branches: bool,
 }
 
 /// Does what is left to do; a second time, nothing.
@@ -37,22 +40,38 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
     let realm = match (&request.realm, &proposed) {
         (Some(realm), _) => realm.clone(),
         (None, Some(config)) => config.realm.name.clone(),
-        (None, None) => configured(ctx)?,
+        (None, None) => match &request.url {
+            Some(url) => at(ctx, url, request.branches)?,
+            None => configured(ctx)?,
+        },
     };
-    let join = realm_admin_join::Request { realm: realm.clone(), repo: request.repo.clone() };
+    let join = realm_admin_join::Request {
+        realm: realm.clone(),
+        repo: request.repo.clone(),
+        url: request.url.clone(),
+        branches: request.branches,
+    };
     // Before anything is made: what cannot join needs no realm.
     realm_admin_join::name(code, &join, proposed.as_ref())?;
     let mut created_realm = false;
+    if let Some(url) = &request.url {
+        let place = shared::Place { realm: Some(&realm), url, branches: request.branches };
+        shared::obtain(ctx, place)?;
+    }
     if ctx.home.realm(&realm)?.is_none() {
         // What a clone proposes is not ours to make: the realm is somewhere else already.
         if request.realm.is_none() {
             let url = proposed.and_then(|config| config.realm.url);
-            let place = url.map(|url| format!(", shared at {url}")).unwrap_or_default();
+            let place = url.as_ref().map(|url| format!(", shared at {url}")).unwrap_or_default();
             let message = format!("{CONFIG} proposes the realm {realm}{place}, which this machine does not have");
-            return Err(OpError::cannot("unknown-realm", message)
-                .next(format!("git blue init --realm {realm}: make a realm of that name here")));
+            let mut error = OpError::cannot("unknown-realm", message);
+            if let Some(url) = url.filter(|url| url::accept(url).is_ok() && request.url.is_none()) {
+                error = error.next(format!("git blue init --url {url}  # bring it here, if you trust that place"));
+            }
+            return Err(error.next(format!("git blue init --realm {realm}: make a realm of that name here")));
         }
-        let make = realm_admin_init::Request { name: realm.clone(), path: None, url: request.url.clone() };
+        let (url, branches) = (request.url.clone(), request.branches);
+        let make = realm_admin_init::Request { name: realm.clone(), path: None, url, branches };
         created_realm = realm_admin_init::run(ctx, &make)?.body.created;
     }
     let joined = realm_admin_join::run(ctx, &join)?;
@@ -65,10 +84,19 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
         created_realm,
         joined: joined.body.joined,
         wrote_config: joined.body.wrote_config,
+        remotes: joined.body.remotes,
         hooks: hooks.body.hooks.iter().filter(|hook| hook.installed).map(|hook| hook.name.clone()).collect(),
     };
     let steps = joined.next_steps.into_iter().chain(hooks.next_steps);
     Ok(steps.fold(Answer::new(body), Answer::next))
+}
+
+/// The realm that is at a url.
+fn at(ctx: &Ctx, url: &str, branches: bool) -> Result<RealmName, OpError> {
+    shared::obtain(ctx, shared::Place { realm: None, url, branches })?.ok_or_else(|| {
+        OpError::usage(format!("{url} holds no realm yet: say which one to make"))
+            .next(format!("git blue init --realm NAME --url {url}"))
+    })
 }
 
 /// The realm that the user's configuration names, else the only one there is.

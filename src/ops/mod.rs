@@ -5,6 +5,7 @@
 
 pub mod arrival;
 pub mod blue_files;
+pub mod borrow;
 pub mod candidate;
 pub mod catch_up;
 pub mod contract_diff;
@@ -54,10 +55,12 @@ pub mod realm_pr_create;
 pub mod realm_pr_prepare;
 pub mod realm_pr_status;
 pub mod realm_status;
+pub mod realm_sync;
 pub mod realm_topology;
 pub mod realm_worktree_create;
 pub mod realm_worktree_list;
 pub mod realm_worktree_remove;
+mod remote_status;
 pub mod session;
 pub mod session_list;
 pub mod session_mark;
@@ -66,7 +69,9 @@ pub mod session_status;
 pub mod session_stop;
 pub mod session_upkeep;
 pub mod session_work;
+mod shared;
 pub mod stand;
+mod sync_remote;
 pub mod tell;
 mod times;
 pub mod unpublished;
@@ -116,6 +121,7 @@ pub const TABLE: &[Operation] = &[
     init::OPERATION,
     realm_status::OPERATION,
     realm_check::OPERATION,
+    realm_sync::OPERATION,
     realm_list::OPERATION,
     realm_log::OPERATION,
     realm_topology::OPERATION,

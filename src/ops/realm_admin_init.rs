@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Operation, ctx::Ctx, message::Message, url};
+use super::{Operation, ctx::Ctx, message::Message, shared, url};
 use crate::{
     error::OpError,
     model::{
@@ -30,6 +30,8 @@ pub struct Request {
     pub path: Option<PathBuf>,
     /// Where it is shared.
     pub url: Option<String>,
+    /// Whether it is kept in branches there.
+    pub branches: bool,
 }
 
 /// Makes the realm, or records one whose store is there already.
@@ -38,9 +40,8 @@ pub struct Request {
 /// Where this machine knows a realm of that name, or something else lies at the path.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmInit>, OpError> {
     let name = &request.name;
-    if let Some(url) = &request.url {
-        url::accept(url)?;
-    }
+    let url = request.url.as_deref().map(|url| Ok::<_, OpError>(url::absolute(ctx.env.cwd(), url::accept(url)?)));
+    let url = url.transpose()?;
     for known in ctx.home.realms()? {
         if known.name == *name {
             let message = format!("this machine has a realm {name} already, at {}", known.path.display());
@@ -71,8 +72,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmInit>, OpError> {
         Err(error) => return Err(error.into()),
     };
     let path = path.canonicalize().unwrap_or(path);
-    ctx.home.record_realm(&KnownRealm { name: name.clone(), path: path.clone(), url: request.url.clone() })?;
-    let body = RealmInit { realm: name.clone(), path: path.display().to_string(), url: request.url.clone(), created };
+    let known = KnownRealm { name: name.clone(), path: path.clone(), url: url.clone() };
+    ctx.home.record_realm(&known)?;
+    if let Some(url) = &url {
+        shared::record(ctx, &known, url, request.branches)?;
+    }
+    let body = RealmInit { realm: name.clone(), path: path.display().to_string(), url, created };
     Ok(Answer::new(body).next(format!("git blue init --realm {name}: in each repository that takes part")))
 }
 

@@ -2,7 +2,7 @@
 
 use std::{io::Write as _, path::Path};
 
-use super::{Operation, blue_files::FOLDER, ctx::Ctx, message::Message};
+use super::{Operation, blue_files::FOLDER, ctx::Ctx, message::Message, realm_sync, shared};
 use crate::{
     error::OpError,
     model::{
@@ -36,6 +36,10 @@ pub struct Request {
     pub realm: RealmName,
     /// The repository's name in it; told from origin or the folder by default.
     pub repo: Option<RepoName>,
+    /// Where the realm is shared: it is brought here, and what is new here goes there.
+    pub url: Option<String>,
+    /// Whether the realm is kept in branches there.
+    pub branches: bool,
 }
 
 /// Joins.
@@ -43,6 +47,7 @@ pub struct Request {
 /// # Errors
 /// Where this machine does not know the realm, or another repository has the name.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
+    share(ctx, request)?;
     let known = known(ctx, &request.realm)?;
     let store = GitStore::open(&known.path, ctx.options())?;
     read::realm(&store)?;
@@ -67,8 +72,23 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
         (None, Some(root)) => write_config(&root, &known, &name)?,
         _ => false,
     };
-    let body = RealmJoin { realm: known.name.clone(), current_repo: name.clone(), joined, wrote_config };
+    let shared = request.url.is_some() || request.branches;
+    let synced = shared.then(|| realm_sync::with(ctx, &known.name, &store, &realm_sync::Request::default()));
+    let (remotes, failed) = match synced {
+        Some(Ok(body)) => (body.remotes, None),
+        Some(Err(error)) => (Vec::new(), Some(error)),
+        None => (Vec::new(), None),
+    };
+    let refused = remotes.iter().flat_map(|remote| &remote.problems).find(|one| one.code == "refused").cloned();
+    let body = RealmJoin { realm: known.name.clone(), current_repo: name.clone(), joined, wrote_config, remotes };
     let mut answer = Answer::new(body);
+    if let Some(error) = failed {
+        answer = answer.next(format!("git blue sync  # what is new here has not gone there yet: {}", error.message));
+    }
+    if let Some(refused) = refused {
+        let again = format!("git blue realm admin join {} --branches", known.name);
+        answer = answer.next(format!("{again}  # keep the realm in branches there, as {}", refused.message));
+    }
     if wrote_config {
         answer = answer.next(format!("git add {CONFIG} && git commit -m \"Join the realm {}\"", known.name));
     }
@@ -82,6 +102,25 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
         answer = answer.next(format!("git blue realm admin domain --name DOMAIN --repos {name},OTHER"));
     }
     Ok(answer)
+}
+
+/// Brings the realm here, or records where it is shared.
+fn share(ctx: &Ctx, request: &Request) -> Result<(), OpError> {
+    let recorded = || Ok::<_, OpError>(ctx.home.realm(&request.realm)?.and_then(|known| known.url));
+    let url = match &request.url {
+        Some(url) => url.clone(),
+        None if request.branches => {
+            recorded()?.ok_or_else(|| OpError::usage("say where the realm is shared").next("--url URL --branches"))?
+        }
+        None => return Ok(()),
+    };
+    let place = shared::Place { realm: Some(&request.realm), url: &url, branches: request.branches };
+    if shared::obtain(ctx, place)?.is_none() {
+        let message = format!("{url} holds no realm yet");
+        return Err(OpError::no("no-realm-there", message)
+            .next(format!("git blue init --realm {} --url {url}  # make one, and share it there", request.realm)));
+    }
+    Ok(())
 }
 
 /// The file that proposes realm and name to whoever clones the repository.

@@ -147,7 +147,7 @@ fn judge(store: &dyn Store, overview: &Overview<'_>, mut check: Check<'_>) -> Re
         check.published(&DomainSummary::from(&domain), examination);
     }
     overview.keep_examined(&examined);
-    Ok(check.finish(&damage))
+    Ok(check.finish(&damage, &read::names_taken_twice(store, overview.repos())?))
 }
 
 /// What is pending never decides a check, so what cannot be told is left out.

@@ -7,24 +7,27 @@ use super::{
     ctx::{Ctx, Here},
     inbox::Receipt,
     pending::{self, MAX_TOLD, Pending},
-    session,
+    remote_status, session,
+    sync_remote::conflict,
     unpublished::{self, CaughtUp},
 };
 use crate::{
     error::OpError,
     model::{
         binding::Binding,
+        conflict::Conflict,
         name::{ContractName, DomainName, ReaderName, RepoName},
         summary::{ContractSummary, DomainSummary},
         view::Standing,
     },
     store::{
         overview::{Line, Overview},
+        read,
         sessions::Which,
     },
     wire::{
         Answer, DomainBinding, DomainContract, DomainStatus, ImportStatus, Notification, PageRequest, RealmStatus,
-        RepoLine, SessionLine, State, page,
+        RepoLine, SessionLine, State, SyncConflict, page,
     },
 };
 
@@ -114,6 +117,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
         session,
         sessions: sessions.into_iter().take(MAX_SESSIONS).collect(),
         more_sessions,
+        remotes: remote_status::all(&*here.store)?,
+        conflicts: conflicts(here, &overview, &summaries)?,
         unreadable: unreadable(&overview)?.into_iter().chain(unreadable_sessions).collect(),
         published: caught_up.published,
         unpublished: caught_up.unpublished,
@@ -122,6 +127,16 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
     };
     let answer = caught_up.next_steps.into_iter().fold(Answer::new(body), Answer::next);
     Ok((with_next_steps(answer, joined), if joined { receipt } else { Receipt::default() }))
+}
+
+/// What two machines wrote differently.
+fn conflicts(here: &Here, overview: &Overview<'_>, summaries: &Summaries<'_>) -> Result<Vec<SyncConflict>, OpError> {
+    let twice = read::names_taken_twice(&*here.store, overview.repos())?;
+    let names = twice.into_iter().map(|repo| conflict(None, Conflict::Repo(repo)));
+    let domains = summaries
+        .values()
+        .flat_map(|summary| summary.open_conflicts().into_iter().map(|one| conflict(Some(&summary.info.name), one)));
+    Ok(names.chain(domains).collect())
 }
 
 /// The sessions that nobody ended, the latest first, and what could not be read of them.
@@ -228,6 +243,8 @@ fn with_next_steps(mut answer: Answer<RealmStatus>, joined: bool) -> Answer<Real
         .collect();
     changed.dedup();
     changed.truncate(3);
+    let (ahead, behind) = body.remotes.iter().fold((0, 0), |(a, b), one| (a.max(one.ahead), b.max(one.behind)));
+    let has_conflicts = !body.conflicts.is_empty();
     let solo = body.total == 0;
     let is_idle = body.session.is_none();
     let (unreadable, repo, realm) = (!body.unreadable.is_empty(), body.current_repo.clone(), body.realm.clone());
@@ -236,6 +253,12 @@ fn with_next_steps(mut answer: Answer<RealmStatus>, joined: bool) -> Answer<Real
     }
     if unreadable || broken > 0 {
         answer = answer.next("git blue check  # says what is wrong");
+    }
+    if has_conflicts {
+        answer = answer.next("git blue check  # names what two machines wrote differently, and how to resolve it");
+    }
+    if ahead > 0 || behind > 0 {
+        answer = answer.next("git blue sync  # bring it together with where the realm is shared");
     }
     for command in changed {
         answer = answer.next(format!("{command}  # what changed"));

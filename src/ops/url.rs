@@ -42,6 +42,16 @@ pub fn accept(url: &str) -> Result<&str, OpError> {
     }
 }
 
+/// Returns an accepted url so that it means the same in every folder: a local path from its root.
+pub fn absolute(cwd: &std::path::Path, url: &str) -> String {
+    let is_path = !url.contains("://") && url.split_once(':').is_none_or(|(host, _)| host.contains('/'));
+    if !is_path {
+        return url.to_owned();
+    }
+    let path = cwd.join(url);
+    path.canonicalize().unwrap_or(path).display().to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

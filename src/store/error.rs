@@ -76,6 +76,14 @@ pub enum StoreError {
         #[source]
         source: Arc<std::io::Error>,
     },
+    /// A place where the realm is shared said no, or nothing.
+    #[error("{url}: {problem}")]
+    Remote {
+        /// Where it is, without credentials.
+        url: String,
+        /// What it said.
+        problem: String,
+    },
     /// Git's files or git itself said no.
     #[error("cannot {doing}: {problem}")]
     Git {

@@ -4,7 +4,8 @@
 use std::fmt;
 
 use crate::model::{
-    name::{ContractName, DomainName, ReaderName, RepoName},
+    merge::LossId,
+    name::{ContractName, DomainName, ReaderName, RemoteName, RepoName},
     session::SessionId,
     version::Version,
 };
@@ -20,9 +21,14 @@ pub enum StoreRef {
     Sessions(RepoName),
     /// What a repository's readers were told: one reader's, or the repository's shared inbox.
     Inbox(RepoName, Option<ReaderName>),
+    /// Where a remote's copy of a ref that travels was, when it was looked at last.
+    Seen(RemoteName, Box<StoreRef>),
     /// What this machine knows of when changes of a domain came to it.
     Arrivals(DomainName),
 }
+
+/// Where the refs that travel lie.
+pub const TRAVELLING: &str = "refs/blue/";
 
 /// Where the refs of domains lie.
 pub const DOMAINS: &str = "refs/blue/domains/";
@@ -32,6 +38,8 @@ const ARRIVALS: &str = "refs/blue/local/arrivals/";
 pub const SESSIONS: &str = "refs/blue/sessions/";
 /// Where the refs of inboxes lie.
 pub const INBOXES: &str = "refs/blue/local/inbox/";
+/// Where the refs lie that tell what remotes held.
+pub const SEEN: &str = "refs/blue-remotes/";
 
 impl StoreRef {
     /// Returns the inbox whose ref has this full name, if it is one.
@@ -45,10 +53,40 @@ impl StoreRef {
         Some(Self::Inbox(repo.parse().ok()?, reader))
     }
 
+    /// Returns the ref that travels and has this full name, if it is one.
+    pub fn travelling(full_name: &str) -> Option<Self> {
+        if full_name == "refs/blue/realm" {
+            return Some(Self::Realm);
+        }
+        let domain = full_name.strip_prefix(DOMAINS).and_then(|name| name.parse().ok()).map(Self::Domain);
+        domain.or_else(|| full_name.strip_prefix(SESSIONS)?.parse().ok().map(Self::Sessions))
+    }
+
+    /// Returns the record of a remote's ref that has this full name, if it is one.
+    pub fn seen(full_name: &str) -> Option<Self> {
+        let (remote, rest) = full_name.strip_prefix(SEEN)?.split_once('/')?;
+        let of = Self::travelling(&format!("{TRAVELLING}{rest}"))?;
+        Some(Self::Seen(remote.parse().ok()?, Box::new(of)))
+    }
+
+    /// Returns the domain, where it is one's ref.
+    pub fn domain(&self) -> Option<&DomainName> {
+        match self {
+            Self::Domain(domain) => Some(domain),
+            _ => None,
+        }
+    }
+
+    /// Returns the name below `refs/blue/`, for those that travel; remotes may keep them elsewhere.
+    pub fn below_travelling(&self) -> String {
+        let name = self.to_string();
+        name.strip_prefix(TRAVELLING).map(str::to_owned).unwrap_or(name)
+    }
+
     /// Returns whether the ref is this machine's own. Such a ref is written without flushing, and
     /// losing it means telling twice.
     pub fn is_local(&self) -> bool {
-        matches!(self, Self::Inbox(..) | Self::Arrivals(_))
+        matches!(self, Self::Inbox(..) | Self::Arrivals(_) | Self::Seen(..))
     }
 
     /// Returns the name of the lock that guards writing it, distinct for each ref that travels.
@@ -58,7 +96,7 @@ impl StoreRef {
             Self::Realm => "_realm".into(),
             Self::Domain(domain) => domain.to_string(),
             Self::Sessions(repo) => format!("_sessions-{repo}"),
-            Self::Inbox(..) | Self::Arrivals(_) => "_local".into(),
+            Self::Inbox(..) | Self::Arrivals(_) | Self::Seen(..) => "_local".into(),
         }
     }
 }
@@ -72,6 +110,7 @@ impl fmt::Display for StoreRef {
             Self::Sessions(repo) => write!(f, "{SESSIONS}{repo}"),
             Self::Inbox(repo, None) => write!(f, "{INBOXES}{repo}/shared"),
             Self::Inbox(repo, Some(reader)) => write!(f, "{INBOXES}{repo}/reader/{reader}"),
+            Self::Seen(remote, of) => write!(f, "{SEEN}{remote}/{}", of.below_travelling()),
         }
     }
 }
@@ -143,6 +182,27 @@ pub fn source(repo: &RepoName) -> TreePath {
     TreePath(format!("{SOURCES}/{repo}.json"))
 }
 
+/// `conflicts/contracts/<name>/<version>/<id>.json`: a document that lost to another one of that
+/// name, on a machine that did not know it.
+pub fn lost_contract(name: &ContractName, version: &Version, id: &LossId) -> TreePath {
+    TreePath(format!("{CONFLICTS}/{CONTRACTS}/{name}/{version}/{id}.json"))
+}
+
+/// `conflicts/bindings/<repo>/<id>.json`: a binding that lost to another one of that repository.
+pub fn lost_binding(repo: &RepoName, id: &LossId) -> TreePath {
+    TreePath(format!("{CONFLICTS}/{BINDINGS}/{repo}/{id}.json"))
+}
+
+/// `conflicts/bindings/<repo>`: the folder of all of them.
+pub fn lost_bindings(repo: &RepoName) -> TreePath {
+    TreePath(format!("{CONFLICTS}/{BINDINGS}/{repo}"))
+}
+
+/// `conflicts/repos/<repo>/<id>.json`: another repository that wanted the same name.
+pub fn lost_repo(repo: &RepoName, id: &LossId) -> TreePath {
+    TreePath(format!("{CONFLICTS}/{REPOS}/{repo}/{id}.json"))
+}
+
 /// `<id>.json`: a session that goes on.
 pub fn session(id: &SessionId) -> TreePath {
     TreePath(format!("{id}.json"))
@@ -188,6 +248,8 @@ pub const VERSIONS: &str = "versions";
 pub const BINDINGS: &str = "bindings";
 /// The folder of last published commits in a domain's tree.
 pub const SOURCES: &str = "sources";
+/// The folder of what lost where two machines wrote the same, in the trees that travel.
+pub const CONFLICTS: &str = "conflicts";
 /// The folder of sessions that are over, in the tree of a repository's sessions.
 pub const ENDED: &str = "ended";
 /// The folder of known trees in an inbox's tree.

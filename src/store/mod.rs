@@ -4,10 +4,15 @@
 pub mod codec;
 mod error;
 pub mod git;
+pub mod history;
+pub mod inspect;
 pub mod layout;
+pub mod merge;
 pub mod overview;
+pub mod place;
 mod port;
 pub mod read;
+pub mod remote;
 pub mod sessions;
 mod snapshot;
 pub mod write;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use jiff::Zoned;
 
-use super::{StoreError, StoreRef, TreePath};
+use super::{StoreError, StoreRef, TreePath, remote::Remote};
 use crate::model::oid::Oid;
 
 /// One entry of a tree.
@@ -134,6 +134,28 @@ pub trait Store: Objects {
     /// [`StoreError::Conflict`] where the ref is elsewhere by now; nothing happened then. After any
     /// other error the ref is wholly at the old or wholly at the new commit.
     fn commit_change(&self, name: &StoreRef, expected: Option<Oid>, change: &Change) -> Result<Oid, StoreError>;
+
+    /// Moves `name` to a commit that the store has already, if it still is at `expected`. Returns once
+    /// that would survive a power failure (or at once, for a local ref).
+    ///
+    /// The caller holds the lock of `name`, and knows that the commit has all that `expected` has.
+    ///
+    /// # Errors
+    /// [`StoreError::Conflict`] where the ref is elsewhere by now. [`StoreError::Missing`] or
+    /// [`StoreError::Damaged`] where `to` is no commit that can be read.
+    fn advance(&self, name: &StoreRef, expected: Option<Oid>, to: Oid) -> Result<(), StoreError>;
+
+    /// Returns the places where the realm is shared, sorted by name.
+    fn remotes(&self) -> Vec<Remote> {
+        Vec::new()
+    }
+
+    /// Returns where the refs of remotes were when they were looked at last. Refs whose parts are no
+    /// names are left out.
+    ///
+    /// # Errors
+    /// Where the refs cannot be listed.
+    fn seen(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError>;
 }
 
 /// Keeps what can be made again from the refs and objects. Losing it costs time and nothing else, so
@@ -215,6 +237,8 @@ pub enum Edit {
 pub enum Parents {
     /// The ref's tip.
     Tip,
+    /// The ref's tip, and this commit, whose content it takes in.
+    Merge(Oid),
     /// Nothing: its history is of no use.
     None,
 }

@@ -78,6 +78,7 @@ fn publish(ctx: &Ctx) -> Option<String> {
         Ok(answer) => {
             session::touch(ctx);
             background::pack_if_due(ctx);
+            background::sync_if_wanted(ctx);
             told(&answer.body)
         }
         Err(error) if error.code == "locked" && background::publish_later(ctx, &news.commit) => {

@@ -7,7 +7,7 @@ use crate::{
         name::{DomainName, RepoName},
         oid::Oid,
     },
-    store::{Cache, Change, CommitInfo, Entry, Lease, Objects, Store, StoreError, StoreRef},
+    store::{Cache, Change, CommitInfo, Entry, Lease, Objects, Store, StoreError, StoreRef, remote::Remote},
 };
 
 /// A store that fails once.
@@ -107,6 +107,18 @@ impl Store for FaultyStore {
         }
         let lease = self.inner.lock(name)?;
         if self.fault == Fault::After(number) { Err(no_space()) } else { Ok(lease) }
+    }
+
+    fn advance(&self, name: &StoreRef, expected: Option<Oid>, to: Oid) -> Result<(), StoreError> {
+        self.call(|store| store.advance(name, expected, to))
+    }
+
+    fn remotes(&self) -> Vec<Remote> {
+        self.inner.remotes()
+    }
+
+    fn seen(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
+        self.call(|store| store.seen())
     }
 
     fn commit_change(&self, name: &StoreRef, expected: Option<Oid>, change: &Change) -> Result<Oid, StoreError> {

@@ -194,11 +194,29 @@ impl Store for MemoryStore {
 
     fn inboxes(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
         let refs = self.refs.borrow();
-        Ok(refs
-            .iter()
-            .filter(|(name, _)| matches!(name, StoreRef::Inbox(..)))
-            .map(|(name, tip)| (name.clone(), *tip))
-            .collect())
+        let is_inbox = |name: &StoreRef| matches!(name, StoreRef::Inbox(..));
+        Ok(refs.iter().filter(|(name, _)| is_inbox(name)).map(|(name, tip)| (name.clone(), *tip)).collect())
+    }
+
+    fn seen(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
+        let refs = self.refs.borrow();
+        let is_seen = |name: &StoreRef| matches!(name, StoreRef::Seen(..));
+        Ok(refs.iter().filter(|(name, _)| is_seen(name)).map(|(name, tip)| (name.clone(), *tip)).collect())
+    }
+
+    fn advance(&self, name: &StoreRef, expected: Option<Oid>, to: Oid) -> Result<(), StoreError> {
+        self.count(|calls| calls.changes += 1);
+        self.require_lock(name)?;
+        if let Some(race) = self.race.take() {
+            self.lose(name, &race)?;
+            return Err(StoreError::Conflict { name: name.to_string() });
+        }
+        if self.at(name) != expected {
+            return Err(StoreError::Conflict { name: name.to_string() });
+        }
+        self.objects.commit(&to)?;
+        self.refs.borrow_mut().insert(name.clone(), to);
+        Ok(())
     }
 
     fn sessions(&self) -> Result<Vec<(RepoName, Oid)>, StoreError> {
@@ -248,6 +266,7 @@ impl Store for MemoryStore {
         let tree = tree::edit(&self.objects, base, &change.edits)?;
         if let Some(tip) = expected
             && base == Some(tree)
+            && !matches!(change.parents, Parents::Merge(_))
         {
             return Ok(tip);
         }
@@ -263,7 +282,11 @@ fn commit_info(tree: Oid, tip: Option<Oid>, change: &Change) -> CommitInfo {
     let seconds = time.timestamp().as_second();
     CommitInfo {
         tree,
-        parents: tip.filter(|_| change.parents == Parents::Tip).into_iter().collect(),
+        parents: match change.parents {
+            Parents::Tip => tip.into_iter().collect(),
+            Parents::Merge(other) => tip.into_iter().chain([other]).collect(),
+            Parents::None => Vec::new(),
+        },
         author: format!("{name} <{email}>"),
         time: jiff::Timestamp::from_second(seconds).unwrap_or(time.timestamp()),
         message: change.message.clone(),

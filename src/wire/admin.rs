@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{ContractDetail, Role};
+use super::{ContractDetail, RemoteSync, Role};
 use crate::model::name::{DomainName, RealmName, RepoName};
 
 /// What `init` answers.
@@ -21,6 +21,8 @@ pub struct Init {
     pub joined: bool,
     /// Whether `.blue/config.yaml` was written just now.
     pub wrote_config: bool,
+    /// What came and went, where a url was given.
+    pub remotes: Vec<RemoteSync>,
     /// The hooks that are in place.
     pub hooks: Vec<String>,
 }
@@ -49,6 +51,8 @@ pub struct RealmJoin {
     pub joined: bool,
     /// Whether `.blue/config.yaml` was written just now.
     pub wrote_config: bool,
+    /// What came and went, where a url was given.
+    pub remotes: Vec<RemoteSync>,
 }
 
 /// What `realm_admin_leave` answers.

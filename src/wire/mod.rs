@@ -15,6 +15,7 @@ mod pull;
 mod realm;
 pub mod schema;
 mod session;
+mod sync;
 mod timeline;
 mod topology;
 mod upkeep;
@@ -44,6 +45,7 @@ pub use realm::{
     RepoLine, Role, Unpublished,
 };
 pub use session::{SessionInfo, SessionLine, SessionList, SessionStart, SessionStatus, SessionStop, SessionSummary};
+pub use sync::{How, RealmSync, RefStatus, RefSync, RemoteStatus, RemoteSync, SyncConflict, SyncProblem};
 pub use timeline::{ContractTimeline, TimelineEntry, TimelineRealm};
 pub use topology::{ContractTopology, DomainTopology, ImportTopology, RealmTopology};
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Notification, Published, SessionLine};
+use super::{Notification, Published, RemoteStatus, SessionLine, SyncConflict};
 use crate::model::{
     binding,
     name::{ContractName, DomainName, RealmName, RepoName},
@@ -35,6 +35,11 @@ pub struct RealmStatus {
     pub sessions: Vec<SessionLine>,
     /// How many more there are than fit one answer.
     pub more_sessions: usize,
+    /// How the realm stands to where it is shared, by what the last sync saw.
+    pub remotes: Vec<RemoteStatus>,
+    /// What two machines wrote differently and nobody has resolved, in the domains of this page and
+    /// of this repository.
+    pub conflicts: Vec<SyncConflict>,
     /// Stored files that cannot be read.
     pub unreadable: Vec<String>,
     /// What this call itself published, because no hook had done so.

@@ -45,10 +45,10 @@ impl World {
             world.sandbox.git(&top.join(repo), &["commit", "-q", "--allow-empty", "-m", repo]);
             let ctx = world.ctx(repo, true);
             if at == 0 {
-                let request = realm_admin_init::Request { name: name("r"), path: None, url: None };
+                let request = realm_admin_init::Request { name: name("r"), path: None, url: None, branches: false };
                 realm_admin_init::run(&ctx, &request).unwrap();
             }
-            let request = realm_admin_join::Request { realm: name("r"), repo: None };
+            let request = realm_admin_join::Request { realm: name("r"), repo: None, url: None, branches: false };
             realm_admin_join::run(&ctx, &request).unwrap();
         }
         world

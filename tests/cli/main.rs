@@ -26,6 +26,8 @@ mod ownership;
 mod publishing;
 mod pull_requests;
 mod sessions;
+mod sync;
+mod sync_together;
 mod terminal;
 mod upkeep;
 mod watch;

@@ -354,6 +354,7 @@ fn thirty_repositories_take_little_longer_than_one() {
         world.commit(&repo, "New");
     };
     let dir = world.path("r0");
+    forge.state.lock().unwrap().unchecked = true;
     let ask = |count: usize| {
         forge.state.lock().unwrap().delay = Duration::ZERO;
         world.ok(&dir, &["realm", "pr", "create", "--rfc", "rfc-1", "--title", "x"]);
@@ -368,9 +369,11 @@ fn thirty_repositories_take_little_longer_than_one() {
     add(0);
     let one = ask(1);
     (1..30).for_each(add);
-    // The machine may be busy with other tests.
-    let thirty = (0..3).map(|_| ask(30)).find(|thirty| *thirty < one * 3);
-    println!("one {one:?}, thirty {thirty:?}");
-    assert!(thirty.is_some(), "30 take more than 3 times {one:?}");
-    assert!(forge.most.load(std::sync::atomic::Ordering::SeqCst) <= 16, "and never too many at once");
+    let thirty = ask(30);
+    println!("one {one:?}, thirty {thirty:?}: {:.1} times", thirty.as_secs_f64() / one.as_secs_f64());
+    // On a machine that is busy with other tests, the time says little; that they do not wait for each
+    // other is what makes it short. One after the other, the answers alone would take 30 s.
+    let most = forge.most.load(std::sync::atomic::Ordering::SeqCst);
+    assert!((8..=16).contains(&most), "{most} at once");
+    assert!(thirty < Duration::from_secs(15), "30 took {thirty:?}, one {one:?}");
 }

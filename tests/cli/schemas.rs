@@ -66,6 +66,7 @@ fn operation(args: &[&str]) -> String {
     match path[..] {
         ["status"] => "realm_status".into(),
         ["check"] => "realm_check".into(),
+        ["sync"] => "realm_sync".into(),
         ["install", _] => "install".into(),
         _ => path.join("_"),
     }
@@ -90,6 +91,8 @@ fn every_operation_answers_as_its_schema_says() {
     let file = world.path("new.yaml");
     world.repo("third");
     world.ok(&world.root(), &["realm", "admin", "init", "--name", "other"]);
+    world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
+    let hub = world.path("hub.git").display().to_string();
     let calls: &[(&str, &[&str])] = &[
         ("access", &["status", "--peek"]),
         ("access", &["check"]),
@@ -100,6 +103,10 @@ fn every_operation_answers_as_its_schema_says() {
         ("access", &["realm", "log"]),
         ("access", &["realm", "topology"]),
         ("access", &["realm", "compare", "other"]),
+        ("access", &["init", "--url", &hub]),
+        ("access", &["realm", "admin", "domain", "--name", "unsent", "--repos", "access,fungal"]),
+        ("access", &["status"]),
+        ("access", &["realm", "sync"]),
         (".", &["realm", "admin", "init", "--name", "third"]),
         ("third", &["realm", "admin", "join", "aperture"]),
         ("third", &["realm", "admin", "leave"]),

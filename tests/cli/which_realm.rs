@@ -101,7 +101,9 @@ fn a_clone_that_names_an_unknown_realm_is_refused() {
 fn a_clone_that_names_another_url_is_refused_naming_both() {
     let world = World::new();
     let repo = world.repo("fungal");
-    world.ok(&repo, &["init", "--realm", "aperture", "--url", "https://git.example.com/ours.git"]);
+    // Recorded without asking the network.
+    world.ok(&repo, &["realm", "admin", "init", "--name", "aperture", "--url", "https://git.example.com/ours.git"]);
+    world.ok(&repo, &["init", "--realm", "aperture"]);
     let config = world.read("fungal/.blue/config.yaml");
     assert!(config.contains("https://git.example.com/ours.git"), "{config}");
     world.write("fungal/.blue/config.yaml", &config.replace("ours", "theirs"));

@@ -40,6 +40,8 @@ struct RealmStatus {
     session: Option<SessionLine>,
     sessions: Vec<SessionLine>,
     more_sessions: usize,
+    remotes: Vec<Value>,
+    conflicts: Vec<Value>,
     unreadable: Vec<String>,
     published: Vec<Value>,
     unpublished: Option<Value>,
@@ -144,6 +146,7 @@ fn realm_status() {
     assert_eq!((old_version.as_deref(), new_version.as_deref()), (Some("1.0.0"), Some("1.1.0")));
     assert!(!status.next_steps.is_empty() && status.imports.len() == 1 && status.unreadable.is_empty());
     assert_eq!((status.more_notifications, status.more_sessions), (0, 0));
+    assert!(status.remotes.is_empty() && status.conflicts.is_empty(), "it is shared nowhere");
     assert!(status.session.is_none() && status.sessions.is_empty());
     // Seed 002's last word, as a command, where nothing else is to be done.
     let status: RealmStatus = answer(&world, "access", &["realm", "status"]);

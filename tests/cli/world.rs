@@ -39,6 +39,8 @@ const GIT_CONFIG: &str = "\
 pub struct World {
     temp: tempfile::TempDir,
     minutes: Cell<i64>,
+    /// Whose home commands run with: the one of the first machine, or another one.
+    home: Cell<&'static str>,
 }
 
 /// The gits of this machine, oldest first; those of `GIT_BLUE_TEST_GITS` too.
@@ -74,7 +76,7 @@ impl World {
     /// A home, and nothing else.
     pub fn new() -> Self {
         let temp = tempfile::Builder::new().prefix("blue-e2e-").tempdir().unwrap();
-        let world = Self { temp, minutes: Cell::new(0) };
+        let world = Self { temp, minutes: Cell::new(0), home: Cell::new("home") };
         std::fs::create_dir(world.root().join("home")).unwrap();
         std::fs::write(world.root().join("home/gitconfig"), GIT_CONFIG).unwrap();
         world
@@ -155,7 +157,14 @@ impl World {
 
     /// The store of the realm.
     pub fn store(&self) -> PathBuf {
-        self.path(&format!("home/blue/realms/{REALM}.git"))
+        self.path(&format!("{}/blue/realms/{REALM}.git", self.home.get()))
+    }
+
+    /// Lets what follows happen on another machine: one with a home of its own.
+    pub fn on(&self, home: &'static str) -> &Self {
+        std::fs::create_dir_all(self.path(home)).unwrap();
+        self.home.set(home);
+        self
     }
 
     /// Makes a repository with one commit.
@@ -273,7 +282,7 @@ impl World {
         // A git of its own comes first, if the world has one.
         let own = self.root().join("bin");
         let path = std::env::join_paths([own, bin].into_iter().chain(std::env::split_paths(&path))).unwrap();
-        let home = self.root().join("home");
+        let home = self.root().join(self.home.get());
         let mut command = Command::new(program);
         command
             .current_dir(dir)
@@ -285,7 +294,7 @@ impl World {
             .env("GIT_BLUE_SEED", "1")
             .env("GIT_AUTHOR_DATE", &now)
             .env("GIT_COMMITTER_DATE", &now)
-            .env("GIT_CONFIG_GLOBAL", home.join("gitconfig"))
+            .env("GIT_CONFIG_GLOBAL", self.root().join("home/gitconfig"))
             .env("GIT_CONFIG_NOSYSTEM", "1")
             // No repository around the temporary folder is ever found.
             .env("GIT_CEILING_DIRECTORIES", self.root())

@@ -1,6 +1,7 @@
 //! What every store promises: one suite, run on the store in memory and on git.
 
 mod damage;
+mod merging;
 mod read;
 mod write;
 

@@ -5,6 +5,7 @@
 //! Types"): an error is something that does not work, a warning something that smells.
 
 mod candidate;
+mod conflicts;
 mod contracts;
 mod examination;
 mod imports;
@@ -204,6 +205,7 @@ impl<'a> Check<'a> {
         self.domains.insert(name.clone());
         self.is_empty &= domain.contracts.is_empty() && domain.bindings.is_empty();
         self.findings.extend(domain.damage.iter().map(|damage| damaged(damage).domain(name)));
+        self.findings.extend(conflicts::check(domain));
         if mode != Mode::Importer {
             contracts::check(repos, domain, &mut examination, self.today, &mut self.findings);
         }
@@ -220,9 +222,10 @@ impl<'a> Check<'a> {
         }));
     }
 
-    /// Ends, with what could not be read outside of the domains.
-    pub fn finish(self, damage: &[Damage]) -> Report {
-        let mut findings: Vec<_> = damage.iter().map(damaged).collect();
+    /// Ends, with what could not be read outside of the domains, and the names that two
+    /// repositories have.
+    pub fn finish(self, damage: &[Damage], twice: &[RepoName]) -> Report {
+        let mut findings: Vec<_> = damage.iter().map(damaged).chain(conflicts::names(twice)).collect();
         if let Some(judged) = self.question.judged {
             findings.extend(candidate::unreadable(judged));
             findings.extend(candidate::unknown_domains(&self.domains, judged));

@@ -17,6 +17,7 @@ pub fn edit(change: &DomainChange) -> (TreePath, Edit) {
         }
         DomainChange::Binding(repo, binding) => (layout::binding(repo), Edit::Put(encode(binding))),
         DomainChange::RemoveBinding(repo) => (layout::binding(repo), Edit::Remove),
+        DomainChange::SettleBinding(repo) => (layout::lost_bindings(repo), Edit::Remove),
         DomainChange::Source(repo, source) => (layout::source(repo), Edit::Put(encode(source))),
         DomainChange::RemoveSource(repo) => (layout::source(repo), Edit::Remove),
     }

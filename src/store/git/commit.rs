@@ -37,11 +37,13 @@ pub(super) fn commit(
     let tree = written.tree(base.as_ref().map(|commit| commit.tree), &change.edits)?;
     if let (Some(tip), Some(base)) = (expected, &base)
         && base.tree == to_oid(&tree)
+        && !matches!(change.parents, Parents::Merge(_))
     {
         return Ok(tip);
     }
     let parents = match change.parents {
         Parents::Tip => expected.iter().map(to_git).collect(),
+        Parents::Merge(other) => expected.iter().chain([&other]).map(to_git).collect(),
         Parents::None => Default::default(),
     };
     let signature = signature(&change.author);
@@ -62,6 +64,19 @@ pub(super) fn commit(
         moving::durably(repo, locks, &step)?;
     }
     Ok(to_oid(&id))
+}
+
+/// Moves a ref to a commit that is there already, and was flushed by whoever wrote it.
+pub(super) fn advance(
+    repo: &gix::Repository,
+    locks: &Locks,
+    name: &StoreRef,
+    expected: Option<Oid>,
+    to: Oid,
+) -> Result<(), StoreError> {
+    objects::commit(repo, &to)?;
+    let step = Step { name, from: expected, to: to_git(&to), by: gix::actor::Signature::default() };
+    if name.is_local() { moving::locally(repo, locks, &step) } else { moving::durably(repo, locks, &step) }
 }
 
 /// Why a tree could not be written.

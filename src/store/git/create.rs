@@ -1,31 +1,84 @@
 //! Making a store: built aside and renamed into place, so that there is never half of one.
 
-use std::path::Path;
+use std::{
+    io::Write as _,
+    path::{Path, PathBuf},
+};
 
 use super::{GitStore, Options, durable, lock};
-use crate::store::{Change, Store as _, StoreError, StoreRef};
+use crate::{
+    model::oid::Oid,
+    store::{Change, Store as _, StoreError, StoreRef},
+};
 
 /// Makes a store at `path` whose realm is `first`.
 ///
 /// # Errors
 /// Where there is something at `path` already, or it cannot be written.
 pub fn create(path: &Path, first: &Change, options: Options) -> Result<GitStore, StoreError> {
-    let parent = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(parent).map_err(StoreError::io("create", parent))?;
-    let aside = tempfile::Builder::new()
-        .prefix(".new-realm-")
-        .tempdir_in(parent)
-        .map_err(StoreError::io("create a folder in", parent))?;
-    let repo = init(aside.path())?;
-    let store = GitStore { locks: lock::Locks::new(aside.path().join("blue/locks"), options), repo, cache: None };
-    store.commit_change(&StoreRef::Realm, None, first)?;
-    durable::flush([&aside.path().join("config"), &aside.path().join("HEAD")], aside.path())?;
-    drop(store);
-    // Fails where something non-empty is in the way, and replaces an empty folder.
-    std::fs::rename(aside.path(), path).map_err(StoreError::io("create", path))?;
-    let _ = aside.keep();
-    durable::sync(parent)?;
-    GitStore::open(path, options)
+    let aside = Aside::new(path.parent().unwrap_or(Path::new(".")), options)?;
+    aside.store.commit_change(&StoreRef::Realm, None, first)?;
+    aside.put(path)
+}
+
+/// A store in the making, beside the place where it is to lie. Dropping it removes it.
+#[derive(Debug)]
+pub struct Aside {
+    /// The store; it has no realm yet.
+    pub store: GitStore,
+    folder: tempfile::TempDir,
+    options: Options,
+}
+
+impl Aside {
+    /// Makes an empty one in the folder `parent`.
+    ///
+    /// # Errors
+    /// Where the folder cannot be written.
+    pub fn new(parent: &Path, options: Options) -> Result<Self, StoreError> {
+        std::fs::create_dir_all(parent).map_err(StoreError::io("create", parent))?;
+        let folder = tempfile::Builder::new()
+            .prefix(".new-realm-")
+            .tempdir_in(parent)
+            .map_err(StoreError::io("create a folder in", parent))?;
+        let repo = init(folder.path())?;
+        let locks = lock::Locks::new(folder.path().join("blue/locks"), options);
+        Ok(Self { store: GitStore { locks, repo, cache: None }, folder, options })
+    }
+
+    /// Lets refs point to commits that were brought here, all at once: nobody else is here.
+    ///
+    /// # Errors
+    /// Where they cannot be written.
+    pub fn point(&self, refs: &[(StoreRef, Oid)]) -> Result<(), StoreError> {
+        let mut lines: Vec<_> = refs.iter().map(|(name, tip)| (name.to_string(), *tip)).collect();
+        lines.sort();
+        let lines = lines.iter().map(|(name, tip)| format!("{tip} {name}\n")).collect::<String>();
+        let path = self.folder.path().join("packed-refs");
+        let write = || {
+            let mut file = std::fs::File::create(&path)?;
+            // Commits are no tags: nothing has to be peeled.
+            file.write_all(format!("# pack-refs with: peeled fully-peeled sorted \n{lines}").as_bytes())?;
+            file.sync_all()
+        };
+        write().map_err(StoreError::io("write", path))
+    }
+
+    /// Puts the store in its place.
+    ///
+    /// # Errors
+    /// Where something is in the way.
+    pub fn put(self, path: &Path) -> Result<GitStore, StoreError> {
+        let Self { store, folder, options } = self;
+        let files: Vec<PathBuf> = ["config", "HEAD", "packed-refs"].map(|file| folder.path().join(file)).into();
+        durable::flush(&files, folder.path())?;
+        drop(store);
+        // Fails where something non-empty is in the way, and replaces an empty folder.
+        std::fs::rename(folder.path(), path).map_err(StoreError::io("create", path))?;
+        let _ = folder.keep();
+        durable::sync(path.parent().unwrap_or(Path::new(".")))?;
+        GitStore::open(path, options)
+    }
 }
 
 fn init(path: &Path) -> Result<gix::Repository, StoreError> {
@@ -41,7 +94,6 @@ fn init(path: &Path) -> Result<gix::Repository, StoreError> {
     // What readers were told is nobody else's business: `git fetch` from this store does not see it.
     let config = path.join("config");
     let append = || {
-        use std::io::Write as _;
         let mut file = std::fs::OpenOptions::new().append(true).open(&config)?;
         file.write_all(b"[transfer]\n\thideRefs = refs/blue/local\n")
     };

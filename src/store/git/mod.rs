@@ -11,10 +11,12 @@ mod durable;
 mod git_command;
 pub mod home;
 mod journal;
+mod link;
 mod lock;
 mod moving;
 mod objects;
 mod refs;
+mod remotes;
 mod upkeep;
 pub mod user_config;
 mod watch;
@@ -25,15 +27,16 @@ use std::{
     time::Duration,
 };
 
-pub use create::create;
+pub use create::{Aside, create};
 pub use git_command::{GUARD, git_version, numbers};
 pub use journal::parse as noted;
+pub use link::{Link, Manners};
 pub use upkeep::LockFile;
 pub use watch::Watch;
 
 use super::{
     Cache, Change, CommitInfo, Entry, Lease, Objects, Store, StoreError, StoreRef,
-    layout::{DOMAINS, INBOXES, SESSIONS},
+    layout::{DOMAINS, INBOXES, SEEN, SESSIONS},
 };
 use crate::model::{
     name::{DomainName, RepoName},
@@ -159,5 +162,18 @@ impl Store for GitStore {
 
     fn commit_change(&self, name: &StoreRef, expected: Option<Oid>, change: &Change) -> Result<Oid, StoreError> {
         commit::commit(&self.repo, &self.locks, name, expected, change)
+    }
+
+    fn advance(&self, name: &StoreRef, expected: Option<Oid>, to: Oid) -> Result<(), StoreError> {
+        commit::advance(&self.repo, &self.locks, name, expected, to)
+    }
+
+    fn remotes(&self) -> Vec<super::remote::Remote> {
+        self.configured_remotes()
+    }
+
+    fn seen(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
+        let named = |(name, tip): (String, Oid)| Some((StoreRef::seen(&name)?, tip));
+        Ok(refs::below(&self.repo, SEEN)?.found.into_iter().filter_map(named).collect())
     }
 }

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::de::DeserializeOwned;
 
-use super::{decode, file, lookup, reader::Reader};
+use super::{decode, file, folder as read_folder, lookup, reader::Reader};
 use crate::{
     model::{
+        conflict::Conflicts,
         contract::Contract,
         domain::Domain,
         name::{ContractName, DomainName, RepoName},
@@ -55,6 +56,7 @@ pub fn domain_at(store: &dyn Store, name: &DomainName, tip: &Oid) -> Result<Doma
     }
     view.bindings = reader.all(&tree, layout::BINDINGS, Subject::Binding)?;
     view.sources = reader.all(&tree, layout::SOURCES, Subject::Source)?;
+    view.conflicts = reader.conflicts(&tree)?;
     view.damage = reader.damage;
     Ok(view)
 }
@@ -96,6 +98,7 @@ pub fn contracts_at(
     }
     view.bindings = reader.all(&tree, layout::BINDINGS, Subject::Binding)?;
     view.sources = reader.all(&tree, layout::SOURCES, Subject::Source)?;
+    view.conflicts = reader.conflicts(&tree)?;
     view.damage = reader.damage;
     Ok(view)
 }
@@ -127,7 +130,8 @@ pub fn summary_of(store: &dyn Store, name: &DomainName, tree: &Oid) -> Result<Do
     }
     let bindings = reader.all(tree, layout::BINDINGS, Subject::Binding)?;
     let sources = reader.all(tree, layout::SOURCES, Subject::Source)?;
-    Ok(DomainSummary { info, contracts, versions, owners, bindings, sources, damage: reader.damage })
+    let conflicts = reader.conflicts(tree)?;
+    Ok(DomainSummary { info, contracts, versions, owners, bindings, sources, conflicts, damage: reader.damage })
 }
 
 /// Reads what a domain says of itself, before everything else.
@@ -240,6 +244,28 @@ impl Reader<'_> {
     /// Reads one published document.
     fn version(&mut self, contract: &ContractName, entry: &Entry) -> Result<Option<Contract>, StoreError> {
         self.document(layout::versions(contract).as_str(), entry, Subject::Contract(contract.clone()))
+    }
+
+    /// Returns what two machines wrote differently; the documents themselves are not read.
+    fn conflicts(&self, tree: &Oid) -> Result<Conflicts, StoreError> {
+        let mut conflicts = Conflicts::default();
+        let found = lookup(self.store, tree, layout::CONFLICTS)?;
+        let Some(folder) = found.filter(|entry| entry.kind == EntryKind::Tree) else {
+            return Ok(conflicts);
+        };
+        let folders = |tree: &Oid, name: &str| -> Result<Vec<Entry>, StoreError> {
+            let entries = read_folder(self.store, tree, name)?;
+            Ok(entries.into_iter().filter(|entry| entry.kind == EntryKind::Tree).collect())
+        };
+        for entry in folders(&folder.id, layout::CONTRACTS)? {
+            let Ok(name) = entry.name.parse::<ContractName>() else { continue };
+            let versions = self.store.entries(&entry.id)?;
+            let versions = versions.iter().filter_map(|entry| entry.name.parse::<Version>().ok());
+            conflicts.contracts.entry(name).or_default().extend(versions);
+        }
+        let repos = folders(&folder.id, layout::BINDINGS)?;
+        conflicts.bindings = repos.iter().filter_map(|entry| entry.name.parse().ok()).collect();
+        Ok(conflicts)
     }
 
     /// Reads all documents of a folder, by name.

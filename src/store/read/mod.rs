@@ -6,6 +6,8 @@ mod reader;
 
 pub use domain::{contracts_at, domain, domain_at, load_version, summary_of};
 
+use std::collections::BTreeMap;
+
 use serde::de::DeserializeOwned;
 
 use reader::Reader;
@@ -14,7 +16,7 @@ use super::{Entry, EntryKind, Objects, Store, StoreError, StoreRef, TreePath, co
 use crate::model::{
     name::RepoName,
     oid::Oid,
-    realm::{self, Realm},
+    realm::{self, Realm, Repo},
     view::{Damage, RealmView, Subject},
 };
 
@@ -97,6 +99,31 @@ pub fn realm(store: &dyn Store) -> Result<Realm, StoreError> {
         return Err(StoreError::NewerFormat { found: format, known: realm::FORMAT });
     }
     file(store, &at, &tree, &layout::realm())?.ok_or_else(|| damaged("there is no realm.json"))
+}
+
+/// Returns the names that two repositories have: those that lost their name in a merge, and have not
+/// joined under another one.
+///
+/// # Errors
+/// Where the realm's tree cannot be read.
+pub fn names_taken_twice(store: &dyn Store, repos: &BTreeMap<RepoName, Repo>) -> Result<Vec<RepoName>, StoreError> {
+    let Some(tip) = store.tip(&StoreRef::Realm)? else {
+        return Ok(Vec::new());
+    };
+    let tree = store.commit(&tip)?.tree;
+    let mut twice = Vec::new();
+    let lost = format!("{}/{}", layout::CONFLICTS, layout::REPOS);
+    for entry in folder(store, &tree, &lost)?.into_iter().filter(|entry| entry.kind == EntryKind::Tree) {
+        let Ok(name) = entry.name.parse::<RepoName>() else { continue };
+        for entry in store.entries(&entry.id)? {
+            let Ok(lost) = decode::<Repo>(store, &entry)? else { continue };
+            if !repos.values().any(|repo| repo.is_same_repository(&lost)) {
+                twice.push(name.clone());
+            }
+        }
+    }
+    twice.dedup();
+    Ok(twice)
 }
 
 /// Returns the realm with everything in it.

@@ -49,9 +49,12 @@ pub struct Init {
     /// The repository's name in the realm; told from origin or the folder by default
     #[arg(long, value_name = "NAME")]
     repo: Option<RepoName>,
-    /// Where a realm that is made now will be shared
+    /// Where the realm is shared, or will be where it is made now
     #[arg(long, value_name = "URL")]
     url: Option<String>,
+    /// Keep the realm in branches there, where nothing else is taken
+    #[arg(long, requires = "url")]
+    branches: bool,
 }
 
 #[derive(Debug, Args)]
@@ -65,6 +68,9 @@ pub struct RealmInit {
     /// Where it will be shared
     #[arg(long, value_name = "URL")]
     url: Option<String>,
+    /// Keep it in branches there, where nothing else is taken
+    #[arg(long, requires = "url")]
+    branches: bool,
 }
 
 #[derive(Debug, Args)]
@@ -75,6 +81,12 @@ pub struct Join {
     /// The repository's name in it; told from origin or the folder by default
     #[arg(long, value_name = "NAME")]
     repo: Option<RepoName>,
+    /// Where the realm is shared: it is brought here
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+    /// Keep the realm in branches there, where nothing else is taken
+    #[arg(long)]
+    branches: bool,
 }
 
 #[derive(Debug, Args)]
@@ -176,7 +188,7 @@ fn import(text: &str) -> Result<Import, String> {
 
 impl Init {
     pub fn run(self, ctx: &Ctx, realm: Option<RealmName>, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        let answer = init::run(ctx, &init::Request { realm, repo: self.repo, url: self.url })?;
+        let answer = init::run(ctx, &init::Request { realm, repo: self.repo, url: self.url, branches: self.branches })?;
         output.answer(&answer, |body, text| {
             let verb = if body.created_realm { "made" } else { "found" };
             text.line(&[
@@ -209,8 +221,8 @@ fn joined(now: bool, realm: &RealmName, repo: &RepoName, wrote_config: bool, tex
 impl Command {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         match self {
-            Self::Init(RealmInit { name, path, url }) => {
-                let answer = realm_admin_init::run(ctx, &realm_admin_init::Request { name, path, url })?;
+            Self::Init(RealmInit { name, path, url, branches }) => {
+                let answer = realm_admin_init::run(ctx, &realm_admin_init::Request { name, path, url, branches })?;
                 output.answer(&answer, |body, text| {
                     let verb = if body.created { "made" } else { "recorded" };
                     text.line(&[
@@ -221,8 +233,9 @@ impl Command {
                     ]);
                 })?;
             }
-            Self::Join(Join { name, repo }) => {
-                let answer = realm_admin_join::run(ctx, &realm_admin_join::Request { realm: name, repo })?;
+            Self::Join(Join { name, repo, url, branches }) => {
+                let answer =
+                    realm_admin_join::run(ctx, &realm_admin_join::Request { realm: name, repo, url, branches })?;
                 output.answer(&answer, |body, text| {
                     joined(body.joined, &body.realm, &body.current_repo, body.wrote_config, text);
                 })?;

@@ -63,6 +63,7 @@ const KINDS: &[(&str, Kind)] = &[
     ("N", Kind::Free),
     ("NAME", Kind::Free),
     ("REASON", Kind::Free),
+    ("REMOTE", Kind::Free),
     ("RFC", Kind::Rfc),
     ("TEXT", Kind::Free),
     ("URL", Kind::Free),

@@ -16,6 +16,7 @@ mod pr;
 mod progress;
 mod realm;
 mod session;
+mod sync;
 pub mod text;
 mod timeline;
 mod topology;
@@ -93,6 +94,8 @@ enum Command {
     Status(realm::Status),
     /// Short for `git blue realm check`
     Check(realm::Check),
+    /// Short for `git blue realm sync`
+    Sync(sync::Sync),
     /// The realm: its state, its checks, its members
     #[command(subcommand)]
     Realm(realm::Command),
@@ -226,7 +229,7 @@ fn operation(matches: &clap::ArgMatches) -> Option<&'static ops::Operation> {
         path.push(name);
         matches = below;
     }
-    if let ["status"] | ["check"] = path[..] {
+    if let ["status"] | ["check"] | ["sync"] = path[..] {
         path.insert(0, "realm");
     }
     ops::TABLE.iter().find(|operation| operation.cli == path)
@@ -254,6 +257,7 @@ fn dispatch(
         Command::Init(arguments) => arguments.run(ctx, realm, output),
         Command::Status(arguments) => arguments.run(ctx, output),
         Command::Check(arguments) => arguments.run(ctx, output),
+        Command::Sync(arguments) => arguments.run(ctx, output),
         Command::Realm(command) => command.run(ctx, output),
         Command::Contract(command) => command.run(ctx, output),
         Command::Session(command) => command.run(ctx, output),
@@ -349,7 +353,7 @@ mod tests {
         found.retain(|path| {
             !matches!(
                 path.join(" ").as_str(),
-                "status" | "check" | "complete" | "hook" | "install man" | "install completions"
+                "status" | "check" | "sync" | "complete" | "hook" | "install man" | "install completions"
             ) && !path.starts_with(&["mcp".to_owned()])
         });
         let mut operations: Vec<Vec<String>> =

@@ -5,7 +5,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::{
     Names, Page, Verdict, admin, notifications,
     output::{Delivery, Output},
-    pr, session,
+    pr, session, sync,
     text::{Look, Text, Word, look, plain},
     topology, worktree,
 };
@@ -15,7 +15,7 @@ use crate::{
         check::{Finding, Mode},
         name::DomainName,
     },
-    ops::{self, ctx::Ctx, inbox, pending, realm_check, realm_list, realm_log, realm_status},
+    ops::{self, borrow, ctx::Ctx, inbox, pending, realm_check, realm_list, realm_log, realm_status},
     surface::hook,
     wire::{LogEntry, Published, RealmCheck, RealmList, RealmStatus, Role, Unpublished},
 };
@@ -26,6 +26,8 @@ pub enum Command {
     Status(Status),
     #[command(about = ops::realm_check::OPERATION.summary)]
     Check(Check),
+    #[command(about = ops::realm_sync::OPERATION.summary)]
+    Sync(sync::Sync),
     #[command(about = ops::realm_list::OPERATION.summary)]
     List(List),
     #[command(about = ops::realm_log::OPERATION.summary)]
@@ -50,6 +52,7 @@ impl Command {
         match self {
             Self::Status(arguments) => arguments.run(ctx, output),
             Self::Check(arguments) => arguments.run(ctx, output),
+            Self::Sync(arguments) => arguments.run(ctx, output),
             Self::List(List { names }) => {
                 let all = |body: &RealmList| body.realms.iter().map(|realm| realm.name.clone()).collect();
                 names.answer(output, &realm_list::run(ctx)?, all, render_list)?;
@@ -150,6 +153,8 @@ fn render_status(body: &RealmStatus, text: &mut Text) {
         text.table("  ", &body.imports.iter().map(import).collect::<Vec<_>>());
     }
     session::render(&body.sessions, body.more_sessions, text);
+    sync::render_conflicts(&body.conflicts, text);
+    sync::render_status(&body.remotes, text);
     if !body.unreadable.is_empty() {
         text.heading("unreadable");
         for line in &body.unreadable {
@@ -215,6 +220,12 @@ pub struct Check {
     /// Lay the files of the work tree over the realm, instead of HEAD's
     #[arg(long, group = "subject")]
     worktree: bool,
+    /// Fetch the realm from here for this once, as on a machine of CI that knows none
+    #[arg(long, value_name = "URL", conflicts_with = "realm_path")]
+    realm_url: Option<String>,
+    /// Take the realm from this repository for this once: a store, or a clone that has its refs
+    #[arg(long, value_name = "DIR")]
+    realm_path: Option<std::path::PathBuf>,
     /// Which rules to check
     #[arg(long, value_enum, default_value_t)]
     mode: CheckMode,
@@ -257,14 +268,20 @@ impl Check {
             CheckMode::Importer => Mode::Importer,
         };
         output.json |= self.format == CheckFormat::Json;
+        let borrowed = match (&self.realm_url, &self.realm_path) {
+            (Some(url), _) => Some(borrow::at_url(ctx, url)?),
+            (None, Some(path)) => Some(borrow::at_path(ctx, path)?),
+            (None, None) => None,
+        };
         let request = realm_check::Request {
             subject,
             mode,
             strict: self.strict,
-            catch_up: true,
+            // What is borrowed is not written to.
+            catch_up: borrowed.is_none(),
             ..realm_check::Request::default()
         };
-        let mut answer = realm_check::run(ctx, &request)?;
+        let mut answer = realm_check::run(borrowed.as_ref().map_or(ctx, |borrowed| &borrowed.ctx), &request)?;
         if answer.body.valid && !output.json {
             // The last line of the text says so already.
             answer.next_steps.clear();

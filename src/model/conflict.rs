@@ -1,0 +1,88 @@
+//! What two machines wrote differently and a merge could not bring together: one side stands, the
+//! other is recorded in the realm, alike on every machine, until somebody resolves it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    name::{ContractName, DomainName, RepoName},
+    version::Version,
+};
+
+/// Something that two machines wrote differently.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Conflict {
+    /// Two documents under one version, or of two owners.
+    Contract(ContractName, Version),
+    /// The part of one repository.
+    Binding(RepoName),
+    /// Two repositories of one name.
+    Repo(RepoName),
+}
+
+impl Conflict {
+    /// Returns its stable code.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Contract(..) => "version-conflict",
+            Self::Binding(_) => "binding-conflict",
+            Self::Repo(_) => "name-conflict",
+        }
+    }
+
+    /// Returns what it means, in a sentence.
+    pub fn meaning(&self, domain: Option<&DomainName>) -> String {
+        let within = domain.map(|domain| format!("{domain}/")).unwrap_or_default();
+        match self {
+            Self::Contract(name, version) => {
+                format!("{within}{name} {version} stands for two documents, which two machines published apart")
+            }
+            Self::Binding(repo) => {
+                format!("two machines wrote the part of {repo} in {within} apart").replace("/ ", " ")
+            }
+            Self::Repo(repo) => format!("two repositories joined as {repo}, on two machines"),
+        }
+    }
+
+    /// Returns the commands that resolve it, in their order.
+    pub fn resolution(&self, domain: Option<&DomainName>) -> Vec<String> {
+        let within = domain.map(|domain| format!("{domain}/")).unwrap_or_default();
+        match self {
+            Self::Contract(name, version) => vec![
+                format!("git blue contract edit {within}{name}  # publish what is meant under a new version"),
+                format!("git blue contract yank {within}{name} {version} --reason \"published twice\""),
+            ],
+            Self::Binding(repo) => vec![format!("git blue contract publish  # in {repo}, at the commit that is meant")],
+            Self::Repo(repo) => vec![format!(
+                "edit repo: in .blue/config.yaml of the repository that is not the {repo} of the realm, then git blue init"
+            )],
+        }
+    }
+}
+
+/// What is recorded in one domain.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Conflicts {
+    /// Versions that stand for several documents.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub contracts: BTreeMap<ContractName, BTreeSet<Version>>,
+    /// Repositories whose part was written twice.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub bindings: BTreeSet<RepoName>,
+}
+
+impl Conflicts {
+    /// Returns whether nothing is recorded.
+    pub fn is_empty(&self) -> bool {
+        self.contracts.is_empty() && self.bindings.is_empty()
+    }
+
+    /// Returns those that nobody has resolved: a yanked version is picked by nobody any more.
+    pub fn open(&self, is_yanked: impl Fn(&ContractName, &Version) -> bool) -> Vec<Conflict> {
+        let contracts = self.contracts.iter().flat_map(|(name, versions)| versions.iter().map(move |one| (name, one)));
+        let contracts = contracts.filter(|(name, version)| !is_yanked(name, version));
+        let contracts = contracts.map(|(name, version)| Conflict::Contract(name.clone(), version.clone()));
+        contracts.chain(self.bindings.iter().cloned().map(Conflict::Binding)).collect()
+    }
+}

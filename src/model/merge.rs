@@ -1,0 +1,404 @@
+//! What two machines that did not know of each other wrote, brought together: the same result on
+//! every machine, whichever side it takes for its own.
+//!
+//! One side wins: the one whose source commit came later, as far as the realm's own history says
+//! so; then the higher version; then the smaller hash. A schema is never merged. What lost, and is
+//! kept nowhere else, is handed back to be recorded.
+
+use std::{cmp::Ordering, collections::BTreeSet, fmt, str::FromStr};
+
+use serde::Serialize;
+
+use super::{
+    binding::Binding,
+    contract::{Contract, Yanked},
+    domain::{Domain, Source},
+    hash,
+    name::RepoName,
+    realm::Repo,
+    session::Session,
+    text::as_text,
+};
+
+/// Names a document that lost, by what it holds.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LossId(Box<str>);
+
+/// Says that a text is no such name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} does not name a document that lost: 12 lower-case hex digits do")]
+pub struct LossIdError(String);
+
+impl LossId {
+    /// Returns the name of a document.
+    pub fn of<T: Serialize>(document: &T) -> Self {
+        Self(hash::short_id(&[&hash::canonical(document)]).into())
+    }
+}
+
+impl FromStr for LossId {
+    type Err = LossIdError;
+
+    fn from_str(text: &str) -> Result<Self, LossIdError> {
+        let is_digit = |c: char| matches!(c, '0'..='9' | 'a'..='f');
+        if text.len() == 12 && text.chars().all(is_digit) {
+            return Ok(Self(text.into()));
+        }
+        Err(LossIdError(text.chars().take(80).collect()))
+    }
+}
+
+impl fmt::Display for LossId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+as_text!(LossId);
+
+/// Which side published the later commit of a repository.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Newer {
+    /// This one.
+    Ours,
+    /// The other one.
+    Theirs,
+    /// The realm's history does not say.
+    Unknown,
+}
+
+impl Newer {
+    /// Returns the same, as the other side sees it.
+    #[must_use]
+    pub fn flipped(self) -> Self {
+        match self {
+            Self::Ours => Self::Theirs,
+            Self::Theirs => Self::Ours,
+            Self::Unknown => Self::Unknown,
+        }
+    }
+
+    /// Returns how the sides rank: the greater one wins.
+    fn order(self) -> Ordering {
+        match self {
+            Self::Ours => Ordering::Greater,
+            Self::Theirs => Ordering::Less,
+            Self::Unknown => Ordering::Equal,
+        }
+    }
+}
+
+/// What came of two documents.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Merged<T> {
+    /// What both sides hold from now on.
+    pub winner: T,
+    /// What lost and is kept nowhere else.
+    pub lost: Option<T>,
+}
+
+/// Orders two documents by their hashes: the smaller hash ranks higher.
+fn by_hash<T: Serialize>(ours: &T, theirs: &T) -> Ordering {
+    hash::canonical(theirs).cmp(&hash::canonical(ours))
+}
+
+fn pick<T: Clone>(order: Ordering, ours: &T, theirs: &T) -> (T, T) {
+    if order == Ordering::Less { (theirs.clone(), ours.clone()) } else { (ours.clone(), theirs.clone()) }
+}
+
+/// A field that only one side changed is that side's; one that both did is the winner's.
+fn field<T: Clone + PartialEq>(base: Option<&T>, ours: &T, theirs: &T, winner: &T) -> T {
+    match base {
+        Some(base) if base == ours => theirs.clone(),
+        Some(base) if base == theirs => ours.clone(),
+        _ => winner.clone(),
+    }
+}
+
+fn rank(ours: &Contract, theirs: &Contract, newer: Newer) -> Ordering {
+    // The commits of two repositories say nothing about each other.
+    let newer = if ours.owner == theirs.owner { newer.order() } else { Ordering::Equal };
+    let content = || theirs.computed_content_hash().cmp(&ours.computed_content_hash());
+    newer.then_with(|| ours.version.cmp(&theirs.version)).then_with(content).then_with(|| by_hash(ours, theirs))
+}
+
+/// Merges a contract's current documents. `newer` is about the commits of its owner. A document lost
+/// where another repository owns the winner; a version of the same owner is kept among the published
+/// ones anyway.
+pub fn contract(base: Option<&Contract>, ours: &Contract, theirs: &Contract, newer: Newer) -> Merged<Contract> {
+    let (mut winner, lost) = pick(rank(ours, theirs, newer), ours, theirs);
+    if ours.owner != theirs.owner {
+        return Merged { winner, lost: Some(lost.as_published()) };
+    }
+    if ours.version == theirs.version && ours.computed_content_hash() == theirs.computed_content_hash() {
+        let base = base.filter(|base| base.version == ours.version);
+        macro_rules! each {
+            ($($name:ident),+) => {
+                $(winner.$name = field(base.map(|base| &base.$name), &ours.$name, &theirs.$name, &winner.$name);)+
+            };
+        }
+        each!(description, supported, validation, evolution, deprecated);
+    }
+    // The owner's marks of either side hold: what was withdrawn on one machine is not served again
+    // because another one did not know. Only who knew of it brought it back.
+    winner.retired = match base.map(|base| &base.retired) {
+        Some(Some(_)) if ours.retired.is_none() || theirs.retired.is_none() => None,
+        _ => [&ours.retired, &theirs.retired].into_iter().flatten().min_by_key(|one| &one.reason).cloned(),
+    };
+    winner.yanked = yanked(ours, theirs);
+    Merged { winner, lost: None }
+}
+
+fn yanked(ours: &Contract, theirs: &Contract) -> Vec<Yanked> {
+    let mut all: Vec<_> = ours.yanked.iter().chain(&theirs.yanked).cloned().collect();
+    all.sort_by(|a, b| (&a.version, &a.reason).cmp(&(&b.version, &b.reason)));
+    all.dedup_by(|later, first| later.version == first.version);
+    all
+}
+
+/// Merges two documents that were published under one version. Where they differ in what a version
+/// fixes, one lost, and that is a conflict for people to resolve.
+pub fn version(ours: &Contract, theirs: &Contract, newer: Newer) -> Merged<Contract> {
+    let (winner, lost) = pick(rank(ours, theirs, newer), ours, theirs);
+    let differ = ours.owner != theirs.owner || ours.computed_content_hash() != theirs.computed_content_hash();
+    Merged { winner, lost: differ.then_some(lost) }
+}
+
+/// Merges the parts that one repository plays, as two machines wrote them. What an import resolved
+/// to is no difference that anybody lost.
+pub fn binding(ours: &Binding, theirs: &Binding, newer: Newer) -> Merged<Binding> {
+    let (winner, lost) = pick(newer.order().then_with(|| by_hash(ours, theirs)), ours, theirs);
+    let typed = |binding: &Binding| {
+        let mut binding = binding.clone();
+        for import in &mut binding.imports {
+            (import.resolved_version, import.resolved_at) = (None, None);
+        }
+        binding
+    };
+    let is_conflict = newer == Newer::Unknown && typed(ours) != typed(theirs);
+    Merged { winner, lost: is_conflict.then_some(lost) }
+}
+
+/// Merges which commit of a repository was published last. Where nothing tells which one came later,
+/// it is the one that both knew, so that the repository publishes once more from there.
+pub fn source(base: Option<&Source>, ours: &Source, theirs: &Source, newer: Newer) -> Option<Source> {
+    match newer {
+        _ if ours == theirs => Some(ours.clone()),
+        Newer::Ours => Some(ours.clone()),
+        Newer::Theirs => Some(theirs.clone()),
+        Newer::Unknown => base.cloned(),
+    }
+}
+
+/// Merges what a domain says of itself. Members that one side added are in, those that one side took
+/// away are out.
+pub fn domain(base: Option<&Domain>, ours: &Domain, theirs: &Domain) -> Domain {
+    let (winner, _) = pick(by_hash(ours, theirs), ours, theirs);
+    let set = |domain: &Domain| domain.members.iter().cloned().collect::<BTreeSet<RepoName>>();
+    let (ours_set, theirs_set) = (set(ours), set(theirs));
+    let known = base.map(set).unwrap_or_default();
+    let stays = |member: &RepoName| {
+        let everywhere = ours_set.contains(member) && theirs_set.contains(member);
+        everywhere || !known.contains(member)
+    };
+    Domain {
+        description: field(
+            base.map(|base| &base.description),
+            &ours.description,
+            &theirs.description,
+            &winner.description,
+        ),
+        members: ours_set.union(&theirs_set).filter(|member| stays(member)).cloned().collect(),
+        name: winner.name,
+    }
+}
+
+/// Merges two entries of one name in the realm. Two repositories that want the same name: one lost.
+pub fn repo(ours: &Repo, theirs: &Repo) -> Merged<Repo> {
+    let (winner, lost) = pick(by_hash(ours, theirs), ours, theirs);
+    let says_nothing = |repo: &Repo| repo.url.is_none() && repo.roots.is_empty();
+    if !ours.is_same_repository(theirs) && !says_nothing(ours) && !says_nothing(theirs) {
+        return Merged { winner, lost: Some(lost) };
+    }
+    let roots: BTreeSet<_> = ours.roots.iter().chain(&theirs.roots).copied().collect();
+    let url = [&ours.url, &theirs.url].into_iter().flatten().min().cloned();
+    Merged { winner: Repo { url, roots: roots.into_iter().collect(), ..winner }, lost: None }
+}
+
+/// Merges two states of one session: the later one.
+pub fn session(ours: &Session, theirs: &Session) -> Session {
+    let ended = |session: &Session| session.ended.is_some();
+    let order = ended(ours).cmp(&ended(theirs)).then_with(|| ours.last_activity.cmp(&theirs.last_activity));
+    pick(order.then_with(|| by_hash(ours, theirs)), ours, theirs).0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{
+        binding::{Import, Role},
+        contract::Withdrawn,
+        json::Json,
+    };
+    use proptest::prelude::*;
+
+    fn a_contract() -> impl Strategy<Value = Contract> {
+        let versions = prop::sample::select(vec!["1.0.0", "1.1.0", "2.0.0"]);
+        let owners = prop::sample::select(vec!["fungal", "access"]);
+        let yanked = prop::collection::vec(prop::sample::select(vec!["0.1.0", "0.2.0"]), 0..2);
+        (versions, owners, 0i64..3, "[ab]?", prop::option::of("[xy]"), yanked).prop_map(
+            |(version, owner, value, description, retired, yanked)| {
+                let contract = Contract::new("paths".parse().unwrap(), owner.parse().unwrap());
+                let mut yanked: Vec<_> = yanked
+                    .iter()
+                    .map(|version| Yanked { version: version.parse().unwrap(), reason: "bad".into() })
+                    .collect();
+                yanked.sort_by(|a, b| a.version.cmp(&b.version));
+                yanked.dedup();
+                let retired = retired.map(|reason| Withdrawn { reason });
+                let version = version.parse().unwrap();
+                Contract { version, value: Json(value.into()), description, retired, yanked, ..contract }.sealed()
+            },
+        )
+    }
+
+    fn a_binding() -> impl Strategy<Value = Binding> {
+        prop::collection::vec(prop::sample::select(vec![">=1.0.0", "<2.0.0"]), 0..2).prop_map(|ranges| {
+            let import = |(at, range): (usize, &&str)| Import {
+                contract: format!("c{at}").parse().unwrap(),
+                version: range.parse().unwrap(),
+                binding: None,
+                resolved_version: None,
+                resolved_at: None,
+            };
+            Binding { role: Role::Consumer, exports: vec![], imports: ranges.iter().enumerate().map(import).collect() }
+        })
+    }
+
+    fn a_domain() -> impl Strategy<Value = Domain> {
+        (prop::collection::btree_set("[abc]", 0..3), "[xy]?").prop_map(|(members, description)| Domain {
+            name: "s3".parse().unwrap(),
+            description,
+            members: members.iter().map(|name| name.parse().unwrap()).collect(),
+        })
+    }
+
+    fn a_repo() -> impl Strategy<Value = Repo> {
+        (prop::option::of("[xy]"), prop::collection::btree_set(0u8..3, 0..3)).prop_map(|(url, roots)| Repo {
+            name: "fungal".parse().unwrap(),
+            url,
+            roots: roots.iter().map(|byte| crate::model::oid::Oid::from_bytes(&[*byte; 20]).unwrap()).collect(),
+        })
+    }
+
+    fn a_newer() -> impl Strategy<Value = Newer> {
+        prop::sample::select(vec![Newer::Ours, Newer::Theirs, Newer::Unknown])
+    }
+
+    proptest! {
+        #[test]
+        fn it_does_not_matter_who_merges(
+            base in prop::option::of(a_contract()), ours in a_contract(), theirs in a_contract(), newer in a_newer()
+        ) {
+            prop_assert_eq!(
+                contract(base.as_ref(), &ours, &theirs, newer),
+                contract(base.as_ref(), &theirs, &ours, newer.flipped())
+            );
+            prop_assert_eq!(version(&ours, &theirs, newer), version(&theirs, &ours, newer.flipped()));
+        }
+
+        #[test]
+        fn nor_for_the_rest(
+            b in prop::option::of(a_domain()), d in a_domain(), e in a_domain(), r in a_repo(), s in a_repo(),
+            x in a_binding(), y in a_binding(), newer in a_newer()
+        ) {
+            prop_assert_eq!(domain(b.as_ref(), &d, &e), domain(b.as_ref(), &e, &d));
+            prop_assert_eq!(repo(&r, &s), repo(&s, &r));
+            prop_assert_eq!(binding(&x, &y, newer), binding(&y, &x, newer.flipped()));
+        }
+
+        #[test]
+        fn what_is_the_same_stays(
+            base in prop::option::of(a_contract()), one in a_contract(), d in a_domain(), r in a_repo(),
+            x in a_binding(), newer in a_newer()
+        ) {
+            let kept = Contract { retired: one.retired.clone(), ..one.clone() };
+            let base = base.map(|base| Contract { retired: one.retired.clone(), ..base });
+            prop_assert_eq!(contract(base.as_ref(), &one, &one, newer), Merged { winner: kept, lost: None });
+            prop_assert_eq!(version(&one, &one, newer), Merged { winner: one.clone(), lost: None });
+            prop_assert_eq!(domain(Some(&d), &d, &d), d);
+            prop_assert_eq!(repo(&r, &r), Merged { winner: r.clone(), lost: None });
+            prop_assert_eq!(binding(&x, &x, newer), Merged { winner: x.clone(), lost: None });
+        }
+
+        /// Where no history decides, the order in which three machines meet does not either.
+        #[test]
+        fn nor_does_the_order_in_which_three_meet(
+            a in a_contract(), b in a_contract(), c in a_contract(), d in a_domain(), e in a_domain(), f in a_domain()
+        ) {
+            let of = |a: &Contract, b: &Contract| version(a, b, Newer::Unknown).winner;
+            prop_assert_eq!(of(&of(&a, &b), &c), of(&a, &of(&b, &c)));
+            let members = |a: &Domain, b: &Domain| domain(None, a, b);
+            prop_assert_eq!(members(&members(&d, &e), &f).members, members(&d, &members(&e, &f)).members);
+        }
+
+        /// Whatever was published is current, published, or recorded as lost.
+        #[test]
+        fn no_content_disappears(ours in a_contract(), theirs in a_contract(), newer in a_newer()) {
+            let Merged { winner, lost } = version(&ours, &theirs, newer);
+            for one in [&ours, &theirs] {
+                let is_kept = |held: &Contract| held.computed_content_hash() == one.computed_content_hash();
+                prop_assert!(is_kept(&winner) || lost.as_ref().is_some_and(is_kept));
+            }
+        }
+
+        #[test]
+        fn who_left_is_out_and_who_came_is_in(base in a_domain(), ours in a_domain(), theirs in a_domain()) {
+            let merged = domain(Some(&base), &ours, &theirs);
+            for member in ours.members.iter().chain(&theirs.members).chain(&base.members) {
+                let (o, t, b) = (ours.has_member(member), theirs.has_member(member), base.has_member(member));
+                prop_assert_eq!(merged.has_member(member), if b { o && t } else { o || t });
+            }
+        }
+    }
+
+    fn at(version: &str, value: i64) -> Contract {
+        let contract = Contract::new("paths".parse().unwrap(), "fungal".parse().unwrap());
+        Contract { version: version.parse().unwrap(), value: Json(value.into()), ..contract }.sealed()
+    }
+
+    #[test]
+    fn the_later_commit_wins_over_the_higher_version() {
+        let (rolled_back, higher) = (at("1.0.0", 1), at("1.1.0", 2));
+        assert_eq!(contract(None, &rolled_back, &higher, Newer::Ours).winner.version, rolled_back.version);
+        assert_eq!(contract(None, &rolled_back, &higher, Newer::Unknown).winner.version, higher.version);
+    }
+
+    #[test]
+    fn a_mark_of_either_side_holds_until_somebody_who_knew_it_takes_it_away() {
+        let retired = Contract { retired: Some(Withdrawn { reason: "old".into() }), ..at("1.0.0", 1) };
+        let next = at("1.1.0", 2);
+        let unknowing = contract(Some(&at("1.0.0", 1)), &retired, &next, Newer::Unknown).winner;
+        assert_eq!((unknowing.version.to_string(), unknowing.retired.is_some()), ("1.1.0".into(), true));
+        let described = Contract { description: "words".into(), ..retired.clone() };
+        assert_eq!(contract(Some(&retired), &described, &next, Newer::Unknown).winner.retired, None);
+    }
+
+    #[test]
+    fn words_that_each_side_changed_apart_are_both_kept() {
+        let base = at("1.0.0", 1);
+        let ours = Contract { description: "words".into(), ..base.clone() };
+        let theirs = Contract { supported: vec![">=0.1.0".parse().unwrap()], ..base.clone() };
+        let merged = contract(Some(&base), &ours, &theirs, Newer::Unknown).winner;
+        assert_eq!((merged.description.as_str(), merged.supported.len()), ("words", 1));
+    }
+
+    #[test]
+    fn where_nobody_knows_which_commit_is_later_it_is_published_again() {
+        let source = |byte| Source { commit: crate::model::oid::Oid::from_bytes(&[byte; 20]).unwrap() };
+        let (base, ours, theirs) = (source(0), source(1), source(2));
+        assert_eq!(super::source(Some(&base), &ours, &theirs, Newer::Unknown), Some(base.clone()));
+        assert_eq!(super::source(Some(&base), &ours, &theirs, Newer::Theirs), Some(theirs.clone()));
+        assert_eq!(super::source(None, &ours, &theirs, Newer::Unknown), None);
+    }
+}

@@ -1,0 +1,446 @@
+//! One remote: what it has comes, is brought together with what is here, and goes back; then it is
+//! asked again, because a push counts once the remote holds it.
+
+use std::time::Duration;
+
+use super::ctx::Ctx;
+use crate::{
+    error::OpError,
+    model::{
+        conflict::Conflict,
+        name::{DomainName, RealmName},
+        oid::Oid,
+        realm::Realm,
+    },
+    store::{
+        Change, Parents, Store, StoreError, StoreRef,
+        git::Link,
+        history::Relation,
+        inspect, layout, merge, read,
+        remote::{Listing, Remote},
+    },
+    wire::{How, RefSync, RemoteSync, SyncConflict, SyncProblem},
+};
+
+/// How often the remote is asked, where others push meanwhile.
+const MAX_ROUNDS: u32 = 24;
+/// How often one ref is decided anew where somebody else moves it meanwhile.
+const MAX_RACES: u32 = 16;
+/// The longest wait between two rounds, in milliseconds.
+const MAX_WAIT: u64 = 2_000;
+/// What servers say that will not change their mind.
+const FINAL: &[&str] = &["declined", "hidden ref", "prohibited", "not allowed", "denied", "protected", "read-only"];
+
+/// A realm on its way to and from one remote.
+pub struct Syncing<'a> {
+    /// Who asks.
+    pub ctx: &'a Ctx,
+    /// The realm.
+    pub realm: &'a RealmName,
+    /// Its store.
+    pub store: &'a dyn Store,
+    /// The remote.
+    pub remote: &'a Remote,
+    /// The way there.
+    pub link: Link<'a>,
+    /// Whether sessions travel.
+    pub sessions: bool,
+}
+
+/// How one ref was brought together.
+enum Outcome {
+    Same,
+    Ahead,
+    Moved(Option<Oid>, Oid, How, Vec<Conflict>),
+}
+
+impl Syncing<'_> {
+    /// Brings both sides together.
+    ///
+    /// # Errors
+    /// Where the remote cannot be reached, holds another realm, or takes nothing.
+    pub fn run(&self) -> Result<RemoteSync, OpError> {
+        let mut report = self.report();
+        let mut offered: Vec<(StoreRef, Option<Oid>, Oid)> = Vec::new();
+        for round in 0..MAX_ROUNDS {
+            let listing = self.link.list()?;
+            if !self.fetch(&listing)? {
+                self.wait(round);
+                continue;
+            }
+            let bad = self.take_in(&listing, &mut report)?;
+            self.note_sent(&listing, &mut offered, &mut report)?;
+            let missing = self.missing(&listing, &bad, &mut report)?;
+            if missing.is_empty() {
+                return Ok(report);
+            }
+            if round > 0 {
+                self.wait(round);
+            }
+            let moves: Vec<_> = missing.iter().map(|(name, _, tip)| (name.clone(), *tip)).collect();
+            let refused: Vec<_> = self.link.push(&moves)?.into_iter().filter(|one| one.refused.is_some()).collect();
+            offered.extend(missing.into_iter().filter(|(name, ..)| !refused.iter().any(|one| one.name == *name)));
+            let is_final = |why: &str| FINAL.iter().any(|word| why.to_lowercase().contains(word));
+            let last = round + 1 == MAX_ROUNDS;
+            let mut stop = false;
+            for one in refused {
+                let why = one.refused.unwrap_or_default();
+                if is_final(&why) || last {
+                    stop = true;
+                    let message = format!("{} does not take it: {why}", self.remote.name);
+                    report.problems.push(SyncProblem { code: "refused", name: Some(one.name.to_string()), message });
+                }
+            }
+            if stop {
+                let listing = self.link.list()?;
+                if self.fetch(&listing)? {
+                    self.take_in(&listing, &mut report)?;
+                    self.note_sent(&listing, &mut offered, &mut report)?;
+                }
+                return Ok(report);
+            }
+        }
+        let message = format!("others kept pushing to {}; what is left goes with the next sync", self.remote.name);
+        report.problems.push(SyncProblem { code: "busy", name: None, message });
+        Ok(report)
+    }
+
+    /// Says what would come and go.
+    ///
+    /// # Errors
+    /// Where the remote cannot be reached.
+    pub fn look(&self) -> Result<RemoteSync, OpError> {
+        let mut report = self.report();
+        let listing = self.link.list()?;
+        if !self.fetch(&listing)? {
+            problem(
+                &mut report,
+                "busy",
+                None,
+                format!("{} changed while it was looked at; try again", self.remote.name),
+            );
+            return Ok(report);
+        }
+        for (name, theirs) in self.wanted(&listing) {
+            let ours = self.store.tip(&name)?;
+            let how = match ours {
+                None => How::New,
+                Some(ours) => {
+                    let relation = Relation::of(self.store, &ours, &theirs)?;
+                    match (relation.contains, relation.is_contained) {
+                        (true, _) => continue,
+                        (_, true) => How::FastForward,
+                        _ => How::Merged,
+                    }
+                }
+            };
+            report.received.push(line(&name, ours, Some(theirs), how));
+        }
+        for (name, theirs, ours) in self.missing(&listing, &[], &mut report)? {
+            report.sent.push(line(
+                &name,
+                theirs,
+                Some(ours),
+                if theirs.is_none() { How::New } else { How::FastForward },
+            ));
+        }
+        Ok(report)
+    }
+
+    fn report(&self) -> RemoteSync {
+        RemoteSync {
+            remote: self.remote.name.clone(),
+            url: crate::store::git::code::without_credentials(&self.remote.url),
+            received: Vec::new(),
+            sent: Vec::new(),
+            rewound: Vec::new(),
+            conflicts: Vec::new(),
+            problems: Vec::new(),
+        }
+    }
+
+    /// The refs of the remote that are ours to take.
+    fn wanted(&self, listing: &Listing) -> Vec<(StoreRef, Oid)> {
+        let travels = |name: &StoreRef| self.sessions || !matches!(name, StoreRef::Sessions(_));
+        listing.refs.iter().filter(|(name, _)| travels(name)).cloned().collect()
+    }
+
+    /// Brings what is not here yet. Returns whether all of it came: where a packer on the other side
+    /// made a push vanish, or somebody moved a ref by force, what was listed is not there any more.
+    fn fetch(&self, listing: &Listing) -> Result<bool, OpError> {
+        let mut absent = Vec::new();
+        for (name, tip) in self.wanted(listing) {
+            match self.store.commit(&tip) {
+                Ok(_) if self.is_seen(&name, &tip)? => {}
+                Ok(_) | Err(StoreError::Missing { .. }) => absent.push(name),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        if absent.is_empty() {
+            return Ok(true);
+        }
+        self.link.fetch(&absent, None)?;
+        for name in &absent {
+            match listing.tip(name).map(|tip| self.store.commit(&tip)) {
+                Some(Err(StoreError::Missing { .. })) => return Ok(false),
+                Some(Err(error)) if !error.is_damage() => return Err(error.into()),
+                _ => {}
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether all that a commit leads to is here for sure: where it was when it was looked at last,
+    /// or where we are. An object alone may be what a fetch that was killed left.
+    fn is_seen(&self, name: &StoreRef, tip: &Oid) -> Result<bool, StoreError> {
+        Ok(self.seen(name)? == Some(*tip) || self.store.tip(name)? == Some(*tip))
+    }
+
+    fn seen_ref(&self, name: &StoreRef) -> StoreRef {
+        StoreRef::Seen(self.remote.name.clone(), Box::new(name.clone()))
+    }
+
+    fn seen(&self, name: &StoreRef) -> Result<Option<Oid>, StoreError> {
+        self.store.tip(&self.seen_ref(name))
+    }
+
+    /// Takes in what the remote has. Returns the refs that are not to be taken, nor to be pushed over.
+    fn take_in(&self, listing: &Listing, report: &mut RemoteSync) -> Result<Vec<StoreRef>, OpError> {
+        self.same_realm(listing)?;
+        let mut bad = Vec::new();
+        for name in &listing.ignored {
+            problem(report, "bad-name", None, format!("{name:?} is left alone: a part of it is no name"));
+        }
+        for (name, theirs) in self.wanted(listing) {
+            if self.seen(&name)? == Some(theirs) && self.store.tip(&name)? == Some(theirs) {
+                continue;
+            }
+            if let Some(why) = self.unfit(&name, &theirs)? {
+                problem(report, why.0, Some(&name), why.1);
+                bad.push(name);
+                continue;
+            }
+            let seen = self.seen(&name)?;
+            if let Some(before) = seen.filter(|before| *before != theirs)
+                && !self.is_newer(&before, &theirs)
+            {
+                report.rewound.push(line(&name, Some(before), Some(theirs), How::Rewound));
+            }
+            if let Outcome::Moved(old, new, how, conflicts) = self.bring_together(&name, &theirs)? {
+                report.received.push(line(&name, old, Some(new), how));
+                report.conflicts.extend(conflicts.into_iter().map(|one| conflict(name.domain(), one)));
+            }
+            self.note_seen(&name, theirs)?;
+        }
+        self.note_deleted(listing, report)?;
+        Ok(bad)
+    }
+
+    /// Whether the remote has only gone on from where it was. What it was may be gone from here too.
+    fn is_newer(&self, before: &Oid, now: &Oid) -> bool {
+        Relation::of(self.store, before, now).is_ok_and(|relation| relation.is_contained)
+    }
+
+    fn note_deleted(&self, listing: &Listing, report: &mut RemoteSync) -> Result<(), OpError> {
+        for (seen, before) in self.store.seen()? {
+            let StoreRef::Seen(remote, name) = &seen else { continue };
+            let travels = self.sessions || !matches!(**name, StoreRef::Sessions(_));
+            if *remote == self.remote.name && travels && listing.tip(name).is_none() {
+                report.rewound.push(line(name, Some(before), None, How::Deleted));
+                let _lease = self.store.lock(&seen)?;
+                self.store.forget(&seen, before)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn note_seen(&self, name: &StoreRef, tip: Oid) -> Result<(), OpError> {
+        let seen = self.seen_ref(name);
+        let _lease = self.store.lock(&seen)?;
+        let before = self.store.tip(&seen)?;
+        if before != Some(tip) {
+            self.store.advance(&seen, before, tip)?;
+        }
+        Ok(())
+    }
+
+    /// The remote must hold this very realm, or none yet.
+    fn same_realm(&self, listing: &Listing) -> Result<(), OpError> {
+        let Some(tip) = listing.tip(&StoreRef::Realm) else { return Ok(()) };
+        let found = realm_at(self.store, &tip)?;
+        if found.name == *self.realm {
+            return Ok(());
+        }
+        let url = crate::store::git::code::without_credentials(&self.remote.url);
+        let message = format!("{url} holds the realm {}, not {}", found.name, self.realm);
+        Err(OpError::cannot("other-realm", message).next("one url holds one realm"))
+    }
+
+    /// Returns why a ref must not be taken in.
+    fn unfit(&self, name: &StoreRef, theirs: &Oid) -> Result<Option<(&'static str, String)>, OpError> {
+        let known: Vec<Oid> = [self.store.tip(name)?, self.seen(name)?].into_iter().flatten().collect();
+        let problems = inspect::inspect(self.store, name, theirs, &known)?;
+        if !problems.is_empty() {
+            return Ok(Some(("unfit", problems.join("; "))));
+        }
+        if let StoreRef::Domain(domain) = name {
+            let mut domains = self.store.domains()?.into_iter();
+            if let Some((other, _)) = domains.find(|(other, _)| other != domain && other.collides_with(domain)) {
+                let message = format!("{domain} differs from the domain {other} in upper and lower case alone");
+                return Ok(Some(("name-collision", message)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn bring_together(&self, name: &StoreRef, theirs: &Oid) -> Result<Outcome, OpError> {
+        let _lease = self.store.lock(name)?;
+        let mut races = 0;
+        loop {
+            let ours = self.store.tip(name)?;
+            match self.step(name, ours, theirs) {
+                Err(error) if error.code == "conflict" && races < MAX_RACES => races += 1,
+                result => return result,
+            }
+        }
+    }
+
+    fn step(&self, name: &StoreRef, ours: Option<Oid>, theirs: &Oid) -> Result<Outcome, OpError> {
+        let Some(tip) = ours else {
+            self.store.advance(name, None, *theirs)?;
+            return Ok(Outcome::Moved(None, *theirs, How::New, Vec::new()));
+        };
+        if tip == *theirs {
+            return Ok(Outcome::Same);
+        }
+        let relation = Relation::of(self.store, &tip, theirs)?;
+        if relation.contains {
+            return Ok(Outcome::Ahead);
+        }
+        if relation.is_contained {
+            self.store.advance(name, ours, *theirs)?;
+            return Ok(Outcome::Moved(ours, *theirs, How::FastForward, Vec::new()));
+        }
+        let merged = merge::merge(self.store, name, &relation, &tip, theirs)?;
+        let change = Change {
+            edits: merged.edits.into_iter().collect(),
+            message: format!("merge {} from {}\n", name.below_travelling(), self.remote.name),
+            author: self.ctx.signature()?,
+            parents: Parents::Merge(*theirs),
+        };
+        let new = self.store.commit_change(name, ours, &change)?;
+        Ok(Outcome::Moved(ours, new, How::Merged, merged.conflicts))
+    }
+
+    /// Returns what the remote lacks: the ref, where it is there, and where it is here.
+    fn missing(
+        &self,
+        listing: &Listing,
+        bad: &[StoreRef],
+        report: &mut RemoteSync,
+    ) -> Result<Vec<(StoreRef, Option<Oid>, Oid)>, OpError> {
+        let mut missing = Vec::new();
+        for (name, tip) in travelling(self.store, self.sessions)? {
+            let there = listing.tip(&name);
+            if there == Some(tip) || bad.contains(&name) {
+                continue;
+            }
+            if let Some(there) = there {
+                // Somebody wrote here meanwhile, or it is only looked at: not ours to push over.
+                let relation = Relation::of(self.store, &tip, &there)?;
+                if !relation.contains {
+                    continue;
+                }
+            }
+            // What others would refuse must not go out either.
+            let known: Vec<Oid> = there.into_iter().collect();
+            let problems = inspect::inspect(self.store, &name, &tip, &known)?;
+            if problems.is_empty() {
+                missing.push((name, there, tip));
+            } else if !report.problems.iter().any(|one| one.name.as_deref() == Some(&name.to_string())) {
+                problem(report, "unfit", Some(&name), problems.join("; "));
+            }
+        }
+        Ok(missing)
+    }
+
+    /// Counts what was offered and is there now.
+    fn note_sent(
+        &self,
+        listing: &Listing,
+        offered: &mut Vec<(StoreRef, Option<Oid>, Oid)>,
+        report: &mut RemoteSync,
+    ) -> Result<(), OpError> {
+        for (name, old, new) in std::mem::take(offered) {
+            let Some(there) = listing.tip(&name) else { continue };
+            if there == new || self.is_newer(&new, &there) {
+                report.sent.retain(|sent| sent.name != name.to_string());
+                report.sent.push(line(&name, old, Some(new), if old.is_none() { How::New } else { How::FastForward }));
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits a little, longer each time and never in step with others.
+    fn wait(&self, round: u32) {
+        let most = (20u64 << round.min(7)).min(MAX_WAIT);
+        std::thread::sleep(Duration::from_millis(10 + self.ctx.env.seed().rotate_left(round) % most));
+    }
+}
+
+/// Returns the refs that travel, and where they are.
+///
+/// # Errors
+/// Where they cannot be listed.
+pub fn travelling(store: &dyn Store, sessions: bool) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
+    let realm = store.tip(&StoreRef::Realm)?.map(|tip| (StoreRef::Realm, tip));
+    let domains = store.domains()?.into_iter().map(|(name, tip)| (StoreRef::Domain(name), tip));
+    let mut refs: Vec<_> = realm.into_iter().chain(domains).collect();
+    if sessions {
+        refs.extend(store.sessions()?.into_iter().map(|(repo, tip)| (StoreRef::Sessions(repo), tip)));
+    }
+    Ok(refs)
+}
+
+/// Returns what `realm.json` says at a commit that came from elsewhere.
+///
+/// # Errors
+/// Where it cannot be read, or its format is newer.
+pub fn realm_at(store: &dyn Store, tip: &Oid) -> Result<Realm, OpError> {
+    let problems = inspect::inspect(store, &StoreRef::Realm, tip, &[])?;
+    if let Some(first) = problems.first() {
+        return Err(OpError::cannot("unfit", format!("what is shared there is no realm: {first}")));
+    }
+    let tree = store.commit(tip)?.tree;
+    read::file(store, &StoreRef::Realm, &tree, &layout::realm())?
+        .ok_or_else(|| OpError::cannot("unfit", "what is shared there is no realm: it has no realm.json"))
+}
+
+fn line(name: &StoreRef, old: Option<Oid>, new: Option<Oid>, how: How) -> RefSync {
+    RefSync { name: name.to_string(), domain: name.domain().cloned(), old, new, how }
+}
+
+fn problem(report: &mut RemoteSync, code: &'static str, name: Option<&StoreRef>, message: String) {
+    let problem = SyncProblem { code, name: name.map(ToString::to_string), message };
+    if !report.problems.contains(&problem) {
+        report.problems.push(problem);
+    }
+}
+
+/// Returns a conflict as answers have it.
+pub fn conflict(domain: Option<&DomainName>, conflict: Conflict) -> SyncConflict {
+    let none = SyncConflict {
+        code: conflict.code(),
+        domain: domain.cloned(),
+        contract: None,
+        version: None,
+        repo: None,
+        resolution: conflict.resolution(domain),
+    };
+    match conflict {
+        Conflict::Contract(contract, version) => {
+            SyncConflict { contract: Some(contract), version: Some(version), ..none }
+        }
+        Conflict::Binding(repo) | Conflict::Repo(repo) => SyncConflict { repo: Some(repo), ..none },
+    }
+}

@@ -1,0 +1,272 @@
+//! Talking to a remote, by the user's own git: with its credentials, its proxies, its ssh. Git moves
+//! no ref of the store: it brings objects and takes objects, and a git that is killed on the way
+//! leaves nothing behind that another one would wait for.
+
+use std::{
+    collections::BTreeMap,
+    ffi::{OsStr, OsString},
+    io::{Read as _, Write as _},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+
+use super::git_command::GUARD;
+use crate::{
+    model::oid::Oid,
+    store::{
+        StoreError, StoreRef,
+        remote::{Listing, Pushed, Remote},
+    },
+};
+
+/// What git is called with, whatever it does: nothing of the user's runs or is left to run later,
+/// what comes is examined, and lies on disk before a ref leads to it.
+const SETTINGS: &[&str] = &[
+    "core.hooksPath=/dev/null",
+    "fetch.fsckObjects=true",
+    "transfer.hideRefs=refs/blue/local",
+    "core.fsync=all",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "push.followTags=false",
+    "fetch.recurseSubmodules=false",
+    "submodule.recurse=false",
+    // A remote that says nothing for a minute is as good as down.
+    "http.lowSpeedLimit=1",
+    "http.lowSpeedTime=60",
+];
+/// Variables that lead git elsewhere than into the store.
+const ELSEWHERE: &[&str] = &[
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_NAMESPACE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_QUARANTINE_PATH",
+    "GIT_SHALLOW_FILE",
+    "GIT_WORK_TREE",
+];
+/// Most bytes that git prints of which anything is read: 20,000 refs are fewer.
+const MAX_OUTPUT: u64 = 16 << 20;
+/// Most refs of a realm.
+const MAX_REFS: usize = 20_000;
+/// Most refs in one call of git.
+const MAX_PUSHED: usize = 500;
+/// Most of what git said that an error repeats.
+const MAX_WORDS: usize = 2_000;
+
+/// How to talk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Manners {
+    /// Whether somebody is there who can be asked for a password, and sees how far it got.
+    pub is_terminal: bool,
+}
+
+/// The way from a store to a remote.
+#[derive(Debug)]
+pub struct Link<'a> {
+    store: PathBuf,
+    remote: &'a Remote,
+    vars: BTreeMap<OsString, OsString>,
+    manners: Manners,
+}
+
+/// What git did.
+struct Outcome {
+    stdout: String,
+    words: String,
+    success: bool,
+}
+
+impl<'a> Link<'a> {
+    /// Returns the way from the store in a folder to a remote.
+    pub fn new(store: &Path, remote: &'a Remote, vars: &BTreeMap<OsString, OsString>, manners: Manners) -> Self {
+        let mut vars = vars.clone();
+        vars.retain(|name, _| !ELSEWHERE.iter().any(|elsewhere| OsStr::new(elsewhere) == name));
+        Self { store: store.to_owned(), remote, vars, manners }
+    }
+
+    /// Returns what the remote holds, the realm's own ref first.
+    ///
+    /// # Errors
+    /// Where it cannot be reached, or holds more than any realm.
+    pub fn list(&self) -> Result<Listing, StoreError> {
+        let prefix = self.remote.mapping.prefix();
+        let patterns = ["realm", "domains/*", "sessions/*"].map(|name| format!("{prefix}{name}"));
+        let outcome = self.run(&["ls-remote", "--quiet"], &patterns, None)?;
+        let mut listing = Listing::default();
+        for line in outcome.stdout.lines() {
+            let Some((id, name)) = line.split_once('\t').filter(|(_, name)| name.starts_with(prefix)) else { continue };
+            match (id.parse::<Oid>(), self.remote.mapping.here(name)) {
+                (Ok(id), Some(name)) => listing.refs.push((name, id)),
+                _ => listing.ignored.push(name.to_owned()),
+            }
+        }
+        if listing.refs.len() > MAX_REFS {
+            let problem = format!("it has {} refs, more than {MAX_REFS}", listing.refs.len());
+            return Err(StoreError::Remote { url: self.shown_url(), problem });
+        }
+        listing.refs.sort();
+        Ok(listing)
+    }
+
+    /// Brings what these refs lead to into the store. No ref of the store moves.
+    ///
+    /// # Errors
+    /// Where the remote cannot be reached, or what it sends is no sound git object.
+    pub fn fetch(&self, names: &[StoreRef], depth: Option<u32>) -> Result<(), StoreError> {
+        let mut wanted: String = names.iter().map(|name| self.remote.mapping.there(name) + "\n").collect();
+        if wanted.is_empty() {
+            wanted.push('\n');
+        }
+        let mut args = vec!["fetch", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"];
+        args.extend(["--no-recurse-submodules", "--stdin", self.progress()]);
+        let depth = depth.map(|depth| format!("--depth={depth}"));
+        args.extend(depth.as_deref());
+        self.run(&args, &[], Some(wanted)).map(drop)
+    }
+
+    /// Offers commits to the remote, never by force. Returns what it said to each.
+    ///
+    /// # Errors
+    /// Where the remote cannot be reached.
+    pub fn push(&self, moves: &[(StoreRef, Oid)]) -> Result<Vec<Pushed>, StoreError> {
+        let mut pushed = Vec::new();
+        for moves in moves.chunks(MAX_PUSHED) {
+            let specs: Vec<_> =
+                moves.iter().map(|(name, tip)| format!("{tip}:{}", self.remote.mapping.there(name))).collect();
+            let args = ["push", "--porcelain", "--no-verify", "--no-recurse-submodules", self.progress()];
+            let outcome = self.try_run(&args, &specs, None)?;
+            let before = pushed.len();
+            pushed.extend(outcome.stdout.lines().filter_map(|line| self.answered(line)));
+            // Git fails where a single ref was refused; where it tells of none, nothing was offered.
+            if !outcome.success && pushed.len() == before {
+                return Err(self.failed(&outcome));
+            }
+        }
+        Ok(pushed)
+    }
+
+    /// Reads a line of `git push --porcelain`: a flag, the refs, what became of it.
+    fn answered(&self, line: &str) -> Option<Pushed> {
+        let mut parts = line.split('\t');
+        let (flag, refs, summary) = (parts.next()?, parts.next()?, parts.next()?);
+        let name = self.remote.mapping.here(refs.split_once(':')?.1)?;
+        Some(Pushed { name, refused: (flag == "!").then(|| summary.to_owned()) })
+    }
+
+    fn progress(&self) -> &'static str {
+        if self.manners.is_terminal { "--progress" } else { "--quiet" }
+    }
+
+    fn shown_url(&self) -> String {
+        super::code::without_credentials(&self.remote.url)
+    }
+
+    fn failed(&self, outcome: &Outcome) -> StoreError {
+        let problem = if outcome.words.is_empty() { "git says above why".to_owned() } else { outcome.words.clone() };
+        StoreError::Remote { url: self.shown_url(), problem }
+    }
+
+    fn run(&self, args: &[&str], below: &[String], input: Option<String>) -> Result<Outcome, StoreError> {
+        let outcome = self.try_run(args, below, input)?;
+        if outcome.success { Ok(outcome) } else { Err(self.failed(&outcome)) }
+    }
+
+    fn try_run(&self, args: &[&str], below: &[String], input: Option<String>) -> Result<Outcome, StoreError> {
+        let doing = || format!("run git {}", args.first().copied().unwrap_or_default());
+        let cannot = |error| StoreError::git(doing())(error);
+        let mut command = self.command(args);
+        command.arg("--").arg(&self.remote.url).args(below);
+        command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
+        command.stdout(Stdio::piped());
+        // Git's own progress, and what it asks, is for who sits there.
+        let is_shown = self.manners.is_terminal && args.first() != Some(&"ls-remote");
+        command.stderr(if is_shown { Stdio::inherit() } else { Stdio::piped() });
+        let mut child = command.spawn().map_err(cannot)?;
+        let (stdout, words) = converse(&mut child, input).map_err(cannot)?;
+        let status = child.wait().map_err(cannot)?;
+        tracing::debug!(command = args.first(), status = status.code(), "ran git");
+        if stdout.len() as u64 > MAX_OUTPUT {
+            let problem = format!("it lists more than {} MiB", MAX_OUTPUT >> 20);
+            return Err(StoreError::Remote { url: self.shown_url(), problem });
+        }
+        let words = in_one_line(&String::from_utf8_lossy(&words));
+        Ok(Outcome { stdout: String::from_utf8_lossy(&stdout).into_owned(), words, success: status.success() })
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new("git");
+        command.env_clear().envs(&self.vars).env(GUARD, "1").current_dir(&self.store);
+        if !self.manners.is_terminal {
+            command.env("GIT_TERMINAL_PROMPT", "0").env("GCM_INTERACTIVE", "never");
+            if let Some(ssh) = self.quiet_ssh() {
+                command.env("GIT_SSH_COMMAND", ssh);
+            }
+        }
+        command.arg("--git-dir").arg(&self.store);
+        command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
+        command.args(args);
+        command
+    }
+
+    /// Returns the user's ssh, told that nobody is there to be asked. One that is no OpenSSH is left
+    /// as it is.
+    fn quiet_ssh(&self) -> Option<OsString> {
+        let var = |name: &str| self.vars.get(OsStr::new(name)).filter(|value| !value.is_empty()).cloned();
+        let configured = || super::git_command::global_config(&self.vars, "core.sshCommand").map(OsString::from);
+        if var("GIT_SSH").is_some() || var("GIT_SSH_VARIANT").is_some() {
+            return None;
+        }
+        let mut ssh = var("GIT_SSH_COMMAND").or_else(configured).unwrap_or_else(|| "ssh".into());
+        let program = ssh.to_string_lossy();
+        let program = program.split(' ').next().unwrap_or_default().rsplit('/').next().unwrap_or_default().to_owned();
+        (program == "ssh").then(|| {
+            ssh.push(" -o BatchMode=yes");
+            ssh
+        })
+    }
+}
+
+/// Returns what git said as one line: without what it says every time, and not a whole page that a
+/// server answered instead.
+fn in_one_line(words: &str) -> String {
+    let says_nothing = |line: &&str| {
+        line.is_empty()
+            || line.starts_with("Please make sure you have the correct access rights")
+            || line.starts_with("and the repository exists")
+    };
+    let lines: Vec<_> = words.lines().map(str::trim).filter(|line| !says_nothing(line)).take(6).collect();
+    let line = lines.join("; ");
+    line.strip_prefix("fatal: ").unwrap_or(&line).chars().take(MAX_WORDS).collect()
+}
+
+/// Feeds a child and reads what it prints, up to a bound, without either waiting for the other.
+fn converse(child: &mut Child, input: Option<String>) -> std::io::Result<(Vec<u8>, Vec<u8>)> {
+    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    std::thread::scope(|scope| {
+        let fed = scope.spawn(move || {
+            if let (Some(mut stdin), Some(input)) = (stdin, input) {
+                // A git that has failed reads no further; it says why itself.
+                let _ = stdin.write_all(input.as_bytes());
+            }
+        });
+        let said = scope.spawn(move || {
+            let mut words = Vec::new();
+            if let Some(mut stderr) = stderr {
+                let _ = stderr.by_ref().take(MAX_WORDS as u64 * 4).read_to_end(&mut words);
+                // What is more than that is read, so that it does not wait, and forgotten.
+                let _ = std::io::copy(&mut stderr, &mut std::io::sink());
+            }
+            words
+        });
+        let mut text = Vec::new();
+        if let Some(mut stdout) = stdout {
+            stdout.by_ref().take(MAX_OUTPUT + 1).read_to_end(&mut text)?;
+            std::io::copy(&mut stdout, &mut std::io::sink())?;
+        }
+        let _ = fed.join();
+        Ok((text, said.join().unwrap_or_default()))
+    })
+}

@@ -1,0 +1,45 @@
+//! Where a store's realm is shared: what its own configuration says, as `git remote` writes it.
+
+use std::{collections::BTreeMap, ffi::OsString};
+
+use gix::bstr::ByteSlice as _;
+
+use super::{GitStore, git_command::Git};
+use crate::store::{
+    StoreError,
+    remote::{Mapping, Remote},
+};
+
+/// The key that says that a remote keeps the realm in branches, and its value.
+const REFS: (&str, &str) = ("blueRefs", "branches");
+
+impl GitStore {
+    pub(super) fn configured_remotes(&self) -> Vec<Remote> {
+        let config = self.repo.config_snapshot();
+        let sections = config.plumbing().sections_by_name("remote").into_iter().flatten();
+        let remote = |section: gix::config::file::SectionRef<'_>| {
+            let text = |key: &str| section.value(key)?.to_str().ok().map(str::to_owned);
+            let mapping = if text(REFS.0).as_deref() == Some(REFS.1) { Mapping::Branches } else { Mapping::Plain };
+            let name = section.header().subsection_name()?.to_str().ok()?.parse().ok()?;
+            Some(Remote { name, url: text("url")?, mapping })
+        };
+        let mut remotes: Vec<Remote> = sections.filter_map(remote).collect();
+        remotes.sort_by(|a, b| a.name.cmp(&b.name));
+        remotes.dedup_by(|a, b| a.name == b.name);
+        remotes
+    }
+
+    /// Records a place where the realm is shared, in the store's own configuration.
+    ///
+    /// # Errors
+    /// Where git cannot write it.
+    pub fn record_remote(&self, remote: &Remote, vars: &BTreeMap<OsString, OsString>) -> Result<(), StoreError> {
+        let git = Git { git_dir: self.path(), top: self.path(), vars: vars.clone() };
+        let key = |key: &str| format!("remote.{}.{key}", remote.name);
+        git.text(&["config", "--local", &key("url"), &remote.url])?;
+        if remote.mapping == Mapping::Branches {
+            git.text(&["config", "--local", &key(REFS.0), REFS.1])?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,187 @@
+//! What came before what among the commits of a store.
+
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+
+use jiff::Timestamp;
+
+use super::{Objects, StoreError};
+use crate::model::oid::Oid;
+
+const OURS: u8 = 1;
+const THEIRS: u8 = 2;
+/// Reached from both, so that what lies behind is in both as well.
+const COMMON: u8 = 4;
+
+/// What two commits have in common, and what each has alone.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Relation {
+    /// The latest commits that both have, sorted: none where their histories never met.
+    pub bases: Vec<Oid>,
+    /// How many commits only the first one has.
+    pub ahead: usize,
+    /// How many commits only the second one has.
+    pub behind: usize,
+    /// Whether the second one has all that the first one has.
+    pub is_contained: bool,
+    /// Whether the first one has all that the second one has.
+    pub contains: bool,
+}
+
+impl Relation {
+    /// Returns how two commits are related. What that costs grows with what either has alone, and
+    /// not with their histories.
+    ///
+    /// # Errors
+    /// Where a commit on the way cannot be read.
+    pub fn of<O: Objects + ?Sized>(store: &O, ours: &Oid, theirs: &Oid) -> Result<Self, StoreError> {
+        if ours == theirs {
+            return Ok(Self { bases: vec![*ours], is_contained: true, contains: true, ..Self::default() });
+        }
+        let mut walk = Walk { store, marks: BTreeMap::new(), queue: BinaryHeap::new(), parents: BTreeMap::new() };
+        walk.mark(ours, OURS)?;
+        walk.mark(theirs, THEIRS)?;
+        walk.run()?;
+        let found = |mark: u8| walk.marks.values().filter(|held| **held == mark).count();
+        let (ahead, behind) = (found(OURS), found(THEIRS));
+        let met: BTreeSet<Oid> = walk
+            .marks
+            .iter()
+            .filter(|(_, mark)| **mark & (OURS | THEIRS) == OURS | THEIRS)
+            .map(|(id, _)| *id)
+            .collect();
+        // A commit behind one that both have is no base.
+        let behind_one = |id: &Oid| walk.parents.get(id).into_iter().flatten().copied().collect::<Vec<_>>();
+        let mut covered = BTreeSet::new();
+        let mut open: Vec<Oid> = met.iter().flat_map(behind_one).collect();
+        while let Some(id) = open.pop() {
+            if covered.insert(id) {
+                open.extend(behind_one(&id));
+            }
+        }
+        let is_contained = walk.marks.get(ours).is_some_and(|mark| mark & THEIRS != 0);
+        let contains = walk.marks.get(theirs).is_some_and(|mark| mark & OURS != 0);
+        Ok(Self { bases: met.difference(&covered).copied().collect(), ahead, behind, is_contained, contains })
+    }
+}
+
+/// A walk from two commits, the latest first.
+struct Walk<'a, O: Objects + ?Sized> {
+    store: &'a O,
+    marks: BTreeMap<Oid, u8>,
+    queue: BinaryHeap<(Timestamp, Oid)>,
+    parents: BTreeMap<Oid, Vec<Oid>>,
+}
+
+impl<O: Objects + ?Sized> Walk<'_, O> {
+    fn mark(&mut self, id: &Oid, mark: u8) -> Result<(), StoreError> {
+        let held = self.marks.entry(*id).or_default();
+        if *held | mark != *held {
+            *held |= mark;
+            let commit = self.store.commit(id)?;
+            self.parents.insert(*id, commit.parents);
+            self.queue.push((commit.time, *id));
+        }
+        Ok(())
+    }
+
+    fn run(&mut self) -> Result<(), StoreError> {
+        // What both have is followed only as long as something that one has alone may still turn
+        // out to be older: clocks of two machines differ.
+        while self.queue.iter().any(|(_, id)| self.marks[id] & COMMON == 0) {
+            let Some((_, id)) = self.queue.pop() else { break };
+            let mark = self.marks[&id];
+            let both = mark & (OURS | THEIRS) == OURS | THEIRS;
+            let handed = if both { mark | COMMON } else { mark };
+            for parent in self.parents[&id].clone() {
+                self.mark(&parent, handed)?;
+            }
+        }
+        // What was walked as one side's alone, and is behind what both have, is not.
+        while let Some((_, id)) = self.queue.pop() {
+            for parent in self.parents[&id].clone() {
+                let mark = self.marks[&id] | COMMON;
+                if let Some(held) = self.marks.get_mut(&parent).filter(|held| **held | mark != **held) {
+                    *held |= mark;
+                    self.queue.push((Timestamp::UNIX_EPOCH, parent));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the commits from `tip` back to `bases`, these as well, the nearest first, but not more
+/// than `most`.
+///
+/// # Errors
+/// Where a commit on the way cannot be read.
+pub fn since<O: Objects + ?Sized>(store: &O, tip: &Oid, bases: &[Oid], most: usize) -> Result<Vec<Oid>, StoreError> {
+    let (mut found, mut seen) = (Vec::new(), BTreeSet::from([*tip]));
+    let mut open = std::collections::VecDeque::from([*tip]);
+    while let Some(id) = open.pop_front().filter(|_| found.len() < most) {
+        found.push(id);
+        if bases.contains(&id) {
+            continue;
+        }
+        for parent in store.commit(&id)?.parents {
+            if seen.insert(parent) {
+                open.push_back(parent);
+            }
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        store::{Parents, Store as _, StoreRef, layout},
+        testing::{make, memory::MemoryStore},
+    };
+
+    /// Commits to the realm's ref: `None` follows the tip, `Some` follows the tip and another one.
+    fn commit(store: &MemoryStore, text: &str, merge: Option<Oid>, tip: Option<Oid>) -> Oid {
+        let name = StoreRef::Sessions(format!("r{text}").parse().unwrap());
+        let _lease = store.lock(&name).unwrap();
+        let mut change = make::change(text, [make::put(layout::realm(), text)]);
+        if let Some(other) = merge {
+            change.parents = Parents::Merge(other);
+        }
+        if let Some(tip) = tip {
+            store.advance(&name, None, tip).unwrap();
+        }
+        store.commit_change(&name, tip, &change).unwrap()
+    }
+
+    #[test]
+    fn histories_that_parted_have_met_once() {
+        let store = MemoryStore::new();
+        let root = commit(&store, "root", None, None);
+        let a = commit(&store, "a", None, Some(root));
+        let b = commit(&store, "b", None, Some(a));
+        let c = commit(&store, "c", None, Some(root));
+        let relation = Relation::of(&store, &b, &c).unwrap();
+        assert_eq!((relation.bases, relation.ahead, relation.behind), (vec![root], 2, 1));
+        assert!(!relation.is_contained && !relation.contains);
+        let behind = Relation::of(&store, &root, &b).unwrap();
+        assert_eq!((behind.bases, behind.ahead, behind.behind, behind.is_contained), (vec![root], 0, 2, true));
+        let alone = commit(&store, "alone", None, None);
+        assert_eq!(Relation::of(&store, &alone, &b).unwrap().bases, []);
+    }
+
+    #[test]
+    fn histories_that_crossed_have_met_twice() {
+        let store = MemoryStore::new();
+        let root = commit(&store, "root", None, None);
+        let (a, b) = (commit(&store, "a", None, Some(root)), commit(&store, "b", None, Some(root)));
+        let (ab, ba) = (commit(&store, "ab", Some(b), Some(a)), commit(&store, "ba", Some(a), Some(b)));
+        let relation = Relation::of(&store, &ab, &ba).unwrap();
+        let mut both = vec![a, b];
+        both.sort();
+        assert_eq!((relation.bases, relation.ahead, relation.behind), (both, 1, 1));
+        assert!(Relation::of(&store, &a, &ba).unwrap().is_contained);
+        assert_eq!(since(&store, &ab, &[root], 100).unwrap().len(), 4);
+        assert_eq!(since(&store, &ab, &[root], 2).unwrap().len(), 2);
+    }
+}

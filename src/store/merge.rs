@@ -1,0 +1,334 @@
+//! Merging the trees of one ref that two machines changed: path by path, against what both knew.
+//! A path that one side left alone is the other side's; what both changed, `model::merge` decides.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{
+    Edit, Entry, EntryKind, Store, StoreError, StoreRef, TreePath, codec,
+    history::{self, Relation},
+    layout::{self, SOURCES},
+    place::Place,
+    read,
+};
+use crate::model::{
+    binding::Binding,
+    conflict::Conflict,
+    contract::Contract,
+    domain::{Domain, Source},
+    merge::{self, LossId, Merged, Newer},
+    name::{ContractName, RepoName},
+    oid::Oid,
+    realm::Repo,
+    session::Session,
+};
+
+/// How far back it is looked which commits of a repository were published before.
+const MAX_HISTORY: usize = 1_000;
+
+/// What came of a merge.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Merge {
+    /// What changes in our tree.
+    pub edits: BTreeMap<TreePath, Edit>,
+    /// What lost on one of the sides, and is recorded.
+    pub conflicts: Vec<Conflict>,
+}
+
+/// Merges what `theirs` has into the tree of `ours`. Both are commits of the ref `name`.
+///
+/// # Errors
+/// Where an object cannot be read.
+pub fn merge(
+    store: &dyn Store,
+    name: &StoreRef,
+    relation: &Relation,
+    ours: &Oid,
+    theirs: &Oid,
+) -> Result<Merge, StoreError> {
+    let bases =
+        relation.bases.iter().map(|base| Ok(store.commit(base)?.tree)).collect::<Result<Vec<_>, StoreError>>()?;
+    let sides = [store.commit(ours)?.tree, store.commit(theirs)?.tree];
+    let mut merging =
+        Merging { store, name, trees: sides, pasts: [BTreeMap::new(), BTreeMap::new()], merge: Merge::default() };
+    let clashes = merging.walk(bases, sides)?;
+    let about_repos = |clash: &Clash| {
+        matches!(clash.place, Place::Contract(_) | Place::Version(..) | Place::Binding(_) | Place::Source(_))
+    };
+    if clashes.iter().any(about_repos) {
+        merging.pasts = [past(store, ours, &relation.bases)?, past(store, theirs, &relation.bases)?];
+    }
+    for clash in clashes {
+        merging.settle(clash)?;
+    }
+    merging.merge.conflicts.sort();
+    merging.merge.conflicts.dedup();
+    Ok(merging.merge)
+}
+
+/// The blobs of `sources/<repo>.json` that a side once had, with the one it has now.
+type Past = BTreeMap<String, BTreeSet<Oid>>;
+
+fn past(store: &dyn Store, tip: &Oid, bases: &[Oid]) -> Result<Past, StoreError> {
+    let mut past = Past::new();
+    for commit in history::since(store, tip, bases, MAX_HISTORY)? {
+        for entry in read::folder(store, &store.commit(&commit)?.tree, SOURCES)? {
+            past.entry(entry.name).or_default().insert(entry.id);
+        }
+    }
+    Ok(past)
+}
+
+/// A file that both sides changed.
+struct Clash {
+    place: Place,
+    /// What both knew, where that can be told.
+    base: Option<Oid>,
+    sides: [Option<Oid>; 2],
+}
+
+struct Merging<'a> {
+    store: &'a dyn Store,
+    name: &'a StoreRef,
+    trees: [Oid; 2],
+    pasts: [Past; 2],
+    merge: Merge,
+}
+
+/// One folder, as the bases and both sides have it.
+struct Level {
+    path: Vec<String>,
+    bases: Vec<Option<Oid>>,
+    sides: [Option<Oid>; 2],
+}
+
+impl Merging<'_> {
+    /// Takes over what only the other side changed, and returns what both did.
+    fn walk(&mut self, bases: Vec<Oid>, sides: [Oid; 2]) -> Result<Vec<Clash>, StoreError> {
+        let mut clashes = Vec::new();
+        let top = Level { path: Vec::new(), bases: bases.into_iter().map(Some).collect(), sides: sides.map(Some) };
+        let mut open = vec![top];
+        while let Some(level) = open.pop() {
+            let bases = level.bases.iter().map(|tree| self.entries(*tree)).collect::<Result<Vec<_>, _>>()?;
+            let [ours, theirs] = [self.entries(level.sides[0])?, self.entries(level.sides[1])?];
+            let names: BTreeSet<&String> = ours.keys().chain(theirs.keys()).collect();
+            for name in names {
+                let (our, their) = (ours.get(name), theirs.get(name));
+                if same(our, their) {
+                    continue;
+                }
+                let known: Vec<_> = bases.iter().map(|entries| entries.get(name)).collect();
+                let path: Vec<_> = level.path.iter().chain([name]).cloned().collect();
+                // Where the bases differ, or there is none, nobody knows what both knew.
+                let base = known.split_first().filter(|(first, rest)| rest.iter().all(|one| same(**first, *one)));
+                let base = base.map(|(first, _)| *first);
+                let is_tree = |entry: Option<&Entry>| entry.is_none_or(|entry| entry.kind == EntryKind::Tree);
+                if is_tree(our) && is_tree(their) {
+                    // What the other side left alone is ours.
+                    if !base.is_some_and(|base| same(base, their)) {
+                        let bases = known.iter().map(|entry| tree_of(*entry)).collect();
+                        open.push(Level { path, bases, sides: [tree_of(our), tree_of(their)] });
+                    }
+                    continue;
+                }
+                let parts: Vec<&str> = path.iter().map(String::as_str).collect();
+                let Some(place) = Place::parse(self.name, &parts) else {
+                    // By other hands, and not what the other side may have: it was looked at before.
+                    continue;
+                };
+                self.file(place, base, [our, their], &mut clashes);
+            }
+        }
+        Ok(clashes)
+    }
+
+    fn file(
+        &mut self,
+        place: Place,
+        base: Option<Option<&Entry>>,
+        [our, their]: [Option<&Entry>; 2],
+        clashes: &mut Vec<Clash>,
+    ) {
+        let id = |entry: Option<&Entry>| entry.filter(|entry| entry.kind == EntryKind::Blob).map(|entry| entry.id);
+        let is_gone = their.is_none() || our.is_none();
+        match (base, id(their)) {
+            // One side has it and the other does not: it stays, or comes.
+            _ if is_gone && place.is_kept() => {
+                self.merge.edits.extend(id(their).map(|blob| (place.path(), Edit::Link(EntryKind::Blob, blob))));
+            }
+            (Some(base), Some(blob)) if same(base, our) => {
+                self.merge.edits.insert(place.path(), Edit::Link(EntryKind::Blob, blob));
+            }
+            (Some(base), None) if same(base, our) => drop(self.merge.edits.insert(place.path(), Edit::Remove)),
+            (Some(base), _) if same(base, their) => {}
+            _ => clashes.push(Clash { place, base: base.and_then(id), sides: [id(our), id(their)] }),
+        }
+    }
+
+    fn entries(&self, tree: Option<Oid>) -> Result<BTreeMap<String, Entry>, StoreError> {
+        let entries = tree.map(|tree| self.store.entries(&tree)).transpose()?.unwrap_or_default();
+        Ok(entries.into_iter().map(|entry| (entry.name.clone(), entry)).collect())
+    }
+
+    /// Decides on a file that both sides changed.
+    fn settle(&mut self, clash: Clash) -> Result<(), StoreError> {
+        let Clash { place, base, sides: [ours, theirs] } = clash;
+        let (Some(our), Some(their)) = (ours, theirs) else {
+            return self.settle_absence(&place, [ours, theirs]);
+        };
+        match &place {
+            Place::Contract(name) => {
+                let Some([our, their]) = self.both::<Contract>(&place, our, their)? else { return Ok(()) };
+                let base = base.map(|base| self.read::<Contract>(&base)).transpose()?.flatten();
+                let newer = self.newer(&our.owner)?;
+                let merged = merge::contract(base.as_ref(), &our, &their, newer);
+                self.put_contract(&place, &our, merged, name);
+            }
+            Place::Version(name, _) => {
+                let Some([our, their]) = self.both::<Contract>(&place, our, their)? else { return Ok(()) };
+                let newer = self.newer(&our.owner)?;
+                let merged = merge::version(&our, &their, newer);
+                self.put_contract(&place, &our, merged, name);
+            }
+            Place::Binding(repo) => {
+                let Some([our, their]) = self.both::<Binding>(&place, our, their)? else { return Ok(()) };
+                let Merged { winner, lost } = merge::binding(&our, &their, self.newer(repo)?);
+                if let Some(lost) = lost {
+                    self.record(Place::LostBinding(repo.clone(), LossId::of(&lost)), &lost);
+                    self.merge.conflicts.push(Conflict::Binding(repo.clone()));
+                }
+                self.put(&place, &our, &winner);
+            }
+            Place::Source(repo) => {
+                let Some([our, their]) = self.both::<Source>(&place, our, their)? else { return Ok(()) };
+                let base = base.map(|base| self.read::<Source>(&base)).transpose()?.flatten();
+                match merge::source(base.as_ref(), &our, &their, self.newer(repo)?) {
+                    Some(winner) => self.put(&place, &our, &winner),
+                    None => drop(self.merge.edits.insert(place.path(), Edit::Remove)),
+                }
+            }
+            Place::Domain => {
+                let Some([our, their]) = self.both::<Domain>(&place, our, their)? else { return Ok(()) };
+                let base = base.map(|base| self.read::<Domain>(&base)).transpose()?.flatten();
+                self.put(&place, &our, &merge::domain(base.as_ref(), &our, &their));
+            }
+            Place::Repo(repo) => {
+                let Some([our, their]) = self.both::<Repo>(&place, our, their)? else { return Ok(()) };
+                let Merged { winner, lost } = merge::repo(&our, &their);
+                if let Some(lost) = lost {
+                    self.record(Place::LostRepo(repo.clone(), LossId::of(&lost)), &lost);
+                    self.merge.conflicts.push(Conflict::Repo(repo.clone()));
+                }
+                self.put(&place, &our, &winner);
+            }
+            Place::Session(_) | Place::EndedSession(_) => {
+                let Some([our, their]) = self.both::<Session>(&place, our, their)? else { return Ok(()) };
+                self.put(&place, &our, &merge::session(&our, &their));
+            }
+            // Named by what they hold, or never different.
+            Place::Realm | Place::LostRepo(..) | Place::LostContract(..) | Place::LostBinding(..) => {
+                self.smaller(&place, our, their);
+            }
+        }
+        Ok(())
+    }
+
+    /// One side took it away and the other one changed it: it stays, but for a session that ended.
+    fn settle_absence(&mut self, place: &Place, [ours, theirs]: [Option<Oid>; 2]) -> Result<(), StoreError> {
+        if let Place::Session(id) = place {
+            let ended = layout::ended_session(id);
+            let without = usize::from(ours.is_some());
+            if read::lookup(self.store, &self.trees[without], ended.as_str())?.is_some() {
+                self.merge.edits.extend(ours.map(|_| (place.path(), Edit::Remove)));
+                return Ok(());
+            }
+        }
+        self.merge.edits.extend(theirs.map(|blob| (place.path(), Edit::Link(EntryKind::Blob, blob))));
+        Ok(())
+    }
+
+    /// Reads both sides. Where one cannot be read, the other one stands; where neither can, the one
+    /// of the smaller id.
+    fn both<T: DeserializeOwned>(&mut self, place: &Place, our: Oid, their: Oid) -> Result<Option<[T; 2]>, StoreError> {
+        Ok(match (self.read(&our)?, self.read(&their)?) {
+            (Some(ours), Some(theirs)) => Some([ours, theirs]),
+            (Some(_), None) => None,
+            (None, Some(_)) => {
+                self.merge.edits.insert(place.path(), Edit::Link(EntryKind::Blob, their));
+                None
+            }
+            (None, None) => {
+                self.smaller(place, our, their);
+                None
+            }
+        })
+    }
+
+    fn smaller(&mut self, place: &Place, our: Oid, their: Oid) {
+        if their < our {
+            self.merge.edits.insert(place.path(), Edit::Link(EntryKind::Blob, their));
+        }
+    }
+
+    fn read<T: DeserializeOwned>(&self, blob: &Oid) -> Result<Option<T>, StoreError> {
+        match self.store.blob(blob) {
+            Ok(bytes) => Ok(codec::decode(&bytes).ok()),
+            Err(error) if error.is_damage() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn put<T: Serialize + PartialEq>(&mut self, place: &Place, ours: &T, winner: &T) {
+        if ours != winner {
+            self.merge.edits.insert(place.path(), Edit::Put(codec::encode(winner)));
+        }
+    }
+
+    fn put_contract(&mut self, place: &Place, ours: &Contract, merged: Merged<Contract>, name: &ContractName) {
+        let Merged { winner, lost } = merged;
+        if let Some(lost) = lost {
+            let lost = lost.as_published();
+            self.record(Place::LostContract(name.clone(), lost.version.clone(), LossId::of(&lost)), &lost);
+            self.merge.conflicts.push(Conflict::Contract(name.clone(), lost.version));
+        }
+        self.put(place, ours, &winner);
+    }
+
+    fn record<T: Serialize>(&mut self, place: Place, lost: &T) {
+        // Its name says what it holds: it may come from the other side, or have lost twice.
+        self.merge.edits.insert(place.path(), Edit::Put(codec::encode(lost)));
+    }
+
+    /// Returns which side published the later commit of a repository: the one that once had the
+    /// other's.
+    fn newer(&self, repo: &RepoName) -> Result<Newer, StoreError> {
+        let path = layout::source(repo);
+        let now = |side: usize| -> Result<Option<Oid>, StoreError> {
+            Ok(read::lookup(self.store, &self.trees[side], path.as_str())?.map(|entry| entry.id))
+        };
+        let (Some(ours), Some(theirs)) = (now(0)?, now(1)?) else {
+            return Ok(Newer::Unknown);
+        };
+        let file = format!("{repo}.json");
+        let had = |side: usize, blob: &Oid| self.pasts[side].get(&file).is_some_and(|past| past.contains(blob));
+        Ok(match (had(0, &theirs), had(1, &ours)) {
+            _ if ours == theirs => Newer::Unknown,
+            (true, false) => Newer::Ours,
+            (false, true) => Newer::Theirs,
+            _ => Newer::Unknown,
+        })
+    }
+}
+
+fn same(a: Option<&Entry>, b: Option<&Entry>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => a.id == b.id && a.kind == b.kind,
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+fn tree_of(entry: Option<&Entry>) -> Option<Oid> {
+    entry.filter(|entry| entry.kind == EntryKind::Tree).map(|entry| entry.id)
+}

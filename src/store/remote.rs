@@ -1,0 +1,91 @@
+//! Places where a realm is shared, and what is asked of them.
+
+use super::StoreRef;
+use crate::model::{name::RemoteName, oid::Oid};
+
+/// A place where a realm is shared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remote {
+    /// Its name.
+    pub name: RemoteName,
+    /// Where it is.
+    pub url: String,
+    /// Where it keeps the refs.
+    pub mapping: Mapping,
+}
+
+/// Where a remote keeps the refs of a realm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mapping {
+    /// Where a store has them, at `refs/blue/`.
+    #[default]
+    Plain,
+    /// As branches, at `refs/heads/blue/`: for those that take or show nothing else.
+    Branches,
+}
+
+impl Mapping {
+    /// Returns where the refs lie.
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Self::Plain => "refs/blue/",
+            Self::Branches => "refs/heads/blue/",
+        }
+    }
+
+    /// Returns the name of a ref at the remote.
+    pub fn there(self, name: &StoreRef) -> String {
+        format!("{}{}", self.prefix(), name.below_travelling())
+    }
+
+    /// Returns the ref that has this name at the remote, if one that travels has.
+    pub fn here(self, full_name: &str) -> Option<StoreRef> {
+        let below = full_name.strip_prefix(self.prefix())?;
+        StoreRef::travelling(&format!("{}{below}", super::layout::TRAVELLING))
+    }
+}
+
+/// What a remote holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// The refs of the realm, the realm's own first.
+    pub refs: Vec<(StoreRef, Oid)>,
+    /// Refs among them whose names are none, as they are.
+    pub ignored: Vec<String>,
+}
+
+impl Listing {
+    /// Returns where a ref is.
+    pub fn tip(&self, name: &StoreRef) -> Option<Oid> {
+        self.refs.iter().find(|(listed, _)| listed == name).map(|(_, tip)| *tip)
+    }
+}
+
+/// What a remote said to one ref that was pushed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pushed {
+    /// The ref.
+    pub name: StoreRef,
+    /// Why it was not taken; nothing where it was.
+    pub refused: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ref_is_found_under_the_name_it_has_there() {
+        for mapping in [Mapping::Plain, Mapping::Branches] {
+            for name in ["refs/blue/realm", "refs/blue/domains/s3", "refs/blue/sessions/fungal"] {
+                let name = StoreRef::travelling(name).unwrap();
+                assert_eq!(mapping.here(&mapping.there(&name)), Some(name));
+            }
+        }
+        for name in
+            ["refs/blue/local/inbox/a/shared", "refs/blue/domains/..", "refs/heads/main", "refs/blue/domains/a/b"]
+        {
+            assert_eq!(Mapping::Plain.here(name), None, "{name}");
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! `git blue sync`.
+
+use clap::Args;
+
+use super::{
+    Verdict, notifications,
+    output::Output,
+    text::{Look, Text, Word, look, plain},
+};
+use crate::{
+    error::OpError,
+    model::name::RemoteName,
+    ops::{ctx::Ctx, realm_sync},
+    wire::{How, RealmSync, RefSync, RemoteStatus, RemoteSync, SyncConflict},
+};
+
+#[derive(Debug, Args)]
+pub struct Sync {
+    /// Only say what would come and go
+    #[arg(long)]
+    dry_run: bool,
+    /// Only this remote
+    #[arg(long, value_name = "REMOTE")]
+    remote: Option<RemoteName>,
+}
+
+impl Sync {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        let request =
+            realm_sync::Request { dry_run: self.dry_run, remote: self.remote, ..realm_sync::Request::default() };
+        let answer = realm_sync::run(ctx, &request)?;
+        output.answer(&answer, render)?;
+        Ok(if answer.body.complete { Verdict::Yes } else { Verdict::No })
+    }
+}
+
+fn render(body: &RealmSync, text: &mut Text) {
+    for remote in &body.remotes {
+        text.line(&[plain("remote"), look(&remote.remote, Look::Bold), look(&remote.url, Look::Dim)]);
+        let (came, went) = if body.dry_run { ("would come", "would go") } else { ("came", "went") };
+        let rows = rows(remote, came, went);
+        if rows.is_empty() {
+            text.line(&[plain("  nothing new on either side")]);
+        }
+        text.table("  ", &rows);
+    }
+    if !body.notifications.is_empty() {
+        notifications::render(&body.notifications, 0, &[], text);
+    }
+}
+
+/// What two machines wrote differently, and the commands that resolve it.
+pub fn render_conflicts(conflicts: &[SyncConflict], text: &mut Text) {
+    if conflicts.is_empty() {
+        return;
+    }
+    text.heading("conflicts");
+    for one in conflicts {
+        text.line(&[plain(" "), look(subject(one), Look::Red), look(format!("[{}]", one.code), Look::Dim)]);
+        for command in &one.resolution {
+            text.line(&[plain("   "), look(command, Look::Dim)]);
+        }
+    }
+}
+
+/// What is not the same here and where the realm is shared; nothing where all is.
+pub fn render_status(remotes: &[RemoteStatus], text: &mut Text) {
+    for remote in remotes.iter().filter(|remote| !remote.differs.is_empty()) {
+        text.heading(&format!("not in sync with {} ({})", remote.remote, remote.url));
+        let count = |n: usize, what: &str| (n > 0).then(|| format!("{n} {what}"));
+        let rows = remote.differs.iter().map(|one| {
+            let name = one.domain.as_ref().map_or_else(|| below(&one.name).to_owned(), ToString::to_string);
+            let counts = [count(one.ahead, "not there yet"), count(one.behind, "not here yet")];
+            let counts = counts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+            vec![look(name, Look::Bold), look(counts, Look::Yellow)]
+        });
+        text.table("  ", &rows.collect::<Vec<_>>());
+        if remote.more > 0 {
+            text.line(&[plain("  and"), plain(remote.more), plain("more")]);
+        }
+    }
+}
+
+fn rows(remote: &RemoteSync, came: &str, went: &str) -> Vec<Vec<Word>> {
+    let moved = |label: &str, line: &RefSync, shown: Look| {
+        let old = line.old.map_or_else(|| "-".into(), |old| old.short());
+        let new = line.new.map_or_else(|| "-".into(), |new| new.short());
+        vec![
+            look(label, shown),
+            look(name(line), Look::Bold),
+            look(format!("{old}..{new}"), Look::Commit),
+            plain(how(line.how)),
+        ]
+    };
+    let mut rows: Vec<_> = remote.rewound.iter().map(|line| moved("rewound", line, Look::Yellow)).collect();
+    rows.extend(remote.received.iter().map(|line| moved(came, line, Look::Green)));
+    rows.extend(remote.sent.iter().map(|line| moved(went, line, Look::Green)));
+    rows.extend(
+        remote.conflicts.iter().map(|one| vec![look("conflict", Look::Red), plain(subject(one)), plain(one.code)]),
+    );
+    rows.extend(remote.problems.iter().map(|problem| {
+        let name = problem.name.as_deref().map(below).unwrap_or_default();
+        vec![look("problem", Look::Red), plain(name), plain(&problem.message)]
+    }));
+    rows
+}
+
+fn name(line: &RefSync) -> String {
+    line.domain.as_ref().map_or_else(|| below(&line.name).to_owned(), ToString::to_string)
+}
+
+fn below(name: &str) -> &str {
+    name.strip_prefix("refs/blue/").unwrap_or(name)
+}
+
+fn how(how: How) -> &'static str {
+    match how {
+        How::New => "new",
+        How::FastForward => "",
+        How::Merged => "merged with what was here",
+        How::Rewound => "the remote had taken it back; it is brought together again",
+        How::Deleted => "the remote had deleted it; it goes there again",
+    }
+}
+
+fn subject(one: &SyncConflict) -> String {
+    let domain = one.domain.as_ref().map(|domain| format!("{domain}/")).unwrap_or_default();
+    match (&one.contract, &one.version, &one.repo) {
+        (Some(contract), Some(version), _) => format!("{domain}{contract} {version}"),
+        (_, _, Some(repo)) => format!("{domain}{repo}"),
+        _ => domain,
+    }
+}

@@ -1,0 +1,141 @@
+//! `realm_sync`, and what `realm_status` says of remotes.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{Notification, Published};
+use crate::model::{
+    name::{ContractName, DomainName, RealmName, RemoteName, RepoName},
+    oid::Oid,
+    version::Version,
+};
+
+/// What `realm_sync` answers.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct RealmSync {
+    /// The realm.
+    pub realm: RealmName,
+    /// Whether it was only looked at what would come and go.
+    pub dry_run: bool,
+    /// Whether everything came and went.
+    pub complete: bool,
+    /// What happened, remote by remote.
+    pub remotes: Vec<RemoteSync>,
+    /// What this call itself published, because no hook had done so.
+    pub published: Vec<Published>,
+    /// What this reader has not been told yet, oldest first; reading it here does not tell it.
+    pub notifications: Vec<Notification>,
+}
+
+/// What happened with one remote.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct RemoteSync {
+    /// Its name.
+    pub remote: RemoteName,
+    /// Where it is, without credentials.
+    pub url: String,
+    /// What came.
+    pub received: Vec<RefSync>,
+    /// What went, and is there: it was looked for after it was sent.
+    pub sent: Vec<RefSync>,
+    /// What the remote had taken back. It was brought together with what is here.
+    pub rewound: Vec<RefSync>,
+    /// What two machines wrote differently; one side stands, the other is recorded.
+    pub conflicts: Vec<SyncConflict>,
+    /// What did not come or go, and why.
+    pub problems: Vec<SyncProblem>,
+}
+
+/// One ref that came or went.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct RefSync {
+    /// The ref, as it is named in the store.
+    pub name: String,
+    /// The domain; none for the realm itself, and for sessions.
+    pub domain: Option<DomainName>,
+    /// Where it was; none where it was not.
+    pub old: Option<Oid>,
+    /// Where it is.
+    pub new: Option<Oid>,
+    /// How it came about.
+    pub how: How,
+}
+
+/// How a ref came to be where it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum How {
+    /// It was not there.
+    New,
+    /// One side had nothing of its own.
+    FastForward,
+    /// Both sides had something of their own.
+    Merged,
+    /// The remote had taken something back.
+    Rewound,
+    /// The remote does not have it any more.
+    Deleted,
+}
+
+/// Something that two machines wrote differently.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SyncConflict {
+    /// What kind of conflict.
+    #[schemars(extend("enum" = ["version-conflict", "binding-conflict", "name-conflict"]))]
+    pub code: &'static str,
+    /// The domain; none for a repository's name.
+    pub domain: Option<DomainName>,
+    /// The contract.
+    pub contract: Option<ContractName>,
+    /// Its version that stands for two documents.
+    pub version: Option<Version>,
+    /// The repository.
+    pub repo: Option<RepoName>,
+    /// The commands that resolve it, in their order.
+    pub resolution: Vec<String>,
+}
+
+/// Something that did not come or go.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct SyncProblem {
+    /// Its stable code.
+    pub code: &'static str,
+    /// The ref, as it is named in the store; none where it is about the whole remote.
+    pub name: Option<String>,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// How this machine's realm stands to one remote, by what the last sync saw.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct RemoteStatus {
+    /// Its name.
+    pub remote: RemoteName,
+    /// Where it is, without credentials.
+    pub url: String,
+    /// Whether there was ever a sync with it.
+    pub synced: bool,
+    /// How many changes are on this machine alone.
+    pub ahead: usize,
+    /// How many changes the remote has that are not in this realm.
+    pub behind: usize,
+    /// What is not the same on both sides.
+    pub differs: Vec<RefStatus>,
+    /// How many more there are than fit one answer.
+    pub more: usize,
+}
+
+/// One ref that is not the same here and at a remote.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct RefStatus {
+    /// The ref, as it is named in the store.
+    pub name: String,
+    /// The domain; none for the realm itself, and for sessions.
+    pub domain: Option<DomainName>,
+    /// Commits that only this machine has.
+    pub ahead: usize,
+    /// Commits that only the remote has.
+    pub behind: usize,
+    /// Whether the remote has never had any of it.
+    pub unpushed: bool,
+}

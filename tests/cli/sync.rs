@@ -1,0 +1,395 @@
+//! Several machines, each with a home of its own, that share a realm through a git repository.
+
+use std::path::PathBuf;
+
+use crate::world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, REALM, World, contract, importing, snapshot};
+
+/// A realm that the machine `home` shares at a bare repository, with `fungal` in it, which has
+/// published s3-permissions 1.0.0.
+fn shared() -> (World, String) {
+    let world = World::solo();
+    let hub = hub(&world, "hub.git");
+    world.ok(&world.path("fungal"), &["init", "--url", &hub]);
+    (world, hub)
+}
+
+fn hub(world: &World, name: &str) -> String {
+    world.git(&world.root(), &["init", "--quiet", "--bare", name]);
+    world.path(name).display().to_string()
+}
+
+/// A second machine with a clone of `access`, a consumer, which joins by url.
+fn second(world: &World, hub: &str) -> PathBuf {
+    world.on("second").repo("access");
+    let access = world.path("access");
+    world.ok(&access, &["init", "--url", hub]);
+    world.ok(&access, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "access"]);
+    world.write("access/cdk/access_stack.py", "# uses s3-permissions\n");
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <2.0.0"));
+    world.commit("access", "Read from the masks");
+    world.ok(&access, &["sync"]);
+    world.ok(&access, &["status"]);
+    access
+}
+
+/// A clone of fungal on another machine, at fungal's commit.
+fn clone(world: &World, home: &'static str, hub: &str) -> PathBuf {
+    world.on(home);
+    let name = format!("fungal-{home}");
+    world.git(&world.root(), &["clone", "--quiet", "fungal", &name]);
+    let path = world.path(&name);
+    world.git(&path, &["remote", "remove", "origin"]);
+    world.ok(&path, &["init", "--url", hub]);
+    path
+}
+
+fn tips(world: &World, home: &'static str) -> String {
+    world.on(home);
+    world
+        .git(
+            &world.store(),
+            &["for-each-ref", "--format=%(refname) %(objectname)", "refs/blue/realm", "refs/blue/domains"],
+        )
+        .stdout
+}
+
+fn hub_tips(world: &World) -> String {
+    world.git(&world.path("hub.git"), &["for-each-ref", "--format=%(refname) %(objectname)"]).stdout
+}
+
+#[test]
+fn a_second_machine_joins_by_url_and_each_hears_of_the_other() {
+    let (world, hub) = shared();
+    let access = second(&world, &hub);
+    let fungal = world.path("fungal");
+
+    world.on("home").bump("1.1.0");
+    let went = world.ok(&fungal, &["sync"]);
+    world.on("second");
+    let came = world.ok(&access, &["sync"]);
+    let status = world.ok(&access, &["status"]);
+    let nothing = world.ok(&access, &["sync"]);
+    snapshot("sync_two_machines", &[&went, &came, &status, &nothing]);
+
+    assert_eq!(tips(&world, "home"), tips(&world, "second"));
+    assert_eq!(tips(&world, "home"), hub_tips(&world), "nothing else is there");
+    let clean = world.git(&world.path("hub.git"), &["fsck", "--strict"]);
+    assert_eq!(clean.stdout.trim(), "");
+}
+
+#[test]
+fn what_both_changed_apart_is_merged_and_both_end_alike() {
+    let (world, hub) = shared();
+    let access = second(&world, &hub);
+    let fungal = world.path("fungal");
+    // Apart: a version here, a binding there.
+    world.on("home").bump("1.1.0");
+    world.on("second").write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <3.0.0"));
+    world.commit("access", "Accept more");
+    world.ok(&access, &["sync"]);
+    let merged = world.on("home").ok(&fungal, &["sync"]);
+    assert!(merged.stdout.contains("merged with what was here"), "{merged:?}");
+    world.on("second").ok(&access, &["sync"]);
+    assert_eq!(tips(&world, "home"), tips(&world, "second"));
+    assert_eq!(world.version(), "1.1.0");
+    assert_eq!(world.stored("bindings/access.json")["imports"][0]["version"], ">=1.0.0, <3.0.0");
+    let parents = world.line(&world.store(), &["log", "--merges", "--format=%s", DOMAIN_REF]);
+    assert_eq!(parents, "merge domains/s3-access from origin");
+    world.git(&world.store(), &["fsck", "--strict"]);
+}
+
+#[test]
+fn two_contents_under_one_version_are_a_conflict_that_both_machines_record_alike() {
+    let (world, hub) = shared();
+    let other = clone(&world, "second", &hub);
+    let fungal = world.path("fungal");
+    world.on("home").bump("1.1.0");
+    world.on("second").write(&format!("fungal-second/{CONTRACT_FILE}"), &contract("1.1.0").replace("v1.1.0", "other"));
+    world.commit("fungal-second", "Paths 1.1.0, otherwise");
+    world.ok(&other, &["sync"]);
+    let conflict = world.on("home").json(&fungal, &["sync"]);
+    let found = &conflict["remotes"][0]["conflicts"][0];
+    assert_eq!((&found["code"], &found["version"]), (&"version-conflict".into(), &"1.1.0".into()), "{conflict}");
+    world.on("second").ok(&other, &["sync"]);
+    assert_eq!(tips(&world, "home"), tips(&world, "second"));
+    let lost = world.git(&world.store(), &["ls-tree", "-r", "--name-only", DOMAIN_REF, "conflicts/"]).stdout;
+    assert_eq!(lost.lines().count(), 1, "{lost}");
+    assert!(lost.starts_with("conflicts/contracts/s3-permissions/1.1.0/"), "{lost}");
+
+    // Both say so until the owner resolves it, and then nobody does.
+    let status = world.ok(&other, &["status"]);
+    let check = world.blue(&other, &["check", "--published"]).exits(1);
+    snapshot("sync_conflict", &[&status, &check]);
+    world.on("home").bump("1.2.0");
+    world.ok(&fungal, &["contract", "yank", "s3-access/s3-permissions", "1.1.0", "--reason", "published twice"]);
+    world.ok(&fungal, &["sync"]);
+    world.on("second").ok(&other, &["sync"]);
+    assert_eq!(world.json(&other, &["status"])["conflicts"], serde_json::json!([]));
+    let check = world.json(&other, &["check", "--published"]);
+    assert_eq!(check["errors"], serde_json::json!([]), "{check}");
+}
+
+#[test]
+fn two_repositories_of_one_name_are_a_conflict_until_one_has_another() {
+    let (world, hub) = shared();
+    // Made apart: nobody knew of the other.
+    world.on("second").repo("other");
+    let other = world.path("other");
+    world.ok(&other, &["init", "--realm", REALM, "--repo", "fungal"]);
+    let answer = world.json(&other, &["init", "--url", &hub]);
+    let conflicts = &answer["remotes"][0]["conflicts"];
+    assert_eq!((&conflicts[0]["code"], &conflicts[0]["repo"]), (&"name-conflict".into(), &"fungal".into()), "{answer}");
+    let fungal = world.on("home").path("fungal");
+    world.ok(&fungal, &["sync"]);
+    assert_eq!(tips(&world, "home"), tips(&world, "second"));
+    let check = world.json(&fungal, &["check", "--published"]);
+    assert_eq!(check["errors"][0]["code"], "name-conflict", "{check}");
+    // Both take another name: whichever lost is no conflict any more.
+    for (home, path, name) in [("second", other, "other"), ("home", fungal, "fungal2")] {
+        world.on(home).write(
+            &format!("{}/.blue/config.yaml", path.file_name().unwrap().to_str().unwrap()),
+            &format!("realm:\n  name: {REALM}\nrepo: {name}\n"),
+        );
+        world.ok(&path, &["init"]);
+        world.ok(&path, &["sync"]);
+    }
+    world.on("second").ok(&world.path("other"), &["sync"]);
+    assert_eq!(world.json(&world.path("other"), &["status"])["conflicts"], serde_json::json!([]));
+}
+
+#[test]
+fn a_part_that_two_machines_wrote_apart_is_a_conflict_until_it_is_written_again() {
+    let (world, hub) = shared();
+    let access = second(&world, &hub);
+    world.on("third").git(&world.root(), &["clone", "--quiet", "access", "access-third"]);
+    let third = world.path("access-third");
+    world.git(&third, &["remote", "remove", "origin"]);
+    world.ok(&third, &["init", "--url", &hub]);
+    for (home, repo, range) in [("second", "access", ">=1.0.0, <1.5.0"), ("third", "access-third", ">=1.0.0, <1.7.0")] {
+        world.on(home).write(&format!("{repo}/{BINDING_FILE}"), &importing(range));
+        world.commit(repo, "Another range");
+        world.ok(&world.path(repo), &["sync"]);
+    }
+    world.on("second").ok(&access, &["sync"]);
+    assert_eq!(tips(&world, "second"), tips(&world, "third"));
+    let status = world.on("second").json(&access, &["status"]);
+    assert_eq!(status["conflicts"][0]["code"], "binding-conflict", "{status}");
+    world.ok(&access, &["contract", "publish"]);
+    assert_eq!(world.json(&access, &["status"])["conflicts"], serde_json::json!([]));
+    assert_eq!(world.stored("bindings/access.json")["imports"][0]["version"], ">=1.0.0, <1.5.0");
+    world.ok(&access, &["sync"]);
+    world.on("third").ok(&third, &["sync"]);
+    assert_eq!(tips(&world, "second"), tips(&world, "third"));
+}
+
+#[test]
+fn a_dry_run_moves_nothing() {
+    let (world, hub) = shared();
+    let access = second(&world, &hub);
+    let fungal = world.path("fungal");
+    world.on("home").ok(&fungal, &["sync"]);
+    world.bump("1.1.0");
+    let before = (tips(&world, "home"), hub_tips(&world));
+    let answer = world.on("home").json(&fungal, &["sync", "--dry-run"]);
+    assert_eq!(answer["dry_run"], true);
+    assert_eq!(answer["remotes"][0]["sent"][0]["domain"], "s3-access", "{answer}");
+    assert_eq!((tips(&world, "home"), hub_tips(&world)), before);
+    world.on("home").ok(&fungal, &["sync"]);
+    let answer = world.on("second").json(&access, &["sync", "--dry-run"]);
+    assert_eq!(answer["remotes"][0]["received"][0]["how"], "fast-forward", "{answer}");
+}
+
+#[test]
+fn an_unreachable_remote_is_named_and_nothing_is_lost() {
+    let (world, _) = shared();
+    let fungal = world.path("fungal");
+    world.bump("1.1.0");
+    std::fs::rename(world.path("hub.git"), world.path("gone.git")).unwrap();
+    let offline = world.blue(&fungal, &["sync"]).exits(128);
+    assert_eq!(world.version(), "1.1.0");
+    let status = world.ok(&fungal, &["status"]);
+    snapshot("sync_offline", &[&offline, &status]);
+    std::fs::rename(world.path("gone.git"), world.path("hub.git")).unwrap();
+    world.ok(&fungal, &["sync"]);
+    assert_eq!(tips(&world, "home"), hub_tips(&world));
+}
+
+#[test]
+fn a_rewound_remote_is_reported_and_brought_up_again() {
+    let (world, hub) = shared();
+    let access = second(&world, &hub);
+    let fungal = world.path("fungal");
+    world.on("home").ok(&fungal, &["sync"]);
+    world.bump("1.1.0");
+    world.ok(&fungal, &["sync"]);
+    let hub = world.path("hub.git");
+    world.git(&hub, &["update-ref", DOMAIN_REF, &format!("{DOMAIN_REF}~1")]);
+    let answer = world.json(&fungal, &["sync"]);
+    assert_eq!(answer["remotes"][0]["rewound"][0]["how"], "rewound", "{answer}");
+    assert_eq!(tips(&world, "home"), hub_tips(&world));
+    world.git(&hub, &["update-ref", "-d", DOMAIN_REF]);
+    let answer = world.json(&fungal, &["sync"]);
+    assert_eq!(answer["remotes"][0]["rewound"][0]["how"], "deleted", "{answer}");
+    assert_eq!(tips(&world, "home"), hub_tips(&world));
+    world.on("second").ok(&access, &["sync"]);
+    assert_eq!(tips(&world, "second"), hub_tips(&world));
+}
+
+#[test]
+fn another_realm_at_the_url_is_refused() {
+    let (world, hub) = shared();
+    world.on("second").repo("else");
+    let other = world.path("else");
+    let refused = world.blue(&other, &["init", "--realm", "other", "--url", &hub]).exits(1);
+    assert!(refused.stderr.contains("holds the realm aperture, not other"), "{refused:?}");
+    assert!(!world.path("second/blue/realms/other.git").exists());
+    // Without a name it is whichever is there.
+    let joined = world.ok(&other, &["init", "--url", &hub]);
+    assert!(joined.stdout.contains(REALM), "{joined:?}");
+}
+
+#[test]
+fn a_url_without_a_realm_needs_a_name() {
+    let world = World::new();
+    let hub = hub(&world, "hub.git");
+    let repo = world.repo("fungal");
+    let run = world.blue(&repo, &["init", "--url", &hub]).exits(129);
+    assert!(run.stderr.contains("--realm NAME"), "{run:?}");
+    world.ok(&repo, &["init", "--realm", REALM, "--url", &hub]);
+    assert_eq!(tips(&world, "home"), hub_tips(&world), "it went there at once");
+}
+
+#[test]
+fn a_remote_that_takes_only_branches_gets_branches() {
+    let world = World::new();
+    let hub_url = hub(&world, "hub.git");
+    let hook = "#!/bin/sh\ncase $1 in refs/heads/*) ;; *) echo 'only branches here'; exit 1;; esac\n";
+    world.write("hub.git/hooks/update", hook);
+    std::fs::set_permissions(world.path("hub.git/hooks/update"), std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .unwrap();
+    let repo = world.repo("fungal");
+    let offered = world.ok(&repo, &["init", "--realm", REALM, "--url", &hub_url]);
+    assert!(offered.all().contains("join aperture --branches"), "{offered:?}");
+    assert_eq!(hub_tips(&world), "");
+    world.ok(&repo, &["realm", "admin", "join", REALM, "--branches"]);
+    assert!(hub_tips(&world).starts_with("refs/heads/blue/realm "), "{}", hub_tips(&world));
+    // The next machine finds them by itself.
+    world.on("second").repo("access");
+    let access = world.path("access");
+    world.ok(&access, &["init", "--url", &hub_url]);
+    world.ok(&access, &["sync"]);
+    world.on("home").ok(&repo, &["sync"]);
+    assert_eq!(tips(&world, "home"), tips(&world, "second"));
+}
+
+#[test]
+fn a_code_repository_or_another_store_carries_the_realm() {
+    let (world, _) = shared();
+    // The store of the first machine is the remote of the second one.
+    let store = world.store().display().to_string();
+    world.on("second").repo("access");
+    let access = world.path("access");
+    world.ok(&access, &["init", "--url", &store]);
+    world.ok(&access, &["sync"]);
+    assert_eq!(tips(&world, "home"), tips(&world, "second"));
+    let hidden = world.git(&world.store(), &["ls-remote", &store]).stdout;
+    assert!(!hidden.contains("refs/blue/local"), "{hidden}");
+    // A code repository with a work tree is the remote of the third one.
+    let code = world.repo("carrier").display().to_string();
+    world.on("home").git(&world.store(), &["remote", "add", "carrier", &code]);
+    world.ok(&world.path("fungal"), &["sync", "--remote", "carrier"]);
+    world.on("third").repo("third-repo");
+    world.ok(&world.path("third-repo"), &["init", "--url", &format!("file://{code}")]);
+    assert_eq!(world.line(&world.path("carrier"), &["status", "--porcelain"]), "");
+    assert!(world.line(&world.path("carrier"), &["log", "--format=%s", "refs/blue/realm"]).contains("third-repo"));
+}
+
+#[test]
+fn a_hostile_remote_is_refused_and_the_realm_is_as_it_was() {
+    let (world, _) = shared();
+    let fungal = world.path("fungal");
+    let before = tips(&world, "home");
+    let hub = world.path("hub.git");
+    let blob = world.feed("git", &hub, &["hash-object", "-w", "--stdin"], "/etc/passwd").stdout.trim().to_owned();
+    let sub = world.feed("git", &hub, &["mktree"], &format!("120000 blob {blob}\ts3-permissions.json\n")).stdout;
+    let domain = world.line(&hub, &["rev-parse", &format!("{DOMAIN_REF}:domain.json")]);
+    let tree = format!("040000 tree {}\tcontracts\n100644 blob {domain}\tdomain.json\n", sub.trim());
+    let tree = world.feed("git", &hub, &["mktree"], &tree).stdout.trim().to_owned();
+    let commit = world.line(&hub, &["commit-tree", "-p", DOMAIN_REF, "-m", "a link", &tree]);
+    world.git(&hub, &["update-ref", DOMAIN_REF, &commit]);
+    world.git(&hub, &["update-ref", "refs/blue/domains/_x", &commit]);
+    let refused = world.blue(&fungal, &["sync"]).exits(1);
+    assert!(refused.all().contains("symbolic link"), "{refused:?}");
+    assert!(refused.all().contains("_x"), "a ref whose name is none is said to be there: {refused:?}");
+    assert_eq!(tips(&world, "home"), before);
+    world.ok(&fungal, &["status"]);
+    // Nor does a machine start from it.
+    world.on("second").repo("access");
+    let joined = world.blue(&world.path("access"), &["init", "--url", &hub.display().to_string()]).exits(128);
+    assert!(joined.all().contains("symbolic link"), "{joined:?}");
+    assert!(!world.store().exists());
+}
+
+#[test]
+fn ci_checks_against_a_realm_that_its_machine_does_not_have() {
+    let (world, hub) = shared();
+    let access = second(&world, &hub);
+    let clone = |name: &str| {
+        world.git(&world.root(), &["clone", "--quiet", "--depth=1", &format!("file://{}", access.display()), name]);
+        world.path(name)
+    };
+    let runner = world.on("runner").path("access");
+    assert!(runner.is_dir());
+    let runner = clone("access-ci");
+    let url = format!("file://{hub}");
+    let good = world.ok(&runner, &["check", "--realm-url", &url]);
+    assert!(!world.path("runner/blue").exists(), "nothing is recorded");
+    world.write(&format!("access-ci/{BINDING_FILE}"), &importing(">=2.0.0"));
+    let bad = world.blue(&runner, &["check", "--worktree", "--realm-path", &hub]).exits(1);
+    snapshot("sync_ci", &[&good, &bad]);
+    world.blue(&runner, &["check"]).exits(128);
+    let nothing = world.blue(&runner, &["check", "--realm-url", &runner.display().to_string()]).exits(128);
+    assert!(nothing.stderr.contains("holds no realm"), "{nothing:?}");
+    world.blue(&runner, &["check", "--realm-url", "ext::sh -c id"]).exits(129);
+}
+
+#[test]
+fn a_hook_syncs_in_the_background_where_the_user_wants_it_and_no_repository_can() {
+    let (world, _) = shared();
+    let fungal = world.path("fungal");
+    world.git(&fungal, &["config", "blue.autoSync", "true"]);
+    let before = hub_tips(&world);
+    world.bump("1.1.0");
+    std::thread::sleep(std::time::Duration::from_millis(1_500));
+    assert_eq!(hub_tips(&world), before, "the repository alone does not switch it on");
+    let config = world.path("home/gitconfig").display().to_string();
+    world.git(&world.root(), &["config", "--file", &config, "blue.autoSync", "true"]);
+    world.bump("1.2.0");
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while hub_tips(&world) != tips(&world, "home") {
+        assert!(std::time::Instant::now() < deadline, "it never went there");
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+}
+
+#[test]
+fn sessions_travel_only_where_their_user_wants_it() {
+    let (world, hub) = shared();
+    let access = second(&world, &hub);
+    world.ok(&access, &["session", "start"]);
+    world.ok(&access, &["sync"]);
+    assert!(!hub_tips(&world).contains("sessions"));
+    let config = world.path("home/gitconfig").display().to_string();
+    world.git(&world.root(), &["config", "--file", &config, "blue.shareSessions", "true"]);
+    world.ok(&access, &["sync"]);
+    assert!(hub_tips(&world).contains("refs/blue/sessions/access"));
+    let fungal = world.on("home").path("fungal");
+    world.ok(&fungal, &["sync"]);
+    assert_eq!(world.json(&fungal, &["session", "list"])["sessions"][0]["repo"], "access");
+    // It ends there, and here it is over as well.
+    world.on("second").ok(&access, &["session", "stop"]);
+    world.ok(&access, &["sync"]);
+    world.on("home").ok(&fungal, &["sync"]);
+    let left = world.json(&fungal, &["session", "list"]);
+    assert!(left["sessions"].as_array().unwrap().iter().all(|one| one["state"] == "ended"), "{left}");
+}

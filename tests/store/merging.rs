@@ -1,0 +1,250 @@
+//! Machines that work apart and meet at a hub: whatever the order, they end alike, and nothing that
+//! was acknowledged is gone without a record.
+
+use std::collections::BTreeMap;
+
+use git_blue::{
+    model::{
+        binding::{Binding, Import, Role},
+        contract::Contract,
+        domain::{Domain, Source},
+        json::Json,
+        name::{ContractName, DomainName},
+        oid::Oid,
+    },
+    store::{Change, Edit, Objects as _, Parents, Store as _, StoreRef, codec, history::Relation, layout, merge, read},
+    testing::{make, memory::MemoryStore},
+};
+use proptest::prelude::*;
+
+const MACHINES: usize = 3;
+
+/// What happens on one machine.
+#[derive(Debug, Clone)]
+enum Step {
+    /// A repository publishes a version with this content.
+    Publish { repo: usize, contract: usize, version: u8, value: u8 },
+    /// A repository says what it imports.
+    Bind { repo: usize, range: u8 },
+    /// A repository takes its part away.
+    Unbind { repo: usize },
+    /// A repository becomes a member.
+    Enter { repo: usize },
+    /// The machine meets the hub.
+    Sync,
+}
+
+fn a_step() -> impl Strategy<Value = (usize, Step)> {
+    let step = prop_oneof![
+        4 => (0..2usize, 0..2usize, 0..3u8, 0..3u8)
+            .prop_map(|(repo, contract, version, value)| Step::Publish { repo, contract, version, value }),
+        2 => (0..2usize, 0..3u8).prop_map(|(repo, range)| Step::Bind { repo, range }),
+        1 => (0..2usize).prop_map(|repo| Step::Unbind { repo }),
+        1 => (0..4usize).prop_map(|repo| Step::Enter { repo }),
+        3 => Just(Step::Sync),
+    ];
+    (0..MACHINES, step)
+}
+
+struct Meeting {
+    store: MemoryStore,
+    hub: Oid,
+    /// Every content that was acknowledged, with its version.
+    published: Vec<(ContractName, String, String)>,
+    /// How many source commits there were.
+    commits: u32,
+}
+
+fn domain() -> StoreRef {
+    StoreRef::Domain("s3".parse().unwrap())
+}
+
+/// The refs of several machines lie in one store of objects.
+fn machine(at: usize) -> StoreRef {
+    StoreRef::Seen(format!("m{at}").parse().unwrap(), Box::new(domain()))
+}
+
+impl Meeting {
+    fn new() -> Self {
+        let store = MemoryStore::new();
+        let name: DomainName = "s3".parse().unwrap();
+        let info = Domain { name, description: String::new(), members: vec!["repo0".parse().unwrap()] };
+        let first = make::change("make", [make::put(layout::domain(), codec::encode(&info))]);
+        let hub = {
+            let _lease = store.lock(&machine(0)).unwrap();
+            store.commit_change(&machine(0), None, &first).unwrap()
+        };
+        let meeting = Self { store, hub, published: Vec::new(), commits: 0 };
+        for at in 1..MACHINES {
+            meeting.advance(at, None, hub);
+        }
+        meeting
+    }
+
+    fn tip(&self, at: usize) -> Oid {
+        self.store.tip(&machine(at)).unwrap().unwrap()
+    }
+
+    fn advance(&self, at: usize, from: Option<Oid>, to: Oid) {
+        let _lease = self.store.lock(&machine(at)).unwrap();
+        self.store.advance(&machine(at), from, to).unwrap();
+    }
+
+    fn commit(&self, at: usize, change: &Change) -> Oid {
+        let _lease = self.store.lock(&machine(at)).unwrap();
+        self.store.commit_change(&machine(at), Some(self.tip(at)), change).unwrap()
+    }
+
+    fn exists(&self, at: usize, path: &str) -> bool {
+        let tree = self.store.commit(&self.tip(at)).unwrap().tree;
+        read::lookup(&self.store, &tree, path).unwrap().is_some()
+    }
+
+    fn step(&mut self, at: usize, step: &Step) {
+        let change = match step {
+            Step::Publish { repo, contract, version, value } => {
+                let name: ContractName = format!("c{contract}").parse().unwrap();
+                let document = Contract::new(name.clone(), format!("repo{repo}").parse().unwrap());
+                let document = Contract {
+                    version: format!("1.{version}.0").parse().unwrap(),
+                    value: Json((*value).into()),
+                    ..document
+                }
+                .sealed();
+                let path = layout::version(&name, &document.version);
+                if self.exists(at, path.as_str()) {
+                    return;
+                }
+                let content = document.computed_content_hash();
+                self.published.push((name.clone(), document.version.to_string(), content));
+                let bytes = codec::encode(&document);
+                make::change(
+                    "publish",
+                    [make::put(path, bytes.clone()), make::put(layout::contract(&name), bytes), self.source(*repo)],
+                )
+            }
+            Step::Bind { repo, range } => {
+                let import = Import {
+                    contract: "c0".parse().unwrap(),
+                    version: format!(">=1.{range}.0").parse().unwrap(),
+                    binding: None,
+                    resolved_version: None,
+                    resolved_at: None,
+                };
+                let binding = Binding { role: Role::Consumer, exports: vec![], imports: vec![import] };
+                let path = layout::binding(&format!("repo{repo}").parse().unwrap());
+                make::change("bind", [make::put(path, codec::encode(&binding)), self.source(*repo)])
+            }
+            Step::Unbind { repo } => {
+                let path = layout::binding(&format!("repo{repo}").parse().unwrap());
+                make::change("unbind", [(path, Edit::Remove)])
+            }
+            Step::Enter { repo } => {
+                let tree = self.store.commit(&self.tip(at)).unwrap().tree;
+                let mut info: Domain = read::file(&self.store, &domain(), &tree, &layout::domain()).unwrap().unwrap();
+                info.members.push(format!("repo{repo}").parse().unwrap());
+                info.members.sort();
+                info.members.dedup();
+                make::change("enter", [make::put(layout::domain(), codec::encode(&info))])
+            }
+            Step::Sync => return self.sync(at),
+        };
+        self.commit(at, &change);
+    }
+
+    fn source(&mut self, repo: usize) -> (git_blue::store::TreePath, Edit) {
+        self.commits += 1;
+        let commit = format!("{:040x}", self.commits).parse().unwrap();
+        make::put(layout::source(&format!("repo{repo}").parse().unwrap()), codec::encode(&Source { commit }))
+    }
+
+    fn sync(&mut self, at: usize) {
+        let ours = self.tip(at);
+        let relation = Relation::of(&self.store, &ours, &self.hub).unwrap();
+        if relation.is_contained {
+            self.advance(at, Some(ours), self.hub);
+        } else if relation.contains {
+            self.hub = ours;
+        } else {
+            self.hub = self.merged(at, &ours, &self.hub.clone());
+        }
+    }
+
+    fn merged(&self, at: usize, ours: &Oid, theirs: &Oid) -> Oid {
+        let change = self.merge(ours, theirs);
+        self.commit(at, &change)
+    }
+
+    fn merge(&self, ours: &Oid, theirs: &Oid) -> Change {
+        let relation = Relation::of(&self.store, ours, theirs).unwrap();
+        let merged = merge::merge(&self.store, &domain(), &relation, ours, theirs).unwrap();
+        Change { parents: Parents::Merge(*theirs), ..make::change("merge", merged.edits) }
+    }
+
+    /// The tree that two commits give, whoever merges.
+    fn tree(&self, at: usize, ours: &Oid, theirs: &Oid) -> Oid {
+        let tip = self.tip(at);
+        self.advance(at, Some(tip), *ours);
+        let merged = self.merged(at, ours, theirs);
+        self.advance(at, Some(merged), tip);
+        self.store.commit(&merged).unwrap().tree
+    }
+
+    /// Every content that is published or recorded as lost, by contract and version.
+    fn kept(&self) -> BTreeMap<(ContractName, String), Vec<String>> {
+        let tree = self.store.commit(&self.hub).unwrap().tree;
+        let mut kept: BTreeMap<_, Vec<String>> = BTreeMap::new();
+        let mut open = vec![tree];
+        while let Some(tree) = open.pop() {
+            for entry in self.store.entries(&tree).unwrap() {
+                if entry.kind == git_blue::store::EntryKind::Tree {
+                    open.push(entry.id);
+                } else if let Ok(contract) = codec::decode::<Contract>(&self.store.blob(&entry.id).unwrap()) {
+                    let key = (contract.name.clone(), contract.version.to_string());
+                    kept.entry(key).or_default().push(contract.computed_content_hash());
+                }
+            }
+        }
+        kept
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn all_end_alike_and_nothing_is_lost(steps in prop::collection::vec(a_step(), 1..40)) {
+        let mut meeting = Meeting::new();
+        for (at, step) in &steps {
+            meeting.step(*at, step);
+        }
+        for at in (0..MACHINES).chain(0..MACHINES) {
+            meeting.sync(at);
+        }
+        for at in 0..MACHINES {
+            prop_assert_eq!(meeting.tip(at), meeting.hub);
+        }
+        let kept = meeting.kept();
+        for (name, version, content) in &meeting.published {
+            let found = kept.get(&(name.clone(), version.clone())).is_some_and(|all| all.contains(content));
+            prop_assert!(found, "{} {} is gone", name, version);
+        }
+        let view = read::domain_at(&meeting.store, &"s3".parse().unwrap(), &meeting.hub).unwrap();
+        prop_assert_eq!(view.damage, vec![]);
+        for (name, contract) in &view.contracts {
+            prop_assert!(view.versions[name].contains(&contract.version), "{} has a published current version", name);
+        }
+    }
+
+    /// Two machines that merge the same two tips at the same time make the same tree of them.
+    #[test]
+    fn it_does_not_matter_who_merges(steps in prop::collection::vec(a_step(), 1..25)) {
+        let mut meeting = Meeting::new();
+        for (at, step) in &steps {
+            meeting.step(*at, step);
+        }
+        let (a, b) = (meeting.tip(0), meeting.tip(1));
+        let ours = meeting.tree(2, &a, &b);
+        prop_assert_eq!(ours, meeting.tree(2, &b, &a));
+    }
+}
