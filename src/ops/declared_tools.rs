@@ -74,7 +74,11 @@ fn tool(env: &Env, name: &str, values: &Values) -> Result<DeclaredTool, String> 
     if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(is_letter) {
         return Err(format!("a tool's name is 1 to {MAX_NAME} of a-z, A-Z, 0-9, _ and -"));
     }
-    if super::TABLE.iter().any(|operation| operation.name == name) {
+    // A short name of an operation is not free either.
+    let is_taken = |operation: &super::Operation| {
+        [Some(operation.name), operation.name.strip_prefix("realm_")].contains(&Some(name))
+    };
+    if super::TABLE.iter().any(is_taken) {
         return Err("that is the name of an operation".into());
     }
     let known = ["command", "description", "readonly", "timeout"];

@@ -209,7 +209,11 @@ impl Client {
         let problems: Vec<_> =
             jsonschema::validator_for(schema).unwrap().iter_errors(answer).map(|error| error.to_string()).collect();
         assert!(problems.is_empty(), "{tool}: {problems:?}: {answer:#}");
-        for name in answer.as_object().unwrap().keys().filter(|name| *name != "cut") {
+        for name in answer.as_object().unwrap().keys() {
+            // What any answer may have is named nowhere.
+            if ["status", "next_steps", "more_notifications", "cut"].contains(&name.as_str()) {
+                continue;
+            }
             assert!(!schema["properties"][name].is_null(), "{tool} says nothing of {name}");
         }
     }

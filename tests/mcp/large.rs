@@ -40,6 +40,7 @@ fn every_page_of_every_tool_fits_a_message() {
         ("contract_get", contract.clone(), "bindings", Some(2)),
         ("contract_impact", contract.clone(), "importers", Some(1)),
         ("contract_timeline", contract, "entries", Some(1)),
+        ("realm_pr_status", json!({}), "repos", Some(3)),
         ("session_start", json!({}), "next_steps", None),
         ("session_stop", json!({}), "next_steps", None),
     ] {
@@ -59,6 +60,9 @@ fn every_page_of_every_tool_fits_a_message() {
         }
         assert!(count.is_none_or(|count| count == found), "{tool}: {found}");
     }
+    let status = client.ok("realm_status", json!({}));
+    assert!(!status.contains_key("cut") && status["imports"] == json!([]), "{:?}", status.get("cut"));
+    assert!(json!(status["next_steps"]).to_string().contains("150 of 150 imports are current"), "{status:?}");
     // What looks at everything for each page: the first, one in the middle, and the last.
     for tool in ["realm_check", "realm_topology"] {
         asked.push(tool);
@@ -74,6 +78,9 @@ fn every_page_of_every_tool_fits_a_message() {
         }
     }
     // One tool needs two versions of a contract, which this realm has not.
+    // And what makes worktrees, in repositories that share no small domain here.
+    asked.push("realm_worktree_create");
+    client.ok("realm_worktree_create", json!({"rfc": "rfc-1", "repos": ["fungal"]}));
     asked.push("contract_diff");
     assert_eq!(
         client.fails("contract_diff", json!({"domain": "domain-00000", "contract": "contract-00"}))["status"],

@@ -145,6 +145,22 @@ fn realms_of_this_machine() {
 }
 
 #[test]
+fn work_on_several_repositories() {
+    let world = World::pair();
+    let mut client = Client::start(&world, &world.path("access"));
+    client.told("realm_status", json!({}));
+    let made = client.ok("realm_worktree_create", json!({"rfc": "rfc-0042-new-api"}));
+    shown(&world, "realm_worktree_create", &made);
+    let again = client.call("worktree_create", json!({"rfc": "rfc-0042-new-api", "repos": ["fungal"]}));
+    assert_eq!(again["structuredContent"]["reused"], json!(["fungal"]));
+    shown(&world, "realm_pr_status", &client.ok("realm_pr_status", json!({"rfc": "rfc-0042-new-api"})));
+    assert_eq!(client.call("pr_status", json!({}))["structuredContent"]["current_repo"], "access");
+    assert_eq!(client.fails("realm_worktree_create", json!({"rfc": "../../x"}))["code"], "usage");
+    let mut client = Client::with(&world, &world.path("access"), LEGACY, &["--read-only"], &[]);
+    assert_eq!(client.refusal("tools/call", json!({"name": "worktree_create", "arguments": {"rfc": "x"}})).0, -32602);
+}
+
+#[test]
 fn where_something_is_broken() {
     let world = World::pair();
     world.write(&format!("access/{BINDING_FILE}"), &importing(">=3.0.0"));

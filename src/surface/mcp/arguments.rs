@@ -28,6 +28,8 @@ pub enum Kind {
     Flag,
     /// A whole number above 0.
     Count,
+    /// Several texts.
+    List,
     /// One of these words.
     OneOf(&'static [&'static str]),
 }
@@ -49,6 +51,7 @@ impl Parameter {
             Kind::Text => json!({"type": "string"}),
             Kind::Flag => json!({"type": "boolean"}),
             Kind::Count => json!({"type": "integer"}),
+            Kind::List => json!({"type": "array", "items": {"type": "string"}}),
             Kind::OneOf(words) => json!({"enum": words}),
         };
         if !self.about.is_empty() {
@@ -62,6 +65,7 @@ impl Parameter {
             Kind::Text => value.is_string(),
             Kind::Flag => value.is_boolean(),
             Kind::Count => value.as_u64().is_some_and(|count| count > 0),
+            Kind::List => value.as_array().is_some_and(|items| items.iter().all(Value::is_string)),
             Kind::OneOf(words) => value.as_str().is_some_and(|word| words.contains(&word)),
         }
     }
@@ -71,6 +75,7 @@ impl Parameter {
             Kind::Text => "a text".to_owned(),
             Kind::Flag => "true or false".to_owned(),
             Kind::Count => "a whole number above 0".to_owned(),
+            Kind::List => "a list of texts".to_owned(),
             Kind::OneOf(words) => words.join(" or "),
         }
     }
@@ -151,6 +156,17 @@ impl Arguments {
         text.parse().map(Some).map_err(|error| OpError::usage(format!("{name}: {error}")))
     }
 
+    /// Reads each text of a list, if one was given.
+    ///
+    /// # Errors
+    /// Where one of them names nothing of that kind.
+    pub fn list<T: FromStr<Err: Display>>(&self, name: &str) -> Result<Option<Vec<T>>, OpError> {
+        let Some(Value::Array(items)) = self.0.get(name) else { return Ok(None) };
+        let texts = items.iter().filter_map(Value::as_str);
+        let parsed = texts.map(|text| text.parse().map_err(|error| OpError::usage(format!("{name}: {error}"))));
+        parsed.collect::<Result<_, _>>().map(Some)
+    }
+
     /// Reads a text that every call gives.
     ///
     /// # Errors
@@ -169,6 +185,7 @@ mod tests {
         Parameter::required("domain", "the domain"),
         Parameter::optional("limit", Kind::Count, ""),
         Parameter::optional("worktree", Kind::Flag, ""),
+        Parameter::optional("repos", Kind::List, ""),
         Parameter::optional("state", Kind::OneOf(&["pending", "seen"]), ""),
     ];
 
@@ -187,6 +204,8 @@ mod tests {
             (json!({"domain": "a", "limit": 0}), "limit must be a whole number above 0"),
             (json!({"domain": "a", "limit": "3"}), "limit must be a whole number above 0"),
             (json!({"domain": "a", "worktree": "yes"}), "worktree must be true or false"),
+            (json!({"domain": "a", "repos": "b"}), "repos must be a list of texts"),
+            (json!({"domain": "a", "repos": ["b", 1]}), "repos must be a list of texts"),
             (json!({"domain": "a", "state": "lost"}), "state must be pending or seen"),
         ] {
             assert_eq!(read(value).unwrap_err(), expected);

@@ -1,8 +1,9 @@
 //! The MCP server: `git blue mcp serve`. A client sends one JSON message a line and gets one a line
 //! back; nothing else is ever written to standard output.
 //!
-//! Operations are synchronous and run on the one thread of the runtime, one after the other. Only
-//! waiting is asynchronous: for the client, and for commands that the user declared as tools.
+//! Operations are synchronous and run on the one thread of the runtime, one after the other; the few
+//! that wait for other programs run beside it. Only waiting is asynchronous: for the client, for locks,
+//! and for commands that the user declared as tools.
 
 mod arguments;
 mod body;

@@ -11,10 +11,10 @@ use rmcp::{
     model::{
         CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
         ContentBlock, CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams,
-        GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-        ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
-        ReadResourceResult, RequestId, ResourceContents, ServerCapabilities, ServerConfig, SubscribeRequestParams,
-        SubscriptionFilter, ToolAnnotations, UnsubscribeRequestParams,
+        GetPromptResponse, Implementation, InputResponses, ListPromptsResult, ListResourceTemplatesResult,
+        ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
+        ReadResourceResponse, ReadResourceResult, RequestId, ResourceContents, ServerCapabilities, ServerConfig,
+        SubscribeRequestParams, SubscriptionFilter, ToolAnnotations, UnsubscribeRequestParams,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
@@ -22,7 +22,7 @@ use tokio::sync::Semaphore;
 
 use super::{
     arguments::{Arguments, schema},
-    body::to_string,
+    body::{Body, to_string},
     complete, declared,
     desk::{Answer, Desk, Quiet, Teller},
     log::Log,
@@ -93,21 +93,50 @@ impl Server {
 
     /// Runs a tool, if its project is known. What it answers lies on the desk then.
     fn run(&self, tool: &Tool, arguments: &Arguments, id: &RequestId, roots: &Roots) -> Result<(), Lost> {
+        let project = self.project_of(tool, arguments, roots)?;
+        let body = answer(&self.settings, tool, arguments, &project)?;
+        self.put(tool, id, project, body);
+        Ok(())
+    }
+
+    /// Runs a tool that takes its time, on a thread beside the others.
+    async fn run_aside(
+        &self,
+        tool: &'static Tool,
+        arguments: &Arguments,
+        responses: Option<&InputResponses>,
+        context: &RequestContext<RoleServer>,
+    ) -> Outcome<()> {
+        let found = self.asking.attempt(responses, context, |roots| self.project_of(tool, arguments, roots)).await;
+        let project = match found {
+            Outcome::Done(project) => project,
+            Outcome::Failed(error) => return Outcome::Failed(error),
+            Outcome::Asked(question) => return Outcome::Asked(question),
+        };
+        let (settings, arguments, place) = (self.settings.clone(), arguments.clone(), project.clone());
+        let work = tokio::task::spawn_blocking(move || answer(&settings, tool, &arguments, &place));
+        let answered =
+            work.await.unwrap_or_else(|error| Err(OpError::cannot("io", format!("{}: {error}", tool.name()))));
+        match answered {
+            Ok(_) if context.ct.is_cancelled() => Outcome::Failed(OpError::no("cancelled", "cancelled")),
+            Ok(body) => {
+                self.put(tool, &context.id, project, body);
+                Outcome::Done(())
+            }
+            Err(error) => Outcome::Failed(error),
+        }
+    }
+
+    fn project_of(&self, tool: &Tool, arguments: &Arguments, roots: &Roots) -> Result<Project, Lost> {
         let realm = arguments.parsed("realm")?;
         let project = project::find(&self.settings, arguments.text("cwd"), realm, roots)?;
         self.log.say(|| format!("{} in {}", tool.name(), project.folder.display()));
-        let ctx = open(&self.settings.env, &project)?;
-        let mut body = (tool.run)(&Call { ctx: &ctx, arguments, reader: &self.settings.reader })?;
-        if !tool.lists.is_empty() {
-            super::body::page(&mut body, tool.lists, arguments.count("limit"), arguments.text("cursor"))?;
-        }
-        for step in &mut body.next_steps {
-            *step = super::steps::of_tools(step);
-        }
-        body.cut(tool.rest());
+        Ok(project)
+    }
+
+    fn put(&self, tool: &Tool, id: &RequestId, project: Project, body: Body) {
         let teller = tool.tells.then(|| self.teller(project));
         self.desk.put(id.clone(), Answer { body, teller });
-        Ok(())
     }
 
     fn teller(&self, project: Project) -> Teller {
@@ -183,6 +212,20 @@ impl Server {
             Outcome::Asked(_) => Err(refused(&project::nowhere(&["the roots of the client are not known yet".into()]))),
         }
     }
+}
+
+/// Returns what a tool answers in a project: as much of it as fits a message.
+fn answer(settings: &Settings, tool: &Tool, arguments: &Arguments, project: &Project) -> Result<Body, OpError> {
+    let ctx = open(&settings.env, project)?;
+    let mut body = (tool.run)(&Call { ctx: &ctx, arguments, reader: &settings.reader })?;
+    if !tool.lists.is_empty() {
+        super::body::page(&mut body, tool.lists, arguments.count("limit"), arguments.text("cursor"))?;
+    }
+    for step in &mut body.next_steps {
+        *step = super::steps::of_tools(step);
+    }
+    body.cut(tool.rest());
+    Ok(body)
 }
 
 /// Returns a failure as a client's model reads it: the cause, and what to do next.
@@ -262,7 +305,7 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(tool) = tools::offered(&self.settings).find(|tool| tool.name() == request.name) else {
+        let Some(tool) = tools::named(&request.name, &self.settings) else {
             let declared = &self.settings.declared.tools;
             if let Some(tool) = declared.iter().find(|tool| tool.name == request.name) {
                 self.log.say(|| format!("call {}: {}", context.id, tool.name));
@@ -289,7 +332,11 @@ impl ServerHandler for Server {
         };
         let started = Instant::now();
         let outcome = loop {
-            let outcome = self.asking.attempt(request.input_responses.as_ref(), &context, attempt).await;
+            let responses = request.input_responses.as_ref();
+            let outcome = match tool.is_slow {
+                true => self.run_aside(tool, &arguments, responses, &context).await,
+                false => self.asking.attempt(responses, &context, attempt).await,
+            };
             let is_locked = matches!(&outcome, Outcome::Failed(error) if error.code == "locked");
             if !is_locked || started.elapsed() >= self.settings.patience {
                 break outcome;

@@ -27,6 +27,8 @@ pub struct Tool {
     pub tells: bool,
     /// The lists that are shown in pages.
     pub lists: Lists,
+    /// Whether it waits for git in several repositories, or for a forge: it runs beside the others.
+    pub is_slow: bool,
     /// Calls the operation.
     pub run: fn(&Call<'_>) -> Result<Body, OpError>,
 }
@@ -48,6 +50,8 @@ const ONLY_DOMAIN: Parameter = Parameter::optional("domain", Kind::Text, "");
 const CONTRACT: Parameter = Parameter::required("contract", "");
 const LIMIT: Parameter = Parameter::optional("limit", Kind::Count, "");
 const CURSOR: Parameter = Parameter::optional("cursor", Kind::Text, "");
+/// How many imports `realm_status` lists, however they stand.
+const MAX_IMPORTS: usize = 30;
 /// What every tool takes.
 const CWD: Parameter = Parameter::optional("cwd", Kind::Text, "absolute path");
 /// What every tool takes where there is more than one realm to choose from.
@@ -65,6 +69,7 @@ pub const TOOLS: &[Tool] = &[
         parameters: &[LIMIT, CURSOR],
         tells: true,
         lists: &[],
+        is_slow: false,
         run: realm_status,
     },
     Tool {
@@ -80,6 +85,7 @@ pub const TOOLS: &[Tool] = &[
         ],
         tells: true,
         lists: &["errors", "warnings", "schema_hashes"],
+        is_slow: false,
         run: realm_check,
     },
     Tool {
@@ -96,6 +102,7 @@ pub const TOOLS: &[Tool] = &[
         ],
         tells: true,
         lists: &[],
+        is_slow: false,
         run: contract_get,
     },
     Tool {
@@ -104,6 +111,7 @@ pub const TOOLS: &[Tool] = &[
         parameters: &[Parameter::optional("active_rfc", Kind::Text, "what is worked on, as its branch is named")],
         tells: true,
         lists: &[],
+        is_slow: false,
         run: session_start,
     },
     Tool {
@@ -112,7 +120,27 @@ pub const TOOLS: &[Tool] = &[
         parameters: &[],
         tells: false,
         lists: &[],
+        is_slow: false,
         run: session_stop,
+    },
+    Tool {
+        operation: &ops::realm_worktree_create::OPERATION,
+        about: "A git worktree of an RFC in each repository that shares a domain with this one, or in those named. \
+                Call it to work on several repositories at once.",
+        parameters: &[Parameter::required("rfc", "also the branch"), Parameter::optional("repos", Kind::List, "")],
+        tells: true,
+        lists: &[],
+        is_slow: true,
+        run: realm_worktree_create,
+    },
+    Tool {
+        operation: &ops::realm_pr_status::OPERATION,
+        about: "How far an RFC is in each repository: uncommitted, unpushed, pull request, merge order.",
+        parameters: &[Parameter::optional("rfc", Kind::Text, "")],
+        tells: true,
+        lists: &["repos"],
+        is_slow: true,
+        run: realm_pr_status,
     },
     Tool {
         operation: &ops::contract_list::OPERATION,
@@ -120,6 +148,7 @@ pub const TOOLS: &[Tool] = &[
         parameters: &[ONLY_DOMAIN, LIMIT, CURSOR],
         tells: true,
         lists: &[],
+        is_slow: false,
         run: contract_list,
     },
     Tool {
@@ -133,6 +162,7 @@ pub const TOOLS: &[Tool] = &[
         ],
         tells: false,
         lists: &[],
+        is_slow: false,
         run: notifications_list,
     },
     Tool {
@@ -148,6 +178,7 @@ pub const TOOLS: &[Tool] = &[
         ],
         tells: true,
         lists: &["changes"],
+        is_slow: false,
         run: contract_diff,
     },
     Tool {
@@ -163,6 +194,7 @@ pub const TOOLS: &[Tool] = &[
         ],
         tells: true,
         lists: &["importers"],
+        is_slow: false,
         run: contract_impact,
     },
     Tool {
@@ -171,6 +203,7 @@ pub const TOOLS: &[Tool] = &[
         parameters: &[ONLY_DOMAIN, LIMIT, CURSOR],
         tells: true,
         lists: TOPOLOGY_LISTS,
+        is_slow: false,
         run: realm_topology,
     },
     Tool {
@@ -179,6 +212,7 @@ pub const TOOLS: &[Tool] = &[
         parameters: &[ONLY_DOMAIN, DETAIL, LIMIT, CURSOR],
         tells: true,
         lists: &[],
+        is_slow: false,
         run: realm_log,
     },
     Tool {
@@ -187,6 +221,7 @@ pub const TOOLS: &[Tool] = &[
         parameters: &[],
         tells: false,
         lists: &["realms"],
+        is_slow: false,
         run: realm_list,
     },
     Tool {
@@ -195,6 +230,7 @@ pub const TOOLS: &[Tool] = &[
         parameters: &[Parameter::required("other", "name of the realm to compare with"), LIMIT, CURSOR],
         tells: true,
         lists: &[],
+        is_slow: false,
         run: realm_compare,
     },
     Tool {
@@ -203,6 +239,7 @@ pub const TOOLS: &[Tool] = &[
         parameters: &[DOMAIN, CONTRACT, LIMIT, CURSOR],
         tells: true,
         lists: &[],
+        is_slow: false,
         run: contract_timeline,
     },
 ];
@@ -237,6 +274,15 @@ impl Tool {
 pub fn common(settings: &Settings) -> Vec<Parameter> {
     let realm = settings.all_realms.then_some(REALM);
     realm.into_iter().chain([CWD]).collect()
+}
+
+/// Older names of tools: they are answered, and not listed.
+pub const ALIASES: [(&str, &str); 2] = [("worktree_create", "realm_worktree_create"), ("pr_status", "realm_pr_status")];
+
+/// Returns the tool that a client names, if a server offers it.
+pub fn named(name: &str, settings: &Settings) -> Option<&'static Tool> {
+    let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, name)| name);
+    offered(settings).find(|tool| tool.name() == name)
 }
 
 /// Returns the tools of a server.
@@ -279,8 +325,23 @@ fn realm_status(call: &Call<'_>) -> Result<Body, OpError> {
     call.paged(20, |page| {
         let (answer, _) =
             ops::realm_status::run(call.ctx, &ops::realm_status::Request { reader: None, page, catch_up: false })?;
-        Ok(Body::of(&answer))
+        let mut body = Body::of(&answer);
+        leave_out_current_imports(&mut body);
+        Ok(body)
     })
+}
+
+/// Of many imports, those that are as they should be are counted, not listed: they would be on every
+/// page, and leave no room for what the page is about.
+fn leave_out_current_imports(body: &mut Body) {
+    if let Some(serde_json::Value::Array(imports)) = body.fields.get_mut("imports")
+        && imports.len() > MAX_IMPORTS
+    {
+        let all = imports.len();
+        imports.retain(|import| import["state"] != "current");
+        let current = all - imports.len();
+        body.next_steps.push(format!("{current} of {all} imports are current and not listed"));
+    }
 }
 
 fn realm_check(call: &Call<'_>) -> Result<Body, OpError> {
@@ -329,6 +390,21 @@ fn session_start(call: &Call<'_>) -> Result<Body, OpError> {
 
 fn session_stop(call: &Call<'_>) -> Result<Body, OpError> {
     Ok(Body::of(&ops::session_stop::run(call.ctx)?))
+}
+
+fn realm_worktree_create(call: &Call<'_>) -> Result<Body, OpError> {
+    let request = ops::realm_worktree_create::Request {
+        rfc: call.arguments.needed("rfc")?,
+        repos: call.arguments.list("repos")?,
+        fetch: false,
+        clone: false,
+    };
+    Ok(Body::of(&ops::realm_worktree_create::run(call.ctx, &request)?))
+}
+
+fn realm_pr_status(call: &Call<'_>) -> Result<Body, OpError> {
+    let request = ops::realm_pr_status::Request { rfc: call.arguments.parsed("rfc")? };
+    Ok(Body::of(&ops::realm_pr_status::run(call.ctx, &request)?))
 }
 
 fn contract_list(call: &Call<'_>) -> Result<Body, OpError> {
@@ -427,6 +503,8 @@ mod tests {
             "contract_get",
             "session_start",
             "session_stop",
+            "realm_worktree_create",
+            "realm_pr_status",
             "notifications_list",
             "contract_diff",
             "contract_impact",
