@@ -8,6 +8,7 @@ mod access;
 mod answer;
 mod desk;
 mod listen;
+mod page;
 mod route;
 
 use std::convert::Infallible;

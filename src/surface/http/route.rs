@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hyper::{
     Method, Request, Response, StatusCode,
     body::Incoming,
-    header::{HeaderValue, LOCATION, SET_COOKIE},
+    header::{CACHE_CONTROL, HeaderValue, LOCATION, SET_COOKIE},
 };
 
 use super::{
@@ -13,6 +13,7 @@ use super::{
     access::{self, Access, Who},
     answer::Reply,
     desk::Desk,
+    page,
 };
 use crate::{
     env::Env,
@@ -66,7 +67,8 @@ impl House {
         if parts.method != Method::GET {
             return Ok(Reply::wrong_method("GET").finish());
         }
-        let work = tokio::task::spawn_blocking(move || Reply::from(self.read(&path)));
+        let query = parts.uri.query().unwrap_or_default().to_owned();
+        let work = tokio::task::spawn_blocking(move || Reply::from(self.read(&path, &query)));
         let reply = work.await.map_err(|error| OpError::cannot("io", format!("cannot answer: {error}")))?;
         Ok(reply.finish())
     }
@@ -82,7 +84,7 @@ impl House {
     }
 
     /// Answers where nothing is changed.
-    fn read(&self, path: &str) -> Result<Reply, OpError> {
+    fn read(&self, path: &str, query: &str) -> Result<Reply, OpError> {
         let segments: Vec<_> = path.split('/').skip(1).collect();
         match segments[..] {
             ["realms"] => Ok(Reply::of(&realm_list::run(&self.desk.nowhere()?)?)),
@@ -91,7 +93,12 @@ impl House {
                 let request = realm_status::Request { reader: None, ..realm_status::Request::default() };
                 Ok(Reply::of(&realm_status::run(&ctx, &request)?.0))
             }
-            // The page answers here: `page::answer(&self.desk, path, query)`.
+            [""] | ["r" | "assets", ..] => {
+                let page::Answer { status, kind, body, cacheable } = page::answer(&self.desk, path, query);
+                let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+                let reply = Reply { status, ..Reply::new(kind, body) };
+                Ok(if cacheable { reply } else { reply.with(CACHE_CONTROL, HeaderValue::from_static("no-store")) })
+            }
             _ => Err(OpError::no("no-route", format!("nothing is at {path}"))),
         }
     }
