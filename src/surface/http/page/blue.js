@@ -93,13 +93,13 @@
   const soon = () => { due ??= setTimeout(refresh, 120); };
   document.addEventListener('focusout', () => { if (again) soon(); });
 
-  let since = null;
+  let why = null;
   const stale = (words) => {
-    since ??= hour();
-    say('stale', words ?? `Not live since ${since}`);
+    why = words ?? why ?? `Not live since ${hour()}`;
+    say('stale', why);
   };
   const isLive = () => {
-    since = null;
+    why = null;
     say('live', 'Live');
   };
 
@@ -117,24 +117,35 @@
     return `${one.from_repo}: ${what}${now ? ` ${before ? `${before} → ` : ''}${now}` : ' changed'}`;
   };
 
-  const source = new EventSource(realm ? `/events?realm=${encodeURIComponent(realm)}` : '/events');
+  let source = null;
   let wasOpen = false;
-  source.addEventListener('open', () => {
-    // What happened while nobody listened is on the page that is asked for now.
-    if (wasOpen) soon();
-    wasOpen = true;
-    isLive();
-  });
-  source.addEventListener('error', () => stale());
-  source.addEventListener('notification', (event) => {
-    try { tell(sentence(JSON.parse(event.data))); } catch { /* It is on the page. */ }
-    soon();
-  });
-  for (const name of ['realm', 'session']) source.addEventListener(name, soon);
+  const listen = () => {
+    source = new EventSource(realm ? `/events?realm=${encodeURIComponent(realm)}` : '/events');
+    source.addEventListener('open', () => {
+      // What happened while nobody listened is on the page that is asked for now.
+      if (wasOpen || why) soon();
+      wasOpen = true;
+      isLive();
+    });
+    source.addEventListener('error', () => {
+      stale();
+      // A browser tries again by itself unless it was refused: then the page says why.
+      if (source.readyState === EventSource.CLOSED) {
+        soon();
+        setTimeout(listen, 15000);
+      }
+    });
+    source.addEventListener('notification', (event) => {
+      try { tell(sentence(JSON.parse(event.data))); } catch { /* It is on the page. */ }
+      soon();
+    });
+    for (const name of ['realm', 'session']) source.addEventListener(name, soon);
+  };
   addEventListener('pagehide', () => source.close());
   addEventListener('pageshow', (event) => { if (event.persisted) location.reload(); });
 
   say('waiting', 'Connecting…');
+  listen();
   tellTimes();
   setInterval(tellTimes, 30000);
 })();
