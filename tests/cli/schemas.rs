@@ -67,7 +67,8 @@ fn operation(args: &[&str]) -> String {
         ["status"] => "realm_status".into(),
         ["check"] => "realm_check".into(),
         ["sync"] => "realm_sync".into(),
-        ["install", _] => "install".into(),
+        ["install", _] | ["daemon", "install"] => "install".into(),
+        ["daemon", "start" | "stop" | "status"] => "daemon".into(),
         _ => path.join("_"),
     }
 }

@@ -51,7 +51,6 @@ pub fn page(ctx: &Ctx, wanted: &ContractRef, query: &Query) -> Result<Page, OpEr
         realm: Some(shown.contract.realm.clone()),
         part: Some(Part::Contracts),
         main: render(&shown),
-        lasts: true,
     })
 }
 

@@ -32,7 +32,6 @@ pub fn page(ctx: &Ctx, query: &Query) -> Result<Page, OpError> {
         realm: Some(list.realm.clone()),
         part: Some(Part::Contracts),
         main: render(&list, query),
-        lasts: true,
     })
 }
 

@@ -36,8 +36,6 @@ pub struct Page {
     pub part: Option<Part>,
     /// What it shows.
     pub main: Markup,
-    /// Whether it is the same until the realm changes: nothing on it depends on the time or the reader.
-    pub lasts: bool,
 }
 
 /// Returns the whole document.
@@ -97,15 +95,39 @@ fn tabs(realm: &RealmName, here: Option<Part>) -> Markup {
 
 /// Returns the page that says why there is no other.
 pub fn failure(realm: Option<RealmName>, error: &OpError) -> Page {
+    let is_missing = error.http_status() == 404;
+    let title = if is_missing { "There is no such page" } else { "This cannot be shown" };
     let main = html! {
-        h1 { "There is no such page" }
-        @if !error.message.is_empty() { p.lead dir="auto" { (text(&error.message)) } }
+        h1 { (title) }
+        (reasons(error))
+        p { a href="/" { "All realms" } }
+    };
+    Page { title: title.into(), realm, part: None, main }
+}
+
+/// Returns the document for whom nobody let in.
+pub fn refusal(error: &OpError) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { "Not let in · git blue" }
+            }
+            body { main { h1 { "This browser was not let in" } (reasons(error)) } }
+        }
+    }
+}
+
+fn reasons(error: &OpError) -> Markup {
+    html! {
+        p.lead dir="auto" { (text(&error.message)) }
         @for problem in &error.problems { p { (text(&problem.message)) } }
         @if !error.next_steps.is_empty() {
             h2 { "What to do next" }
             ul.steps { @for step in &error.next_steps { li { code { (text(step)) } } } }
         }
-        p { a href="/" { "All realms" } }
-    };
-    Page { title: "Not there".into(), realm, part: None, main, lasts: false }
+    }
 }

@@ -19,7 +19,7 @@ use crate::{
 /// Where this machine's records cannot be read.
 pub fn page(ctx: &Ctx) -> Result<Page, OpError> {
     let list = realm_list::run(ctx)?.body;
-    Ok(Page { title: "Realms".into(), realm: None, part: None, main: render(&list), lasts: false })
+    Ok(Page { title: "Realms".into(), realm: None, part: None, main: render(&list) })
 }
 
 fn render(body: &RealmList) -> Markup {

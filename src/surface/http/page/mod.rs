@@ -19,7 +19,9 @@ mod pieces;
 mod sessions;
 mod timeline;
 
-use super::Desk;
+use hyper::{Method, StatusCode, http::request::Parts};
+
+use super::{Desk, answer::Reply};
 use crate::{
     error::OpError,
     model::name::{ContractRef, RealmName},
@@ -38,14 +40,32 @@ pub struct Answer {
     pub kind: &'static str,
     /// The body.
     pub body: Vec<u8>,
-    /// Whether it is the same until the realm changes.
-    pub cacheable: bool,
+}
+
+impl From<Answer> for Reply {
+    fn from(answer: Answer) -> Self {
+        let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        Self { status, ..Self::new(answer.kind, answer.body) }
+    }
+}
+
+/// Returns whether somebody who looks asks, and not a program.
+pub fn is_wanted(parts: &Parts) -> bool {
+    let is_read = matches!(parts.method, Method::GET | Method::HEAD);
+    let path = parts.uri.path();
+    is_read && (path == "/" || path.starts_with("/r/") || path.starts_with("/assets/"))
+}
+
+/// Returns the page for a browser that nobody let in. It needs nothing else, which it would not get.
+pub fn refusal(error: &OpError) -> Answer {
+    let body = frame::refusal(error).into_string().into_bytes();
+    Answer { status: error.http_status(), kind: HTML, body }
 }
 
 /// Returns the page at a path, or the one that says why there is none.
 pub fn answer(desk: &Desk, path: &str, query: &str) -> Answer {
     if let Some((kind, text)) = asset(path) {
-        return Answer { status: 200, kind, body: text.into(), cacheable: true };
+        return Answer { status: 200, kind, body: text.into() };
     }
     let page = find(path).and_then(|wanted| wanted.page(desk, &Query::parse(query)));
     let (status, page) = match page {
@@ -53,7 +73,7 @@ pub fn answer(desk: &Desk, path: &str, query: &str) -> Answer {
         Err(error) => (error.http_status(), frame::failure(None, &error)),
     };
     let body = frame::whole(&page).into_string().into_bytes();
-    Answer { status, kind: HTML, body, cacheable: status == 200 && page.lasts }
+    Answer { status, kind: HTML, body }
 }
 
 /// What is the same in every realm.
@@ -121,5 +141,14 @@ mod tests {
         for odd in ["", "//", "/r", "/r/", "/r/..", "/r/%2e%2e", "/r/a/b", "/r/a/contracts/", "/r/a/contracts/b/c/d"] {
             assert!(find(odd).is_err(), "{odd}");
         }
+    }
+
+    #[test]
+    fn who_was_not_let_in_is_told_how() {
+        let refused = refusal(&OpError::no("no-token", "show the <token>").next("git blue daemon open"));
+        let text = String::from_utf8(refused.body).unwrap();
+        assert_eq!(refused.status, 401);
+        assert!(text.contains("show the &lt;token&gt;") && text.contains("git blue daemon open"), "{text}");
+        assert!(!text.contains("/assets/"), "{text}");
     }
 }

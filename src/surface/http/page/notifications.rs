@@ -45,7 +45,7 @@ pub fn page(desk: &Desk, realm: &RealmName, query: &Query) -> Result<Page, OpErr
         }
     };
     let title = format!("Notifications of {}", repo.as_ref().map_or(realm.as_str(), RepoName::as_str));
-    Ok(Page { title, realm: Some(realm.clone()), part: Some(Part::Notifications), main, lasts: false })
+    Ok(Page { title, realm: Some(realm.clone()), part: Some(Part::Notifications), main })
 }
 
 fn filter(word: Option<&str>) -> Result<NotificationFilter, OpError> {

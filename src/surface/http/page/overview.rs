@@ -35,7 +35,7 @@ pub fn page(desk: &Desk, realm: &RealmName) -> Result<Page, OpError> {
     let log = realm_log::run(&ctx, &realm_log::Request { domain: None, page: latest })?.body.entries;
     let inboxes = inbox::all(desk, &status, NotificationFilter::Pending);
     let main = render(&status, &topology, &log, &inboxes);
-    Ok(Page { title: realm.to_string(), realm: Some(realm.clone()), part: Some(Part::Overview), main, lasts: false })
+    Ok(Page { title: realm.to_string(), realm: Some(realm.clone()), part: Some(Part::Overview), main })
 }
 
 fn render(status: &RealmStatus, topology: &RealmTopology, log: &[LogEntry], inboxes: &[Inbox]) -> Markup {

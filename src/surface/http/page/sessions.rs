@@ -31,7 +31,6 @@ pub fn page(ctx: &Ctx, query: &Query) -> Result<Page, OpError> {
         realm: Some(list.realm.clone()),
         part: Some(Part::Sessions),
         main: render(&list, query),
-        lasts: false,
     })
 }
 
