@@ -35,6 +35,8 @@ impl Served {
             Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/screenshots").display(),
         ));
         assert_eq!(code, 0, "{check}: {output}");
+        let measured = output.lines().filter(|line| line.starts_with("measured: "));
+        measured.for_each(|line| println!("{line}"));
     }
 }
 

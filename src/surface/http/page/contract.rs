@@ -158,7 +158,7 @@ fn importers(impact: &ContractImpact) -> Markup {
     html! {
         @if impact.importers.is_empty() { p.summary { "Nobody imports it." } }
         @else {
-            div.scroll role="region" aria-label="Importers" tabindex="0" {
+            div.scroll role="group" aria-label="Importers" tabindex="0" {
                 table {
                     caption.unseen { "Who imports it" }
                     thead { tr {

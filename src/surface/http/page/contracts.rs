@@ -60,7 +60,7 @@ fn render(body: &ContractList, query: &Query) -> Markup {
                 (!is_narrowed).then_some("git blue contract publish"),
             ))
         } @else {
-            div.scroll role="region" aria-label="Contracts" tabindex="0" {
+            div.scroll role="group" aria-label="Contracts" tabindex="0" {
                 table.contracts {
                     caption.unseen { "Contracts of " (body.realm) }
                     thead { tr {

@@ -52,7 +52,7 @@ fn difference(one: &Difference) -> Markup {
     };
     html! {
         p.place { (place(&one.pointer)) " " (badge(tone, word)) }
-        div.lines tabindex="0" role="region" aria-label={ (word) ": " (text(&one.pointer)) } {
+        div.lines tabindex="0" role="group" aria-label={ (word) ": " (text(&one.pointer)) } {
             @if one.change != Kind::Added { del { (value("−", &one.old)) } }
             @if one.change != Kind::Removed { ins { (value("+", &one.new)) } }
         }

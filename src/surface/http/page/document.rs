@@ -36,7 +36,7 @@ fn part(body: &ContractGet, id: &str, heading: &str, value: &Json) -> Markup {
     html! {
         section aria-labelledby=(id) {
             h2 #(id) { (heading) }
-            pre.json tabindex="0" role="region" aria-label=(heading) {
+            pre.json tabindex="0" role="group" aria-label=(heading) {
                 code { @for line in rendered.lines().take(MAX_LINES) { (cut(line, MAX_WIDTH)) "\n" } }
             }
             @if let Some(more @ 1..) = lines.checked_sub(MAX_LINES) {

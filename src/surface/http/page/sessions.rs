@@ -60,7 +60,7 @@ fn render(body: &SessionList, query: &Query) -> Markup {
 /// Returns sessions as a table.
 pub fn table(sessions: &[SessionLine]) -> Markup {
     html! {
-        div.scroll role="region" aria-label="Sessions" tabindex="0" {
+        div.scroll role="group" aria-label="Sessions" tabindex="0" {
             table {
                 caption.unseen { "Sessions" }
                 thead { tr {

@@ -22,7 +22,7 @@ pub fn table(body: &RealmTopology, graph: &Graph<'_>) -> Markup {
     let contracts =
         || graph.groups.iter().flat_map(|group| group.domain.contracts.iter().map(|one| (group.domain, one)));
     html! {
-        div.scroll role="region" aria-label="Exchanges" tabindex="0" {
+        div.scroll role="group" aria-label="Exchanges" tabindex="0" {
             table {
                 caption.unseen { "Who provides what, and who relies on it" }
                 @if graph.has_contracts {
