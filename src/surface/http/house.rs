@@ -122,10 +122,15 @@ impl House {
         }
         let taken: Vec<_> = route.query.iter().chain(route.body).copied().collect();
         let asked = Asked { route, path: path.clone(), arguments: Arguments::read(given, &taken)?, target };
-        self.does(asked, &parts.headers).await
+        self.does(asked, &parts.method, &parts.headers).await
     }
 
-    async fn does(self: Arc<Self>, asked: Asked, headers: &HeaderMap) -> Result<Response<Body>, OpError> {
+    async fn does(
+        self: Arc<Self>,
+        asked: Asked,
+        method: &Method,
+        headers: &HeaderMap,
+    ) -> Result<Response<Body>, OpError> {
         match asked.route.does {
             Does::Run { operation, run, rests } => self.run(asked, operation, run, rests, headers).await,
             Does::Health => Ok(Reply::of(&Answer::new(self.health()?)).finish()),
@@ -133,6 +138,8 @@ impl House {
                 let url = format!("{}/open?key={}", self.url, self.access.link()?);
                 Ok(Reply::of(&Answer::new(Link { url })).finish())
             }
+            // Programs that look ahead at links use nothing up.
+            Does::Open if *method == Method::HEAD => Ok(Reply::new("text/plain; charset=utf-8", "").finish()),
             Does::Open => Ok(self.open(asked.arguments.text("key").unwrap_or_default())?.finish()),
             Does::OpenApi => Ok(Kept::new(Reply::new(JSON, openapi::text())).finish(headers)),
             Does::Events => self.events.clone().stream(&asked.arguments, headers).await,
@@ -198,7 +205,7 @@ impl House {
 
     /// Lets a browser in.
     fn open(&self, key: &str) -> Result<Reply, OpError> {
-        let used = || OpError::no("no-token", "this link was used, or is too old").next("git blue daemon open");
+        let used = || OpError::no("link-used", "this link was used, or is too old").next("git blue daemon open");
         let cookie = self.access.admit(key)?.ok_or_else(used)?;
         let cookie = HeaderValue::from_str(&cookie).unwrap_or_else(|_| unreachable!("it is ASCII"));
         let reply = Reply { status: StatusCode::SEE_OTHER, ..Reply::new("text/plain; charset=utf-8", "") };
