@@ -20,7 +20,7 @@ use super::{
     desk::Desk,
     events::Events,
     memory::Memory,
-    openapi,
+    openapi, page,
     rate::Rate,
     routes::{Call, Does, ROUTES, Route},
 };
@@ -100,7 +100,11 @@ impl House {
         let found: Vec<_> = ROUTES.iter().filter_map(fits).collect();
         let is_open = found.iter().any(|(route, _)| matches!(route.does, Does::Health | Does::Open));
         if !is_open && who < access::needed(&parts.method) {
-            return Err(access::refusal(who));
+            let refusal = access::refusal(who);
+            return match found.is_empty() && page::is_wanted(&parts) {
+                true => Ok(Reply::from(page::refusal(&refusal)).finish()),
+                false => Err(refusal),
+            };
         }
         if parts.method == Method::OPTIONS {
             return Ok(options(&found));
@@ -161,7 +165,6 @@ impl House {
         if let Some(kept) = realm.as_ref().and_then(|realm| self.memory.of(realm, &asked.target)) {
             return Ok(kept.finish(headers));
         }
-        let busy = || OpError::cannot("busy", "too many requests wait already").next("try again in a moment");
         let _waiting = self.waiting.try_acquire().map_err(|_| busy())?;
         // Remotes are far away.
         let is_slow = operation.name == crate::ops::realm_sync::OPERATION.name;
@@ -214,8 +217,16 @@ impl House {
 
     /// Answers what is none of the routes.
     async fn page(self: Arc<Self>, parts: Parts) -> Result<Response<Body>, OpError> {
-        // The page answers here.
-        Err(OpError::no("no-route", format!("nothing is at {}", parts.uri.path())).next("GET /openapi.json"))
+        if !page::is_wanted(&parts) {
+            let message = format!("nothing is at {}", parts.uri.path());
+            return Err(OpError::no("no-route", message).next("GET /openapi.json"));
+        }
+        let _waiting = self.waiting.try_acquire().map_err(|_| busy())?;
+        let house = self.clone();
+        let uri = parts.uri;
+        let page = aside(move || Ok(page::answer(&house.desk, uri.path(), uri.query().unwrap_or_default()))).await?;
+        let reply = Reply::from(page);
+        Ok(if reply.status.is_success() { Kept::new(reply).finish(&parts.headers) } else { reply.finish() })
     }
 
     async fn mcp(&self, who: Who, parts: Parts, body: Incoming) -> Result<Response<Body>, OpError> {
@@ -233,6 +244,10 @@ impl House {
         // The MCP server answers here.
         Err(OpError::no("no-route", "nothing is at /mcp"))
     }
+}
+
+fn busy() -> OpError {
+    OpError::cannot("busy", "too many requests wait already").next("try again in a moment")
 }
 
 /// Runs what waits for disks or locks on a thread where nobody waits behind it.
