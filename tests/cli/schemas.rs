@@ -67,7 +67,7 @@ fn operation(args: &[&str]) -> String {
         ["status"] => "realm_status".into(),
         ["check"] => "realm_check".into(),
         ["sync"] => "realm_sync".into(),
-        ["install", _] => "install".into(),
+        ["install", "man" | "completions"] => "install".into(),
         _ => path.join("_"),
     }
 }
@@ -143,6 +143,8 @@ fn every_operation_answers_as_its_schema_says() {
         ("fungal", &["gc"]),
         ("fungal", &["doctor"]),
         ("fungal", &["install", "man"]),
+        ("fungal", &["install", "claude"]),
+        ("fungal", &["uninstall", "claude"]),
     ];
     // It goes on until nobody listens: its own suite holds what it says.
     let mut asked = BTreeSet::from(["notifications_watch".to_owned()]);

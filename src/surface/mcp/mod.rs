@@ -35,7 +35,7 @@ use rmcp::service::{QuitReason, ServerInitializeError};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 pub use probe::ask;
-pub use settings::Options;
+pub use settings::{Options, reader};
 
 use self::{desk::Desk, log::Log, server::Server, settings::Settings, transport::Connection};
 use crate::{app, env::Env, error::OpError};

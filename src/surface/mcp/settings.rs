@@ -97,8 +97,8 @@ fn declared(env: &Env, read_only: bool) -> Declared {
     declared
 }
 
-/// One client session is one reader; where it has no name, this process is.
-fn reader(env: &Env) -> ReaderName {
+/// Returns who is told: one client session is one reader; where it has no name, this process is.
+pub fn reader(env: &Env) -> ReaderName {
     let text = match env.text(SESSION) {
         Some(session) if session.parse::<ReaderName>().is_ok() => session.to_owned(),
         Some(session) => format!("session-{}", &hash::canonical(&session)[..32]),
