@@ -5,6 +5,7 @@ mod cache;
 mod claude;
 mod complete;
 mod contract;
+mod daemon;
 mod difference;
 mod editor;
 mod hooks;
@@ -36,7 +37,7 @@ use crate::{
     ops::{self, ctx::Ctx},
 };
 
-pub use output::Output;
+pub use output::{Output, json};
 
 /// Contracts between git repositories: consumers hear of a change, CI stops the break
 #[derive(Debug, Parser)]
@@ -119,6 +120,9 @@ enum Command {
     /// The realm for Claude and other MCP clients
     #[command(subcommand)]
     Mcp(mcp::Command),
+    /// The realms of this machine over local HTTP: JSON, MCP, and a page to look at
+    #[command(subcommand)]
+    Daemon(daemon::Command),
     /// Man pages, completions, Claude Code
     #[command(subcommand)]
     Install(install::Command),
@@ -184,6 +188,13 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         // Its folder is that of each call.
         let folder = cli.global.directory.map(|_| env.cwd().to_owned());
         return match command.run(&env, folder, realm, output) {
+            Ok(Verdict::Yes) => 0,
+            Ok(Verdict::No) => Kind::No.exit_code(),
+            Err(error) => output.error(&error),
+        };
+    }
+    if let Command::Daemon(command) = cli.command {
+        return match command.run(&env, output) {
             Ok(Verdict::Yes) => 0,
             Ok(Verdict::No) => Kind::No.exit_code(),
             Err(error) => output.error(&error),
@@ -272,7 +283,7 @@ fn dispatch(
         Command::Doctor(arguments) => arguments.run(ctx, output),
         Command::Install(command) => command.run(ctx, output),
         Command::Uninstall(command) => command.run(ctx, output),
-        Command::Complete { .. } | Command::Hook { .. } | Command::Mcp(_) => Ok(Verdict::Yes),
+        Command::Complete { .. } | Command::Hook { .. } | Command::Mcp(_) | Command::Daemon(_) => Ok(Verdict::Yes),
     }
 }
 

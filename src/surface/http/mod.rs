@@ -1,0 +1,30 @@
+//! The realms of this machine over HTTP, for this machine's user alone: JSON as `--json` prints it,
+//! MCP, and a page to look at.
+//!
+//! Operations are synchronous and run on a few threads of their own; only waiting for clients is
+//! asynchronous. Nothing is answered before [`access`] has looked at who asks.
+
+mod access;
+mod answer;
+mod desk;
+mod listen;
+mod route;
+
+use std::convert::Infallible;
+
+use bytes::Bytes;
+
+pub use desk::Desk;
+pub use listen::serve;
+
+/// The body of every answer.
+pub type Body = http_body_util::combinators::BoxBody<Bytes, Infallible>;
+
+/// How the daemon serves.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The port; any that is free where it is 0.
+    pub port: u16,
+    /// What everybody must show.
+    pub token: String,
+}
