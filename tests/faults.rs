@@ -204,7 +204,7 @@ const OPERATIONS: &[Operation] = &[
     ("session start", CONSUMER, |ctx| {
         session_start::run(ctx, &session_start::Request { rfc: Some(name("team/rfc-0042")) }).map(drop)
     }),
-    ("session stop", OWNER, |ctx| match session_stop::run(ctx) {
+    ("session stop", OWNER, |ctx| match session_stop::run(ctx, &session_stop::Request::default()) {
         Err(error) if error.code == "no-session" => Ok(()),
         result => result.map(drop),
     }),

@@ -62,6 +62,7 @@ pub mod realm_worktree_create;
 pub mod realm_worktree_list;
 pub mod realm_worktree_remove;
 mod remote_status;
+pub mod rest;
 pub mod session;
 pub mod session_list;
 pub mod session_mark;
@@ -171,7 +172,7 @@ pub const TABLE: &[Operation] = &[
 /// each operation, of a failure, and of what is the command line's alone.
 pub fn schemas() -> Vec<(&'static str, Schema)> {
     let answers = TABLE.iter().map(|operation| (operation.name, operation.schema()));
-    answers.chain([("error", schema::failure()), ("install", schema::installed())]).collect()
+    answers.chain([("error", schema::failure()), ("install", schema::installed())]).chain(schema::daemon()).collect()
 }
 
 #[cfg(test)]

@@ -7,7 +7,9 @@ mod check;
 mod claude;
 mod compare;
 mod contract;
+mod daemon;
 mod diff;
+pub mod everywhere;
 mod hooks;
 mod notification;
 mod page;
@@ -31,6 +33,7 @@ pub use contract::{
     ContractBinding, ContractDetail, ContractGet, ContractLine, ContractList, ContractLog, ContractMarked,
     Relationship, Retired, Yanked,
 };
+pub use daemon::{Daemon, DaemonOpen, DaemonToken};
 pub use diff::{ContractDiff, ContractImpact, ImporterImpact};
 pub use hooks::{HookState, HooksAnswer};
 pub use notification::{

@@ -67,7 +67,8 @@ fn operation(args: &[&str]) -> String {
         ["status"] => "realm_status".into(),
         ["check"] => "realm_check".into(),
         ["sync"] => "realm_sync".into(),
-        ["install", "man" | "completions"] => "install".into(),
+        ["install", "man" | "completions"] | ["daemon", "install"] => "install".into(),
+        ["daemon", "start" | "stop" | "status"] => "daemon".into(),
         _ => path.join("_"),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{fs, io::Write as _, os::unix::fs::OpenOptionsExt as _, path::Path};
 
-use crate::error::OpError;
+use crate::{error::OpError, model::hash};
 
 /// Returns the daemon's token, and makes one where there is none.
 ///
@@ -37,7 +37,7 @@ pub fn random() -> Result<String, OpError> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes)
         .map_err(|error| OpError::cannot("io", format!("cannot get random numbers from the system: {error}")))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hash::hex(&bytes))
 }
 
 fn is_token(text: &str) -> bool {

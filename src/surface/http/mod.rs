@@ -5,17 +5,28 @@
 //! asynchronous. Nothing is answered before [`access`] has looked at who asks.
 
 mod access;
+mod address;
 mod answer;
+mod body;
 mod desk;
+mod events;
+mod everywhere;
+mod guests;
+mod house;
 mod listen;
-mod route;
+mod memory;
+mod openapi;
+mod rate;
+mod routes;
 
 use std::convert::Infallible;
 
 use bytes::Bytes;
 
 pub use desk::Desk;
+pub use house::home_id;
 pub use listen::serve;
+pub use rate::PER_MINUTE;
 
 /// The body of every answer.
 pub type Body = http_body_util::combinators::BoxBody<Bytes, Infallible>;
@@ -27,4 +38,6 @@ pub struct Settings {
     pub port: u16,
     /// What everybody must show.
     pub token: String,
+    /// How often MCP may be asked in a minute; without limit where it is 0.
+    pub rate_limit: u32,
 }

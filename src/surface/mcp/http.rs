@@ -31,7 +31,7 @@ use rmcp::{
         session::local::{LocalSessionManager, SessionConfig},
     },
 };
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{
     client::{Client, Owed, Slip},
@@ -76,11 +76,11 @@ enum Work {
 }
 
 impl Mcp {
-    /// Starts the server's thread. It ends when the server is dropped.
+    /// Starts the server's thread. It ends what it streams when `stopping` says so.
     ///
     /// # Errors
     /// Where the system gives no thread.
-    pub fn new(env: &Env) -> Result<Self, OpError> {
+    pub fn new(env: &Env, stopping: watch::Receiver<bool>) -> Result<Self, OpError> {
         let settings = Arc::new(Settings::shared(env, &Options { all_realms: true, ..Options::default() }));
         let mut sessions = LocalSessionManager::default();
         sessions.session_config = session_config();
@@ -95,7 +95,7 @@ impl Mcp {
         let runtime = runtime()?;
         let thread = std::thread::Builder::new().name("mcp".into());
         thread
-            .spawn(move || runtime.block_on(serve(service, queue)))
+            .spawn(move || runtime.block_on(serve(service, queue, stopping)))
             .map_err(|error| OpError::cannot("io", format!("cannot start the MCP server: {error}")))?;
         Ok(Self { work, sessions, clients: Mutex::default() })
     }
@@ -150,7 +150,12 @@ fn session_config() -> SessionConfig {
     config
 }
 
-async fn serve(service: Service, mut queue: mpsc::UnboundedReceiver<Work>) {
+async fn serve(service: Service, mut queue: mpsc::UnboundedReceiver<Work>, mut stopping: watch::Receiver<bool>) {
+    let end = service.config.cancellation_token.clone();
+    tokio::spawn(async move {
+        let _ = stopping.wait_for(|is_stopping| *is_stopping).await;
+        end.cancel();
+    });
     while let Some(work) = queue.recv().await {
         match work {
             Work::Answer(request, answer) => drop(tokio::spawn(handle(service.clone(), *request, answer))),
@@ -161,7 +166,6 @@ async fn serve(service: Service, mut queue: mpsc::UnboundedReceiver<Work>) {
             }
         }
     }
-    service.config.cancellation_token.cancel();
 }
 
 async fn handle(service: Service, request: Request<Full<Bytes>>, mut answer: oneshot::Sender<Response<Body>>) {

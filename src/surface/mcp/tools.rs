@@ -389,7 +389,7 @@ fn session_start(call: &Call<'_>) -> Result<Body, OpError> {
 }
 
 fn session_stop(call: &Call<'_>) -> Result<Body, OpError> {
-    Ok(Body::of(&ops::session_stop::run(call.ctx)?))
+    Ok(Body::of(&ops::session_stop::run(call.ctx, &ops::session_stop::Request::default())?))
 }
 
 fn realm_worktree_create(call: &Call<'_>) -> Result<Body, OpError> {
