@@ -67,7 +67,7 @@ fn operation(args: &[&str]) -> String {
         ["status"] => "realm_status".into(),
         ["check"] => "realm_check".into(),
         ["sync"] => "realm_sync".into(),
-        ["install", _] | ["daemon", "install"] => "install".into(),
+        ["install", "man" | "completions"] | ["daemon", "install"] => "install".into(),
         ["daemon", "start" | "stop" | "status"] => "daemon".into(),
         _ => path.join("_"),
     }
@@ -150,6 +150,8 @@ fn every_operation_answers_as_its_schema_says() {
         (".", &["daemon", "status"]),
         (".", &["daemon", "stop"]),
         (".", &["daemon", "install", "--manager", "systemd"]),
+        ("fungal", &["install", "claude"]),
+        ("fungal", &["uninstall", "claude"]),
     ];
     // It goes on until nobody listens: its own suite holds what it says.
     let mut asked = BTreeSet::from(["notifications_watch".to_owned()]);
