@@ -8,6 +8,7 @@ pub mod blue_files;
 pub mod borrow;
 pub mod candidate;
 pub mod catch_up;
+pub mod claude;
 pub mod contract_diff;
 pub mod contract_edit;
 pub mod contract_get;
@@ -161,6 +162,8 @@ pub const TABLE: &[Operation] = &[
     hooks::INSTALL,
     hooks::UNINSTALL,
     hooks::STATUS,
+    claude::INSTALL,
+    claude::UNINSTALL,
     gc::OPERATION,
     doctor::OPERATION,
 ];

@@ -4,6 +4,7 @@
 mod admin;
 mod cache;
 mod check;
+mod claude;
 mod compare;
 mod contract;
 mod daemon;
@@ -26,6 +27,7 @@ mod worktree;
 pub use admin::{BindingSet, ContractAdded, DomainSet, Init, RealmInit, RealmJoin, RealmLeave};
 pub use cache::{CacheCleared, CacheStats};
 pub use check::RealmCheck;
+pub use claude::{ClaudeFile, ClaudeScope, ClaudeSetup, FileChange};
 pub use compare::{ContractComparison, ContractSide, RealmCompare};
 pub use contract::{
     ContractBinding, ContractDetail, ContractGet, ContractLine, ContractList, ContractLog, ContractMarked,

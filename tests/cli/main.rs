@@ -10,6 +10,7 @@ mod world;
 
 mod check_break;
 mod check_rules;
+mod claude;
 mod comparing;
 mod completions;
 mod damage;

@@ -2,6 +2,7 @@
 
 mod admin;
 mod cache;
+mod claude;
 mod complete;
 mod contract;
 mod daemon;
@@ -122,9 +123,12 @@ enum Command {
     /// The realms of this machine over local HTTP: JSON, MCP, and a page to look at
     #[command(subcommand)]
     Daemon(daemon::Command),
-    /// Man pages and completions
+    /// Man pages, completions, Claude Code
     #[command(subcommand)]
     Install(install::Command),
+    /// Take out again what install put in
+    #[command(subcommand)]
+    Uninstall(install::Uninstall),
     /// What TAB asks
     #[command(hide = true)]
     Complete {
@@ -173,6 +177,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
     }
     if let Command::Hook { event, arguments } = &cli.command {
         let outcome = super::hook::run(env, event, arguments, pushed);
+        let _ = output.write_plainly(&outcome.greeting);
         for line in &outcome.lines {
             output.say(line);
         }
@@ -277,6 +282,7 @@ fn dispatch(
         Command::Gc(arguments) => arguments.run(ctx, output),
         Command::Doctor(arguments) => arguments.run(ctx, output),
         Command::Install(command) => command.run(ctx, output),
+        Command::Uninstall(command) => command.run(ctx, output),
         Command::Complete { .. } | Command::Hook { .. } | Command::Mcp(_) | Command::Daemon(_) => Ok(Verdict::Yes),
     }
 }

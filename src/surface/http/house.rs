@@ -2,7 +2,6 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Instant};
 
-use bytes::Bytes;
 use hyper::{
     HeaderMap, Method, Request, Response, StatusCode,
     body::Incoming,
@@ -15,7 +14,7 @@ use super::{
     Body, Settings,
     access::{self, Access, Who},
     address,
-    answer::{JSON, Kept, Reply},
+    answer::{self, JSON, Kept, Reply},
     body,
     desk::Desk,
     events::Events,
@@ -30,7 +29,7 @@ use crate::{
     error::OpError,
     model::{hash, name::RealmName},
     ops::Operation,
-    surface::mcp::arguments::Arguments,
+    surface::mcp::{Mcp, arguments::Arguments},
     wire::{
         Answer,
         everywhere::{Health, Link},
@@ -50,6 +49,7 @@ pub struct House {
     memory: Memory,
     events: Arc<Events>,
     rate: Rate,
+    mcp: Mcp,
     waiting: Semaphore,
     slow: Semaphore,
     url: String,
@@ -66,18 +66,22 @@ struct Asked {
 
 impl House {
     /// Returns the house at a port. It closes when `stopping` says so.
-    pub fn new(env: &Env, port: u16, settings: &Settings, stopping: watch::Receiver<bool>) -> Self {
+    ///
+    /// # Errors
+    /// Where the system gives no thread.
+    pub fn new(env: &Env, port: u16, settings: &Settings, stopping: watch::Receiver<bool>) -> Result<Self, OpError> {
         let desk = Desk::new(env);
-        Self {
+        Ok(Self {
             access: Access::new(port, settings.token.clone()),
             memory: Memory::default(),
-            events: Arc::new(Events::new(desk.clone(), stopping)),
+            events: Arc::new(Events::new(desk.clone(), stopping.clone())),
             rate: Rate::new(settings.rate_limit),
+            mcp: Mcp::new(env, stopping)?,
             waiting: Semaphore::new(MAX_WAITING),
             slow: Semaphore::new(MAX_SLOW),
             url: format!("http://127.0.0.1:{port}"),
             desk,
-        }
+        })
     }
 
     /// Answers one request.
@@ -126,10 +130,15 @@ impl House {
         }
         let taken: Vec<_> = route.query.iter().chain(route.body).copied().collect();
         let asked = Asked { route, path: path.clone(), arguments: Arguments::read(given, &taken)?, target };
-        self.does(asked, &parts.headers).await
+        self.does(asked, &parts.method, &parts.headers).await
     }
 
-    async fn does(self: Arc<Self>, asked: Asked, headers: &HeaderMap) -> Result<Response<Body>, OpError> {
+    async fn does(
+        self: Arc<Self>,
+        asked: Asked,
+        method: &Method,
+        headers: &HeaderMap,
+    ) -> Result<Response<Body>, OpError> {
         match asked.route.does {
             Does::Run { operation, run, rests } => self.run(asked, operation, run, rests, headers).await,
             Does::Health => Ok(Reply::of(&Answer::new(self.health()?)).finish()),
@@ -137,6 +146,8 @@ impl House {
                 let url = format!("{}/open?key={}", self.url, self.access.link()?);
                 Ok(Reply::of(&Answer::new(Link { url })).finish())
             }
+            // Programs that look ahead at links use nothing up.
+            Does::Open if *method == Method::HEAD => Ok(Reply::new("text/plain; charset=utf-8", "").finish()),
             Does::Open => Ok(self.open(asked.arguments.text("key").unwrap_or_default())?.finish()),
             Does::OpenApi => Ok(Kept::new(Reply::new(JSON, openapi::text())).finish(headers)),
             Does::Events => self.events.clone().stream(&asked.arguments, headers).await,
@@ -201,7 +212,7 @@ impl House {
 
     /// Lets a browser in.
     fn open(&self, key: &str) -> Result<Reply, OpError> {
-        let used = || OpError::no("no-token", "this link was used, or is too old").next("git blue daemon open");
+        let used = || OpError::no("link-used", "this link was used, or is too old").next("git blue daemon open");
         let cookie = self.access.admit(key)?.ok_or_else(used)?;
         let cookie = HeaderValue::from_str(&cookie).unwrap_or_else(|_| unreachable!("it is ASCII"));
         let reply = Reply { status: StatusCode::SEE_OTHER, ..Reply::new("text/plain; charset=utf-8", "") };
@@ -233,9 +244,10 @@ impl House {
                 .with(RETRY_AFTER, seconds)
                 .finish());
         }
-        let _request = Request::from_parts(parts, http_body_util::Full::<Bytes>::new(body::whole(body).await?));
-        // The MCP server answers here.
-        Err(OpError::no("no-route", "nothing is at /mcp"))
+        let body = body::whole(body).await?;
+        let mut response = self.mcp.answer(parts, body).await;
+        answer::guard(response.headers_mut());
+        Ok(response)
     }
 }
 

@@ -56,7 +56,7 @@ pub fn serve(env: &Env, settings: &Settings, ready: impl FnOnce(u16)) -> Result<
             (signal(SignalKind::terminate()).map_err(failed)?, signal(SignalKind::interrupt()).map_err(failed)?);
         let (port, listeners) = listen(settings.port).await?;
         let (stop, stopping) = watch::channel(false);
-        let house = Arc::new(House::new(env, port, settings, stopping.clone()));
+        let house = Arc::new(House::new(env, port, settings, stopping.clone())?);
         let guests = Guests::new(CONNECTIONS);
         let accepting = listeners
             .into_iter()

@@ -7,11 +7,13 @@
 
 pub mod arguments;
 mod body;
+mod client;
 mod complete;
 pub mod config;
 mod declared;
 mod desk;
 pub mod frame;
+mod http;
 mod lines;
 mod log;
 mod open;
@@ -34,8 +36,9 @@ use std::sync::Arc;
 use rmcp::service::{QuitReason, ServerInitializeError};
 use tokio::io::{AsyncRead, AsyncWrite};
 
+pub use http::Mcp;
 pub use probe::ask;
-pub use settings::Options;
+pub use settings::{Options, reader};
 
 use self::{desk::Desk, log::Log, server::Server, settings::Settings, transport::Connection};
 use crate::{app, env::Env, error::OpError};
@@ -80,7 +83,7 @@ where
 {
     let desk = Arc::new(Desk::default());
     let connection = Connection::new(input, output, desk.clone(), log.clone());
-    let server = Server::new(settings, desk, log.clone());
+    let server = Server::new(Arc::new(settings), desk, log.clone());
     match rmcp::serve_server(server, connection).await {
         Ok(running) => match running.waiting().await {
             Ok(QuitReason::JoinError(error)) | Err(error) => {

@@ -1,6 +1,9 @@
 //! What the server was started with, read once.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use crate::{
     env::{Env, LOCK_TIMEOUT},
@@ -61,6 +64,8 @@ pub struct Settings {
     pub read_only: bool,
     /// Whether every tool takes a realm.
     pub all_realms: bool,
+    /// Whether it serves all projects of this machine, and is in none itself.
+    pub is_shared: bool,
     /// Commands that the user declared as tools.
     pub declared: Declared,
 }
@@ -81,11 +86,19 @@ impl Settings {
             marks: true,
             read_only: options.read_only,
             all_realms: options.all_realms,
+            is_shared: false,
             declared: declared(&env, options.read_only),
             patience,
             commands,
             env,
         }
+    }
+
+    /// Reads them for a server that serves all projects of this machine: where it was started, and for
+    /// which project and session, does not count.
+    pub fn shared(env: &Env, options: &Options) -> Self {
+        let env = env.clone().without_choice().at(Path::new("/"));
+        Self { folder: None, project_dir: None, is_shared: true, ..Self::new(&env, options) }
     }
 }
 
@@ -97,8 +110,8 @@ fn declared(env: &Env, read_only: bool) -> Declared {
     declared
 }
 
-/// One client session is one reader; where it has no name, this process is.
-fn reader(env: &Env) -> ReaderName {
+/// Returns who is told: one client session is one reader; where it has no name, this process is.
+pub fn reader(env: &Env) -> ReaderName {
     let text = match env.text(SESSION) {
         Some(session) if session.parse::<ReaderName>().is_ok() => session.to_owned(),
         Some(session) => format!("session-{}", &hash::canonical(&session)[..32]),

@@ -47,9 +47,7 @@ pub fn figure(body: &RealmTopology, graph: &Graph<'_>) -> Markup {
 fn lines(graph: &Graph<'_>, at: &Layout) -> Markup {
     let [(left, left_width), (middle, width), (right, _)] = at.columns;
     let provided = graph.providers.iter().zip(&at.providers).flat_map(|(side, top)| {
-        side.links
-            .iter()
-            .map(move |(row, _)| (left + left_width, top + REPO / 2, middle, at.rows[*row], Stand::Current))
+        side.links.keys().map(move |row| (left + left_width, top + REPO / 2, middle, at.rows[*row], Stand::Current))
     });
     let imported = graph.consumers.iter().zip(&at.consumers).flat_map(|(side, top)| {
         side.links.iter().map(move |(row, stand)| (middle + width, at.rows[*row], right, top + REPO / 2, *stand))
