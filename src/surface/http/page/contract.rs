@@ -7,6 +7,7 @@ use super::{
     difference::differences,
     document,
     frame::{Page, Part},
+    importers::importers,
     links::{self, Query},
     pieces::{Tone, badge, prose, text},
     timeline::timeline,
@@ -65,7 +66,9 @@ fn render(shown: &Shown) -> Markup {
                     @if body.versions.len() > 1 { (compare(body, shown.diff.as_ref().ok())) }
                     @match &shown.diff {
                         Ok(diff) => { (differences(diff)) }
-                        Err(error) if error.code == "no-earlier-version" => { p.summary { "This is the first version." } }
+                        Err(error) if error.code == "no-earlier-version" => {
+                            p.summary { "This is the first version." }
+                        }
                         Err(error) => { (problem(error)) }
                     }
                 }
@@ -125,7 +128,10 @@ fn head(body: &ContractGet) -> Markup {
             div { dt { "Backwards compatible" } dd { (promise(contract.compatibility.backwards)) } }
             div { dt { "Forwards compatible" } dd { (promise(contract.compatibility.forwards)) } }
             @if !contract.supported.is_empty() {
-                div { dt { "Still served" } dd { @for range in &contract.supported { code { (range.to_string()) } " " } } }
+                div {
+                    dt { "Still served" }
+                    dd { @for range in &contract.supported { code { (range.to_string()) } " " } }
+                }
             }
         }
     }
@@ -153,47 +159,6 @@ fn compare(body: &ContractGet, diff: Option<&ContractDiff>) -> Markup {
         }
     }
 }
-
-fn importers(impact: &ContractImpact) -> Markup {
-    html! {
-        @if impact.importers.is_empty() { p.summary { "Nobody imports it." } }
-        @else {
-            div.scroll role="group" aria-label="Importers" tabindex="0" {
-                table {
-                    caption.unseen { "Who imports it" }
-                    thead { tr {
-                        th scope="col" { "Repository" }
-                        th scope="col" { "Works with" }
-                        th scope="col" { "Now" }
-                        th scope="col" { "In the file" }
-                    } }
-                    tbody {
-                        @for one in impact.importers.iter().take(MAX_IMPORTERS) {
-                            tr {
-                                th scope="row" { (one.repo) }
-                                td { code { (one.version_req.to_string()) } }
-                                td {
-                                    @match (one.state, &one.resolved_version) {
-                                        ("current", _) => { (badge(Tone::Good, "satisfied")) }
-                                        ("stale", Some(served)) => { (badge(Tone::Warn, "behind")) " " (served) " is still served" }
-                                        _ => { (badge(Tone::Bad, "broken")) }
-                                    }
-                                }
-                                td { @if let Some(file) = &one.binding { span.path { (text(file)) } } }
-                            }
-                        }
-                    }
-                }
-            }
-            @if let Some(more @ 1..) = impact.importers.len().checked_sub(MAX_IMPORTERS) {
-                p.note { "And " (more) " more: " code { "git blue contract impact " (impact.domain) "/" (impact.contract) } }
-            }
-        }
-    }
-}
-
-/// Most importers that are shown.
-const MAX_IMPORTERS: usize = 100;
 
 #[cfg(test)]
 mod tests {
@@ -267,7 +232,7 @@ mod tests {
         let page = render(&shown(huge)).into_string();
         assert!(page.len() < 20_000, "{}", page.len());
         assert!(
-            page.contains("49,702 more lines") && page.contains("git blue contract get s3-access/s3-permissions"),
+            page.contains("And 49,702 more") && page.contains("git blue contract get s3-access/s3-permissions"),
             "{page}"
         );
     }

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::{
     frame::{Page, Part},
     links::{self, Query},
-    pieces::{self, Tone, badge, count, empty, grouped, pager},
+    pieces::{self, Tone, badge, count, empty, grouped, heads, pager},
 };
 use crate::{
     error::OpError,
@@ -63,18 +63,12 @@ fn render(body: &ContractList, query: &Query) -> Markup {
             div.scroll role="group" aria-label="Contracts" tabindex="0" {
                 table.contracts {
                     caption.unseen { "Contracts of " (body.realm) }
-                    thead { tr {
-                        th scope="col" { "Contract" }
-                        th scope="col" { "Version" }
-                        th scope="col" { "Owner" }
-                        th.number scope="col" { "Importers" }
-                        th scope="col" { "State" }
-                    } }
+                    (heads(&["Contract", "Version", "Owner", "Importers", "State"], &[3]))
                     tbody { @for line in &body.contracts { (row(body, line)) } }
                 }
             }
         }
-        (pager(body.contracts.len(), body.total, query.get("cursor").map(|_| at("")), body.next_cursor.as_deref().map(at)))
+        (pager((body.contracts.len(), body.total), (query.get("cursor"), body.next_cursor.as_deref()), at))
     }
 }
 

@@ -11,6 +11,7 @@ mod document;
 mod frame;
 mod graph;
 mod home;
+mod importers;
 mod inbox;
 mod links;
 mod notifications;

@@ -18,7 +18,7 @@ use crate::{
 /// Most contracts that are drawn one by one; where there are more, a domain is one box.
 const MAX_CONTRACTS: usize = 40;
 /// Most domains that are drawn.
-const MAX_DOMAINS: usize = 40;
+const MAX_DOMAINS: usize = 24;
 /// Most repositories of one column.
 const MAX_REPOS: usize = 40;
 
@@ -297,7 +297,7 @@ mod tests {
         let body = realm(200, many);
         let shown = section(&body).into_string();
         assert!(shown.len() < 100_000, "{}", shown.len());
-        assert!(shown.contains("40 domains drawn, those with something broken first; 160 are not."), "{shown}");
+        assert!(shown.contains("24 domains drawn, those with something broken first; 176 are not."), "{shown}");
         assert!(shown.contains("domain-199") && shown.contains("consumer-199"));
     }
 
