@@ -28,7 +28,7 @@ const PAGES = [
 const complaints = [];
 
 const browser = await chromium.launch({
-  executablePath: process.env.GIT_BLUE_CHROMIUM ?? '/usr/bin/chromium',
+  executablePath: '/usr/bin/chromium',
   args: [
     '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
     '--disable-background-networking', '--disable-component-update', '--disable-sync',
@@ -38,6 +38,8 @@ const browser = await chromium.launch({
 let letIn = null;
 async function open(options = {}) {
   const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, storageState: letIn ?? undefined, ...options });
+  // A machine may be busy with many other things.
+  context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) complaints.push(`${page.url()}: ${message.text()}`);
