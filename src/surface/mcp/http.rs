@@ -163,7 +163,7 @@ async fn serve(service: Service, mut queue: mpsc::UnboundedReceiver<Work>, mut s
             Work::Answer(request, answer) => drop(tokio::spawn(handle(service.clone(), *request, answer))),
             Work::Record(owed) => {
                 if !owed.is_settled() {
-                    tokio::spawn(settle(owed));
+                    tokio::spawn(settle(*owed));
                 }
             }
         }
