@@ -79,11 +79,12 @@
       const response = await fetch(location.href, { headers: { Accept: 'text/html' }, cache: 'no-cache' });
       if (response.status === 401) { stale('Signed out: run git blue daemon open'); return; }
       const page = new DOMParser().parseFromString(await response.text(), 'text/html');
-      const fresh = page.getElementById('main');
-      if (fresh) replace(document.importNode(fresh, true));
+      replace(document.importNode(page.getElementById('main'), true));
       if (source.readyState === EventSource.OPEN) isLive();
     } catch {
+      // No answer, or one that is no page: the server may be busy.
       stale();
+      if (source.readyState === EventSource.OPEN) setTimeout(soon, 3000);
     } finally {
       asking = false;
       if (again && !isTyping()) soon();
