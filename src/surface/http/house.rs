@@ -106,7 +106,7 @@ impl House {
         if !is_open && who < access::needed(&parts.method) {
             let refusal = access::refusal(who);
             return match found.is_empty() && page::is_wanted(&parts) {
-                true => Ok(Reply::from(page::refusal(&refusal)).finish()),
+                true => Ok(Reply::from(page::refusal(&refusal)).challenged().finish()),
                 false => Err(refusal),
             };
         }
