@@ -66,15 +66,18 @@
   let due = null;
   let asking = false;
   let again = false;
+  let looked = 0;
   const refresh = async () => {
     due = null;
-    if (asking || isTyping()) {
+    // What nobody sees is looked for once somebody does.
+    if (asking || document.hidden || isTyping()) {
       again = true;
-      if (!asking) say('waiting', 'Changed: shown once you leave the form');
+      if (!asking) say('waiting', document.hidden ? 'Changed' : 'Changed: shown once you leave the form');
       return;
     }
     asking = true;
     again = false;
+    looked = Date.now();
     try {
       const response = await fetch(location.href, { headers: { Accept: 'text/html' }, cache: 'no-cache' });
       if (response.status === 401) { stale('Signed out: run git blue daemon open'); return; }
@@ -90,9 +93,10 @@
       if (again && !isTyping()) soon();
     }
   };
-  // Several events of one change are one look.
-  const soon = () => { due ??= setTimeout(refresh, 120); };
+  // Several events of one change are one look, and there is at most one look a second.
+  const soon = () => { due ??= setTimeout(refresh, Math.max(120, looked + 1000 - Date.now())); };
   document.addEventListener('focusout', () => { if (again) soon(); });
+  document.addEventListener('visibilitychange', () => { if (again) soon(); });
 
   let why = null;
   const stale = (words) => {

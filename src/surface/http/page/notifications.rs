@@ -28,7 +28,7 @@ const ROWS: usize = 50;
 /// # Errors
 /// Where the realm cannot be read, or has no such repository.
 pub fn page(desk: &Desk, realm: &RealmName, query: &Query) -> Result<Page, OpError> {
-    let status = inbox::realm(desk, realm)?;
+    let status = inbox::realm(&desk.realm(realm)?)?;
     let repo = query.parsed::<RepoName>("repo")?;
     let main = match &repo {
         Some(repo) => {

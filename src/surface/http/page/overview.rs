@@ -29,7 +29,7 @@ const MAX_REPOS: usize = 50;
 /// Where the realm cannot be read.
 pub fn page(desk: &Desk, realm: &RealmName) -> Result<Page, OpError> {
     let ctx = desk.realm(realm)?;
-    let status = inbox::realm(desk, realm)?;
+    let status = inbox::realm(&ctx)?;
     let topology = realm_topology::run(&ctx, &realm_topology::Request::default())?.body;
     let latest = PageRequest { limit: Some(MAX_LOG), cursor: None };
     let log = realm_log::run(&ctx, &realm_log::Request { domain: None, page: latest })?.body.entries;
