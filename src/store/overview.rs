@@ -136,6 +136,11 @@ impl<'s> Overview<'s> {
         self.part(line, line.schemas).and_then(|bytes| snapshot::decode(&bytes))
     }
 
+    /// Returns whether a domain was examined and nothing was found.
+    pub fn is_examined(&self, line: &Line) -> bool {
+        line.schemas.is_some()
+    }
+
     fn part(&self, line: &Line, place: Option<Place>) -> Option<Cow<'_, [u8]>> {
         match (line.is_fresh, &self.before) {
             (true, _) => self.fresh.part(place?).map(Cow::Borrowed),
