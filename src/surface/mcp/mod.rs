@@ -36,7 +36,7 @@ use std::sync::Arc;
 use rmcp::service::{QuitReason, ServerInitializeError};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-pub use http::Mcp;
+pub use http::{AfterFlush, Mcp};
 pub use probe::ask;
 pub use settings::{Options, reader};
 
