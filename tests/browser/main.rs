@@ -3,6 +3,8 @@
 //!
 //! Both are installed below `target/peers` (`.ci/run` does it), or wherever `GIT_BLUE_PEERS` says.
 
+#![expect(clippy::print_stdout, reason = "how long pages took")]
+
 #[path = "../fixtures/large_realm.rs"]
 mod large_realm;
 #[path = "../scripted/mod.rs"]

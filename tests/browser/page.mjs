@@ -126,6 +126,11 @@ const checks = {
     assert.equal(complaints.length, 0, complaints.join('\n'));
     execFileSync('git', ['blue', 'daemon', 'stop'], { stdio: 'pipe' });
     await page.locator('#live[data-state="stale"]', { hasText: /Not live since/ }).waitFor();
+    // A daemon that was started anew knows no browser.
+    execFileSync('git', ['blue', 'daemon', 'start', '--port', new URL(origin).port], { stdio: 'pipe' });
+    await page.locator('#live[data-state="stale"]', { hasText: 'Signed out: run git blue daemon open' }).waitFor();
+    await go(page, '/r/aperture', 401);
+    assert.match(await text(page), /This browser was not let in[^]*git blue daemon open/);
     complaints.length = 0;
   },
 

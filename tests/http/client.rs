@@ -137,7 +137,7 @@ impl Answer {
     #[track_caller]
     pub fn is(self, status: u16) -> Self {
         assert_eq!(self.status, status, "{self:?} {}", self.text());
-        if status >= 400 && !self.body.is_empty() {
+        if status >= 400 && self.header("content-type") == "application/json" {
             let json = self.json();
             assert!(json["status"] == "error" && json["code"].is_string() && json["message"].is_string(), "{json}");
         }

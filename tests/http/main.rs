@@ -18,6 +18,7 @@ mod hostile;
 mod idle;
 mod load;
 mod mcp;
+mod page;
 mod process;
 mod routes;
 mod time_limits;

@@ -38,6 +38,8 @@ use crate::{
 
 /// How many requests may wait for a thread that answers.
 const MAX_WAITING: usize = 256;
+/// What may be asked of the page.
+const PAGE_TAKES: &str = "GET, HEAD, OPTIONS";
 /// How many threads may wait for remotes: the others answer meanwhile.
 const MAX_SLOW: usize = 2;
 
@@ -105,8 +107,8 @@ impl House {
         let is_open = found.iter().any(|(route, _)| matches!(route.does, Does::Health | Does::Open));
         if !is_open && who < access::needed(&parts.method) {
             let refusal = access::refusal(who);
-            return match found.is_empty() && page::is_wanted(&parts) {
-                true => Ok(Reply::from(page::refusal(&refusal)).finish()),
+            return match found.is_empty() && page::is_at(parts.uri.path()) {
+                true => Ok(Reply::from(page::refusal(&refusal)).challenged().finish()),
                 false => Err(refusal),
             };
         }
@@ -221,9 +223,12 @@ impl House {
 
     /// Answers what is none of the routes.
     async fn page(self: Arc<Self>, parts: Parts) -> Result<Response<Body>, OpError> {
-        if !page::is_wanted(&parts) {
+        if !page::is_at(parts.uri.path()) {
             let message = format!("nothing is at {}", parts.uri.path());
             return Err(OpError::no("no-route", message).next("GET /openapi.json"));
+        }
+        if !matches!(parts.method, Method::GET | Method::HEAD) {
+            return Ok(Reply::wrong_method(PAGE_TAKES).finish());
         }
         let _waiting = self.waiting.try_acquire().map_err(|_| busy())?;
         let house = self.clone();
@@ -282,7 +287,7 @@ fn allowed(found: &[(&'static Route, BTreeMap<&'static str, String>)]) -> String
 
 /// What may be asked at a path. Other sites may ask nothing, so nothing is said about them.
 fn options(found: &[(&'static Route, BTreeMap<&'static str, String>)]) -> Response<Body> {
-    let allowed = if found.is_empty() { "GET, HEAD, OPTIONS".to_owned() } else { allowed(found) };
+    let allowed = if found.is_empty() { PAGE_TAKES.to_owned() } else { allowed(found) };
     let allow = HeaderValue::from_str(&allowed).unwrap_or_else(|_| unreachable!("it is ASCII"));
     let reply = Reply { status: StatusCode::NO_CONTENT, ..Reply::new(JSON, "") };
     let mut response = reply.with(ALLOW, allow).finish();

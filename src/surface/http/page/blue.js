@@ -66,32 +66,37 @@
   let due = null;
   let asking = false;
   let again = false;
+  let looked = 0;
   const refresh = async () => {
     due = null;
-    if (asking || isTyping()) {
+    // What nobody sees is looked for once somebody does.
+    if (asking || document.hidden || isTyping()) {
       again = true;
-      if (!asking) say('waiting', 'Changed: shown once you leave the form');
+      if (!asking) say('waiting', document.hidden ? 'Changed' : 'Changed: shown once you leave the form');
       return;
     }
     asking = true;
     again = false;
+    looked = Date.now();
     try {
       const response = await fetch(location.href, { headers: { Accept: 'text/html' }, cache: 'no-cache' });
       if (response.status === 401) { stale('Signed out: run git blue daemon open'); return; }
       const page = new DOMParser().parseFromString(await response.text(), 'text/html');
-      const fresh = page.getElementById('main');
-      if (fresh) replace(document.importNode(fresh, true));
+      replace(document.importNode(page.getElementById('main'), true));
       if (source.readyState === EventSource.OPEN) isLive();
     } catch {
+      // No answer, or one that is no page: the server may be busy.
       stale();
+      if (source.readyState === EventSource.OPEN) setTimeout(soon, 3000);
     } finally {
       asking = false;
       if (again && !isTyping()) soon();
     }
   };
-  // Several events of one change are one look.
-  const soon = () => { due ??= setTimeout(refresh, 120); };
+  // Several events of one change are one look, and there is at most one look a second.
+  const soon = () => { due ??= setTimeout(refresh, Math.max(120, looked + 1000 - Date.now())); };
   document.addEventListener('focusout', () => { if (again) soon(); });
+  document.addEventListener('visibilitychange', () => { if (again) soon(); });
 
   let why = null;
   const stale = (words) => {

@@ -7,6 +7,7 @@ use super::{
     difference::differences,
     document,
     frame::{Page, Part},
+    importers::importers,
     links::{self, Query},
     pieces::{Tone, badge, prose, text},
     timeline::timeline,
@@ -33,13 +34,27 @@ struct Shown {
 pub fn page(ctx: &Ctx, wanted: &ContractRef, query: &Query) -> Result<Page, OpError> {
     let version = |name| query.parsed::<Version>(name).map_err(|error| OpError::usage(error.to_string()));
     let (at, old, new) = (version("version")?, version("from")?, version("to")?);
-    let contract =
-        contract_get::run(ctx, &contract_get::Request { contract: wanted.clone(), version: at.clone() })?.body;
+    let get = |version: Option<Version>| {
+        contract_get::run(ctx, &contract_get::Request { contract: wanted.clone(), version }).map(|answer| answer.body)
+    };
     let all = PageRequest { limit: Some(0), cursor: None };
-    let timeline = contract_timeline::run(ctx, &contract_timeline::Request { contract: wanted.clone(), page: all })?;
+    let timeline = contract_timeline::run(ctx, &contract_timeline::Request { contract: wanted.clone(), page: all });
+    // Where there is no current version, the newest pre-release is there to be looked at.
+    let realm = &ctx.here()?.realm;
+    let newest = || {
+        let entries = timeline.as_ref().ok()?.body.entries.iter();
+        entries.filter(|entry| entry.realm == *realm).map(|entry| entry.version.clone()).max()
+    };
+    let (at, contract) = match (get(at.clone()), at) {
+        (Err(error), None) => {
+            let newest = newest().ok_or(error)?;
+            (Some(newest.clone()), get(Some(newest))?)
+        }
+        (contract, at) => (at, contract?),
+    };
     let new = new.or_else(|| at.clone());
     let shown = Shown {
-        timeline: timeline.body.entries.into_iter().filter(|entry| entry.realm == contract.realm).collect(),
+        timeline: timeline?.body.entries.into_iter().filter(|entry| entry.realm == *realm).collect(),
         diff: contract_diff::run(ctx, &contract_diff::Request { contract: wanted.clone(), old, new })
             .map(|answer| answer.body),
         impact: contract_impact::run(ctx, &contract_impact::Request { contract: wanted.clone(), to: at })
@@ -65,7 +80,9 @@ fn render(shown: &Shown) -> Markup {
                     @if body.versions.len() > 1 { (compare(body, shown.diff.as_ref().ok())) }
                     @match &shown.diff {
                         Ok(diff) => { (differences(diff)) }
-                        Err(error) if error.code == "no-earlier-version" => { p.summary { "This is the first version." } }
+                        Err(error) if error.code == "no-earlier-version" => {
+                            p.summary { "This is the first version." }
+                        }
                         Err(error) => { (problem(error)) }
                     }
                 }
@@ -125,7 +142,10 @@ fn head(body: &ContractGet) -> Markup {
             div { dt { "Backwards compatible" } dd { (promise(contract.compatibility.backwards)) } }
             div { dt { "Forwards compatible" } dd { (promise(contract.compatibility.forwards)) } }
             @if !contract.supported.is_empty() {
-                div { dt { "Still served" } dd { @for range in &contract.supported { code { (range.to_string()) } " " } } }
+                div {
+                    dt { "Still served" }
+                    dd { @for range in &contract.supported { code { (range.to_string()) } " " } }
+                }
             }
         }
     }
@@ -153,47 +173,6 @@ fn compare(body: &ContractGet, diff: Option<&ContractDiff>) -> Markup {
         }
     }
 }
-
-fn importers(impact: &ContractImpact) -> Markup {
-    html! {
-        @if impact.importers.is_empty() { p.summary { "Nobody imports it." } }
-        @else {
-            div.scroll role="group" aria-label="Importers" tabindex="0" {
-                table {
-                    caption.unseen { "Who imports it" }
-                    thead { tr {
-                        th scope="col" { "Repository" }
-                        th scope="col" { "Works with" }
-                        th scope="col" { "Now" }
-                        th scope="col" { "In the file" }
-                    } }
-                    tbody {
-                        @for one in impact.importers.iter().take(MAX_IMPORTERS) {
-                            tr {
-                                th scope="row" { (one.repo) }
-                                td { code { (one.version_req.to_string()) } }
-                                td {
-                                    @match (one.state, &one.resolved_version) {
-                                        ("current", _) => { (badge(Tone::Good, "satisfied")) }
-                                        ("stale", Some(served)) => { (badge(Tone::Warn, "behind")) " " (served) " is still served" }
-                                        _ => { (badge(Tone::Bad, "broken")) }
-                                    }
-                                }
-                                td { @if let Some(file) = &one.binding { span.path { (text(file)) } } }
-                            }
-                        }
-                    }
-                }
-            }
-            @if let Some(more @ 1..) = impact.importers.len().checked_sub(MAX_IMPORTERS) {
-                p.note { "And " (more) " more: " code { "git blue contract impact " (impact.domain) "/" (impact.contract) } }
-            }
-        }
-    }
-}
-
-/// Most importers that are shown.
-const MAX_IMPORTERS: usize = 100;
 
 #[cfg(test)]
 mod tests {
@@ -267,7 +246,7 @@ mod tests {
         let page = render(&shown(huge)).into_string();
         assert!(page.len() < 20_000, "{}", page.len());
         assert!(
-            page.contains("49,702 more lines") && page.contains("git blue contract get s3-access/s3-permissions"),
+            page.contains("And 49,702 more") && page.contains("git blue contract get s3-access/s3-permissions"),
             "{page}"
         );
     }

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::{
     frame::{Page, Part},
     links::{self, Query},
-    pieces::{self, Tone, badge, count, empty, grouped, pager},
+    pieces::{self, Tone, badge, count, empty, grouped, heads, pager},
 };
 use crate::{
     error::OpError,
@@ -63,31 +63,20 @@ fn render(body: &ContractList, query: &Query) -> Markup {
             div.scroll role="group" aria-label="Contracts" tabindex="0" {
                 table.contracts {
                     caption.unseen { "Contracts of " (body.realm) }
-                    thead { tr {
-                        th scope="col" { "Contract" }
-                        th scope="col" { "Version" }
-                        th scope="col" { "Owner" }
-                        th.number scope="col" { "Importers" }
-                        th scope="col" { "State" }
-                    } }
+                    (heads(&["Contract", "Version", "Owner", "Importers", "State"], &[3]))
                     tbody { @for line in &body.contracts { (row(body, line)) } }
                 }
             }
         }
-        (pager(body.contracts.len(), body.total, query.get("cursor").map(|_| at("")), body.next_cursor.as_deref().map(at)))
+        (pager((body.contracts.len(), body.total), (query.get("cursor"), body.next_cursor.as_deref()), at))
     }
 }
 
 fn row(body: &ContractList, line: &ContractLine) -> Markup {
-    // Of a pre-release there is no current document to show.
-    let version = line.version.as_ref().filter(|_| line.state == "pre-release").map(ToString::to_string);
-    let query = [("version", version.as_deref().unwrap_or_default())];
     html! {
         tr data-key={ (line.domain) "/" (line.name) } {
             th scope="row" {
-                a.name href=(links::contract(&body.realm, &line.domain, &line.name, &query)) {
-                    span.of { (line.domain) "/" } (line.name)
-                }
+                (pieces::contract(&body.realm, &line.domain, &line.name))
             }
             td.version { @if let Some(version) = &line.version { (version) } @else { span.none { "unknown" } } }
             td { @if let Some(owner) = &line.owner { (owner) } @else { span.none { "unknown" } } }

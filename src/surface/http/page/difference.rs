@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::pieces::{Tone, badge, cut, grouped, text};
+use super::pieces::{Tone, badge, cut, grouped, more, text};
 use crate::{
     model::{
         diff::{Difference, Kind},
@@ -20,6 +20,8 @@ const MAX_INLINE: usize = 80;
 
 /// Returns the differences.
 pub fn differences(body: &ContractDiff) -> Markup {
+    let ContractDiff { domain, contract, old_version, new_version, .. } = body;
+    let command = format!("git blue contract diff {domain}/{contract} {old_version} {new_version} --json");
     html! {
         p.summary {
             strong { (body.old_version) } " → " strong { (body.new_version) } ": "
@@ -35,12 +37,7 @@ pub fn differences(body: &ContractDiff) -> Markup {
         @if !body.changes.is_empty() {
             ol.diff { @for one in body.changes.iter().take(MAX_SHOWN) { li { (difference(one)) } } }
         }
-        @if let Some(more @ 1..) = body.changes.len().checked_sub(MAX_SHOWN) {
-            p.note {
-                "And " (grouped(more)) " more: "
-                code { "git blue contract diff " (body.domain) "/" (body.contract) " " (body.old_version) " " (body.new_version) " --json" }
-            }
-        }
+        (more(body.changes.len(), MAX_SHOWN, &command))
     }
 }
 
@@ -81,7 +78,9 @@ fn value(mark: &str, value: &Json) -> Markup {
     let lines: Vec<_> = rendered.lines().collect();
     html! {
         @for line in lines.iter().take(MAX_LINES) { (marked(mark, line)) }
-        @if let Some(more @ 1..) = lines.len().checked_sub(MAX_LINES) { (marked(mark, &format!("… {more} more lines"))) }
+        @if let Some(more @ 1..) = lines.len().checked_sub(MAX_LINES) {
+            (marked(mark, &format!("… {more} more lines")))
+        }
     }
 }
 

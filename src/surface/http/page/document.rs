@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::pieces::{cut, grouped, text};
+use super::pieces::{cut, more, text};
 use crate::{model::json::Json, wire::ContractGet};
 
 /// Most lines of one part that are shown, and most characters of one line.
@@ -33,18 +33,15 @@ pub fn sections(body: &ContractGet) -> Markup {
 fn part(body: &ContractGet, id: &str, heading: &str, value: &Json) -> Markup {
     let rendered = format!("{:#}", value.0);
     let lines = rendered.lines().count();
+    let command =
+        format!("git blue contract get {}/{} --version {}", body.domain, body.contract.name, body.contract.version);
     html! {
         section aria-labelledby=(id) {
             h2 #(id) { (heading) }
             pre.json tabindex="0" role="group" aria-label=(heading) {
                 code { @for line in rendered.lines().take(MAX_LINES) { (cut(line, MAX_WIDTH)) "\n" } }
             }
-            @if let Some(more @ 1..) = lines.checked_sub(MAX_LINES) {
-                p.note {
-                    (grouped(more)) " more lines: "
-                    code { "git blue contract get " (body.domain) "/" (body.contract.name) " --version " (body.contract.version) }
-                }
-            }
+            (more(lines, MAX_LINES, &command))
         }
     }
 }

@@ -42,7 +42,8 @@ fn card(realm: &RealmLine) -> Markup {
                 p { (count(repos, "repository")) ", " (count(domains, "domain")) }
             }
             p.note {
-                @match &realm.url { Some(url) => { "Shared at " span.path { (text(url)) } } None => { "On this machine alone" } }
+                @if let Some(url) = &realm.url { "Shared at " span.path { (text(url)) } }
+                @else { "On this machine alone" }
             }
         }
     }

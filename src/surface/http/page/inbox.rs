@@ -3,8 +3,8 @@
 use super::Desk;
 use crate::{
     error::OpError,
-    model::name::{RealmName, RepoName},
-    ops::{notifications_list, realm_status},
+    model::name::RepoName,
+    ops::{ctx::Ctx, notifications_list, realm_status},
     wire::{NotificationFilter, NotificationsList, PageRequest, RealmStatus},
 };
 
@@ -25,9 +25,9 @@ pub struct Inbox {
 ///
 /// # Errors
 /// Where it cannot be read.
-pub fn realm(desk: &Desk, realm: &RealmName) -> Result<RealmStatus, OpError> {
+pub fn realm(ctx: &Ctx) -> Result<RealmStatus, OpError> {
     let request = realm_status::Request { reader: None, ..realm_status::Request::default() };
-    Ok(realm_status::run(&desk.realm(realm)?, &request)?.0.body)
+    Ok(realm_status::run(ctx, &request)?.0.body)
 }
 
 /// Returns what is in this state for those on this machine.

@@ -2,7 +2,7 @@
 
 use form_urlencoded::Serializer;
 
-use crate::model::name::{ContractName, DomainName, RealmName};
+use crate::model::name::{ContractName, DomainName, RealmName, RepoName};
 
 /// Returns the path of a realm's overview.
 pub fn realm(realm: &RealmName) -> String {
@@ -12,6 +12,11 @@ pub fn realm(realm: &RealmName) -> String {
 /// Returns the path of a part of a realm: `contracts`, `notifications`, `sessions`.
 pub fn part(realm: &RealmName, part: &str, query: &[(&str, &str)]) -> String {
     with(format!("/r/{realm}/{part}"), query)
+}
+
+/// Returns the path of what changed for a repository.
+pub fn notifications(realm: &RealmName, repo: &RepoName) -> String {
+    part(realm, "notifications", &[("repo", repo.as_str())])
 }
 
 /// Returns the path of a contract.

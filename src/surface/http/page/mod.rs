@@ -11,6 +11,7 @@ mod document;
 mod frame;
 mod graph;
 mod home;
+mod importers;
 mod inbox;
 mod links;
 mod notifications;
@@ -19,7 +20,7 @@ mod pieces;
 mod sessions;
 mod timeline;
 
-use hyper::{Method, StatusCode, http::request::Parts};
+use hyper::StatusCode;
 
 use super::{Desk, answer::Reply};
 use crate::{
@@ -49,11 +50,9 @@ impl From<Answer> for Reply {
     }
 }
 
-/// Returns whether somebody who looks asks, and not a program.
-pub fn is_wanted(parts: &Parts) -> bool {
-    let is_read = matches!(parts.method, Method::GET | Method::HEAD);
-    let path = parts.uri.path();
-    is_read && (path == "/" || path.starts_with("/r/") || path.starts_with("/assets/"))
+/// Returns whether a path is one of pages, of those that are there and those that are not.
+pub fn is_at(path: &str) -> bool {
+    path == "/" || path.starts_with("/r/") || path.starts_with("/assets/")
 }
 
 /// Returns the page for a browser that nobody let in. It needs nothing else, which it would not get.

@@ -8,7 +8,7 @@ use super::{
     frame::{Page, Part},
     inbox::{self, Inbox},
     links::{self, Query},
-    pieces::{self, Tone, badge, count, empty, grouped, pager, text, time},
+    pieces::{self, Tone, badge, count, empty, grouped, more, pager, text, time},
 };
 use crate::{
     error::OpError,
@@ -28,7 +28,7 @@ const ROWS: usize = 50;
 /// # Errors
 /// Where the realm cannot be read, or has no such repository.
 pub fn page(desk: &Desk, realm: &RealmName, query: &Query) -> Result<Page, OpError> {
-    let status = inbox::realm(desk, realm)?;
+    let status = inbox::realm(&desk.realm(realm)?)?;
     let repo = query.parsed::<RepoName>("repo")?;
     let main = match &repo {
         Some(repo) => {
@@ -71,7 +71,9 @@ fn choice(status: &RealmStatus, repo: Option<&RepoName>, state: &str) -> Markup 
             }
             label for="state" { "in state" }
             select #state name="state" {
-                @for word in ["all", "pending", "seen", "expired"] { option value=(word) selected[word == state] { (word) } }
+                @for word in ["all", "pending", "seen", "expired"] {
+                    option value=(word) selected[word == state] { (word) }
+                }
             }
             button type="submit" { "Show" }
         }
@@ -82,18 +84,22 @@ fn several(inboxes: &[Inbox], status: &RealmStatus, state: &str) -> Markup {
     html! {
         h1 { "Notifications" }
         (choice(status, None, state))
-        p.note { "Oldest first. Looking at it here tells nobody: what is pending, " code { "git blue status" } " still tells." }
+        p.note {
+            "Oldest first. Looking at it here tells nobody: what is pending, "
+            code { "git blue status" } " still tells."
+        }
         @if inboxes.is_empty() { (empty("No repository of the realm lies on this machine.", None)) }
         @for inbox in inboxes {
-            section aria-labelledby={ "repo-" (inbox.repo) } {
-                h2 id={ "repo-" (inbox.repo) } {
-                    a href=(links::part(&status.realm, "notifications", &[("repo", inbox.repo.as_str())])) { (inbox.repo) }
-                }
+            @let (id, href) = (format!("repo-{}", inbox.repo), links::notifications(&status.realm, &inbox.repo));
+            section aria-labelledby=(id) {
+                h2 id=(id) { a href=(href) { (inbox.repo) } }
                 @match &inbox.list {
-                    Ok(list) if list.notifications.is_empty() => { p.summary { @if state == "pending" { "Nothing is pending." } @else { "Nothing in this state." } } }
+                    Ok(list) if list.notifications.is_empty() => {
+                        p.summary { "Nothing is " (if state == "all" { "known" } else { state }) "." }
+                    }
                     Ok(list) => {
                         (entries(&list.notifications))
-                        @if let Some(more @ 1..) = list.total.checked_sub(list.notifications.len()) { p.note { "And " (grouped(more)) " more." } }
+                        (more(list.total, list.notifications.len(), ""))
                     }
                     Err(error) => { p.problem dir="auto" { (text(&error.message)) } }
                 }
@@ -116,11 +122,13 @@ fn one(body: &NotificationsList, status: &RealmStatus, query: &Query) -> Markup 
         h1 { "Notifications of " (repo) }
         (choice(status, Some(&body.current_repo), state))
         p.summary {
-            (grouped(summary.pending)) " pending, " (grouped(summary.seen)) " seen, " (grouped(summary.expired)) " expired"
+            (grouped(summary.pending)) " pending, "
+            (grouped(summary.seen)) " seen, "
+            (grouped(summary.expired)) " expired"
         }
         @if body.notifications.is_empty() { (empty("There is nothing in this state.", None)) }
         @else { (entries(&body.notifications)) }
-        (pager(body.notifications.len(), body.total, query.get("cursor").map(|_| at("")), body.next_cursor.as_deref().map(at)))
+        (pager((body.notifications.len(), body.total), (query.get("cursor"), body.next_cursor.as_deref()), at))
     }
 }
 

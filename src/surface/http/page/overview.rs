@@ -8,7 +8,7 @@ use super::{
     graph,
     inbox::{self, Inbox},
     links,
-    pieces::{self, Tone, badge, grouped, text, time},
+    pieces::{self, Tone, badge, grouped, more, text, time},
     sessions,
 };
 use crate::{
@@ -29,7 +29,7 @@ const MAX_REPOS: usize = 50;
 /// Where the realm cannot be read.
 pub fn page(desk: &Desk, realm: &RealmName) -> Result<Page, OpError> {
     let ctx = desk.realm(realm)?;
-    let status = inbox::realm(desk, realm)?;
+    let status = inbox::realm(&ctx)?;
     let topology = realm_topology::run(&ctx, &realm_topology::Request::default())?.body;
     let latest = PageRequest { limit: Some(MAX_LOG), cursor: None };
     let log = realm_log::run(&ctx, &realm_log::Request { domain: None, page: latest })?.body.entries;
@@ -56,7 +56,8 @@ fn render(status: &RealmStatus, topology: &RealmTopology, log: &[LogEntry], inbo
                 h2 #sessions { "At work" }
                 (sessions::table(&status.sessions))
                 @if status.more_sessions > 0 {
-                    p.note { a href=(links::part(&status.realm, "sessions", &[])) { (grouped(status.more_sessions)) " more" } }
+                    @let href = links::part(&status.realm, "sessions", &[]);
+                    p.note { a href=(href) { (grouped(status.more_sessions)) " more" } }
                 }
             }
         }
@@ -183,15 +184,16 @@ fn repositories(status: &RealmStatus, inboxes: &[Inbox]) -> Markup {
             ul.repos {
                 @for repo in status.repos.iter().take(MAX_REPOS) {
                     li {
-                        a href=(links::part(&status.realm, "notifications", &[("repo", repo.name.as_str())])) { (repo.name) }
+                        a href=(links::notifications(&status.realm, &repo.name)) { (repo.name) }
                         @if let Some(number @ 1..) = pending(&repo.name) {
                             " " (badge(Tone::Warn, &format!("{} pending", grouped(number))))
                         }
-                        @match &repo.path { Some(path) => { p.path { (text(path)) } } None => { p.none { "not on this machine" } } }
+                        @if let Some(path) = &repo.path { p.path { (text(path)) } }
+                        @else { p.none { "not on this machine" } }
                     }
                 }
             }
-            @if let Some(more @ 1..) = status.repos.len().checked_sub(MAX_REPOS) { p.note { "And " (grouped(more)) " more." } }
+            (more(status.repos.len(), MAX_REPOS, ""))
         }
     }
 }

@@ -83,6 +83,19 @@ pub fn contract(realm: &RealmName, domain: &DomainName, name: &ContractName) -> 
     }
 }
 
+/// Returns the head of a table; the columns of these indexes are numbers.
+pub fn heads(columns: &[&str], numbers: &[usize]) -> Markup {
+    html! {
+        thead {
+            tr {
+                @for (at, column) in columns.iter().enumerate() {
+                    th scope="col" class=[numbers.contains(&at).then_some("number")] { (column) }
+                }
+            }
+        }
+    }
+}
+
 /// Returns names with commas between, the first of them where they are many.
 pub fn names(repos: &[&RepoName]) -> Markup {
     const MOST: usize = 8;
@@ -118,14 +131,33 @@ pub fn grouped(number: usize) -> String {
     text
 }
 
-/// Returns what leads to the first page and to the next one; nothing where all is on this one.
-pub fn pager(shown: usize, total: usize, first: Option<String>, next: Option<String>) -> Markup {
+/// Returns what leads to the first page and to the next one, from the cursors of this and the next one;
+/// nothing where all is on this one.
+pub fn pager(
+    (shown, total): (usize, usize),
+    (here, next): (Option<&str>, Option<&str>),
+    at: impl Fn(&str) -> String,
+) -> Markup {
+    let (first, next) = (here.map(|_| at("")), next.map(at));
     html! {
         @if first.is_some() || next.is_some() {
             nav.pager aria-label="Pages" {
                 span { (grouped(shown)) " of " (grouped(total)) }
                 @if let Some(first) = first { a href=(first) { "First page" } }
                 @if let Some(next) = next { a href=(next) rel="next" { "Next page" } }
+            }
+        }
+    }
+}
+
+/// Returns how many there are beyond those that are shown, and the command that shows them all;
+/// nothing where there are none.
+pub fn more(all: usize, shown: usize, command: &str) -> Markup {
+    html! {
+        @if let Some(more @ 1..) = all.checked_sub(shown) {
+            p.note {
+                "And " (grouped(more)) " more"
+                @if command.is_empty() { "." } @else { ": " code { (command) } }
             }
         }
     }

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::{
     frame::{Page, Part},
     links::{self, Query},
-    pieces::{Tone, badge, count, empty, pager, text, time},
+    pieces::{Tone, badge, count, empty, heads, pager, text, time},
 };
 use crate::{
     error::OpError,
@@ -53,7 +53,7 @@ fn render(body: &SessionList, query: &Query) -> Markup {
         } @else {
             (table(&body.sessions))
         }
-        (pager(body.sessions.len(), body.total, query.get("cursor").map(|_| at("")), body.next_cursor.as_deref().map(at)))
+        (pager((body.sessions.len(), body.total), (query.get("cursor"), body.next_cursor.as_deref()), at))
     }
 }
 
@@ -63,14 +63,7 @@ pub fn table(sessions: &[SessionLine]) -> Markup {
         div.scroll role="group" aria-label="Sessions" tabindex="0" {
             table {
                 caption.unseen { "Sessions" }
-                thead { tr {
-                    th scope="col" { "Repository" }
-                    th scope="col" { "State" }
-                    th scope="col" { "Works on" }
-                    th scope="col" { "Started" }
-                    th scope="col" { "Last active" }
-                    th scope="col" { "Session" }
-                } }
+                (heads(&["Repository", "State", "Works on", "Started", "Last active", "Session"], &[]))
                 tbody { @for session in sessions { (row(session)) } }
             }
         }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::{
     links,
-    pieces::{Tone, badge, grouped, text, time},
+    pieces::{Tone, badge, more, text, time},
 };
 use crate::{
     model::version::Version,
@@ -16,6 +16,7 @@ const MAX_SHOWN: usize = 50;
 
 /// Returns the versions that came to the realm.
 pub fn timeline(body: &ContractGet, entries: &[TimelineEntry]) -> Markup {
+    let command = format!("git blue contract timeline {}/{}", body.domain, body.contract.name);
     html! {
         ol.timeline {
             @for (at, entry) in entries.iter().take(MAX_SHOWN).enumerate() {
@@ -25,9 +26,7 @@ pub fn timeline(body: &ContractGet, entries: &[TimelineEntry]) -> Markup {
                 }
             }
         }
-        @if let Some(more @ 1..) = entries.len().checked_sub(MAX_SHOWN) {
-            p.note { (grouped(more)) " older ones: " code { "git blue contract timeline " (body.domain) "/" (body.contract.name) } }
-        }
+        (more(entries.len(), MAX_SHOWN, &command))
     }
 }
 

@@ -18,7 +18,7 @@ use crate::{
 /// Most contracts that are drawn one by one; where there are more, a domain is one box.
 const MAX_CONTRACTS: usize = 40;
 /// Most domains that are drawn.
-const MAX_DOMAINS: usize = 40;
+const MAX_DOMAINS: usize = 24;
 /// Most repositories of one column.
 const MAX_REPOS: usize = 40;
 
@@ -297,7 +297,7 @@ mod tests {
         let body = realm(200, many);
         let shown = section(&body).into_string();
         assert!(shown.len() < 100_000, "{}", shown.len());
-        assert!(shown.contains("40 domains drawn, those with something broken first; 160 are not."), "{shown}");
+        assert!(shown.contains("24 domains drawn, those with something broken first; 176 are not."), "{shown}");
         assert!(shown.contains("domain-199") && shown.contains("consumer-199"));
     }
 
@@ -312,6 +312,18 @@ mod tests {
         let shown = section(&body).into_string();
         assert!(shown.len() < 40_000, "{}", shown.len());
         assert!(shown.contains("260 repositories with fewer links left out.") && shown.contains("and 292 more"));
+    }
+
+    #[test]
+    fn the_longest_names_have_room() {
+        let long = "n".repeat(64);
+        let mut body = realm(1, |_| vec![contract(&long, Some(&long), &[])]);
+        body.domains[0].contracts[0].version = None;
+        let place = layout::Layout::of(&Graph::of(&body));
+        let words = layout::MAX_NAME + "pre-release".len();
+        assert!((8 * words..10 * words).contains(&place.columns[1].1), "{place:?}");
+        assert!(place.columns[0].1 >= 8 * layout::MAX_NAME, "{place:?}");
+        assert!(svg::figure(&body, &Graph::of(&body)).into_string().contains(&format!(">{}…<", "n".repeat(27))));
     }
 
     #[test]

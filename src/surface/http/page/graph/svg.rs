@@ -5,8 +5,8 @@ use std::{collections::BTreeSet, fmt::Write as _};
 use maud::{Markup, html};
 
 use super::{
-    Graph, Group, Row, Stand, domain_href,
-    layout::{Layout, MAX_NAME, REPO, ROW},
+    Graph, Group, Row, Side, Stand, domain_href,
+    layout::{Layout, MAX_NAME, REPO, ROW, drawn},
     word,
 };
 use crate::{
@@ -27,10 +27,12 @@ pub fn figure(body: &RealmTopology, graph: &Graph<'_>) -> Markup {
                 svg viewBox={ "0 0 " (at.width) " " (at.height) } width=(at.width) height=(at.height)
                     aria-hidden="true" focusable="false" {
                     g.links { (lines(graph, &at)) }
-                    @for (group, place) in graph.groups.iter().zip(&at.groups) { (frame(body, graph, group, *place, &at)) }
+                    @for (group, place) in graph.groups.iter().zip(&at.groups) {
+                        (frame(body, graph, group, *place, &at))
+                    }
                     (rows(body, graph, &at))
-                    @for (side, top) in graph.providers.iter().zip(&at.providers) { (repo(side.repo.as_str(), *top, at.columns[0])) }
-                    @for (side, top) in graph.consumers.iter().zip(&at.consumers) { (repo(side.repo.as_str(), *top, at.columns[2])) }
+                    (repos(&graph.providers, &at.providers, at.columns[0]))
+                    (repos(&graph.consumers, &at.consumers, at.columns[2]))
                 }
             }
             @if !found.is_empty() {
@@ -59,7 +61,7 @@ fn lines(graph: &Graph<'_>, at: &Layout) -> Markup {
         @for (from_x, from_y, to_x, to_y, stand) in all {
             @let bend = (from_x + to_x) / 2;
             g class={ "link " (stand.class()) } {
-                path d={ "M" (from_x) " " (from_y) "C" (bend) " " (from_y) " " (bend) " " (to_y) " " (to_x - 7) " " (to_y) } {}
+                path d=(format!("M{from_x} {from_y}C{bend} {from_y} {bend} {to_y} {} {to_y}", to_x - 7)) {}
                 path.tip d={ "M" (to_x) " " (to_y) "l-8 -4v8z" } {}
             }
         }
@@ -96,7 +98,10 @@ fn rows(body: &RealmTopology, graph: &Graph<'_>, at: &Layout) -> Markup {
                     links::contract(&body.realm, &group.domain.name, &contract.name, &[]),
                     contract.owner.is_none(),
                 ),
-                Row::Domain => (group.domain.name.as_str(), domain_note(group), domain_href(body, &group.domain.name), false),
+                Row::Domain => {
+                    let name = &group.domain.name;
+                    (name.as_str(), domain_note(group), domain_href(body, name), false)
+                }
             };
             @let class = if lost { "row lost" } else { "row" };
             a class=(class) href=(href) tabindex="-1" {
@@ -108,22 +113,24 @@ fn rows(body: &RealmTopology, graph: &Graph<'_>, at: &Layout) -> Markup {
     }
 }
 
-fn repo(name: &str, top: usize, (x, width): (usize, usize)) -> Markup {
+fn repos(sides: &[Side<'_>], tops: &[usize], (x, width): (usize, usize)) -> Markup {
     html! {
-        g.repo {
-            rect x=(x) y=(top) width=(width) height=(REPO) rx="16" {}
-            text x=(x + width / 2) y=(top + REPO / 2 + 5) text-anchor="middle" { (cut(name)) }
+        @for (side, top) in sides.iter().zip(tops) {
+            g.repo {
+                rect x=(x) y=(top) width=(width) height=(REPO) rx="16" {}
+                text x=(x + width / 2) y=(top + REPO / 2 + 5) text-anchor="middle" { (cut(side.repo.as_str())) }
+            }
         }
     }
 }
 
 /// Returns how many characters the longest line of a domain has.
 pub fn longest(group: &Group<'_>, has_contracts: bool) -> usize {
-    let line = |name: &str, note: &str| name.len().min(MAX_NAME) + note.len() + 2;
+    let line = |name: &str, note: &str| drawn(name) + note.chars().count() + 2;
     match has_contracts {
         true => {
             let rows = group.domain.contracts.iter().map(|one| line(one.name.as_str(), &note(one)));
-            rows.chain([group.domain.name.as_str().len().min(MAX_NAME)]).max().unwrap_or_default()
+            rows.chain([drawn(group.domain.name.as_str())]).max().unwrap_or_default()
         }
         false => line(group.domain.name.as_str(), &domain_note(group)),
     }

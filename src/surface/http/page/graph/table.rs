@@ -7,7 +7,7 @@ use crate::{
     model::name::RepoName,
     surface::http::page::{
         links,
-        pieces::{self, Tone, badge, count, grouped, names},
+        pieces::{self, Tone, badge, count, grouped, heads, names},
     },
     wire::{ContractTopology, DomainTopology, RealmTopology},
 };
@@ -26,10 +26,12 @@ pub fn table(body: &RealmTopology, graph: &Graph<'_>) -> Markup {
             table {
                 caption.unseen { "Who provides what, and who relies on it" }
                 @if graph.has_contracts {
-                    thead { tr { th scope="col" { "Contract" } th scope="col" { "Version" } th scope="col" { "Provided by" } th scope="col" { "Relied on by" } } }
-                    tbody { @for (domain, contract) in contracts().take(MAX_ROWS) { (by_contract(body, domain, contract)) } }
+                    (heads(&["Contract", "Version", "Provided by", "Relied on by"], &[]))
+                    tbody {
+                        @for (domain, contract) in contracts().take(MAX_ROWS) { (by_contract(body, domain, contract)) }
+                    }
                 } @else {
-                    thead { tr { th scope="col" { "Domain" } th scope="col" { "Contracts" } th scope="col" { "Provided by" } th scope="col" { "Relied on by" } th scope="col" { "Broken imports" } } }
+                    (heads(&["Domain", "Contracts", "Provided by", "Relied on by", "Broken imports"], &[1, 4]))
                     tbody { @for group in graph.groups.iter().take(MAX_ROWS) { (by_domain(body, group.domain)) } }
                 }
             }
@@ -84,7 +86,10 @@ fn by_domain(body: &RealmTopology, domain: &DomainTopology) -> Markup {
             td { (named(&providers)) }
             td { (named(&consumers)) }
             td.number {
-                @match broken(domain) { 0 => { span.none { "none" } } number => { (badge(Tone::Bad, &format!("{} broken", grouped(number)))) } }
+                @match broken(domain) {
+                    0 => { span.none { "none" } }
+                    number => { (badge(Tone::Bad, &format!("{} broken", grouped(number)))) }
+                }
             }
         }
     }
