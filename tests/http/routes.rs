@@ -188,7 +188,7 @@ fn what_was_published_is_in_the_next_answer() {
     let path = "/realms/aperture/contracts/s3-access/s3-permissions";
     for minor in 1..40 {
         let version = format!("1.{minor}.0");
-        world.bump(&version);
+        assert!(world.bump(&version).stderr.contains("published s3-access"));
         assert_eq!(daemon.get(path).is(200).json()["contract"]["version"], *version);
         if minor % 10 == 0 {
             // Packing moves all refs into another file, and empties their folders.
@@ -221,7 +221,7 @@ fn a_realm_that_is_removed_is_gone_and_may_come_back() {
     let publish = |from: u32| {
         for minor in from..from + 5 {
             let version = format!("1.{minor}.0");
-            world.bump(&version);
+            assert!(world.bump(&version).stderr.contains("published s3-access"));
             assert_eq!(daemon.get(path).is(200).json()["contract"]["version"], *version);
         }
     };
