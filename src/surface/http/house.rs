@@ -69,12 +69,7 @@ impl House {
     ///
     /// # Errors
     /// Where the system gives no thread.
-    pub fn new(
-        env: &Env,
-        port: u16,
-        settings: &Settings,
-        stopping: watch::Receiver<bool>,
-    ) -> Result<Self, OpError> {
+    pub fn new(env: &Env, port: u16, settings: &Settings, stopping: watch::Receiver<bool>) -> Result<Self, OpError> {
         let desk = Desk::new(env);
         Ok(Self {
             access: Access::new(port, settings.token.clone()),

@@ -122,7 +122,9 @@ impl Mcp {
         // Where nobody works any more, the answer does not come either.
         let _ = self.work.send(Work::Answer(request, answer));
         match answered.await {
-            Ok(response) => response.map(|inner| Written { inner, slip, work: self.work.clone(), is_done: false }.boxed()),
+            Ok(response) => {
+                response.map(|inner| Written { inner, slip, work: self.work.clone(), is_done: false }.boxed())
+            }
             Err(_) => empty(StatusCode::INTERNAL_SERVER_ERROR),
         }
     }
