@@ -134,6 +134,8 @@ pub struct Question<'a> {
     pub now: jiff::Timestamp,
     /// Which rules.
     pub mode: Mode,
+    /// Whether the contracts are listed that were judged, and not only counted.
+    pub listed: bool,
 }
 
 /// The answer.
@@ -141,7 +143,9 @@ pub struct Question<'a> {
 pub struct Report {
     /// What is wrong: errors first, what the judged repository can mend before the rest.
     pub findings: Vec<Finding>,
-    /// The contracts as they were judged, the candidate laid over them.
+    /// How many contracts were judged, the candidate laid over them.
+    pub count: usize,
+    /// Which ones, where that was asked for.
     pub contracts: Vec<SchemaHash>,
 }
 
@@ -168,6 +172,7 @@ pub struct Check<'a> {
     domains: BTreeSet<DomainName>,
     is_empty: bool,
     findings: Vec<Finding>,
+    count: usize,
     contracts: Vec<SchemaHash>,
 }
 
@@ -175,13 +180,26 @@ impl<'a> Check<'a> {
     /// Begins.
     pub fn new(question: Question<'a>) -> Self {
         let today = question.now.to_zoned(jiff::tz::TimeZone::UTC).date();
-        Self { question, today, domains: BTreeSet::new(), is_empty: true, findings: Vec::new(), contracts: Vec::new() }
+        Self {
+            question,
+            today,
+            domains: BTreeSet::new(),
+            is_empty: true,
+            findings: Vec::new(),
+            count: 0,
+            contracts: Vec::new(),
+        }
     }
 
     /// Returns whether the candidate says anything of a domain: it is laid over the whole of it
     /// then.
     pub fn is_judged(&self, domain: &DomainName) -> bool {
         self.question.judged.is_some_and(|judged| judged.candidate.says_something_of(domain))
+    }
+
+    /// Returns whether the contracts are listed, with the hashes of their schemas.
+    pub fn is_listed(&self) -> bool {
+        self.question.listed
     }
 
     /// Judges a domain as it is.
@@ -211,6 +229,10 @@ impl<'a> Check<'a> {
         }
         if mode != Mode::Contract {
             imports::check(repos, published, domain, self.today, &mut self.findings);
+        }
+        self.count += domain.contracts.len();
+        if !self.question.listed {
+            return;
         }
         let Examination { mut schema_hashes, .. } = examination;
         self.contracts.extend(domain.contracts.iter().map(|(contract, summary)| SchemaHash {
@@ -243,7 +265,7 @@ impl<'a> Check<'a> {
         }
         // The order of the rules is kept within each group.
         findings.sort_by_key(|finding| (finding.severity, finding.file.is_none()));
-        Report { findings, contracts: self.contracts }
+        Report { findings, count: self.count, contracts: self.contracts }
     }
 }
 
