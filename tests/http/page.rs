@@ -90,6 +90,22 @@ fn what_is_not_there_is_a_page_too() {
 }
 
 #[test]
+fn a_contract_without_a_release_shows_its_newest_pre_release() {
+    let world = World::pair();
+    let file = "fungal/.blue/contracts/s3-access/young.yaml";
+    for version in ["0.1.0-alpha.2", "0.1.0-alpha.10"] {
+        world.write(file, &format!("name: young\nversion: \"{version}\"\nowner: fungal\n"));
+        world.commit("fungal", version);
+    }
+    let daemon = Daemon::start(&world);
+    let page = daemon.get("/r/aperture/contracts/s3-access/young");
+    assert_eq!(page.status, 200);
+    let text = page.text();
+    assert!(text.contains("<title>s3-access/young 0.1.0-alpha.10 ") && text.contains("0.1.0-alpha.2"), "{text}");
+    assert!(!text.contains("not the current version"), "{text}");
+}
+
+#[test]
 fn a_browser_that_was_not_let_in_is_told_how() {
     let world = World::pair();
     let daemon = Daemon::start(&world);

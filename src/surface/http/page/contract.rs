@@ -34,13 +34,27 @@ struct Shown {
 pub fn page(ctx: &Ctx, wanted: &ContractRef, query: &Query) -> Result<Page, OpError> {
     let version = |name| query.parsed::<Version>(name).map_err(|error| OpError::usage(error.to_string()));
     let (at, old, new) = (version("version")?, version("from")?, version("to")?);
-    let contract =
-        contract_get::run(ctx, &contract_get::Request { contract: wanted.clone(), version: at.clone() })?.body;
+    let get = |version: Option<Version>| {
+        contract_get::run(ctx, &contract_get::Request { contract: wanted.clone(), version }).map(|answer| answer.body)
+    };
     let all = PageRequest { limit: Some(0), cursor: None };
-    let timeline = contract_timeline::run(ctx, &contract_timeline::Request { contract: wanted.clone(), page: all })?;
+    let timeline = contract_timeline::run(ctx, &contract_timeline::Request { contract: wanted.clone(), page: all });
+    // Where there is no current version, the newest pre-release is there to be looked at.
+    let realm = &ctx.here()?.realm;
+    let newest = || {
+        let entries = timeline.as_ref().ok()?.body.entries.iter();
+        entries.filter(|entry| entry.realm == *realm).map(|entry| entry.version.clone()).max()
+    };
+    let (at, contract) = match (get(at.clone()), at) {
+        (Err(error), None) => {
+            let newest = newest().ok_or(error)?;
+            (Some(newest.clone()), get(Some(newest))?)
+        }
+        (contract, at) => (at, contract?),
+    };
     let new = new.or_else(|| at.clone());
     let shown = Shown {
-        timeline: timeline.body.entries.into_iter().filter(|entry| entry.realm == contract.realm).collect(),
+        timeline: timeline?.body.entries.into_iter().filter(|entry| entry.realm == *realm).collect(),
         diff: contract_diff::run(ctx, &contract_diff::Request { contract: wanted.clone(), old, new })
             .map(|answer| answer.body),
         impact: contract_impact::run(ctx, &contract_impact::Request { contract: wanted.clone(), to: at })

@@ -73,15 +73,10 @@ fn render(body: &ContractList, query: &Query) -> Markup {
 }
 
 fn row(body: &ContractList, line: &ContractLine) -> Markup {
-    // Of a pre-release there is no current document to show.
-    let version = line.version.as_ref().filter(|_| line.state == "pre-release").map(ToString::to_string);
-    let query = [("version", version.as_deref().unwrap_or_default())];
     html! {
         tr data-key={ (line.domain) "/" (line.name) } {
             th scope="row" {
-                a.name href=(links::contract(&body.realm, &line.domain, &line.name, &query)) {
-                    span.of { (line.domain) "/" } (line.name)
-                }
+                (pieces::contract(&body.realm, &line.domain, &line.name))
             }
             td.version { @if let Some(version) = &line.version { (version) } @else { span.none { "unknown" } } }
             td { @if let Some(owner) = &line.owner { (owner) } @else { span.none { "unknown" } } }

@@ -54,15 +54,19 @@ impl Layout {
         let (providers, left) = side(&graph.providers, &rows);
         let (consumers, right) = side(&graph.consumers, &rows);
         let height = middle.max(left).max(right) + 1;
-        let names = |sides: &[Side<'_>]| sides.iter().map(|side| side.repo.as_str().len()).max().unwrap_or_default();
-        let width = |longest: usize| (longest.min(MAX_NAME) * CHARACTER + 28).max(96);
+        let names = |sides: &[Side<'_>]| sides.iter().map(|side| drawn(side.repo.as_str())).max().unwrap_or_default();
         let labels = graph.groups.iter().map(|group| super::svg::longest(group, graph.has_contracts)).max();
-        let widths =
-            [width(names(&graph.providers)), width(labels.unwrap_or_default() + 2), width(names(&graph.consumers))];
+        let width = |characters: usize| (characters * CHARACTER + 28).max(96);
+        let widths = [names(&graph.providers), labels.unwrap_or_default() + 2, names(&graph.consumers)].map(width);
         let starts = [1, 1 + widths[0] + SPACE, 1 + widths[0] + widths[1] + 2 * SPACE];
         let columns = [(starts[0], widths[0]), (starts[1], widths[1]), (starts[2], widths[2])];
         Self { width: starts[2] + widths[2] + 1, height, columns, groups, rows, providers, consumers }
     }
+}
+
+/// Returns how many characters of a name are drawn.
+pub fn drawn(name: &str) -> usize {
+    name.len().min(MAX_NAME)
 }
 
 /// Returns the top of each repository, and where the column ends.

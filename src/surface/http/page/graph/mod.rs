@@ -315,6 +315,18 @@ mod tests {
     }
 
     #[test]
+    fn the_longest_names_have_room() {
+        let long = "n".repeat(64);
+        let mut body = realm(1, |_| vec![contract(&long, Some(&long), &[])]);
+        body.domains[0].contracts[0].version = None;
+        let place = layout::Layout::of(&Graph::of(&body));
+        let words = layout::MAX_NAME + "pre-release".len();
+        assert!(place.columns[1].1 >= 8 * words && place.columns[1].1 < 9 * words, "{place:?}");
+        assert!(place.columns[0].1 >= 8 * layout::MAX_NAME, "{place:?}");
+        assert!(svg::figure(&body, &Graph::of(&body)).into_string().contains(&format!(">{}…<", "n".repeat(27))));
+    }
+
+    #[test]
     fn an_empty_realm_says_how_to_begin() {
         let shown = section(&realm(0, |_| Vec::new())).into_string();
         assert!(shown.contains("Nothing is exchanged yet") && !shown.contains("<svg"), "{shown}");

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use super::{
     Graph, Group, Row, Side, Stand, domain_href,
-    layout::{Layout, MAX_NAME, REPO, ROW},
+    layout::{Layout, MAX_NAME, REPO, ROW, drawn},
     word,
 };
 use crate::{
@@ -126,11 +126,11 @@ fn repos(sides: &[Side<'_>], tops: &[usize], (x, width): (usize, usize)) -> Mark
 
 /// Returns how many characters the longest line of a domain has.
 pub fn longest(group: &Group<'_>, has_contracts: bool) -> usize {
-    let line = |name: &str, note: &str| name.len().min(MAX_NAME) + note.len() + 2;
+    let line = |name: &str, note: &str| drawn(name) + note.chars().count() + 2;
     match has_contracts {
         true => {
             let rows = group.domain.contracts.iter().map(|one| line(one.name.as_str(), &note(one)));
-            rows.chain([group.domain.name.as_str().len().min(MAX_NAME)]).max().unwrap_or_default()
+            rows.chain([drawn(group.domain.name.as_str())]).max().unwrap_or_default()
         }
         false => line(group.domain.name.as_str(), &domain_note(group)),
     }
