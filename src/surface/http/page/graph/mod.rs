@@ -321,7 +321,7 @@ mod tests {
         body.domains[0].contracts[0].version = None;
         let place = layout::Layout::of(&Graph::of(&body));
         let words = layout::MAX_NAME + "pre-release".len();
-        assert!(place.columns[1].1 >= 8 * words && place.columns[1].1 < 9 * words, "{place:?}");
+        assert!((8 * words..10 * words).contains(&place.columns[1].1), "{place:?}");
         assert!(place.columns[0].1 >= 8 * layout::MAX_NAME, "{place:?}");
         assert!(svg::figure(&body, &Graph::of(&body)).into_string().contains(&format!(">{}…<", "n".repeat(27))));
     }
