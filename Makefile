@@ -30,14 +30,14 @@ peers: ## Install what the peer suites need besides strace, below target/
 	target/peers/venv/bin/pip install --quiet --disable-pip-version-check pre-commit==4.7.0
 
 test-peers: ## Run the suites that need other programs installed
-	@for program in strace zsh fish man mandoc dot; do command -v $$program >/dev/null || { \
-		echo "$$program is missing: apt-get install strace zsh fish man-db mandoc graphviz" >&2; exit 1; }; done
-	@test -x "$(PEERS)/py/bin/python" && test -x "$(PEERS)/node_modules/.bin/mcp-inspector" || \
-		{ echo "other people's MCP clients are missing below $(PEERS): .ci/run installs them" >&2; exit 1; }
+	@for program in strace zsh fish man mandoc dot chromium; do command -v $$program >/dev/null || { \
+		echo "$$program is missing: apt-get install strace zsh fish man-db mandoc graphviz chromium" >&2; exit 1; }; done
+	@test -x "$(PEERS)/py/bin/python" && test -x "$(PEERS)/node_modules/.bin/mcp-inspector" && test -d "$(PEERS)/node_modules/playwright-core" || \
+		{ echo "other people's MCP clients, or what drives a browser, are missing below $(PEERS): .ci/run installs them" >&2; exit 1; }
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
-		set -x; $(CARGO) nextest run --locked --features peers --test syscalls --test shells --test mcp_peers --test hook_managers --success-output final; \
+		set -x; $(CARGO) nextest run --locked --features peers --test syscalls --test shells --test mcp_peers --test hook_managers --test browser --success-output final; \
 	else \
-		set -x; $(CARGO) test --locked --features peers --test syscalls --test shells --test mcp_peers --test hook_managers -- --nocapture; \
+		set -x; $(CARGO) test --locked --features peers --test syscalls --test shells --test mcp_peers --test hook_managers --test browser -- --nocapture; \
 	fi
 
 torture: ## Many processes, ten thousand changes, two hundred kills, every system call (half an hour)

@@ -112,7 +112,7 @@ impl OpError {
     pub fn http_status(&self) -> u16 {
         match (self.code, self.kind) {
             ("no-token", _) => 401,
-            ("wrong-origin" | "read-only", _) => 403,
+            ("wrong-origin" | "read-only" | "link-used", _) => 403,
             ("wrong-host", _) => 421,
             ("no-route" | "not-in-realm" | "no-session", _) => 404,
             ("wrong-method", _) => 405,

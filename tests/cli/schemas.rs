@@ -144,6 +144,12 @@ fn every_operation_answers_as_its_schema_says() {
         ("fungal", &["gc"]),
         ("fungal", &["doctor"]),
         ("fungal", &["install", "man"]),
+        (".", &["daemon", "start", "--port", "0"]),
+        (".", &["daemon", "token"]),
+        (".", &["daemon", "open"]),
+        (".", &["daemon", "status"]),
+        (".", &["daemon", "stop"]),
+        (".", &["daemon", "install", "--manager", "systemd"]),
         ("fungal", &["install", "claude"]),
         ("fungal", &["uninstall", "claude"]),
     ];

@@ -59,9 +59,17 @@ impl Reply {
         let status = StatusCode::from_u16(error.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let reply = Self { status, ..Self::new(JSON, cli::json(&Failure::from(error))) };
         match status {
-            StatusCode::UNAUTHORIZED => reply.with(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")),
             StatusCode::SERVICE_UNAVAILABLE => reply.with(RETRY_AFTER, HeaderValue::from_static("1")),
-            _ => reply,
+            _ => reply.challenged(),
+        }
+    }
+
+    /// Says how to be let in, where it says that somebody is not.
+    #[must_use]
+    pub fn challenged(self) -> Self {
+        match self.status {
+            StatusCode::UNAUTHORIZED => self.with(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")),
+            _ => self,
         }
     }
 

@@ -19,7 +19,7 @@ use super::{
     desk::Desk,
     events::Events,
     memory::Memory,
-    openapi,
+    openapi, page,
     rate::Rate,
     routes::{Call, Does, ROUTES, Route},
 };
@@ -38,6 +38,8 @@ use crate::{
 
 /// How many requests may wait for a thread that answers.
 const MAX_WAITING: usize = 256;
+/// What may be asked of the page.
+const PAGE_TAKES: &str = "GET, HEAD, OPTIONS";
 /// How many threads may wait for remotes: the others answer meanwhile.
 const MAX_SLOW: usize = 2;
 
@@ -104,7 +106,11 @@ impl House {
         let found: Vec<_> = ROUTES.iter().filter_map(fits).collect();
         let is_open = found.iter().any(|(route, _)| matches!(route.does, Does::Health | Does::Open));
         if !is_open && who < access::needed(&parts.method) {
-            return Err(access::refusal(who));
+            let refusal = access::refusal(who);
+            return match found.is_empty() && page::is_at(parts.uri.path()) {
+                true => Ok(Reply::from(page::refusal(&refusal)).challenged().finish()),
+                false => Err(refusal),
+            };
         }
         if parts.method == Method::OPTIONS {
             return Ok(options(&found));
@@ -126,10 +132,15 @@ impl House {
         }
         let taken: Vec<_> = route.query.iter().chain(route.body).copied().collect();
         let asked = Asked { route, path: path.clone(), arguments: Arguments::read(given, &taken)?, target };
-        self.does(asked, &parts.headers).await
+        self.does(asked, &parts.method, &parts.headers).await
     }
 
-    async fn does(self: Arc<Self>, asked: Asked, headers: &HeaderMap) -> Result<Response<Body>, OpError> {
+    async fn does(
+        self: Arc<Self>,
+        asked: Asked,
+        method: &Method,
+        headers: &HeaderMap,
+    ) -> Result<Response<Body>, OpError> {
         match asked.route.does {
             Does::Run { operation, run, rests } => self.run(asked, operation, run, rests, headers).await,
             Does::Health => Ok(Reply::of(&Answer::new(self.health()?)).finish()),
@@ -137,6 +148,8 @@ impl House {
                 let url = format!("{}/open?key={}", self.url, self.access.link()?);
                 Ok(Reply::of(&Answer::new(Link { url })).finish())
             }
+            // Programs that look ahead at links use nothing up.
+            Does::Open if *method == Method::HEAD => Ok(Reply::new("text/plain; charset=utf-8", "").finish()),
             Does::Open => Ok(self.open(asked.arguments.text("key").unwrap_or_default())?.finish()),
             Does::OpenApi => Ok(Kept::new(Reply::new(JSON, openapi::text())).finish(headers)),
             Does::Events => self.events.clone().stream(&asked.arguments, headers).await,
@@ -158,7 +171,6 @@ impl House {
         if let Some(kept) = realm.as_ref().and_then(|realm| self.memory.of(realm, &asked.target)) {
             return Ok(kept.finish(headers));
         }
-        let busy = || OpError::cannot("busy", "too many requests wait already").next("try again in a moment");
         let _waiting = self.waiting.try_acquire().map_err(|_| busy())?;
         // Remotes are far away.
         let is_slow = operation.name == crate::ops::realm_sync::OPERATION.name;
@@ -202,7 +214,7 @@ impl House {
 
     /// Lets a browser in.
     fn open(&self, key: &str) -> Result<Reply, OpError> {
-        let used = || OpError::no("no-token", "this link was used, or is too old").next("git blue daemon open");
+        let used = || OpError::no("link-used", "this link was used, or is too old").next("git blue daemon open");
         let cookie = self.access.admit(key)?.ok_or_else(used)?;
         let cookie = HeaderValue::from_str(&cookie).unwrap_or_else(|_| unreachable!("it is ASCII"));
         let reply = Reply { status: StatusCode::SEE_OTHER, ..Reply::new("text/plain; charset=utf-8", "") };
@@ -211,8 +223,19 @@ impl House {
 
     /// Answers what is none of the routes.
     async fn page(self: Arc<Self>, parts: Parts) -> Result<Response<Body>, OpError> {
-        // The page answers here.
-        Err(OpError::no("no-route", format!("nothing is at {}", parts.uri.path())).next("GET /openapi.json"))
+        if !page::is_at(parts.uri.path()) {
+            let message = format!("nothing is at {}", parts.uri.path());
+            return Err(OpError::no("no-route", message).next("GET /openapi.json"));
+        }
+        if !matches!(parts.method, Method::GET | Method::HEAD) {
+            return Ok(Reply::wrong_method(PAGE_TAKES).finish());
+        }
+        let _waiting = self.waiting.try_acquire().map_err(|_| busy())?;
+        let house = self.clone();
+        let uri = parts.uri;
+        let page = aside(move || Ok(page::answer(&house.desk, uri.path(), uri.query().unwrap_or_default()))).await?;
+        let reply = Reply::from(page);
+        Ok(if reply.status.is_success() { Kept::new(reply).finish(&parts.headers) } else { reply.finish() })
     }
 
     async fn mcp(&self, who: Who, parts: Parts, body: Incoming) -> Result<Response<Body>, OpError> {
@@ -231,6 +254,10 @@ impl House {
         answer::guard(response.headers_mut());
         Ok(response)
     }
+}
+
+fn busy() -> OpError {
+    OpError::cannot("busy", "too many requests wait already").next("try again in a moment")
 }
 
 /// Runs what waits for disks or locks on a thread where nobody waits behind it.
@@ -260,7 +287,7 @@ fn allowed(found: &[(&'static Route, BTreeMap<&'static str, String>)]) -> String
 
 /// What may be asked at a path. Other sites may ask nothing, so nothing is said about them.
 fn options(found: &[(&'static Route, BTreeMap<&'static str, String>)]) -> Response<Body> {
-    let allowed = if found.is_empty() { "GET, HEAD, OPTIONS".to_owned() } else { allowed(found) };
+    let allowed = if found.is_empty() { PAGE_TAKES.to_owned() } else { allowed(found) };
     let allow = HeaderValue::from_str(&allowed).unwrap_or_else(|_| unreachable!("it is ASCII"));
     let reply = Reply { status: StatusCode::NO_CONTENT, ..Reply::new(JSON, "") };
     let mut response = reply.with(ALLOW, allow).finish();

@@ -16,6 +16,7 @@ mod house;
 mod listen;
 mod memory;
 mod openapi;
+mod page;
 mod rate;
 mod routes;
 

@@ -74,6 +74,7 @@ const REALM: Parameter = Parameter::optional("realm", Kind::Text, "only this rea
 const REPO: Parameter = Parameter::optional("repo", Kind::Text, "only this repository");
 const ASKING: Parameter = Parameter::optional("repo", Kind::Text, "as this repository sees it");
 const DOMAIN: Parameter = Parameter::optional("domain", Kind::Text, "only this domain");
+const SEARCH: Parameter = Parameter::optional("search", Kind::Text, "only those with these words in their names");
 const LIMIT: Parameter = Parameter::optional("limit", Kind::Count, "most entries of a page");
 const CURSOR: Parameter = Parameter::optional("cursor", Kind::Text, "the next_cursor of the page before");
 
@@ -117,7 +118,7 @@ pub static ROUTES: &[Route] = &[
     read("/realms/{realm}/check", &[ASKING], &ops::realm_check::OPERATION, realm_check),
     read("/realms/{realm}/log", &[DOMAIN, LIMIT, CURSOR], &ops::realm_log::OPERATION, realm_log),
     read("/realms/{realm}/topology", &[DOMAIN], &ops::realm_topology::OPERATION, realm_topology),
-    read("/realms/{realm}/contracts", &[DOMAIN, LIMIT, CURSOR], &ops::contract_list::OPERATION, contract_list),
+    read("/realms/{realm}/contracts", &[DOMAIN, SEARCH, LIMIT, CURSOR], &ops::contract_list::OPERATION, contract_list),
     read(
         "/realms/{realm}/contracts/{domain}/{contract}",
         &[ASKING, Parameter::optional("version", Kind::Text, "a published version; the current one by default")],
@@ -301,7 +302,8 @@ fn realm_topology(call: &Call<'_>) -> Result<Reply, OpError> {
 }
 
 fn contract_list(call: &Call<'_>) -> Result<Reply, OpError> {
-    let request = ops::contract_list::Request { domain: call.arguments.parsed("domain")?, page: call.page() };
+    let search = call.arguments.text("search").map(str::to_owned);
+    let request = ops::contract_list::Request { domain: call.arguments.parsed("domain")?, search, page: call.page() };
     Ok(Reply::of(&ops::contract_list::run(&call.ctx()?, &request)?))
 }
 

@@ -72,7 +72,7 @@ pub struct Mcp {
 /// What is done on the server's own thread.
 enum Work {
     Answer(Box<Request<Full<Bytes>>>, oneshot::Sender<Response<Body>>),
-    Record(Owed),
+    Record(Box<Owed>),
 }
 
 impl Mcp {
@@ -163,7 +163,7 @@ async fn serve(service: Service, mut queue: mpsc::UnboundedReceiver<Work>, mut s
             Work::Answer(request, answer) => drop(tokio::spawn(handle(service.clone(), *request, answer))),
             Work::Record(owed) => {
                 if !owed.is_settled() {
-                    tokio::spawn(settle(owed));
+                    tokio::spawn(settle(*owed));
                 }
             }
         }
@@ -250,7 +250,7 @@ impl Drop for Written {
     fn drop(&mut self) {
         // What did not reach its client stays pending.
         if let Some(owed) = self.slip.take().filter(|_| self.is_done) {
-            let _ = self.work.send(Work::Record(owed));
+            let _ = self.work.send(Work::Record(Box::new(owed)));
         }
     }
 }

@@ -410,7 +410,7 @@ fn realm_pr_status(call: &Call<'_>) -> Result<Body, OpError> {
 fn contract_list(call: &Call<'_>) -> Result<Body, OpError> {
     let domain = call.arguments.parsed("domain")?;
     call.paged(100, |page| {
-        let request = ops::contract_list::Request { domain: domain.clone(), page };
+        let request = ops::contract_list::Request { domain: domain.clone(), search: None, page };
         Ok(Body::of(&ops::contract_list::run(call.ctx, &request)?))
     })
 }
