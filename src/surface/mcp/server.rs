@@ -18,6 +18,7 @@ use rmcp::{
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
+use serde_json::Value;
 use tokio::sync::Semaphore;
 
 use super::{
@@ -225,6 +226,9 @@ impl Server {
     /// Returns the project of a resource: the realm's own, or where all realms are offered, any.
     fn of_resource(&self, uri: &Uri, roots: &Roots) -> Result<Project, Lost> {
         let realm = self.settings.all_realms.then(|| uri.realm.clone());
+        // Where it names the realm, nobody needs to be asked which one is meant.
+        let unasked = Roots::Unknown("not asked for");
+        let roots = if self.settings.is_shared { &unasked } else { roots };
         let project = project::find(&self.settings, None, realm, roots)?;
         let ctx = open(&self.settings.env, &project)?;
         match ctx.here()?.realm == uri.realm {
@@ -239,7 +243,11 @@ impl Server {
         match found {
             Outcome::Done(project) => Ok(project),
             Outcome::Failed(error) => Err(refused(&error)),
-            Outcome::Asked(_) => Err(refused(&project::nowhere(&["the roots of the client are not known yet".into()]))),
+            Outcome::Asked(_) => match project::find(&self.settings, None, None, &Roots::Unknown("not asked for")) {
+                Ok(project) => Ok(project),
+                Err(Lost::Failed(error)) => Err(refused(&error)),
+                Err(Lost::Nowhere(tried)) => Err(refused(&project::nowhere(&tried))),
+            },
         }
     }
 }
@@ -297,6 +305,15 @@ fn refused(error: &OpError) -> ErrorData {
         }
         _ => ErrorData::invalid_params(message, Some(data)),
     }
+}
+
+/// Returns a failure that is about a resource, which it names.
+fn refused_uri(error: &OpError, uri: &str) -> ErrorData {
+    let mut refusal = refused(error);
+    if let Some(Value::Object(data)) = &mut refusal.data {
+        data.insert("uri".into(), uri.chars().take(2_000).collect::<String>().into());
+    }
+    refusal
 }
 
 impl ServerHandler for Server {
@@ -423,7 +440,7 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let uri: Uri = request.uri.parse().map_err(|error| refused(&error))?;
+        let uri: Uri = request.uri.parse().map_err(|error| refused_uri(&error, &request.uri))?;
         let attempt = |roots: &Roots| {
             let project = self.of_resource(&uri, roots)?;
             let ctx = open(&self.settings.env, &project)?;
@@ -439,7 +456,7 @@ impl ServerHandler for Server {
                 let result = ReadResourceResult::new(vec![contents]).with_ttl_ms(FRESH_MS);
                 Ok(result.with_cache_scope(CacheScope::Private).into())
             }
-            Outcome::Failed(error) => Err(refused(&error)),
+            Outcome::Failed(error) => Err(refused_uri(&error, &request.uri)),
             Outcome::Asked(question) => Ok(question.into()),
         }
     }
