@@ -145,8 +145,17 @@ pub fn late(ctx: &Ctx, commit: Oid) -> Result<Vec<Answer<ContractPublish>>, OpEr
             Err(error) => return Err(error),
         }
     }
-    if let Some(news) = news(acting, code, Scope::Named)?.filter(|news| news.is_due) {
-        answers.push(publish(ctx, acting, code, &news)?);
+    let mut refused = None;
+    while let Some(news) = news(acting, code, Scope::Named)?.filter(|news| news.is_due) {
+        match publish(ctx, acting, code, &news) {
+            Ok(answer) => {
+                answers.push(answer);
+                break;
+            }
+            // A later commit was made and published while this one waited: the branch tells what is left.
+            Err(error) if error.code == "older-commit" && refused != Some(news.commit) => refused = Some(news.commit),
+            Err(error) => return Err(error),
+        }
     }
     Ok(answers)
 }

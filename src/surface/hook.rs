@@ -108,6 +108,9 @@ fn detached(env: Env, arguments: &[OsString]) {
     publish_log::record(&ctx, acting, commit, outcome.as_ref().map(|_| ()));
     session::touch(&ctx);
     background::pack_if_due(&ctx);
+    if outcome.is_ok() {
+        background::sync_if_wanted(&ctx);
+    }
 }
 
 /// Checks every commit that is pushed. Where that cannot be done, the push goes on: a hook is a hint.
