@@ -141,6 +141,19 @@ pub fn source(acting: Acting<'_>, name: &DomainName, tip: &Oid) -> Result<Option
     }
 }
 
+/// Returns whether two machines wrote the part of the repository in a domain apart, and nobody has
+/// said since which of both is meant.
+///
+/// # Errors
+/// Where the realm cannot be read.
+pub fn is_disputed(acting: Acting<'_>, name: &DomainName) -> Result<bool, OpError> {
+    let Some(tip) = acting.store.tip(&StoreRef::Domain(name.clone()))? else {
+        return Ok(false);
+    };
+    let tree = acting.store.commit(&tip)?.tree;
+    Ok(read::lookup(acting.store, &tree, layout::lost_bindings(acting.repo).as_str())?.is_some())
+}
+
 /// Returns the publishing branch, if `commit` is on it, here or at origin.
 fn require_publishing_branch(code: &CodeRepo, commit: &Oid) -> Result<String, OpError> {
     let branch = code.publishing_branch()?.ok_or_else(|| {

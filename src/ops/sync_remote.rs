@@ -47,6 +47,17 @@ pub struct Syncing<'a> {
     pub sessions: bool,
 }
 
+/// What a remote held, once it was taken in.
+pub struct Received {
+    report: RemoteSync,
+    listing: Listing,
+    /// Refs that were left alone, and are not pushed over either.
+    bad: Vec<StoreRef>,
+}
+
+/// A ref that goes to a remote: where it is there, and where it is here.
+type Offer = (StoreRef, Option<Oid>, Oid);
+
 /// How one ref was brought together.
 enum Outcome {
     Same,
@@ -55,21 +66,23 @@ enum Outcome {
 }
 
 impl Syncing<'_> {
-    /// Brings both sides together.
+    /// Takes in what the remote has.
     ///
     /// # Errors
-    /// Where the remote cannot be reached, holds another realm, or takes nothing.
-    pub fn run(&self) -> Result<RemoteSync, OpError> {
+    /// Where the remote cannot be reached, or holds another realm.
+    pub fn receive(&self) -> Result<Received, OpError> {
         let mut report = self.report();
-        let mut offered: Vec<(StoreRef, Option<Oid>, Oid)> = Vec::new();
+        let (listing, bad) = self.take_all(&mut report)?;
+        Ok(Received { report, listing, bad })
+    }
+
+    /// Brings there what the remote lacks, once what it has was taken in.
+    ///
+    /// # Errors
+    /// Where the remote cannot be reached, or takes nothing.
+    pub fn send(&self, received: Received) -> Result<RemoteSync, OpError> {
+        let Received { mut report, mut listing, mut bad } = received;
         for round in 0..MAX_ROUNDS {
-            let listing = self.link.list()?;
-            if !self.fetch(&listing)? {
-                self.wait(round);
-                continue;
-            }
-            let bad = self.take_in(&listing, &mut report)?;
-            self.note_sent(&listing, &mut offered, &mut report)?;
             let missing = self.missing(&listing, &bad, &mut report)?;
             if missing.is_empty() {
                 return Ok(report);
@@ -79,30 +92,43 @@ impl Syncing<'_> {
             }
             let moves: Vec<_> = missing.iter().map(|(name, _, tip)| (name.clone(), *tip)).collect();
             let refused: Vec<_> = self.link.push(&moves)?.into_iter().filter(|one| one.refused.is_some()).collect();
-            offered.extend(missing.into_iter().filter(|(name, ..)| !refused.iter().any(|one| one.name == *name)));
+            let mut offered = missing;
+            offered.retain(|(name, ..)| !refused.iter().any(|one| one.name == *name));
             let is_final = |why: &str| FINAL.iter().any(|word| why.to_lowercase().contains(word));
-            let last = round + 1 == MAX_ROUNDS;
             let mut stop = false;
             for one in refused {
                 let why = one.refused.unwrap_or_default();
-                if is_final(&why) || last {
+                if is_final(&why) || round + 1 == MAX_ROUNDS {
                     stop = true;
                     let message = format!("{} does not take it: {why}", self.remote.name);
                     report.problems.push(SyncProblem { code: "refused", name: Some(one.name.to_string()), message });
                 }
             }
+            // What was taken counts once the remote was asked again and has it.
+            (listing, bad) = self.take_all(&mut report)?;
+            self.note_sent(&listing, offered, &mut report);
             if stop {
-                let listing = self.link.list()?;
-                if self.fetch(&listing)? {
-                    self.take_in(&listing, &mut report)?;
-                    self.note_sent(&listing, &mut offered, &mut report)?;
-                }
                 return Ok(report);
             }
         }
         let message = format!("others kept pushing to {}; what is left goes with the next sync", self.remote.name);
         report.problems.push(SyncProblem { code: "busy", name: None, message });
         Ok(report)
+    }
+
+    /// Asks what the remote has until all of it is here, and takes it in. Returns what it has, and
+    /// which of it was left alone.
+    fn take_all(&self, report: &mut RemoteSync) -> Result<(Listing, Vec<StoreRef>), OpError> {
+        for round in 0..MAX_ROUNDS {
+            let listing = self.link.list()?;
+            if self.fetch(&listing)? {
+                let bad = self.take_in(&listing, report)?;
+                return Ok((listing, bad));
+            }
+            self.wait(round);
+        }
+        let message = format!("{} changed each time it was looked at", self.remote.name);
+        Err(OpError::no("busy", message).next("git blue sync  # try again"))
     }
 
     /// Says what would come and go.
@@ -333,12 +359,7 @@ impl Syncing<'_> {
     }
 
     /// Returns what the remote lacks: the ref, where it is there, and where it is here.
-    fn missing(
-        &self,
-        listing: &Listing,
-        bad: &[StoreRef],
-        report: &mut RemoteSync,
-    ) -> Result<Vec<(StoreRef, Option<Oid>, Oid)>, OpError> {
+    fn missing(&self, listing: &Listing, bad: &[StoreRef], report: &mut RemoteSync) -> Result<Vec<Offer>, OpError> {
         let mut missing = Vec::new();
         for (name, tip) in travelling(self.store, self.sessions)? {
             let there = listing.tip(&name);
@@ -365,20 +386,14 @@ impl Syncing<'_> {
     }
 
     /// Counts what was offered and is there now.
-    fn note_sent(
-        &self,
-        listing: &Listing,
-        offered: &mut Vec<(StoreRef, Option<Oid>, Oid)>,
-        report: &mut RemoteSync,
-    ) -> Result<(), OpError> {
-        for (name, old, new) in std::mem::take(offered) {
+    fn note_sent(&self, listing: &Listing, offered: Vec<Offer>, report: &mut RemoteSync) {
+        for (name, old, new) in offered {
             let Some(there) = listing.tip(&name) else { continue };
             if there == new || self.is_newer(&new, &there) {
                 report.sent.retain(|sent| sent.name != name.to_string());
                 report.sent.push(line(&name, old, Some(new), if old.is_none() { How::New } else { How::FastForward }));
             }
         }
-        Ok(())
     }
 
     /// Waits a little, longer each time and never in step with others.

@@ -60,18 +60,19 @@ pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -
         return check(&ctx, &input());
     }
     let hint = if event == "post-commit" { forgotten(&ctx) } else { None };
-    let lines: Vec<_> = publish(&ctx).into_iter().chain(hint).collect();
+    let lines: Vec<_> = publish(&ctx, event).into_iter().chain(hint).collect();
     if lines.is_empty() { Outcome::default() } else { Some(lines.join("; ")).into() }
 }
 
 /// Publishes what is due, and returns the line to say, if there is one.
-fn publish(ctx: &Ctx) -> Option<String> {
+fn publish(ctx: &Ctx, event: &str) -> Option<String> {
     let (code, acting) = (ctx.code.as_ref()?, ctx.acting().ok()?);
     let news = match catch_up::news(acting, code, Scope::Named) {
         Ok(news) => news?,
         Err(error) => return Some(not_published(&error)),
     };
-    if !news.is_due {
+    // Whoever checks a branch out has not just written what is on it.
+    if !news.is_due || (news.disputed.is_some() && event == "post-checkout") {
         return None;
     }
     match catch_up::publish(ctx, acting, code, &news) {
