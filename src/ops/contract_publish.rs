@@ -10,6 +10,7 @@ use super::{
     blue_files::Files,
     candidate::{self, Sources},
     ctx::{Acting, Ctx},
+    cycles,
     domain::{self, Part, Why},
 };
 use crate::{
@@ -97,6 +98,7 @@ pub fn publish(
     if !refusals.is_empty() {
         return Err(refused(&candidate, refusals));
     }
+    let cycles = work.cycles()?;
     let mut published = Vec::new();
     for (name, mut decision) in decided {
         if !request.dry_run && !decision.changes.is_empty() {
@@ -104,7 +106,7 @@ pub fn publish(
         }
         published.extend(decision.events.iter().map(|event| Published::new(name, event)));
     }
-    Ok(answer(acting, commit, request, published, &candidate))
+    Ok(answer(acting, commit, request, published, cycles, &candidate))
 }
 
 /// Returns the last published commit of the repository, by domain.
@@ -270,6 +272,14 @@ impl Work<'_> {
         Ok(decision)
     }
 
+    /// The circles that the bindings close which the commit changed.
+    fn cycles(&self) -> Result<Vec<String>, OpError> {
+        let changed = self.candidate.bindings.iter().filter(|(_, declared)| declared.changed);
+        let repo = self.acting.repo;
+        let parts = changed.map(|(domain, declared)| cycles::Part { domain, repo, binding: &declared.document });
+        cycles::closed(self.store(), &parts.collect::<Vec<_>>(), None)
+    }
+
     /// Whether the commit changed a file of this domain since the last published one.
     fn touches(&self, name: &DomainName) -> bool {
         self.candidate.contracts_in(name).any(|(_, declared)| declared.changed)
@@ -349,6 +359,7 @@ fn answer(
     commit: &Oid,
     request: &Request,
     published: Vec<Published>,
+    cycles: Vec<String>,
     candidate: &Candidate,
 ) -> Answer<ContractPublish> {
     let removed: Vec<_> = candidate.removed_contracts.iter().collect();
@@ -360,6 +371,7 @@ fn answer(
         dry_run: request.dry_run,
         published,
         removed_files: removed.iter().map(|(_, path)| (*path).clone()).collect(),
+        cycles,
     });
     for ((domain, contract), _) in removed {
         answer = answer

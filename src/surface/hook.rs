@@ -148,7 +148,8 @@ fn check(ctx: &Ctx, input: &str) -> Outcome {
 
 fn told(body: &ContractPublish) -> Option<String> {
     let phrases: Vec<_> = body.published.iter().map(phrase).collect();
-    (!phrases.is_empty()).then(|| format!("published {}", phrases.join(", ")))
+    let circle = body.cycles.first().map(|cycle| format!(", which closes a circle: {cycle}")).unwrap_or_default();
+    (!phrases.is_empty()).then(|| format!("published {}{circle}", phrases.join(", ")))
 }
 
 /// Returns what was published, in a few words.

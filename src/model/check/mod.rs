@@ -7,6 +7,7 @@
 mod candidate;
 mod conflicts;
 mod contracts;
+mod cycles;
 mod examination;
 mod imports;
 
@@ -20,6 +21,7 @@ pub use examination::Examination;
 
 use super::{
     candidate::Judged,
+    cycle::{Cycles, Provision},
     name::{ContractName, DomainName, RepoName},
     range::Range,
     realm::Repo,
@@ -134,6 +136,8 @@ pub struct Question<'a> {
     pub now: jiff::Timestamp,
     /// Which rules.
     pub mode: Mode,
+    /// What the realm says of cycles.
+    pub cycles: Cycles,
 }
 
 /// The answer.
@@ -167,6 +171,7 @@ pub struct Check<'a> {
     today: Date,
     domains: BTreeSet<DomainName>,
     is_empty: bool,
+    provision: Provision,
     findings: Vec<Finding>,
     contracts: Vec<SchemaHash>,
 }
@@ -175,7 +180,15 @@ impl<'a> Check<'a> {
     /// Begins.
     pub fn new(question: Question<'a>) -> Self {
         let today = question.now.to_zoned(jiff::tz::TimeZone::UTC).date();
-        Self { question, today, domains: BTreeSet::new(), is_empty: true, findings: Vec::new(), contracts: Vec::new() }
+        Self {
+            question,
+            today,
+            domains: BTreeSet::new(),
+            is_empty: true,
+            provision: Provision::default(),
+            findings: Vec::new(),
+            contracts: Vec::new(),
+        }
     }
 
     /// Returns whether the candidate says anything of a domain: it is laid over the whole of it
@@ -211,6 +224,7 @@ impl<'a> Check<'a> {
         }
         if mode != Mode::Contract {
             imports::check(repos, published, domain, self.today, &mut self.findings);
+            self.provision.add(domain);
         }
         let Examination { mut schema_hashes, .. } = examination;
         self.contracts.extend(domain.contracts.iter().map(|(contract, summary)| SchemaHash {
@@ -231,6 +245,7 @@ impl<'a> Check<'a> {
             findings.extend(candidate::unknown_domains(&self.domains, judged));
         }
         findings.extend(self.findings);
+        findings.extend(cycles::check(&self.provision, self.question.cycles, self.question.judged));
         if let Some(judged) = self.question.judged {
             findings.extend(candidate::missing_files(judged));
             findings.iter_mut().for_each(|finding| candidate::locate(finding, judged));
