@@ -32,12 +32,13 @@ peers: ## Install what the peer suites need besides strace, below target/
 test-peers: ## Run the suites that need other programs installed
 	@for program in strace zsh fish man mandoc dot; do command -v $$program >/dev/null || { \
 		echo "$$program is missing: apt-get install strace zsh fish man-db mandoc graphviz" >&2; exit 1; }; done
+	@test -x /usr/sbin/sshd || { echo "sshd is missing: apt-get install openssh-server" >&2; exit 1; }
 	@test -x "$(PEERS)/py/bin/python" && test -x "$(PEERS)/node_modules/.bin/mcp-inspector" || \
 		{ echo "other people's MCP clients are missing below $(PEERS): .ci/run installs them" >&2; exit 1; }
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
-		set -x; $(CARGO) nextest run --locked --features peers --test syscalls --test shells --test mcp_peers --test hook_managers --success-output final; \
+		set -x; $(CARGO) nextest run --locked --features peers --test syscalls --test shells --test mcp_peers --test hook_managers --test remotes --success-output final; \
 	else \
-		set -x; $(CARGO) test --locked --features peers --test syscalls --test shells --test mcp_peers --test hook_managers -- --nocapture; \
+		set -x; $(CARGO) test --locked --features peers --test syscalls --test shells --test mcp_peers --test hook_managers --test remotes -- --nocapture; \
 	fi
 
 torture: ## Many processes, ten thousand changes, two hundred kills, every system call (half an hour)

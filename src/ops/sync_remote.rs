@@ -28,6 +28,10 @@ const MAX_ROUNDS: u32 = 24;
 const MAX_RACES: u32 = 16;
 /// The longest wait between two rounds, in milliseconds.
 const MAX_WAIT: u64 = 2_000;
+/// How often a remote is tried that cannot store what it gets, or does not say whether it did.
+const MAX_TRIES: u32 = 3;
+/// What such servers say: their disk is full, or the connection was cut.
+const UNABLE: &[&str] = &["unpacker", "missing necessary objects", "failed to report status", "unable to migrate"];
 /// What servers say that will not change their mind.
 const FINAL: &[&str] = &["declined", "hidden ref", "prohibited", "not allowed", "denied", "protected", "read-only"];
 
@@ -94,14 +98,16 @@ impl Syncing<'_> {
             let refused: Vec<_> = self.link.push(&moves)?.into_iter().filter(|one| one.refused.is_some()).collect();
             let mut offered = missing;
             offered.retain(|(name, ..)| !refused.iter().any(|one| one.name == *name));
-            let is_final = |why: &str| FINAL.iter().any(|word| why.to_lowercase().contains(word));
             let mut stop = false;
             for one in refused {
                 let why = one.refused.unwrap_or_default();
-                if is_final(&why) || round + 1 == MAX_ROUNDS {
+                let says = |words: &[&str]| words.iter().any(|word| why.to_lowercase().contains(word));
+                let (is_final, is_unable) = (says(FINAL), says(UNABLE) && round + 1 >= MAX_TRIES);
+                if is_final || is_unable || round + 1 == MAX_ROUNDS {
                     stop = true;
+                    let code = if is_final { "refused" } else { "not-taken" };
                     let message = format!("{} does not take it: {why}", self.remote.name);
-                    report.problems.push(SyncProblem { code: "refused", name: Some(one.name.to_string()), message });
+                    report.problems.push(SyncProblem { code, name: Some(one.name.to_string()), message });
                 }
             }
             // What was taken counts once the remote was asked again and has it.

@@ -224,6 +224,8 @@ impl<'a> Link<'a> {
         let program = program.split(' ').next().unwrap_or_default().rsplit('/').next().unwrap_or_default().to_owned();
         (program == "ssh").then(|| {
             ssh.push(" -o BatchMode=yes");
+            // A server that is not there, or is there no more, is noticed within a minute.
+            ssh.push(" -o ConnectTimeout=30 -o ServerAliveInterval=15 -o ServerAliveCountMax=3");
             ssh
         })
     }
