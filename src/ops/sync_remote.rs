@@ -1,7 +1,7 @@
 //! One remote: what it has comes, is brought together with what is here, and goes back; then it is
 //! asked again, because a push counts once the remote holds it.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use super::ctx::Ctx;
 use crate::{
@@ -27,7 +27,7 @@ const MAX_ROUNDS: u32 = 24;
 /// How often one ref is decided anew where somebody else moves it meanwhile.
 const MAX_RACES: u32 = 16;
 /// The longest wait between two rounds, in milliseconds.
-const MAX_WAIT: u64 = 2_000;
+const MAX_WAIT: u64 = 500;
 /// How often a remote is tried that cannot store what it gets, or does not say whether it did.
 const MAX_TRIES: u32 = 3;
 /// What such servers say: their disk is full, or the connection was cut.
@@ -58,6 +58,9 @@ pub struct Received {
     /// Refs that were left alone, and are not pushed over either.
     bad: Vec<StoreRef>,
 }
+
+/// Refs that lead to objects which git refuses, and why.
+type Unsound = BTreeMap<StoreRef, String>;
 
 /// A ref that goes to a remote: where it is there, and where it is here.
 type Offer = (StoreRef, Option<Oid>, Oid);
@@ -91,24 +94,26 @@ impl Syncing<'_> {
             if missing.is_empty() {
                 return Ok(report);
             }
-            if round > 0 {
-                self.wait(round);
-            }
             let moves: Vec<_> = missing.iter().map(|(name, _, tip)| (name.clone(), *tip)).collect();
             let refused: Vec<_> = self.link.push(&moves)?.into_iter().filter(|one| one.refused.is_some()).collect();
             let mut offered = missing;
             offered.retain(|(name, ..)| !refused.iter().any(|one| one.name == *name));
-            let mut stop = false;
+            let (mut stop, mut raced) = (false, false);
             for one in refused {
                 let why = one.refused.unwrap_or_default();
                 let says = |words: &[&str]| words.iter().any(|word| why.to_lowercase().contains(word));
                 let (is_final, is_unable) = (says(FINAL), says(UNABLE) && round + 1 >= MAX_TRIES);
-                if is_final || is_unable || round + 1 == MAX_ROUNDS {
+                raced |= !is_final && !is_unable;
+                if is_final || is_unable {
                     stop = true;
                     let code = if is_final { "refused" } else { "not-taken" };
                     let message = format!("{} does not take it: {why}", self.remote.name);
                     report.problems.push(SyncProblem { code, name: Some(one.name.to_string()), message });
                 }
+            }
+            if raced {
+                // Not between a look and a push: the less time lies there, the fewer others come between.
+                self.wait(round);
             }
             // What was taken counts once the remote was asked again and has it.
             (listing, bad) = self.take_all(&mut report)?;
@@ -127,8 +132,8 @@ impl Syncing<'_> {
     fn take_all(&self, report: &mut RemoteSync) -> Result<(Listing, Vec<StoreRef>), OpError> {
         for round in 0..MAX_ROUNDS {
             let listing = self.link.list()?;
-            if self.fetch(&listing)? {
-                let bad = self.take_in(&listing, report)?;
+            if let Some(unsound) = self.fetch(&listing)? {
+                let bad = self.take_in(&listing, &unsound, report)?;
                 return Ok((listing, bad));
             }
             self.wait(round);
@@ -144,7 +149,7 @@ impl Syncing<'_> {
     pub fn look(&self) -> Result<RemoteSync, OpError> {
         let mut report = self.report();
         let listing = self.link.list()?;
-        if !self.fetch(&listing)? {
+        let Some(unsound) = self.fetch(&listing)? else {
             problem(
                 &mut report,
                 "busy",
@@ -152,8 +157,12 @@ impl Syncing<'_> {
                 format!("{} changed while it was looked at; try again", self.remote.name),
             );
             return Ok(report);
-        }
+        };
         for (name, theirs) in self.wanted(&listing) {
+            if let Some(why) = unsound.get(&name) {
+                problem(&mut report, "unfit", Some(&name), why.clone());
+                continue;
+            }
             let ours = self.store.tip(&name)?;
             let how = match ours {
                 None => How::New,
@@ -197,9 +206,11 @@ impl Syncing<'_> {
         listing.refs.iter().filter(|(name, _)| travels(name)).cloned().collect()
     }
 
-    /// Brings what is not here yet. Returns whether all of it came: where a packer on the other side
-    /// made a push vanish, or somebody moved a ref by force, what was listed is not there any more.
-    fn fetch(&self, listing: &Listing) -> Result<bool, OpError> {
+    /// Brings what is not here yet. Returns what of it is not sound, and why. Nothing where not all of it
+    /// came: where a packer on the other side made a push vanish, or somebody moved a ref by force, what
+    /// was listed is not there any more.
+    fn fetch(&self, listing: &Listing) -> Result<Option<Unsound>, OpError> {
+        let mut unsound = Unsound::new();
         let mut absent = Vec::new();
         for (name, tip) in self.wanted(listing) {
             match self.store.commit(&tip) {
@@ -209,17 +220,29 @@ impl Syncing<'_> {
             }
         }
         if absent.is_empty() {
-            return Ok(true);
+            return Ok(Some(unsound));
         }
-        self.link.fetch(&absent, None)?;
+        match self.link.fetch(&absent, None) {
+            // One that is not sound is no reason to do without the others.
+            Err(error) if is_unsound(&error) => {
+                for name in &absent {
+                    match self.link.fetch(std::slice::from_ref(name), None) {
+                        Err(error) if is_unsound(&error) => drop(unsound.insert(name.clone(), error.to_string())),
+                        result => result?,
+                    }
+                }
+            }
+            result => result?,
+        }
+        absent.retain(|name| !unsound.contains_key(name));
         for name in &absent {
             match listing.tip(name).map(|tip| self.store.commit(&tip)) {
-                Some(Err(StoreError::Missing { .. })) => return Ok(false),
+                Some(Err(StoreError::Missing { .. })) => return Ok(None),
                 Some(Err(error)) if !error.is_damage() => return Err(error.into()),
                 _ => {}
             }
         }
-        Ok(true)
+        Ok(Some(unsound))
     }
 
     /// Whether all that a commit leads to is here for sure: where it was when it was looked at last,
@@ -237,7 +260,10 @@ impl Syncing<'_> {
     }
 
     /// Takes in what the remote has. Returns the refs that are not to be taken, nor to be pushed over.
-    fn take_in(&self, listing: &Listing, report: &mut RemoteSync) -> Result<Vec<StoreRef>, OpError> {
+    fn take_in(&self, listing: &Listing, unsound: &Unsound, report: &mut RemoteSync) -> Result<Vec<StoreRef>, OpError> {
+        if let Some(why) = unsound.get(&StoreRef::Realm) {
+            return Err(OpError::cannot("unfit", why.clone()));
+        }
         self.same_realm(listing)?;
         let mut bad = Vec::new();
         for name in &listing.ignored {
@@ -247,7 +273,8 @@ impl Syncing<'_> {
             if self.seen(&name)? == Some(theirs) && self.store.tip(&name)? == Some(theirs) {
                 continue;
             }
-            if let Some(why) = self.unfit(&name, &theirs)? {
+            let why = unsound.get(&name).map(|why| ("unfit", why.clone()));
+            if let Some(why) = why.map_or_else(|| self.unfit(&name, &theirs), |why| Ok(Some(why)))? {
                 problem(report, why.0, Some(&name), why.1);
                 bad.push(name);
                 continue;
@@ -435,6 +462,11 @@ pub fn realm_at(store: &dyn Store, tip: &Oid) -> Result<Realm, OpError> {
     let tree = store.commit(tip)?.tree;
     read::file(store, &StoreRef::Realm, &tree, &layout::realm())?
         .ok_or_else(|| OpError::cannot("unfit", "what is shared there is no realm: it has no realm.json"))
+}
+
+/// Whether git came so far as to look at what was sent.
+fn is_unsound(error: &StoreError) -> bool {
+    matches!(error, StoreError::Remote { problem, .. } if problem.contains("fsck error"))
 }
 
 fn line(name: &StoreRef, old: Option<Oid>, new: Option<Oid>, how: How) -> RefSync {

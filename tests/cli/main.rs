@@ -28,6 +28,7 @@ mod publishing;
 mod pull_requests;
 mod sessions;
 mod sync;
+mod sync_hostile;
 mod sync_together;
 mod terminal;
 mod upkeep;
