@@ -14,7 +14,12 @@ use crate::{
 };
 
 /// What a name may be: see `model::name`.
-const NAME: &str = "^[A-Za-z0-9]([A-Za-z0-9_-]|[.](?![.]))*$";
+const NAME: &str = "^(?!.*[.][Ll][Oo][Cc][Kk]$)[A-Za-z0-9]([A-Za-z0-9_-]|[.](?=[A-Za-z0-9_-])){0,63}$";
+/// What an RFC is: names of branches, below each other.
+const RFC: &str = "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}(/[A-Za-z0-9][A-Za-z0-9_-]{0,63})*$";
+/// What a version is: see `model::version`.
+const VERSION: &str =
+    "^(0|[1-9][0-9]{0,8})[.](0|[1-9][0-9]{0,8})[.](0|[1-9][0-9]{0,8})(-[a-z][0-9a-z]*([.][a-z][0-9a-z]*)*)?$";
 
 /// Returns the description, as JSON.
 pub fn text() -> &'static str {
@@ -123,7 +128,7 @@ fn everywhere(route: &Route, operation: &'static str) -> Option<(&'static str, V
 fn in_path(name: &str) -> Value {
     let schema = match name {
         "id" => json!({"type": "string", "minLength": 1, "maxLength": 100}),
-        _ => json!({"type": "string", "pattern": NAME, "maxLength": 64}),
+        _ => json!({"type": "string", "pattern": NAME}),
     };
     json!({"name": name, "in": "path", "required": true, "schema": schema})
 }
@@ -142,9 +147,17 @@ fn in_query(parameter: &Parameter) -> Value {
 fn described(parameter: &Parameter) -> Value {
     let mut schema = parameter.schema();
     match (parameter.kind, parameter.name) {
-        (Kind::Count, _) => schema["minimum"] = json!(1),
-        (Kind::Text, "realm" | "repo" | "domain") => {
-            schema["pattern"] = json!(NAME);
+        (Kind::Count, _) => {
+            schema["minimum"] = json!(1);
+            schema["maximum"] = json!(u64::MAX);
+        }
+        (Kind::Text, "realm" | "repo" | "domain" | "remote") => schema["pattern"] = json!(NAME),
+        (Kind::Text, "rfc") => {
+            schema["pattern"] = json!(RFC);
+            schema["maxLength"] = json!(100);
+        }
+        (Kind::Text, "version" | "from" | "to") => {
+            schema["pattern"] = json!(VERSION);
             schema["maxLength"] = json!(64);
         }
         (Kind::OneOf(_), _) => schema["type"] = json!("string"),

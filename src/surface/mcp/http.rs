@@ -120,6 +120,7 @@ impl Mcp {
             }
         }
         let slip = Slip::new(self.client(&key.unwrap_or_default()));
+        let after = parts.extensions.remove::<AfterFlush>().unwrap_or_default();
         parts.extensions.insert(slip.clone());
         let (answer, answered) = oneshot::channel();
         let request = Box::new(Request::from_parts(parts, Full::new(body)));
@@ -127,7 +128,7 @@ impl Mcp {
         let _ = self.work.send(Work::Answer(request, answer));
         match answered.await {
             Ok(response) => {
-                response.map(|inner| Written { inner, slip, work: self.work.clone(), is_done: false }.boxed())
+                response.map(|inner| Written { inner, slip, work: self.work.clone(), after, is_done: false }.boxed())
             }
             Err(_) => empty(StatusCode::INTERNAL_SERVER_ERROR),
         }
@@ -227,11 +228,31 @@ fn full() -> Response<Body> {
     response
 }
 
-/// A body that has what it told recorded once it was taken to its end.
+/// What a connection does once everything that it was given has been written. It comes with each
+/// request; dropped with a connection that breaks off.
+#[derive(Clone, Default)]
+pub struct AfterFlush(Arc<Mutex<Vec<Later>>>);
+
+type Later = Box<dyn FnOnce() + Send>;
+
+impl AfterFlush {
+    fn add(&self, work: Later) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(work);
+    }
+
+    /// Does what waits for that.
+    pub fn run(&self) {
+        let all = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        all.into_iter().for_each(|work| work());
+    }
+}
+
+/// A body that has what it told recorded once all of it has been written.
 struct Written {
     inner: Body,
     slip: Slip,
     work: mpsc::UnboundedSender<Work>,
+    after: AfterFlush,
     is_done: bool,
 }
 
@@ -260,7 +281,8 @@ impl Drop for Written {
     fn drop(&mut self) {
         // What did not reach its client stays pending.
         if let Some(owed) = self.slip.take().filter(|_| self.is_done) {
-            let _ = self.work.send(Work::Record(Box::new(owed)));
+            let work = self.work.clone();
+            self.after.add(Box::new(move || drop(work.send(Work::Record(Box::new(owed))))));
         }
     }
 }

@@ -128,6 +128,38 @@ impl Server {
         result
     }
 
+    /// Runs a tool until it is done, or no lock is waited for any longer. What it answers lies on the
+    /// desk then.
+    async fn outcome(
+        &self,
+        tool: &'static Tool,
+        arguments: &Arguments,
+        responses: Option<&InputResponses>,
+        context: &RequestContext<RoleServer>,
+    ) -> Outcome<()> {
+        let attempt = |roots: &Roots| {
+            // Between here and the answer on the desk nothing else runs.
+            if context.ct.is_cancelled() {
+                return Err(OpError::no("cancelled", "cancelled").into());
+            }
+            self.run(tool, arguments, context, roots)
+        };
+        let started = Instant::now();
+        loop {
+            let outcome = match tool.is_slow {
+                true => self.run_aside(tool, arguments, responses, context).await,
+                false => self.asking.attempt(responses, context, attempt).await,
+            };
+            let is_locked = matches!(&outcome, Outcome::Failed(error) if error.code == "locked");
+            if !is_locked || started.elapsed() >= self.settings.patience {
+                return outcome;
+            }
+            // Nothing was written. Others are answered before the next try.
+            self.log.say(|| format!("call {}: waits for a lock", context.id));
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
     /// Runs a tool that takes its time, on a thread beside the others.
     async fn run_aside(
         &self,
@@ -376,27 +408,13 @@ impl ServerHandler for Server {
             Ok(arguments) => arguments,
             Err(error) => return Ok(failed(&error).into()),
         };
-        let attempt = |roots: &Roots| {
-            // Between here and the answer on the desk nothing else runs.
-            if context.ct.is_cancelled() {
-                return Err(OpError::no("cancelled", "cancelled").into());
-            }
-            self.run(tool, &arguments, &context, roots)
-        };
-        let started = Instant::now();
-        let outcome = loop {
-            let responses = request.input_responses.as_ref();
-            let outcome = match tool.is_slow {
-                true => self.run_aside(tool, &arguments, responses, &context).await,
-                false => self.asking.attempt(responses, &context, attempt).await,
-            };
-            let is_locked = matches!(&outcome, Outcome::Failed(error) if error.code == "locked");
-            if !is_locked || started.elapsed() >= self.settings.patience {
-                break outcome;
-            }
-            // Nothing was written. Others are answered before the next try.
-            self.log.say(|| format!("call {}: waits for a lock", context.id));
-            tokio::time::sleep(PAUSE).await;
+        let work = self.outcome(tool, &arguments, request.input_responses.as_ref(), &context);
+        let outcome = match self.settings.limit {
+            Some(limit) => tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
+                let message = format!("{} took longer than {} seconds", tool.name(), limit.as_secs());
+                Outcome::Failed(OpError::cannot("timeout", message).next("ask again: what was done stays done"))
+            }),
+            None => work.await,
         };
         Ok(match outcome {
             Outcome::Done(()) => self.handed_over(&context).into(),
