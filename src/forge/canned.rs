@@ -1,5 +1,5 @@
 //! A server on this machine that gives answers written beforehand, one after the other: for tests of
-//! what adapters ask and read. The answers are written from what is known of the forges' APIs.
+//! what adapters ask and read. The answers have the shapes that the forges document (`tests/fixtures/forge`).
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},

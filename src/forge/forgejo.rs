@@ -154,12 +154,24 @@ mod tests {
     use super::*;
     use crate::forge::{Kind, canned::Canned};
 
+    /// An answer of the shape that the servers' own description of their API gives.
+    fn example(name: &str) -> Value {
+        let all: Value = serde_json::from_str(include_str!("../../tests/fixtures/forge/forgejo.json")).unwrap();
+        all[name].clone()
+    }
+
     fn pull(number: u64, state: &str, branch: &str, repo: &str) -> Value {
-        json!({
-            "number": number, "state": state, "draft": false, "title": "T", "body": "B", "merged": false,
-            "html_url": format!("https://codeberg.org/acme/blue/pulls/{number}"), "mergeable": true,
-            "head": {"label": branch, "ref": branch, "sha": "abc", "repo_id": 1, "repo": {"full_name": repo}},
-        })
+        let mut one = example("pull_request");
+        for (pointer, value) in [
+            ("/number", json!(number)),
+            ("/state", json!(state)),
+            ("/html_url", json!(format!("https://codeberg.org/acme/blue/pulls/{number}"))),
+            ("/head/ref", json!(branch)),
+            ("/head/repo/full_name", json!(repo)),
+        ] {
+            *one.pointer_mut(pointer).unwrap() = value;
+        }
+        one
     }
 
     fn forge(canned: &Canned) -> Box<dyn Forge> {
@@ -180,22 +192,10 @@ mod tests {
 
     #[test]
     fn its_condition_is_that_of_reviews_and_statuses() {
-        let review = |user: &str, state: &str, dismissed: bool| json!({"user": {"login": user}, "state": state, "dismissed": dismissed});
         let canned = Canned::start([
             (200, pull(2, "open", "x", "acme/blue")),
-            (
-                200,
-                json!([
-                    review("eve", "REQUEST_CHANGES", false),
-                    review("eve", "COMMENT", false),
-                    review("bob", "APPROVED", false),
-                    review("ada", "REQUEST_CHANGES", true),
-                ]),
-            ),
-            (
-                200,
-                json!({"state": "failure", "statuses": [{"status": "success"}, {"status": "error"}, {"status": "pending"}]}),
-            ),
+            (200, example("reviews")),
+            (200, example("combined_status")),
         ]);
         let open = serde_json::from_value::<PullAnswer>(pull(2, "open", "x", "acme/blue")).unwrap().into();
         let expected = Condition {

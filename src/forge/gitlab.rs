@@ -148,16 +148,22 @@ mod tests {
     use super::*;
     use crate::forge::{Kind, canned::Canned};
 
-    /// One as GitLab answers it, as far as is known, without what is not read.
+    /// The project of the documented examples.
+    const OWN: u64 = 15513260;
+
+    /// An answer of the shape that GitLab's documentation shows.
+    fn example(name: &str) -> Value {
+        let all: Value = serde_json::from_str(include_str!("../../tests/fixtures/forge/gitlab.json")).unwrap();
+        all[name].clone()
+    }
+
     fn request(iid: u64, state: &str, source: u64) -> Value {
-        json!({
-            "id": 1, "iid": iid, "project_id": 3, "title": "test1", "description": "fixed login page css paddings",
-            "state": state, "merged_at": null, "target_branch": "main", "source_branch": "feat/x", "draft": false,
-            "source_project_id": source, "target_project_id": 3, "merge_status": "can_be_merged",
-            "detailed_merge_status": "not_open", "sha": "8888888888888888888888888888888888888888",
-            "web_url": "http://gitlab.example.com/my-group/my-project/merge_requests/1", "has_conflicts": false,
-            "head_pipeline": {"id": 29626725, "status": "success"},
-        })
+        let mut one = example("merge_request");
+        for (key, value) in [("iid", json!(iid)), ("state", json!(state)), ("source_project_id", json!(source))] {
+            assert!(!one[key].is_null(), "{key} is documented");
+            one[key] = value;
+        }
+        one
     }
 
     fn forge(canned: &Canned) -> Box<dyn Forge> {
@@ -167,10 +173,11 @@ mod tests {
 
     #[test]
     fn the_open_one_of_the_projects_own_branch_is_found() {
-        let list = json!([request(7, "opened", 4), request(6, "closed", 3), request(5, "opened", 3)]);
+        let listed = example("merge_request_in_a_list");
+        let list = json!([request(7, "opened", 4), request(6, "closed", OWN), listed]);
         let canned = Canned::start([(200, list), (200, json!([]))]);
         let found = forge(&canned).of_branch("feat/x").unwrap().unwrap();
-        assert_eq!((found.number, found.state, &*found.title), (5, State::Open, "test1"));
+        assert_eq!((found.number, found.state, &*found.title), (133, State::Open, "Manual job rules"));
         assert_eq!(forge(&canned).of_branch("feat/x").unwrap(), None);
         let asked = &canned.asked()[0];
         assert!(
@@ -181,22 +188,18 @@ mod tests {
 
     #[test]
     fn its_condition_is_that_of_reviewers_and_jobs() {
-        let jobs = json!([
-            {"status": "success"}, {"status": "running"}, {"status": "failed", "allow_failure": false},
-            {"status": "failed", "allow_failure": true},
-        ]);
         let canned = Canned::start([
-            (200, request(5, "opened", 3)),
-            (200, json!({"approved_by": [{"user": {"id": 1}}]})),
-            (200, json!([{"state": "requested_changes"}, {"state": "unreviewed"}])),
-            (200, jobs),
-            (200, request(5, "opened", 3)),
+            (200, request(5, "opened", OWN)),
+            (200, example("approvals")),
+            (200, example("reviewers")),
+            (200, example("commit_statuses")),
+            (200, request(5, "opened", OWN)),
             (404, json!({"message": "404 Not found"})),
             (404, json!({"message": "404 Not found"})),
             (403, json!({"message": "403 Forbidden"})),
         ]);
         let (forge, pull) =
-            (forge(&canned), serde_json::from_value::<MergeRequest>(request(5, "opened", 3)).unwrap().into());
+            (forge(&canned), serde_json::from_value::<MergeRequest>(request(5, "opened", OWN)).unwrap().into());
         let expected = Condition {
             mergeable: Some(true),
             approved: 1,
@@ -210,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_draft_is_told_by_its_title() {
-        let canned = Canned::start([(201, request(9, "opened", 3)), (200, request(9, "opened", 3))]);
+        let canned = Canned::start([(201, request(9, "opened", OWN)), (200, request(9, "opened", OWN))]);
         let new = NewPull { branch: "feat/x", base: "main", title: "T", body: "B", draft: true };
         assert_eq!(forge(&canned).open(&new).unwrap().number, 9);
         forge(&canned).describe(9, "C").unwrap();

@@ -25,7 +25,13 @@ use crate::{
         version::Version,
         view::{DomainView, Subject},
     },
-    store::{Store, StoreRef, git::code::CodeRepo, layout, overview::Overview, read},
+    store::{
+        Store, StoreRef,
+        git::code::CodeRepo,
+        layout,
+        overview::{Line, Overview},
+        read,
+    },
     wire::{Answer, ContractPublish, Published},
 };
 
@@ -114,12 +120,12 @@ pub fn publish(
 /// # Errors
 /// Where the realm cannot be read.
 pub fn sources(acting: Acting<'_>, overview: Option<&Overview<'_>>) -> Result<Sources, OpError> {
+    if let Some(overview) = overview {
+        let source = |line: &Line| Some((line.name.clone(), line.sources.get(acting.repo)?.clone()));
+        return Ok(overview.domains_of(acting.repo).filter_map(source).collect());
+    }
     let mut sources = Sources::new();
-    let domains = match overview {
-        Some(overview) => overview.domains_of(acting.repo).map(|line| (line.name.clone(), line.tip)).collect(),
-        None => acting.store.domains()?,
-    };
-    for (name, tip) in domains {
+    for (name, tip) in acting.store.domains()? {
         sources.extend(source(acting, &name, &tip)?.map(|source| (name, source)));
     }
     Ok(sources)

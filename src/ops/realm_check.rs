@@ -19,7 +19,12 @@ use crate::{
         summary::DomainSummary,
         view::{self, Damage},
     },
-    store::{Store, StoreRef, git::code::CodeRepo, overview::Overview, read},
+    store::{
+        Store, StoreRef,
+        git::code::CodeRepo,
+        overview::{Line, Overview, Schemas},
+        read,
+    },
     wire::{Answer, Notification, RealmCheck, State},
 };
 
@@ -40,6 +45,8 @@ pub struct Request {
     pub strict: bool,
     /// Whether what no hook published is published before.
     pub catch_up: bool,
+    /// Whether every contract that was looked at is listed, and not only counted.
+    pub listed: bool,
 }
 
 impl Default for Request {
@@ -50,6 +57,7 @@ impl Default for Request {
             mode: Mode::default(),
             strict: false,
             catch_up: false,
+            listed: true,
         }
     }
 }
@@ -95,7 +103,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
     };
     let cycles = read::realm(&*here.store)?.cycles;
     let judged = candidate.as_ref().map(|(repo, candidate)| Judged { repo, candidate });
-    let question = Question { repos: overview.repos(), judged, now: ctx.env.now(), mode: request.mode, cycles };
+    let Request { mode, listed, .. } = *request;
+    let question = Question { repos: overview.repos(), judged, now: ctx.env.now(), mode, cycles, listed };
     let report = judge(&*here.store, &overview, Check::new(question))?;
     let (errors, warnings): (Vec<_>, Vec<_>) =
         report.findings.into_iter().partition(|finding| finding.severity == Severity::Error);
@@ -107,6 +116,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
         published,
         errors,
         warnings,
+        contracts: report.count,
         schema_hashes: report.contracts,
         notifications: request.reader.as_ref().map(|reader| notifications(ctx, reader, &overview)).unwrap_or_default(),
     };
@@ -124,7 +134,7 @@ fn judge(store: &dyn Store, overview: &Overview<'_>, mut check: Check<'_>) -> Re
     let (mut damage, mut examined) = (overview.damage().to_vec(), BTreeMap::new());
     for line in overview.domains() {
         let is_judged = check.is_judged(&line.name);
-        if let Some(schemas) = overview.schemas(line).filter(|_| !is_judged) {
+        if let Some(schemas) = schemas(overview, line, check.is_listed()).filter(|_| !is_judged) {
             check.published(&overview.summary(line)?, Examination::clean(schemas));
             continue;
         }
@@ -149,6 +159,12 @@ fn judge(store: &dyn Store, overview: &Overview<'_>, mut check: Check<'_>) -> Re
     }
     overview.keep_examined(&examined);
     Ok(check.finish(&damage, &read::names_taken_twice(store, overview.repos())?))
+}
+
+/// Returns the hashes of a domain's schemas, if it was examined and nothing was found; they are read
+/// only where they are wanted.
+fn schemas(overview: &Overview<'_>, line: &Line, listed: bool) -> Option<Schemas> {
+    if listed { overview.schemas(line) } else { overview.is_examined(line).then(Schemas::default) }
 }
 
 /// What is pending never decides a check, so what cannot be told is left out.

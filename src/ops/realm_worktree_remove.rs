@@ -123,19 +123,27 @@ fn of_path(work: &Work, found: &Found, path: &Path) -> Result<Option<(Worktree, 
 }
 
 fn refuse_loss(jobs: &[Job], request: &Request) -> Result<(), OpError> {
-    let look = |job: &Job| match job.tree.is_gone {
-        true => Ok(None),
-        false => job.work.at(&job.tree.path).standing(job.base.as_deref()).map(Some),
+    let look = |job: &Job| -> Result<_, StoreError> {
+        if job.tree.is_gone {
+            return Ok(None);
+        }
+        let within = job.work.at(&job.tree.path);
+        Ok(Some((within.standing(job.base.as_deref())?, within.submodules()?)))
     };
-    let mut problems = Vec::new();
+    let (mut problems, mut with_submodules) = (Vec::new(), Vec::new());
     for (job, standing) in jobs.iter().zip(many::each(jobs, look)) {
-        let Some(standing) = standing? else { continue };
+        let Some((standing, submodules)) = standing? else { continue };
         let mut holds = Vec::new();
         if standing.uncommitted > 0 {
             holds.push(counted(standing.uncommitted, "uncommitted change", "uncommitted changes"));
         }
         if standing.only_here > 0 {
             holds.push(counted(standing.only_here, "commit that is not pushed", "commits that are not pushed"));
+        }
+        if submodules > 0 {
+            let (one, many) = ("submodule that is checked out", "submodules that are checked out");
+            with_submodules.push(job.tree.path.display());
+            holds.push(if submodules == 1 { format!("a {one}") } else { format!("{submodules} {many}") });
         }
         if !holds.is_empty() {
             problems.push(Problem {
@@ -154,10 +162,12 @@ fn refuse_loss(jobs: &[Job], request: &Request) -> Result<(), OpError> {
     let rfc = &request.rfc;
     let mut error = OpError::no("holds-work", format!("nothing was removed: {}", said.join("; ")))
         .next(format!("git blue realm pr prepare --rfc {rfc} --message …: commit it"))
-        .next(format!("git blue realm pr create --rfc {rfc} --title …: push it"))
-        .next(format!("git blue realm worktree remove --rfc {rfc} --force: lose it"));
+        .next(format!("git blue realm pr create --rfc {rfc} --title …: push it"));
+    for path in with_submodules {
+        error = error.next(format!("git -C {path} submodule deinit --all: once what they hold is pushed"));
+    }
     error.problems = problems;
-    Err(error)
+    Err(error.next(format!("git blue realm worktree remove --rfc {rfc} --force: lose it")))
 }
 
 fn counted(count: usize, one: &str, many: &str) -> String {
@@ -165,7 +175,10 @@ fn counted(count: usize, one: &str, many: &str) -> String {
 }
 
 fn remove(job: &Job, branch: &str, request: &Request) -> Result<Done, StoreError> {
-    job.work.remove_worktree(&job.tree.path, request.force)?;
+    // Git refuses wherever submodules are so much as named. That none is checked out, and that
+    // nothing is uncommitted, was found out before.
+    let force = request.force || (!job.tree.is_gone && job.tree.path.join(".gitmodules").exists());
+    job.work.remove_worktree(&job.tree.path, force)?;
     let is_there = request.delete_branches && job.work.has_ref(&format!("refs/heads/{branch}"))?;
     let is_default = job.found.default.as_deref() == Some(branch);
     let merged = match &job.base {

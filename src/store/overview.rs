@@ -77,8 +77,14 @@ impl<'s> Overview<'s> {
         }
     }
 
-    fn at_rest(store: &'s dyn Store, kept: Snapshot) -> Self {
-        Self { store, index: kept.index.clone(), before: Some(kept), fresh: Parts::default(), damage: Vec::new() }
+    fn at_rest(store: &'s dyn Store, mut kept: Snapshot) -> Self {
+        Self {
+            store,
+            index: std::mem::take(&mut kept.index),
+            before: Some(kept),
+            fresh: Parts::default(),
+            damage: Vec::new(),
+        }
     }
 
     /// Returns the realm as it is now, if something is kept at hand that makes it cheap: for those
@@ -134,6 +140,11 @@ impl<'s> Overview<'s> {
     /// Returns the hashes of a domain's schemas, if it was examined and nothing was found.
     pub fn schemas(&self, line: &Line) -> Option<Schemas> {
         self.part(line, line.schemas).and_then(|bytes| snapshot::decode(&bytes))
+    }
+
+    /// Returns whether a domain was examined and nothing was found.
+    pub fn is_examined(&self, line: &Line) -> bool {
+        line.schemas.is_some()
     }
 
     fn part(&self, line: &Line, place: Option<Place>) -> Option<Cow<'_, [u8]>> {
@@ -254,6 +265,7 @@ impl<'s> Making<'s> {
             tree,
             repos: summary.repos().into_iter().cloned().collect(),
             contracts: summary.contract_names().len(),
+            sources: summary.sources,
             summary: place,
             schemas: None,
             is_fresh: true,

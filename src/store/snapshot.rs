@@ -8,13 +8,14 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::Kept;
 use crate::model::{
+    domain::Source,
     name::{DomainName, RepoName},
     oid::Oid,
     realm::Repo,
 };
 
 /// Starts the file, with the number of its form: another one is not read.
-const MAGIC: &str = "git-blue-snapshot-1";
+const MAGIC: &str = "git-blue-snapshot-2";
 /// Length of the first line: padded, so that it can be read at once.
 const HEAD: usize = 64;
 
@@ -44,6 +45,9 @@ pub struct Line {
     pub tree: Oid,
     /// The repositories that have anything to do with it, sorted.
     pub repos: Vec<RepoName>,
+    /// The commit of each repository that was published here last.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sources: BTreeMap<RepoName, Source>,
     /// How many contracts a list of them has.
     pub contracts: usize,
     /// Where its summary is; nowhere where something of it could not be read.

@@ -24,7 +24,9 @@ pub struct RealmCheck {
     pub errors: Vec<Finding>,
     /// What smells.
     pub warnings: Vec<Finding>,
-    /// The contracts that were looked at, with what they hash to.
+    /// How many contracts were looked at.
+    pub contracts: usize,
+    /// Each of them, with what its schema hashes to; none where only their number was wanted.
     pub schema_hashes: Vec<SchemaHash>,
     /// What this reader has not been told yet, oldest first; reading it here does not tell it.
     pub notifications: Vec<Notification>,

@@ -173,6 +173,7 @@ struct RealmCheck {
     valid: bool,
     errors: Vec<Value>,
     warnings: Vec<Value>,
+    contracts: usize,
     schema_hashes: Vec<SchemaHash>,
     notifications: Vec<Notification>,
     next_steps: Vec<String>,
@@ -200,6 +201,7 @@ fn realm_check() {
         (Status::Success, "aperture", Some("access"))
     );
     assert!(check.valid && check.errors.is_empty() && check.warnings.is_empty() && check.published.is_empty());
+    assert_eq!(check.contracts, check.schema_hashes.len());
     let hash = &check.schema_hashes[0];
     assert_eq!(
         (&*hash.domain, &*hash.contract, &*hash.version, &*hash.owner),

@@ -285,6 +285,32 @@ fn removing_loses_no_work_unless_its_user_insists() {
 }
 
 #[test]
+fn what_submodules_hold_is_not_lost_either() {
+    let world = five();
+    let (aperture, fungal) = (world.path("aperture"), world.path("fungal"));
+    let library = world.path("remotes/solo.git").display().to_string();
+    let submodule = ["-c", "protocol.file.allow=always", "submodule", "--quiet"];
+    world.git(&aperture, &[&submodule[..], &["add", &library, "library"]].concat());
+    world.git(&aperture, &["commit", "-q", "-m", "Add a library"]);
+    world.git(&aperture, &["push", "-q", "origin", "main"]);
+    let remove = |more: &[&str]| world.json(&fungal, &[&["realm", "worktree", "remove", "--rfc", "x"], more].concat());
+    // Git refuses to remove a worktree that so much as names submodules.
+    create(&world, "aperture", "x", &["--repos", "aperture"]);
+    let removed = remove(&[]);
+    assert_eq!(removed["removed"], json!(["aperture"]), "{removed}");
+    create(&world, "aperture", "x", &["--repos", "aperture"]);
+    world.git(&tree(&world, "x", "aperture"), &[&submodule[..], &["update", "--init"]].concat());
+    let refused = remove(&[]);
+    assert_eq!(refused["code"], "holds-work", "{refused}");
+    assert_eq!(refused["problems"][0]["message"], "aperture has a submodule that is checked out");
+    assert!(tree(&world, "x", "aperture").join("library/README.md").is_file());
+    world.git(&tree(&world, "x", "aperture"), &["submodule", "--quiet", "deinit", "--all"]);
+    let removed = remove(&[]);
+    assert_eq!(removed["removed"], json!(["aperture"]), "{removed}");
+    assert!(!tree(&world, "x", "aperture").exists());
+}
+
+#[test]
 fn what_git_does_not_list_is_nobodys_to_remove() {
     let world = five();
     let aperture = world.path("aperture");
@@ -335,11 +361,14 @@ fn repositories_of_every_kind() {
     assert_eq!(create(&world, "aperture", "x", &["--repos", "blue"])["created"], json!(["blue"]));
     let nested = create(&world, "aperture", "x/blue", &["--repos", "coral"]);
     assert_eq!(nested["errors"][0]["code"], "in-a-worktree");
+    world.ok(&world.path("coral"), &["init", "--realm", REALM]);
     std::fs::remove_dir_all(world.path("coral")).unwrap();
     let url = format!("file://{}", world.path("remotes/coral.git").display());
     world.git(&world.root(), &["clone", "-q", "--depth", "1", &url, "coral"]);
-    // It shares its root commit only once it is there; a shallow clone is told by its url.
-    world.git(&world.path("coral"), &["fetch", "-q", "--unshallow"]);
+    // It does not have the root commit, and is told by its url: the one that it joined with.
+    let joined_with = world.path("remotes/coral.git").display().to_string();
+    world.git(&world.path("coral"), &["remote", "set-url", "origin", &joined_with]);
+    assert_eq!(world.git(&world.path("coral"), &["rev-parse", "--is-shallow-repository"]).stdout, "true\n");
     assert_eq!(create(&world, "aperture", "x", &["--repos", "coral"])["created"], json!(["coral"]));
     std::fs::remove_dir_all(world.path("fungal")).unwrap();
     world.git(&world.root(), &["clone", "-q", "--bare", "remotes/fungal.git", "fungal"]);

@@ -138,6 +138,8 @@ pub struct Question<'a> {
     pub mode: Mode,
     /// What the realm says of cycles.
     pub cycles: Cycles,
+    /// Whether the contracts are listed that were judged, and not only counted.
+    pub listed: bool,
 }
 
 /// The answer.
@@ -145,7 +147,9 @@ pub struct Question<'a> {
 pub struct Report {
     /// What is wrong: errors first, what the judged repository can mend before the rest.
     pub findings: Vec<Finding>,
-    /// The contracts as they were judged, the candidate laid over them.
+    /// How many contracts were judged, the candidate laid over them.
+    pub count: usize,
+    /// Which ones, where that was asked for.
     pub contracts: Vec<SchemaHash>,
 }
 
@@ -173,6 +177,7 @@ pub struct Check<'a> {
     is_empty: bool,
     provision: Provision,
     findings: Vec<Finding>,
+    count: usize,
     contracts: Vec<SchemaHash>,
 }
 
@@ -187,6 +192,7 @@ impl<'a> Check<'a> {
             is_empty: true,
             provision: Provision::default(),
             findings: Vec::new(),
+            count: 0,
             contracts: Vec::new(),
         }
     }
@@ -195,6 +201,11 @@ impl<'a> Check<'a> {
     /// then.
     pub fn is_judged(&self, domain: &DomainName) -> bool {
         self.question.judged.is_some_and(|judged| judged.candidate.says_something_of(domain))
+    }
+
+    /// Returns whether the contracts are listed, with the hashes of their schemas.
+    pub fn is_listed(&self) -> bool {
+        self.question.listed
     }
 
     /// Judges a domain as it is.
@@ -225,6 +236,10 @@ impl<'a> Check<'a> {
         if mode != Mode::Contract {
             imports::check(repos, published, domain, self.today, &mut self.findings);
             self.provision.add(domain);
+        }
+        self.count += domain.contracts.len();
+        if !self.question.listed {
+            return;
         }
         let Examination { mut schema_hashes, .. } = examination;
         self.contracts.extend(domain.contracts.iter().map(|(contract, summary)| SchemaHash {
@@ -258,7 +273,7 @@ impl<'a> Check<'a> {
         }
         // The order of the rules is kept within each group.
         findings.sort_by_key(|finding| (finding.severity, finding.file.is_none()));
-        Report { findings, contracts: self.contracts }
+        Report { findings, count: self.count, contracts: self.contracts }
     }
 }
 

@@ -280,6 +280,7 @@ impl Check {
             strict: self.strict,
             // What is borrowed is not written to.
             catch_up: borrowed.is_none(),
+            listed: output.json,
             ..realm_check::Request::default()
         };
         let mut answer = realm_check::run(borrowed.as_ref().map_or(ctx, |borrowed| &borrowed.ctx), &request)?;
@@ -305,7 +306,7 @@ fn render_check(body: &RealmCheck, text: &mut Text) {
         "{}, {}, {} checked",
         count(body.errors.len(), "error"),
         count(body.warnings.len(), "warning"),
-        count(body.schema_hashes.len(), "contract")
+        count(body.contracts, "contract")
     );
     text.line(&[if body.valid { look("ok:", Look::Green) } else { look("failed:", Look::Red) }, plain(counts)]);
 }

@@ -117,7 +117,7 @@ fn change(ctx: &Ctx, _: &ReaderName, given: &Map<String, Value>) -> Result<Body,
 }
 
 fn release(ctx: &Ctx, _: &ReaderName, _: &Map<String, Value>) -> Result<Body, OpError> {
-    let request = realm_check::Request { reader: None, ..realm_check::Request::default() };
+    let request = realm_check::Request { reader: None, listed: false, ..realm_check::Request::default() };
     let mut body = Body::of(&realm_check::run(ctx, &request)?);
     body.fields.remove("schema_hashes");
     body.fields.remove("notifications");

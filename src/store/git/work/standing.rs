@@ -75,6 +75,19 @@ impl Work {
         Ok(standing)
     }
 
+    /// Returns how many submodules are checked out here. What they hold goes with the folder.
+    ///
+    /// # Errors
+    /// Where git cannot say.
+    pub fn submodules(&self) -> Result<usize, StoreError> {
+        if !self.folder.join(".gitmodules").exists() {
+            return Ok(0);
+        }
+        let text = self.text(&["submodule", "status"])?;
+        // The ones that are not checked out have a minus.
+        Ok(text.lines().filter(|line| !line.starts_with('-')).count())
+    }
+
     fn changes(&self) -> Result<usize, StoreError> {
         let text =
             self.text(&["--no-optional-locks", "status", "--porcelain", "--no-renames", "--untracked-files=normal"])?;
