@@ -44,6 +44,7 @@ if [ ! -d shared ]; then
 	cp -R hub.git plain-hub.git
 	git clone --quiet aperture sharing && git -C sharing remote remove origin
 	git -C sharing blue init --quiet --url "$PWD/hub.git"
+	git -C sharing blue status --quiet >/dev/null
 	git init --quiet --bare plain.git
 	git -C plain.git remote add origin "$PWD/plain-hub.git"
 	git -C plain.git config remote.origin.fetch '+refs/blue/*:refs/blue-remotes/origin/*'

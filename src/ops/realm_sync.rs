@@ -51,7 +51,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmSync>, OpError> {
     let here = ctx.here()?;
     let mut caught_up = CaughtUp::default();
     let body = with(ctx, &here.realm, &*here.store, request, || catch_up(ctx).map(|done| caught_up = done))?;
-    let notifications = notifications(ctx, &request.reader);
+    // Where nothing came, nobody has to look: what is pending is what was pending before.
+    let has_news = body.remotes.iter().any(|remote| !remote.received.is_empty());
+    let notifications = if has_news { notifications(ctx, &request.reader) } else { Vec::new() };
     let answer = with_next_steps(RealmSync { notifications, published: caught_up.published, ..body });
     Ok(caught_up.next_steps.into_iter().fold(answer, Answer::next))
 }

@@ -1,7 +1,10 @@
 //! One remote: what it has comes, is brought together with what is here, and goes back; then it is
 //! asked again, because a push counts once the remote holds it.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use super::ctx::Ctx;
 use crate::{
@@ -57,6 +60,13 @@ pub struct Received {
     listing: Listing,
     /// Refs that were left alone, and are not pushed over either.
     bad: Vec<StoreRef>,
+}
+
+/// Where the refs that travel are on this machine, and where they were at the remote when it was looked at
+/// last.
+struct Here {
+    seen: BTreeMap<StoreRef, Oid>,
+    tips: BTreeMap<StoreRef, Oid>,
 }
 
 /// Refs that lead to objects which git refuses, and why.
@@ -132,8 +142,9 @@ impl Syncing<'_> {
     fn take_all(&self, report: &mut RemoteSync) -> Result<(Listing, Vec<StoreRef>), OpError> {
         for round in 0..MAX_ROUNDS {
             let listing = self.link.list()?;
-            if let Some(unsound) = self.fetch(&listing)? {
-                let bad = self.take_in(&listing, &unsound, report)?;
+            let here = self.here()?;
+            if let Some(unsound) = self.fetch(&listing, &here)? {
+                let bad = self.take_in(&listing, &here, &unsound, report)?;
                 return Ok((listing, bad));
             }
             self.wait(round);
@@ -149,7 +160,7 @@ impl Syncing<'_> {
     pub fn look(&self) -> Result<RemoteSync, OpError> {
         let mut report = self.report();
         let listing = self.link.list()?;
-        let Some(unsound) = self.fetch(&listing)? else {
+        let Some(unsound) = self.fetch(&listing, &self.here()?)? else {
             problem(
                 &mut report,
                 "busy",
@@ -209,14 +220,14 @@ impl Syncing<'_> {
     /// Brings what is not here yet. Returns what of it is not sound, and why. Nothing where not all of it
     /// came: where a packer on the other side made a push vanish, or somebody moved a ref by force, what
     /// was listed is not there any more.
-    fn fetch(&self, listing: &Listing) -> Result<Option<Unsound>, OpError> {
+    fn fetch(&self, listing: &Listing, here: &Here) -> Result<Option<Unsound>, OpError> {
         let mut unsound = Unsound::new();
         let mut absent = Vec::new();
         for (name, tip) in self.wanted(listing) {
-            match self.store.commit(&tip) {
-                Ok(_) if self.is_seen(&name, &tip)? => {}
-                Ok(_) | Err(StoreError::Missing { .. }) => absent.push(name),
-                Err(error) => return Err(error.into()),
+            // An object alone may be what a fetch that was killed left: all that a commit leads to is here
+            // for sure where it was when it was looked at last, or where we are.
+            if here.seen.get(&name) != Some(&tip) && here.tips.get(&name) != Some(&tip) {
+                absent.push(name);
             }
         }
         if absent.is_empty() {
@@ -245,10 +256,13 @@ impl Syncing<'_> {
         Ok(Some(unsound))
     }
 
-    /// Whether all that a commit leads to is here for sure: where it was when it was looked at last,
-    /// or where we are. An object alone may be what a fetch that was killed left.
-    fn is_seen(&self, name: &StoreRef, tip: &Oid) -> Result<bool, StoreError> {
-        Ok(self.seen(name)? == Some(*tip) || self.store.tip(name)? == Some(*tip))
+    /// Reads all refs at once: most of them are as they were, and only the others are looked at.
+    fn here(&self) -> Result<Here, StoreError> {
+        let seen = self.store.seen()?.into_iter().filter_map(|(name, tip)| match name {
+            StoreRef::Seen(remote, name) if remote == self.remote.name => Some((*name, tip)),
+            _ => None,
+        });
+        Ok(Here { seen: seen.collect(), tips: travelling(self.store, true)?.into_iter().collect() })
     }
 
     fn seen_ref(&self, name: &StoreRef) -> StoreRef {
@@ -260,17 +274,25 @@ impl Syncing<'_> {
     }
 
     /// Takes in what the remote has. Returns the refs that are not to be taken, nor to be pushed over.
-    fn take_in(&self, listing: &Listing, unsound: &Unsound, report: &mut RemoteSync) -> Result<Vec<StoreRef>, OpError> {
+    fn take_in(
+        &self,
+        listing: &Listing,
+        here: &Here,
+        unsound: &Unsound,
+        report: &mut RemoteSync,
+    ) -> Result<Vec<StoreRef>, OpError> {
         if let Some(why) = unsound.get(&StoreRef::Realm) {
             return Err(OpError::cannot("unfit", why.clone()));
         }
-        self.same_realm(listing)?;
+        if here.seen.get(&StoreRef::Realm) != listing.tip(&StoreRef::Realm).as_ref() {
+            self.same_realm(listing)?;
+        }
         let mut bad = Vec::new();
         for name in &listing.ignored {
             problem(report, "bad-name", None, format!("{name:?} is left alone: a part of it is no name"));
         }
         for (name, theirs) in self.wanted(listing) {
-            if self.seen(&name)? == Some(theirs) && self.store.tip(&name)? == Some(theirs) {
+            if here.seen.get(&name) == Some(&theirs) && here.tips.get(&name) == Some(&theirs) {
                 continue;
             }
             let why = unsound.get(&name).map(|why| ("unfit", why.clone()));
@@ -291,7 +313,7 @@ impl Syncing<'_> {
             }
             self.note_seen(&name, theirs)?;
         }
-        self.note_deleted(listing, report)?;
+        self.note_deleted(listing, here, report)?;
         Ok(bad)
     }
 
@@ -300,14 +322,15 @@ impl Syncing<'_> {
         Relation::of(self.store, before, now).is_ok_and(|relation| relation.is_contained)
     }
 
-    fn note_deleted(&self, listing: &Listing, report: &mut RemoteSync) -> Result<(), OpError> {
-        for (seen, before) in self.store.seen()? {
-            let StoreRef::Seen(remote, name) = &seen else { continue };
-            let travels = self.sessions || !matches!(**name, StoreRef::Sessions(_));
-            if *remote == self.remote.name && travels && listing.tip(name).is_none() {
-                report.rewound.push(line(name, Some(before), None, How::Deleted));
+    fn note_deleted(&self, listing: &Listing, here: &Here, report: &mut RemoteSync) -> Result<(), OpError> {
+        let listed: BTreeSet<&StoreRef> = listing.refs.iter().map(|(name, _)| name).collect();
+        for (name, before) in &here.seen {
+            let travels = self.sessions || !matches!(name, StoreRef::Sessions(_));
+            if travels && !listed.contains(name) {
+                report.rewound.push(line(name, Some(*before), None, How::Deleted));
+                let seen = self.seen_ref(name);
                 let _lease = self.store.lock(&seen)?;
-                self.store.forget(&seen, before)?;
+                self.store.forget(&seen, *before)?;
             }
         }
         Ok(())
@@ -394,8 +417,9 @@ impl Syncing<'_> {
     /// Returns what the remote lacks: the ref, where it is there, and where it is here.
     fn missing(&self, listing: &Listing, bad: &[StoreRef], report: &mut RemoteSync) -> Result<Vec<Offer>, OpError> {
         let mut missing = Vec::new();
+        let listed: BTreeMap<&StoreRef, Oid> = listing.refs.iter().map(|(name, tip)| (name, *tip)).collect();
         for (name, tip) in travelling(self.store, self.sessions)? {
-            let there = listing.tip(&name);
+            let there = listed.get(&name).copied();
             if there == Some(tip) || bad.contains(&name) {
                 continue;
             }

@@ -206,7 +206,7 @@ impl<'a> Link<'a> {
         command.env("LC_ALL", "C");
         if !self.manners.is_terminal {
             command.env("GIT_TERMINAL_PROMPT", "0").env("GCM_INTERACTIVE", "never");
-            if let Some(ssh) = self.quiet_ssh() {
+            if let Some(ssh) = self.is_by_ssh().then(|| self.quiet_ssh()).flatten() {
                 command.env("GIT_SSH_COMMAND", ssh);
             }
         }
@@ -214,6 +214,12 @@ impl<'a> Link<'a> {
         command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
         command.args(args);
         command
+    }
+
+    /// Whether git may take ssh to get there. What is a path here is none of it, unless the user's
+    /// configuration makes another url of it.
+    fn is_by_ssh(&self) -> bool {
+        !self.remote.url.starts_with('/') && !self.remote.url.starts_with("file://")
     }
 
     /// Returns the user's ssh, told that nobody is there to be asked. One that is no OpenSSH is left
