@@ -67,6 +67,7 @@ const KINDS: &[(&str, Kind)] = &[
     ("RFC", Kind::Rfc),
     ("TEXT", Kind::Free),
     ("URL", Kind::Free),
+    ("WORDS", Kind::Free),
 ];
 
 fn kind(arg: &Arg) -> Option<Kind> {
