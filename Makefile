@@ -32,7 +32,8 @@ peers: ## Install what the peer suites need besides strace, below target/
 test-peers: ## Run the suites that need other programs installed
 	@for program in strace zsh fish man mandoc dot chromium; do command -v $$program >/dev/null || { \
 		echo "$$program is missing: apt-get install strace zsh fish man-db mandoc graphviz chromium" >&2; exit 1; }; done
-	@test -x "$(PEERS)/py/bin/schemathesis" && test -x "$(PEERS)/node_modules/.bin/mcp-inspector" && test -d "$(PEERS)/node_modules/playwright-core" || \
+	@test -x "$(PEERS)/py/bin/schemathesis" && test -x "$(PEERS)/node_modules/.bin/mcp-inspector" && \
+		test -d "$(PEERS)/node_modules/playwright-core" && test -d "$(PEERS)/conformance/node_modules" || \
 		{ echo "other people's MCP clients, schemathesis, or what drives a browser, are missing below $(PEERS): .ci/run installs them" >&2; exit 1; }
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
 		set -x; $(CARGO) nextest run --locked --features peers --test syscalls --test shells --test mcp_peers --test http_peers --test hook_managers --test browser --success-output final; \

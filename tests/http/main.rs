@@ -17,6 +17,7 @@ mod events;
 mod hostile;
 mod idle;
 mod load;
+mod mcp;
 mod page;
 mod process;
 mod routes;

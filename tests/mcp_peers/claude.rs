@@ -33,7 +33,9 @@ fn claude(world: &World, arguments: &[&str]) -> String {
 fn tried(world: &World, arguments: &[&str], variables: &[(&str, &str)]) -> (String, bool) {
     let program = program();
     let sealed = world.command(program.to_str().unwrap(), &world.path("access"));
-    let mut command = match without_network() {
+    // A daemon outside of the namespace is not reached from within: then the proxy alone has to do.
+    let is_local = variables.iter().any(|(name, _)| *name == "NO_PROXY");
+    let mut command = match without_network().filter(|_| !is_local) {
         Some(mut outer) => {
             outer.arg(&program);
             outer
@@ -113,4 +115,21 @@ fn its_validator_accepts_the_plugin_and_the_marketplace() {
         let said = claude(&world, &["plugin", "validate", "--strict", &path]);
         assert!(said.contains("Validation passed"), "{said}");
     }
+}
+
+#[test]
+fn it_asks_the_daemon() {
+    let world = World::pair();
+    let daemon = crate::http::Daemon::start(&world);
+    let port = daemon.address.rsplit(':').next().unwrap();
+    let arguments = ["mcp", "generate-config", "--transport", "http", "--client", "claude-code", "--port", port];
+    let config = world.ok(&world.path("access"), &arguments);
+    world.write("access/.mcp.json", &config.stdout);
+    world.write("home/.claude/settings.json", "{\"enableAllProjectMcpServers\": true}");
+    let variables = [("GIT_BLUE_TOKEN", &*daemon.token), ("NO_PROXY", "127.0.0.1")];
+    let (list, has_worked) = tried(&world, &["mcp", "list"], &variables);
+    assert!(has_worked && list.contains("/mcp (HTTP) - ✔ Connected"), "{list}");
+    // With another token it says that it does not.
+    let (list, _) = tried(&world, &["mcp", "list"], &[("GIT_BLUE_TOKEN", "wrong"), ("NO_PROXY", "127.0.0.1")]);
+    assert!(!list.contains("Connected"), "{list}");
 }

@@ -23,6 +23,7 @@ use tokio::{
 };
 
 use super::Body;
+use crate::surface::mcp::AfterFlush;
 
 /// How long a client may leave what it was sent unread.
 const WRITE_TIME: Duration = Duration::from_secs(30);
@@ -163,13 +164,14 @@ impl hyper::body::Body for Answering {
 pub struct Line {
     stream: TcpStream,
     guest: Arc<Guest>,
+    after: AfterFlush,
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
 impl Line {
-    /// Returns the connection of a guest.
-    pub fn new(stream: TcpStream, guest: Arc<Guest>) -> Self {
-        Self { stream, guest, stalled: None }
+    /// Returns the connection of a guest. What waits in `after` is done whenever all was written.
+    pub fn new(stream: TcpStream, guest: Arc<Guest>, after: AfterFlush) -> Self {
+        Self { stream, guest, after, stalled: None }
     }
 
     fn written(&mut self, written: Poll<io::Result<usize>>, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
@@ -218,7 +220,11 @@ impl AsyncWrite for Line {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
+        let flushed = Pin::new(&mut self.stream).poll_flush(context);
+        if let Poll::Ready(Ok(())) = flushed {
+            self.after.run();
+        }
+        flushed
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -23,7 +23,7 @@ use super::{
     guests::{Guest, Guests, Line},
     house::House,
 };
-use crate::{env::Env, error::OpError};
+use crate::{env::Env, error::OpError, surface::mcp::AfterFlush};
 
 /// How many threads wait for clients.
 const WORKERS: usize = 2;
@@ -116,8 +116,10 @@ async fn accept(listener: TcpListener, house: Arc<House>, guests: Arc<Guests>, s
 async fn converse(stream: TcpStream, guest: Guest, house: Arc<House>, mut stopping: watch::Receiver<bool>) {
     let _ = stream.set_nodelay(true);
     let guest = Arc::new(guest);
-    let (asking, line) = (guest.clone(), Line::new(stream, guest.clone()));
-    let service = service_fn(move |request: Request<Incoming>| {
+    let after = AfterFlush::default();
+    let (asking, line) = (guest.clone(), Line::new(stream, guest.clone(), after.clone()));
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(after.clone());
         let (house, busy) = (house.clone(), asking.busy());
         async move {
             let response = house.answer(request).await;

@@ -147,7 +147,10 @@ fn in_query(parameter: &Parameter) -> Value {
 fn described(parameter: &Parameter) -> Value {
     let mut schema = parameter.schema();
     match (parameter.kind, parameter.name) {
-        (Kind::Count, _) => schema["minimum"] = json!(1),
+        (Kind::Count, _) => {
+            schema["minimum"] = json!(1);
+            schema["maximum"] = json!(u64::MAX);
+        }
         (Kind::Text, "realm" | "repo" | "domain" | "remote") => schema["pattern"] = json!(NAME),
         (Kind::Text, "rfc") => {
             schema["pattern"] = json!(RFC);

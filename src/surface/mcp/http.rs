@@ -19,13 +19,13 @@ use std::{
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Empty, Full, combinators::BoxBody};
 use hyper::{
-    Method, Request, Response, StatusCode,
+    HeaderMap, Method, Request, Response, StatusCode,
     body::{Frame as Piece, SizeHint},
     header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER},
     http::request::Parts,
 };
 use rmcp::{
-    model::{ClientJsonRpcMessage, ClientRequest, GetMeta as _, JsonRpcMessage},
+    model::{ClientJsonRpcMessage, ClientRequest, ErrorCode, GetMeta as _, JsonRpcMessage},
     transport::streamable_http_server::{
         StreamableHttpServerConfig, StreamableHttpService,
         session::local::{LocalSessionManager, SessionConfig},
@@ -87,8 +87,6 @@ impl Mcp {
         let sessions = Arc::new(sessions);
         let mut config = StreamableHttpServerConfig::default().with_json_response(true);
         config.max_request_body_bytes = frame::MAX_LINE;
-        // Nothing is resumed that a client of this machine could not ask again.
-        config.sse_retry = None;
         let make = move || Ok(Server::new(settings.clone(), Arc::new(Desk::default()), Log::default()));
         let service = StreamableHttpService::new(make, sessions.clone(), config);
         let (work, queue) = mpsc::unbounded_channel();
@@ -104,7 +102,13 @@ impl Mcp {
     pub async fn answer(&self, mut parts: Parts, body: Bytes) -> Response<Body> {
         let mut key = parts.headers.get(SESSION).map(|id| format!("session {id:?}"));
         if parts.method == Method::POST {
-            match frame::read(if body.trim_ascii().is_empty() { b"-" } else { &body }) {
+            let frame = frame::read(if body.trim_ascii().is_empty() { b"-" } else { &body });
+            if is_stateless(&parts.headers)
+                && let Some(error) = frame::gone(&frame, &body)
+            {
+                return wrong(&error);
+            }
+            match frame {
                 Frame::Wrong(error) => return wrong(&error),
                 Frame::Nothing => return empty(StatusCode::ACCEPTED),
                 Frame::Message(message) => {
@@ -116,6 +120,7 @@ impl Mcp {
             }
         }
         let slip = Slip::new(self.client(&key.unwrap_or_default()));
+        let after = parts.extensions.remove::<AfterFlush>().unwrap_or_default();
         parts.extensions.insert(slip.clone());
         let (answer, answered) = oneshot::channel();
         let request = Box::new(Request::from_parts(parts, Full::new(body)));
@@ -123,7 +128,7 @@ impl Mcp {
         let _ = self.work.send(Work::Answer(request, answer));
         match answered.await {
             Ok(response) => {
-                response.map(|inner| Written { inner, slip, work: self.work.clone(), is_done: false }.boxed())
+                response.map(|inner| Written { inner, slip, work: self.work.clone(), after, is_done: false }.boxed())
             }
             Err(_) => empty(StatusCode::INTERNAL_SERVER_ERROR),
         }
@@ -148,7 +153,6 @@ impl Mcp {
 fn session_config() -> SessionConfig {
     let mut config = SessionConfig::default();
     config.keep_alive = Some(SESSION_AGE);
-    config.sse_retry = None;
     config
 }
 
@@ -185,6 +189,10 @@ async fn settle(owed: Owed) {
     }
 }
 
+fn is_stateless(headers: &HeaderMap) -> bool {
+    headers.get("mcp-protocol-version").is_some_and(|version| version.as_bytes() >= &b"2026-07-28"[..])
+}
+
 fn is_hello(message: &ClientJsonRpcMessage) -> bool {
     let JsonRpcMessage::Request(request) = message else { return false };
     matches!(request.request, ClientRequest::InitializeRequest(_))
@@ -200,7 +208,10 @@ fn program(message: &ClientJsonRpcMessage) -> Option<String> {
 fn wrong(error: &rmcp::model::JsonRpcError) -> Response<Body> {
     let text = serde_json::to_vec(error).unwrap_or_else(|error| unreachable!("errors have a JSON form: {error}"));
     let mut response = Response::new(Full::new(Bytes::from(text)).boxed());
-    *response.status_mut() = StatusCode::BAD_REQUEST;
+    *response.status_mut() = match error.error.code {
+        ErrorCode::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
+        _ => StatusCode::BAD_REQUEST,
+    };
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }
@@ -217,11 +228,31 @@ fn full() -> Response<Body> {
     response
 }
 
-/// A body that has what it told recorded once it was taken to its end.
+/// What a connection does once everything that it was given has been written. It comes with each
+/// request; dropped with a connection that breaks off.
+#[derive(Clone, Default)]
+pub struct AfterFlush(Arc<Mutex<Vec<Later>>>);
+
+type Later = Box<dyn FnOnce() + Send>;
+
+impl AfterFlush {
+    fn add(&self, work: Later) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(work);
+    }
+
+    /// Does what waits for that.
+    pub fn run(&self) {
+        let all = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        all.into_iter().for_each(|work| work());
+    }
+}
+
+/// A body that has what it told recorded once all of it has been written.
 struct Written {
     inner: Body,
     slip: Slip,
     work: mpsc::UnboundedSender<Work>,
+    after: AfterFlush,
     is_done: bool,
 }
 
@@ -250,7 +281,8 @@ impl Drop for Written {
     fn drop(&mut self) {
         // What did not reach its client stays pending.
         if let Some(owed) = self.slip.take().filter(|_| self.is_done) {
-            let _ = self.work.send(Work::Record(Box::new(owed)));
+            let work = self.work.clone();
+            self.after.add(Box::new(move || drop(work.send(Work::Record(Box::new(owed))))));
         }
     }
 }

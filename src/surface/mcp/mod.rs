@@ -36,7 +36,7 @@ use std::sync::Arc;
 use rmcp::service::{QuitReason, ServerInitializeError};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-pub use http::Mcp;
+pub use http::{AfterFlush, Mcp};
 pub use probe::ask;
 pub use settings::{Options, reader};
 
@@ -70,8 +70,11 @@ pub fn serve(env: &Env, options: &Options) -> Result<(), OpError> {
     outcome
 }
 
+/// How many tools that take their time run at once.
+const MAX_ASIDE: usize = 8;
+
 fn runtime() -> Result<tokio::runtime::Runtime, OpError> {
-    let built = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let built = tokio::runtime::Builder::new_current_thread().max_blocking_threads(MAX_ASIDE).enable_all().build();
     built.map_err(|error| OpError::cannot("io", format!("cannot start the server: {error}")))
 }
 

@@ -18,6 +18,7 @@ use rmcp::{
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
+use serde_json::Value;
 use tokio::sync::Semaphore;
 
 use super::{
@@ -127,6 +128,38 @@ impl Server {
         result
     }
 
+    /// Runs a tool until it is done, or no lock is waited for any longer. What it answers lies on the
+    /// desk then.
+    async fn outcome(
+        &self,
+        tool: &'static Tool,
+        arguments: &Arguments,
+        responses: Option<&InputResponses>,
+        context: &RequestContext<RoleServer>,
+    ) -> Outcome<()> {
+        let attempt = |roots: &Roots| {
+            // Between here and the answer on the desk nothing else runs.
+            if context.ct.is_cancelled() {
+                return Err(OpError::no("cancelled", "cancelled").into());
+            }
+            self.run(tool, arguments, context, roots)
+        };
+        let started = Instant::now();
+        loop {
+            let outcome = match tool.is_slow {
+                true => self.run_aside(tool, arguments, responses, context).await,
+                false => self.asking.attempt(responses, context, attempt).await,
+            };
+            let is_locked = matches!(&outcome, Outcome::Failed(error) if error.code == "locked");
+            if !is_locked || started.elapsed() >= self.settings.patience {
+                return outcome;
+            }
+            // Nothing was written. Others are answered before the next try.
+            self.log.say(|| format!("call {}: waits for a lock", context.id));
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
     /// Runs a tool that takes its time, on a thread beside the others.
     async fn run_aside(
         &self,
@@ -225,6 +258,9 @@ impl Server {
     /// Returns the project of a resource: the realm's own, or where all realms are offered, any.
     fn of_resource(&self, uri: &Uri, roots: &Roots) -> Result<Project, Lost> {
         let realm = self.settings.all_realms.then(|| uri.realm.clone());
+        // Where it names the realm, nobody needs to be asked which one is meant.
+        let unasked = Roots::Unknown("not asked for");
+        let roots = if self.settings.is_shared { &unasked } else { roots };
         let project = project::find(&self.settings, None, realm, roots)?;
         let ctx = open(&self.settings.env, &project)?;
         match ctx.here()?.realm == uri.realm {
@@ -239,7 +275,11 @@ impl Server {
         match found {
             Outcome::Done(project) => Ok(project),
             Outcome::Failed(error) => Err(refused(&error)),
-            Outcome::Asked(_) => Err(refused(&project::nowhere(&["the roots of the client are not known yet".into()]))),
+            Outcome::Asked(_) => match project::find(&self.settings, None, None, &Roots::Unknown("not asked for")) {
+                Ok(project) => Ok(project),
+                Err(Lost::Failed(error)) => Err(refused(&error)),
+                Err(Lost::Nowhere(tried)) => Err(refused(&project::nowhere(&tried))),
+            },
         }
     }
 }
@@ -297,6 +337,15 @@ fn refused(error: &OpError) -> ErrorData {
         }
         _ => ErrorData::invalid_params(message, Some(data)),
     }
+}
+
+/// Returns a failure that is about a resource, which it names.
+fn refused_uri(error: &OpError, uri: &str) -> ErrorData {
+    let mut refusal = refused(error);
+    if let Some(Value::Object(data)) = &mut refusal.data {
+        data.insert("uri".into(), uri.chars().take(2_000).collect::<String>().into());
+    }
+    refusal
 }
 
 impl ServerHandler for Server {
@@ -359,27 +408,13 @@ impl ServerHandler for Server {
             Ok(arguments) => arguments,
             Err(error) => return Ok(failed(&error).into()),
         };
-        let attempt = |roots: &Roots| {
-            // Between here and the answer on the desk nothing else runs.
-            if context.ct.is_cancelled() {
-                return Err(OpError::no("cancelled", "cancelled").into());
-            }
-            self.run(tool, &arguments, &context, roots)
-        };
-        let started = Instant::now();
-        let outcome = loop {
-            let responses = request.input_responses.as_ref();
-            let outcome = match tool.is_slow {
-                true => self.run_aside(tool, &arguments, responses, &context).await,
-                false => self.asking.attempt(responses, &context, attempt).await,
-            };
-            let is_locked = matches!(&outcome, Outcome::Failed(error) if error.code == "locked");
-            if !is_locked || started.elapsed() >= self.settings.patience {
-                break outcome;
-            }
-            // Nothing was written. Others are answered before the next try.
-            self.log.say(|| format!("call {}: waits for a lock", context.id));
-            tokio::time::sleep(PAUSE).await;
+        let work = self.outcome(tool, &arguments, request.input_responses.as_ref(), &context);
+        let outcome = match self.settings.limit {
+            Some(limit) => tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
+                let message = format!("{} took longer than {} seconds", tool.name(), limit.as_secs());
+                Outcome::Failed(OpError::cannot("timeout", message).next("ask again: what was done stays done"))
+            }),
+            None => work.await,
         };
         Ok(match outcome {
             Outcome::Done(()) => self.handed_over(&context).into(),
@@ -423,7 +458,7 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let uri: Uri = request.uri.parse().map_err(|error| refused(&error))?;
+        let uri: Uri = request.uri.parse().map_err(|error| refused_uri(&error, &request.uri))?;
         let attempt = |roots: &Roots| {
             let project = self.of_resource(&uri, roots)?;
             let ctx = open(&self.settings.env, &project)?;
@@ -439,7 +474,7 @@ impl ServerHandler for Server {
                 let result = ReadResourceResult::new(vec![contents]).with_ttl_ms(FRESH_MS);
                 Ok(result.with_cache_scope(CacheScope::Private).into())
             }
-            Outcome::Failed(error) => Err(refused(&error)),
+            Outcome::Failed(error) => Err(refused_uri(&error, &request.uri)),
             Outcome::Asked(question) => Ok(question.into()),
         }
     }

@@ -23,6 +23,8 @@ pub const SESSION: &str = "CLAUDE_CODE_SESSION_ID";
 
 /// How long an answer waits for a lock, unless the user says otherwise.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a call may take that comes over HTTP, where a client may be left waiting.
+const LIMIT: Duration = Duration::from_secs(120);
 /// How long it waits at a stretch: everything behind it waits too.
 const STRETCH: Duration = Duration::from_millis(50);
 
@@ -48,6 +50,8 @@ pub struct Settings {
     pub env: Env,
     /// How long an answer may wait for a lock, in stretches between which others are answered.
     pub patience: Duration,
+    /// How long a call may take; what its client allows where there is none.
+    pub limit: Option<Duration>,
     /// The variables of commands that the user declared as tools.
     pub commands: Env,
     /// The project that the user named, and how.
@@ -87,6 +91,7 @@ impl Settings {
             read_only: options.read_only,
             all_realms: options.all_realms,
             is_shared: false,
+            limit: None,
             declared: declared(&env, options.read_only),
             patience,
             commands,
@@ -98,7 +103,7 @@ impl Settings {
     /// which project and session, does not count.
     pub fn shared(env: &Env, options: &Options) -> Self {
         let env = env.clone().without_choice().at(Path::new("/"));
-        Self { folder: None, project_dir: None, is_shared: true, ..Self::new(&env, options) }
+        Self { folder: None, project_dir: None, is_shared: true, limit: Some(LIMIT), ..Self::new(&env, options) }
     }
 }
 
