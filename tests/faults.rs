@@ -16,8 +16,9 @@ use git_blue::{
     ops::{
         contract_edit, contract_publish, contract_retire, contract_yank,
         ctx::{Ctx, Here},
-        inbox, notifications_ack, realm_admin_binding, realm_admin_contract, realm_admin_domain, realm_admin_leave,
-        realm_status, session, session_list, session_mark, session_start, session_stop, session_upkeep,
+        inbox, notifications_ack, realm_admin_binding, realm_admin_bootstrap, realm_admin_contract, realm_admin_domain,
+        realm_admin_leave, realm_status, session, session_list, session_mark, session_start, session_stop,
+        session_upkeep,
     },
     store::{
         Store, StoreRef, codec,
@@ -186,6 +187,17 @@ const OPERATIONS: &[Operation] = &[
     ("admin contract", OWNER, |ctx| contract(ctx, "queues")),
     ("admin binding, provider", OWNER, |ctx| bind(ctx, OWNER, Role::Provider)),
     ("admin binding, consumer", CONSUMER, |ctx| bind(ctx, CONSUMER, Role::Consumer)),
+    ("admin bootstrap", OWNER, |ctx| {
+        let document = "domains: [{ name: new, repos: [fungal], bindings: [{ repo: fungal, binding: \
+                        { role: consumer, imports: [{ contract: paths, version: '>=0.1.0' }] } }] }]\n";
+        let request = realm_admin_bootstrap::Request { document: document.into(), ..Default::default() };
+        realm_admin_bootstrap::run(ctx, &request).map(drop)
+    }),
+    ("admin bootstrap, a repository and a rule", OWNER, |ctx| {
+        let document = "cycles: refuse\nrepos: [{ name: planned }]\n";
+        let request = realm_admin_bootstrap::Request { document: document.into(), ..Default::default() };
+        realm_admin_bootstrap::run(ctx, &request).map(drop)
+    }),
     ("contract edit", OWNER, |ctx| edit(ctx, "0.3.0")),
     ("contract publish", OWNER, |ctx| contract_publish::run(ctx, &contract_publish::Request::default()).map(drop)),
     ("contract retire", OWNER, |ctx| {

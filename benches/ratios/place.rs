@@ -27,11 +27,43 @@ pub struct Place {
 /// Every change of a contract that is measured: the next minor version, committed without hooks.
 const CHANGE: &str = r#"
 file=.blue/contracts/s3-access/s3-permissions.yaml
-cd aperture
+cd "${1:-aperture}"
 minor=$(sed -n 's/^version: "1\.\([0-9]*\)\.0"/\1/p' "$file")
 sed "s/^version: .*/version: \"1.$((minor + 1)).0\"/; s/^description: .*/description: change $minor/" "$file" >next
 mv next "$file"
 git -c core.hooksPath=/dev/null commit --quiet --all -m "Change $minor"
+"#;
+
+/// A second machine that shares the realm at a hub, and beside it the same refs for git alone: made once,
+/// and then a change of each where one is asked for.
+const SHARE: &str = r#"
+export GIT_BLUE_HOME="$PWD/shared"
+if [ ! -d shared ]; then
+	git init --quiet --bare hub.git
+	git -C home/.blue/realms/aperture.git push --quiet "$PWD/hub.git" refs/blue/realm 'refs/blue/domains/*:refs/blue/domains/*'
+	cp -R hub.git plain-hub.git
+	git clone --quiet aperture sharing && git -C sharing remote remove origin
+	git -C sharing blue init --quiet --url "$PWD/hub.git"
+	git -C sharing blue status --quiet >/dev/null
+	git init --quiet --bare plain.git
+	git -C plain.git remote add origin "$PWD/plain-hub.git"
+	git -C plain.git config remote.origin.fetch '+refs/blue/*:refs/blue-remotes/origin/*'
+	git -C plain.git fetch --quiet origin 'refs/blue/*:refs/blue/*' '+refs/blue/*:refs/blue-remotes/origin/*'
+fi
+git -C sharing blue sync --quiet >/dev/null
+if [ "$1" = change ]; then
+	sh change.sh sharing
+	git -C sharing blue contract publish --quiet >/dev/null
+	cd plain.git
+	GIT_INDEX_FILE="$PWD/change"
+	export GIT_INDEX_FILE
+	git read-tree refs/blue/domains/s3-access
+	for path in contracts/s3-permissions.json versions/s3-permissions/1.$$.0.json sources/aperture.json; do
+		git update-index --add --cacheinfo "100644,$(echo "$path $$" | git hash-object -w --stdin),$path"
+	done
+	git update-ref refs/blue/domains/s3-access \
+		"$(git commit-tree -p refs/blue/domains/s3-access -m change "$(git write-tree)")"
+fi
 "#;
 
 /// Processes that add contracts to a domain of their own or, where they are many, to one together.
@@ -55,6 +87,7 @@ impl Place {
         let variables: Vec<_> = pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         folder.write("change.sh", CHANGE);
         folder.write("write.sh", WRITE);
+        folder.write("share.sh", SHARE);
         let store = folder.path().join("home/.blue/realms/aperture.git");
         let domains = realm::generate(&store, contracts, &variables);
         let place = Self { folder, variables, domains };

@@ -37,6 +37,9 @@ const STATUS: &[&str] = &["git", "blue", "status"];
 const CHECK: &[&str] = &["git", "blue", "check"];
 const FORGET: &str = "rm -rf home/.blue/realms/aperture.git/blue/cache";
 
+const SYNC: &[&str] = &["env", "GIT_BLUE_HOME=../shared", "git", "blue", "sync"];
+const FETCH_AND_PUSH: &str = "git fetch --quiet origin && git push --quiet origin 'refs/blue/*:refs/blue/*'";
+
 /// Every row, in the order of the design's table of budgets.
 pub const ROWS: &[Row] = &[
     Row {
@@ -149,6 +152,22 @@ pub const ROWS: &[Row] = &[
         floor: side("1 process, 80 writes", "fungal", &["sh", "../write.sh", "1", "80"]),
         budget: Some(1.43),
         runs: 2,
+    },
+    Row {
+        name: "sync, nothing new",
+        before: "sh share.sh",
+        measured: side("", "sharing", SYNC),
+        floor: side("git fetch of the same refs", "plain.git", &["env", "git", "fetch", "origin"]),
+        budget: Some(1.5),
+        runs: 20,
+    },
+    Row {
+        name: "sync of one change",
+        before: "sh share.sh change",
+        measured: side("", "sharing", SYNC),
+        floor: side("git fetch && git push", "plain.git", &["sh", "-c", FETCH_AND_PUSH]),
+        budget: Some(2.0),
+        runs: 20,
     },
 ];
 

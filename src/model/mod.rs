@@ -2,11 +2,13 @@
 //! over them. Pure: no storage, no clock, no terminal.
 
 pub mod binding;
+pub mod blueprint;
 pub mod candidate;
 pub mod change;
 pub mod check;
 pub mod conflict;
 pub mod contract;
+pub mod cycle;
 pub mod diff;
 pub mod domain;
 pub mod hash;

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
+    cycle::Cycles,
     name::{RealmName, RepoName},
     oid::Oid,
 };
@@ -18,6 +19,9 @@ pub struct Realm {
     pub format: u32,
     /// Its name.
     pub name: RealmName,
+    /// What is done about repositories that rely on each other in a circle.
+    #[serde(default, skip_serializing_if = "Cycles::is_default")]
+    pub cycles: Cycles,
 }
 
 /// A repository that joined: what `repos/<repo>.json` says.

@@ -80,6 +80,9 @@ pub struct News {
     pub is_due: bool,
     /// Whether the branch's very last move brought it. What is older was told of before.
     pub is_fresh: bool,
+    /// A domain in which two machines wrote this repository's part apart. Somebody has to say which of
+    /// both is meant: two clones that publish theirs in turn would take each other's away for ever.
+    pub disputed: Option<DomainName>,
     sources: Sources,
 }
 
@@ -102,14 +105,20 @@ pub fn news(acting: Acting<'_>, code: &CodeRepo, scope: Scope<'_>) -> Result<Opt
         if let Some(pushed) = pushed
             && let Some(news) = of_commit(acting, code, &branch, pushed, scope)?
         {
-            return Ok(Some(News { policy, is_due: true, ..news }));
+            return Ok(Some(News { policy, is_due: !held_back(&news, scope), ..news }));
         }
         if pushed == Some(tip) || matches!(scope, Scope::Named) {
             return Ok(None);
         }
     }
     let news = of_commit(acting, code, &branch, tip, scope)?;
-    Ok(news.map(|news| News { policy, is_due: policy == Policy::Commit, ..news }))
+    Ok(news.map(|news| News { policy, is_due: policy == Policy::Commit && !held_back(&news, scope), ..news }))
+}
+
+/// Returns whether it takes a person to publish this. Whoever has just written it has said that it is
+/// meant.
+fn held_back(news: &News, scope: Scope<'_>) -> bool {
+    news.disputed.is_some() && !(matches!(scope, Scope::Named) && news.is_fresh)
 }
 
 /// Publishes what is due.
@@ -145,8 +154,17 @@ pub fn late(ctx: &Ctx, commit: Oid) -> Result<Vec<Answer<ContractPublish>>, OpEr
             Err(error) => return Err(error),
         }
     }
-    if let Some(news) = news(acting, code, Scope::Named)?.filter(|news| news.is_due) {
-        answers.push(publish(ctx, acting, code, &news)?);
+    let mut refused = None;
+    while let Some(news) = news(acting, code, Scope::Named)?.filter(|news| news.is_due) {
+        match publish(ctx, acting, code, &news) {
+            Ok(answer) => {
+                answers.push(answer);
+                break;
+            }
+            // A later commit was made and published while this one waited: the branch tells what is left.
+            Err(error) if error.code == "older-commit" && refused != Some(news.commit) => refused = Some(news.commit),
+            Err(error) => return Err(error),
+        }
     }
     Ok(answers)
 }
@@ -183,7 +201,7 @@ fn of_commit(
     }
     let mut sources = Sources::new();
     let mut found = Vec::new();
-    let mut is_fresh = false;
+    let (mut is_fresh, mut disputed) = (false, None);
     for name in names {
         let source = match name.parse::<DomainName>() {
             Ok(domain) => source(acting, &domain, scope)?.map(|source| sources.entry(domain).or_insert(source).commit),
@@ -201,6 +219,11 @@ fn of_commit(
         };
         if is_news {
             is_fresh |= is_moved;
+            if let Ok(domain) = name.parse::<DomainName>()
+                && contract_publish::is_disputed(acting, &domain)?
+            {
+                disputed = Some(domain);
+            }
             found.push(name);
         }
     }
@@ -214,6 +237,7 @@ fn of_commit(
         domains: found,
         is_due: true,
         is_fresh,
+        disputed,
         sources,
     }))
 }

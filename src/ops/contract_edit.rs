@@ -70,5 +70,6 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
         dry_run: false,
         published: decision.events.iter().map(|event| Published::new(name, event)).collect(),
         removed_files: Vec::new(),
+        cycles: Vec::new(),
     }))
 }

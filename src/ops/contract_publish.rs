@@ -10,6 +10,7 @@ use super::{
     blue_files::Files,
     candidate::{self, Sources},
     ctx::{Acting, Ctx},
+    cycles,
     domain::{self, Part, Why},
 };
 use crate::{
@@ -103,6 +104,7 @@ pub fn publish(
     if !refusals.is_empty() {
         return Err(refused(&candidate, refusals));
     }
+    let cycles = work.cycles()?;
     let mut published = Vec::new();
     for (name, mut decision) in decided {
         if !request.dry_run && !decision.changes.is_empty() {
@@ -110,7 +112,7 @@ pub fn publish(
         }
         published.extend(decision.events.iter().map(|event| Published::new(name, event)));
     }
-    Ok(answer(acting, commit, request, published, &candidate))
+    Ok(answer(acting, commit, request, published, cycles, &candidate))
 }
 
 /// Returns the last published commit of the repository, by domain.
@@ -145,6 +147,19 @@ pub fn source(acting: Acting<'_>, name: &DomainName, tip: &Oid) -> Result<Option
         Err(error) if error.is_damage() => Ok(None),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Returns whether two machines wrote the part of the repository in a domain apart, and nobody has
+/// said since which of both is meant.
+///
+/// # Errors
+/// Where the realm cannot be read.
+pub fn is_disputed(acting: Acting<'_>, name: &DomainName) -> Result<bool, OpError> {
+    let Some(tip) = acting.store.tip(&StoreRef::Domain(name.clone()))? else {
+        return Ok(false);
+    };
+    let tree = acting.store.commit(&tip)?.tree;
+    Ok(read::lookup(acting.store, &tree, layout::lost_bindings(acting.repo).as_str())?.is_some())
 }
 
 /// Returns the publishing branch, if `commit` is on it, here or at origin.
@@ -263,6 +278,14 @@ impl Work<'_> {
         Ok(decision)
     }
 
+    /// The circles that the bindings close which the commit changed.
+    fn cycles(&self) -> Result<Vec<String>, OpError> {
+        let changed = self.candidate.bindings.iter().filter(|(_, declared)| declared.changed);
+        let repo = self.acting.repo;
+        let parts = changed.map(|(domain, declared)| cycles::Part { domain, repo, binding: &declared.document });
+        cycles::closed(self.store(), &parts.collect::<Vec<_>>(), None)
+    }
+
     /// Whether the commit changed a file of this domain since the last published one.
     fn touches(&self, name: &DomainName) -> bool {
         self.candidate.contracts_in(name).any(|(_, declared)| declared.changed)
@@ -342,6 +365,7 @@ fn answer(
     commit: &Oid,
     request: &Request,
     published: Vec<Published>,
+    cycles: Vec<String>,
     candidate: &Candidate,
 ) -> Answer<ContractPublish> {
     let removed: Vec<_> = candidate.removed_contracts.iter().collect();
@@ -353,6 +377,7 @@ fn answer(
         dry_run: request.dry_run,
         published,
         removed_files: removed.iter().map(|(_, path)| (*path).clone()).collect(),
+        cycles,
     });
     for ((domain, contract), _) in removed {
         answer = answer

@@ -20,6 +20,7 @@ pub mod contract_retire;
 pub mod contract_timeline;
 pub mod contract_yank;
 pub mod ctx;
+mod cycles;
 pub mod declared_tools;
 pub mod doctor;
 mod doctor_sessions;
@@ -41,6 +42,7 @@ pub mod pending;
 mod pending_cache;
 pub mod publish_log;
 pub mod realm_admin_binding;
+pub mod realm_admin_bootstrap;
 pub mod realm_admin_cache_clear;
 pub mod realm_admin_cache_stats;
 pub mod realm_admin_contract;
@@ -140,6 +142,7 @@ pub const TABLE: &[Operation] = &[
     realm_admin_domain::OPERATION,
     realm_admin_contract::OPERATION,
     realm_admin_binding::OPERATION,
+    realm_admin_bootstrap::OPERATION,
     realm_admin_cache_stats::OPERATION,
     realm_admin_cache_clear::OPERATION,
     contract_list::OPERATION,

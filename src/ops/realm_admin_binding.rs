@@ -3,6 +3,7 @@
 use super::{
     Operation,
     ctx::Ctx,
+    cycles,
     domain::{self, Part, Why},
 };
 use crate::{
@@ -58,6 +59,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingSet>, OpError> 
     if let Some(contradiction) = wanted.contradiction() {
         return Err(OpError::usage(contradiction));
     }
+    let part = cycles::Part { domain: &request.domain, repo: &request.repo, binding: &wanted };
+    let cycles = cycles::closed(&*here.store, &[part], None)?;
     let why = Why { repo: Some(&request.repo), ..Why::default() };
     let decision = domain::change(ctx, &*here.store, &request.domain, Part::default(), why, |view| {
         Ok(publish::binding(view, &request.repo, wanted.clone(), ctx.env.now())?)
@@ -70,6 +73,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingSet>, OpError> 
         exports: request.exports.len(),
         imports: request.imports.len(),
         changed: !decision.changes.is_empty(),
+        cycles,
     })
     .next("git blue check"))
 }

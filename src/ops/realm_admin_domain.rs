@@ -10,10 +10,13 @@ use super::{
 use crate::{
     error::OpError,
     model::{
+        blueprint::PlannedBinding,
         change::DomainChange,
         domain::Domain,
         name::{DomainName, RepoName},
         oid::Oid,
+        publish,
+        view::DomainView,
     },
     store::{StoreRef, codec, read, write::write},
     wire::{Answer, DomainSet},
@@ -42,7 +45,18 @@ pub struct Request {
 /// # Errors
 /// Where a repository is not in the realm, or the name collides with another.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<DomainSet>, OpError> {
-    let here = ctx.here()?;
+    let body = set(ctx, ctx.here()?, request, &[])?;
+    let name = &request.name;
+    Ok(Answer::new(body)
+        .next(format!("write .blue/contracts/{name}/NAME.yaml in the owner's repository, and commit it"))
+        .next(format!("write .blue/bindings/{name}.yaml in each member, and commit it")))
+}
+
+/// Makes or widens the domain, and writes the parts that nobody has written yet, all in one commit.
+///
+/// # Errors
+/// As [`run`], or where a part is refused.
+pub fn set(ctx: &Ctx, here: &Here, request: &Request, parts: &[&PlannedBinding]) -> Result<DomainSet, OpError> {
     known_repos(here, &request.repos)?;
     collision(here, &request.name)?;
     let author = ctx.signature()?;
@@ -51,8 +65,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<DomainSet>, OpError> {
     let written = write(&*here.store, &StoreRef::Domain(request.name.clone()), |tip| {
         tip_before = tip;
         let before = tip.map(|tip| read::domain_at(&*here.store, &request.name, &tip)).transpose()?;
+        let wanted = widened(before.as_ref().map(|view| &view.info), request);
+        let mut view = before.clone().unwrap_or_else(|| DomainView::new(wanted.clone()));
+        view.info.clone_from(&wanted);
         let before = before.map(|view| view.info);
-        let wanted = widened(before.as_ref(), request);
         let added: Vec<_> = wanted
             .members
             .iter()
@@ -60,35 +76,45 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<DomainSet>, OpError> {
             .cloned()
             .collect();
         outcome = Some((before.is_none(), wanted.members.clone(), added.clone()));
-        if before.as_ref() == Some(&wanted) {
+        let mut changes = Vec::new();
+        for part in parts.iter().filter(|part| !view.bindings.contains_key(&part.repo)) {
+            changes.extend(publish::binding(&view, &part.repo, part.binding.clone(), ctx.env.now())?.changes);
+        }
+        let bound = !changes.is_empty();
+        if before.as_ref() != Some(&wanted) {
+            changes.insert(0, DomainChange::Domain(wanted.clone()));
+        }
+        if changes.is_empty() {
             return Ok(None);
         }
         // First what the new members know, then the membership: a kill between the two loses no
         // notification.
         start_knowing(ctx, here, tip, &added, &wanted)?;
-        let subject = subject(&request.name, before.is_none(), &added);
+        let subject = match before == Some(wanted) && bound {
+            true => format!("bind {} in {}", names(parts.iter().map(|part| &part.repo)), request.name),
+            false => subject(&request.name, before.is_none(), &added),
+        };
         let message = Message { repo: here.repo.as_ref(), ..Message::of(ctx, subject) }.text();
-        Ok::<_, OpError>(Some(domain::commit(&[DomainChange::Domain(wanted)], message, author.clone())))
+        Ok::<_, OpError>(Some(domain::commit(&changes, message, author.clone())))
     })?;
     if let Some(after) = written {
         domain::made_here(ctx, &*here.store, &request.name, tip_before, after);
     }
     let (created, members, added) = outcome.unwrap_or_default();
-    let body = DomainSet { realm: here.realm.clone(), domain: request.name.clone(), created, members, added };
-    let name = &request.name;
-    Ok(Answer::new(body)
-        .next(format!("write .blue/contracts/{name}/NAME.yaml in the owner's repository, and commit it"))
-        .next(format!("write .blue/bindings/{name}.yaml in each member, and commit it")))
+    Ok(DomainSet { realm: here.realm.clone(), domain: request.name.clone(), created, members, added })
 }
 
 fn subject(name: &DomainName, created: bool, added: &[RepoName]) -> String {
-    let names: Vec<_> = added.iter().map(ToString::to_string).collect();
-    match (created, names.is_empty()) {
+    match (created, added.is_empty()) {
         (true, true) => format!("make the domain {name}"),
-        (true, false) => format!("make the domain {name} with {}", names.join(", ")),
+        (true, false) => format!("make the domain {name} with {}", names(added)),
         (false, true) => format!("describe the domain {name}"),
-        (false, false) => format!("add {} to {name}", names.join(", ")),
+        (false, false) => format!("add {} to {name}", names(added)),
     }
+}
+
+fn names<'a>(repos: impl IntoIterator<Item = &'a RepoName>) -> String {
+    repos.into_iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 fn widened(before: Option<&Domain>, request: &Request) -> Domain {
@@ -118,7 +144,11 @@ fn known_repos(here: &Here, repos: &[RepoName]) -> Result<(), OpError> {
     }
 }
 
-fn collision(here: &Here, name: &DomainName) -> Result<(), OpError> {
+/// Refuses a name that differs from another domain's in case alone.
+///
+/// # Errors
+/// Where there is such a domain.
+pub fn collision(here: &Here, name: &DomainName) -> Result<(), OpError> {
     let domains = here.store.domains()?;
     match domains.iter().find(|(other, _)| other != name && other.collides_with(name)) {
         None => Ok(()),

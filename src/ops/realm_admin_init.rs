@@ -6,6 +6,7 @@ use super::{Operation, ctx::Ctx, message::Message, shared, url};
 use crate::{
     error::OpError,
     model::{
+        cycle::Cycles,
         name::RealmName,
         realm::{FORMAT, Realm},
     },
@@ -89,7 +90,10 @@ fn create(ctx: &Ctx, name: &RealmName, path: &std::path::Path) -> Result<(), OpE
         return Err(OpError::no("path-taken", message).next("choose another place with --path"));
     }
     let first = Change {
-        edits: vec![(layout::realm(), Edit::Put(codec::encode(&Realm { format: FORMAT, name: name.clone() })))],
+        edits: vec![(
+            layout::realm(),
+            Edit::Put(codec::encode(&Realm { format: FORMAT, name: name.clone(), cycles: Cycles::default() })),
+        )],
         message: Message { subject: format!("make the realm {name}"), ..Message::default() }.text(),
         author: ctx.signature()?,
         parents: Parents::Tip,

@@ -73,7 +73,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
         _ => false,
     };
     let shared = request.url.is_some() || request.branches;
-    let synced = shared.then(|| realm_sync::with(ctx, &known.name, &store, &realm_sync::Request::default()));
+    let request = realm_sync::Request::default();
+    let synced = shared.then(|| realm_sync::with(ctx, &known.name, &store, &request, || Ok(())));
     let (remotes, failed) = match synced {
         Some(Ok(body)) => (body.remotes, None),
         Some(Err(error)) => (Vec::new(), Some(error)),

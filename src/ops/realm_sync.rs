@@ -11,7 +11,7 @@ use super::{
     url,
 };
 use crate::{
-    error::{Kind, OpError},
+    error::OpError,
     model::name::{ReaderName, RealmName, RemoteName},
     store::{
         Store,
@@ -49,9 +49,11 @@ impl Default for Request {
 /// Where there is none, or the only one there is cannot be reached or takes nothing.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmSync>, OpError> {
     let here = ctx.here()?;
-    let caught_up = if request.dry_run { CaughtUp::default() } else { catch_up(ctx)? };
-    let body = with(ctx, &here.realm, &*here.store, request)?;
-    let notifications = notifications(ctx, &request.reader);
+    let mut caught_up = CaughtUp::default();
+    let body = with(ctx, &here.realm, &*here.store, request, || catch_up(ctx).map(|done| caught_up = done))?;
+    // Where nothing came, nobody has to look: what is pending is what was pending before.
+    let has_news = body.remotes.iter().any(|remote| !remote.received.is_empty());
+    let notifications = if has_news { notifications(ctx, &request.reader) } else { Vec::new() };
     let answer = with_next_steps(RealmSync { notifications, published: caught_up.published, ..body });
     Ok(caught_up.next_steps.into_iter().fold(answer, Answer::next))
 }
@@ -66,32 +68,48 @@ fn catch_up(ctx: &Ctx) -> Result<CaughtUp, OpError> {
     Ok(if is_joined { unpublished::run(ctx, acting, &overview, true) } else { CaughtUp::default() })
 }
 
-/// Syncs a realm, whichever repository is in which one.
+/// Syncs a realm, whichever repository is in which one. `between` is done once this machine knows what
+/// others have published, and before anything goes out.
 ///
 /// # Errors
 /// As [`run`].
-pub fn with(ctx: &Ctx, realm: &RealmName, store: &dyn Store, request: &Request) -> Result<RealmSync, OpError> {
+pub fn with(
+    ctx: &Ctx,
+    realm: &RealmName,
+    store: &dyn Store,
+    request: &Request,
+    between: impl FnOnce() -> Result<(), OpError>,
+) -> Result<RealmSync, OpError> {
     let path = known(ctx, realm)?.path;
     let remotes = chosen(store.remotes(), request)?;
     let sessions = ctx.setting("blue.shareSessions").is_some_and(|value| is_on(&value));
-    let mut reports = Vec::new();
+    let mut ways = Vec::new();
     for remote in &remotes {
         url::accept(&remote.url)?;
         let link = Link::new(&path, remote, ctx.env.vars(), shared::manners(ctx));
-        let syncing = Syncing { ctx, realm, store, remote, link, sessions };
-        let report = if request.dry_run { syncing.look() } else { syncing.run() };
+        ways.push(Syncing { ctx, realm, store, remote, link, sessions });
+    }
+    let reports: Vec<_> = if request.dry_run {
+        ways.iter().map(Syncing::look).collect()
+    } else {
+        let received: Vec<_> = ways.iter().map(Syncing::receive).collect();
+        between()?;
+        ways.iter().zip(received).map(|(way, received)| received.and_then(|received| way.send(received))).collect()
+    };
+    let mut shown = Vec::new();
+    for (remote, report) in remotes.iter().zip(reports) {
         match report {
-            Err(error) if remotes.len() == 1 || error.kind == Kind::Usage => return Err(error),
-            Err(error) => reports.push(unreachable(remote, &error)),
-            Ok(report) => reports.push(report),
+            Err(error) if remotes.len() == 1 => return Err(error),
+            Err(error) => shown.push(unreachable(remote, &error)),
+            Ok(report) => shown.push(report),
         }
     }
-    let complete = reports.iter().all(|report| report.problems.is_empty());
+    let complete = shown.iter().all(|report| report.problems.is_empty());
     Ok(RealmSync {
         realm: realm.clone(),
         dry_run: request.dry_run,
         complete,
-        remotes: reports,
+        remotes: shown,
         published: Vec::new(),
         notifications: Vec::new(),
     })

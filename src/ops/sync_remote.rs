@@ -1,7 +1,10 @@
 //! One remote: what it has comes, is brought together with what is here, and goes back; then it is
 //! asked again, because a push counts once the remote holds it.
 
-use std::time::Duration;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use super::ctx::Ctx;
 use crate::{
@@ -27,7 +30,11 @@ const MAX_ROUNDS: u32 = 24;
 /// How often one ref is decided anew where somebody else moves it meanwhile.
 const MAX_RACES: u32 = 16;
 /// The longest wait between two rounds, in milliseconds.
-const MAX_WAIT: u64 = 2_000;
+const MAX_WAIT: u64 = 500;
+/// How often a remote is tried that cannot store what it gets, or does not say whether it did.
+const MAX_TRIES: u32 = 3;
+/// What such servers say: their disk is full, or the connection was cut.
+const UNABLE: &[&str] = &["unpacker", "missing necessary objects", "failed to report status", "unable to migrate"];
 /// What servers say that will not change their mind.
 const FINAL: &[&str] = &["declined", "hidden ref", "prohibited", "not allowed", "denied", "protected", "read-only"];
 
@@ -47,6 +54,27 @@ pub struct Syncing<'a> {
     pub sessions: bool,
 }
 
+/// What a remote held, once it was taken in.
+pub struct Received {
+    report: RemoteSync,
+    listing: Listing,
+    /// Refs that were left alone, and are not pushed over either.
+    bad: Vec<StoreRef>,
+}
+
+/// Where the refs that travel are on this machine, and where they were at the remote when it was looked at
+/// last.
+struct Here {
+    seen: BTreeMap<StoreRef, Oid>,
+    tips: BTreeMap<StoreRef, Oid>,
+}
+
+/// Refs that lead to objects which git refuses, and why.
+type Unsound = BTreeMap<StoreRef, String>;
+
+/// A ref that goes to a remote: where it is there, and where it is here.
+type Offer = (StoreRef, Option<Oid>, Oid);
+
 /// How one ref was brought together.
 enum Outcome {
     Same,
@@ -55,54 +83,74 @@ enum Outcome {
 }
 
 impl Syncing<'_> {
-    /// Brings both sides together.
+    /// Takes in what the remote has.
     ///
     /// # Errors
-    /// Where the remote cannot be reached, holds another realm, or takes nothing.
-    pub fn run(&self) -> Result<RemoteSync, OpError> {
+    /// Where the remote cannot be reached, or holds another realm.
+    pub fn receive(&self) -> Result<Received, OpError> {
         let mut report = self.report();
-        let mut offered: Vec<(StoreRef, Option<Oid>, Oid)> = Vec::new();
+        let (listing, bad) = self.take_all(&mut report)?;
+        Ok(Received { report, listing, bad })
+    }
+
+    /// Brings there what the remote lacks, once what it has was taken in.
+    ///
+    /// # Errors
+    /// Where the remote cannot be reached, or takes nothing.
+    pub fn send(&self, received: Received) -> Result<RemoteSync, OpError> {
+        let Received { mut report, mut listing, mut bad } = received;
         for round in 0..MAX_ROUNDS {
-            let listing = self.link.list()?;
-            if !self.fetch(&listing)? {
-                self.wait(round);
-                continue;
-            }
-            let bad = self.take_in(&listing, &mut report)?;
-            self.note_sent(&listing, &mut offered, &mut report)?;
             let missing = self.missing(&listing, &bad, &mut report)?;
             if missing.is_empty() {
                 return Ok(report);
             }
-            if round > 0 {
-                self.wait(round);
-            }
             let moves: Vec<_> = missing.iter().map(|(name, _, tip)| (name.clone(), *tip)).collect();
             let refused: Vec<_> = self.link.push(&moves)?.into_iter().filter(|one| one.refused.is_some()).collect();
-            offered.extend(missing.into_iter().filter(|(name, ..)| !refused.iter().any(|one| one.name == *name)));
-            let is_final = |why: &str| FINAL.iter().any(|word| why.to_lowercase().contains(word));
-            let last = round + 1 == MAX_ROUNDS;
-            let mut stop = false;
+            let mut offered = missing;
+            offered.retain(|(name, ..)| !refused.iter().any(|one| one.name == *name));
+            let (mut stop, mut raced) = (false, false);
             for one in refused {
                 let why = one.refused.unwrap_or_default();
-                if is_final(&why) || last {
+                let says = |words: &[&str]| words.iter().any(|word| why.to_lowercase().contains(word));
+                let (is_final, is_unable) = (says(FINAL), says(UNABLE) && round + 1 >= MAX_TRIES);
+                raced |= !is_final && !is_unable;
+                if is_final || is_unable {
                     stop = true;
+                    let code = if is_final { "refused" } else { "not-taken" };
                     let message = format!("{} does not take it: {why}", self.remote.name);
-                    report.problems.push(SyncProblem { code: "refused", name: Some(one.name.to_string()), message });
+                    report.problems.push(SyncProblem { code, name: Some(one.name.to_string()), message });
                 }
             }
+            if raced {
+                // Not between a look and a push: the less time lies there, the fewer others come between.
+                self.wait(round);
+            }
+            // What was taken counts once the remote was asked again and has it.
+            (listing, bad) = self.take_all(&mut report)?;
+            self.note_sent(&listing, offered, &mut report);
             if stop {
-                let listing = self.link.list()?;
-                if self.fetch(&listing)? {
-                    self.take_in(&listing, &mut report)?;
-                    self.note_sent(&listing, &mut offered, &mut report)?;
-                }
                 return Ok(report);
             }
         }
         let message = format!("others kept pushing to {}; what is left goes with the next sync", self.remote.name);
         report.problems.push(SyncProblem { code: "busy", name: None, message });
         Ok(report)
+    }
+
+    /// Asks what the remote has until all of it is here, and takes it in. Returns what it has, and
+    /// which of it was left alone.
+    fn take_all(&self, report: &mut RemoteSync) -> Result<(Listing, Vec<StoreRef>), OpError> {
+        for round in 0..MAX_ROUNDS {
+            let listing = self.link.list()?;
+            let here = self.here()?;
+            if let Some(unsound) = self.fetch(&listing, &here)? {
+                let bad = self.take_in(&listing, &here, &unsound, report)?;
+                return Ok((listing, bad));
+            }
+            self.wait(round);
+        }
+        let message = format!("{} changed each time it was looked at", self.remote.name);
+        Err(OpError::no("busy", message).next("git blue sync  # try again"))
     }
 
     /// Says what would come and go.
@@ -112,7 +160,7 @@ impl Syncing<'_> {
     pub fn look(&self) -> Result<RemoteSync, OpError> {
         let mut report = self.report();
         let listing = self.link.list()?;
-        if !self.fetch(&listing)? {
+        let Some(unsound) = self.fetch(&listing, &self.here()?)? else {
             problem(
                 &mut report,
                 "busy",
@@ -120,8 +168,12 @@ impl Syncing<'_> {
                 format!("{} changed while it was looked at; try again", self.remote.name),
             );
             return Ok(report);
-        }
+        };
         for (name, theirs) in self.wanted(&listing) {
+            if let Some(why) = unsound.get(&name) {
+                problem(&mut report, "unfit", Some(&name), why.clone());
+                continue;
+            }
             let ours = self.store.tip(&name)?;
             let how = match ours {
                 None => How::New,
@@ -165,35 +217,52 @@ impl Syncing<'_> {
         listing.refs.iter().filter(|(name, _)| travels(name)).cloned().collect()
     }
 
-    /// Brings what is not here yet. Returns whether all of it came: where a packer on the other side
-    /// made a push vanish, or somebody moved a ref by force, what was listed is not there any more.
-    fn fetch(&self, listing: &Listing) -> Result<bool, OpError> {
+    /// Brings what is not here yet. Returns what of it is not sound, and why. Nothing where not all of it
+    /// came: where a packer on the other side made a push vanish, or somebody moved a ref by force, what
+    /// was listed is not there any more.
+    fn fetch(&self, listing: &Listing, here: &Here) -> Result<Option<Unsound>, OpError> {
+        let mut unsound = Unsound::new();
         let mut absent = Vec::new();
         for (name, tip) in self.wanted(listing) {
-            match self.store.commit(&tip) {
-                Ok(_) if self.is_seen(&name, &tip)? => {}
-                Ok(_) | Err(StoreError::Missing { .. }) => absent.push(name),
-                Err(error) => return Err(error.into()),
+            // An object alone may be what a fetch that was killed left: all that a commit leads to is here
+            // for sure where it was when it was looked at last, or where we are.
+            if here.seen.get(&name) != Some(&tip) && here.tips.get(&name) != Some(&tip) {
+                absent.push(name);
             }
         }
         if absent.is_empty() {
-            return Ok(true);
+            return Ok(Some(unsound));
         }
-        self.link.fetch(&absent, None)?;
+        match self.link.fetch(&absent, None) {
+            // One that is not sound is no reason to do without the others.
+            Err(error) if is_unsound(&error) => {
+                for name in &absent {
+                    match self.link.fetch(std::slice::from_ref(name), None) {
+                        Err(error) if is_unsound(&error) => drop(unsound.insert(name.clone(), error.to_string())),
+                        result => result?,
+                    }
+                }
+            }
+            result => result?,
+        }
+        absent.retain(|name| !unsound.contains_key(name));
         for name in &absent {
             match listing.tip(name).map(|tip| self.store.commit(&tip)) {
-                Some(Err(StoreError::Missing { .. })) => return Ok(false),
+                Some(Err(StoreError::Missing { .. })) => return Ok(None),
                 Some(Err(error)) if !error.is_damage() => return Err(error.into()),
                 _ => {}
             }
         }
-        Ok(true)
+        Ok(Some(unsound))
     }
 
-    /// Whether all that a commit leads to is here for sure: where it was when it was looked at last,
-    /// or where we are. An object alone may be what a fetch that was killed left.
-    fn is_seen(&self, name: &StoreRef, tip: &Oid) -> Result<bool, StoreError> {
-        Ok(self.seen(name)? == Some(*tip) || self.store.tip(name)? == Some(*tip))
+    /// Reads all refs at once: most of them are as they were, and only the others are looked at.
+    fn here(&self) -> Result<Here, StoreError> {
+        let seen = self.store.seen()?.into_iter().filter_map(|(name, tip)| match name {
+            StoreRef::Seen(remote, name) if remote == self.remote.name => Some((*name, tip)),
+            _ => None,
+        });
+        Ok(Here { seen: seen.collect(), tips: travelling(self.store, true)?.into_iter().collect() })
     }
 
     fn seen_ref(&self, name: &StoreRef) -> StoreRef {
@@ -205,17 +274,29 @@ impl Syncing<'_> {
     }
 
     /// Takes in what the remote has. Returns the refs that are not to be taken, nor to be pushed over.
-    fn take_in(&self, listing: &Listing, report: &mut RemoteSync) -> Result<Vec<StoreRef>, OpError> {
-        self.same_realm(listing)?;
+    fn take_in(
+        &self,
+        listing: &Listing,
+        here: &Here,
+        unsound: &Unsound,
+        report: &mut RemoteSync,
+    ) -> Result<Vec<StoreRef>, OpError> {
+        if let Some(why) = unsound.get(&StoreRef::Realm) {
+            return Err(OpError::cannot("unfit", why.clone()));
+        }
+        if here.seen.get(&StoreRef::Realm) != listing.tip(&StoreRef::Realm).as_ref() {
+            self.same_realm(listing)?;
+        }
         let mut bad = Vec::new();
         for name in &listing.ignored {
             problem(report, "bad-name", None, format!("{name:?} is left alone: a part of it is no name"));
         }
         for (name, theirs) in self.wanted(listing) {
-            if self.seen(&name)? == Some(theirs) && self.store.tip(&name)? == Some(theirs) {
+            if here.seen.get(&name) == Some(&theirs) && here.tips.get(&name) == Some(&theirs) {
                 continue;
             }
-            if let Some(why) = self.unfit(&name, &theirs)? {
+            let why = unsound.get(&name).map(|why| ("unfit", why.clone()));
+            if let Some(why) = why.map_or_else(|| self.unfit(&name, &theirs), |why| Ok(Some(why)))? {
                 problem(report, why.0, Some(&name), why.1);
                 bad.push(name);
                 continue;
@@ -232,7 +313,7 @@ impl Syncing<'_> {
             }
             self.note_seen(&name, theirs)?;
         }
-        self.note_deleted(listing, report)?;
+        self.note_deleted(listing, here, report)?;
         Ok(bad)
     }
 
@@ -241,14 +322,15 @@ impl Syncing<'_> {
         Relation::of(self.store, before, now).is_ok_and(|relation| relation.is_contained)
     }
 
-    fn note_deleted(&self, listing: &Listing, report: &mut RemoteSync) -> Result<(), OpError> {
-        for (seen, before) in self.store.seen()? {
-            let StoreRef::Seen(remote, name) = &seen else { continue };
-            let travels = self.sessions || !matches!(**name, StoreRef::Sessions(_));
-            if *remote == self.remote.name && travels && listing.tip(name).is_none() {
-                report.rewound.push(line(name, Some(before), None, How::Deleted));
+    fn note_deleted(&self, listing: &Listing, here: &Here, report: &mut RemoteSync) -> Result<(), OpError> {
+        let listed: BTreeSet<&StoreRef> = listing.refs.iter().map(|(name, _)| name).collect();
+        for (name, before) in &here.seen {
+            let travels = self.sessions || !matches!(name, StoreRef::Sessions(_));
+            if travels && !listed.contains(name) {
+                report.rewound.push(line(name, Some(*before), None, How::Deleted));
+                let seen = self.seen_ref(name);
                 let _lease = self.store.lock(&seen)?;
-                self.store.forget(&seen, before)?;
+                self.store.forget(&seen, *before)?;
             }
         }
         Ok(())
@@ -333,15 +415,11 @@ impl Syncing<'_> {
     }
 
     /// Returns what the remote lacks: the ref, where it is there, and where it is here.
-    fn missing(
-        &self,
-        listing: &Listing,
-        bad: &[StoreRef],
-        report: &mut RemoteSync,
-    ) -> Result<Vec<(StoreRef, Option<Oid>, Oid)>, OpError> {
+    fn missing(&self, listing: &Listing, bad: &[StoreRef], report: &mut RemoteSync) -> Result<Vec<Offer>, OpError> {
         let mut missing = Vec::new();
+        let listed: BTreeMap<&StoreRef, Oid> = listing.refs.iter().map(|(name, tip)| (name, *tip)).collect();
         for (name, tip) in travelling(self.store, self.sessions)? {
-            let there = listing.tip(&name);
+            let there = listed.get(&name).copied();
             if there == Some(tip) || bad.contains(&name) {
                 continue;
             }
@@ -365,20 +443,14 @@ impl Syncing<'_> {
     }
 
     /// Counts what was offered and is there now.
-    fn note_sent(
-        &self,
-        listing: &Listing,
-        offered: &mut Vec<(StoreRef, Option<Oid>, Oid)>,
-        report: &mut RemoteSync,
-    ) -> Result<(), OpError> {
-        for (name, old, new) in std::mem::take(offered) {
+    fn note_sent(&self, listing: &Listing, offered: Vec<Offer>, report: &mut RemoteSync) {
+        for (name, old, new) in offered {
             let Some(there) = listing.tip(&name) else { continue };
             if there == new || self.is_newer(&new, &there) {
                 report.sent.retain(|sent| sent.name != name.to_string());
                 report.sent.push(line(&name, old, Some(new), if old.is_none() { How::New } else { How::FastForward }));
             }
         }
-        Ok(())
     }
 
     /// Waits a little, longer each time and never in step with others.
@@ -414,6 +486,11 @@ pub fn realm_at(store: &dyn Store, tip: &Oid) -> Result<Realm, OpError> {
     let tree = store.commit(tip)?.tree;
     read::file(store, &StoreRef::Realm, &tree, &layout::realm())?
         .ok_or_else(|| OpError::cannot("unfit", "what is shared there is no realm: it has no realm.json"))
+}
+
+/// Whether git came so far as to look at what was sent.
+fn is_unsound(error: &StoreError) -> bool {
+    matches!(error, StoreError::Remote { problem, .. } if problem.contains("fsck error"))
 }
 
 fn line(name: &StoreRef, old: Option<Oid>, new: Option<Oid>, how: How) -> RefSync {

@@ -77,6 +77,16 @@ impl CaughtUp {
                 None => (None, None, Vec::new()),
             },
         };
+        let disputed = news.disputed.as_ref().filter(|_| matches!(news.policy, Policy::Commit | Policy::Pushed));
+        let problem = problem.or_else(|| {
+            let told = |domain| format!("two machines wrote the part of {} in {domain} apart", acting.repo);
+            disputed.map(told)
+        });
+        if disputed.is_some() {
+            let step =
+                format!("git pull origin {}  # bring the commits of both together, and publish that", news.branch);
+            self.next_steps.push(step);
+        }
         self.next_steps.extend(steps);
         self.next_steps.push(match (&problem, news.policy) {
             (Some(_), _) | (None, Policy::Commit | Policy::Off) => "git blue contract publish".to_owned(),

@@ -66,7 +66,7 @@ pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -
         return check(&ctx, &input());
     }
     let hint = if event == "post-commit" { forgotten(&ctx) } else { None };
-    let lines: Vec<_> = publish(&ctx).into_iter().chain(hint).collect();
+    let lines: Vec<_> = publish(&ctx, event).into_iter().chain(hint).collect();
     if lines.is_empty() { Outcome::default() } else { Some(lines.join("; ")).into() }
 }
 
@@ -79,13 +79,14 @@ fn greet(env: Env) -> Outcome {
 }
 
 /// Publishes what is due, and returns the line to say, if there is one.
-fn publish(ctx: &Ctx) -> Option<String> {
+fn publish(ctx: &Ctx, event: &str) -> Option<String> {
     let (code, acting) = (ctx.code.as_ref()?, ctx.acting().ok()?);
     let news = match catch_up::news(acting, code, Scope::Named) {
         Ok(news) => news?,
         Err(error) => return Some(not_published(&error)),
     };
-    if !news.is_due {
+    // Whoever checks a branch out has not just written what is on it.
+    if !news.is_due || (news.disputed.is_some() && event == "post-checkout") {
         return None;
     }
     match catch_up::publish(ctx, acting, code, &news) {
@@ -122,6 +123,9 @@ fn detached(env: Env, arguments: &[OsString]) {
     publish_log::record(&ctx, acting, commit, outcome.as_ref().map(|_| ()));
     session::touch(&ctx);
     background::pack_if_due(&ctx);
+    if outcome.is_ok() {
+        background::sync_if_wanted(&ctx);
+    }
 }
 
 /// Checks every commit that is pushed. Where that cannot be done, the push goes on: a hook is a hint.
@@ -158,7 +162,8 @@ fn check(ctx: &Ctx, input: &str) -> Outcome {
 
 fn told(body: &ContractPublish) -> Option<String> {
     let phrases: Vec<_> = body.published.iter().map(phrase).collect();
-    (!phrases.is_empty()).then(|| format!("published {}", phrases.join(", ")))
+    let circle = body.cycles.first().map(|cycle| format!(", which closes a circle: {cycle}")).unwrap_or_default();
+    (!phrases.is_empty()).then(|| format!("published {}{circle}", phrases.join(", ")))
 }
 
 /// Returns what was published, in a few words.

@@ -6,6 +6,7 @@ use jiff::{Zoned, civil::date, tz::TimeZone};
 
 use crate::{
     model::{
+        cycle::Cycles,
         name::RealmName,
         realm::{FORMAT, Realm},
     },
@@ -33,7 +34,7 @@ pub fn put(path: TreePath, bytes: impl Into<Vec<u8>>) -> (TreePath, Edit) {
 
 /// Returns the first change of a realm.
 pub fn realm(name: RealmName) -> Change {
-    let realm = Realm { format: FORMAT, name };
+    let realm = Realm { format: FORMAT, name, cycles: Cycles::default() };
     change("Make the realm\n", [put(layout::realm(), codec::encode(&realm))])
 }
 

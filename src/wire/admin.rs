@@ -109,4 +109,36 @@ pub struct BindingSet {
     pub imports: usize,
     /// Whether anything changed.
     pub changed: bool,
+    /// Circles of repositories that rely on each other, which this closed.
+    pub cycles: Vec<String>,
+}
+
+/// What `realm_admin_bootstrap` answers.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct RealmBootstrap {
+    /// The realm.
+    pub realm: RealmName,
+    /// Whether it was only looked at what is missing.
+    pub dry_run: bool,
+    /// Repositories that are in the realm from now on.
+    pub repos: Vec<RepoName>,
+    /// Domains of which something was missing.
+    pub domains: Vec<BootstrappedDomain>,
+    /// Whether the rules of the realm changed.
+    pub rules_changed: bool,
+    /// Circles of repositories that rely on each other, which this closed.
+    pub cycles: Vec<String>,
+}
+
+/// What was missing of one domain.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct BootstrappedDomain {
+    /// The domain.
+    pub domain: DomainName,
+    /// Whether all of it was.
+    pub created: bool,
+    /// Repositories that take part from now on.
+    pub added: Vec<RepoName>,
+    /// Repositories whose part was written. Parts that are there stay as they are.
+    pub bound: Vec<RepoName>,
 }

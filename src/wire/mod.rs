@@ -24,7 +24,9 @@ mod topology;
 mod upkeep;
 mod worktree;
 
-pub use admin::{BindingSet, ContractAdded, DomainSet, Init, RealmInit, RealmJoin, RealmLeave};
+pub use admin::{
+    BindingSet, BootstrappedDomain, ContractAdded, DomainSet, Init, RealmBootstrap, RealmInit, RealmJoin, RealmLeave,
+};
 pub use cache::{CacheCleared, CacheStats};
 pub use check::RealmCheck;
 pub use claude::{ClaudeFile, ClaudeScope, ClaudeSetup, FileChange};

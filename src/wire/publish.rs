@@ -25,6 +25,8 @@ pub struct ContractPublish {
     pub published: Vec<Published>,
     /// Contract files that the commit removed; their contracts stay until they are retired.
     pub removed_files: Vec<String>,
+    /// Circles of repositories that rely on each other, which this closed.
+    pub cycles: Vec<String>,
 }
 
 /// One change of the realm.

@@ -63,9 +63,9 @@ pub struct Unpublished {
     pub domains: Vec<String>,
     /// What publishes it: `commit`, `pushed`, `ci` or `off`, as `blue.publish` says.
     pub policy: &'static str,
-    /// Why the last attempt failed, if there was one.
+    /// Why the last attempt failed, if there was one, or why there was none.
     pub problem: Option<String>,
-    /// When that was.
+    /// When the last attempt failed.
     pub failed_at: Option<jiff::Timestamp>,
 }
 

@@ -23,7 +23,8 @@ pub struct RealmSync {
     pub remotes: Vec<RemoteSync>,
     /// What this call itself published, because no hook had done so.
     pub published: Vec<Published>,
-    /// What this reader has not been told yet, oldest first; reading it here does not tell it.
+    /// What this reader has not been told yet, oldest first, where anything came; reading it here does not
+    /// tell it.
     pub notifications: Vec<Notification>,
 }
 

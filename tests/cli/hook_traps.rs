@@ -68,6 +68,27 @@ fn a_locked_realm_is_published_to_once_it_is_free() {
 }
 
 #[test]
+fn commits_that_wait_for_a_locked_realm_are_published_in_whatever_order_they_get_it() {
+    const VERSIONS: [&str; 5] = ["1.1.0", "1.2.0", "1.3.0", "1.4.0", "1.5.0"];
+    let world = World::solo();
+    let lock = File::open(world.store().join("blue/locks/s3-access")).unwrap();
+    lock.lock().unwrap();
+    for version in VERSIONS {
+        commit(&world, version, |_| {});
+        // Each has looked at the branch, and waits, before the next commit is made.
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    drop(lock);
+    let log = world.path("home/blue/log/publish.log");
+    let entries = || std::fs::read_to_string(&log).unwrap_or_default().lines().map(str::to_owned).collect::<Vec<_>>();
+    wait_for("the log", || entries().len() == VERSIONS.len());
+    for entry in entries() {
+        assert!(entry.contains("\"failed\":null"), "{entry}");
+    }
+    assert_eq!(world.version(), "1.5.0");
+}
+
+#[test]
 fn what_could_not_be_published_is_in_the_next_status() {
     let world = World::solo();
     let lock = File::open(world.store().join("blue/locks/s3-access")).unwrap();

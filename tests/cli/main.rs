@@ -8,6 +8,7 @@ mod github;
 mod schemas;
 mod world;
 
+mod bootstrap;
 mod check_break;
 mod check_rules;
 mod claude;
@@ -28,6 +29,7 @@ mod publishing;
 mod pull_requests;
 mod sessions;
 mod sync;
+mod sync_hostile;
 mod sync_together;
 mod terminal;
 mod upkeep;

@@ -90,6 +90,7 @@ fn every_operation_answers_as_its_schema_says() {
     let contract = "s3-access/s3-permissions";
     world.write("new.yaml", &crate::world::contract("1.2.0"));
     let file = world.path("new.yaml");
+    world.write("plan.yaml", "repos: [{ name: planned }]\ndomains: [{ name: planned, repos: [planned] }]\n");
     world.repo("third");
     world.ok(&world.root(), &["realm", "admin", "init", "--name", "other"]);
     world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
@@ -114,6 +115,7 @@ fn every_operation_answers_as_its_schema_says() {
         ("access", &["realm", "admin", "domain", "--name", "more", "--repos", "access,fungal"]),
         ("access", &["realm", "admin", "contract", "--domain", "more", "--name", "c", "--owner", "access"]),
         ("access", &["realm", "admin", "binding", "--domain", "more", "--repo", "access", "--role", "both"]),
+        ("access", &["realm", "admin", "bootstrap", "--from", "../plan.yaml"]),
         ("access", &["realm", "admin", "cache", "stats"]),
         ("access", &["realm", "admin", "cache", "clear"]),
         ("access", &["realm", "worktree", "create", "--rfc", "rfc-1"]),

@@ -176,14 +176,61 @@ fn a_part_that_two_machines_wrote_apart_is_a_conflict_until_it_is_written_again(
     assert_eq!(tips(&world, "second"), tips(&world, "third"));
     let folder = ["ls-tree", "-r", "--name-only", DOMAIN_REF, "conflicts/bindings/access/"];
     assert_eq!(world.git(&world.store(), &folder).stdout.lines().count(), 1);
-    // Nobody knows which of the two commits is later, so whoever looks publishes its own once more.
-    let status = world.on("second").json(&access, &["status"]);
-    assert_eq!((&status["published"][0]["change"], &status["conflicts"]), (&"bound".into(), &serde_json::json!([])));
+    // Nobody knows which of the two commits is later: both say so, and neither takes the other's part
+    // away by looking, nor by syncing again.
+    let before = tips(&world, "second");
+    for (home, repo) in [("second", &access), ("third", &third)] {
+        let status = world.on(home).json(repo, &["status"]);
+        assert_eq!(status["conflicts"][0]["code"], "binding-conflict", "{status}");
+        assert_eq!(status["published"], serde_json::json!([]));
+        let problem = status["unpublished"]["problem"].as_str().unwrap();
+        assert!(problem.contains("two machines wrote the part of access in s3-access apart"), "{status}");
+        world.blue(repo, &["check", "--published"]).exits(1);
+        world.ok(repo, &["sync"]);
+        world.git(repo, &["checkout", "--quiet", "-b", "aside"]);
+        world.git(repo, &["checkout", "--quiet", "main"]);
+        assert_eq!(tips(&world, home), before);
+    }
+    // Whoever publishes once more says what is meant, and the other one hears that it is behind.
+    world.on("second").ok(&access, &["contract", "publish"]);
+    assert_eq!(world.json(&access, &["status"])["conflicts"], serde_json::json!([]));
     assert_eq!(world.stored("bindings/access.json")["imports"][0]["version"], ">=1.0.0, <1.5.0");
     assert_eq!(world.git(&world.store(), &folder).stdout, "");
     world.ok(&access, &["sync"]);
     world.on("third").ok(&third, &["sync"]);
+    assert_eq!(tips(&world, "second"), tips(&world, "third"));
+    let status = world.json(&third, &["status"]);
+    assert!(status["unpublished"]["problem"].as_str().unwrap().contains("fetch first"), "{status}");
+    assert_eq!(tips(&world, "second"), tips(&world, "third"));
+}
+
+/// The next commit that writes the part says what is meant too.
+#[test]
+fn a_part_that_two_machines_wrote_apart_is_settled_by_the_next_commit_of_it() {
+    let (world, hub) = shared();
+    let access = second(&world, &hub);
+    world.on("third").git(&world.root(), &["clone", "--quiet", "access", "access-third"]);
+    let third = world.path("access-third");
+    world.ok(&third, &["init", "--url", &hub]);
+    for (home, repo, range) in [("second", "access", ">=1.0.0, <1.5.0"), ("third", "access-third", ">=1.0.0, <1.7.0")] {
+        world.on(home).write(&format!("{repo}/{BINDING_FILE}"), &importing(range));
+        world.commit(repo, "Another range");
+        world.ok(&world.path(repo), &["sync"]);
+    }
     world.on("second").ok(&access, &["sync"]);
+    // Both commits are brought together, as people do who push code.
+    world.on("third").try_git(&third, &["pull", "--quiet", "--no-rebase", "-X", "theirs", "origin", "main"]);
+    world.write(&format!("access-third/{BINDING_FILE}"), &importing(">=1.0.0, <1.6.0"));
+    world.commit("access-third", "What both mean");
+    assert_eq!(world.json(&third, &["status"])["conflicts"], serde_json::json!([]));
+    world.ok(&third, &["sync"]);
+    world.on("second").ok(&access, &["sync"]);
+    assert_eq!(tips(&world, "second"), tips(&world, "third"));
+    assert_eq!(world.stored("bindings/access.json")["imports"][0]["version"], ">=1.0.0, <1.6.0");
+    let status = world.json(&access, &["status"]);
+    assert!(status["unpublished"]["problem"].as_str().unwrap().contains("fetch first"), "{status}");
+    world.git(&access, &["pull", "--quiet", world.path("access-third").to_str().unwrap(), "main"]);
+    assert_eq!(world.json(&access, &["status"])["unpublished"], serde_json::Value::Null);
     assert_eq!(tips(&world, "second"), tips(&world, "third"));
 }
 

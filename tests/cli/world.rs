@@ -348,6 +348,11 @@ impl World {
 
     /// Writes a file into the domain with plain git: what other hands, or a broken disk, may do.
     pub fn plant(&self, path: &str, text: &str) {
+        self.plant_in(DOMAIN_REF, path, text);
+    }
+
+    /// The same, into another domain.
+    pub fn plant_in(&self, name: &str, path: &str, text: &str) {
         let store = self.store();
         self.write("planted", text);
         let blob = self.line(&store, &["hash-object", "-w", self.path("planted").to_str().unwrap()]);
@@ -359,11 +364,11 @@ impl World {
             assert_eq!(run.code, 0, "{run:?}");
             run.stdout.trim().to_owned()
         };
-        git(&["read-tree", DOMAIN_REF]);
+        git(&["read-tree", name]);
         git(&["update-index", "--add", "--cacheinfo", &format!("100644,{blob},{path}")]);
         let tree = git(&["write-tree"]);
-        let commit = git(&["commit-tree", "-p", DOMAIN_REF, "-m", "by other hands", &tree]);
-        git(&["update-ref", DOMAIN_REF, &commit]);
+        let commit = git(&["commit-tree", "-p", name, "-m", "by other hands", &tree]);
+        git(&["update-ref", name, &commit]);
     }
 }
 

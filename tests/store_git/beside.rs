@@ -124,3 +124,28 @@ fn a_writer_sees_what_plain_git_wrote_meanwhile() {
     assert_eq!(store.domains().unwrap(), [(name("s3"), id)]);
     assert_clean(&sandbox, &store);
 }
+
+/// Every fetch of a hundred objects or more brings a pack, and nobody has to collect them in between.
+#[test]
+fn any_number_of_packs_is_read_also_where_they_come_while_the_store_is_open() {
+    const PACKS: usize = 20;
+    let (sandbox, store) = realm();
+    let pack = |from: usize| {
+        for number in from..from + PACKS {
+            let at = domain(&format!("d-{number}"));
+            let change = || make::change("add\n", [put(source("fungal"), number.to_string())]);
+            write(&store, &at, |_| Ok::<_, StoreError>(Some(change()))).unwrap();
+            // What is not in a pack yet.
+            sandbox.git(&store.path(), &["repack", "--quiet", "-d"]);
+        }
+    };
+    pack(0);
+    let other = open(&store.path());
+    pack(PACKS);
+    for store in [&store, &other, &open(&store.path())] {
+        for (_, tip) in store.domains().unwrap() {
+            store.entries(&store.commit(&tip).unwrap().tree).unwrap();
+        }
+        assert_eq!(store.domains().unwrap().len(), 2 * PACKS);
+    }
+}

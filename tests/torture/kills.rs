@@ -6,10 +6,10 @@ use std::{process::Stdio, thread, time::Duration};
 use super::{World, scale, text};
 
 /// Any spread will do, the same each time.
-struct Random(u64);
+pub struct Random(pub u64);
 
 impl Random {
-    fn below(&mut self, end: u64) -> u64 {
+    pub fn below(&mut self, end: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % end
     }

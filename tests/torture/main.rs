@@ -2,6 +2,7 @@
 //! moment. `make torture` runs all of it; without `GIT_BLUE_TORTURE=full` each test is a small one
 //! of its kind, for every day.
 
+mod clones;
 mod kills;
 mod many;
 

@@ -7,6 +7,7 @@
 mod candidate;
 mod conflicts;
 mod contracts;
+mod cycles;
 mod examination;
 mod imports;
 
@@ -20,6 +21,7 @@ pub use examination::Examination;
 
 use super::{
     candidate::Judged,
+    cycle::{Cycles, Provision},
     name::{ContractName, DomainName, RepoName},
     range::Range,
     realm::Repo,
@@ -136,6 +138,8 @@ pub struct Question<'a> {
     pub mode: Mode,
     /// Whether the contracts are listed that were judged, and not only counted.
     pub listed: bool,
+    /// What the realm says of cycles.
+    pub cycles: Cycles,
 }
 
 /// The answer.
@@ -171,6 +175,7 @@ pub struct Check<'a> {
     today: Date,
     domains: BTreeSet<DomainName>,
     is_empty: bool,
+    provision: Provision,
     findings: Vec<Finding>,
     count: usize,
     contracts: Vec<SchemaHash>,
@@ -185,6 +190,7 @@ impl<'a> Check<'a> {
             today,
             domains: BTreeSet::new(),
             is_empty: true,
+            provision: Provision::default(),
             findings: Vec::new(),
             count: 0,
             contracts: Vec::new(),
@@ -229,6 +235,7 @@ impl<'a> Check<'a> {
         }
         if mode != Mode::Contract {
             imports::check(repos, published, domain, self.today, &mut self.findings);
+            self.provision.add(domain);
         }
         self.count += domain.contracts.len();
         if !self.question.listed {
@@ -253,6 +260,7 @@ impl<'a> Check<'a> {
             findings.extend(candidate::unknown_domains(&self.domains, judged));
         }
         findings.extend(self.findings);
+        findings.extend(cycles::check(&self.provision, self.question.cycles, self.question.judged));
         if let Some(judged) = self.question.judged {
             findings.extend(candidate::missing_files(judged));
             findings.iter_mut().for_each(|finding| candidate::locate(finding, judged));

@@ -125,7 +125,7 @@ fn with(
         |after, done, note| Plan { path: path.to_owned(), before: before.clone(), after: Some(after), done, note };
     let Some(text) = &before else {
         let text = json_text::file(below, new);
-        return Ok(plan(text.clone(), Some(Done { inserted: text, created: true }), None));
+        return Ok(plan(text.clone(), Some(Done::between("", &text, true)), None));
     };
     let found = json_text::find(text, steps).map_err(unfit(path))?;
     if let Some(found) = found.iter().find(|value| is_there(value)) {
@@ -133,9 +133,9 @@ fn with(
         let note = is_other.then(|| "another entry of that name".to_owned());
         return Ok(plan(text.clone(), records.of(path).cloned(), note));
     }
-    let insertion = json_text::insert(text, below, new).map_err(unfit(path))?;
-    let after = insertion.put_into(text);
-    Ok(plan(after, Some(Done { inserted: insertion.text, created: false }), None))
+    let after = json_text::insert(text, below, new).map_err(unfit(path))?;
+    let done = Done::between(text, &after, false);
+    Ok(plan(after, Some(done), None))
 }
 
 fn without(
@@ -154,9 +154,8 @@ fn without(
     }
     // As it was, where what was put in stands there as it was put.
     if let Some(done) = done
-        && let [at] = text.match_indices(&done.inserted).map(|(at, _)| at).collect::<Vec<_>>()[..]
+        && let Some(rest) = done.undone(text)
     {
-        let rest = [&text[..at], &text[at + done.inserted.len()..]].concat();
         let is_rest = |rest: &str| serde_json::from_str::<Value>(rest).is_ok() && holds_none(rest, steps, is_ours);
         if done.created && rest.trim().is_empty() {
             return Ok(plan(None));
@@ -241,14 +240,15 @@ fn part(text: &str, path: &[&str]) -> Value {
 fn unfit(path: &Path) -> impl Fn(Unfit) -> OpError {
     let file = path.display().to_string();
     move |unfit| {
-        let (line, column) = (unfit.line, unfit.column);
-        let message = format!("{file}:{line}:{column}: {}; it was left alone", unfit.message);
+        let (line, column) = unfit.place.unzip();
+        let place = unfit.place.map(|(line, column)| format!(":{line}:{column}")).unwrap_or_default();
+        let message = format!("{file}{place}: {}; it was left alone", unfit.message);
         let problem = Problem {
             code: "unreadable-file",
             message: unfit.message,
             file: Some(file.clone()),
-            line: u32::try_from(line).ok(),
-            column: u32::try_from(column).ok(),
+            line: line.and_then(|line| u32::try_from(line).ok()),
+            column: column.and_then(|column| u32::try_from(column).ok()),
         };
         OpError::no("unreadable-file", message)
             .problem(problem)

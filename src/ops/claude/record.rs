@@ -16,8 +16,32 @@ use crate::{error::OpError, ops::ctx::Ctx};
 pub struct Done {
     /// The text that was put in.
     pub inserted: String,
+    /// The text in whose place it was put: nothing but spaces, unless all stood in one line.
+    #[serde(default)]
+    pub replaced: String,
     /// Whether the file was not there before.
     pub created: bool,
+}
+
+impl Done {
+    /// Returns what was done to a text.
+    pub fn between(before: &str, after: &str, created: bool) -> Self {
+        let same = |pairs: &mut dyn Iterator<Item = (char, char)>| -> usize {
+            pairs.take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum()
+        };
+        let start = same(&mut before.chars().zip(after.chars()));
+        let (before, after) = (&before[start..], &after[start..]);
+        let end = same(&mut before.chars().rev().zip(after.chars().rev()));
+        let inside = |text: &str| text[..text.len() - end].to_owned();
+        Self { inserted: inside(after), replaced: inside(before), created }
+    }
+
+    /// Returns the text as it was, where what was put in stands there as it was put.
+    pub fn undone(&self, text: &str) -> Option<String> {
+        let mut places = text.match_indices(&self.inserted).map(|(at, _)| at);
+        let at = places.next().filter(|_| places.next().is_none())?;
+        Some([&text[..at], &self.replaced, &text[at + self.inserted.len()..]].concat())
+    }
 }
 
 /// What was done to each file, by its path.

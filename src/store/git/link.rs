@@ -24,6 +24,9 @@ use crate::{
 const SETTINGS: &[&str] = &[
     "core.hooksPath=/dev/null",
     "fetch.fsckObjects=true",
+    // Always as a pack: what is not sound is not kept then, where git would leave single objects. And a
+    // pack is flushed at once, not object by object.
+    "fetch.unpackLimit=1",
     "transfer.hideRefs=refs/blue/local",
     "core.fsync=all",
     "gc.auto=0",
@@ -199,9 +202,11 @@ impl<'a> Link<'a> {
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new("git");
         command.env_clear().envs(&self.vars).env(GUARD, "1").current_dir(&self.store);
+        // What git says is told apart by its words.
+        command.env("LC_ALL", "C");
         if !self.manners.is_terminal {
             command.env("GIT_TERMINAL_PROMPT", "0").env("GCM_INTERACTIVE", "never");
-            if let Some(ssh) = self.quiet_ssh() {
+            if let Some(ssh) = self.is_by_ssh().then(|| self.quiet_ssh()).flatten() {
                 command.env("GIT_SSH_COMMAND", ssh);
             }
         }
@@ -209,6 +214,12 @@ impl<'a> Link<'a> {
         command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
         command.args(args);
         command
+    }
+
+    /// Whether git may take ssh to get there. What is a path here is none of it, unless the user's
+    /// configuration makes another url of it.
+    fn is_by_ssh(&self) -> bool {
+        !self.remote.url.starts_with('/') && !self.remote.url.starts_with("file://")
     }
 
     /// Returns the user's ssh, told that nobody is there to be asked. One that is no OpenSSH is left
@@ -224,6 +235,8 @@ impl<'a> Link<'a> {
         let program = program.split(' ').next().unwrap_or_default().rsplit('/').next().unwrap_or_default().to_owned();
         (program == "ssh").then(|| {
             ssh.push(" -o BatchMode=yes");
+            // A server that is not there, or is there no more, is noticed within a minute.
+            ssh.push(" -o ConnectTimeout=30 -o ServerAliveInterval=15 -o ServerAliveCountMax=3");
             ssh
         })
     }

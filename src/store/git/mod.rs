@@ -35,7 +35,7 @@ pub use upkeep::LockFile;
 pub use watch::Watch;
 
 use super::{
-    Cache, Change, CommitInfo, Entry, Lease, Objects, Store, StoreError, StoreRef,
+    Cache, Change, CommitInfo, Entry, EntryKind, Lease, Objects, Store, StoreError, StoreRef,
     layout::{DOMAINS, INBOXES, SEEN, SESSIONS},
 };
 use crate::model::{
@@ -66,6 +66,11 @@ pub struct GitStore {
     cache: Option<cache::FileCache>,
 }
 
+/// How many packs can be read: as many as there are, and those that come while the store is open. By
+/// default it would be 32 in all.
+const PACKS: gix::odb::store::init::Slots =
+    gix::odb::store::init::Slots::AsNeededByDiskState { multiplier: 1.5, minimum: 512 };
+
 impl GitStore {
     /// Opens the store at `path`, without any configuration but its own.
     ///
@@ -74,7 +79,10 @@ impl GitStore {
     /// [`StoreError::Reftable`] where its refs could not be written.
     pub fn open(path: &Path, options: Options) -> Result<Self, StoreError> {
         let not_a_store = || StoreError::NotAStore { path: path.to_owned() };
-        let open = gix::open::Options::isolated().open_path_as_is(true).config_overrides([DELTA_CACHE]);
+        let open = gix::open::Options::isolated()
+            .open_path_as_is(true)
+            .config_overrides([DELTA_CACHE])
+            .object_store_slots(PACKS);
         let repo = match open.open(path) {
             Ok(repo) => cached(repo.to_thread_local()),
             Err(_) if refs::is_reftable(path) => return Err(StoreError::Reftable { path: path.to_owned() }),
@@ -108,7 +116,7 @@ fn cached(mut repo: gix::Repository) -> gix::Repository {
 
 impl Objects for GitStore {
     fn entries(&self, id: &Oid) -> Result<Vec<Entry>, StoreError> {
-        objects::entries(&self.repo, id)
+        objects::entries(&self.repo, id, EntryKind::Other)
     }
 
     fn blob(&self, id: &Oid) -> Result<Vec<u8>, StoreError> {

@@ -73,7 +73,9 @@ fn unread(id: &Oid, kind: gix::objs::Kind, error: &gix::Error) -> StoreError {
     }
 }
 
-pub(super) fn entries(repo: &gix::Repository, id: &Oid) -> Result<Vec<Entry>, StoreError> {
+/// Returns the entries of a tree. `program` is what a file is that may be executed: any other file in
+/// people's repositories, and nothing that belongs into a store.
+pub(super) fn entries(repo: &gix::Repository, id: &Oid, program: EntryKind) -> Result<Vec<Entry>, StoreError> {
     let object = find(repo, id, gix::objs::Kind::Tree)?;
     let damaged = |problem: String| StoreError::Damaged { what: format!("the tree {id}"), problem };
     let tree =
@@ -84,7 +86,8 @@ pub(super) fn entries(repo: &gix::Repository, id: &Oid) -> Result<Vec<Entry>, St
         name: String::from_utf8_lossy(entry.filename).into_owned(),
         kind: match entry.mode.kind() {
             GitKind::Tree => EntryKind::Tree,
-            GitKind::Blob | GitKind::BlobExecutable => EntryKind::Blob,
+            GitKind::Blob => EntryKind::Blob,
+            GitKind::BlobExecutable => program,
             GitKind::Link | GitKind::Commit => EntryKind::Other,
         },
         id: to_oid(entry.oid),

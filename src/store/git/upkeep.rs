@@ -12,6 +12,8 @@ use crate::store::StoreError;
 
 /// From how many loose objects on a store should be packed: what git itself takes (gc.auto).
 const MANY_LOOSE: usize = 6_700;
+/// More packs than this are worth packing into one, as git has it.
+const MANY_PACKS: usize = 50;
 
 /// After which time a temporary file is a dead writer's: writing an object takes milliseconds.
 const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
@@ -79,9 +81,11 @@ impl GitStore {
     }
 
     /// Returns whether the store has so many loose objects that it should be packed, judged from
-    /// one folder of 256, as git does.
+    /// one folder of 256, as git does, or so many packs: each sync that brings anything brings one.
     pub fn should_be_packed(&self) -> bool {
-        count(&self.path().join("objects/17")) * 256 > MANY_LOOSE
+        let objects = self.path().join("objects");
+        // A pack is three files.
+        count(&objects.join("17")) * 256 > MANY_LOOSE || count(&objects.join("pack")) > 3 * MANY_PACKS
     }
 
     /// Returns what `git fsck --strict` complains about, a line each.

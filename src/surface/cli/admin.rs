@@ -39,6 +39,8 @@ pub enum Command {
     Contract(Contract),
     #[command(about = ops::realm_admin_binding::OPERATION.summary)]
     Binding(Binding),
+    #[command(about = ops::realm_admin_bootstrap::OPERATION.summary)]
+    Bootstrap(super::bootstrap::Bootstrap),
     /// What the realm's store keeps at hand
     #[command(subcommand)]
     Cache(super::cache::Command),
@@ -260,6 +262,7 @@ impl Command {
             }
             Self::Contract(arguments) => arguments.run(ctx, output)?,
             Self::Binding(arguments) => arguments.run(ctx, output)?,
+            Self::Bootstrap(arguments) => arguments.run(ctx, output)?,
             Self::Cache(command) => return command.run(ctx, output),
         }
         Ok(Verdict::Yes)
@@ -318,6 +321,7 @@ impl Binding {
                 plain(&body.domain),
                 look(counts, Look::Dim),
             ]);
+            super::bootstrap::render_cycles(&body.cycles, text);
         })?;
         Ok(())
     }

@@ -365,6 +365,7 @@ fn render_published(body: &ContractPublish, text: &mut Text) {
     for file in &body.removed_files {
         text.line(&[look("removed:", Look::Yellow), plain(file), plain("(its contract stays until it is retired)")]);
     }
+    super::bootstrap::render_cycles(&body.cycles, text);
 }
 
 fn subject(published: &Published) -> super::text::Word {

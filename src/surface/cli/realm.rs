@@ -183,6 +183,7 @@ fn render_unpublished(unpublished: &Unpublished, text: &mut Text) {
     let domains = unpublished.domains.join(", ");
     text.line(&[plain(" "), look(&commit, Look::Commit), plain(format!("of {branch} has news of {domains}"))]);
     let why = match (&unpublished.problem, unpublished.policy) {
+        (Some(problem), _) if unpublished.failed_at.is_none() => look(format!("not published: {problem}"), Look::Red),
         (Some(problem), _) => look(format!("publish of {commit} failed: {problem}"), Look::Red),
         (None, "pushed") => look("published once it is pushed (blue.publish is pushed)", Look::Dim),
         (None, "ci") => look("published by CI (blue.publish is ci)", Look::Dim),

@@ -18,7 +18,7 @@ pub use head::Head;
 use super::{git_command, objects};
 use crate::{
     model::oid::Oid,
-    store::{CommitInfo, Entry, Objects, StoreError},
+    store::{CommitInfo, Entry, EntryKind, Objects, StoreError},
 };
 
 /// How to look for a repository.
@@ -164,7 +164,7 @@ impl CodeRepo {
 
 impl Objects for CodeRepo {
     fn entries(&self, id: &Oid) -> Result<Vec<Entry>, StoreError> {
-        objects::entries(&self.repo, id)
+        objects::entries(&self.repo, id, EntryKind::Blob)
     }
 
     fn blob(&self, id: &Oid) -> Result<Vec<u8>, StoreError> {

@@ -1,0 +1,101 @@
+//! What a realm is to hold: the repositories, domains and parts that `realm admin bootstrap` makes
+//! where they are missing, as people write them in one file.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+
+use super::{
+    binding::Binding,
+    cycle::Cycles,
+    name::{DomainName, RepoName},
+};
+
+/// All of it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Blueprint {
+    /// What is done about circles; what the realm says already where nothing is said.
+    #[serde(default)]
+    pub cycles: Option<Cycles>,
+    /// Repositories.
+    #[serde(default)]
+    pub repos: Vec<PlannedRepo>,
+    /// Domains.
+    #[serde(default)]
+    pub domains: Vec<PlannedDomain>,
+}
+
+/// A repository that is to be in the realm.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlannedRepo {
+    /// Its name.
+    pub name: RepoName,
+    /// Where it is cloned from: whoever joins under this name has it as origin.
+    #[serde(default)]
+    pub url: Option<String>,
+}
+
+/// A domain that is to be there.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlannedDomain {
+    /// Its name.
+    pub name: DomainName,
+    /// What it is for.
+    #[serde(default)]
+    pub description: Option<String>,
+    /// Repositories that take part.
+    #[serde(default)]
+    pub repos: Vec<RepoName>,
+    /// The parts that they take.
+    #[serde(default)]
+    pub bindings: Vec<PlannedBinding>,
+}
+
+/// A part of a repository.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlannedBinding {
+    /// The repository.
+    pub repo: RepoName,
+    /// What it exports and imports, as in its own `.blue/bindings/`.
+    pub binding: Binding,
+}
+
+impl Blueprint {
+    /// Returns everything that contradicts itself, in the order of the file.
+    pub fn contradictions(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        let repos = self.repos.iter().map(|repo| ("repository", repo.name.as_str()));
+        found.extend(twice(repos));
+        found.extend(twice(self.domains.iter().map(|domain| ("domain", domain.name.as_str()))));
+        for domain in &self.domains {
+            let parts = domain.bindings.iter().map(|part| ("binding of", part.repo.as_str()));
+            found.extend(twice(parts).into_iter().map(|problem| format!("{}: {problem}", domain.name)));
+            for PlannedBinding { repo, binding } in &domain.bindings {
+                let of = format!("{}: {repo}", domain.name);
+                if !domain.repos.contains(repo) {
+                    found.push(format!("{of} has a binding, and is not among the repos of the domain"));
+                }
+                found.extend(binding.contradiction().map(|problem| format!("{of}: {problem}")));
+                if binding
+                    .imports
+                    .iter()
+                    .any(|import| import.resolved_version.is_some() || import.resolved_at.is_some())
+                {
+                    found.push(format!("{of}: resolved_version and resolved_at are kept by the realm; remove them"));
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Names that are there twice, be it in another case.
+fn twice<'a>(names: impl Iterator<Item = (&'static str, &'a str)>) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let again = names.filter(|(_, name)| !seen.insert(name.to_ascii_lowercase()));
+    again.map(|(what, name)| format!("the {what} {name} is there twice")).collect()
+}

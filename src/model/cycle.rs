@@ -1,0 +1,250 @@
+//! Repositories that rely on each other in a circle: what each provides, the next one imports, and the
+//! last one provides something to the first. No order is right for changing such contracts.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    binding::Binding,
+    name::{ContractName, ContractRef, DomainName, RepoName},
+    summary::DomainSummary,
+};
+
+/// What is done about cycles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Cycles {
+    /// `check` warns, and so does whoever closes one.
+    #[default]
+    Warn,
+    /// No binding may close one, and `check` fails where there is one.
+    Refuse,
+}
+
+impl Cycles {
+    /// Returns whether it is the default, which no file says.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// One thing that is provided.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Link {
+    /// Who provides.
+    pub provider: RepoName,
+    /// What.
+    pub contract: ContractRef,
+    /// To whom.
+    pub consumer: RepoName,
+}
+
+/// A circle of links: each one's consumer is the next one's provider, and the last one's the first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cycle(Vec<Link>);
+
+impl Cycle {
+    /// Returns its links, in their order.
+    pub fn links(&self) -> &[Link] {
+        &self.0
+    }
+
+    /// Returns the link through which a repository relies on the one before it, if it is part of this.
+    pub fn relying(&self, repo: &RepoName) -> Option<&Link> {
+        self.0.iter().find(|link| link.consumer == *repo)
+    }
+}
+
+impl std::fmt::Display for Cycle {
+    /// `aperture -(s3/paths)-> fungal -(jobs/events)-> aperture`
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for link in &self.0 {
+            write!(f, "{} -({})-> ", link.provider, link.contract)?;
+        }
+        self.0.first().map_or(Ok(()), |first| write!(f, "{}", first.provider))
+    }
+}
+
+/// Who provides what to whom, in a whole realm.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Provision {
+    /// For each provider, the consumers, with one of the contracts that each relies on.
+    to: BTreeMap<RepoName, BTreeMap<RepoName, ContractRef>>,
+}
+
+impl Provision {
+    /// Adds what the bindings of a domain say.
+    pub fn add(&mut self, domain: &DomainSummary) {
+        for (consumer, binding) in &domain.bindings {
+            links(domain, consumer, binding).into_iter().for_each(|link| self.insert(link));
+        }
+    }
+
+    /// Adds one link.
+    pub fn insert(&mut self, link: Link) {
+        self.to.entry(link.provider).or_default().entry(link.consumer).or_insert(link.contract);
+    }
+
+    /// Returns cycles, the shortest ones first found, so that every repository that is part of any is
+    /// part of one of these.
+    pub fn cycles(&self) -> Vec<Cycle> {
+        let mut left = self.pruned();
+        let mut found = Vec::new();
+        while let Some(first) = left.iter().next().cloned() {
+            match self.shortest(&first, &first) {
+                Some(cycle) => {
+                    left.retain(|repo| cycle.relying(repo).is_none());
+                    found.push(cycle);
+                }
+                None => drop(left.remove(&first)),
+            }
+        }
+        found
+    }
+
+    /// Returns the cycle that a link closes with what is here already, if there is one.
+    pub fn closed_by(&self, link: &Link) -> Option<Cycle> {
+        let Cycle(mut way) = self.shortest(&link.consumer, &link.provider)?;
+        way.insert(0, link.clone());
+        Some(Cycle(way))
+    }
+
+    /// The repositories that may be part of a cycle: neither only providing nor only relying, over and
+    /// over.
+    fn pruned(&self) -> BTreeSet<RepoName> {
+        let mut left: BTreeSet<RepoName> = self.to.keys().cloned().collect();
+        loop {
+            let relied: BTreeSet<&RepoName> =
+                left.iter().filter_map(|provider| self.to.get(provider)).flat_map(BTreeMap::keys).collect();
+            let provides = |repo: &RepoName| self.to[repo].keys().any(|consumer| left.contains(consumer));
+            let kept: BTreeSet<RepoName> =
+                left.iter().filter(|repo| relied.contains(repo) && provides(repo)).cloned().collect();
+            if kept.len() == left.len() {
+                return left;
+            }
+            left = kept;
+        }
+    }
+
+    /// Returns the shortest way from a provider to a consumer that relies on it in the end; a way has at
+    /// least one link.
+    fn shortest(&self, from: &RepoName, to: &RepoName) -> Option<Cycle> {
+        let mut before: BTreeMap<&RepoName, (&RepoName, &ContractRef)> = BTreeMap::new();
+        let mut open = VecDeque::from([from]);
+        while let Some(provider) = open.pop_front() {
+            for (consumer, contract) in self.to.get(provider).into_iter().flatten() {
+                if before.contains_key(consumer) {
+                    continue;
+                }
+                before.insert(consumer, (provider, contract));
+                if consumer == to {
+                    return Some(Self::walked(&before, from, to));
+                }
+                open.push_back(consumer);
+            }
+        }
+        None
+    }
+
+    fn walked(before: &BTreeMap<&RepoName, (&RepoName, &ContractRef)>, from: &RepoName, to: &RepoName) -> Cycle {
+        let (mut links, mut at) = (Vec::new(), to);
+        while let Some((provider, contract)) = before.get(at) {
+            let (provider, contract) = ((*provider).clone(), (*contract).clone());
+            links.push(Link { provider, contract, consumer: at.clone() });
+            at = before[at].0;
+            if at == from {
+                break;
+            }
+        }
+        links.reverse();
+        Cycle(links)
+    }
+}
+
+/// Returns what a repository relies on by its binding in a domain. Who provides it is its owner, or
+/// whoever exports it while nobody has published it.
+pub fn links(domain: &DomainSummary, consumer: &RepoName, binding: &Binding) -> Vec<Link> {
+    let exporters = |contract: &ContractName| {
+        let exporting = domain.bindings.iter().filter(|(_, part)| part.export(contract).is_some());
+        exporting.map(|(repo, _)| repo.clone()).collect::<Vec<_>>()
+    };
+    let links = binding.imports.iter().flat_map(|import| {
+        let owner = domain.owner(&import.contract).cloned();
+        let providers = owner.map_or_else(|| exporters(&import.contract), |owner| vec![owner]);
+        providers.into_iter().map(|provider| Link {
+            provider,
+            contract: reference(&domain.info.name, &import.contract),
+            consumer: consumer.clone(),
+        })
+    });
+    // Who imports what it provides relies on nobody.
+    links.filter(|link| link.provider != link.consumer).collect()
+}
+
+fn reference(domain: &DomainName, contract: &ContractName) -> ContractRef {
+    ContractRef { domain: domain.clone(), contract: contract.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// `a>b`: a provides something to b.
+    fn provision(edges: &str) -> Provision {
+        let mut provision = Provision::default();
+        for edge in edges.split_whitespace() {
+            let link = link(edge);
+            provision.to.entry(link.provider).or_default().insert(link.consumer, link.contract);
+        }
+        provision
+    }
+
+    fn link(edge: &str) -> Link {
+        let (provider, consumer) = edge.split_once('>').unwrap();
+        let contract = reference(&"d".parse().unwrap(), &format!("{provider}{consumer}").parse().unwrap());
+        Link { provider: provider.parse().unwrap(), contract, consumer: consumer.parse().unwrap() }
+    }
+
+    fn shown(edges: &str) -> Vec<String> {
+        provision(edges).cycles().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_cycle_is_named_with_what_closes_it() {
+        assert_eq!(shown("a>b b>c c>d a>d"), [""; 0]);
+        assert_eq!(shown("z>a a>b b>a b>y"), ["a -(d/ab)-> b -(d/ba)-> a"]);
+        assert_eq!(
+            shown("a>b b>c c>a x>y y>x b>x"),
+            ["a -(d/ab)-> b -(d/bc)-> c -(d/ca)-> a", "x -(d/xy)-> y -(d/yx)-> x"]
+        );
+    }
+
+    #[test]
+    fn what_a_binding_would_close_is_told_before() {
+        let provision = provision("a>b b>c");
+        assert_eq!(provision.closed_by(&link("b>a")).unwrap().to_string(), "b -(d/ba)-> a -(d/ab)-> b");
+        assert_eq!(provision.closed_by(&link("c>a")).unwrap().links().len(), 3);
+        assert_eq!(provision.closed_by(&link("a>c")), None);
+    }
+
+    proptest! {
+        /// Whoever can reach itself is part of one, and nobody else is.
+        #[test]
+        fn everybody_who_is_in_a_circle_is_told(edges in prop::collection::vec((0..7u8, 0..7u8), 0..16)) {
+            let text: Vec<_> = edges.iter().filter(|(a, b)| a != b).map(|(a, b)| format!("r{a}>r{b}")).collect();
+            let provision = provision(&text.join(" "));
+            let told: BTreeSet<_> =
+                provision.cycles().iter().flat_map(|cycle| cycle.0.clone()).map(|link| link.consumer).collect();
+            for number in 0..7u8 {
+                let repo: RepoName = format!("r{number}").parse().unwrap();
+                prop_assert_eq!(told.contains(&repo), provision.shortest(&repo, &repo).is_some());
+            }
+            for Cycle(links) in provision.cycles() {
+                let next = links.iter().cycle().skip(1);
+                prop_assert!(links.iter().zip(next).all(|(one, next)| one.consumer == next.provider));
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! `git blue realm admin bootstrap`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{
+    contract::read_file,
+    output::Output,
+    text::{Look, Text, look, plain},
+};
+use crate::{
+    error::OpError,
+    ops::{ctx::Ctx, realm_admin_bootstrap},
+    wire::RealmBootstrap,
+};
+
+#[derive(Debug, Args)]
+pub struct Bootstrap {
+    /// The list of repositories, domains and bindings, as YAML; `-` reads standard input
+    #[arg(long, value_name = "FILE")]
+    from: PathBuf,
+    /// Only say what is missing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl Bootstrap {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
+        let request = realm_admin_bootstrap::Request {
+            document: read_file(ctx, &self.from)?,
+            file: self.from.display().to_string(),
+            dry_run: self.dry_run,
+        };
+        output.answer(&realm_admin_bootstrap::run(ctx, &request)?, render)?;
+        Ok(())
+    }
+}
+
+fn render(body: &RealmBootstrap, text: &mut Text) {
+    let (made, would) = if body.dry_run { ("would be made", "would be ") } else { ("made", "") };
+    if body.repos.is_empty() && body.domains.is_empty() && !body.rules_changed {
+        text.line(&[plain("nothing is missing in the realm"), look(&body.realm, Look::Bold)]);
+    }
+    for repo in &body.repos {
+        text.line(&[look(repo, Look::Bold), plain(format!("{would}in the realm"))]);
+    }
+    for line in &body.domains {
+        let state = if line.created { made.to_owned() } else { format!("{would}completed") };
+        text.line(&[plain("domain"), look(&line.domain, Look::Bold), plain(state)]);
+        let list = |what: &str, names: &[crate::model::name::RepoName]| {
+            let names: Vec<_> = names.iter().map(ToString::to_string).collect();
+            (!names.is_empty()).then(|| format!("{what} {}", names.join(", ")))
+        };
+        for line in [list("members", &line.added), list("bindings of", &line.bound)].into_iter().flatten() {
+            text.line(&[plain(" "), plain(line)]);
+        }
+    }
+    if body.rules_changed {
+        text.line(&[plain(format!("the rules of the realm {would}changed"))]);
+    }
+    render_cycles(&body.cycles, text);
+}
+
+/// Circles that were closed: said to whoever closed them.
+pub fn render_cycles(cycles: &[String], text: &mut Text) {
+    for cycle in cycles {
+        text.line(&[look("circle", Look::Yellow), plain(format!("they rely on each other: {cycle}"))]);
+    }
+}

@@ -1,0 +1,159 @@
+//! Many repositories at once, and repositories that rely on each other in a circle.
+
+use crate::world::{REALM, World, snapshot};
+
+const PLAN: &str = "\
+repos:
+  - { name: fungal, url: 'https://git.example.com/fungal.git' }
+  - { name: access }
+  - { name: jobs }
+domains:
+  - name: s3-access
+    description: Which S3 paths may be used
+    repos: [fungal, access]
+    bindings:
+      - repo: fungal
+        binding: { role: provider, exports: [{ contract: s3-permissions }] }
+      - repo: access
+        binding: { role: consumer, imports: [{ contract: s3-permissions, version: '>=1.0.0' }] }
+  - name: queues
+    repos: [jobs]
+";
+
+fn realm() -> World {
+    let world = World::new();
+    world.ok(&world.root(), &["realm", "admin", "init", "--name", REALM]);
+    world.write("plan.yaml", PLAN);
+    world
+}
+
+fn bootstrap(world: &World, more: &[&str]) -> crate::world::Run {
+    let args = [&["--realm", REALM, "realm", "admin", "bootstrap", "--from", "plan.yaml"], more].concat();
+    world.blue(&world.root(), &args)
+}
+
+#[test]
+fn a_file_of_repositories_and_domains_is_made_once() {
+    let world = realm();
+    let before = world.tip("refs/blue/realm");
+    let dry = bootstrap(&world, &["--dry-run"]).exits(0);
+    assert_eq!(world.tip("refs/blue/realm"), before);
+    assert_eq!(world.line(&world.store(), &["for-each-ref", "refs/blue/domains"]), "", "to look makes nothing");
+    let made = bootstrap(&world, &[]).exits(0);
+    let again = bootstrap(&world, &[]).exits(0);
+    snapshot("bootstrap", &[&dry, &made, &again]);
+    let log = world.git(&world.store(), &["log", "--format=%s", "refs/blue/domains/s3-access"]).stdout;
+    assert_eq!(log, "make the domain s3-access with access, fungal\n", "one commit a domain");
+
+    // What is added to the file later is made, and what somebody changed since stays.
+    let more = PLAN.replace("repos: [jobs]", "repos: [jobs, access]").replace("role: provider", "role: both");
+    world.write("plan.yaml", &more);
+    let answer = world.json(&world.root(), &["--realm", REALM, "realm", "admin", "bootstrap", "--from", "plan.yaml"]);
+    assert_eq!(answer["domains"].as_array().unwrap().len(), 1, "{answer}");
+    assert_eq!(answer["domains"][0]["added"], serde_json::json!(["access"]));
+    assert_eq!(world.stored("bindings/fungal.json")["role"], "provider");
+
+    // A repository that comes later is the one that was planned.
+    let path = world.repo("access");
+    world.ok(&path, &["init", "--realm", REALM]);
+    let status = world.json(&path, &["status"]);
+    assert_eq!(status["imports"][0]["contract"], "s3-permissions", "{status}");
+    world.git(&world.store(), &["fsck", "--strict"]);
+}
+
+#[test]
+fn a_file_that_cannot_be_made_makes_nothing() {
+    let world = realm();
+    let before = world.tip("refs/blue/realm");
+    for (from, to, problem) in [
+        ("  - { name: jobs }\n", "", "queues: jobs is neither in the realm nor among the repos of the file"),
+        ("name: jobs", "name: Access", "the repository Access is there twice"),
+        ("name: queues", "name: S3-access", "the domain S3-access is there twice"),
+        ("repos: [fungal, access]", "repos: [fungal]", "access has a binding, and is not among the repos"),
+        ("role: provider, exports", "role: consumer, exports", "fungal"),
+        ("name: jobs", "name: ../jobs", "plan.yaml:4"),
+        ("https://", "ext::sh -c id ", "is not accepted as a url"),
+        ("repos: [jobs]", "repositories: [jobs]", "repositories"),
+    ] {
+        world.write("plan.yaml", &PLAN.replace(from, to));
+        let refused = bootstrap(&world, &[]);
+        assert!(refused.code == 1 || refused.code == 129, "{refused:?}");
+        assert!(refused.stderr.contains(problem), "{problem}: {refused:?}");
+        assert_eq!(world.tip("refs/blue/realm"), before, "{problem}");
+        assert_eq!(world.line(&world.store(), &["for-each-ref", "refs/blue/domains"]), "");
+    }
+}
+
+/// Three repositories, each of which provides something to the next one, and the last one to the first.
+fn circle(world: &World) {
+    for (provider, consumer) in [("a", "b"), ("b", "c")] {
+        give(world, provider, consumer);
+    }
+}
+
+fn give(world: &World, provider: &str, consumer: &str) -> crate::world::Run {
+    let domain = format!("of-{provider}");
+    world.write(
+        &format!("{provider}/.blue/contracts/{domain}/thing.yaml"),
+        &format!("name: thing\nversion: \"1.0.0\"\nowner: {provider}\n"),
+    );
+    world.commit(provider, "Provide");
+    world.write(
+        &format!("{consumer}/.blue/bindings/{domain}.yaml"),
+        "role: consumer\nimports: [{ contract: thing, version: '>=1.0.0' }]\n",
+    );
+    world.commit(consumer, "Rely")
+}
+
+fn three() -> World {
+    let world = World::new();
+    for repo in ["a", "b", "c"] {
+        world.join(repo);
+    }
+    for repo in ["a", "b", "c"] {
+        let args = ["realm", "admin", "domain", "--name", &format!("of-{repo}"), "--repos", "a,b,c"];
+        world.ok(&world.path("a"), &args);
+    }
+    world
+}
+
+const CIRCLE: &str = "a -(of-a/thing)-> b -(of-b/thing)-> c -(of-c/thing)-> a";
+
+#[test]
+fn a_circle_is_said_where_it_is_closed_and_by_check() {
+    let world = three();
+    circle(&world);
+    assert_eq!(world.json(&world.path("a"), &["check", "--published"])["warnings"], serde_json::json!([]));
+    let closed = give(&world, "c", "a");
+    assert!(closed.stderr.contains("which closes a circle: c -(of-c/thing)-> a -(of-a/thing)-> b"), "{closed:?}");
+    let check = world.json(&world.path("a"), &["check"]);
+    let found = &check["warnings"][0];
+    assert_eq!((&found["code"], &found["file"]), (&"cycle".into(), &".blue/bindings/of-c.yaml".into()), "{check}");
+    assert!(found["message"].as_str().unwrap().ends_with(CIRCLE), "{check}");
+    world.ok(&world.path("a"), &["check"]);
+    // Nobody closes it twice.
+    let again = world.ok(&world.path("a"), &["contract", "publish"]);
+    assert!(!again.all().contains("circle"), "{again:?}");
+}
+
+#[test]
+fn a_realm_that_refuses_circles_has_none_closed() {
+    let world = three();
+    world.write("plan.yaml", "cycles: refuse\n");
+    let rules = bootstrap(&world, &[]).exits(0);
+    assert!(rules.stdout.contains("the rules of the realm changed"), "{rules:?}");
+    circle(&world);
+    let before = world.tip("refs/blue/domains/of-c");
+    let refused = give(&world, "c", "a");
+    assert!(refused.stderr.contains("not published: repositories would rely on each other in a circle"), "{refused:?}");
+    let by_hand = ["realm", "admin", "binding", "--domain", "of-c", "--repo", "a", "--role", "consumer"];
+    let by_hand = world.blue(&world.path("a"), &[&by_hand[..], &["--import", "thing@>=1.0.0"]].concat()).exits(1);
+    assert!(by_hand.stderr.contains("c -(of-c/thing)-> a"), "{by_hand:?}");
+    let published = world.git(&world.store(), &["log", "--format=%s", &format!("{before}..refs/blue/domains/of-c")]);
+    assert_eq!(published.stdout, "add thing 1.0.0\n", "what c provides is no circle yet");
+    // Where two machines closed it together, check fails.
+    let binding = r#"{"role":"consumer","exports":[],"imports":[{"contract":"thing","version":">=1.0.0"}]}"#;
+    world.plant_in("refs/blue/domains/of-c", "bindings/a.json", binding);
+    let check = world.blue(&world.path("b"), &["check", "--json"]).exits(1).json();
+    assert_eq!(check["errors"][0]["code"], "cycle", "{check}");
+}

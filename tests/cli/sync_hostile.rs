@@ -1,0 +1,245 @@
+//! What a remote may hold that no `git blue` wrote: it is named, nothing of it is taken, and the rest of
+//! the realm still syncs.
+
+use std::path::PathBuf;
+
+use crate::world::{DOMAIN_REF, REALM, Run, World, contract};
+
+struct Hub {
+    world: World,
+    path: PathBuf,
+}
+
+impl Hub {
+    /// A realm of one machine, shared at a hub, and a second domain that is as it should be.
+    fn new() -> Self {
+        let world = World::solo();
+        world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
+        let path = world.path("hub.git");
+        let fungal = world.path("fungal");
+        world.ok(&fungal, &["realm", "admin", "domain", "--name", "sound", "--repos", "fungal"]);
+        world.ok(&fungal, &["init", "--url", path.to_str().unwrap()]);
+        Self { world, path }
+    }
+
+    fn object(&self, kind: &str, bytes: &[u8]) -> String {
+        std::fs::write(self.world.path("object"), bytes).unwrap();
+        let file = self.world.path("object").display().to_string();
+        self.world.line(&self.path, &["hash-object", "-t", kind, "-w", "--literally", &file])
+    }
+
+    /// A tree from the lines that `git ls-tree` prints.
+    fn tree(&self, lines: &str) -> String {
+        self.world.feed("git", &self.path, &["mktree", "--missing", "-z"], lines).stdout.trim().to_owned()
+    }
+
+    /// Puts a commit with this tree on the domain, at the hub.
+    fn commit(&self, tree: &str) {
+        let commit = self.world.line(&self.path, &["commit-tree", "-p", DOMAIN_REF, "-m", "hostile", tree]);
+        self.world.git(&self.path, &["update-ref", DOMAIN_REF, &commit]);
+    }
+
+    /// The domain's tree with another entry, in the form of `git ls-tree`.
+    fn with(&self, entry: &str) -> String {
+        let held = self.world.git(&self.path, &["ls-tree", "-z", DOMAIN_REF]).stdout;
+        let name = entry.split('\t').nth(1).unwrap();
+        let others: String = held
+            .split_terminator('\0')
+            .filter(|line| !line.ends_with(&format!("\t{name}")))
+            .map(|line| format!("{line}\0"))
+            .collect();
+        self.tree(&format!("{others}{entry}\0"))
+    }
+
+    /// Syncs: something of the hub is refused with these words, and what else there is went there.
+    #[track_caller]
+    fn refuses(&self, words: &str) -> Run {
+        let (world, fungal) = (&self.world, self.world.path("fungal"));
+        let before = world.tip(DOMAIN_REF);
+        let more = ["realm", "admin", "domain", "--name", "sound", "--repos", "fungal", "--description", words];
+        world.ok(&fungal, &more);
+        let run = world.blue(&fungal, &["sync"]).exits(1);
+        assert!(run.all().contains(words), "{words}: {run:?}");
+        assert!(!run.all().contains('\u{1b}') && !run.all().contains('\u{202e}'), "{run:?}");
+        assert_eq!(world.tip(DOMAIN_REF), before);
+        let sound = "refs/blue/domains/sound";
+        assert_eq!(world.line(&self.path, &["rev-parse", sound]), world.tip(sound), "the rest goes there: {run:?}");
+        world.ok(&fungal, &["status"]);
+        world.git(&world.store(), &["fsck", "--strict", "--no-dangling"]);
+        run
+    }
+
+    /// The hub has it as it was again, and all goes on.
+    #[track_caller]
+    fn recovers(&self) {
+        let tip = self.world.tip(DOMAIN_REF);
+        self.world.git(&self.path, &["update-ref", DOMAIN_REF, &tip]);
+        self.world.ok(&self.world.path("fungal"), &["sync"]);
+    }
+}
+
+#[test]
+fn entries_that_are_no_plain_files_are_named() {
+    let hub = Hub::new();
+    let blob = hub.object("blob", b"/etc/passwd");
+    let sound = hub.world.line(&hub.path, &["rev-parse", &format!("{DOMAIN_REF}:domain.json")]);
+    let commit = hub.world.line(&hub.path, &["rev-parse", DOMAIN_REF]);
+    let tree = |line: &str| hub.tree(&format!("{line}\0"));
+    for (entry, words) in [
+        (
+            format!("040000 tree {}\tcontracts", tree(&format!("120000 blob {blob}\ts3-permissions.json"))),
+            "symbolic link",
+        ),
+        (format!("160000 commit {commit}\tcontracts"), "a submodule"),
+        (format!("100755 blob {sound}\tdomain.json"), "a program"),
+        (format!("100644 blob {blob}\tdomain.json"), "domain.json"),
+        (format!("100644 blob {blob}\t\u{1b}[31mred\u{202e}"), "no such file belongs there"),
+        (
+            format!("040000 tree {}\tbindings", tree(&format!("100644 blob {blob}\tfungal.json"))),
+            "bindings/fungal.json",
+        ),
+        (
+            format!("040000 tree {}\tsources", tree(&format!("100644 blob {blob}\tCON .json"))),
+            "no such file belongs there",
+        ),
+        (format!("040000 tree {}\thooks", tree(&format!("100755 blob {blob}\tpost-commit"))), "post-commit"),
+    ] {
+        hub.commit(&hub.with(&entry));
+        hub.refuses(words);
+        hub.recovers();
+    }
+}
+
+#[test]
+fn names_that_differ_in_case_alone_are_named() {
+    let hub = Hub::new();
+    let binding = hub.object("blob", b"{\"role\":\"provider\"}");
+    let tree = hub.tree(&format!("100644 blob {binding}\tFungal.json\0100644 blob {binding}\tfungal.json\0"));
+    hub.commit(&hub.with(&format!("040000 tree {tree}\tbindings")));
+    hub.refuses("case alone");
+    hub.recovers();
+    let info = hub.object("blob", b"{\"name\":\"S3-access\"}");
+    let tree = hub.tree(&format!("100644 blob {info}\tdomain.json\0"));
+    let commit = hub.world.line(&hub.path, &["commit-tree", "-m", "hostile", &tree]);
+    hub.world.git(&hub.path, &["update-ref", "refs/blue/domains/S3-access", &commit]);
+    let run = hub.world.blue(&hub.world.path("fungal"), &["sync"]).exits(1);
+    assert!(run.all().contains("differs from the domain s3-access in upper and lower case alone"), "{run:?}");
+}
+
+#[test]
+fn objects_that_git_itself_refuses_are_named() {
+    let hub = Hub::new();
+    let blob = hub.object("blob", b"{}");
+    let raw = |name: &str| {
+        let mut tree = format!("100644 {name}\0").into_bytes();
+        tree.extend((0..20).map(|at| u8::from_str_radix(&blob[2 * at..2 * at + 2], 16).unwrap()));
+        hub.object("tree", &tree)
+    };
+    for name in ["..", ".git", "a/b"] {
+        hub.commit(&raw(name));
+        hub.refuses("fsck error");
+        hub.recovers();
+    }
+    let tree = hub.world.line(&hub.path, &["rev-parse", &format!("{DOMAIN_REF}^{{tree}}")]);
+    let commit = hub.object("commit", format!("tree {tree}\nauthor no one\n\nx\n").as_bytes());
+    std::fs::write(hub.path.join(DOMAIN_REF), format!("{commit}\n")).unwrap();
+    hub.refuses("fsck error");
+}
+
+#[test]
+fn what_is_too_large_is_named_and_costs_no_memory_to_speak_of() {
+    let hub = Hub::new();
+    // A hundred megabytes that come as a hundred kilobytes.
+    let blob = hub.object("blob", &vec![b' '; 100 << 20]);
+    let tree = hub.tree(&format!("100644 blob {blob}\ts3-permissions.json\0"));
+    hub.commit(&hub.with(&format!("040000 tree {tree}\tcontracts")));
+    hub.refuses("more than 8 MiB");
+}
+
+#[test]
+fn deep_folders_and_refs_that_are_no_domains_are_named() {
+    let hub = Hub::new();
+    let mut tree = hub.tree("");
+    for _ in 0..200 {
+        tree = hub.tree(&format!("040000 tree {tree}\tdeep\0"));
+    }
+    hub.commit(&hub.with(&format!("040000 tree {tree}\tcontracts")));
+    hub.refuses("too deep");
+    hub.recovers();
+    let tip = hub.world.line(&hub.path, &["rev-parse", DOMAIN_REF]);
+    for name in ["a/b", "-x", "ünï", "_x"] {
+        hub.world.git(&hub.path, &["update-ref", &format!("refs/blue/domains/{name}"), &tip]);
+    }
+    let blob = hub.object("blob", b"no commit");
+    hub.world.git(&hub.path, &["update-ref", "refs/blue/domains/blob", &blob]);
+    let run = hub.world.blue(&hub.world.path("fungal"), &["sync"]).exits(1);
+    for words in ["-x", "_x", "a part of it is no name", "domains/blob"] {
+        assert!(run.all().contains(words), "{words}: {run:?}");
+    }
+    assert_eq!(hub.world.git(&hub.world.store(), &["for-each-ref", "refs/blue/domains"]).stdout.lines().count(), 2);
+}
+
+#[test]
+fn a_disk_that_is_full_half_way_loses_nothing() {
+    let hub = Hub::new();
+    let world = &hub.world;
+    let path = hub.path.display().to_string();
+    world.on("second").repo("access");
+    let access = world.path("access");
+    world.ok(&access, &["init", "--url", &path]);
+    world.ok(&access, &["sync"]);
+    let noise: String = (0..40_000u32).map(|n| format!("{:x}", n.wrapping_mul(2_654_435_761))).collect();
+    world.on("home").write(
+        "fungal/.blue/contracts/s3-access/s3-permissions.yaml",
+        &format!("{}description: \"{}\"\n", contract("1.1.0").replace("description", "# "), &noise[..200_000]),
+    );
+    world.commit("fungal", "Large");
+    world.ok(&world.path("fungal"), &["sync"]);
+    world.on("second");
+    let before = world.git(&world.store(), &["for-each-ref"]).stdout;
+    // No file may be larger than 20 kB, which is what a full disk does to a writer.
+    let mut command = world.command("sh", &access);
+    command.args(["-c", "ulimit -f 40; trap '' XFSZ; exec git blue sync"]);
+    let full = world.finish(command, "sh").exits(128);
+    assert!(full.stderr.contains("nothing is lost"), "{full:?}");
+    assert_eq!(world.git(&world.store(), &["for-each-ref"]).stdout, before);
+    world.ok(&access, &["status"]);
+    world.ok(&access, &["sync"]);
+    assert_eq!(world.version(), "1.1.0");
+    world.git(&world.store(), &["fsck", "--strict", "--no-dangling"]);
+}
+
+#[test]
+fn urls_that_would_run_something_are_refused_wherever_they_come_from() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    for url in ["ext::sh -c touch% pwned", "--upload-pack=touch pwned", "ssh://-oProxyCommand=touch/x", "fd::3"] {
+        world.blue(&fungal, &["init", &format!("--url={url}")]).exits(129);
+        world.blue(&fungal, &["realm", "admin", "join", REALM, &format!("--url={url}")]).exits(129);
+        world.git(&world.store(), &["config", "remote.origin.url", url]);
+        world.blue(&fungal, &["sync"]).exits(129);
+        world.git(&world.store(), &["config", "--unset", "remote.origin.url"]);
+    }
+    assert!(!fungal.join("pwned").exists());
+}
+
+#[test]
+fn two_owners_of_one_contract_are_a_conflict_that_is_recorded() {
+    let hub = Hub::new();
+    let world = &hub.world;
+    world.on("second").repo("access");
+    let access = world.path("access");
+    world.ok(&access, &["init", "--url", hub.path.to_str().unwrap()]);
+    world.ok(&access, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "access"]);
+    for (home, repo) in [("home", "fungal"), ("second", "access")] {
+        let args = ["realm", "admin", "contract", "--domain", "s3-access", "--name", "queues", "--owner", repo];
+        world.on(home).ok(&world.path(repo), &args);
+        world.ok(&world.path(repo), &["sync"]);
+    }
+    world.on("home").ok(&world.path("fungal"), &["sync"]);
+    for (home, repo) in [("home", "fungal"), ("second", "access")] {
+        let status = world.on(home).json(&world.path(repo), &["status"]);
+        assert_eq!(status["conflicts"][0]["code"], "version-conflict", "{status}");
+        assert_eq!(status["conflicts"][0]["contract"], "queues");
+    }
+}
