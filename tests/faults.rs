@@ -17,7 +17,7 @@ use git_blue::{
         contract_edit, contract_publish, contract_retire, contract_yank,
         ctx::{Ctx, Here},
         inbox, notifications_ack, realm_admin_binding, realm_admin_contract, realm_admin_domain, realm_admin_leave,
-        realm_status, session, session_mark, session_start, session_stop, session_upkeep,
+        realm_status, session, session_list, session_mark, session_start, session_stop, session_upkeep,
     },
     store::{
         Store, StoreRef, codec,
@@ -207,6 +207,13 @@ const OPERATIONS: &[Operation] = &[
     ("session stop", OWNER, |ctx| match session_stop::run(ctx, &session_stop::Request::default()) {
         Err(error) if error.code == "no-session" => Ok(()),
         result => result.map(drop),
+    }),
+    ("session stop, by id", OWNER, |ctx| {
+        let open = session_list::run(ctx, &session_list::Request::default())?.body.sessions;
+        let Some(session) = open.into_iter().find(|one| Some(&one.repo) == ctx.acting().ok().map(|it| it.repo)) else {
+            return Ok(());
+        };
+        session_stop::run(ctx, &session_stop::Request { id: Some(session.id) }).map(drop)
     }),
     ("doctor ends stale sessions", CONSUMER, |ctx| {
         session_upkeep::end_stale(ctx.acting()?, &ctx.signature()?).map(drop)

@@ -273,7 +273,8 @@ pub fn serve() {
     let mut body = Vec::new();
     std::io::stdin().lock().read_to_end(&mut body).unwrap();
     let server = Arc::new(tiny_http::Server::http("127.0.0.1:0").unwrap());
-    writeln!(std::io::stdout(), "{}", server.server_addr().to_ip().unwrap().port()).unwrap();
+    let port = server.server_addr().to_ip().unwrap().port();
+    std::io::stdout().lock().write_all(format!("{port}\n").as_bytes()).unwrap();
     let threads = (0..4).map(|_| {
         let (server, body) = (server.clone(), body.clone());
         std::thread::spawn(move || {

@@ -53,28 +53,24 @@ fn a_body_that_comes_slowly_is_not_waited_for() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
 fn an_answer_that_nobody_reads_is_not_held_for_ever() {
     let world = World::new();
     let daemon = Daemon::start(&world);
+    assert!(daemon.is_alive());
+    std::thread::sleep(Duration::from_millis(200));
+    let before = daemon.count("fd");
     let mut stream = daemon.connect();
     let request = format!("GET /openapi.json HTTP/1.1\r\n{}\r\n", daemon.headers());
-    // More than all the buffers between us hold.
+    // Until all the buffers between us are full.
     stream.set_write_timeout(Some(Duration::from_secs(2))).unwrap();
-    let mut sent = 0;
-    while sent < 1_000 && stream.write_all(request.as_bytes()).is_ok() {
-        sent += 1;
-    }
+    let sent = (0..100_000).take_while(|_| stream.write_all(request.as_bytes()).is_ok()).count();
+    assert!((1..100_000).contains(&sent), "{sent}");
     let start = Instant::now();
-    while daemon.count("fd") > 25 || start.elapsed() < Duration::from_secs(1) {
+    while daemon.count("fd") > before {
+        assert!(start.elapsed() < Duration::from_secs(50), "the connection is still there");
         std::thread::sleep(Duration::from_millis(100));
-        if start.elapsed() > Duration::from_secs(45) {
-            break;
-        }
     }
-    // The connection is closed from the other side: what is left can be read, and then it ends.
-    stream.set_read_timeout(Some(Duration::from_secs(45))).unwrap();
-    let mut rest = Vec::new();
-    let ended = stream.read_to_end(&mut rest);
-    assert!(ended.is_ok() || start.elapsed() < Duration::from_secs(90), "{ended:?}");
+    assert!(start.elapsed() > Duration::from_secs(5), "it was given no time");
     assert!(daemon.is_alive());
 }

@@ -205,17 +205,19 @@ pub static ROUTES: &[Route] = &[
 impl Route {
     /// Returns the variable parts of a path, if it is one of this route.
     pub fn variables(&self, segments: &[String]) -> Option<BTreeMap<&'static str, String>> {
-        let mut own = self.path.split('/').skip(1);
+        let own = || self.path.split('/').skip(1);
+        if own().count() != segments.len() {
+            return None;
+        }
         let mut found = BTreeMap::new();
-        for segment in segments {
-            let own = own.next()?;
+        for (own, segment) in own().zip(segments) {
             match own.strip_prefix('{').and_then(|own| own.strip_suffix('}')) {
                 Some(name) => drop(found.insert(name, segment.clone())),
                 None if own == segment => {}
                 None => return None,
             }
         }
-        own.next().is_none().then_some(found)
+        Some(found)
     }
 
     /// Returns whether the method is this route's.

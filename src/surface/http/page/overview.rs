@@ -197,3 +197,100 @@ fn repositories(status: &RealmStatus, inboxes: &[Inbox]) -> Markup {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::{ContractTopology, DomainTopology, ImportTopology, RemoteStatus, RepoLine, SyncConflict};
+
+    const EVIL: &str = "<script>alert(1)</script>\u{202e}";
+
+    fn status() -> RealmStatus {
+        RealmStatus {
+            realm: "aperture".parse().unwrap(),
+            current_repo: None,
+            repos: vec![RepoLine { name: "fungal".parse().unwrap(), path: Some(EVIL.into()), is_current: false }],
+            domains: Vec::new(),
+            total: 1,
+            next_cursor: None,
+            imports: Vec::new(),
+            session: None,
+            sessions: Vec::new(),
+            more_sessions: 0,
+            remotes: Vec::new(),
+            conflicts: Vec::new(),
+            unreadable: Vec::new(),
+            published: Vec::new(),
+            unpublished: None,
+            notifications: Vec::new(),
+            more_notifications: 0,
+        }
+    }
+
+    fn topology() -> RealmTopology {
+        RealmTopology {
+            realm: "aperture".parse().unwrap(),
+            current_repo: None,
+            repos: vec!["fungal".parse().unwrap()],
+            domains: Vec::new(),
+            broken: 0,
+            unreadable: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_realm_in_which_nothing_is_wrong_says_so() {
+        let shown = render(&status(), &topology(), &[], &[]).into_string();
+        assert!(shown.contains("Every import is satisfied") && !shown.contains("class=\"problems\""), "{shown}");
+        assert!(!shown.contains("<script"), "{shown}");
+    }
+
+    #[test]
+    fn everything_that_is_wrong_is_named() {
+        let import =
+            ImportTopology { repo: "fungal".parse().unwrap(), version_req: "^1.0.0".parse().unwrap(), state: "broken" };
+        let gone = ContractTopology {
+            name: "gone".parse().unwrap(),
+            version: None,
+            owner: None,
+            exporters: Vec::new(),
+            importers: vec![import; 30],
+        };
+        let domain = DomainTopology { name: "s3-access".parse().unwrap(), members: Vec::new(), contracts: vec![gone] };
+        let topology = RealmTopology { domains: vec![domain], broken: 30, unreadable: vec![EVIL.into()], ..topology() };
+        let conflict = SyncConflict {
+            code: "version-conflict",
+            domain: Some("s3-access".parse().unwrap()),
+            contract: Some("twice".parse().unwrap()),
+            version: Some("1.2.3".parse().unwrap()),
+            repo: None,
+            resolution: vec![EVIL.into()],
+        };
+        let remote = RemoteStatus {
+            remote: "origin".parse().unwrap(),
+            url: String::new(),
+            synced: true,
+            ahead: 2,
+            behind: 0,
+            differs: Vec::new(),
+            more: 0,
+        };
+        let status = RealmStatus { conflicts: vec![conflict], remotes: vec![remote], ..status() };
+        let entry = LogEntry {
+            commit: "1234567890123456789012345678901234567890".parse().unwrap(),
+            domain: None,
+            time: "2026-01-21T09:00:00Z".parse().unwrap(),
+            author: String::new(),
+            subject: EVIL.into(),
+            repo: Some(EVIL.into()),
+            source_commit: None,
+        };
+        let shown = render(&status, &topology, &[entry], &[]).into_string();
+        for text in ["nobody provides it", "and 10 more", "s3-access/twice 1.2.3", "2 ahead, 0 behind", "git blue sync"]
+        {
+            assert!(shown.contains(text), "{text}: {shown}");
+        }
+        assert!(!shown.contains("<script") && !shown.contains('\u{202e}'), "{shown}");
+        assert_eq!(shown.matches("&lt;script&gt;").count(), 5, "{shown}");
+    }
+}
