@@ -76,6 +76,16 @@ pub fn notifications(ctx: &Ctx) -> Result<Vec<String>, OpError> {
     Ok(notifications_list::run(ctx, &request)?.body.notifications.into_iter().map(|one| one.id).collect())
 }
 
+/// Returns the sessions of the repository that go on.
+///
+/// # Errors
+/// Where the realm cannot be read.
+pub fn sessions(ctx: &Ctx) -> Result<Vec<String>, OpError> {
+    let acting = ctx.acting()?;
+    let (open, _) = session::everywhere(acting.store, Which::Open)?;
+    Ok(open.into_iter().filter(|session| session.repo == *acting.repo).map(|session| session.id.to_string()).collect())
+}
+
 /// Returns what the open sessions of the realm work on, and what has worktrees on this machine.
 ///
 /// # Errors

@@ -16,6 +16,7 @@ use crate::{
 /// Notices that a realm, or what this machine records of it, may have changed.
 #[derive(Debug)]
 pub struct Rest {
+    store: PathBuf,
     watch: Watch,
     /// What decides which store it is, and where repositories lie: a store that was put in the place of
     /// another tells nobody.
@@ -36,7 +37,7 @@ impl Rest {
         let watch = GitStore::open(&path, ctx.options())?.watch()?;
         let files = [ctx.home.folder().join("config"), path.join("objects")];
         let stamps = [stamp(&files[0]), inode(&files[1])];
-        Ok(Self { watch, files, stamps })
+        Ok(Self { store: path, watch, files, stamps })
     }
 
     /// Returns whether it may have changed since the last call, without waiting. What was acknowledged
@@ -49,8 +50,15 @@ impl Rest {
     /// have.
     pub fn waited(&mut self, timeout: Duration) -> bool {
         let moved = self.watch.wait(timeout).unwrap_or(true);
-        let stamps = [stamp(&self.files[0]), inode(&self.files[1])];
+        let mut stamps = [stamp(&self.files[0]), inode(&self.files[1])];
         let is_same = stamps == self.stamps;
+        if stamps[1] != self.stamps[1] {
+            // What is watched is the folder of the store before this one.
+            match Watch::at(self.store.clone()) {
+                Ok(watch) => self.watch = watch,
+                Err(_) => stamps[1] = None,
+            }
+        }
         self.stamps = stamps;
         moved || !is_same
     }

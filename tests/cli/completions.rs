@@ -40,6 +40,8 @@ fn names_come_from_the_realm() {
     assert!(offered(&world, &["notifications", "ack", ""])[0].starts_with("notif-"));
     world.ok(&world.path("fungal"), &["session", "start", "--rfc", "eng/0042"]);
     assert_eq!(offered(&world, &["session", "start", "--rfc", ""]), ["eng/0042"]);
+    let open = world.json(&world.path("fungal"), &["session", "status"])["session"]["id"].as_str().unwrap().to_owned();
+    assert_eq!(offered(&world, &["session", "stop", ""]), [open]);
     // As the words say: another realm, another folder.
     assert!(offered(&world, &["--realm", "empty", "contract", "get", ""]).is_empty());
     assert!(offered(&world, &["-C", "..", "contract", "get", ""]).is_empty());

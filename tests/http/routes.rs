@@ -188,7 +188,7 @@ fn what_was_published_is_in_the_next_answer() {
     let path = "/realms/aperture/contracts/s3-access/s3-permissions";
     for minor in 1..40 {
         let version = format!("1.{minor}.0");
-        world.bump(&version);
+        assert!(world.bump(&version).stderr.contains("published s3-access"));
         assert_eq!(daemon.get(path).is(200).json()["contract"]["version"], *version);
         if minor % 10 == 0 {
             // Packing moves all refs into another file, and empties their folders.
@@ -217,7 +217,21 @@ fn a_realm_that_is_removed_is_gone_and_may_come_back() {
     let listed = daemon.get("/realms").is(200).json();
     assert!(listed["realms"][0]["problem"].is_string(), "{listed}");
     std::fs::rename(&aside, &store).unwrap();
-    daemon.get("/realms/aperture").is(200);
+    let path = "/realms/aperture/contracts/s3-access/s3-permissions";
+    let publish = |from: u32| {
+        for minor in from..from + 5 {
+            let version = format!("1.{minor}.0");
+            assert!(world.bump(&version).stderr.contains("published s3-access"));
+            assert_eq!(daemon.get(path).is(200).json()["contract"]["version"], *version);
+        }
+    };
+    publish(1);
+    // A copy that takes its place is another folder, and is listened to as well.
+    let copy = world.path("copy.git");
+    world.git(&world.root(), &["clone", "--quiet", "--mirror", store.to_str().unwrap(), copy.to_str().unwrap()]);
+    std::fs::rename(&store, &aside).unwrap();
+    std::fs::rename(&copy, &store).unwrap();
+    publish(6);
     std::fs::remove_dir_all(&store).unwrap();
     daemon.get("/realms/aperture").is(409);
     assert!(daemon.is_alive());

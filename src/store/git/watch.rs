@@ -23,15 +23,22 @@ impl GitStore {
     /// # Errors
     /// Where the system has no means left for it.
     pub fn watch(&self) -> Result<Watch, StoreError> {
-        let top = self.path();
-        let system = system::Watch::new().map_err(StoreError::io("watch", &top))?;
-        let mut watch = Watch { top, system };
-        watch.renew();
-        Ok(watch)
+        Watch::at(self.path())
     }
 }
 
 impl Watch {
+    /// Starts to notice what happens to the refs of the store in this folder, whichever store it is.
+    ///
+    /// # Errors
+    /// Where the system has no means left for it.
+    pub fn at(top: PathBuf) -> Result<Self, StoreError> {
+        let system = system::Watch::new().map_err(StoreError::io("watch", &top))?;
+        let mut watch = Self { top, system };
+        watch.renew();
+        Ok(watch)
+    }
+
     /// Waits until refs may have moved since the last call, or the time is over. Returns whether they
     /// may have. It is called before refs are read, so that nothing falls between.
     ///

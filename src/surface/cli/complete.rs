@@ -33,6 +33,7 @@ enum Kind {
     Import,
     Version,
     Notification,
+    Session,
     Rfc,
     File,
     Folder,
@@ -53,9 +54,11 @@ const KINDS: &[(&str, Kind)] = &[
     ("V1", Kind::Version),
     ("V2", Kind::Version),
     ("ID", Kind::Notification),
+    ("SESSION", Kind::Session),
     ("JSON", Kind::Free),
     ("FILE", Kind::File),
     ("PATH", Kind::File),
+    ("PORT", Kind::Free),
     ("DIR", Kind::Folder),
     ("COMMIT", Kind::Free),
     ("CONTRACT", Kind::Free),
@@ -67,6 +70,7 @@ const KINDS: &[(&str, Kind)] = &[
     ("RFC", Kind::Rfc),
     ("TEXT", Kind::Free),
     ("URL", Kind::Free),
+    ("WORDS", Kind::Free),
 ];
 
 fn kind(arg: &Arg) -> Option<Kind> {
@@ -265,6 +269,7 @@ impl<'a> Line<'a> {
                 None => Ok(Vec::new()),
             },
             Kind::Notification => names::notifications(ctx),
+            Kind::Session => names::sessions(ctx),
             Kind::Rfc => names::rfcs(ctx),
             Kind::File | Kind::Folder | Kind::Free => Ok(Vec::new()),
         }

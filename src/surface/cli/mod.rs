@@ -371,7 +371,7 @@ mod tests {
             !matches!(
                 path.join(" ").as_str(),
                 "status" | "check" | "sync" | "complete" | "hook" | "install man" | "install completions"
-            ) && !path.starts_with(&["mcp".to_owned()])
+            ) && !["mcp", "daemon"].contains(&path[0].as_str())
         });
         let mut operations: Vec<Vec<String>> =
             ops::TABLE.iter().map(|operation| operation.cli.iter().map(|part| (*part).to_owned()).collect()).collect();

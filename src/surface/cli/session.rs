@@ -50,7 +50,7 @@ pub struct List {
 #[derive(Debug, Args)]
 pub struct Stop {
     /// This session of the repository, instead of the one of this work tree
-    #[arg(value_name = "ID")]
+    #[arg(value_name = "SESSION")]
     id: Option<SessionId>,
 }
 
