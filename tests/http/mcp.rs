@@ -228,6 +228,18 @@ fn without_a_folder_it_answers_for_the_realm_and_tells_nobody() {
     let text = failed["content"][0]["text"].as_str().unwrap();
     assert!(text.contains("realm: not given, and there are aperture, other"), "{text}");
     assert_eq!(client.call("realm_status", json!({"realm": "other"}))["structuredContent"]["realm"], "other");
+    let list = client.request("resources/list", json!({}))["result"]["resources"].clone();
+    let uris: Vec<_> = list.as_array().unwrap().iter().map(|one| one["uri"].as_str().unwrap()).collect();
+    assert_eq!(uris.len(), 4);
+    assert!(uris.contains(&"blue://other/status"), "{uris:?}");
+    let complete = |name: &str, known: Value| {
+        let reference = json!({"type": "ref/resource", "uri": "blue://{realm}/contracts/{domain}/{contract}"});
+        let argument = json!({"name": name, "value": ""});
+        let params = json!({"ref": reference, "argument": argument, "context": {"arguments": known}});
+        client.request("completion/complete", params)["result"]["completion"]["values"].clone()
+    };
+    assert_eq!(complete("realm", json!({})), json!(["aperture", "other"]));
+    assert_eq!(complete("domain", json!({"realm": "aperture"})), json!(["s3-access"]));
 }
 
 #[test]

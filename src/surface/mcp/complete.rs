@@ -22,7 +22,6 @@ pub fn values(
 ) -> Result<CompletionInfo, OpError> {
     let domain = || known.get("domain").and_then(|name| name.parse::<DomainName>().ok());
     let all: Vec<String> = match argument {
-        "realm" => names::realms(ctx)?,
         "domain" => names::domains(ctx)?,
         "contract" => {
             let domains = match domain() {
@@ -45,6 +44,14 @@ pub fn values(
         }
         _ => Vec::new(),
     };
+    fitting(all, typed)
+}
+
+/// Returns those that begin with what is typed.
+///
+/// # Errors
+/// Never, unless the library finds the result wrong.
+pub fn fitting(all: Vec<String>, typed: &str) -> Result<CompletionInfo, OpError> {
     let mut fitting: Vec<_> = all.into_iter().filter(|one| one.starts_with(typed)).collect();
     let mut seen = std::collections::HashSet::new();
     fitting.retain(|one| seen.insert(one.clone()));

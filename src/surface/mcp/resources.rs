@@ -111,10 +111,7 @@ impl What {
 /// Where the store cannot be read.
 pub fn list(ctx: &Ctx, start: usize) -> Result<(Vec<Resource>, Option<usize>), OpError> {
     let realm = &ctx.here()?.realm;
-    let own = [
-        Resource::new(format!("blue://{realm}/status"), format!("{realm} status")).with_mime_type(MIME),
-        Resource::new(format!("blue://{realm}/topology"), format!("{realm} topology")).with_mime_type(MIME),
-    ];
+    let own = of_realm(realm);
     let mut contracts = Vec::new();
     for domain in names::domains(ctx)? {
         let of = names::contracts(ctx, &domain.parse()?)?;
@@ -126,6 +123,12 @@ pub fn list(ctx: &Ctx, start: usize) -> Result<(Vec<Resource>, Option<usize>), O
     let page: Vec<_> = all.skip(start).take(PAGE).collect();
     let end = start + page.len();
     Ok((page, (end < total).then_some(end)))
+}
+
+/// Returns the resources that every realm has.
+pub fn of_realm(realm: &RealmName) -> [Resource; 2] {
+    ["status", "topology"]
+        .map(|what| Resource::new(format!("blue://{realm}/{what}"), format!("{realm} {what}")).with_mime_type(MIME))
 }
 
 /// Returns the templates of every resource.

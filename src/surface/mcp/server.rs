@@ -37,7 +37,13 @@ use super::{
     tools::{self, Call, Tool},
     watch::{Watched, Watches},
 };
-use crate::{error::OpError, model::name::ReaderName, ops::declared_tools::DeclaredTool, wire::Failure};
+use crate::{
+    app,
+    error::OpError,
+    model::name::{ReaderName, RealmName},
+    ops::declared_tools::DeclaredTool,
+    wire::Failure,
+};
 
 /// How long a client may keep what does not change while the server runs.
 const STABLE_MS: u64 = 3_600_000;
@@ -270,17 +276,28 @@ impl Server {
     }
 
     /// Finds the project of what is no tool call, without asking where that would take a turn.
-    async fn project(&self, context: &RequestContext<RoleServer>) -> Result<Project, ErrorData> {
-        let found = self.asking.attempt(None, context, |roots| project::find(&self.settings, None, None, roots)).await;
-        match found {
-            Outcome::Done(project) => Ok(project),
-            Outcome::Failed(error) => Err(refused(&error)),
-            Outcome::Asked(_) => match project::find(&self.settings, None, None, &Roots::Unknown("not asked for")) {
-                Ok(project) => Ok(project),
-                Err(Lost::Failed(error)) => Err(refused(&error)),
-                Err(Lost::Nowhere(tried)) => Err(refused(&project::nowhere(&tried))),
-            },
-        }
+    async fn project(
+        &self,
+        realm: Option<RealmName>,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Project, ErrorData> {
+        let find = |roots: &Roots| project::find(&self.settings, None, realm.clone(), roots);
+        let found = match self.asking.attempt(None, context, find).await {
+            Outcome::Done(project) => return Ok(project),
+            Outcome::Failed(error) => Err(Lost::Failed(error)),
+            Outcome::Asked(_) => find(&Roots::Unknown("not asked for")),
+        };
+        found.map_err(|lost| match lost {
+            Lost::Failed(error) => refused(&error),
+            Lost::Nowhere(tried) => refused(&project::nowhere(&tried)),
+        })
+    }
+
+    /// Returns the realms of this machine.
+    fn realms(&self) -> Result<Vec<RealmName>, ErrorData> {
+        let known = app::home(&self.settings.env).and_then(|home| Ok(home.realms()?));
+        let known = known.map_err(|error| refused(&error))?;
+        Ok(known.into_iter().map(|known| known.name).collect())
     }
 }
 
@@ -431,7 +448,16 @@ impl ServerHandler for Server {
         let cursor = request.and_then(|request| request.cursor);
         let start = cursor.map_or(Ok(0), |cursor| cursor.parse());
         let start = start.map_err(|_| ErrorData::invalid_params("the cursor is none of this list's", None))?;
-        let project = self.project(&context).await?;
+        let project = match self.project(None, &context).await {
+            Ok(project) => project,
+            // In none of several realms, each is named with what it surely has.
+            Err(_) if self.settings.is_shared => {
+                let all = self.realms()?.iter().flat_map(resources::of_realm).collect();
+                let list = ListResourcesResult::with_all_items(all).with_ttl_ms(FRESH_MS);
+                return Ok(list.with_cache_scope(CacheScope::Private));
+            }
+            Err(error) => return Err(error),
+        };
         let (found, end) = {
             let ctx = open(&self.settings.env, &project).map_err(|error| refused(&error))?;
             resources::list(&ctx, start).map_err(|error| refused(&error))?
@@ -521,7 +547,7 @@ impl ServerHandler for Server {
         let mut watched = Vec::new();
         let asked = context.request_context();
         if context.accepted().resources_list_changed == Some(true) {
-            watched.push(Watched::list(env, self.project(asked).await?));
+            watched.push(Watched::list(env, self.project(None, asked).await?));
         }
         for uri in context.accepted().resource_subscriptions.iter().flatten() {
             let Ok(parsed) = uri.parse::<Uri>() else { continue };
@@ -572,9 +598,15 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
         let known = request.context.and_then(|context| context.arguments).unwrap_or_default();
-        let project = self.project(&context).await?;
+        let typed = &request.argument.value;
+        if request.argument.name == "realm" {
+            let all = self.realms()?.iter().map(ToString::to_string).collect();
+            return complete::fitting(all, typed).map(CompleteResult::new).map_err(|error| refused(&error));
+        }
+        let realm = known.get("realm").filter(|_| self.settings.all_realms).and_then(|name| name.parse().ok());
+        let project = self.project(realm, &context).await?;
         let ctx = open(&self.settings.env, &project).map_err(|error| refused(&error))?;
-        let found = complete::values(&ctx, &request.argument.name, &request.argument.value, &known);
+        let found = complete::values(&ctx, &request.argument.name, typed, &known);
         found.map(CompleteResult::new).map_err(|error| refused(&error))
     }
 
