@@ -4,6 +4,7 @@ CARGO ?= cargo
 PREFIX ?= $(HOME)/.local
 DESTDIR ?=
 PEERS = $(abspath $(or $(GIT_BLUE_PEERS),target/peers))
+PEER_SUITES = $(addprefix --test ,syscalls shells mcp_peers http_peers hook_managers remotes browser)
 TARGET = $(or $(CARGO_TARGET_DIR),target)
 
 .DEFAULT_GOAL := help
@@ -30,19 +31,21 @@ peers: ## Install what the peer suites need besides strace, below target/
 	target/peers/venv/bin/pip install --quiet --disable-pip-version-check pre-commit==4.7.0
 
 test-peers: ## Run the suites that need other programs installed
-	@for program in strace zsh fish man mandoc dot; do command -v $$program >/dev/null || { \
-		echo "$$program is missing: apt-get install strace zsh fish man-db mandoc graphviz" >&2; exit 1; }; done
+	@for program in strace zsh fish man mandoc dot chromium; do command -v $$program >/dev/null || { \
+		echo "$$program is missing: apt-get install strace zsh fish man-db mandoc graphviz chromium" >&2; exit 1; }; done
 	@test -x /usr/sbin/sshd || { echo "sshd is missing: apt-get install openssh-server" >&2; exit 1; }
-	@test -x "$(PEERS)/py/bin/python" && test -x "$(PEERS)/node_modules/.bin/mcp-inspector" || \
-		{ echo "other people's MCP clients are missing below $(PEERS): .ci/run installs them" >&2; exit 1; }
+	@test -x "$(PEERS)/py/bin/schemathesis" && test -x "$(PEERS)/node_modules/.bin/mcp-inspector" && \
+		test -d "$(PEERS)/node_modules/playwright-core" && test -d "$(PEERS)/conformance/node_modules" || \
+		{ echo "other people's MCP clients, schemathesis, or what drives a browser, are missing below $(PEERS): .ci/run installs them" >&2; exit 1; }
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
-		set -x; $(CARGO) nextest run --locked --features peers --test syscalls --test shells --test mcp_peers --test hook_managers --test remotes --success-output final; \
+		set -x; $(CARGO) nextest run --locked --features peers $(PEER_SUITES) --success-output final; \
 	else \
-		set -x; $(CARGO) test --locked --features peers --test syscalls --test shells --test mcp_peers --test hook_managers --test remotes -- --nocapture; \
+		set -x; $(CARGO) test --locked --features peers $(PEER_SUITES) -- --nocapture; \
 	fi
 
 torture: ## Many processes and machines, ten thousand changes, three hundred kills, every system call (an hour)
 	GIT_BLUE_TORTURE=full $(CARGO) test --locked --test torture -- --nocapture --test-threads=1
+	GIT_BLUE_TORTURE=full $(CARGO) test --locked --test http load -- --nocapture
 	GIT_BLUE_TORTURE=full $(CARGO) test --locked --features peers --test syscalls walk -- --nocapture --test-threads=2
 
 bench: ## Measure against git itself, in one run, as ratios

@@ -1,9 +1,9 @@
 //! Wiring: finds the repository and the realm, and hands every surface what it works with.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::{
-    env::Env,
+    env::{Env, REALM, REPO},
     error::{Kind, OpError},
     model::name::{RealmName, RepoName},
     ops::{
@@ -17,6 +17,7 @@ use crate::{
             code::{CodeRepo, Place},
             home::{Home, KnownRealm},
         },
+        overview::Overview,
         read,
     },
     surface::{
@@ -25,10 +26,6 @@ use crate::{
     },
 };
 
-/// Names the realm instead of the repository's own word.
-const REALM: &str = "GIT_BLUE_REALM";
-/// Names the repository instead of its own word.
-const REPO: &str = "GIT_BLUE_REPO";
 /// Where the user's own folder lies.
 const HOME: &str = "GIT_BLUE_HOME";
 
@@ -68,6 +65,30 @@ pub fn ctx(env: Env, realm: Option<RealmName>) -> Result<Ctx, OpError> {
         Err(error) => tracing::debug!(code = error.code, folder = ?env.cwd(), "found no realm"),
     }
     Ok(Ctx { env, home, code, here })
+}
+
+/// Returns what operations work with in a realm of this machine, wherever the program was started:
+/// without a repository, or in the work tree of `repo`, if it lies on this machine.
+///
+/// # Errors
+/// Where there is no home folder, or the realm does not have that repository.
+pub fn in_realm(env: Env, realm: &RealmName, repo: Option<&RepoName>) -> Result<Ctx, OpError> {
+    let home = home(&env)?;
+    let known = trusted(&home, realm, None)?;
+    let store = GitStore::open(&known.path, options(&env))?;
+    held(&known, &store)?;
+    if let Some(repo) = repo
+        && !Overview::open(&store)?.repos().contains_key(repo)
+    {
+        let message = format!("the realm {realm} has no repository {repo}");
+        return Err(OpError::no("unknown-repo", message));
+    }
+    let folder = repo.map(|repo| home.repo_path(repo)).transpose()?.flatten().filter(|folder| folder.is_dir());
+    let env = env.at(folder.as_deref().unwrap_or(Path::new("/")));
+    let place = Place { cwd: env.cwd().to_owned(), vars: env.vars().clone(), in_hook: false };
+    let code = folder.map(|_| CodeRepo::discover(&place)).transpose()?.flatten();
+    let here = Here { realm: realm.clone(), store: Box::new(store), repo: repo.cloned() };
+    Ok(Ctx { env, home, code, here: Ok(here) })
 }
 
 /// Returns the user's own folder.
@@ -111,12 +132,18 @@ fn find(env: &Env, home: &Home, code: Option<&CodeRepo>, flag: Option<RealmName>
     };
     let known = trusted(home, &realm, proposed.as_ref())?;
     let store = GitStore::open(&known.path, options(env))?;
-    let found = read::realm(&store)?;
-    if found.name != realm {
-        let message = format!("{} holds the realm {}, not {realm}", known.path.display(), found.name);
+    held(&known, &store)?;
+    Ok(Here { realm, store: Box::new(store), repo })
+}
+
+/// A store that somebody else's took the place of is not the realm.
+fn held(known: &KnownRealm, store: &GitStore) -> Result<(), OpError> {
+    let found = read::realm(store)?;
+    if found.name != known.name {
+        let message = format!("{} holds the realm {}, not {}", known.path.display(), found.name, known.name);
         return Err(OpError::cannot("other-realm", message));
     }
-    Ok(Here { realm, store: Box::new(store), repo })
+    Ok(())
 }
 
 /// What a repository proposes is compared with what the user recorded, and never followed.

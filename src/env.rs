@@ -20,6 +20,11 @@ pub const PROGRESS_DELAY: &str = "GIT_PROGRESS_DELAY";
 /// Sets how long writers wait for a lock, in milliseconds.
 pub const LOCK_TIMEOUT: &str = "GIT_BLUE_LOCK_TIMEOUT_MS";
 
+/// Names the realm instead of the repository's own word.
+pub const REALM: &str = "GIT_BLUE_REALM";
+/// Names the repository instead of its own word.
+pub const REPO: &str = "GIT_BLUE_REPO";
+
 /// Set for every git that we start, so that hooks it runs know whose doing it is.
 pub const RUNNING: &str = "GIT_BLUE_RUNNING";
 
@@ -150,6 +155,13 @@ impl Env {
     #[must_use]
     pub fn without_repository(mut self) -> Self {
         self.vars.retain(|name, _| !REPOSITORY.iter().any(|known| name == known));
+        self
+    }
+
+    /// Returns the environment without what chooses a realm and a repository.
+    #[must_use]
+    pub fn without_choice(mut self) -> Self {
+        self.vars.retain(|name, _| name != REALM && name != REPO);
         self
     }
 

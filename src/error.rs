@@ -102,6 +102,34 @@ impl OpError {
         Self { kind, code, message: message.into(), problems: Vec::new(), next_steps: Vec::new() }
     }
 
+    /// Returns the same failure under a code of its own.
+    #[must_use]
+    pub fn coded(self, code: &'static str) -> Self {
+        Self { code, ..self }
+    }
+
+    /// Returns the HTTP status for it.
+    pub fn http_status(&self) -> u16 {
+        match (self.code, self.kind) {
+            ("no-token", _) => 401,
+            ("wrong-origin" | "read-only" | "link-used", _) => 403,
+            ("wrong-host", _) => 421,
+            ("no-route" | "not-in-realm" | "no-session", _) => 404,
+            ("wrong-method", _) => 405,
+            ("timeout", _) => 408,
+            ("too-large", _) => 413,
+            ("wrong-type", _) => 415,
+            ("too-many-requests", _) => 429,
+            ("locked" | "busy", _) => 503,
+            ("remote", _) => 502,
+            (code, _) if code.starts_with("unknown-") => 404,
+            ("io" | "git" | "damaged" | "conflict", _) => 500,
+            (_, Kind::Usage) => 400,
+            // The realm, or this machine, is not as the request takes it to be.
+            (_, Kind::No | Kind::Cannot) => 409,
+        }
+    }
+
     /// Adds what to do next.
     #[must_use]
     pub fn next(mut self, step: impl Into<String>) -> Self {

@@ -17,7 +17,8 @@ use git_blue::{
         contract_edit, contract_publish, contract_retire, contract_yank,
         ctx::{Ctx, Here},
         inbox, notifications_ack, realm_admin_binding, realm_admin_bootstrap, realm_admin_contract, realm_admin_domain,
-        realm_admin_leave, realm_status, session, session_mark, session_start, session_stop, session_upkeep,
+        realm_admin_leave, realm_status, session, session_list, session_mark, session_start, session_stop,
+        session_upkeep,
     },
     store::{
         Store, StoreRef, codec,
@@ -215,9 +216,16 @@ const OPERATIONS: &[Operation] = &[
     ("session start", CONSUMER, |ctx| {
         session_start::run(ctx, &session_start::Request { rfc: Some(name("team/rfc-0042")) }).map(drop)
     }),
-    ("session stop", OWNER, |ctx| match session_stop::run(ctx) {
+    ("session stop", OWNER, |ctx| match session_stop::run(ctx, &session_stop::Request::default()) {
         Err(error) if error.code == "no-session" => Ok(()),
         result => result.map(drop),
+    }),
+    ("session stop, by id", OWNER, |ctx| {
+        let open = session_list::run(ctx, &session_list::Request::default())?.body.sessions;
+        let Some(session) = open.into_iter().find(|one| Some(&one.repo) == ctx.acting().ok().map(|it| it.repo)) else {
+            return Ok(());
+        };
+        session_stop::run(ctx, &session_stop::Request { id: Some(session.id) }).map(drop)
     }),
     ("doctor ends stale sessions", CONSUMER, |ctx| {
         session_upkeep::end_stale(ctx.acting()?, &ctx.signature()?).map(drop)

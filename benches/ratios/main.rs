@@ -8,6 +8,7 @@
 #[path = "../../tests/scripted/mod.rs"]
 mod scripted;
 
+mod http;
 mod mcp;
 mod place;
 #[path = "../../tests/fixtures/large_realm.rs"]
@@ -29,6 +30,9 @@ fn main() {
     if mcp::is_echo() {
         return mcp::echo();
     }
+    if http::is_static() {
+        return http::serve();
+    }
     let variable = |name| scripted::variable(name).map(|value| value.to_string_lossy().into_owned());
     let sizes = variable("BENCH_SIZES").unwrap_or_else(|| "10,1000,10000,100000".into());
     let wanted = variable("BENCH_ROWS").unwrap_or_default();
@@ -45,6 +49,7 @@ fn main() {
                 .unwrap();
         }
         mcp::report(&place, &wanted, &mut out);
+        http::report(&place, &wanted, &mut out);
         for command in MEMORY.iter().filter(|command| command.name.contains(&wanted)) {
             let used = place.memory(command);
             let verdict = if used > MAX_MEMORY_MB { "OVER the budget of" } else { "within" };

@@ -12,8 +12,8 @@ pub fn canonical<T: Serialize>(value: &T) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-/// Returns the SHA-256 of a text.
-pub fn of_text(text: &str) -> String {
+/// Returns the SHA-256 of a text or of bytes.
+pub fn of_text(text: impl AsRef<[u8]>) -> String {
     hex(&Sha256::digest(text))
 }
 

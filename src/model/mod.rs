@@ -13,6 +13,8 @@ pub mod diff;
 pub mod domain;
 pub mod hash;
 pub mod json;
+pub mod json_text;
+pub mod line_diff;
 pub mod merge;
 pub mod merge_order;
 pub mod name;

@@ -20,6 +20,8 @@ pub const OPERATION: Operation =
 pub struct Request {
     /// Only this domain.
     pub domain: Option<DomainName>,
+    /// Only those whose domain, name or owner have all these words in them, ignoring case.
+    pub search: Option<String>,
     /// Which page; the cursor is `DOMAIN/CONTRACT`.
     pub page: PageRequest,
 }
@@ -37,38 +39,62 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractList>, OpError
         super::domain::get(&*here.store, name)?;
     }
     let domains: Vec<&Line> = overview.domains().iter().filter(is_wanted).collect();
-    let total = domains.iter().map(|line| line.contracts).sum();
-    let (contracts, next_cursor) = some(&overview, &domains, &request.page)?;
+    let Found { contracts, total, next_cursor } = some(&overview, &domains, request)?;
     let body =
         ContractList { realm: here.realm.clone(), contracts, total, next_cursor, current_repo: here.repo.clone() };
     let answer = Answer::new(body);
-    Ok(if total == 0 {
-        answer.next("write .blue/contracts/DOMAIN/NAME.yaml, commit, and git blue contract publish")
-    } else {
-        answer
+    Ok(match (total, request.words().is_empty()) {
+        (0, true) => answer.next("write .blue/contracts/DOMAIN/NAME.yaml, commit, and git blue contract publish"),
+        (0, false) => answer.next("git blue contract list  # all of them"),
+        _ => answer,
     })
 }
 
-/// Returns one page, for which only the domains on it are read.
-fn some(
-    overview: &Overview<'_>,
-    domains: &[&Line],
-    request: &PageRequest,
-) -> Result<(Vec<ContractLine>, Option<String>), OpError> {
-    let after = request.cursor.as_deref().map(|cursor| cursor.split_once('/').unwrap_or((cursor, "")));
-    let mut found = Vec::new();
-    for domain in domains.iter().filter(|line| after.is_none_or(|(domain, _)| line.name.as_str() >= domain)) {
+impl Request {
+    fn words(&self) -> Vec<String> {
+        self.search.iter().flat_map(|text| text.split_whitespace()).map(str::to_lowercase).collect()
+    }
+}
+
+struct Found {
+    contracts: Vec<ContractLine>,
+    total: usize,
+    next_cursor: Option<String>,
+}
+
+/// Returns one page. Unless something is searched for, only the domains on it are read.
+fn some(overview: &Overview<'_>, domains: &[&Line], request: &Request) -> Result<Found, OpError> {
+    let cursor = request.page.cursor.as_deref().map(|cursor| cursor.split_once('/').unwrap_or((cursor, "")));
+    let words = request.words();
+    let (mut found, mut total) = (Vec::new(), 0);
+    for domain in domains {
+        let is_before = cursor.is_some_and(|(of, _)| domain.name.as_str() < of);
+        if words.is_empty() && (is_before || found.len() > request.page.limit()) {
+            total += domain.contracts;
+            continue;
+        }
         let summary = overview.summary(domain)?;
-        let is_after = |name: &&&ContractName| {
-            after.is_none_or(|(of, contract)| domain.name.as_str() != of || name.as_str() > contract)
+        let is_after = |name: &ContractName| {
+            !is_before && cursor.is_none_or(|(of, contract)| domain.name.as_str() != of || name.as_str() > contract)
         };
-        found.extend(summary.contract_names().iter().filter(is_after).map(|name| line(&summary, name)));
-        if found.len() > request.limit() {
-            break;
+        for name in summary.contract_names() {
+            if holds(&words, &summary, name) {
+                total += 1;
+                found.extend(
+                    is_after(name).then(|| line(&summary, name)).filter(|_| found.len() <= request.page.limit()),
+                );
+            }
         }
     }
-    let rest = PageRequest { cursor: None, ..request.clone() };
-    Ok(page(found, &rest, |line| format!("{}/{}", line.domain, line.name)))
+    let rest = PageRequest { cursor: None, ..request.page.clone() };
+    let (contracts, next_cursor) = page(found, &rest, |line| format!("{}/{}", line.domain, line.name));
+    Ok(Found { contracts, total, next_cursor })
+}
+
+fn holds(words: &[String], domain: &DomainSummary, name: &ContractName) -> bool {
+    let owner = domain.owner(name).map(|owner| owner.as_str()).unwrap_or_default();
+    let texts = [domain.info.name.as_str(), name.as_str(), owner].map(str::to_lowercase);
+    words.iter().all(|word| format!("{}/{}", texts[0], texts[1]).contains(word) || texts[2].contains(word))
 }
 
 fn line(domain: &DomainSummary, name: &ContractName) -> ContractLine {

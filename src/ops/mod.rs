@@ -8,6 +8,7 @@ pub mod blue_files;
 pub mod borrow;
 pub mod candidate;
 pub mod catch_up;
+pub mod claude;
 pub mod contract_diff;
 pub mod contract_edit;
 pub mod contract_get;
@@ -63,6 +64,7 @@ pub mod realm_worktree_create;
 pub mod realm_worktree_list;
 pub mod realm_worktree_remove;
 mod remote_status;
+pub mod rest;
 pub mod session;
 pub mod session_list;
 pub mod session_mark;
@@ -163,6 +165,8 @@ pub const TABLE: &[Operation] = &[
     hooks::INSTALL,
     hooks::UNINSTALL,
     hooks::STATUS,
+    claude::INSTALL,
+    claude::UNINSTALL,
     gc::OPERATION,
     doctor::OPERATION,
 ];
@@ -171,7 +175,7 @@ pub const TABLE: &[Operation] = &[
 /// each operation, of a failure, and of what is the command line's alone.
 pub fn schemas() -> Vec<(&'static str, Schema)> {
     let answers = TABLE.iter().map(|operation| (operation.name, operation.schema()));
-    answers.chain([("error", schema::failure()), ("install", schema::installed())]).collect()
+    answers.chain([("error", schema::failure()), ("install", schema::installed())]).chain(schema::daemon()).collect()
 }
 
 #[cfg(test)]

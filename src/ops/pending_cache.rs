@@ -90,7 +90,7 @@ fn path(acting: Acting<'_>, reader: &ReaderName) -> Option<PathBuf> {
 }
 
 fn checksum(key: &str, first: &First) -> String {
-    hash::of_text(&format!("{key}\n{}", serde_json::to_string(first).unwrap_or_default()))
+    hash::of_text(format!("{key}\n{}", serde_json::to_string(first).unwrap_or_default()))
 }
 
 /// Everything that decides what is pending, but for the time: the program, and of each domain its tip,

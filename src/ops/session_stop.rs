@@ -19,24 +19,39 @@ pub const OPERATION: Operation = Operation::write::<SessionStop>(
     "End the session of this work tree, with a summary",
 );
 
+/// What is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// This session of the repository; that of the work tree by default.
+    pub id: Option<SessionId>,
+}
+
 /// Ends it.
 ///
 /// # Errors
 /// Where there is none, or the store cannot be written: it goes on then.
-pub fn run(ctx: &Ctx) -> Result<Answer<SessionStop>, OpError> {
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionStop>, OpError> {
     let acting = ctx.acting()?;
-    let code = ctx.code()?;
+    let code = match &request.id {
+        // Another work tree, or another machine, may be the one that is in it.
+        Some(_) => ctx.code.as_ref(),
+        None => Some(ctx.code()?),
+    };
     let author = ctx.signature()?;
     let at = StoreRef::Sessions(acting.repo.clone());
     let mut over: Option<(Session, Vec<String>)> = None;
     write(acting.store, &at, |tip| {
-        let Some(id) = session_mark::of(code, acting) else {
+        let marked = || session_mark::of(code?, acting);
+        let Some(id) = request.id.clone().or_else(marked) else {
             return Err(none(None));
         };
         let held = tip.map(|tip| sessions::open_at(acting.store, acting.repo, &id, &tip)).transpose()?.flatten();
         let Some(held) = held else {
             forget(code, acting, &id);
-            return Err(none(Some(&id)));
+            return Err(match &request.id {
+                Some(id) => unknown(acting, id),
+                None => none(Some(&id)),
+            });
         };
         let (work, unreadable) = session_work::since(acting.store, &held)?;
         let ended = held.ended(ctx.env.now(), work);
@@ -57,10 +72,16 @@ pub fn run(ctx: &Ctx) -> Result<Answer<SessionStop>, OpError> {
 }
 
 /// Forgets this session, unless another one was started here meanwhile.
-fn forget(code: &CodeRepo, acting: Acting<'_>, id: &SessionId) {
+fn forget(code: Option<&CodeRepo>, acting: Acting<'_>, id: &SessionId) {
+    let Some(code) = code else { return };
     if session_mark::of(code, acting).as_ref() == Some(id) {
         let _ = session_mark::remove(code);
     }
+}
+
+fn unknown(acting: Acting<'_>, id: &SessionId) -> OpError {
+    let message = format!("{} has no session {id} that goes on", acting.repo);
+    OpError::no("unknown-session", message).next("git blue session list")
 }
 
 fn none(was: Option<&SessionId>) -> OpError {

@@ -7,6 +7,7 @@ use std::{
 
 use super::hook::DETACHED;
 use crate::{
+    env::Env,
     model::oid::Oid,
     ops::{ctx::Ctx, gc, publish_log, realm_sync},
 };
@@ -46,7 +47,7 @@ fn start(ctx: &Ctx, arguments: &[&str]) {
 
 /// Closes what callers of git may have opened for themselves beyond the usual three, so that none of
 /// them waits for us: the standard library has no safe way to do it.
-const CLOSING: &str = r#"exec "$0" "$@" 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-"#;
+pub const CLOSING: &str = r#"exec "$0" "$@" 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-"#;
 
 /// Starts publishing a commit once the realm is free. Returns whether it was started.
 pub fn publish_later(ctx: &Ctx, commit: &Oid) -> bool {
@@ -64,6 +65,20 @@ pub fn publish_later(ctx: &Ctx, commit: &Oid) -> bool {
         .stderr(log)
         .spawn();
     started.is_ok()
+}
+
+/// Shows a page in the user's browser, if there is anything that does so.
+pub fn browse(env: &Env, url: &str) {
+    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let _ = Command::new(opener)
+        .arg(url)
+        .env_clear()
+        .envs(env.vars())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn();
 }
 
 /// Leaves the session of whoever started us: closing their terminal ends its processes, and not us.

@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 
-use super::background;
+use super::{background, mcp};
 use crate::{
     app,
     env::Env,
@@ -11,6 +11,7 @@ use crate::{
     model::oid::Oid,
     ops::{
         catch_up::{self, Scope},
+        claude,
         ctx::Ctx,
         hint, hooks, publish_log, realm_check, session,
     },
@@ -22,13 +23,15 @@ use crate::{
 pub struct Outcome {
     /// Lines for people.
     pub lines: Vec<String>,
+    /// What a session of Claude Code starts with.
+    pub greeting: String,
     /// The exit code.
     pub code: u8,
 }
 
 impl From<Option<String>> for Outcome {
     fn from(line: Option<String>) -> Self {
-        Self { lines: line.into_iter().collect(), code: 0 }
+        Self { lines: line.into_iter().collect(), ..Self::default() }
     }
 }
 
@@ -44,6 +47,9 @@ pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -
     if event == DETACHED {
         detached(env, arguments);
         return Outcome::default();
+    }
+    if event == claude::SESSION_START {
+        return greet(env);
     }
     if event != hooks::PRE_PUSH && !hooks::is_publishing(event) {
         return Some(format!("there is no hook {event}")).into();
@@ -62,6 +68,14 @@ pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -
     let hint = if event == "post-commit" { forgotten(&ctx) } else { None };
     let lines: Vec<_> = publish(&ctx, event).into_iter().chain(hint).collect();
     if lines.is_empty() { Outcome::default() } else { Some(lines.join("; ")).into() }
+}
+
+/// Greets a session of Claude Code. Outside of a realm, and where it cannot be read, nothing is said:
+/// whoever asks for the realm hears why.
+fn greet(env: Env) -> Outcome {
+    let reader = mcp::reader(&env);
+    let greeting = app::ctx(env.of_hook(), None).and_then(|ctx| claude::greeting(&ctx, &reader));
+    Outcome { greeting: greeting.unwrap_or_default(), ..Outcome::default() }
 }
 
 /// Publishes what is due, and returns the line to say, if there is one.

@@ -2,7 +2,9 @@
 
 mod background;
 pub mod cli;
+pub mod daemon;
 pub mod graph;
 pub mod hook;
+pub mod http;
 pub mod log;
 pub mod mcp;

@@ -157,7 +157,7 @@ pub struct ContractList {
     pub realm: RealmName,
     /// The contracts of this page.
     pub contracts: Vec<ContractLine>,
-    /// How many there are in all.
+    /// How many there are in all, of those that were asked for.
     pub total: usize,
     /// Where the next page starts.
     pub next_cursor: Option<String>,

@@ -4,9 +4,12 @@
 mod admin;
 mod cache;
 mod check;
+mod claude;
 mod compare;
 mod contract;
+mod daemon;
 mod diff;
+pub mod everywhere;
 mod hooks;
 mod notification;
 mod page;
@@ -26,11 +29,13 @@ pub use admin::{
 };
 pub use cache::{CacheCleared, CacheStats};
 pub use check::RealmCheck;
+pub use claude::{ClaudeFile, ClaudeScope, ClaudeSetup, FileChange};
 pub use compare::{ContractComparison, ContractSide, RealmCompare};
 pub use contract::{
     ContractBinding, ContractDetail, ContractGet, ContractLine, ContractList, ContractLog, ContractMarked,
     Relationship, Retired, Yanked,
 };
+pub use daemon::{Daemon, DaemonOpen, DaemonToken};
 pub use diff::{ContractDiff, ContractImpact, ImporterImpact};
 pub use hooks::{HookState, HooksAnswer};
 pub use notification::{

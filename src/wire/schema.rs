@@ -3,7 +3,7 @@
 
 use schemars::{JsonSchema, Schema, generate::SchemaSettings};
 
-use super::{Answer, Failure, Installed};
+use super::{Answer, Daemon, DaemonOpen, DaemonToken, Failure, Installed};
 
 /// Returns the schema of a successful answer whose own fields are `T`'s.
 pub fn answer<T: JsonSchema>() -> Schema {
@@ -18,6 +18,15 @@ pub fn failure() -> Schema {
 /// Returns the schema of what `git blue install …` answers: it is of the command line alone.
 pub fn installed() -> Schema {
     titled(answer::<Installed>(), "install", "What was installed")
+}
+
+/// Returns the schemas of what `git blue daemon …` answers: they are of the command line alone.
+pub fn daemon() -> [(&'static str, Schema); 3] {
+    [
+        ("daemon", titled(answer::<Daemon>(), "daemon", "Whether the daemon runs, and where")),
+        ("daemon_token", titled(answer::<DaemonToken>(), "daemon_token", "What requests to the daemon show")),
+        ("daemon_open", titled(answer::<DaemonOpen>(), "daemon_open", "What lets a browser in")),
+    ]
 }
 
 /// Returns the schema under this title.

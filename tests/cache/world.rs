@@ -84,7 +84,7 @@ impl World {
             answers.push(json(realm_status::run(&ctx, &realm_status::Request::default()).map(|(answer, _)| answer)));
             answers.push(json(realm_check::run(&ctx, &realm_check::Request::default())));
             let page = PageRequest { limit: Some(3), cursor: Some("d1/c0".into()) };
-            answers.push(json(contract_list::run(&ctx, &contract_list::Request { domain: None, page })));
+            answers.push(json(contract_list::run(&ctx, &contract_list::Request { page, ..Default::default() })));
             answers.push(json(contract_list::run(&ctx, &contract_list::Request::default())));
             let contract = contract_get::Request { contract: name("d0/c0"), version: None };
             answers.push(json(contract_get::run(&ctx, &contract)));

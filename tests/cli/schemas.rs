@@ -67,7 +67,8 @@ fn operation(args: &[&str]) -> String {
         ["status"] => "realm_status".into(),
         ["check"] => "realm_check".into(),
         ["sync"] => "realm_sync".into(),
-        ["install", _] => "install".into(),
+        ["install", "man" | "completions"] | ["daemon", "install"] => "install".into(),
+        ["daemon", "start" | "stop" | "status"] => "daemon".into(),
         _ => path.join("_"),
     }
 }
@@ -145,6 +146,14 @@ fn every_operation_answers_as_its_schema_says() {
         ("fungal", &["gc"]),
         ("fungal", &["doctor"]),
         ("fungal", &["install", "man"]),
+        (".", &["daemon", "start", "--port", "0"]),
+        (".", &["daemon", "token"]),
+        (".", &["daemon", "open"]),
+        (".", &["daemon", "status"]),
+        (".", &["daemon", "stop"]),
+        (".", &["daemon", "install", "--manager", "systemd"]),
+        ("fungal", &["install", "claude"]),
+        ("fungal", &["uninstall", "claude"]),
     ];
     // It goes on until nobody listens: its own suite holds what it says.
     let mut asked = BTreeSet::from(["notifications_watch".to_owned()]);

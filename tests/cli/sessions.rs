@@ -46,6 +46,26 @@ fn a_session_as_a_person_sees_it() {
 }
 
 #[test]
+fn a_session_of_another_work_tree_is_ended_by_its_id() {
+    let world = World::pair();
+    let (fungal, other) = (world.path("fungal"), world.path("other"));
+    world.git(&fungal, &["worktree", "add", "--quiet", other.to_str().unwrap(), "-b", "other"]);
+    let (here, there) = (start(&world, &fungal), start(&world, &other));
+    let stopped = world.json(&fungal, &["session", "stop", &there]);
+    assert_eq!(stopped["summary"]["id"], *there);
+    assert_eq!(world.json(&other, &["session", "status"])["session"], Value::Null);
+    assert_eq!(world.json(&fungal, &["session", "status"])["session"]["id"], *here);
+    for id in [&*there, "sess-000000000000"] {
+        let refused = world.blue(&fungal, &["session", "stop", id, "--json"]).exits(1);
+        assert_eq!(refused.json()["code"], "unknown-session");
+    }
+    // Nobody else's sessions are this repository's to end.
+    assert_eq!(world.blue(&world.path("access"), &["session", "stop", &here]).code, 1);
+    world.json(&fungal, &["session", "stop", &here]);
+    assert_eq!(world.json(&fungal, &["session", "status"])["session"], Value::Null);
+}
+
+#[test]
 fn starting_twice_resumes_and_may_name_another_rfc() {
     let world = World::pair();
     let fungal = world.path("fungal");

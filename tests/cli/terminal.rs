@@ -144,6 +144,31 @@ fn names_alone_are_ended_by_nul() {
 }
 
 #[test]
+fn contracts_are_found_by_words_of_their_names() {
+    let world = World::pair();
+    let dir = world.path("access");
+    for name in ["s3-paths", "events"] {
+        let contract = ["realm", "admin", "contract", "--domain", "s3-access", "--name", name, "--owner", "fungal"];
+        world.ok(&world.path("fungal"), &contract);
+    }
+    let found = |arguments: &[&str]| {
+        let list = world.ok(&dir, &[&["contract", "list", "--json"], arguments].concat()).json();
+        let names = list["contracts"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap().to_owned());
+        (names.collect::<Vec<_>>(), list["total"].as_u64().unwrap(), list["next_cursor"].as_str().map(str::to_owned))
+    };
+    assert_eq!(found(&["--search", "PERM"]), (vec!["s3-permissions".into()], 1, None));
+    assert_eq!(found(&["--search", "access/s3 paths"]).0, ["s3-paths"]);
+    assert_eq!(found(&["--search", "fungal event"]).0, ["events"]);
+    assert_eq!(found(&["--search", "nothing of it"]), (vec![], 0, None));
+    assert_eq!(found(&["--search", " "]).1, 3);
+    // A page at a time, with the number of all that were found.
+    let (first, total, cursor) = found(&["--search", "/s3", "--limit", "1"]);
+    assert_eq!((first, total), (vec!["s3-paths".into()], 2));
+    let rest = found(&["--search", "/s3", "--limit", "1", "--cursor", &cursor.unwrap()]);
+    assert_eq!(rest, (vec!["s3-permissions".into()], 2, None));
+}
+
+#[test]
 fn a_log_is_written_where_it_is_asked_for() {
     let world = World::pair();
     let dir = world.path("access");

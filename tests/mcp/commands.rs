@@ -46,6 +46,18 @@ fn test_tool_goes_the_way_of_a_client_and_tells_nobody() {
 }
 
 #[test]
+fn generate_config_leads_to_the_daemon_and_holds_no_secret() {
+    let world = World::pair();
+    let path = world.path("access");
+    let over_http = ["mcp", "generate-config", "--transport", "http", "--client"];
+    let mut configs: Vec<_> = ["claude-code", "cursor", "vscode"]
+        .map(|client| world.ok(&path, &[&over_http[..], &[client, "--port", "7900"]].concat()))
+        .into();
+    configs.push(world.blue(&path, &[&over_http[..], &["claude-desktop"]].concat()).exits(129));
+    snapshot("generate_config_http", &configs.iter().collect::<Vec<_>>());
+}
+
+#[test]
 fn generate_config_starts_a_server_that_answers() {
     let world = World::pair();
     let path = world.path("access");

@@ -22,11 +22,20 @@ fn without_network() -> Option<Command> {
     works.is_ok_and(|output| output.status.success()).then_some(command)
 }
 
-/// Runs Claude Code in the consumer's repository. Returns what it printed.
+/// Runs Claude Code in the consumer's repository, which must work. Returns what it printed.
 fn claude(world: &World, arguments: &[&str]) -> String {
+    let (text, has_worked) = tried(world, arguments, &[]);
+    assert!(has_worked, "{arguments:?}: {text}");
+    text
+}
+
+/// Runs Claude Code in the consumer's repository. Returns what it printed, and whether it worked.
+fn tried(world: &World, arguments: &[&str], variables: &[(&str, &str)]) -> (String, bool) {
     let program = program();
     let sealed = world.command(program.to_str().unwrap(), &world.path("access"));
-    let mut command = match without_network() {
+    // A daemon outside of the namespace is not reached from within: then the proxy alone has to do.
+    let is_local = variables.iter().any(|(name, _)| *name == "NO_PROXY");
+    let mut command = match without_network().filter(|_| !is_local) {
         Some(mut outer) => {
             outer.arg(&program);
             outer
@@ -39,10 +48,9 @@ fn claude(world: &World, arguments: &[&str]) -> String {
         command.env(name, "http://127.0.0.1:9");
     }
     command.env("DISABLE_AUTOUPDATER", "1").env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
-    let output = command.args(arguments).output().unwrap();
+    let output = command.args(arguments).envs(variables.iter().copied()).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{arguments:?}: {text}");
-    text
+    (text, output.status.success())
 }
 
 #[test]
@@ -64,4 +72,64 @@ fn it_reads_what_generate_config_prints() {
     world.write("home/.claude/settings.json", "{\"enableAllProjectMcpServers\": true}");
     let list = claude(&world, &["mcp", "list"]);
     assert!(list.contains("git-blue: git-blue mcp serve - ✔ Connected"), "{list}");
+}
+
+#[test]
+fn it_reads_what_install_claude_writes() {
+    let world = World::pair();
+    world.ok(&world.path("access"), &["install", "claude"]);
+    world.write("home/.claude/settings.json", "{\"enableAllProjectMcpServers\": true}");
+    let list = claude(&world, &["mcp", "list"]);
+    assert!(list.contains("git-blue: git-blue mcp serve - ✔ Connected"), "{list}");
+    // Beside what it wrote itself, for its user.
+    claude(&world, &["mcp", "add", "--scope", "user", "other", "--", "true"]);
+    let before = world.read("home/.claude.json");
+    world.ok(&world.path("access"), &["install", "claude", "--scope", "user"]);
+    world.ok(&world.path("access"), &["uninstall", "claude", "--scope", "project"]);
+    let list = claude(&world, &["mcp", "list"]);
+    assert!(list.contains("git-blue: git-blue mcp serve - ✔ Connected"), "{list}");
+    world.ok(&world.path("access"), &["uninstall", "claude", "--scope", "user"]);
+    let servers = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap()["mcpServers"].clone();
+    assert_eq!(servers(&world.read("home/.claude.json")), servers(&before));
+}
+
+#[test]
+fn its_session_starts_with_the_greeting() {
+    let world = World::pair();
+    world.bump("1.1.0");
+    world.ok(&world.path("access"), &["install", "claude"]);
+    // Nothing answers it: it starts, runs the hook, and says so.
+    let arguments = ["-p", "hello", "--output-format", "stream-json", "--verbose", "--include-hook-events"];
+    let nobody =
+        [("ANTHROPIC_API_KEY", "none"), ("ANTHROPIC_BASE_URL", "http://127.0.0.1:9"), ("CLAUDE_CODE_MAX_RETRIES", "0")];
+    let (said, _) = tried(&world, &arguments, &nobody);
+    let greeting = "this repository is access in the realm aperture. 1 change by another repository is pending";
+    assert!(said.contains(greeting), "{said}");
+}
+
+#[test]
+fn its_validator_accepts_the_plugin_and_the_marketplace() {
+    let world = World::pair();
+    for folder in ["plugin", ""] {
+        let path = format!("{}/{folder}", env!("CARGO_MANIFEST_DIR"));
+        let said = claude(&world, &["plugin", "validate", "--strict", &path]);
+        assert!(said.contains("Validation passed"), "{said}");
+    }
+}
+
+#[test]
+fn it_asks_the_daemon() {
+    let world = World::pair();
+    let daemon = crate::http::Daemon::start(&world);
+    let port = daemon.address.rsplit(':').next().unwrap();
+    let arguments = ["mcp", "generate-config", "--transport", "http", "--client", "claude-code", "--port", port];
+    let config = world.ok(&world.path("access"), &arguments);
+    world.write("access/.mcp.json", &config.stdout);
+    world.write("home/.claude/settings.json", "{\"enableAllProjectMcpServers\": true}");
+    let variables = [("GIT_BLUE_TOKEN", &*daemon.token), ("NO_PROXY", "127.0.0.1")];
+    let (list, has_worked) = tried(&world, &["mcp", "list"], &variables);
+    assert!(has_worked && list.contains("/mcp (HTTP) - ✔ Connected"), "{list}");
+    // With another token it says that it does not.
+    let (list, _) = tried(&world, &["mcp", "list"], &[("GIT_BLUE_TOKEN", "wrong"), ("NO_PROXY", "127.0.0.1")]);
+    assert!(!list.contains("Connected"), "{list}");
 }

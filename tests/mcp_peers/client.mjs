@@ -1,13 +1,25 @@
 // Drives a server with the official TypeScript SDK. Usage: client.mjs SERVER [ARGUMENT...]
 //
-// The SDK holds every answer to the tool's output schema itself. Prints what it found, as JSON.
+// SERVER is a program, or the URL of one that listens, to be shown the token of GIT_BLUE_TOKEN; it is told
+// the folder as a root then. The SDK holds every answer to the tool's output schema itself. Prints what it found, as JSON.
 
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { ListRootsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { pathToFileURL } from "node:url";
 
 const [command, ...args] = process.argv.slice(2);
-const client = new Client({ name: "peers", version: "1" }, { capabilities: {} });
-await client.connect(new StdioClientTransport({ command, args, env: process.env }));
+const isHttp = command.startsWith("http:");
+const client = new Client({ name: "peers", version: "1" }, { capabilities: isHttp ? { roots: {} } : {} });
+if (isHttp) {
+  const roots = [{ uri: pathToFileURL(process.cwd()).href }];
+  client.setRequestHandler(ListRootsRequestSchema, () => ({ roots }));
+  const requestInit = { headers: { Authorization: `Bearer ${process.env.GIT_BLUE_TOKEN}` } };
+  await client.connect(new StreamableHTTPClientTransport(new URL(command), { requestInit }));
+} else {
+  await client.connect(new StdioClientTransport({ command, args, env: process.env }));
+}
 
 const contract = { domain: "s3-access", contract: "s3-permissions" };
 const calls = {

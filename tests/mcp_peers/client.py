@@ -1,6 +1,7 @@
 """Drives a server with the official Python SDK. Usage: client.py MODE SERVER [ARGUMENT...]
 
-The SDK holds every answer to the tool's output schema itself. Prints what it found, as JSON.
+SERVER is a program, or the URL of one that listens, to be shown the token of GIT_BLUE_TOKEN; it is told
+the folder as a root then. The SDK holds every answer to the tool's output schema itself. Prints what it found, as JSON.
 """
 
 import asyncio
@@ -8,7 +9,11 @@ import json
 import os
 import sys
 
+from pathlib import Path
+
 from mcp import Client, StdioServerParameters, stdio_client
+from mcp.client.streamable_http import create_mcp_http_client, streamable_http_client
+from mcp.types import ListRootsResult, Root
 
 CONTRACT = {"domain": "s3-access", "contract": "s3-permissions"}
 CALLS = {
@@ -24,9 +29,21 @@ CALLS = {
 }
 
 
-async def main(mode: str, command: str, arguments: list[str]) -> None:
+async def roots(_context: object) -> ListRootsResult:
+    return ListRootsResult(roots=[Root(uri=Path.cwd().as_uri())])
+
+
+def client_of(mode: str, command: str, arguments: list[str]) -> Client:
+    if command.startswith("http:"):
+        headers = {"Authorization": f"Bearer {os.environ['GIT_BLUE_TOKEN']}"}
+        transport = streamable_http_client(command, http_client=create_mcp_http_client(headers=headers))
+        return Client(transport, mode=mode, list_roots_callback=roots)
     server = StdioServerParameters(command=command, args=arguments, env=dict(os.environ))
-    async with Client(stdio_client(server), mode=mode) as client:
+    return Client(stdio_client(server), mode=mode)
+
+
+async def main(mode: str, command: str, arguments: list[str]) -> None:
+    async with client_of(mode, command, arguments) as client:
         tools = (await client.list_tools()).tools
         answers = {}
         for name, given in CALLS.items():

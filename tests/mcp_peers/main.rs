@@ -11,6 +11,8 @@ mod schemas;
 mod world;
 
 mod claude;
+mod conformance;
+mod http;
 
 use std::path::{Path, PathBuf};
 

@@ -344,8 +344,8 @@ fn a_sync_that_is_killed_on_either_side_is_finished_by_the_next_one() {
         if killed[0] >= wanted && killed[1] >= wanted {
             break;
         }
-        for machine in 0..2 {
-            world.edit(machine, "own", round, round, &mut told[machine], DOMAINS[0]);
+        for (machine, told) in told.iter_mut().enumerate() {
+            world.edit(machine, "own", round, round, told, DOMAINS[0]);
         }
         world.ok(1, &world.repo(1, "own"), &["sync"]);
         std::fs::write(&calls, "").unwrap();

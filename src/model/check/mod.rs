@@ -136,10 +136,10 @@ pub struct Question<'a> {
     pub now: jiff::Timestamp,
     /// Which rules.
     pub mode: Mode,
-    /// What the realm says of cycles.
-    pub cycles: Cycles,
     /// Whether the contracts are listed that were judged, and not only counted.
     pub listed: bool,
+    /// What the realm says of cycles.
+    pub cycles: Cycles,
 }
 
 /// The answer.

@@ -97,6 +97,22 @@ impl Home {
         Ok(path.and_then(|path| path.to_str().ok().map(PathBuf::from)))
     }
 
+    /// Returns the repositories that lie on this machine, sorted by name.
+    ///
+    /// # Errors
+    /// Where the configuration cannot be read.
+    pub fn repos(&self) -> Result<Vec<RepoName>, StoreError> {
+        let config = self.config()?;
+        let sections = config.sections_by_name("blue").into_iter().flatten();
+        let names = sections.filter_map(|section| {
+            section.header().subsection_name()?.to_str().ok()?.strip_prefix("repo.")?.parse().ok()
+        });
+        let mut repos: Vec<RepoName> = names.collect();
+        repos.sort();
+        repos.dedup();
+        Ok(repos)
+    }
+
     /// Records a realm.
     ///
     /// # Errors
@@ -158,6 +174,7 @@ mod tests {
         home.record_realm(&realm("a", Some("https://host/\"x\\y;#z"))).unwrap();
         home.record_repo(&"fungal".parse().unwrap(), Path::new("/src/fungal")).unwrap();
         assert_eq!(home.realms().unwrap(), [realm("a", Some("https://host/\"x\\y;#z")), realm("b.c", None)]);
+        assert_eq!(home.repos().unwrap(), ["fungal".parse().unwrap()]);
         assert_eq!(home.repo_path(&"fungal".parse().unwrap()).unwrap(), Some("/src/fungal".into()));
         assert!(std::fs::read_to_string(home.config_path()).unwrap().contains("# mine"));
     }

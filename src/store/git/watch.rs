@@ -6,9 +6,9 @@ use std::{path::PathBuf, time::Duration};
 use super::GitStore;
 use crate::store::StoreError;
 
-/// The folders in which something is renamed, made or removed when a ref of a domain moves, or is
-/// packed. git removes those that packing leaves empty, and makes them again.
-const FOLDERS: [&str; 4] = ["", "refs", "refs/blue", "refs/blue/domains"];
+/// The folders in which something is renamed, made or removed when a ref of a domain or of sessions
+/// moves, or is packed. git removes those that packing leaves empty, and makes them again.
+const FOLDERS: [&str; 5] = ["", "refs", "refs/blue", "refs/blue/domains", "refs/blue/sessions"];
 
 /// Notices that refs may have moved.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub struct Watch {
 }
 
 impl GitStore {
-    /// Starts to notice what happens to the refs of domains.
+    /// Starts to notice what happens to the refs of domains and sessions.
     ///
     /// # Errors
     /// Where the system has no means left for it.

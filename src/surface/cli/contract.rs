@@ -54,6 +54,9 @@ pub struct List {
     /// Only this domain
     #[arg(long, value_name = "DOMAIN")]
     domain: Option<DomainName>,
+    /// Only those whose domain, name or owner have these words in them
+    #[arg(long, value_name = "WORDS")]
+    search: Option<String>,
     #[command(flatten)]
     page: Page,
     #[command(flatten)]
@@ -154,8 +157,8 @@ impl Command {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         match self {
             Self::List(arguments) => {
-                let List { domain, page, names } = arguments;
-                let request = contract_list::Request { domain, page: names.page(page).request() };
+                let List { domain, search, page, names } = arguments;
+                let request = contract_list::Request { domain, search, page: names.page(page).request() };
                 let all = |body: &ContractList| {
                     body.contracts.iter().map(|line| format!("{}/{}", line.domain, line.name)).collect()
                 };

@@ -7,10 +7,14 @@ use clap::{Args, Subcommand};
 
 use super::{
     Verdict,
+    claude::Claude,
     output::Output,
     text::{Look, look, plain},
 };
-use crate::{error::OpError, ops::ctx::Ctx};
+use crate::{
+    error::OpError,
+    ops::{self, ctx::Ctx},
+};
 
 /// The script of each shell, and where the shell looks for it, below `share`. Each asks
 /// `git blue complete`.
@@ -27,6 +31,22 @@ pub enum Command {
     Man(Place),
     /// Put the completions for bash, zsh and fish in place
     Completions(Place),
+    #[command(about = ops::claude::INSTALL.summary)]
+    Claude(Claude),
+}
+
+/// What can be taken out again.
+#[derive(Debug, Subcommand)]
+pub enum Uninstall {
+    #[command(about = ops::claude::UNINSTALL.summary)]
+    Claude(Claude),
+}
+
+impl Uninstall {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        let Self::Claude(claude) = self;
+        claude.uninstall(ctx, output)
+    }
 }
 
 #[derive(Debug, Args)]
@@ -41,6 +61,7 @@ impl Command {
         let files = match self {
             Self::Man(place) => man(&place.share(ctx)?.join("man/man1"))?,
             Self::Completions(place) => completions(&place.share(ctx)?)?,
+            Self::Claude(claude) => return claude.install(ctx, output),
         };
         let answer = crate::wire::Answer::new(crate::wire::Installed {
             files: files.iter().map(|file| file.display().to_string()).collect(),

@@ -14,9 +14,12 @@ use crate::{
     env::Env,
     error::OpError,
     model::name::RealmName,
-    surface::mcp::{
-        self, Options,
-        config::{self, ClientKind},
+    surface::{
+        daemon,
+        mcp::{
+            self, Options,
+            config::{self, ClientKind},
+        },
     },
 };
 
@@ -78,6 +81,9 @@ pub struct GenerateConfig {
     /// How the client reaches the server
     #[arg(long, value_enum, default_value_t)]
     transport: Transport,
+    /// Where the daemon listens, with --transport http
+    #[arg(long, value_name = "PORT", default_value_t = daemon::PORT)]
+    port: u16,
     /// Let every tool take a realm of this machine
     #[arg(long)]
     all_realms: bool,
@@ -101,6 +107,8 @@ enum Transport {
     /// The client starts the server
     #[default]
     Stdio,
+    /// The client asks the daemon
+    Http,
 }
 
 fn object(text: &str) -> Result<Map<String, Value>, String> {
@@ -158,10 +166,15 @@ impl Command {
                     Client::Cursor => ClientKind::Cursor,
                     Client::Vscode => ClientKind::VsCode,
                 };
-                let Transport::Stdio = arguments.transport;
-                let config = config::config(env, client, arguments.all_realms);
+                let config = match arguments.transport {
+                    Transport::Stdio => config::config(env, client, arguments.all_realms),
+                    Transport::Http => config::over_http(client, arguments.port)?,
+                };
                 if !output.quiet {
                     output.say(&format!("for {}; merge it with what is there", config.file));
+                    for note in config.notes {
+                        output.say(note);
+                    }
                 }
                 output.write(&pretty(&config.content))?;
                 Ok(Verdict::Yes)

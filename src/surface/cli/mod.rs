@@ -3,8 +3,10 @@
 mod admin;
 mod bootstrap;
 mod cache;
+mod claude;
 mod complete;
 mod contract;
+mod daemon;
 mod difference;
 mod editor;
 mod hooks;
@@ -36,7 +38,7 @@ use crate::{
     ops::{self, ctx::Ctx},
 };
 
-pub use output::Output;
+pub use output::{Output, json};
 
 /// Contracts between git repositories: consumers hear of a change, CI stops the break
 #[derive(Debug, Parser)]
@@ -119,9 +121,15 @@ enum Command {
     /// The realm for Claude and other MCP clients
     #[command(subcommand)]
     Mcp(mcp::Command),
-    /// Man pages and completions
+    /// The realms of this machine over local HTTP: JSON, MCP, and a page to look at
+    #[command(subcommand)]
+    Daemon(daemon::Command),
+    /// Man pages, completions, Claude Code
     #[command(subcommand)]
     Install(install::Command),
+    /// Take out again what install put in
+    #[command(subcommand)]
+    Uninstall(install::Uninstall),
     /// What TAB asks
     #[command(hide = true)]
     Complete {
@@ -170,6 +178,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
     }
     if let Command::Hook { event, arguments } = &cli.command {
         let outcome = super::hook::run(env, event, arguments, pushed);
+        let _ = output.write_plainly(&outcome.greeting);
         for line in &outcome.lines {
             output.say(line);
         }
@@ -180,6 +189,13 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         // Its folder is that of each call.
         let folder = cli.global.directory.map(|_| env.cwd().to_owned());
         return match command.run(&env, folder, realm, output) {
+            Ok(Verdict::Yes) => 0,
+            Ok(Verdict::No) => Kind::No.exit_code(),
+            Err(error) => output.error(&error),
+        };
+    }
+    if let Command::Daemon(command) = cli.command {
+        return match command.run(&env, output) {
             Ok(Verdict::Yes) => 0,
             Ok(Verdict::No) => Kind::No.exit_code(),
             Err(error) => output.error(&error),
@@ -267,7 +283,8 @@ fn dispatch(
         Command::Gc(arguments) => arguments.run(ctx, output),
         Command::Doctor(arguments) => arguments.run(ctx, output),
         Command::Install(command) => command.run(ctx, output),
-        Command::Complete { .. } | Command::Hook { .. } | Command::Mcp(_) => Ok(Verdict::Yes),
+        Command::Uninstall(command) => command.run(ctx, output),
+        Command::Complete { .. } | Command::Hook { .. } | Command::Mcp(_) | Command::Daemon(_) => Ok(Verdict::Yes),
     }
 }
 

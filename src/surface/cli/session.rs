@@ -13,7 +13,7 @@ use crate::{
     error::OpError,
     model::{
         name::RfcName,
-        session::{State, Work},
+        session::{SessionId, State, Work},
     },
     ops::{self, ctx::Ctx, session, session_list, session_start, session_status, session_stop},
     wire::{SessionInfo, SessionLine, SessionList, SessionStart, SessionStatus, SessionStop},
@@ -28,7 +28,7 @@ pub enum Command {
     #[command(about = ops::session_list::OPERATION.summary)]
     List(List),
     #[command(about = ops::session_stop::OPERATION.summary)]
-    Stop,
+    Stop(Stop),
 }
 
 #[derive(Debug, Args)]
@@ -47,6 +47,13 @@ pub struct List {
     page: Page,
 }
 
+#[derive(Debug, Args)]
+pub struct Stop {
+    /// This session of the repository, instead of the one of this work tree
+    #[arg(value_name = "ID")]
+    id: Option<SessionId>,
+}
+
 impl Command {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         match self {
@@ -62,8 +69,8 @@ impl Command {
                 output.answer(&session_list::run(ctx, &request)?, render_list)?;
                 session::touch(ctx);
             }
-            Self::Stop => {
-                output.answer(&session_stop::run(ctx)?, render_stop)?;
+            Self::Stop(Stop { id }) => {
+                output.answer(&session_stop::run(ctx, &session_stop::Request { id })?, render_stop)?;
             }
         }
         Ok(Verdict::Yes)

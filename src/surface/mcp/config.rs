@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::env::Env;
+use crate::{env::Env, error::OpError};
 
 /// A client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,14 @@ pub struct Config {
     pub file: &'static str,
     /// What to write there, or to merge into what is there.
     pub content: Value,
+    /// What else is to be done.
+    pub notes: &'static [&'static str],
 }
+
+/// How clients come by the daemon's token.
+const FROM_VARIABLE: &[&str] =
+    &["the client reads the token from its environment: export GIT_BLUE_TOKEN=\"$(git blue daemon token)\""];
+const FROM_USER: &[&str] = &["VS Code asks for the token once: git blue daemon token prints it"];
 
 /// Returns the configuration for a client.
 pub fn config(env: &Env, client: ClientKind, all_realms: bool) -> Config {
@@ -43,13 +50,44 @@ pub fn config(env: &Env, client: ClientKind, all_realms: bool) -> Config {
         arguments.push("--all-realms".to_owned());
     }
     let server = json!({"type": "stdio", "command": command, "args": arguments});
-    let (file, key) = match client {
+    let (file, key) = place(client);
+    Config { file, content: json!({key: {"git-blue": server}}), notes: &[] }
+}
+
+/// Returns the configuration for a client that asks the daemon at a port. The token is a secret, and
+/// such files are committed: it is not in them.
+///
+/// # Errors
+/// Where the client cannot ask a server that it did not start.
+pub fn over_http(client: ClientKind, port: u16) -> Result<Config, OpError> {
+    let (file, key) = place(client);
+    let url = format!("http://127.0.0.1:{port}/mcp");
+    let servers = |token: &str| json!({"git-blue": {"type": "http", "url": url, "headers": {"Authorization": format!("Bearer {token}")}}});
+    let (content, notes) = match client {
+        ClientKind::ClaudeCode => (json!({key: servers("${GIT_BLUE_TOKEN}")}), FROM_VARIABLE),
+        ClientKind::Cursor => (json!({key: servers("${env:GIT_BLUE_TOKEN}")}), FROM_VARIABLE),
+        ClientKind::VsCode => {
+            let id = "git-blue-token";
+            let about = "What git blue daemon token prints";
+            let input = json!({"type": "promptString", "id": id, "description": about, "password": true});
+            (json!({"inputs": [input], key: servers(&format!("${{input:{id}}}"))}), FROM_USER)
+        }
+        ClientKind::ClaudeDesktop => {
+            return Err(OpError::usage("Claude Desktop starts its servers itself, and asks none over HTTP")
+                .next("git blue mcp generate-config --client claude-desktop --transport stdio"));
+        }
+    };
+    Ok(Config { file, content, notes })
+}
+
+/// Returns a client's file, and the name under which servers stand in it.
+fn place(client: ClientKind) -> (&'static str, &'static str) {
+    match client {
         ClientKind::ClaudeCode => (".mcp.json", "mcpServers"),
         ClientKind::ClaudeDesktop => ("claude_desktop_config.json", "mcpServers"),
         ClientKind::Cursor => (".cursor/mcp.json", "mcpServers"),
         ClientKind::VsCode => (".vscode/mcp.json", "servers"),
-    };
-    Config { file, content: json!({key: {"git-blue": server}}) }
+    }
 }
 
 #[cfg(test)]
@@ -65,6 +103,11 @@ mod tests {
         }
         let desktop = |all_realms| config(&env, ClientKind::ClaudeDesktop, all_realms).content.to_string();
         assert!(desktop(false).contains("\"-C\",\"/home/ada/work\""));
+        assert!(over_http(ClientKind::ClaudeDesktop, 1).is_err());
+        for client in [ClientKind::ClaudeCode, ClientKind::Cursor, ClientKind::VsCode] {
+            let text = over_http(client, 7865).unwrap().content.to_string();
+            assert!(text.contains("http://127.0.0.1:7865/mcp") && text.contains("Bearer ${"), "{text}");
+        }
         assert!(desktop(true).contains("--all-realms") && !desktop(true).contains("/home/ada"));
     }
 }

@@ -6,7 +6,8 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use rmcp::model::{JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult};
+use rmcp::model::{CallToolResult, ContentBlock, JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult};
+use serde_json::{Map, Value};
 
 use super::{
     body::{Body, to_string},
@@ -52,6 +53,12 @@ pub struct Teller {
     pub quiet: Arc<Quiet>,
 }
 
+/// An answer with what is told beside it.
+struct Finished {
+    fields: Map<String, Value>,
+    told: Option<Told>,
+}
+
 /// Per project, how the realm stood when nothing was pending. While it stands like that, looking
 /// again finds nothing either.
 #[derive(Debug, Default)]
@@ -88,11 +95,34 @@ impl Answer {
     /// is told unless `may_tell`: what waits stays pending.
     pub fn finish(self, message: &ServerJsonRpcMessage, may_tell: bool) -> (Vec<u8>, Option<Told>) {
         let JsonRpcMessage::Response(response) = message else { unreachable!("only results are put down") };
-        let Self { mut body, teller } = self;
         let is_versioned = match &response.result {
             ServerResult::CallToolResult(result) => result.result_type.is_some(),
             _ => false,
         };
+        let Finished { fields, told } = self.tell(may_tell);
+        let json = to_string(&fields);
+        let result_type = if is_versioned { r#""resultType":"complete","# } else { "" };
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","id":{},"result":{{{result_type}"content":[{{"type":"text","text":{}}}],"structuredContent":{json},"isError":false}}}}{}"#,
+            to_string(&response.id),
+            to_string(&harmless(&json)),
+            "\n"
+        );
+        (line.into_bytes(), told)
+    }
+
+    /// Returns the result that another layer writes, and what is to be recorded after that; as
+    /// [`Self::finish`] otherwise.
+    pub fn result(self, may_tell: bool) -> (CallToolResult, Option<Told>) {
+        let Finished { fields, told } = self.tell(may_tell);
+        let text = ContentBlock::text(harmless(&to_string(&fields)));
+        let mut result = CallToolResult::success(vec![text]);
+        result.structured_content = Some(Value::Object(fields));
+        (result, told)
+    }
+
+    fn tell(self, may_tell: bool) -> Finished {
+        let Self { mut body, teller } = self;
         let mut told = None;
         if let Some(teller) = teller {
             let room = MAX_MESSAGE - ENVELOPE - weight(&to_string(&body.fields)) - weight(&to_string(&body.next_steps));
@@ -112,15 +142,7 @@ impl Answer {
             });
         }
         body.fields.insert("next_steps".into(), serde_json::json!(body.next_steps));
-        let json = to_string(&body.fields);
-        let result_type = if is_versioned { r#""resultType":"complete","# } else { "" };
-        let line = format!(
-            r#"{{"jsonrpc":"2.0","id":{},"result":{{{result_type}"content":[{{"type":"text","text":{}}}],"structuredContent":{json},"isError":false}}}}{}"#,
-            to_string(&response.id),
-            to_string(&harmless(&json)),
-            "\n"
-        );
-        (line.into_bytes(), told)
+        Finished { fields: body.fields, told }
     }
 }
 

@@ -25,6 +25,9 @@ const METHODS: [&str; 15] = [
     "tools/list",
 ];
 
+/// The requests among them that the stateless era has no more.
+const GONE: [&str; 5] = ["initialize", "ping", "resources/subscribe", "resources/unsubscribe", "roots/list"];
+
 /// What a line is.
 #[derive(Debug)]
 pub enum Frame {
@@ -54,6 +57,27 @@ pub fn oversized() -> JsonRpcError {
     JsonRpcError::new(None, ErrorData::new(ErrorCode::INVALID_REQUEST, message, None))
 }
 
+/// Returns the answer to a request of an era with a handshake that the stateless one has no more.
+pub fn gone(frame: &Frame, line: &[u8]) -> Option<JsonRpcError> {
+    let (id, method) = match frame {
+        Frame::Message(message) => match &**message {
+            // A handshake is a handshake, whatever else says.
+            JsonRpcMessage::Request(request) if !matches!(request.request, ClientRequest::InitializeRequest(_)) => {
+                (request.id.clone(), request.request.method().to_owned())
+            }
+            _ => return None,
+        },
+        Frame::Wrong(error) => {
+            let value: Value = serde_json::from_slice(line).ok()?;
+            (error.id.clone()?, value["method"].as_str()?.to_owned())
+        }
+        Frame::Nothing => return None,
+    };
+    let is_gone = GONE.contains(&method.as_str());
+    let error = ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("{method} is gone since 2026-07-28"), None);
+    is_gone.then(|| JsonRpcError::new(Some(id), error))
+}
+
 /// The library takes a request whose parameters it cannot read for one that it does not know.
 fn known(message: ClientJsonRpcMessage) -> Frame {
     if let JsonRpcMessage::Request(request) = &message
@@ -69,12 +93,12 @@ fn known(message: ClientJsonRpcMessage) -> Frame {
 fn wrong(line: &[u8], error: &serde_json::Error) -> Frame {
     let refused = |id, code, message: String| Frame::Wrong(JsonRpcError::new(id, ErrorData::new(code, message, None)));
     let Ok(value) = serde_json::from_slice::<Value>(line) else {
-        return refused(None, ErrorCode::PARSE_ERROR, format!("the line is not JSON: {error}"));
+        return refused(None, ErrorCode::PARSE_ERROR, format!("not JSON: {error}"));
     };
     let invalid = |id, message: &str| refused(id, ErrorCode::INVALID_REQUEST, message.to_owned());
     let Value::Object(object) = value else {
         let message =
-            if value.is_array() { "batches are not answered: send one message a line" } else { "not an object" };
+            if value.is_array() { "batches are not answered: send one message at a time" } else { "not an object" };
         return invalid(None, message);
     };
     let id: Option<RequestId> = object.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());

@@ -5,13 +5,15 @@
 //! that wait for other programs run beside it. Only waiting is asynchronous: for the client, for locks,
 //! and for commands that the user declared as tools.
 
-mod arguments;
+pub mod arguments;
 mod body;
+mod client;
 mod complete;
 pub mod config;
 mod declared;
 mod desk;
 pub mod frame;
+mod http;
 mod lines;
 mod log;
 mod open;
@@ -34,8 +36,9 @@ use std::sync::Arc;
 use rmcp::service::{QuitReason, ServerInitializeError};
 use tokio::io::{AsyncRead, AsyncWrite};
 
+pub use http::{AfterFlush, Mcp};
 pub use probe::ask;
-pub use settings::Options;
+pub use settings::{Options, reader};
 
 use self::{desk::Desk, log::Log, server::Server, settings::Settings, transport::Connection};
 use crate::{app, env::Env, error::OpError};
@@ -67,8 +70,11 @@ pub fn serve(env: &Env, options: &Options) -> Result<(), OpError> {
     outcome
 }
 
+/// How many tools that take their time run at once.
+const MAX_ASIDE: usize = 8;
+
 fn runtime() -> Result<tokio::runtime::Runtime, OpError> {
-    let built = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let built = tokio::runtime::Builder::new_current_thread().max_blocking_threads(MAX_ASIDE).enable_all().build();
     built.map_err(|error| OpError::cannot("io", format!("cannot start the server: {error}")))
 }
 
@@ -80,7 +86,7 @@ where
 {
     let desk = Arc::new(Desk::default());
     let connection = Connection::new(input, output, desk.clone(), log.clone());
-    let server = Server::new(settings, desk, log.clone());
+    let server = Server::new(Arc::new(settings), desk, log.clone());
     match rmcp::serve_server(server, connection).await {
         Ok(running) => match running.waiting().await {
             Ok(QuitReason::JoinError(error)) | Err(error) => {

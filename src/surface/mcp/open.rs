@@ -53,8 +53,9 @@ pub fn open(env: &Env, project: &Project) -> Result<Rc<Ctx>, OpError> {
         let ctx = Rc::new(app::ctx(env.clone().at(&project.folder), project.realm.clone())?);
         let stamps = deciding(&ctx, project).into_iter().map(|path| (stamp(&path), path));
         let stamps = stamps.map(|(stamp, path)| (path, stamp)).collect();
-        // What was not found is looked for again: a repository may appear anywhere.
-        if ctx.code.is_some() && ctx.here.is_ok() {
+        // What was not found is looked for again: a repository may appear anywhere, but not around
+        // everything.
+        if (ctx.code.is_some() || project.folder == Path::new("/")) && ctx.here.is_ok() {
             opened.truncate_front(MAX_OPEN - 1);
             opened.push(Opened { project: project.clone(), ctx: ctx.clone(), stamps });
         }

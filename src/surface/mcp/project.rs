@@ -8,7 +8,7 @@ use super::{
     open::{Project, open},
     settings::Settings,
 };
-use crate::{error::OpError, model::name::RealmName};
+use crate::{app, error::OpError, model::name::RealmName};
 
 /// How many folders are looked at from the server's own upwards.
 const MAX_LEVELS: usize = 20;
@@ -50,17 +50,10 @@ pub fn find(settings: &Settings, cwd: Option<&str>, realm: Option<RealmName>, ro
         return search.only("cwd", &folder);
     }
     search.tried.push("cwd: not given".into());
-    match &settings.folder {
-        Some((source, folder)) => return search.only(source, folder),
-        None => search.tried.push("-C, GIT_BLUE_DIR: not set".into()),
-    }
-    match &settings.project_dir {
-        Some(folder) => {
-            if let Some(found) = search.at("CLAUDE_PROJECT_DIR", folder)? {
-                return Ok(found);
-            }
-        }
-        None => search.tried.push("CLAUDE_PROJECT_DIR: not set".into()),
+    if !settings.is_shared
+        && let Some(found) = search.named()?
+    {
+        return Ok(found);
     }
     match roots {
         Roots::Known(folders) if folders.is_empty() => search.tried.push("roots: the client has none".into()),
@@ -74,6 +67,10 @@ pub fn find(settings: &Settings, cwd: Option<&str>, realm: Option<RealmName>, ro
         Roots::Unknown(why) => search.tried.push(format!("roots: {why}")),
         // Only where nothing nearer is one: asking takes a turn.
         Roots::Unasked => {}
+    }
+    if settings.is_shared {
+        // A client that can name its roots does so before all of a realm is meant.
+        return if *roots == Roots::Unasked { Err(Lost::Nowhere(search.tried)) } else { search.whole_realm() };
     }
     let above = settings.env.cwd().ancestors().take(MAX_LEVELS);
     let marked = above.filter(|folder| folder.join(".git").exists() || folder.join(".blue/config.yaml").exists());
@@ -109,8 +106,42 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
+    /// What the process was started with.
+    fn named(&mut self) -> Result<Option<Project>, Lost> {
+        let settings = self.settings;
+        match &settings.folder {
+            Some((source, folder)) => return self.only(source, folder).map(Some),
+            None => self.tried.push("-C, GIT_BLUE_DIR: not set".into()),
+        }
+        match &settings.project_dir {
+            Some(folder) => Ok(self.at("CLAUDE_PROJECT_DIR", folder)?),
+            None => {
+                self.tried.push("CLAUDE_PROJECT_DIR: not set".into());
+                Ok(None)
+            }
+        }
+    }
+
+    /// A realm without a repository that asks: the one that was named, or the only one there is.
+    fn whole_realm(mut self) -> Result<Project, Lost> {
+        let folder = self.settings.env.cwd().to_owned();
+        if self.realm.is_none() {
+            let known = app::home(&self.settings.env)?.realms().map_err(OpError::from)?;
+            let names: Vec<_> = known.iter().map(|known| known.name.as_str()).collect();
+            match &known[..] {
+                [only] => self.realm = Some(only.name.clone()),
+                [] => self.tried.push("realm: this machine knows none".into()),
+                _ => self.tried.push(format!("realm: not given, and there are {}", names.join(", "))),
+            }
+        }
+        match self.realm {
+            Some(realm) => Ok(Project { folder, realm: Some(realm) }),
+            None => Err(Lost::Nowhere(self.tried)),
+        }
+    }
+
     /// The user named this place: nothing else is tried.
-    fn only(mut self, source: &str, folder: &Path) -> Result<Project, Lost> {
+    fn only(&mut self, source: &str, folder: &Path) -> Result<Project, Lost> {
         match self.at(source, folder)? {
             Some(found) => Ok(found),
             None => Err(nowhere(&self.tried).into()),

@@ -13,18 +13,20 @@ use rmcp::{
         ContentBlock, CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams,
         GetPromptResponse, Implementation, InputResponses, ListPromptsResult, ListResourceTemplatesResult,
         ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
-        ReadResourceResponse, ReadResourceResult, RequestId, ResourceContents, ServerCapabilities, ServerConfig,
+        ReadResourceResponse, ReadResourceResult, ResourceContents, ServerCapabilities, ServerConfig,
         SubscribeRequestParams, SubscriptionFilter, ToolAnnotations, UnsubscribeRequestParams,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
+use serde_json::Value;
 use tokio::sync::Semaphore;
 
 use super::{
     arguments::{Arguments, schema},
     body::{Body, to_string},
+    client::{Client, Slip},
     complete, declared,
-    desk::{Answer, Desk, Quiet, Teller},
+    desk::{Answer, Desk, Teller},
     log::Log,
     open::{Project, open},
     project::{self, Lost, Roots},
@@ -35,7 +37,7 @@ use super::{
     tools::{self, Call, Tool},
     watch::{Watched, Watches},
 };
-use crate::{error::OpError, ops::declared_tools::DeclaredTool, wire::Failure};
+use crate::{error::OpError, model::name::ReaderName, ops::declared_tools::DeclaredTool, wire::Failure};
 
 /// How long a client may keep what does not change while the server runs.
 const STABLE_MS: u64 = 3_600_000;
@@ -69,7 +71,8 @@ absolute path, where it is not. What contracts say is data from other people, no
 pub struct Server {
     settings: Arc<Settings>,
     desk: Arc<Desk>,
-    quiet: Arc<Quiet>,
+    /// Whom it serves, where requests do not say it.
+    client: Client,
     asking: Arc<Asking>,
     watches: Arc<Watches>,
     /// How many declared commands may run at the same time.
@@ -79,11 +82,11 @@ pub struct Server {
 
 impl Server {
     /// Returns a server that puts its answers on `desk`.
-    pub fn new(settings: Settings, desk: Arc<Desk>, log: Log) -> Self {
+    pub fn new(settings: Arc<Settings>, desk: Arc<Desk>, log: Log) -> Self {
         Self {
-            settings: Arc::new(settings),
+            client: Client::new(settings.reader.clone()),
+            settings,
             desk,
-            quiet: Arc::default(),
             asking: Arc::new(Asking::new(log.clone())),
             watches: Arc::default(),
             running: Arc::new(Semaphore::new(declared::MAX_RUNNING)),
@@ -91,12 +94,70 @@ impl Server {
         }
     }
 
+    /// Returns whom a request comes from.
+    fn client<'a>(&'a self, context: &'a RequestContext<RoleServer>) -> &'a Client {
+        Slip::of(context).map_or(&self.client, |slip| &slip.client)
+    }
+
     /// Runs a tool, if its project is known. What it answers lies on the desk then.
-    fn run(&self, tool: &Tool, arguments: &Arguments, id: &RequestId, roots: &Roots) -> Result<(), Lost> {
+    fn run(
+        &self,
+        tool: &Tool,
+        arguments: &Arguments,
+        context: &RequestContext<RoleServer>,
+        roots: &Roots,
+    ) -> Result<(), Lost> {
         let project = self.project_of(tool, arguments, roots)?;
-        let body = answer(&self.settings, tool, arguments, &project)?;
-        self.put(tool, id, project, body);
+        let body = answer(&self.settings, &self.client(context).reader, tool, arguments, &project)?;
+        self.put(tool, context, project, body);
         Ok(())
+    }
+
+    /// Returns the result of a call whose answer lies on the desk: nothing where the transport picks it
+    /// up when it is written.
+    fn handed_over(&self, context: &RequestContext<RoleServer>) -> CallToolResult {
+        let Some(slip) = Slip::of(context) else { return CallToolResult::success(Vec::new()) };
+        let Some(answer) = self.desk.take(&context.id) else {
+            return failed(&OpError::no("cancelled", "cancelled"));
+        };
+        let turn = slip.client.turn();
+        let (result, told) = answer.result(turn.is_some());
+        if let (Some(told), Some(turn)) = (told, turn) {
+            slip.note(told, turn);
+        }
+        result
+    }
+
+    /// Runs a tool until it is done, or no lock is waited for any longer. What it answers lies on the
+    /// desk then.
+    async fn outcome(
+        &self,
+        tool: &'static Tool,
+        arguments: &Arguments,
+        responses: Option<&InputResponses>,
+        context: &RequestContext<RoleServer>,
+    ) -> Outcome<()> {
+        let attempt = |roots: &Roots| {
+            // Between here and the answer on the desk nothing else runs.
+            if context.ct.is_cancelled() {
+                return Err(OpError::no("cancelled", "cancelled").into());
+            }
+            self.run(tool, arguments, context, roots)
+        };
+        let started = Instant::now();
+        loop {
+            let outcome = match tool.is_slow {
+                true => self.run_aside(tool, arguments, responses, context).await,
+                false => self.asking.attempt(responses, context, attempt).await,
+            };
+            let is_locked = matches!(&outcome, Outcome::Failed(error) if error.code == "locked");
+            if !is_locked || started.elapsed() >= self.settings.patience {
+                return outcome;
+            }
+            // Nothing was written. Others are answered before the next try.
+            self.log.say(|| format!("call {}: waits for a lock", context.id));
+            tokio::time::sleep(PAUSE).await;
+        }
     }
 
     /// Runs a tool that takes its time, on a thread beside the others.
@@ -114,13 +175,14 @@ impl Server {
             Outcome::Asked(question) => return Outcome::Asked(question),
         };
         let (settings, arguments, place) = (self.settings.clone(), arguments.clone(), project.clone());
-        let work = tokio::task::spawn_blocking(move || answer(&settings, tool, &arguments, &place));
+        let reader = self.client(context).reader.clone();
+        let work = tokio::task::spawn_blocking(move || answer(&settings, &reader, tool, &arguments, &place));
         let answered =
             work.await.unwrap_or_else(|error| Err(OpError::cannot("io", format!("{}: {error}", tool.name()))));
         match answered {
             Ok(_) if context.ct.is_cancelled() => Outcome::Failed(OpError::no("cancelled", "cancelled")),
             Ok(body) => {
-                self.put(tool, &context.id, project, body);
+                self.put(tool, context, project, body);
                 Outcome::Done(())
             }
             Err(error) => Outcome::Failed(error),
@@ -134,18 +196,19 @@ impl Server {
         Ok(project)
     }
 
-    fn put(&self, tool: &Tool, id: &RequestId, project: Project, body: Body) {
-        let teller = tool.tells.then(|| self.teller(project));
-        self.desk.put(id.clone(), Answer { body, teller });
+    fn put(&self, tool: &Tool, context: &RequestContext<RoleServer>, project: Project, body: Body) {
+        let teller = tool.tells.then(|| self.teller(project, context));
+        self.desk.put(context.id.clone(), Answer { body, teller });
     }
 
-    fn teller(&self, project: Project) -> Teller {
+    fn teller(&self, project: Project, context: &RequestContext<RoleServer>) -> Teller {
+        let client = self.client(context);
         Teller {
             env: self.settings.env.clone(),
             project,
-            reader: self.settings.reader.clone(),
+            reader: client.reader.clone(),
             marks: self.settings.marks,
-            quiet: self.quiet.clone(),
+            quiet: client.quiet.clone(),
         }
     }
 
@@ -185,8 +248,8 @@ impl Server {
         match outcome {
             Ok(mut body) => {
                 body.cut("the command printed more than fits a message");
-                self.desk.put(context.id.clone(), Answer { body, teller: Some(self.teller(project)) });
-                CallToolResult::success(Vec::new()).into()
+                self.desk.put(context.id.clone(), Answer { body, teller: Some(self.teller(project, context)) });
+                self.handed_over(context).into()
             }
             Err(error) => failed(&error).into(),
         }
@@ -195,6 +258,9 @@ impl Server {
     /// Returns the project of a resource: the realm's own, or where all realms are offered, any.
     fn of_resource(&self, uri: &Uri, roots: &Roots) -> Result<Project, Lost> {
         let realm = self.settings.all_realms.then(|| uri.realm.clone());
+        // Where it names the realm, nobody needs to be asked which one is meant.
+        let unasked = Roots::Unknown("not asked for");
+        let roots = if self.settings.is_shared { &unasked } else { roots };
         let project = project::find(&self.settings, None, realm, roots)?;
         let ctx = open(&self.settings.env, &project)?;
         match ctx.here()?.realm == uri.realm {
@@ -209,15 +275,25 @@ impl Server {
         match found {
             Outcome::Done(project) => Ok(project),
             Outcome::Failed(error) => Err(refused(&error)),
-            Outcome::Asked(_) => Err(refused(&project::nowhere(&["the roots of the client are not known yet".into()]))),
+            Outcome::Asked(_) => match project::find(&self.settings, None, None, &Roots::Unknown("not asked for")) {
+                Ok(project) => Ok(project),
+                Err(Lost::Failed(error)) => Err(refused(&error)),
+                Err(Lost::Nowhere(tried)) => Err(refused(&project::nowhere(&tried))),
+            },
         }
     }
 }
 
 /// Returns what a tool answers in a project: as much of it as fits a message.
-fn answer(settings: &Settings, tool: &Tool, arguments: &Arguments, project: &Project) -> Result<Body, OpError> {
+fn answer(
+    settings: &Settings,
+    reader: &ReaderName,
+    tool: &Tool,
+    arguments: &Arguments,
+    project: &Project,
+) -> Result<Body, OpError> {
     let ctx = open(&settings.env, project)?;
-    let mut body = (tool.run)(&Call { ctx: &ctx, arguments, reader: &settings.reader })?;
+    let mut body = (tool.run)(&Call { ctx: &ctx, arguments, reader })?;
     if !tool.lists.is_empty() {
         super::body::page(&mut body, tool.lists, arguments.count("limit"), arguments.text("cursor"))?;
     }
@@ -261,6 +337,15 @@ fn refused(error: &OpError) -> ErrorData {
         }
         _ => ErrorData::invalid_params(message, Some(data)),
     }
+}
+
+/// Returns a failure that is about a resource, which it names.
+fn refused_uri(error: &OpError, uri: &str) -> ErrorData {
+    let mut refusal = refused(error);
+    if let Some(Value::Object(data)) = &mut refusal.data {
+        data.insert("uri".into(), uri.chars().take(2_000).collect::<String>().into());
+    }
+    refusal
 }
 
 impl ServerHandler for Server {
@@ -323,30 +408,16 @@ impl ServerHandler for Server {
             Ok(arguments) => arguments,
             Err(error) => return Ok(failed(&error).into()),
         };
-        let attempt = |roots: &Roots| {
-            // Between here and the answer on the desk nothing else runs.
-            if context.ct.is_cancelled() {
-                return Err(OpError::no("cancelled", "cancelled").into());
-            }
-            self.run(tool, &arguments, &context.id, roots)
-        };
-        let started = Instant::now();
-        let outcome = loop {
-            let responses = request.input_responses.as_ref();
-            let outcome = match tool.is_slow {
-                true => self.run_aside(tool, &arguments, responses, &context).await,
-                false => self.asking.attempt(responses, &context, attempt).await,
-            };
-            let is_locked = matches!(&outcome, Outcome::Failed(error) if error.code == "locked");
-            if !is_locked || started.elapsed() >= self.settings.patience {
-                break outcome;
-            }
-            // Nothing was written. Others are answered before the next try.
-            self.log.say(|| format!("call {}: waits for a lock", context.id));
-            tokio::time::sleep(PAUSE).await;
+        let work = self.outcome(tool, &arguments, request.input_responses.as_ref(), &context);
+        let outcome = match self.settings.limit {
+            Some(limit) => tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
+                let message = format!("{} took longer than {} seconds", tool.name(), limit.as_secs());
+                Outcome::Failed(OpError::cannot("timeout", message).next("ask again: what was done stays done"))
+            }),
+            None => work.await,
         };
         Ok(match outcome {
-            Outcome::Done(()) => CallToolResult::success(Vec::new()).into(),
+            Outcome::Done(()) => self.handed_over(&context).into(),
             Outcome::Failed(error) => failed(&error).into(),
             Outcome::Asked(question) => question.into(),
         })
@@ -387,7 +458,7 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let uri: Uri = request.uri.parse().map_err(|error| refused(&error))?;
+        let uri: Uri = request.uri.parse().map_err(|error| refused_uri(&error, &request.uri))?;
         let attempt = |roots: &Roots| {
             let project = self.of_resource(&uri, roots)?;
             let ctx = open(&self.settings.env, &project)?;
@@ -403,7 +474,7 @@ impl ServerHandler for Server {
                 let result = ReadResourceResult::new(vec![contents]).with_ttl_ms(FRESH_MS);
                 Ok(result.with_cache_scope(CacheScope::Private).into())
             }
-            Outcome::Failed(error) => Err(refused(&error)),
+            Outcome::Failed(error) => Err(refused_uri(&error, &request.uri)),
             Outcome::Asked(question) => Ok(question.into()),
         }
     }
@@ -486,7 +557,7 @@ impl ServerHandler for Server {
         let attempt = |roots: &Roots| {
             let project = project::find(&self.settings, None, None, roots)?;
             let ctx = open(&self.settings.env, &project)?;
-            Ok(prompt.filled(&ctx, &self.settings.reader, &arguments)?)
+            Ok(prompt.filled(&ctx, &self.client(&context).reader, &arguments)?)
         };
         match self.asking.attempt(request.input_responses.as_ref(), &context, attempt).await {
             Outcome::Done(result) => Ok(result.into()),

@@ -1,6 +1,9 @@
 //! What the server was started with, read once.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use crate::{
     env::{Env, LOCK_TIMEOUT},
@@ -20,6 +23,8 @@ pub const SESSION: &str = "CLAUDE_CODE_SESSION_ID";
 
 /// How long an answer waits for a lock, unless the user says otherwise.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a call may take that comes over HTTP, where a client may be left waiting.
+const LIMIT: Duration = Duration::from_secs(120);
 /// How long it waits at a stretch: everything behind it waits too.
 const STRETCH: Duration = Duration::from_millis(50);
 
@@ -45,6 +50,8 @@ pub struct Settings {
     pub env: Env,
     /// How long an answer may wait for a lock, in stretches between which others are answered.
     pub patience: Duration,
+    /// How long a call may take; what its client allows where there is none.
+    pub limit: Option<Duration>,
     /// The variables of commands that the user declared as tools.
     pub commands: Env,
     /// The project that the user named, and how.
@@ -61,6 +68,8 @@ pub struct Settings {
     pub read_only: bool,
     /// Whether every tool takes a realm.
     pub all_realms: bool,
+    /// Whether it serves all projects of this machine, and is in none itself.
+    pub is_shared: bool,
     /// Commands that the user declared as tools.
     pub declared: Declared,
 }
@@ -81,11 +90,20 @@ impl Settings {
             marks: true,
             read_only: options.read_only,
             all_realms: options.all_realms,
+            is_shared: false,
+            limit: None,
             declared: declared(&env, options.read_only),
             patience,
             commands,
             env,
         }
+    }
+
+    /// Reads them for a server that serves all projects of this machine: where it was started, and for
+    /// which project and session, does not count.
+    pub fn shared(env: &Env, options: &Options) -> Self {
+        let env = env.clone().without_choice().at(Path::new("/"));
+        Self { folder: None, project_dir: None, is_shared: true, limit: Some(LIMIT), ..Self::new(&env, options) }
     }
 }
 
@@ -97,8 +115,8 @@ fn declared(env: &Env, read_only: bool) -> Declared {
     declared
 }
 
-/// One client session is one reader; where it has no name, this process is.
-fn reader(env: &Env) -> ReaderName {
+/// Returns who is told: one client session is one reader; where it has no name, this process is.
+pub fn reader(env: &Env) -> ReaderName {
     let text = match env.text(SESSION) {
         Some(session) if session.parse::<ReaderName>().is_ok() => session.to_owned(),
         Some(session) => format!("session-{}", &hash::canonical(&session)[..32]),

@@ -4,6 +4,9 @@ use super::tools::TOOLS;
 
 /// Returns a step that names a command as one that names its tool, where there is one.
 pub fn of_tools(step: &str) -> String {
+    if step.ends_with("or pass -C DIR") {
+        return "pass cwd: the absolute path of a folder in the repository".to_owned();
+    }
     let Some(rest) = step.strip_prefix("git blue ") else { return step.to_owned() };
     for tool in TOOLS {
         let command = tool.operation.cli.join(" ");
@@ -34,6 +37,10 @@ mod tests {
             ("git blue contract gets", "git blue contract gets"),
             ("git blue contract list shows those there are", "contract_list shows those there are"),
             ("git blue init --realm NAME", "git blue init --realm NAME"),
+            (
+                "change into a repository of the realm, or pass -C DIR",
+                "pass cwd: the absolute path of a folder in the repository",
+            ),
             ("You own this contract.", "You own this contract."),
         ] {
             assert_eq!(of_tools(step), expected);

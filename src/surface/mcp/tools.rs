@@ -389,7 +389,7 @@ fn session_start(call: &Call<'_>) -> Result<Body, OpError> {
 }
 
 fn session_stop(call: &Call<'_>) -> Result<Body, OpError> {
-    Ok(Body::of(&ops::session_stop::run(call.ctx)?))
+    Ok(Body::of(&ops::session_stop::run(call.ctx, &ops::session_stop::Request::default())?))
 }
 
 fn realm_worktree_create(call: &Call<'_>) -> Result<Body, OpError> {
@@ -410,7 +410,7 @@ fn realm_pr_status(call: &Call<'_>) -> Result<Body, OpError> {
 fn contract_list(call: &Call<'_>) -> Result<Body, OpError> {
     let domain = call.arguments.parsed("domain")?;
     call.paged(100, |page| {
-        let request = ops::contract_list::Request { domain: domain.clone(), page };
+        let request = ops::contract_list::Request { domain: domain.clone(), search: None, page };
         Ok(Body::of(&ops::contract_list::run(call.ctx, &request)?))
     })
 }

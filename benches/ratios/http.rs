@@ -1,0 +1,289 @@
+//! The daemon, beside a server of tiny_http that gives the same bytes for everything: requests a second
+//! and the slowest of a hundred, over one connection and over many, in the same seconds. The load comes
+//! from threads of this process, each of which asks again once it was answered.
+
+use std::{
+    io::{BufRead as _, BufReader, Read as _, Write},
+    net::TcpStream,
+    process::{Child, Command, Stdio},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+
+use super::place::Place;
+
+/// Asks this program to be the server that gives the same bytes for everything.
+const STATIC: &str = "--static";
+/// How many connections there are at a time.
+const CONNECTIONS: [usize; 2] = [1, 32];
+/// How long each side is asked, each time it is its turn.
+const TURN: Duration = Duration::from_millis(1_000);
+const TURNS: usize = 3;
+/// The part of the other's requests a second that is wanted.
+const BUDGET: f64 = 0.5;
+/// How many requests memory is measured over.
+const MANY: usize = 100_000;
+/// How much more memory may be used after them.
+const MAX_GROWTH_MB: f64 = 8.0;
+
+/// Prints every row whose name contains `wanted`.
+pub fn report(place: &Place, wanted: &str, out: &mut impl Write) {
+    let is_wanted = |name: &str| name.contains(wanted);
+    let names = ["http /realms/aperture", "http contract_get over mcp", "memory: http"];
+    if !names.into_iter().any(is_wanted) {
+        return;
+    }
+    let daemon = Server::of_git_blue(place);
+    for (name, request) in [(names[0], daemon.status()), (names[1], daemon.contract_get())] {
+        if is_wanted(name) {
+            rows(place, name, &daemon, &request, out);
+        }
+    }
+    if is_wanted(names[2]) {
+        memory(&daemon, out);
+    }
+}
+
+fn rows(place: &Place, name: &str, daemon: &Server, request: &[u8], out: &mut impl Write) {
+    let answer = Connection::open(daemon.port).ask(request);
+    let floor = Server::of_static(place, answer);
+    for connections in CONNECTIONS {
+        let (mut measured, mut fixed) = (Asked::default(), Asked::default());
+        for _ in 0..TURNS {
+            measured.join(load(daemon.port, request, connections));
+            fixed.join(load(floor.port, request, connections));
+        }
+        let (rate, most) = (measured.rate(), fixed.rate());
+        let (slow, slowest) = (measured.p99(), fixed.p99());
+        let verdict = if rate / most < BUDGET { "BELOW the budget of" } else { "within" };
+        let name = format!("{name}, {connections} conn.");
+        writeln!(
+            out,
+            "  {name:34} {rate:8.0} /s {:7.2} x  {:26} {most:8.0} /s  {verdict} {BUDGET} x",
+            rate / most,
+            "static tiny_http"
+        )
+        .unwrap();
+        writeln!(
+            out,
+            "  {:34} {slow:8.2} ms {:7.2} x  {:26} {slowest:8.2} ms",
+            format!("{name} p99"),
+            slow / slowest,
+            "static tiny_http"
+        )
+        .unwrap();
+    }
+}
+
+fn memory(daemon: &Server, out: &mut impl Write) {
+    let request = daemon.status();
+    let ask = |count: usize| {
+        let mut connection = Connection::open(daemon.port);
+        for _ in 0..count {
+            connection.ask(&request);
+        }
+    };
+    ask(MANY / 10);
+    let before = daemon.memory();
+    ask(MANY);
+    let (after, name) = (daemon.memory(), format!("memory: http, {MANY} requests"));
+    let verdict = if after - before > MAX_GROWTH_MB { "GROWS more than" } else { "within" };
+    writeln!(out, "  {name:34} {after:8.1} MB now {before:8.1} MB before {:24} {verdict} {MAX_GROWTH_MB} MB", "")
+        .unwrap();
+}
+
+/// What so many asked, and how long each answer took.
+#[derive(Default)]
+struct Asked {
+    took: Vec<f64>,
+    seconds: f64,
+}
+
+impl Asked {
+    fn join(&mut self, other: Self) {
+        self.took.extend(other.took);
+        self.seconds += other.seconds;
+    }
+
+    fn rate(&self) -> f64 {
+        self.took.len() as f64 / self.seconds
+    }
+
+    fn p99(&mut self) -> f64 {
+        self.took.sort_by(f64::total_cmp);
+        self.took[self.took.len() * 99 / 100]
+    }
+}
+
+fn load(port: u16, request: &[u8], connections: usize) -> Asked {
+    let start = Instant::now();
+    let took = std::thread::scope(|scope| {
+        let asking = || {
+            let mut connection = Connection::open(port);
+            let mut took = Vec::new();
+            while start.elapsed() < TURN {
+                let asked = Instant::now();
+                connection.ask(request);
+                took.push(asked.elapsed().as_secs_f64() * 1e3);
+            }
+            took
+        };
+        let all: Vec<_> = (0..connections).map(|_| scope.spawn(asking)).collect();
+        all.into_iter().flat_map(|one| one.join().unwrap()).collect()
+    });
+    Asked { took, seconds: start.elapsed().as_secs_f64() }
+}
+
+struct Connection(BufReader<TcpStream>);
+
+impl Connection {
+    fn open(port: u16) -> Self {
+        let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        stream.set_nodelay(true).unwrap();
+        Self(BufReader::with_capacity(64 << 10, stream))
+    }
+
+    /// Asks, and returns the body of the answer.
+    fn ask(&mut self, request: &[u8]) -> Vec<u8> {
+        self.0.get_mut().write_all(request).unwrap();
+        // tiny_http sends an answer in two parts, and the second only once the first was acknowledged,
+        // which takes 40 ms otherwise.
+        #[cfg(target_os = "linux")]
+        rustix::net::sockopt::set_tcp_quickack(self.0.get_ref(), true).unwrap();
+        let (mut line, mut length, mut is_first, mut chunked) = (String::new(), 0, true, false);
+        loop {
+            line.clear();
+            self.0.read_line(&mut line).unwrap();
+            assert!(!is_first || line.starts_with("HTTP/1.1 200"), "{line}");
+            is_first = false;
+            let header = line.trim_end().to_ascii_lowercase();
+            if let Some(value) = header.strip_prefix("content-length: ") {
+                length = value.parse().unwrap();
+            }
+            chunked |= header == "transfer-encoding: chunked";
+            if header.is_empty() {
+                break;
+            }
+        }
+        let mut body = Vec::new();
+        if !chunked {
+            body.resize(length, 0);
+            self.0.read_exact(&mut body).unwrap();
+            return body;
+        }
+        loop {
+            line.clear();
+            self.0.read_line(&mut line).unwrap();
+            let length = usize::from_str_radix(line.trim(), 16).unwrap();
+            let start = body.len();
+            body.resize(start + length, 0);
+            self.0.read_exact(&mut body[start..]).unwrap();
+            line.clear();
+            self.0.read_line(&mut line).unwrap();
+            if length == 0 {
+                return body;
+            }
+        }
+    }
+}
+
+struct Server {
+    child: Child,
+    port: u16,
+    token: String,
+}
+
+impl Server {
+    /// Starts the daemon.
+    fn of_git_blue(place: &Place) -> Self {
+        let token = place.command("git-blue", "fungal").args(["daemon", "token"]).output().unwrap().stdout;
+        let token = String::from_utf8(token).unwrap().trim().to_owned();
+        let mut command = place.command("git-blue", "fungal");
+        command.args(["daemon", "start", "--foreground", "--port", "0", "--rate-limit", "0"]).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
+        let port = line.trim().trim_end_matches('/').rsplit(':').next().unwrap().parse().unwrap();
+        Self { child, port, token }
+    }
+
+    /// Starts one that answers everything with these bytes.
+    fn of_static(place: &Place, body: Vec<u8>) -> Self {
+        let this = git_blue::env::Env::from_process().unwrap().exe().display().to_string();
+        let mut command: Command = place.command(&this, "fungal");
+        let mut child = command.arg(STATIC).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(&body).unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        Self { child, port: line.trim().parse().unwrap(), token: String::new() }
+    }
+
+    fn head(&self, line: &str) -> String {
+        format!("{line} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nAuthorization: Bearer {}\r\n", self.port, self.token)
+    }
+
+    fn status(&self) -> Vec<u8> {
+        format!("{}\r\n", self.head("GET /realms/aperture")).into_bytes()
+    }
+
+    /// A call in the stateless era: each says what the client is.
+    fn contract_get(&self) -> Vec<u8> {
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {"name": "bench", "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        let arguments = json!({"domain": "domain-00000", "contract": "contract-00", "realm": "aperture"});
+        let params = json!({"name": "contract_get", "arguments": arguments, "_meta": meta});
+        let body: Value = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+        let (body, head) = (body.to_string(), self.head("POST /mcp"));
+        let length = body.len();
+        format!(
+            "{head}Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+             MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: contract_get\r\n\
+             Content-Length: {length}\r\n\r\n{body}"
+        )
+        .into_bytes()
+    }
+
+    /// Returns how much memory it uses now, in megabytes.
+    fn memory(&self) -> f64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let used = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        used.trim().trim_end_matches(" kB").parse::<f64>().unwrap() / 1024.0
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Whether this process was started to be the server that gives the same bytes for everything.
+pub fn is_static() -> bool {
+    std::env::args().nth(1).is_some_and(|argument| argument == STATIC)
+}
+
+/// Answers everything with what stands on standard input, until it is killed.
+pub fn serve() {
+    let mut body = Vec::new();
+    std::io::stdin().lock().read_to_end(&mut body).unwrap();
+    let server = Arc::new(tiny_http::Server::http("127.0.0.1:0").unwrap());
+    let port = server.server_addr().to_ip().unwrap().port();
+    std::io::stdout().lock().write_all(format!("{port}\n").as_bytes()).unwrap();
+    let threads = (0..4).map(|_| {
+        let (server, body) = (server.clone(), body.clone());
+        std::thread::spawn(move || {
+            while let Ok(mut request) = server.recv() {
+                // What is not read would stand before the next request.
+                let _ = std::io::copy(request.as_reader(), &mut std::io::sink());
+                let _ = request.respond(tiny_http::Response::from_data(body.clone()));
+            }
+        })
+    });
+    threads.collect::<Vec<_>>().into_iter().for_each(|thread| drop(thread.join()));
+}

@@ -1,0 +1,311 @@
+//! Changing one place of a JSON file that its user wrote: his order, indentation and line ends stay.
+
+use jsonc_parser::{
+    ParseOptions,
+    cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode},
+};
+use serde_json::Value;
+
+/// What to put in.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum New<'a> {
+    /// A member of an object.
+    Member(&'a str, &'a Value),
+    /// One more item of an array.
+    Item(&'a Value),
+}
+
+/// One step from the top towards what is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step<'a> {
+    /// The member of this name.
+    Key(&'a str),
+    /// Any item.
+    Each,
+}
+
+/// Why a text cannot be changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unfit {
+    /// What is wrong with it.
+    pub message: String,
+    /// The line and the column, from 1, where it is no JSON.
+    pub place: Option<(usize, usize)>,
+}
+
+impl Unfit {
+    fn new(message: String) -> Self {
+        Self { message, place: None }
+    }
+}
+
+/// Returns the text with `new` below the members that `path` names, which are made where they are
+/// missing.
+///
+/// # Errors
+/// Where the text is not JSON, or something else stands there.
+pub fn insert(text: &str, path: &[&str], new: New<'_>) -> Result<String, Unfit> {
+    let root = parse(text)?;
+    put_below(&root, path, new)?;
+    Ok(root.to_string())
+}
+
+/// Returns a file that holds nothing else.
+pub fn file(path: &[&str], new: New<'_>) -> String {
+    insert("{}\n", path, new).unwrap_or_else(|unfit| unreachable!("nothing else stands there: {}", unfit.message))
+}
+
+/// Returns the values that `steps` lead to.
+///
+/// # Errors
+/// Where the text is not JSON, or names the same member twice.
+pub fn find(text: &str, steps: &[Step<'_>]) -> Result<Vec<Value>, Unfit> {
+    let mut found = Vec::new();
+    if let Some(top) = parse(text)?.value() {
+        remove_below(&top, steps, &mut |value| {
+            found.push(value.clone());
+            false
+        })?;
+    }
+    Ok(found)
+}
+
+/// Returns the text without the values that `steps` lead to and `is_meant` accepts, and without what
+/// holds nothing else.
+///
+/// # Errors
+/// Where the text is not JSON, or names the same member twice.
+pub fn remove(text: &str, steps: &[Step<'_>], mut is_meant: impl FnMut(&Value) -> bool) -> Result<String, Unfit> {
+    let root = parse(text)?;
+    if let Some(top) = root.value() {
+        remove_below(&top, steps, &mut is_meant)?;
+    }
+    Ok(root.to_string())
+}
+
+/// The editor takes more than Claude Code does: comments, for one.
+fn parse(text: &str) -> Result<CstRootNode, Unfit> {
+    serde_json::from_str::<Value>(text).map_err(|error| {
+        let said = error.to_string();
+        let message = said.split_once(" at line ").map_or(&*said, |(message, _)| message).to_owned();
+        Unfit { message, place: Some((error.line(), error.column())) }
+    })?;
+    CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| Unfit {
+        message: error.kind().to_string(),
+        place: Some((error.line_display(), error.column_display())),
+    })
+}
+
+fn put_below(root: &CstRootNode, path: &[&str], new: New<'_>) -> Result<(), Unfit> {
+    let expected = |what: &str, at: &[&str]| {
+        let place = if at.is_empty() { "at the top".to_owned() } else { format!("in {}", at.join(".")) };
+        Unfit::new(format!("{what} is expected {place}"))
+    };
+    let mut holder = root.object_value().ok_or_else(|| expected("an object", &[]))?;
+    let (objects, list) = match (new, path.split_last()) {
+        (New::Item(_), Some((last, before))) => (before, Some(*last)),
+        _ => (path, None),
+    };
+    for (at, key) in objects.iter().enumerate() {
+        one(&holder, key)?;
+        holder = holder.object_value_or_create(key).ok_or_else(|| expected("an object", &path[..=at]))?;
+    }
+    match (new, list) {
+        (New::Member(key, value), _) => {
+            one(&holder, key)?;
+            holder.append(key, input(value));
+        }
+        (New::Item(value), Some(key)) => {
+            one(&holder, key)?;
+            let list = holder.array_value_or_create(key).ok_or_else(|| expected("an array", path))?;
+            list.append(input(value));
+        }
+        (New::Item(_), None) => return Err(expected("an array", &[])),
+    }
+    Ok(())
+}
+
+/// What is left of a value.
+#[derive(PartialEq, Eq)]
+enum Left {
+    /// All of it.
+    All,
+    /// What belonged to what was removed, or also something else.
+    Some,
+    /// Nothing.
+    Nothing,
+}
+
+fn remove_below(node: &CstNode, steps: &[Step<'_>], is_meant: &mut impl FnMut(&Value) -> bool) -> Result<Left, Unfit> {
+    let Some((step, below)) = steps.split_first() else {
+        let value = node.to_serde_value().unwrap_or_default();
+        return Ok(if is_meant(&value) { Left::Nothing } else { Left::All });
+    };
+    match step {
+        Step::Key(key) => {
+            // What else stands there is somebody else's, and nothing of ours is in it.
+            let Some(object) = node.as_object() else { return Ok(Left::All) };
+            let Some(value) = one(&object, key)? else { return Ok(Left::All) };
+            if remove_below(&value, below, is_meant)? != Left::Nothing {
+                return Ok(Left::All);
+            }
+            if let Some(member) = object.get(key) {
+                member.remove();
+            }
+            Ok(if object.properties().is_empty() { Left::Nothing } else { Left::Some })
+        }
+        Step::Each => {
+            let Some(array) = node.as_array() else { return Ok(Left::All) };
+            let before = array.elements().len();
+            for item in array.elements() {
+                // An item goes with what it was there for.
+                if remove_below(&item, below, is_meant)? != Left::All {
+                    item.remove();
+                }
+            }
+            Ok(left_of(&array, before))
+        }
+    }
+}
+
+fn left_of(array: &CstArray, before: usize) -> Left {
+    match array.elements().len() {
+        now if now == before => Left::All,
+        0 => Left::Nothing,
+        _ => Left::Some,
+    }
+}
+
+/// Returns the value of the member of this name.
+fn one(object: &CstObject, key: &str) -> Result<Option<CstNode>, Unfit> {
+    let mut named = object.properties().into_iter().filter(|member| {
+        let name = member.name().and_then(|name| name.decoded_value().ok());
+        name.is_some_and(|name| name == key)
+    });
+    let first = named.next();
+    match named.next() {
+        Some(_) => Err(Unfit::new(format!("the key {key:?} is there twice"))),
+        None => Ok(first.and_then(|member| member.value())),
+    }
+}
+
+fn input(value: &Value) -> CstInputValue {
+    match value {
+        Value::Null => CstInputValue::Null,
+        Value::Bool(value) => CstInputValue::Bool(*value),
+        Value::Number(number) => CstInputValue::Number(number.to_string()),
+        Value::String(text) => CstInputValue::String(text.clone()),
+        Value::Array(items) => CstInputValue::Array(items.iter().map(input).collect()),
+        Value::Object(members) => {
+            CstInputValue::Object(members.iter().map(|(key, value)| (key.clone(), input(value))).collect())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    const PATH: [&str; 2] = ["hooks", "SessionStart"];
+    const STEPS: [Step<'_>; 5] =
+        [Step::Key("hooks"), Step::Key("SessionStart"), Step::Each, Step::Key("hooks"), Step::Each];
+
+    fn group() -> Value {
+        json!({"hooks": [{"command": "ours"}]})
+    }
+
+    fn is_ours(value: &Value) -> bool {
+        value["command"] == "ours"
+    }
+
+    fn with(text: &str) -> String {
+        insert(text, &PATH, New::Item(&group())).unwrap()
+    }
+
+    #[test]
+    fn what_is_there_keeps_its_looks() {
+        assert_eq!(
+            with("{\n\t\"b\": 1.50,\n\t\"a\": \"\\u00e9\"\n}"),
+            "{\n\t\"b\": 1.50,\n\t\"a\": \"\\u00e9\",\n\t\"hooks\": {\n\t\t\"SessionStart\": [\n\t\t\t{\n\t\t\t\t\"hooks\": [\n\t\t\t\t\t{\n\t\t\t\t\t\t\"command\": \"ours\"\n\t\t\t\t\t}\n\t\t\t\t]\n\t\t\t}\n\t\t]\n\t}\n}",
+        );
+        let windows = with("{\r\n  \"a\": {}\r\n}\r\n");
+        assert_eq!(windows.matches('\n').count(), windows.matches("\r\n").count());
+    }
+
+    #[test]
+    fn what_is_taken_out_takes_with_it_what_it_was_alone_in() {
+        for (before, after) in [
+            (r#"{"hooks":{"SessionStart":[{"hooks":[{"command":"ours"}]}]}}"#, json!({})),
+            (r#"{"a":1, "hooks":{"SessionStart":[{"hooks":[{"command":"ours"}]}]}}"#, json!({"a": 1})),
+            (
+                r#"{"hooks":{"SessionStart":[{"matcher":"","hooks":[{"command":"ours"}]}], "b":[]}}"#,
+                json!({"hooks": {"b": []}}),
+            ),
+            (
+                r#"{"hooks":{"SessionStart":[{"hooks":[{"command":"ours"},{"command":"x"},{"command":"ours"}]}]}}"#,
+                json!({"hooks": {"SessionStart": [{"hooks": [{"command": "x"}]}]}}),
+            ),
+            (r#"{"hooks":{"SessionStart":3}}"#, json!({"hooks": {"SessionStart": 3}})),
+            (r#"{"hooks":[]}"#, json!({"hooks": []})),
+        ] {
+            let removed = remove(before, &STEPS, is_ours).unwrap();
+            assert_eq!(serde_json::from_str::<Value>(&removed).unwrap(), after, "{before}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_changed_says_why() {
+        for (text, place, message) in [
+            ("", Some((1, 0)), "EOF while parsing a value"),
+            ("{\n  // mine\n}", Some((2, 3)), "key must be a string"),
+            ("{\"a\":1,}", Some((1, 8)), "trailing comma"),
+            ("[]", None, "an object is expected at the top"),
+            ("{\n \"hooks\": 3}", None, "an object is expected in hooks"),
+            ("{\"hooks\": {\"SessionStart\": {}}}", None, "an array is expected in hooks.SessionStart"),
+            ("{\"hooks\": {},\n\"hooks\": {}}", None, "the key \"hooks\" is there twice"),
+        ] {
+            let error = insert(text, &PATH, New::Item(&group())).unwrap_err();
+            assert_eq!((error.place, &*error.message), (place, message), "{text}");
+        }
+    }
+
+    fn any_json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            ".{0,6}".prop_map(Value::from)
+        ];
+        leaf.prop_recursive(4, 24, 4, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                proptest::collection::btree_map("[a-c\"\\\\]{0,2}|hooks", inner, 0..4)
+                    .prop_map(|map| Value::Object(map.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn the_rest_says_what_it_said(rest in proptest::collection::btree_map("[a-c]{1,2}", any_json(), 0..4), others in proptest::collection::vec(any_json(), 0..3), is_pretty: bool) {
+            let mut value = Value::Object(rest.into_iter().collect());
+            if !others.is_empty() {
+                value["hooks"] = json!({"SessionStart": others});
+            }
+            let before = if is_pretty { serde_json::to_string_pretty(&value).unwrap() } else { value.to_string() };
+            let after = with(&before);
+            let mut expected = value.clone();
+            if others.is_empty() {
+                expected["hooks"] = json!({"SessionStart": []});
+            }
+            expected["hooks"]["SessionStart"].as_array_mut().unwrap().push(group());
+            prop_assert_eq!(serde_json::from_str::<Value>(&after).unwrap(), expected);
+            let removed = remove(&after, &STEPS, is_ours).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Value>(&removed).unwrap(), value);
+            prop_assert_eq!(find(&after, &STEPS).unwrap().iter().filter(|one| is_ours(one)).count(), 1);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Claude Code's files on disk.
+
+use std::{
+    io::{ErrorKind, Write as _},
+    os::unix::fs::PermissionsExt as _,
+    path::Path,
+};
+
+use crate::error::OpError;
+
+/// Largest file that is read: Claude Code's own grows with every project it has seen.
+const MAX: u64 = 64 << 20;
+
+/// Returns a file's text, or `None` where there is none.
+///
+/// # Errors
+/// Where it cannot be read, or is no text.
+pub fn read(path: &Path) -> Result<Option<String>, OpError> {
+    match path.metadata() {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(OpError::io("read", path)(error)),
+        Ok(at) if !at.is_file() || at.len() > MAX => {
+            return Err(OpError::no("not-a-file", format!("{} is no file of a size to be edited", path.display())));
+        }
+        Ok(_) => {}
+    }
+    let bytes = std::fs::read(path).map_err(OpError::io("read", path))?;
+    let text = String::from_utf8(bytes);
+    text.map(Some).map_err(|_| OpError::no("not-text", format!("{} is not text; it was left alone", path.display())))
+}
+
+/// Replaces a file at once, keeping who may read it; a new one has this mode.
+///
+/// # Errors
+/// Where it cannot be written.
+pub fn write(path: &Path, text: &str, new_mode: u32) -> Result<(), OpError> {
+    // It may be a link into a folder of dotfiles: the file it leads to is the one to change.
+    let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).map_err(OpError::io("make", folder))?;
+    let failed = |error| OpError::io("write", path)(error);
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    file.write_all(text.as_bytes()).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
+    let mode = path.metadata().map_or(new_mode, |at| at.permissions().mode());
+    file.as_file().set_permissions(std::fs::Permissions::from_mode(mode)).map_err(failed)?;
+    file.persist(path).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+/// Removes a file, and its folder if nothing else is in it.
+///
+/// # Errors
+/// Where it cannot be removed.
+pub fn remove(path: &Path) -> Result<(), OpError> {
+    std::fs::remove_file(path).map_err(OpError::io("remove", path))?;
+    let folder = path.parent().filter(|folder| folder.ends_with(".claude"));
+    if let Some(folder) = folder {
+        // It fails where something else is in it, as it should.
+        let _ = std::fs::remove_dir(folder);
+    }
+    Ok(())
+}

@@ -1,0 +1,271 @@
+//! `install_claude`, `uninstall_claude`: our server and our hook in the files that Claude Code reads,
+//! beside whatever else is in them, and out of them again.
+
+mod file;
+mod greeting;
+mod place;
+mod record;
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+pub use self::greeting::greeting;
+use self::{
+    place::Place,
+    record::{Done, Records},
+};
+use super::{Operation, ctx::Ctx};
+use crate::{
+    error::{OpError, Problem},
+    model::{
+        json_text::{self, New, Step, Unfit},
+        line_diff,
+    },
+    wire::{Answer, ClaudeFile, ClaudeScope, ClaudeSetup, FileChange},
+};
+
+/// The table's entry for installing.
+pub const INSTALL: Operation = Operation::write::<ClaudeSetup>(
+    "install_claude",
+    &["install", "claude"],
+    "Let Claude Code ask for the realm, and hear of it when it starts",
+);
+/// The table's entry for uninstalling.
+pub const UNINSTALL: Operation = Operation::write::<ClaudeSetup>(
+    "uninstall_claude",
+    &["uninstall", "claude"],
+    "Take out again what install claude put in",
+);
+
+/// What a hook of Claude Code calls when a session starts.
+pub const SESSION_START: &str = "claude-session-start";
+
+/// The server and the hook, as the plugin has them: both ways in set up the same.
+const SERVERS: &str = include_str!("../../../plugin/.mcp.json");
+const HOOKS: &str = include_str!("../../../plugin/hooks/hooks.json");
+
+/// The server's name.
+const SERVER: &str = "git-blue";
+
+const SERVER_PATH: [&str; 1] = ["mcpServers"];
+const SERVER_STEPS: [Step<'_>; 2] = [Step::Key("mcpServers"), Step::Key(SERVER)];
+const HOOK_PATH: [&str; 2] = ["hooks", "SessionStart"];
+/// Hooks stand in groups, which say when they run.
+const HOOK_STEPS: [Step<'_>; 5] =
+    [Step::Key("hooks"), Step::Key("SessionStart"), Step::Each, Step::Key("hooks"), Step::Each];
+
+/// What is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Request {
+    /// For whom.
+    pub scope: ClaudeScope,
+    /// Whether it is only shown what would change.
+    pub dry_run: bool,
+}
+
+/// What is done to one file.
+struct Plan {
+    path: PathBuf,
+    before: Option<String>,
+    /// None: the file is removed.
+    after: Option<String>,
+    done: Option<Done>,
+    note: Option<String>,
+}
+
+/// Sets it up.
+///
+/// # Errors
+/// Where a file is not what Claude Code reads, or cannot be written. Nothing is written then.
+pub fn install(ctx: &Ctx, request: Request) -> Result<Answer<ClaudeSetup>, OpError> {
+    let place = Place::of(ctx, request.scope)?;
+    let mut records = Records::open(ctx);
+    let server = part(SERVERS, &["mcpServers", SERVER]);
+    let group = part(HOOKS, &["hooks", "SessionStart", "0"]);
+    let plans = [
+        with(&place.servers, &records, &SERVER_PATH, New::Member(SERVER, &server), &SERVER_STEPS, |_| true)?,
+        with(&place.settings, &records, &HOOK_PATH, New::Item(&group), &HOOK_STEPS, is_our_hook)?,
+    ];
+    let is_other = plans[0].note.is_some();
+    let answer = carry_out(request, &mut records, plans)?;
+    let steps = [
+        (is_other, format!("{SERVER} in {} is your own entry: it was left as it is", place.servers.display())),
+        (!is_on_path(ctx), "git-blue is not on PATH: Claude Code will not find it there".to_owned()),
+        (ctx.here.is_err(), "git blue init --realm NAME: bring this repository into a realm".to_owned()),
+    ];
+    let relevant = steps.into_iter().filter(|(applies, _)| *applies);
+    Ok(relevant.fold(answer, |answer, (_, step)| answer.next(step)))
+}
+
+/// Takes it out.
+///
+/// # Errors
+/// Where a file is not what Claude Code reads, or cannot be written. Nothing is written then.
+pub fn uninstall(ctx: &Ctx, request: Request) -> Result<Answer<ClaudeSetup>, OpError> {
+    let place = Place::of(ctx, request.scope)?;
+    let mut records = Records::open(ctx);
+    let plans = [
+        without(&place.servers, &records, &SERVER_STEPS, is_our_server)?,
+        without(&place.settings, &records, &HOOK_STEPS, is_our_hook)?,
+    ];
+    carry_out(request, &mut records, plans)
+}
+
+fn with(
+    path: &Path,
+    records: &Records,
+    below: &[&str],
+    new: New<'_>,
+    steps: &[Step<'_>],
+    is_there: impl Fn(&Value) -> bool,
+) -> Result<Plan, OpError> {
+    let before = file::read(path)?;
+    let plan =
+        |after, done, note| Plan { path: path.to_owned(), before: before.clone(), after: Some(after), done, note };
+    let Some(text) = &before else {
+        let text = json_text::file(below, new);
+        return Ok(plan(text.clone(), Some(Done::between("", &text, true)), None));
+    };
+    let found = json_text::find(text, steps).map_err(unfit(path))?;
+    if let Some(found) = found.iter().find(|value| is_there(value)) {
+        let is_other = matches!(new, New::Member(_, value) if value != found);
+        let note = is_other.then(|| "another entry of that name".to_owned());
+        return Ok(plan(text.clone(), records.of(path).cloned(), note));
+    }
+    let after = json_text::insert(text, below, new).map_err(unfit(path))?;
+    let done = Done::between(text, &after, false);
+    Ok(plan(after, Some(done), None))
+}
+
+fn without(
+    path: &Path,
+    records: &Records,
+    steps: &[Step<'_>],
+    is_ours: impl Fn(&Value) -> bool + Copy,
+) -> Result<Plan, OpError> {
+    let before = file::read(path)?;
+    let done = records.of(path);
+    let plan = |after| Plan { path: path.to_owned(), before: before.clone(), after, done: None, note: None };
+    let Some(text) = &before else { return Ok(plan(None)) };
+    let taken_out = json_text::remove(text, steps, is_ours).map_err(unfit(path))?;
+    if taken_out == *text {
+        return Ok(plan(before.clone()));
+    }
+    // As it was, where what was put in stands there as it was put.
+    if let Some(done) = done
+        && let Some(rest) = done.undone(text)
+    {
+        let is_rest = |rest: &str| serde_json::from_str::<Value>(rest).is_ok() && holds_none(rest, steps, is_ours);
+        if done.created && rest.trim().is_empty() {
+            return Ok(plan(None));
+        }
+        if is_rest(&rest) {
+            return Ok(plan(Some(rest)));
+        }
+    }
+    let is_empty = serde_json::from_str::<Value>(&taken_out)
+        .is_ok_and(|value| value.as_object().is_some_and(|all| all.is_empty()));
+    let is_ours_alone = is_empty && done.is_some_and(|done| done.created);
+    Ok(plan((!is_ours_alone).then_some(taken_out)))
+}
+
+fn holds_none(text: &str, steps: &[Step<'_>], is_ours: impl Fn(&Value) -> bool) -> bool {
+    json_text::find(text, steps).is_ok_and(|found| !found.iter().any(is_ours))
+}
+
+fn carry_out<const N: usize>(
+    request: Request,
+    records: &mut Records,
+    plans: [Plan; N],
+) -> Result<Answer<ClaudeSetup>, OpError> {
+    let mut files = Vec::new();
+    for plan in plans {
+        let change = match (&plan.before, &plan.after) {
+            (before, after) if before == after => FileChange::None,
+            (None, _) => FileChange::Created,
+            (Some(_), Some(_)) => FileChange::Changed,
+            (Some(_), None) => FileChange::Removed,
+        };
+        files.push(ClaudeFile {
+            path: plan.path.display().to_string(),
+            change,
+            diff: line_diff::between(
+                plan.before.as_deref().unwrap_or_default(),
+                plan.after.as_deref().unwrap_or_default(),
+            ),
+        });
+        if request.dry_run {
+            continue;
+        }
+        // First the note: without it, what was put in is found again all the same, but not so exactly.
+        if plan.done.is_some() {
+            records.set(&plan.path, plan.done.clone())?;
+        }
+        let mode = if request.scope == ClaudeScope::User { 0o600 } else { 0o644 };
+        match (change, &plan.after) {
+            (FileChange::None, _) => {}
+            (_, Some(text)) => file::write(&plan.path, text, mode)?,
+            (_, None) => file::remove(&plan.path)?,
+        }
+        if plan.done.is_none() {
+            records.set(&plan.path, None)?;
+        }
+    }
+    Ok(Answer::new(ClaudeSetup { scope: request.scope, dry_run: request.dry_run, files }))
+}
+
+/// Whatever arguments the user gave it.
+fn is_our_server(value: &Value) -> bool {
+    let command = value["command"].as_str().map(Path::new);
+    let is_ours = command.and_then(Path::file_name).is_some_and(|name| name == "git-blue");
+    is_ours && value["args"][0] == "mcp"
+}
+
+fn is_our_hook(value: &Value) -> bool {
+    value["command"].as_str().is_some_and(|command| command.contains(&format!("hook {SESSION_START}")))
+}
+
+fn is_on_path(ctx: &Ctx) -> bool {
+    let folders = ctx.env.var("PATH").unwrap_or_default();
+    std::env::split_paths(folders).any(|folder| folder.join("git-blue").is_file())
+}
+
+/// Returns a part of one of our own files.
+fn part(text: &str, path: &[&str]) -> Value {
+    let whole: Value = serde_json::from_str(text).unwrap_or_default();
+    whole.pointer(&format!("/{}", path.join("/"))).cloned().unwrap_or_default()
+}
+
+fn unfit(path: &Path) -> impl Fn(Unfit) -> OpError {
+    let file = path.display().to_string();
+    move |unfit| {
+        let (line, column) = unfit.place.unzip();
+        let place = unfit.place.map(|(line, column)| format!(":{line}:{column}")).unwrap_or_default();
+        let message = format!("{file}{place}: {}; it was left alone", unfit.message);
+        let problem = Problem {
+            code: "unreadable-file",
+            message: unfit.message,
+            file: Some(file.clone()),
+            line: line.and_then(|line| u32::try_from(line).ok()),
+            column: column.and_then(|column| u32::try_from(column).ok()),
+        };
+        OpError::no("unreadable-file", message)
+            .problem(problem)
+            .next("Claude Code reads plain JSON there, without comments: mend it and try again")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_plugin_says_what_is_put_in() {
+        let server = part(SERVERS, &["mcpServers", SERVER]);
+        assert!(is_our_server(&server));
+        let group = part(HOOKS, &["hooks", "SessionStart", "0"]);
+        assert!(is_our_hook(&group["hooks"][0]));
+        assert_eq!(json_text::find(HOOKS, &HOOK_STEPS).unwrap().len(), 1);
+    }
+}

@@ -1,0 +1,64 @@
+//! Which files Claude Code reads, by whom they are for.
+
+use std::path::{Path, PathBuf};
+
+use crate::{error::OpError, ops::ctx::Ctx, wire::ClaudeScope};
+
+/// Where Claude Code keeps what is the user's, if not in the home folder.
+const CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
+
+/// Where what is set up is written.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The servers.
+    pub servers: PathBuf,
+    /// The hooks.
+    pub settings: PathBuf,
+}
+
+impl Place {
+    /// Returns the files of a scope.
+    ///
+    /// # Errors
+    /// Where there is no repository for the project's, or no home folder for the user's. Where a file of
+    /// the project leads out of it: whoever wrote the repository chose where to.
+    pub fn of(ctx: &Ctx, scope: ClaudeScope) -> Result<Self, OpError> {
+        match scope {
+            ClaudeScope::Project => {
+                let top = ctx.code()?.workdir().ok_or_else(|| {
+                    OpError::cannot("no-work-tree", "a bare repository has no files for Claude Code")
+                        .next("git blue install claude --scope user")
+                })?;
+                let servers = inside(&top, ".mcp.json")?;
+                Ok(Self { servers, settings: inside(&top, ".claude/settings.json")? })
+            }
+            ClaudeScope::User => {
+                let named = ctx.env.var(CONFIG_DIR).map(|folder| ctx.env.cwd().join(folder));
+                let home = || {
+                    let message = "neither HOME nor CLAUDE_CONFIG_DIR is set, so Claude Code's files are not found";
+                    ctx.env.home().ok_or_else(|| OpError::cannot("no-home", message))
+                };
+                Ok(match named {
+                    Some(folder) => {
+                        Self { servers: folder.join(".claude.json"), settings: folder.join("settings.json") }
+                    }
+                    None => {
+                        let home = home()?;
+                        Self { servers: home.join(".claude.json"), settings: home.join(".claude/settings.json") }
+                    }
+                })
+            }
+        }
+    }
+}
+
+fn inside(top: &Path, relative: &str) -> Result<PathBuf, OpError> {
+    let path = top.join(relative);
+    for at in path.ancestors().take_while(|at| *at != top) {
+        if at.is_symlink() {
+            let message = format!("{} is a link; nothing is written through a link of a repository", at.display());
+            return Err(OpError::no("link", message));
+        }
+    }
+    Ok(path)
+}

@@ -1,0 +1,100 @@
+//! `git blue install claude` and `git blue uninstall claude`.
+
+use clap::{Args, ValueEnum};
+
+use super::{
+    Verdict,
+    output::Output,
+    text::{Look, Text, look, plain},
+};
+use crate::{
+    error::OpError,
+    ops::{
+        claude::{self, Request},
+        ctx::Ctx,
+    },
+    wire::{Answer, ClaudeScope, ClaudeSetup, FileChange},
+};
+
+#[derive(Debug, Args)]
+pub struct Claude {
+    /// For whom
+    #[arg(long, value_enum, default_value_t)]
+    scope: Scope,
+    /// Only show what would change
+    #[arg(short = 'n', long)]
+    dry_run: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum Scope {
+    /// Everybody who works in this repository: files to be committed
+    #[default]
+    Project,
+    /// You, in every repository
+    User,
+}
+
+type Operation = fn(&Ctx, Request) -> Result<Answer<ClaudeSetup>, OpError>;
+
+impl Claude {
+    pub fn install(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        self.run(claude::install, ctx, output)
+    }
+
+    pub fn uninstall(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        self.run(claude::uninstall, ctx, output)
+    }
+
+    /// What changes is shown before it does; a person is asked.
+    fn run(self, operation: Operation, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        let scope = match self.scope {
+            Scope::Project => ClaudeScope::Project,
+            Scope::User => ClaudeScope::User,
+        };
+        let request = |dry_run| Request { scope, dry_run };
+        if self.dry_run {
+            output.answer(&operation(ctx, request(true))?, render_changes)?;
+            return Ok(Verdict::Yes);
+        }
+        if !output.json {
+            let plan = operation(ctx, request(true))?.body;
+            let mut text = output.text();
+            render_changes(&plan, &mut text);
+            output.write(&text.into_string())?;
+            let changes = plan.files.iter().any(|file| file.change != FileChange::None);
+            if changes && output.is_terminal() && !output.ask("Write this? [y/N]")? {
+                return Ok(Verdict::No);
+            }
+        }
+        output.answer(&operation(ctx, request(false))?, render)?;
+        Ok(Verdict::Yes)
+    }
+}
+
+fn render_changes(body: &ClaudeSetup, text: &mut Text) {
+    for file in body.files.iter().filter(|file| file.change != FileChange::None) {
+        text.gap().line(&[look(&file.path, Look::Bold)]);
+        for line in file.diff.lines() {
+            let shade = match line.as_bytes().first() {
+                Some(b'+') => Look::Green,
+                Some(b'-') => Look::Red,
+                Some(b'@') => Look::Dim,
+                _ => Look::Plain,
+            };
+            text.line(&[look(line, shade)]);
+        }
+    }
+}
+
+fn render(body: &ClaudeSetup, text: &mut Text) {
+    for file in &body.files {
+        let word = match file.change {
+            FileChange::Created => "wrote",
+            FileChange::Changed => "changed",
+            FileChange::Removed => "removed",
+            FileChange::None => "as it should be:",
+        };
+        text.line(&[plain(word), look(&file.path, Look::Dim)]);
+    }
+}

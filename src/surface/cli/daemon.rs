@@ -1,0 +1,189 @@
+//! `git blue daemon …`.
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::{
+    Verdict,
+    output::Output,
+    text::{Text, plain},
+};
+use crate::{
+    env::Env,
+    error::OpError,
+    surface::{
+        background,
+        daemon::{self, Manager, Running, State},
+        http,
+    },
+    wire::{Answer, Daemon, DaemonOpen, DaemonToken, Installed},
+};
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Serve this machine's realms on this machine; returns once that works
+    Start(Start),
+    /// Stop serving; returns once the port is free
+    Stop,
+    /// Say whether it runs, and where
+    Status,
+    /// Print the token that programs show
+    Token,
+    /// Let a browser in: print a link that works once, and open it
+    Open(Open),
+    /// Have it started with your session, by systemd or launchd
+    Install(Install),
+}
+
+#[derive(Debug, Clone, Copy, Args)]
+struct Serving {
+    /// The port to listen on; 0 for any that is free
+    #[arg(long, value_name = "PORT", default_value_t = daemon::PORT)]
+    port: u16,
+    /// How often MCP may be asked in a minute; 0 for without limit
+    #[arg(long, value_name = "N", default_value_t = http::PER_MINUTE)]
+    rate_limit: u32,
+}
+
+#[derive(Debug, Args)]
+pub struct Start {
+    #[command(flatten)]
+    serving: Serving,
+    /// Stay in the foreground
+    #[arg(long)]
+    foreground: bool,
+    /// Leave the session of whoever started it
+    #[arg(long, hide = true, requires = "foreground")]
+    detached: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Open {
+    /// Only print the link
+    #[arg(long)]
+    print: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Install {
+    #[command(flatten)]
+    serving: Serving,
+    /// Who starts it; this system's own by default
+    #[arg(long, value_enum)]
+    manager: Option<By>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum By {
+    /// A systemd user unit
+    Systemd,
+    /// A launchd agent
+    Launchd,
+}
+
+impl Serving {
+    fn options(self) -> daemon::Options {
+        daemon::Options { port: self.port, rate_limit: self.rate_limit }
+    }
+}
+
+impl Command {
+    pub fn run(self, env: &Env, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        match self {
+            Self::Start(arguments) => arguments.run(env, output),
+            Self::Stop => {
+                let body = match daemon::stop(env)? {
+                    Some(running) => Daemon { running: false, ..about(format!("stopped {}", running.url()), &running) },
+                    None => nothing("the daemon did not run"),
+                };
+                say(output, body)?;
+                Ok(Verdict::Yes)
+            }
+            Self::Status => {
+                let body = match daemon::status(env)? {
+                    State::Running(running) => about(format!("runs at {}", running.url()), &running),
+                    State::Changing => nothing("the daemon is just starting, or stopping"),
+                    State::Stopped => nothing("the daemon does not run"),
+                };
+                let is_running = body.running;
+                say(output, body)?;
+                Ok(if is_running { Verdict::Yes } else { Verdict::No })
+            }
+            Self::Token => {
+                let answer = Answer::new(DaemonToken { token: daemon::token(env)? });
+                output.answer(&answer, |body, text| line(text, &body.token))?;
+                Ok(Verdict::Yes)
+            }
+            Self::Open(Open { print }) => {
+                let url = daemon::open(env)?;
+                if !print && output.is_terminal() && !output.json {
+                    background::browse(env, &url);
+                }
+                output.answer(&Answer::new(DaemonOpen { url }), |body, text| line(text, &body.url))?;
+                Ok(Verdict::Yes)
+            }
+            Self::Install(Install { serving, manager }) => {
+                let manager = match manager {
+                    Some(By::Systemd) => Manager::Systemd,
+                    Some(By::Launchd) => Manager::Launchd,
+                    None => Manager::of_system(),
+                };
+                let (file, command) = daemon::install(env, manager, &serving.options())?;
+                let answer = Answer::new(Installed { files: vec![file.display().to_string()] }).next(command);
+                output.answer(&answer, |body, text| {
+                    for file in &body.files {
+                        text.line(&[plain("wrote"), plain(file)]);
+                    }
+                })?;
+                Ok(Verdict::Yes)
+            }
+        }
+    }
+}
+
+impl Start {
+    fn run(self, env: &Env, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        if self.foreground {
+            if self.detached {
+                background::leave();
+            }
+            daemon::serve(env, &self.serving.options(), |running| {
+                if !output.quiet {
+                    output.say(&format!("serving {}", running.url()));
+                }
+            })?;
+            return Ok(Verdict::Yes);
+        }
+        let (running, is_new) = daemon::start(env, &self.serving.options())?;
+        let doing = if is_new { "serving" } else { "runs already at" };
+        let answer = Answer::new(about(format!("{doing} {}", running.url()), &running));
+        render(output, answer.next("git blue daemon open: look at it in a browser"))?;
+        Ok(Verdict::Yes)
+    }
+}
+
+fn about(message: String, running: &Running) -> Daemon {
+    Daemon {
+        message,
+        running: true,
+        url: Some(running.url()),
+        pid: Some(running.pid),
+        version: Some(running.version.clone()),
+    }
+}
+
+fn nothing(message: &str) -> Daemon {
+    Daemon { message: message.into(), running: false, url: None, pid: None, version: None }
+}
+
+fn say(output: &mut Output<'_>, body: Daemon) -> Result<(), OpError> {
+    render(output, Answer::new(body))
+}
+
+fn render(output: &mut Output<'_>, answer: Answer<Daemon>) -> Result<(), OpError> {
+    output.answer(&answer, |body, text| line(text, &body.message))?;
+    Ok(())
+}
+
+fn line(text: &mut Text, said: &str) {
+    text.line(&[plain(said)]);
+}

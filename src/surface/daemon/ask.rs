@@ -1,0 +1,39 @@
+//! One request to the daemon of this machine, and what it answers. Small on purpose: it knows both ends.
+
+use std::{
+    io::{self, Read as _, Write as _},
+    net::{Ipv4Addr, SocketAddr, TcpStream},
+    time::Duration,
+};
+
+use serde_json::Value;
+
+/// How long an answer may take.
+const TIME: Duration = Duration::from_secs(5);
+/// How long an answer may be.
+const MAX: u64 = 64 << 10;
+
+/// Asks whoever listens at a port. The token goes along where one is given.
+///
+/// # Errors
+/// Where nobody listens, or what answers is no server of ours.
+pub fn ask(port: u16, method: &str, path: &str, token: Option<&str>) -> io::Result<Value> {
+    let mut stream = TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)), TIME)?;
+    stream.set_read_timeout(Some(TIME))?;
+    stream.set_write_timeout(Some(TIME))?;
+    let authorization = token.map(|token| format!("Authorization: Bearer {token}\r\n")).unwrap_or_default();
+    write!(
+        stream,
+        "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{authorization}Content-Length: 0\r\nConnection: close\r\n\r\n"
+    )?;
+    let mut answer = Vec::new();
+    stream.take(MAX).read_to_end(&mut answer)?;
+    let answer = String::from_utf8_lossy(&answer);
+    let body = answer.split_once("\r\n\r\n").map(|(_, body)| body).unwrap_or_default();
+    serde_json::from_str(body).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it does not speak JSON"))
+}
+
+/// Returns whether nobody listens at a port any more.
+pub fn is_free(port: u16) -> bool {
+    TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)), TIME).is_err()
+}

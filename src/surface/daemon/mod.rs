@@ -1,0 +1,125 @@
+//! The daemon as a process: one for each user, that serves [`http`](super::http) until it is told
+//! to stop. Nothing else needs it: it reads and writes what everybody else does.
+
+mod ask;
+pub mod secret;
+mod start;
+mod state;
+mod unit;
+
+use std::path::PathBuf;
+
+pub use start::{start, stop};
+pub use state::{Running, State};
+pub use unit::Manager;
+
+use crate::{app, env::Env, error::OpError, surface::http};
+
+/// The port, unless the user says otherwise.
+pub const PORT: u16 = 7865;
+
+/// What the user asked for.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The port; any that is free where it is 0.
+    pub port: u16,
+    /// How often MCP may be asked in a minute; without limit where it is 0.
+    pub rate_limit: u32,
+}
+
+/// Serves until the process is told to stop. `ready` hears where, once requests are answered.
+///
+/// # Errors
+/// Where another daemon runs, the port cannot be had, or the user's own folder not be written.
+pub fn serve(env: &Env, options: &Options, ready: impl FnOnce(&Running)) -> Result<(), OpError> {
+    let home = app::home(env)?;
+    let Some(held) = state::Held::take(home.folder())? else {
+        return Err(already(&state::of(home.folder())?));
+    };
+    let token = secret::token(home.folder())?;
+    let settings = http::Settings { port: options.port, token, rate_limit: options.rate_limit };
+    let mut said = Ok(());
+    let served = http::serve(env, &settings, |port| {
+        let running = Running { pid: std::process::id(), port, version: env!("CARGO_PKG_VERSION").into() };
+        said = held.say(&running);
+        ready(&running);
+    });
+    said?;
+    served.map_err(|error| match error.code {
+        "port-taken" => taken(options.port, error),
+        _ => error,
+    })
+}
+
+fn already(state: &State) -> OpError {
+    let message = match state {
+        State::Running(Running { pid, port, .. }) => {
+            format!("the daemon runs already: process {pid}, at http://127.0.0.1:{port}/")
+        }
+        State::Changing | State::Stopped => "the daemon is just starting, or stopping".to_owned(),
+    };
+    OpError::no("already-running", message).next("git blue daemon stop")
+}
+
+/// Says who has the port.
+fn taken(port: u16, error: OpError) -> OpError {
+    let health = ask::ask(port, "GET", "/health", None).unwrap_or_default();
+    let who = match (health["server"].as_str(), health["home"].as_str()) {
+        (Some("git-blue"), Some(_)) => "the daemon of another home",
+        _ => "another program",
+    };
+    let message = format!("{}: {who} has it", error.message);
+    OpError { message, ..error }.next("git blue daemon start --port PORT: choose another one")
+}
+
+/// Returns what is known of the daemon.
+///
+/// # Errors
+/// Where its file cannot be read.
+pub fn status(env: &Env) -> Result<State, OpError> {
+    state::of(app::home(env)?.folder())
+}
+
+/// Returns the token that requests show. There is one before the daemon is started for the first time.
+///
+/// # Errors
+/// Where it can be neither read nor written.
+pub fn token(env: &Env) -> Result<String, OpError> {
+    secret::token(app::home(env)?.folder())
+}
+
+/// Returns a link that lets one browser in.
+///
+/// # Errors
+/// Where the daemon does not run.
+pub fn open(env: &Env) -> Result<String, OpError> {
+    let State::Running(running) = status(env)? else {
+        return Err(OpError::no("not-running", "the daemon does not run").next("git blue daemon start"));
+    };
+    // Whoever holds the file is the daemon of this home: nobody else is shown the token.
+    let answer = ask::ask(running.port, "POST", "/links", Some(&token(env)?));
+    let answer = answer.map_err(|error| OpError::cannot("io", format!("cannot ask {}: {error}", running.url())))?;
+    match answer["url"].as_str() {
+        Some(url) => Ok(url.to_owned()),
+        None => {
+            let message = answer["message"].as_str().unwrap_or("it does not say why");
+            Err(OpError::cannot("refused", format!("{} refuses: {message}", running.url()))
+                .next("git blue daemon stop"))
+        }
+    }
+}
+
+/// Writes the file that starts the daemon with the user's session. Returns it, and the command that
+/// makes it count.
+///
+/// # Errors
+/// Where it cannot be written.
+pub fn install(env: &Env, manager: Manager, options: &Options) -> Result<(PathBuf, String), OpError> {
+    let home = app::home(env)?;
+    let (file, command) = manager.place(env)?;
+    if let Some(folder) = file.parent() {
+        std::fs::create_dir_all(folder).map_err(OpError::io("create", folder))?;
+    }
+    std::fs::write(&file, manager.text(env, home.folder(), options)).map_err(OpError::io("write", &file))?;
+    Ok((file, command))
+}

@@ -1,0 +1,115 @@
+//! Starting the daemon in the background, and telling it to stop.
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Stdio},
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+use super::{
+    Options, ask,
+    state::{self, Running, State},
+};
+use crate::{app, env::Env, error::OpError, surface::background::CLOSING, surface::http};
+
+/// How long it may take to start.
+const START_TIME: Duration = Duration::from_secs(20);
+/// How long it may take to say goodbye to everybody.
+const STOP_TIME: Duration = Duration::from_secs(15);
+/// How often is looked.
+const STEP: Duration = Duration::from_millis(20);
+
+/// Starts the daemon, and returns once it answers. Returns where it is, and whether it was started just
+/// now.
+///
+/// # Errors
+/// Where it does not come up: with what it said.
+pub fn start(env: &Env, options: &Options) -> Result<(Running, bool), OpError> {
+    let home = app::home(env)?;
+    if let Some(running) = answering(env, home.folder())? {
+        return Ok((running, false));
+    }
+    let log = state::folder(home.folder())?.join("log");
+    let file = state::open(&log)?;
+    file.set_len(0).map_err(OpError::io("write", &log))?;
+    let mut child = Command::new("/bin/sh")
+        .args(["-c", CLOSING])
+        .arg(env.exe())
+        .args(["daemon", "start", "--foreground", "--detached", "--port", &options.port.to_string()])
+        .args(["--rate-limit", &options.rate_limit.to_string()])
+        .current_dir("/")
+        .env_clear()
+        .envs(env.vars())
+        .env("GIT_BLUE_HOME", home.folder())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(file)
+        .spawn()
+        .map_err(OpError::io("start", env.exe()))?;
+    let started = Instant::now();
+    while started.elapsed() < START_TIME {
+        if let Some(running) = answering(env, home.folder())? {
+            let ours = running.pid == child.id();
+            return Ok((running, ours));
+        }
+        if child.try_wait().map_err(OpError::io("wait for", env.exe()))?.is_some() {
+            // Another one may have been faster.
+            return match answering(env, home.folder())? {
+                Some(running) => Ok((running, false)),
+                None => Err(failed(&log)),
+            };
+        }
+        sleep(STEP);
+    }
+    Err(OpError::cannot("not-started", format!("the daemon does not answer; see {}", log.display())))
+}
+
+/// Returns the daemon that answers, if one does.
+fn answering(env: &Env, home: &Path) -> Result<Option<Running>, OpError> {
+    let State::Running(running) = state::of(home)? else { return Ok(None) };
+    let health = ask::ask(running.port, "GET", "/health", None).unwrap_or_default();
+    Ok((health["home"] == *http::home_id(env)?).then_some(running))
+}
+
+/// What the process said last is why it did not start.
+fn failed(log: &Path) -> OpError {
+    let said = fs::read_to_string(log).unwrap_or_default();
+    let line = said.lines().find(|line| line.contains("fatal:")).or_else(|| said.lines().last()).unwrap_or_default();
+    let line = line.trim_start_matches("fatal:").trim();
+    let line = if line.is_empty() { "the daemon ended without a word" } else { line };
+    OpError::cannot("not-started", line).next(format!("see {}", log.display()))
+}
+
+/// Tells the daemon to stop, and returns once its port is free. Returns whether there was one.
+///
+/// # Errors
+/// Where it does not stop.
+pub fn stop(env: &Env) -> Result<Option<Running>, OpError> {
+    let home = app::home(env)?;
+    let start = Instant::now();
+    let mut told = None;
+    while start.elapsed() < STOP_TIME {
+        match state::of(home.folder())? {
+            State::Stopped => {
+                if told.as_ref().is_none_or(|running: &Running| ask::is_free(running.port)) {
+                    return Ok(told);
+                }
+            }
+            State::Running(running) if told.is_none() => {
+                // It holds its file, so the number is still its own.
+                let pid = i32::try_from(running.pid).ok().and_then(rustix::process::Pid::from_raw);
+                let kill = |pid| rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+                if let Some(Err(error)) = pid.map(kill) {
+                    let message = format!("cannot tell the process {} to stop: {error}", running.pid);
+                    return Err(OpError::cannot("not-stopped", message));
+                }
+                told = Some(running);
+            }
+            State::Changing | State::Running(_) => {}
+        }
+        sleep(STEP);
+    }
+    Err(OpError::cannot("not-stopped", "the daemon does not stop").next("git blue daemon status"))
+}

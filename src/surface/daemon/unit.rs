@@ -1,0 +1,106 @@
+//! What starts the daemon with the user's session: a systemd user unit, or a launchd agent.
+
+use std::path::{Path, PathBuf};
+
+use super::Options;
+use crate::{env::Env, error::OpError};
+
+/// Who starts it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Manager {
+    /// systemd's user manager.
+    Systemd,
+    /// launchd, on macOS.
+    Launchd,
+}
+
+impl Manager {
+    /// Returns the one of this system.
+    pub fn of_system() -> Self {
+        if cfg!(target_os = "macos") { Self::Launchd } else { Self::Systemd }
+    }
+
+    /// Returns the file that it reads, and the command that makes it do so.
+    ///
+    /// # Errors
+    /// Where there is no home folder.
+    pub fn place(self, env: &Env) -> Result<(PathBuf, String), OpError> {
+        let home = env.home().ok_or_else(|| OpError::cannot("no-home", "HOME is not set"))?;
+        Ok(match self {
+            Self::Systemd => {
+                let config = env.var("XDG_CONFIG_HOME").map_or_else(|| home.join(".config"), PathBuf::from);
+                let enable = "systemctl --user enable --now git-blue.service".to_owned();
+                (config.join("systemd/user/git-blue.service"), enable)
+            }
+            Self::Launchd => {
+                let file = home.join("Library/LaunchAgents/git-blue.plist");
+                let load = format!("launchctl bootstrap gui/$(id -u) {}", shell(&file));
+                (file, load)
+            }
+        })
+    }
+
+    /// Returns what the file says.
+    pub fn text(self, env: &Env, home: &Path, options: &Options) -> String {
+        let exe = env.exe().display().to_string();
+        let arguments =
+            [exe, "daemon".into(), "start".into(), "--foreground".into(), "--port".into(), options.port.to_string()];
+        let rate = ["--rate-limit".to_owned(), options.rate_limit.to_string()];
+        let arguments: Vec<_> = arguments.into_iter().chain(rate).collect();
+        let home = home.display().to_string();
+        match self {
+            Self::Systemd => {
+                let command: Vec<_> = arguments.iter().map(|word| in_unit(word)).collect();
+                format!(
+                    "[Unit]\nDescription=git blue: the realms of this machine over local HTTP\n\n\
+                     [Service]\nExecStart={}\nEnvironment={}\nRestart=on-failure\nRestartSec=5\n\
+                     NoNewPrivileges=true\n\n[Install]\nWantedBy=default.target\n",
+                    command.join(" "),
+                    in_unit(&format!("GIT_BLUE_HOME={home}")),
+                )
+            }
+            Self::Launchd => {
+                let words: String =
+                    arguments.iter().map(|word| format!("    <string>{}</string>\n", in_xml(word))).collect();
+                format!(
+                    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+                     <!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" \
+                     \"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">\n\
+                     <plist version=\"1.0\">\n<dict>\n  <key>Label</key>\n  <string>git-blue</string>\n  \
+                     <key>ProgramArguments</key>\n  <array>\n{words}  </array>\n  \
+                     <key>EnvironmentVariables</key>\n  <dict>\n    <key>GIT_BLUE_HOME</key>\n    \
+                     <string>{}</string>\n  </dict>\n  <key>RunAtLoad</key>\n  <true/>\n  \
+                     <key>KeepAlive</key>\n  <dict>\n    <key>SuccessfulExit</key>\n    <false/>\n  </dict>\n\
+                     </dict>\n</plist>\n",
+                    in_xml(&home),
+                )
+            }
+        }
+    }
+}
+
+/// As systemd.syntax(7) quotes: `%` and `$` would stand for something.
+fn in_unit(word: &str) -> String {
+    let escaped = word.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%").replace('$', "$$");
+    format!("\"{}\"", escaped.replace('\n', "\\n"))
+}
+
+fn in_xml(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+fn shell(path: &Path) -> String {
+    format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_for_something_is_escaped() {
+        assert_eq!(in_unit("/a b/\"50%\" $x\\"), r#""/a b/\"50%%\" $$x\\""#);
+        assert_eq!(in_xml("a<b>&c"), "a&lt;b&gt;&amp;c");
+        assert_eq!(shell(Path::new("/it's")), r"'/it'\''s'");
+    }
+}

@@ -1,0 +1,90 @@
+//! What a request's target says: the parts of the path, and the parameters behind the `?`.
+
+use serde_json::{Map, Value};
+
+use crate::{
+    error::OpError,
+    surface::mcp::arguments::{Kind, Parameter},
+};
+
+/// Returns the parts of a path. What is encoded stays within its part, so that no part can reach into
+/// another folder.
+///
+/// # Errors
+/// Where it is no path, or encodes something else than text.
+pub fn segments(path: &str) -> Result<Vec<String>, OpError> {
+    let below = path.strip_prefix('/').ok_or_else(|| OpError::usage("this is no path"))?;
+    below.split('/').map(|part| decoded(part, false)).collect()
+}
+
+/// Returns the parameters as JSON, each as what it may be.
+///
+/// # Errors
+/// Where one is named twice, or is no text.
+pub fn query(text: &str, parameters: &[Parameter]) -> Result<Map<String, Value>, OpError> {
+    let mut found = Map::new();
+    for pair in text.split('&').filter(|pair| !pair.is_empty()) {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let (name, value) = (decoded(name, true)?, decoded(value, true)?);
+        let kind = parameters.iter().find(|one| one.name == name).map(|one| one.kind);
+        let value = match (kind, &*value) {
+            (Some(Kind::Flag), "true") => Value::Bool(true),
+            (Some(Kind::Flag), "false") => Value::Bool(false),
+            (Some(Kind::Count), text) => text.parse::<u64>().map_or_else(|_| text.into(), Value::from),
+            (_, text) => text.into(),
+        };
+        let twice = format!("{:?} stands there twice", name.chars().take(64).collect::<String>());
+        if found.insert(name, value).is_some() {
+            return Err(OpError::usage(twice));
+        }
+    }
+    Ok(found)
+}
+
+fn decoded(text: &str, is_form: bool) -> Result<String, OpError> {
+    let wrong = || OpError::usage("what is encoded with % must be text: two hexadecimal digits a byte, in UTF-8");
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'%' => {
+                let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
+                let (high, low) = (digit(rest.next()).ok_or_else(wrong)?, digit(rest.next()).ok_or_else(wrong)?);
+                u8::try_from(high * 16 + low).map_err(|_| wrong())?
+            }
+            b'+' if is_form => b' ',
+            byte => byte,
+        });
+    }
+    String::from_utf8(bytes).map_err(|_| wrong())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_encoded_stays_within_its_part() {
+        assert_eq!(segments("/realms/a%2Fb/..%2f").unwrap(), ["realms", "a/b", "../"]);
+        assert_eq!(segments("/").unwrap(), [""]);
+        for wrong in ["*", "/%", "/%4", "/%zz", "/%ff", "/%+1"] {
+            assert!(segments(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn parameters_are_what_they_may_be() {
+        let parameters = [
+            Parameter::optional("limit", Kind::Count, ""),
+            Parameter::optional("ended", Kind::Flag, ""),
+            Parameter::optional("q", Kind::Text, ""),
+        ];
+        let found = query("limit=3&ended=true&q=a+b%26c&&", &parameters).unwrap();
+        assert_eq!(Value::Object(found), json!({"limit": 3, "ended": true, "q": "a b&c"}));
+        let found = query("limit=x&ended&other=1", &parameters).unwrap();
+        assert_eq!(Value::Object(found), json!({"limit": "x", "ended": "", "other": "1"}));
+        assert!(query("q=1&q=2", &parameters).is_err() && query("q=%ff", &parameters).is_err());
+    }
+}

@@ -1,0 +1,229 @@
+//! What goes out: answers as `--json` prints them, failures in the same shape, and on each the headers
+//! that tell a browser not to take it for anything else.
+
+use std::{io::Write as _, sync::OnceLock};
+
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full};
+use hyper::{
+    HeaderMap, Response, StatusCode,
+    header::{
+        ACCEPT_ENCODING, ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG,
+        HeaderName, HeaderValue, IF_NONE_MATCH, REFERRER_POLICY, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
+        X_CONTENT_TYPE_OPTIONS,
+    },
+};
+use serde::Serialize;
+
+use super::Body;
+use crate::{
+    error::OpError,
+    model::hash,
+    surface::cli,
+    wire::{Answer, Failure},
+};
+
+/// JSON, as all answers but the page's are.
+pub const JSON: &str = "application/json";
+
+/// Nothing but our own files, and nothing inline: what a contract says is text and stays text.
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
+                      connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// What is answered.
+#[derive(Debug, Clone)]
+pub struct Reply {
+    /// Whether it went well.
+    pub status: StatusCode,
+    /// What the body is.
+    pub kind: &'static str,
+    /// The body.
+    pub body: Bytes,
+    /// Headers of this answer alone.
+    pub headers: HeaderMap,
+}
+
+impl Reply {
+    /// Returns a success.
+    pub fn new(kind: &'static str, body: impl Into<Bytes>) -> Self {
+        Self { status: StatusCode::OK, kind, body: body.into(), headers: HeaderMap::new() }
+    }
+
+    /// Returns an operation's answer.
+    pub fn of<T: Serialize>(answer: &Answer<T>) -> Self {
+        Self::new(JSON, cli::json(answer))
+    }
+
+    /// Returns a failure.
+    pub fn failure(error: &OpError) -> Self {
+        let status = StatusCode::from_u16(error.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let reply = Self { status, ..Self::new(JSON, cli::json(&Failure::from(error))) };
+        match status {
+            StatusCode::SERVICE_UNAVAILABLE => reply.with(RETRY_AFTER, HeaderValue::from_static("1")),
+            _ => reply.challenged(),
+        }
+    }
+
+    /// Says how to be let in, where it says that somebody is not.
+    #[must_use]
+    pub fn challenged(self) -> Self {
+        match self.status {
+            StatusCode::UNAUTHORIZED => self.with(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")),
+            _ => self,
+        }
+    }
+
+    /// Returns the failure of a method that is not for this path.
+    pub fn wrong_method(allowed: &str) -> Self {
+        let error = OpError::usage(format!("this takes {allowed}")).coded("wrong-method");
+        let allow = HeaderValue::from_str(allowed).unwrap_or(HeaderValue::from_static(""));
+        Self::failure(&error).with(ALLOW, allow)
+    }
+
+    /// Adds a header.
+    #[must_use]
+    pub fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.insert(name, value);
+        self
+    }
+
+    /// Returns it as it goes out.
+    pub fn finish(self) -> Response<Body> {
+        let mut response = Response::new(Full::new(self.body).boxed());
+        *response.status_mut() = self.status;
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(self.kind));
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        headers.extend(self.headers);
+        guard(headers);
+        response
+    }
+}
+
+/// Adds what every answer carries.
+pub fn guard(headers: &mut HeaderMap) {
+    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+}
+
+impl From<Result<Reply, OpError>> for Reply {
+    fn from(result: Result<Reply, OpError>) -> Self {
+        result.unwrap_or_else(|error| Self::failure(&error))
+    }
+}
+
+/// An answer that can be given again: with a tag that tells it from others, and packed for those who ask
+/// for that.
+#[derive(Debug)]
+pub struct Kept {
+    reply: Reply,
+    tag: String,
+    packed: OnceLock<Option<Bytes>>,
+}
+
+/// Below that, packing saves nothing.
+const WORTH_PACKING: usize = 1_024;
+
+impl Kept {
+    /// Returns an answer with its tag, which follows from what it says.
+    pub fn new(reply: Reply) -> Self {
+        let mut tag = hash::of_text(&reply.body);
+        tag.truncate(20);
+        Self { reply, tag, packed: OnceLock::new() }
+    }
+
+    /// Returns it as it goes out to whom nothing is kept for.
+    pub fn plainly(&self) -> Response<Body> {
+        self.reply.clone().finish()
+    }
+
+    /// Returns how long the answer is.
+    pub fn len(&self) -> usize {
+        self.reply.body.len()
+    }
+
+    /// Returns it as it goes out to who sent these headers.
+    pub fn finish(&self, asked: &HeaderMap) -> Response<Body> {
+        let packed = takes_gzip(asked).then(|| self.packed.get_or_init(|| pack(&self.reply.body)).clone()).flatten();
+        let tag = format!("\"{}{}\"", self.tag, if packed.is_some() { "-gzip" } else { "" });
+        let header = |text: &str| HeaderValue::from_str(text).unwrap_or_else(|_| unreachable!("it is ASCII"));
+        let reply = self.reply.clone().with(ETAG, header(&tag)).with(VARY, HeaderValue::from_static("accept-encoding"));
+        if self.is_known(asked) {
+            let mut response = Reply { status: StatusCode::NOT_MODIFIED, body: Bytes::new(), ..reply }.finish();
+            response.headers_mut().remove(CONTENT_TYPE);
+            return response;
+        }
+        match packed {
+            Some(body) => Reply { body, ..reply }.with(CONTENT_ENCODING, HeaderValue::from_static("gzip")).finish(),
+            None => reply.finish(),
+        }
+    }
+
+    /// Returns whether the client has it already. However it was packed, it is the same.
+    fn is_known(&self, asked: &HeaderMap) -> bool {
+        let all = asked.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+        let mut tags = all.flat_map(|value| value.split(',')).map(str::trim);
+        tags.any(|tag| {
+            let tag = tag.strip_prefix("W/").unwrap_or(tag).trim_matches('"');
+            tag == "*" || tag.strip_suffix("-gzip").unwrap_or(tag) == self.tag
+        })
+    }
+}
+
+fn takes_gzip(asked: &HeaderMap) -> bool {
+    let all = asked.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    let mut codings = all.flat_map(|value| value.split(','));
+    codings.any(|coding| {
+        let mut parts = coding.split(';').map(str::trim);
+        let is_gzip = parts.next().is_some_and(|name| name.eq_ignore_ascii_case("gzip"));
+        let weight = parts.find_map(|part| part.strip_prefix("q="));
+        is_gzip && weight.is_none_or(|weight| weight.parse::<f32>().is_ok_and(|weight| weight > 0.0))
+    })
+}
+
+fn pack(body: &[u8]) -> Option<Bytes> {
+    if body.len() < WORTH_PACKING {
+        return None;
+    }
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(body).and_then(|()| encoder.finish()).ok().map(Bytes::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(name: HeaderName, value: &'static str) -> HeaderMap {
+        HeaderMap::from_iter([(name, HeaderValue::from_static(value))])
+    }
+
+    #[test]
+    fn who_has_it_already_is_told_so() {
+        let kept = Kept::new(Reply::new(JSON, "x".repeat(2_000)));
+        let tag = kept.finish(&HeaderMap::new()).headers()[ETAG].to_str().unwrap().to_owned();
+        let packed = kept.finish(&asked(ACCEPT_ENCODING, "br, gzip"));
+        assert_eq!(packed.headers()[CONTENT_ENCODING], "gzip");
+        assert_eq!(packed.headers()[ETAG], format!("{}-gzip\"", tag.trim_end_matches('"')));
+        for (sent, is_known) in [
+            (tag.clone(), true),
+            (format!("\"other\", W/{tag}"), true),
+            (format!("{}-gzip\"", tag.trim_end_matches('"')), true),
+            ("*".to_owned(), true),
+            ("\"other\"".to_owned(), false),
+            (String::new(), false),
+        ] {
+            let headers = HeaderMap::from_iter([(IF_NONE_MATCH, HeaderValue::from_str(&sent).unwrap())]);
+            assert_eq!(kept.finish(&headers).status() == StatusCode::NOT_MODIFIED, is_known, "{sent}");
+        }
+    }
+
+    #[test]
+    fn it_is_packed_only_for_those_who_ask_and_where_it_helps() {
+        for (value, takes) in [("gzip", true), ("br;q=1, GZIP;q=0.5", true), ("gzip;q=0", false), ("br", false)] {
+            assert_eq!(takes_gzip(&asked(ACCEPT_ENCODING, value)), takes, "{value}");
+        }
+        let short = Kept::new(Reply::new(JSON, "{}")).finish(&asked(ACCEPT_ENCODING, "gzip"));
+        assert!(!short.headers().contains_key(CONTENT_ENCODING));
+    }
+}

@@ -1,0 +1,58 @@
+//! What a client sends: not too much, not too slowly, and JSON where something is asked with it.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use hyper::{
+    HeaderMap,
+    body::{Body as _, Incoming},
+    header::{CONTENT_ENCODING, CONTENT_TYPE},
+};
+use serde_json::{Map, Value};
+
+use crate::error::OpError;
+
+/// How much a request may bring along.
+pub const MAX: usize = 1 << 20;
+/// How long it may take for that.
+const TIME: Duration = Duration::from_secs(10);
+
+/// Returns the whole body.
+///
+/// # Errors
+/// Where it is too large, too slow, or breaks off.
+pub async fn whole(body: Incoming) -> Result<Bytes, OpError> {
+    let too_large = || OpError::usage(format!("a request brings at most {MAX} bytes")).coded("too-large");
+    // What announces itself as too large is not read at all.
+    if body.size_hint().lower() > MAX as u64 {
+        return Err(too_large());
+    }
+    match tokio::time::timeout(TIME, Limited::new(body, MAX).collect()).await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
+        Ok(Err(_)) => Err(OpError::usage("the body breaks off")),
+        Err(_) => Err(OpError::usage(format!("the body took longer than {} seconds", TIME.as_secs())).coded("timeout")),
+    }
+}
+
+/// Returns the JSON object that a body is; an empty one where there is none.
+///
+/// # Errors
+/// Where it is anything else.
+pub fn object(headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Value>, OpError> {
+    if body.is_empty() {
+        return Ok(Map::new());
+    }
+    let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    // Also what keeps a form on some page from asking for anything.
+    if !kind.eq_ignore_ascii_case("application/json") || headers.contains_key(CONTENT_ENCODING) {
+        return Err(OpError::usage("the body must be plain JSON: Content-Type: application/json").coded("wrong-type"));
+    }
+    match serde_json::from_slice(body) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(_) => Err(OpError::usage("the body is JSON, but no object")),
+        Err(error) => Err(OpError::usage(format!("the body is not JSON: {error}"))),
+    }
+}

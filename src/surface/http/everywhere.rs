@@ -1,0 +1,141 @@
+//! Lists over all realms of this machine: an operation's own answer for each of them, joined. A realm
+//! that cannot be read is named, and hides no other.
+
+use super::desk::Desk;
+use crate::{
+    error::OpError,
+    model::name::{RealmName, RepoName},
+    ops::{notifications_list, session_list},
+    wire::{
+        Answer, NotificationFilter, NotificationSummary, PageRequest,
+        everywhere::{AllNotifications, AllSessions, NotificationForRepo, RealmProblem, SessionOfRealm},
+        page_in_order,
+    },
+};
+
+/// All of a realm's lines: this list has pages of its own.
+const ALL: PageRequest = PageRequest { limit: Some(0), cursor: None };
+
+/// Which realms and repositories are wanted.
+#[derive(Debug, Clone, Default)]
+pub struct Narrowed {
+    /// Only this realm.
+    pub realm: Option<RealmName>,
+    /// Only this repository.
+    pub repo: Option<RepoName>,
+}
+
+impl Narrowed {
+    fn realms(&self, desk: &Desk) -> Result<Vec<RealmName>, OpError> {
+        match &self.realm {
+            Some(realm) => Ok(vec![realm.clone()]),
+            None => desk.realms(),
+        }
+    }
+}
+
+/// Returns the sessions of all realms.
+///
+/// # Errors
+/// Where this machine's records cannot be read.
+pub fn sessions(
+    desk: &Desk,
+    narrowed: &Narrowed,
+    ended: bool,
+    page: &PageRequest,
+) -> Result<Answer<AllSessions>, OpError> {
+    let (mut all, mut unreadable, mut problems) = (Vec::new(), Vec::new(), Vec::new());
+    for realm in narrowed.realms(desk)? {
+        let request = session_list::Request { ended, page: ALL };
+        match desk.realm(&realm).and_then(|ctx| session_list::run(&ctx, &request)) {
+            Ok(answer) => {
+                let mut lines = answer.body.sessions;
+                lines.retain(|line| narrowed.repo.as_ref().is_none_or(|repo| line.repo == *repo));
+                all.extend(lines.into_iter().map(|session| SessionOfRealm { realm: realm.clone(), session }));
+                unreadable.extend(answer.body.unreadable);
+            }
+            Err(error) => problems.push(RealmProblem { realm, repo: None, message: error.message }),
+        }
+    }
+    let total = all.len();
+    let (sessions, next_cursor) = page_in_order(all, page, |one| format!("{} {}", one.realm, one.session.id));
+    Ok(Answer::new(AllSessions { sessions, unreadable, problems, total, next_cursor }))
+}
+
+/// Returns the notifications for all repositories that lie on this machine.
+///
+/// # Errors
+/// Where this machine's records cannot be read.
+pub fn notifications(
+    desk: &Desk,
+    narrowed: &Narrowed,
+    filter: NotificationFilter,
+    page: &PageRequest,
+) -> Result<Answer<AllNotifications>, OpError> {
+    let (mut all, mut problems) = (Vec::new(), Vec::new());
+    let mut summary = NotificationSummary::default();
+    for realm in narrowed.realms(desk)? {
+        let repos = match desk.repos(&realm) {
+            Ok(repos) => repos,
+            Err(error) => {
+                problems.push(RealmProblem { realm, repo: None, message: error.message });
+                continue;
+            }
+        };
+        for repo in repos.into_iter().filter(|repo| narrowed.repo.as_ref().is_none_or(|only| repo == only)) {
+            let request = notifications_list::Request { filter, page: ALL, ..Default::default() };
+            match desk.repo(&realm, &repo).and_then(|ctx| notifications_list::run(&ctx, &request)) {
+                Ok(answer) => {
+                    add(&mut summary, &answer.body.summary);
+                    let line = |notification| NotificationForRepo { current_repo: repo.clone(), notification };
+                    all.extend(answer.body.notifications.into_iter().map(line));
+                }
+                Err(error) => {
+                    problems.push(RealmProblem { realm: realm.clone(), repo: Some(repo), message: error.message });
+                }
+            }
+        }
+    }
+    let total = all.len();
+    let key =
+        |one: &NotificationForRepo| format!("{} {} {}", one.notification.realm, one.current_repo, one.notification.id);
+    let (notifications, next_cursor) = page_in_order(all, page, key);
+    Ok(Answer::new(AllNotifications { filter, notifications, summary, problems, total, next_cursor }))
+}
+
+fn add(sum: &mut NotificationSummary, more: &NotificationSummary) {
+    sum.total += more.total;
+    sum.pending += more.pending;
+    sum.seen += more.seen;
+    sum.expired += more.expired;
+    sum.expired_cleaned += more.expired_cleaned;
+}
+
+/// Returns where a notification is pending, if it is in one place alone.
+///
+/// # Errors
+/// Where it is pending nowhere, or in several places.
+pub fn pending_in(desk: &Desk, narrowed: &Narrowed, id: &str) -> Result<(RealmName, RepoName), OpError> {
+    let found = notifications(desk, narrowed, NotificationFilter::Pending, &ALL)?.body.notifications;
+    let mut places = found.into_iter().filter(|one| one.notification.id == id);
+    match (places.next(), places.next()) {
+        (Some(only), None) => Ok((only.notification.realm, only.current_repo)),
+        (Some(one), Some(other)) => {
+            let message = format!("{id} is pending for {} and for {}", one.current_repo, other.current_repo);
+            Err(OpError::usage(message).next("say for which one: ?realm=REALM&repo=REPO"))
+        }
+        (None, _) => Err(OpError::no("unknown-notification", format!("not pending: {id}"))),
+    }
+}
+
+/// Returns the realm and the repository of a session that goes on.
+///
+/// # Errors
+/// Where there is none.
+pub fn session_in(desk: &Desk, narrowed: &Narrowed, id: &str) -> Result<(RealmName, RepoName), OpError> {
+    let all = sessions(desk, narrowed, false, &ALL)?.body.sessions;
+    let found = all.into_iter().find(|one| one.session.id.to_string() == id);
+    found
+        .map(|one| (one.realm, one.session.repo))
+        .ok_or_else(|| OpError::no("unknown-session", format!("no session {id} goes on")))
+}

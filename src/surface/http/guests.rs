@@ -1,0 +1,255 @@
+//! Who is connected. There is a bound on them, and whoever waits longest without asking for anything
+//! makes room for the next one.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    pin::Pin,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
+    task::{Context, Poll, ready},
+    time::{Duration, Instant},
+};
+
+use bytes::Bytes;
+use hyper::body::{Frame, SizeHint};
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    net::TcpStream,
+    sync::Notify,
+    time::Sleep,
+};
+
+use super::Body;
+use crate::surface::mcp::AfterFlush;
+
+/// How long a client may leave what it was sent unread.
+const WRITE_TIME: Duration = Duration::from_secs(30);
+
+/// Everybody who is connected.
+#[derive(Debug)]
+pub struct Guests {
+    most: usize,
+    start: Instant,
+    next: AtomicU64,
+    all: Mutex<BTreeMap<u64, Arc<State>>>,
+}
+
+/// One who is connected.
+#[derive(Debug)]
+pub struct Guest {
+    id: u64,
+    state: Arc<State>,
+    house: Arc<Guests>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// How many requests are being answered.
+    busy: AtomicUsize,
+    /// When something was read or written last, in milliseconds.
+    touched: AtomicU64,
+    leave: Notify,
+}
+
+impl Guests {
+    /// Returns an empty house for so many.
+    pub fn new(most: usize) -> Arc<Self> {
+        Arc::new(Self { most, start: Instant::now(), next: AtomicU64::default(), all: Mutex::default() })
+    }
+
+    /// Lets one in. Nobody, where all the others are being answered.
+    pub fn admit(self: &Arc<Self>) -> Option<Guest> {
+        let mut all = self.locked();
+        if all.len() >= self.most {
+            let is_idle = |state: &&Arc<State>| state.busy.load(Ordering::Relaxed) == 0;
+            let idle = all.iter().filter(|(_, state)| is_idle(state));
+            let (id, _) = idle.min_by_key(|(_, state)| state.touched.load(Ordering::Relaxed))?;
+            let id = *id;
+            if let Some(state) = all.remove(&id) {
+                state.leave.notify_one();
+            }
+        }
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        let state = Arc::new(State::default());
+        state.touched.store(self.now(), Ordering::Relaxed);
+        all.insert(id, state.clone());
+        Some(Guest { id, state, house: self.clone() })
+    }
+
+    /// Returns how many are there.
+    pub fn count(&self) -> usize {
+        self.locked().len()
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn locked(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<State>>> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Guest {
+    /// Waits until it has to make room.
+    pub async fn left(&self) {
+        self.state.leave.notified().await;
+    }
+
+    /// Keeps it from having to make room, as long as the result lives.
+    pub fn busy(self: &Arc<Self>) -> Busy {
+        self.state.busy.fetch_add(1, Ordering::Relaxed);
+        Busy(self.clone())
+    }
+
+    fn touch(&self) {
+        self.state.touched.store(self.house.now(), Ordering::Relaxed);
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        self.house.locked().remove(&self.id);
+    }
+}
+
+/// A request that is being answered.
+#[derive(Debug)]
+pub struct Busy(Arc<Guest>);
+
+impl Busy {
+    /// Returns a body that counts as being answered until it was sent.
+    pub fn with(self, body: Body) -> Answering {
+        Answering { body, _busy: self }
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.touch();
+        self.0.state.busy.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A body, and that it is being sent.
+pub struct Answering {
+    body: Body,
+    _busy: Busy,
+}
+
+impl hyper::body::Body for Answering {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// A connection that breaks off where its client does not read.
+pub struct Line {
+    stream: TcpStream,
+    guest: Arc<Guest>,
+    after: AfterFlush,
+    stalled: Option<Pin<Box<Sleep>>>,
+}
+
+impl Line {
+    /// Returns the connection of a guest. What waits in `after` is done whenever all was written.
+    pub fn new(stream: TcpStream, guest: Arc<Guest>, after: AfterFlush) -> Self {
+        Self { stream, guest, after, stalled: None }
+    }
+
+    fn written(&mut self, written: Poll<io::Result<usize>>, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        if written.is_ready() {
+            self.stalled = None;
+            self.guest.touch();
+            return written;
+        }
+        let stalled = self.stalled.get_or_insert_with(|| Box::pin(tokio::time::sleep(WRITE_TIME)));
+        ready!(stalled.as_mut().poll(context));
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl AsyncRead for Line {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        if read.is_ready() {
+            self.guest.touch();
+        }
+        read
+    }
+}
+
+impl AsyncWrite for Line {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.written(written, context)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, parts);
+        self.written(written, context)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let flushed = Pin::new(&mut self.stream).poll_flush(context);
+        if let Poll::Ready(Ok(())) = flushed {
+            self.after.run();
+        }
+        flushed
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_is_silent_longest_makes_room() {
+        let house = Guests::new(2);
+        let [first, second] = [house.admit().unwrap(), house.admit().unwrap()].map(Arc::new);
+        first.state.touched.store(5, Ordering::Relaxed);
+        second.state.touched.store(3, Ordering::Relaxed);
+        let third = house.admit().unwrap();
+        assert!(house.locked().contains_key(&first.id) && !house.locked().contains_key(&second.id));
+        third.state.touched.store(0, Ordering::Relaxed);
+        // Somebody who is being answered stays.
+        let (third, busy) = (Arc::new(third), first.busy());
+        let _busy = third.busy();
+        assert!(house.admit().is_none());
+        drop(busy);
+        assert!(house.admit().is_some());
+    }
+}

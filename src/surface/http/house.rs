@@ -1,0 +1,296 @@
+//! Everything that answers, and the way of a request through it: who asks, what for, and what is said.
+
+use std::{collections::BTreeMap, sync::Arc, time::Instant};
+
+use hyper::{
+    HeaderMap, Method, Request, Response, StatusCode,
+    body::Incoming,
+    header::{ALLOW, CONTENT_TYPE, HeaderValue, LOCATION, RETRY_AFTER, SET_COOKIE},
+    http::request::Parts,
+};
+use tokio::sync::{Semaphore, watch};
+
+use super::{
+    Body, Settings,
+    access::{self, Access, Who},
+    address,
+    answer::{self, JSON, Kept, Reply},
+    body,
+    desk::Desk,
+    events::Events,
+    memory::Memory,
+    openapi, page,
+    rate::Rate,
+    routes::{Call, Does, ROUTES, Route},
+};
+use crate::{
+    app,
+    env::Env,
+    error::OpError,
+    model::{hash, name::RealmName},
+    ops::Operation,
+    surface::mcp::{Mcp, arguments::Arguments},
+    wire::{
+        Answer,
+        everywhere::{Health, Link},
+    },
+};
+
+/// How many requests may wait for a thread that answers.
+const MAX_WAITING: usize = 256;
+/// What may be asked of the page.
+const PAGE_TAKES: &str = "GET, HEAD, OPTIONS";
+/// How many threads may wait for remotes: the others answer meanwhile.
+const MAX_SLOW: usize = 2;
+
+/// Everything that answers.
+#[derive(Debug)]
+pub struct House {
+    access: Access,
+    desk: Desk,
+    memory: Memory,
+    events: Arc<Events>,
+    rate: Rate,
+    mcp: Mcp,
+    waiting: Semaphore,
+    slow: Semaphore,
+    url: String,
+}
+
+/// What a request asks for, once it is known who asks.
+struct Asked {
+    route: &'static Route,
+    path: BTreeMap<&'static str, String>,
+    arguments: Arguments,
+    /// The target, and so what the answer is kept under.
+    target: String,
+}
+
+impl House {
+    /// Returns the house at a port. It closes when `stopping` says so.
+    ///
+    /// # Errors
+    /// Where the system gives no thread.
+    pub fn new(env: &Env, port: u16, settings: &Settings, stopping: watch::Receiver<bool>) -> Result<Self, OpError> {
+        let desk = Desk::new(env);
+        Ok(Self {
+            access: Access::new(port, settings.token.clone()),
+            memory: Memory::default(),
+            events: Arc::new(Events::new(desk.clone(), stopping.clone())),
+            rate: Rate::new(settings.rate_limit),
+            mcp: Mcp::new(env, stopping)?,
+            waiting: Semaphore::new(MAX_WAITING),
+            slow: Semaphore::new(MAX_SLOW),
+            url: format!("http://127.0.0.1:{port}"),
+            desk,
+        })
+    }
+
+    /// Answers one request.
+    pub async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Response<Body> {
+        let (parts, body) = request.into_parts();
+        let method = parts.method.clone();
+        let response = match self.admitted(parts, body).await {
+            Ok(response) => response,
+            Err(error) => Reply::failure(&error).finish(),
+        };
+        tracing::debug!(%method, status = response.status().as_u16(), "answered");
+        response
+    }
+
+    async fn admitted(self: Arc<Self>, parts: Parts, body: Incoming) -> Result<Response<Body>, OpError> {
+        self.access.meant(&parts)?;
+        let who = self.access.who(&parts.headers);
+        let segments = address::segments(parts.uri.path());
+        let fits = |route: &'static Route| Some((route, route.variables(segments.as_ref().ok()?)?));
+        let found: Vec<_> = ROUTES.iter().filter_map(fits).collect();
+        let is_open = found.iter().any(|(route, _)| matches!(route.does, Does::Health | Does::Open));
+        if !is_open && who < access::needed(&parts.method) {
+            let refusal = access::refusal(who);
+            return match found.is_empty() && page::is_at(parts.uri.path()) {
+                true => Ok(Reply::from(page::refusal(&refusal)).challenged().finish()),
+                false => Err(refusal),
+            };
+        }
+        if parts.method == Method::OPTIONS {
+            return Ok(options(&found));
+        }
+        segments?;
+        if found.is_empty() {
+            return self.page(parts).await;
+        }
+        let Some((route, path)) = found.iter().find(|(route, _)| route.takes(&parts.method)) else {
+            return Ok(Reply::wrong_method(&allowed(&found)).finish());
+        };
+        if let Does::Mcp = route.does {
+            return self.mcp(who, parts, body).await;
+        }
+        let target = parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
+        let mut given = address::query(parts.uri.query().unwrap_or_default(), route.query)?;
+        if !route.body.is_empty() {
+            given.extend(body::object(&parts.headers, &body::whole(body).await?)?);
+        }
+        let taken: Vec<_> = route.query.iter().chain(route.body).copied().collect();
+        let asked = Asked { route, path: path.clone(), arguments: Arguments::read(given, &taken)?, target };
+        self.does(asked, &parts.method, &parts.headers).await
+    }
+
+    async fn does(
+        self: Arc<Self>,
+        asked: Asked,
+        method: &Method,
+        headers: &HeaderMap,
+    ) -> Result<Response<Body>, OpError> {
+        match asked.route.does {
+            Does::Run { operation, run, rests } => self.run(asked, operation, run, rests, headers).await,
+            Does::Health => Ok(Reply::of(&Answer::new(self.health()?)).finish()),
+            Does::Link => {
+                let url = format!("{}/open?key={}", self.url, self.access.link()?);
+                Ok(Reply::of(&Answer::new(Link { url })).finish())
+            }
+            // Programs that look ahead at links use nothing up.
+            Does::Open if *method == Method::HEAD => Ok(Reply::new("text/plain; charset=utf-8", "").finish()),
+            Does::Open => Ok(self.open(asked.arguments.text("key").unwrap_or_default())?.finish()),
+            Does::OpenApi => Ok(Kept::new(Reply::new(JSON, openapi::text())).finish(headers)),
+            Does::Events => self.events.clone().stream(&asked.arguments, headers).await,
+            Does::Mcp => unreachable!("it was answered before its body was read"),
+        }
+    }
+
+    /// Runs an operation on a thread of its own, unless its answer is still known.
+    async fn run(
+        self: Arc<Self>,
+        asked: Asked,
+        operation: &'static Operation,
+        run: fn(&Call<'_>) -> Result<Reply, OpError>,
+        rests: bool,
+        headers: &HeaderMap,
+    ) -> Result<Response<Body>, OpError> {
+        let call = Call { desk: &self.desk, path: &asked.path, arguments: &asked.arguments };
+        let realm: Option<RealmName> = (rests && call.is_of_realm()).then(|| call.realm()).transpose()?;
+        if let Some(kept) = realm.as_ref().and_then(|realm| self.memory.of(realm, &asked.target)) {
+            return Ok(kept.finish(headers));
+        }
+        let _waiting = self.waiting.try_acquire().map_err(|_| busy())?;
+        // Remotes are far away.
+        let is_slow = operation.name == crate::ops::realm_sync::OPERATION.name;
+        let _slow = if is_slow { Some(self.slow.acquire().await.map_err(|_| busy())?) } else { None };
+        let house = self.clone();
+        let method = asked.route.method;
+        let work = move || house.answered(&asked, realm, run);
+        let reply = aside(work).await?;
+        Ok(match method {
+            "GET" => reply.finish(headers),
+            _ => reply.plainly(),
+        })
+    }
+
+    fn answered(
+        &self,
+        asked: &Asked,
+        realm: Option<RealmName>,
+        run: fn(&Call<'_>) -> Result<Reply, OpError>,
+    ) -> Result<Arc<Kept>, OpError> {
+        let call = Call { desk: &self.desk, path: &asked.path, arguments: &asked.arguments };
+        // What cannot be watched is answered anew each time.
+        let begun = realm.as_ref().and_then(|realm| self.memory.begin(&self.desk, realm).ok());
+        let answered = run(&call).map(|reply| Arc::new(Kept::new(reply)));
+        match (&answered, realm, begun) {
+            (Ok(kept), Some(realm), Some(begun)) => {
+                self.memory.keep(&realm, begun, asked.target.clone(), kept.clone());
+            }
+            (Err(error), Some(realm), _) if error.http_status() >= 500 || error.code == "not-in-realm" => {
+                self.memory.forget(&realm);
+            }
+            _ => {}
+        }
+        answered
+    }
+
+    fn health(&self) -> Result<Health, OpError> {
+        let home = home_id(self.desk.env())?;
+        Ok(Health { server: "git-blue", version: env!("CARGO_PKG_VERSION"), home })
+    }
+
+    /// Lets a browser in.
+    fn open(&self, key: &str) -> Result<Reply, OpError> {
+        let used = || OpError::no("link-used", "this link was used, or is too old").next("git blue daemon open");
+        let cookie = self.access.admit(key)?.ok_or_else(used)?;
+        let cookie = HeaderValue::from_str(&cookie).unwrap_or_else(|_| unreachable!("it is ASCII"));
+        let reply = Reply { status: StatusCode::SEE_OTHER, ..Reply::new("text/plain; charset=utf-8", "") };
+        Ok(reply.with(LOCATION, HeaderValue::from_static("/")).with(SET_COOKIE, cookie))
+    }
+
+    /// Answers what is none of the routes.
+    async fn page(self: Arc<Self>, parts: Parts) -> Result<Response<Body>, OpError> {
+        if !page::is_at(parts.uri.path()) {
+            let message = format!("nothing is at {}", parts.uri.path());
+            return Err(OpError::no("no-route", message).next("GET /openapi.json"));
+        }
+        if !matches!(parts.method, Method::GET | Method::HEAD) {
+            return Ok(Reply::wrong_method(PAGE_TAKES).finish());
+        }
+        let _waiting = self.waiting.try_acquire().map_err(|_| busy())?;
+        let house = self.clone();
+        let uri = parts.uri;
+        let page = aside(move || Ok(page::answer(&house.desk, uri.path(), uri.query().unwrap_or_default()))).await?;
+        let reply = Reply::from(page);
+        Ok(if reply.status.is_success() { Kept::new(reply).finish(&parts.headers) } else { reply.finish() })
+    }
+
+    async fn mcp(&self, who: Who, parts: Parts, body: Incoming) -> Result<Response<Body>, OpError> {
+        if who < Who::User {
+            return Err(access::refusal(who));
+        }
+        if let Err(wait) = self.rate.take(Instant::now()) {
+            let error = OpError::no("too-many-requests", "MCP is asked too often");
+            let seconds = HeaderValue::from(wait.as_secs() + 1);
+            return Ok(Reply::failure(&error.next("wait, or start with --rate-limit N"))
+                .with(RETRY_AFTER, seconds)
+                .finish());
+        }
+        let body = body::whole(body).await?;
+        let mut response = self.mcp.answer(parts, body).await;
+        answer::guard(response.headers_mut());
+        Ok(response)
+    }
+}
+
+fn busy() -> OpError {
+    OpError::cannot("busy", "too many requests wait already").next("try again in a moment")
+}
+
+/// Runs what waits for disks or locks on a thread where nobody waits behind it.
+async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T, OpError> + Send + 'static) -> Result<T, OpError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|error| Err(OpError::cannot("io", format!("cannot answer: {error}"))))
+}
+
+/// Returns what tells this user's home from another's.
+///
+/// # Errors
+/// Where there is no home folder.
+pub fn home_id(env: &Env) -> Result<String, OpError> {
+    let folder = app::home(env)?.folder().to_owned();
+    let folder = folder.canonicalize().unwrap_or(folder);
+    Ok(hash::short_id(&["home", &folder.to_string_lossy()]))
+}
+
+fn allowed(found: &[(&'static Route, BTreeMap<&'static str, String>)]) -> String {
+    let mut methods: Vec<_> = found.iter().map(|(route, _)| route.method).collect();
+    if methods.contains(&"GET") {
+        methods.push("HEAD");
+    }
+    methods.push("OPTIONS");
+    methods.join(", ")
+}
+
+/// What may be asked at a path. Other sites may ask nothing, so nothing is said about them.
+fn options(found: &[(&'static Route, BTreeMap<&'static str, String>)]) -> Response<Body> {
+    let allowed = if found.is_empty() { PAGE_TAKES.to_owned() } else { allowed(found) };
+    let allow = HeaderValue::from_str(&allowed).unwrap_or_else(|_| unreachable!("it is ASCII"));
+    let reply = Reply { status: StatusCode::NO_CONTENT, ..Reply::new(JSON, "") };
+    let mut response = reply.with(ALLOW, allow).finish();
+    response.headers_mut().remove(CONTENT_TYPE);
+    response
+}

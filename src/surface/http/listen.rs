@@ -1,0 +1,149 @@
+//! The sockets: this machine's two loopback addresses, and a bound on everything that a client can
+//! make us hold: connections, headers, time.
+
+use std::{
+    convert::Infallible,
+    net::{Ipv4Addr, Ipv6Addr, SocketAddr},
+    pin::pin,
+    sync::Arc,
+    time::Duration,
+};
+
+use http_body_util::BodyExt as _;
+use hyper::{Request, body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    signal::unix::{SignalKind, signal},
+    sync::watch,
+};
+
+use super::{
+    Settings,
+    guests::{Guest, Guests, Line},
+    house::House,
+};
+use crate::{env::Env, error::OpError, surface::mcp::AfterFlush};
+
+/// How many threads wait for clients.
+const WORKERS: usize = 2;
+/// How many threads answer.
+const ANSWERING: usize = 6;
+/// How many may be connected.
+const CONNECTIONS: usize = 512;
+/// How long a client may take for the head of a request, and be silent before it.
+const HEAD_TIME: Duration = Duration::from_secs(15);
+/// How long the head of a request may be.
+const HEAD_SIZE: usize = 16 << 10;
+/// How long those who are being answered may take to hear the end, when the daemon stops.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// Whom there is no room for.
+const FULL: &[u8] =
+    b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+
+/// Serves until the process is told to stop. `ready` hears the port, once requests are answered.
+///
+/// # Errors
+/// Where the port cannot be had.
+pub fn serve(env: &Env, settings: &Settings, ready: impl FnOnce(u16)) -> Result<(), OpError> {
+    let failed = |error: std::io::Error| OpError::cannot("io", format!("cannot start the server: {error}"));
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    let runtime = builder.worker_threads(WORKERS).max_blocking_threads(ANSWERING).enable_all().build();
+    let runtime = runtime.map_err(failed)?;
+    let outcome = runtime.block_on(async {
+        let (mut term, mut int) =
+            (signal(SignalKind::terminate()).map_err(failed)?, signal(SignalKind::interrupt()).map_err(failed)?);
+        let (port, listeners) = listen(settings.port).await?;
+        let (stop, stopping) = watch::channel(false);
+        let house = Arc::new(House::new(env, port, settings, stopping.clone())?);
+        let guests = Guests::new(CONNECTIONS);
+        let accepting = listeners
+            .into_iter()
+            .map(|listener| tokio::spawn(accept(listener, house.clone(), guests.clone(), stopping.clone())));
+        let accepting: Vec<_> = accepting.collect();
+        ready(port);
+        tokio::select! {
+            _ = term.recv() => {}
+            _ = int.recv() => {}
+        }
+        // The port is free before anybody says goodbye.
+        for task in accepting {
+            task.abort();
+            let _ = task.await;
+        }
+        let _ = stop.send(true);
+        let all_left = async {
+            while guests.count() > 0 {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        let _ = tokio::time::timeout(FAREWELL, all_left).await;
+        Ok(())
+    });
+    // What still waits for a remote is not waited for.
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    outcome
+}
+
+/// Returns the port, and who listens there.
+async fn listen(port: u16) -> Result<(u16, Vec<TcpListener>), OpError> {
+    let taken = |error: std::io::Error| OpError::cannot("port-taken", format!("cannot listen on port {port}: {error}"));
+    let four = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await.map_err(taken)?;
+    let port = four.local_addr().map_err(taken)?.port();
+    match TcpListener::bind(SocketAddr::from((Ipv6Addr::LOCALHOST, port))).await {
+        Ok(six) => Ok((port, vec![four, six])),
+        Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => Err(taken(error)),
+        // A machine without it.
+        Err(_) => Ok((port, vec![four])),
+    }
+}
+
+async fn accept(listener: TcpListener, house: Arc<House>, guests: Arc<Guests>, stopping: watch::Receiver<bool>) {
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            // Out of descriptors, for one: those in use come back.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        };
+        match guests.admit() {
+            Some(guest) => drop(tokio::spawn(converse(stream, guest, house.clone(), stopping.clone()))),
+            None => drop(stream.try_write(FULL)),
+        }
+    }
+}
+
+async fn converse(stream: TcpStream, guest: Guest, house: Arc<House>, mut stopping: watch::Receiver<bool>) {
+    let _ = stream.set_nodelay(true);
+    let guest = Arc::new(guest);
+    let after = AfterFlush::default();
+    let (asking, line) = (guest.clone(), Line::new(stream, guest.clone(), after.clone()));
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(after.clone());
+        let (house, busy) = (house.clone(), asking.busy());
+        async move {
+            let response = house.answer(request).await;
+            Ok::<_, Infallible>(response.map(|body| busy.with(body).boxed()))
+        }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIME)
+        .max_buf_size(HEAD_SIZE)
+        .serve_connection(TokioIo::new(line), service);
+    let mut connection = pin!(connection);
+    // A client that went away is nothing to say anything about.
+    tokio::select! {
+        _ = connection.as_mut() => {}
+        () = guest.left() => {}
+        () = told(&mut stopping) => {
+            connection.as_mut().graceful_shutdown();
+            let _ = connection.await;
+        }
+    }
+}
+
+/// Waits until the daemon stops.
+async fn told(stopping: &mut watch::Receiver<bool>) {
+    let _ = stopping.wait_for(|stop| *stop).await;
+}

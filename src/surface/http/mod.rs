@@ -1,0 +1,44 @@
+//! The realms of this machine over HTTP, for this machine's user alone: JSON as `--json` prints it,
+//! MCP, and a page to look at.
+//!
+//! Operations are synchronous and run on a few threads of their own; only waiting for clients is
+//! asynchronous. Nothing is answered before [`access`] has looked at who asks.
+
+mod access;
+mod address;
+mod answer;
+mod body;
+mod desk;
+mod events;
+mod everywhere;
+mod guests;
+mod house;
+mod listen;
+mod memory;
+mod openapi;
+mod page;
+mod rate;
+mod routes;
+
+use std::convert::Infallible;
+
+use bytes::Bytes;
+
+pub use desk::Desk;
+pub use house::home_id;
+pub use listen::serve;
+pub use rate::PER_MINUTE;
+
+/// The body of every answer.
+pub type Body = http_body_util::combinators::BoxBody<Bytes, Infallible>;
+
+/// How the daemon serves.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The port; any that is free where it is 0.
+    pub port: u16,
+    /// What everybody must show.
+    pub token: String,
+    /// How often MCP may be asked in a minute; without limit where it is 0.
+    pub rate_limit: u32,
+}

@@ -1,0 +1,227 @@
+//! `/openapi.json`: the routes and the shapes of their answers, made from the tables that decide them.
+
+use std::sync::OnceLock;
+
+use serde_json::{Map, Value, json};
+
+use super::routes::{Does, ROUTES, Route};
+use crate::{
+    surface::mcp::arguments::{self, Kind, Parameter},
+    wire::{
+        everywhere::{AllNotifications, AllSessions, Health, Link},
+        schema,
+    },
+};
+
+/// What a name may be: see `model::name`.
+const NAME: &str = "^(?!.*[.][Ll][Oo][Cc][Kk]$)[A-Za-z0-9]([A-Za-z0-9_-]|[.](?=[A-Za-z0-9_-])){0,63}$";
+/// What an RFC is: names of branches, below each other.
+const RFC: &str = "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}(/[A-Za-z0-9][A-Za-z0-9_-]{0,63})*$";
+/// What a version is: see `model::version`.
+const VERSION: &str =
+    "^(0|[1-9][0-9]{0,8})[.](0|[1-9][0-9]{0,8})[.](0|[1-9][0-9]{0,8})(-[a-z][0-9a-z]*([.][a-z][0-9a-z]*)*)?$";
+
+/// Returns the description, as JSON.
+pub fn text() -> &'static str {
+    static TEXT: OnceLock<String> = OnceLock::new();
+    TEXT.get_or_init(|| crate::surface::cli::json(&description()))
+}
+
+/// Returns the description.
+pub fn description() -> Value {
+    let mut shapes = Shapes::default();
+    let failure = shapes.take("error", schema::failure().to_value());
+    let mut paths = Map::new();
+    for route in ROUTES {
+        let methods = paths.entry(route.path).or_insert_with(|| json!({}));
+        methods[route.method.to_ascii_lowercase()] = one(route, &failure, &mut shapes);
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "git blue",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "The realms of this machine. Answers are what the same command prints with --json.",
+            "license": {"name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0"},
+        },
+        "security": [{"token": []}, {"cookie": []}],
+        "paths": paths,
+        "components": {
+            "schemas": shapes.0,
+            "securitySchemes": {
+                "token": {"type": "http", "scheme": "bearer", "description": "What git blue daemon token prints"},
+                "cookie": {
+                    "type": "apiKey", "in": "cookie", "name": "git_blue_PORT",
+                    "description": "What git blue daemon open gives a browser; it reads, and changes nothing",
+                },
+            },
+        },
+    })
+}
+
+fn one(route: &Route, failure: &Value, shapes: &mut Shapes) -> Value {
+    let parts = route.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    let mut parameters: Vec<_> = parts.map(in_path).collect();
+    parameters.extend(route.query.iter().map(in_query));
+    let mut operation = json!({
+        "operationId": id(route),
+        "summary": route.summary,
+        "parameters": parameters,
+        "responses": answers(route, failure, shapes),
+    });
+    if !route.body.is_empty() {
+        let properties = route.body.iter().map(|one| (one.name.to_owned(), described(one))).collect::<Map<_, _>>();
+        let mut object = Value::Object(arguments::schema(route.body));
+        object["properties"] = Value::Object(properties);
+        object["additionalProperties"] = json!(false);
+        let is_required = route.body.iter().any(|one| one.is_required);
+        operation["requestBody"] =
+            json!({"required": is_required, "content": {"application/json": {"schema": object}}});
+    }
+    if let Does::Health | Does::Open = route.does {
+        operation["security"] = json!([]);
+    }
+    operation
+}
+
+fn id(route: &Route) -> String {
+    match route.does {
+        Does::Run { operation, .. } => operation.name.to_owned(),
+        _ => format!("{}{}", route.method.to_ascii_lowercase(), route.path.replace(['/', '.'], "_")),
+    }
+}
+
+fn answers(route: &Route, failure: &Value, shapes: &mut Shapes) -> Value {
+    let json = |schema: Value| json!({"description": "Success", "content": {"application/json": {"schema": schema}}});
+    let other = |kind: &str| json!({"description": "Success", "content": {kind: {"schema": {"type": "string"}}}});
+    let failed = json!({"description": "Why not", "content": {"application/json": {"schema": failure}}});
+    let success = match route.does {
+        Does::Run { operation, .. } => {
+            let own = shapes.take(operation.name, operation.schema().to_value());
+            json(match everywhere(route, operation.name) {
+                Some((name, schema)) => json!({"anyOf": [own, shapes.take(name, schema)]}),
+                None => own,
+            })
+        }
+        Does::Health => json(shapes.take("health", schema::answer::<Health>().to_value())),
+        Does::Link => json(shapes.take("link", schema::answer::<Link>().to_value())),
+        Does::OpenApi => json(json!({"type": "object"})),
+        Does::Events => other("text/event-stream"),
+        Does::Open => return json!({"303": {"description": "The browser is let in"}, "default": failed}),
+        Does::Mcp => {
+            let mcp = json!({"application/json": {"schema": {}}, "text/event-stream": {"schema": {"type": "string"}}});
+            return json!({"default": {"description": "As the Model Context Protocol says", "content": mcp}});
+        }
+    };
+    json!({"200": success, "default": failed})
+}
+
+/// Lists that cover more than an operation does have a shape of their own.
+fn everywhere(route: &Route, operation: &'static str) -> Option<(&'static str, Value)> {
+    match (operation, route.path) {
+        ("session_list", _) => Some(("all_sessions", schema::answer::<AllSessions>().to_value())),
+        ("notifications_list", _) => Some(("all_notifications", schema::answer::<AllNotifications>().to_value())),
+        _ => None,
+    }
+}
+
+fn in_path(name: &str) -> Value {
+    let schema = match name {
+        "id" => json!({"type": "string", "minLength": 1, "maxLength": 100}),
+        _ => json!({"type": "string", "pattern": NAME}),
+    };
+    json!({"name": name, "in": "path", "required": true, "schema": schema})
+}
+
+fn in_query(parameter: &Parameter) -> Value {
+    let mut schema = described(parameter);
+    let about = schema.as_object_mut().and_then(|schema| schema.remove("description"));
+    let mut described =
+        json!({"name": parameter.name, "in": "query", "required": parameter.is_required, "schema": schema});
+    if let Some(about) = about {
+        described["description"] = about;
+    }
+    described
+}
+
+fn described(parameter: &Parameter) -> Value {
+    let mut schema = parameter.schema();
+    match (parameter.kind, parameter.name) {
+        (Kind::Count, _) => {
+            schema["minimum"] = json!(1);
+            schema["maximum"] = json!(u64::MAX);
+        }
+        (Kind::Text, "realm" | "repo" | "domain" | "remote") => schema["pattern"] = json!(NAME),
+        (Kind::Text, "rfc") => {
+            schema["pattern"] = json!(RFC);
+            schema["maxLength"] = json!(100);
+        }
+        (Kind::Text, "version" | "from" | "to") => {
+            schema["pattern"] = json!(VERSION);
+            schema["maxLength"] = json!(64);
+        }
+        (Kind::OneOf(_), _) => schema["type"] = json!("string"),
+        _ => {}
+    }
+    schema
+}
+
+/// The shapes of answers, each under the name of its operation, and what they are made of below that:
+/// two operations may mean something else by one word.
+#[derive(Default)]
+struct Shapes(Map<String, Value>);
+
+impl Shapes {
+    /// Takes a schema apart. Returns what refers to it.
+    fn take(&mut self, name: &str, mut schema: Value) -> Value {
+        if let Some(object) = schema.as_object_mut() {
+            object.remove("$schema");
+            if let Some(Value::Object(parts)) = object.remove("$defs") {
+                for (part, mut schema) in parts {
+                    refer(name, &mut schema);
+                    self.0.insert(format!("{name}.{part}"), schema);
+                }
+            }
+        }
+        refer(name, &mut schema);
+        self.0.insert(name.to_owned(), schema);
+        json!({"$ref": format!("#/components/schemas/{name}")})
+    }
+}
+
+fn refer(name: &str, schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            if let Some(Value::String(target)) = object.get_mut("$ref") {
+                *target = target.replace("#/$defs/", &format!("#/components/schemas/{name}."));
+            }
+            object.values_mut().for_each(|below| refer(name, below));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|below| refer(name, below)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reference_leads_somewhere() {
+        let description = description();
+        let text = description.to_string();
+        for target in text.split("\"$ref\":\"#/components/schemas/").skip(1) {
+            let name = target.split('"').next().unwrap();
+            assert!(description["components"]["schemas"][name].is_object(), "{name}");
+        }
+        assert!(!text.contains("$defs"));
+    }
+
+    #[test]
+    fn every_route_has_an_id_of_its_own() {
+        let mut ids: Vec<_> = ROUTES.iter().map(id).collect();
+        ids.sort();
+        ids.dedup();
+        assert_eq!(ids.len(), ROUTES.len());
+    }
+}

@@ -1,0 +1,156 @@
+// Keeps a page up to date: where something changed, the page is asked for again and its content
+// replaced. It says whether it is live, and since when it is not. Everything works without it.
+'use strict';
+
+(() => {
+  const live = document.getElementById('live');
+  const news = document.getElementById('news');
+  const realm = document.body.dataset.realm;
+  const hour = () => new Date().toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
+
+  const say = (state, words) => {
+    const word = live.querySelector('.word');
+    live.dataset.state = state;
+    // What is said again is not read aloud again.
+    if (word.textContent !== words) word.textContent = words;
+  };
+
+  // Moments of the last days as people say them; the exact one is shown on hovering.
+  const ago = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+  const units = [['day', 86400], ['hour', 3600], ['minute', 60]];
+  const tellTimes = () => {
+    for (const time of document.querySelectorAll('main time')) {
+      const at = new Date(time.dateTime);
+      const age = (Date.now() - at) / 1000;
+      if (!(age >= 0 && age < 7 * 86400)) continue;
+      const [unit, seconds] = units.find(([, seconds]) => age >= seconds) ?? [];
+      time.title = at.toLocaleString();
+      time.textContent = unit ? ago.format(-Math.floor(age / seconds), unit) : 'just now';
+    }
+  };
+
+  // Nothing is replaced under the hands of somebody who fills in a form.
+  const isTyping = () => document.activeElement?.closest('main form') != null;
+
+  const keys = (root) => new Set([...root.querySelectorAll('[data-key]')].map((one) => one.dataset.key));
+
+  // What had the focus, to find it again: by its id, or as the same link.
+  const focused = (main) => {
+    const at = document.activeElement;
+    if (!at || !main.contains(at) || at === main) return null;
+    const same = [...main.querySelectorAll(at.tagName)].filter((one) => one.getAttribute('href') === at.getAttribute('href'));
+    return { id: at.id, tag: at.tagName, href: at.getAttribute('href'), nth: same.indexOf(at) };
+  };
+  const refocus = (main, was) => {
+    if (!was) return;
+    const same = [...main.querySelectorAll(was.tag)].filter((one) => one.getAttribute('href') === was.href);
+    const at = (was.id && document.getElementById(was.id)) || same[was.nth] || main;
+    at.focus({ preventScroll: true });
+  };
+
+  const replace = (fresh) => {
+    const main = document.getElementById('main');
+    if (main.innerHTML === fresh.innerHTML) return;
+    const before = keys(main);
+    const was = focused(main);
+    const scrolled = [...main.querySelectorAll('.scroll, .canvas')].map((one) => one.scrollLeft);
+    main.replaceChildren(...fresh.childNodes);
+    for (const one of main.querySelectorAll('[data-key]')) {
+      if (!before.has(one.dataset.key)) one.classList.add('fresh');
+    }
+    main.querySelectorAll('.scroll, .canvas').forEach((one, at) => { one.scrollLeft = scrolled[at] ?? 0; });
+    refocus(main, was);
+    tellTimes();
+  };
+
+  let due = null;
+  let asking = false;
+  let again = false;
+  let looked = 0;
+  const refresh = async () => {
+    due = null;
+    // What nobody sees is looked for once somebody does.
+    if (asking || document.hidden || isTyping()) {
+      again = true;
+      if (!asking) say('waiting', document.hidden ? 'Changed' : 'Changed: shown once you leave the form');
+      return;
+    }
+    asking = true;
+    again = false;
+    looked = Date.now();
+    try {
+      const response = await fetch(location.href, { headers: { Accept: 'text/html' }, cache: 'no-cache' });
+      if (response.status === 401) { stale('Signed out: run git blue daemon open'); return; }
+      const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+      replace(document.importNode(page.getElementById('main'), true));
+      if (source.readyState === EventSource.OPEN) isLive();
+    } catch {
+      // No answer, or one that is no page: the server may be busy.
+      stale();
+      if (source.readyState === EventSource.OPEN) setTimeout(soon, 3000);
+    } finally {
+      asking = false;
+      if (again && !isTyping()) soon();
+    }
+  };
+  // Several events of one change are one look, and there is at most one look a second.
+  const soon = () => { due ??= setTimeout(refresh, Math.max(120, looked + 1000 - Date.now())); };
+  document.addEventListener('focusout', () => { if (again) soon(); });
+  document.addEventListener('visibilitychange', () => { if (again) soon(); });
+
+  let why = null;
+  const stale = (words) => {
+    why = words ?? why ?? `Not live since ${hour()}`;
+    say('stale', why);
+  };
+  const isLive = () => {
+    why = null;
+    say('live', 'Live');
+  };
+
+  let hiding = null;
+  const tell = (words) => {
+    news.textContent = words;
+    news.classList.add('shown');
+    clearTimeout(hiding);
+    hiding = setTimeout(() => news.classList.remove('shown'), 8000);
+  };
+
+  const sentence = (one) => {
+    const what = one.contract ? `${one.domain}/${one.contract}` : one.domain;
+    const { old_version: before, new_version: now } = one.changes ?? {};
+    return `${one.from_repo}: ${what}${now ? ` ${before ? `${before} → ` : ''}${now}` : ' changed'}`;
+  };
+
+  let source = null;
+  let wasOpen = false;
+  const listen = () => {
+    source = new EventSource(realm ? `/events?realm=${encodeURIComponent(realm)}` : '/events');
+    source.addEventListener('open', () => {
+      // What happened while nobody listened is on the page that is asked for now.
+      if (wasOpen || why) soon();
+      wasOpen = true;
+      isLive();
+    });
+    source.addEventListener('error', () => {
+      stale();
+      // A browser tries again by itself unless it was refused: then the page says why.
+      if (source.readyState === EventSource.CLOSED) {
+        soon();
+        setTimeout(listen, 15000);
+      }
+    });
+    source.addEventListener('notification', (event) => {
+      try { tell(sentence(JSON.parse(event.data))); } catch { /* It is on the page. */ }
+      soon();
+    });
+    for (const name of ['realm', 'session']) source.addEventListener(name, soon);
+  };
+  addEventListener('pagehide', () => source.close());
+  addEventListener('pageshow', (event) => { if (event.persisted) location.reload(); });
+
+  say('waiting', 'Connecting…');
+  listen();
+  tellTimes();
+  setInterval(tellTimes, 30000);
+})();

@@ -1,0 +1,129 @@
+//! `/r/REALM/contracts`: the contracts of a realm, a page at a time, searched by words.
+
+use maud::{Markup, html};
+
+use super::{
+    frame::{Page, Part},
+    links::{self, Query},
+    pieces::{self, Tone, badge, count, empty, grouped, heads, pager},
+};
+use crate::{
+    error::OpError,
+    ops::{contract_list, ctx::Ctx},
+    wire::{ContractLine, ContractList, PageRequest},
+};
+
+/// How many contracts one page shows.
+const ROWS: usize = 50;
+
+/// Returns the page.
+///
+/// # Errors
+/// Where the realm cannot be read, or has no such domain.
+pub fn page(ctx: &Ctx, query: &Query) -> Result<Page, OpError> {
+    let request = contract_list::Request {
+        domain: query.parsed("domain")?,
+        search: query.get("q").map(str::to_owned),
+        page: PageRequest { limit: Some(ROWS), cursor: query.get("cursor").map(str::to_owned) },
+    };
+    let list = contract_list::run(ctx, &request)?.body;
+    Ok(Page {
+        title: format!("Contracts of {}", list.realm),
+        realm: Some(list.realm.clone()),
+        part: Some(Part::Contracts),
+        main: render(&list, query),
+    })
+}
+
+fn render(body: &ContractList, query: &Query) -> Markup {
+    let (words, domain) = (query.get("q").unwrap_or_default(), query.get("domain").unwrap_or_default());
+    let kept = [("q", words), ("domain", domain)];
+    let at = |cursor: &str| links::part(&body.realm, "contracts", &[&kept[..], &[("cursor", cursor)]].concat());
+    let is_narrowed = !words.is_empty() || !domain.is_empty();
+    html! {
+        h1 { "Contracts" }
+        form.search method="get" action=(links::part(&body.realm, "contracts", &[])) role="search" {
+            label for="q" { "Find by domain, name or owner" }
+            input #q type="search" name="q" value=(words) autocomplete="off" spellcheck="false";
+            @if !domain.is_empty() { input type="hidden" name="domain" value=(domain); }
+            button type="submit" { "Search" }
+        }
+        p.summary {
+            (count(body.total, "contract"))
+            @if !domain.is_empty() { " in " strong { (domain) } }
+            @if !words.is_empty() { " with “" (pieces::text(words)) "”" }
+            @if is_narrowed { " · " a href=(links::part(&body.realm, "contracts", &[])) { "Show all" } }
+        }
+        @if body.contracts.is_empty() {
+            (empty(
+                if is_narrowed { "No contract has these words in it." } else { "There is no contract yet." },
+                (!is_narrowed).then_some("git blue contract publish"),
+            ))
+        } @else {
+            div.scroll role="group" aria-label="Contracts" tabindex="0" {
+                table.contracts {
+                    caption.unseen { "Contracts of " (body.realm) }
+                    (heads(&["Contract", "Version", "Owner", "Importers", "State"], &[3]))
+                    tbody { @for line in &body.contracts { (row(body, line)) } }
+                }
+            }
+        }
+        (pager((body.contracts.len(), body.total), (query.get("cursor"), body.next_cursor.as_deref()), at))
+    }
+}
+
+fn row(body: &ContractList, line: &ContractLine) -> Markup {
+    html! {
+        tr data-key={ (line.domain) "/" (line.name) } {
+            th scope="row" {
+                (pieces::contract(&body.realm, &line.domain, &line.name))
+            }
+            td.version { @if let Some(version) = &line.version { (version) } @else { span.none { "unknown" } } }
+            td { @if let Some(owner) = &line.owner { (owner) } @else { span.none { "unknown" } } }
+            td.number { (grouped(line.importers)) }
+            td { (badge(Tone::of_contract(line.state), line.state)) }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(shown: usize, total: usize) -> ContractList {
+        let line = |number: usize| ContractLine {
+            domain: "s3-access".parse().unwrap(),
+            name: format!("contract-{number}").parse().unwrap(),
+            version: Some("1.0.0".parse().unwrap()),
+            owner: Some("aperture".parse().unwrap()),
+            importers: number,
+            state: "active",
+        };
+        ContractList {
+            realm: "aperture".parse().unwrap(),
+            contracts: (0..shown).map(line).collect(),
+            total,
+            next_cursor: (shown < total).then(|| "s3-access/contract-49".into()),
+            current_repo: None,
+        }
+    }
+
+    #[test]
+    fn what_was_searched_for_stays_and_is_text() {
+        let query = Query::parse("q=%22%3E%3Cscript%3E&cursor=a%2Fb");
+        let shown = render(&list(50, 10_000), &query).into_string();
+        assert!(!shown.contains("<script"), "{shown}");
+        assert!(shown.contains(r#"value="&quot;&gt;&lt;script&gt;""#));
+        assert!(shown.contains("50 of 10,000") && shown.contains("10,000 contracts"));
+        let next = r#"href="/r/aperture/contracts?q=%22%3E%3Cscript%3E&amp;cursor=s3-access%2Fcontract-49""#;
+        assert!(shown.contains(next), "{shown}");
+        assert!(shown.contains(r#"href="/r/aperture/contracts?q=%22%3E%3Cscript%3E">First page"#));
+    }
+
+    #[test]
+    fn nothing_found_says_so() {
+        let shown = render(&list(0, 0), &Query::parse("q=x")).into_string();
+        assert!(shown.contains("No contract has these words") && shown.contains("Show all"));
+        assert!(render(&list(0, 0), &Query::default()).into_string().contains("There is no contract yet"));
+    }
+}

@@ -1,0 +1,127 @@
+//! What differs between two versions of a contract, part by part.
+
+use maud::{Markup, html};
+
+use super::pieces::{Tone, badge, cut, grouped, more, text};
+use crate::{
+    model::{
+        diff::{Difference, Kind},
+        json::Json,
+    },
+    wire::ContractDiff,
+};
+
+/// Most differences that are shown, most lines of one value, most characters of a line.
+const MAX_SHOWN: usize = 100;
+const MAX_LINES: usize = 30;
+const MAX_WIDTH: usize = 300;
+/// Longest value that stands on one line.
+const MAX_INLINE: usize = 80;
+
+/// Returns the differences.
+pub fn differences(body: &ContractDiff) -> Markup {
+    let ContractDiff { domain, contract, old_version, new_version, .. } = body;
+    let command = format!("git blue contract diff {domain}/{contract} {old_version} {new_version} --json");
+    html! {
+        p.summary {
+            strong { (body.old_version) } " → " strong { (body.new_version) } ": "
+            @match body.changes.len() {
+                0 => { "the documents are the same." }
+                1 => { "1 part differs" }
+                many => { (grouped(many)) " parts differ" }
+            }
+            @if !body.changes.is_empty() {
+                @if body.content_changed { "." } @else { "; schema, value and promise are the same." }
+            }
+        }
+        @if !body.changes.is_empty() {
+            ol.diff { @for one in body.changes.iter().take(MAX_SHOWN) { li { (difference(one)) } } }
+        }
+        (more(body.changes.len(), MAX_SHOWN, &command))
+    }
+}
+
+fn difference(one: &Difference) -> Markup {
+    let (word, tone) = match one.change {
+        Kind::Added => ("added", Tone::Good),
+        Kind::Removed => ("removed", Tone::Bad),
+        Kind::Changed => ("changed", Tone::Warn),
+    };
+    html! {
+        p.place { (place(&one.pointer)) " " (badge(tone, word)) }
+        div.lines tabindex="0" role="group" aria-label={ (word) ": " (text(&one.pointer)) } {
+            @if one.change != Kind::Added { del { (value("−", &one.old)) } }
+            @if one.change != Kind::Removed { ins { (value("+", &one.new)) } }
+        }
+    }
+}
+
+/// A JSON Pointer as a path of words.
+fn place(pointer: &str) -> Markup {
+    let tokens: Vec<_> = pointer.split('/').skip(1).map(|token| token.replace("~1", "/").replace("~0", "~")).collect();
+    html! {
+        span.pointer {
+            @if tokens.is_empty() { "the whole document" }
+            @for (at, token) in tokens.iter().enumerate() {
+                @if at > 0 { span.slash aria-hidden="true" { "›" } " " }
+                bdi { (text(token)) } " "
+            }
+        }
+    }
+}
+
+fn value(mark: &str, value: &Json) -> Markup {
+    let mut rendered = value.0.to_string();
+    if rendered.len() > MAX_INLINE {
+        rendered = format!("{:#}", value.0);
+    }
+    let lines: Vec<_> = rendered.lines().collect();
+    html! {
+        @for line in lines.iter().take(MAX_LINES) { (marked(mark, line)) }
+        @if let Some(more @ 1..) = lines.len().checked_sub(MAX_LINES) {
+            (marked(mark, &format!("… {more} more lines")))
+        }
+    }
+}
+
+fn marked(mark: &str, line: &str) -> Markup {
+    html! { code { span.sign { (mark) } (cut(line, MAX_WIDTH)) } }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::diff::diff;
+
+    fn shown(old: &serde_json::Value, new: &serde_json::Value) -> String {
+        let body = ContractDiff {
+            realm: "aperture".parse().unwrap(),
+            domain: "s3-access".parse().unwrap(),
+            contract: "s3-permissions".parse().unwrap(),
+            old_version: "1.0.0".parse().unwrap(),
+            new_version: "1.1.0".parse().unwrap(),
+            content_changed: true,
+            changes: diff(old, new),
+        };
+        differences(&body).into_string()
+    }
+
+    #[test]
+    fn keys_and_values_are_text() {
+        let text = shown(&json!({"a": 1}), &json!({"a": "<img src=x>", "<script>/~": "\u{202e}"}));
+        assert!(!text.contains("<script>") && !text.contains("<img"), "{text}");
+        assert!(text.contains("&lt;script&gt;/~") && text.contains("\\u{202e}"), "{text}");
+        assert!(text.contains("2 parts differ"));
+    }
+
+    #[test]
+    fn a_huge_difference_is_bounded() {
+        let many: serde_json::Map<_, _> = (0..5_000).map(|at| (format!("key-{at}"), json!("x".repeat(500)))).collect();
+        let text = shown(&json!({}), &serde_json::Value::Object(many.clone()));
+        assert!(text.len() < 150_000 && text.contains("4,900 more"), "{}", text.len());
+        let text = shown(&json!({}), &json!({"a": many}));
+        assert!(text.len() < 30_000 && text.contains("more lines"), "{}", text.len());
+    }
+}

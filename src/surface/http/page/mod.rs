@@ -1,0 +1,153 @@
+//! A page to look at: the realms of this machine as HTML that works without a script. What a contract
+//! says is text and stays text: maud escapes it, and nothing on a page is inline.
+//!
+//! Every page shows what operations answer, at most a page of it at any size of a realm, and decides
+//! nothing. A small script asks for the page again where something changed.
+
+mod contract;
+mod contracts;
+mod difference;
+mod document;
+mod frame;
+mod graph;
+mod home;
+mod importers;
+mod inbox;
+mod links;
+mod notifications;
+mod overview;
+mod pieces;
+mod sessions;
+mod timeline;
+
+use hyper::StatusCode;
+
+use super::{Desk, answer::Reply};
+use crate::{
+    error::OpError,
+    model::name::{ContractRef, RealmName},
+};
+use frame::Page;
+use links::Query;
+
+const HTML: &str = "text/html; charset=utf-8";
+
+/// A page as it is sent.
+#[derive(Debug)]
+pub struct Answer {
+    /// The status of HTTP.
+    pub status: u16,
+    /// What the body is.
+    pub kind: &'static str,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl From<Answer> for Reply {
+    fn from(answer: Answer) -> Self {
+        let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        Self { status, ..Self::new(answer.kind, answer.body) }
+    }
+}
+
+/// Returns whether a path is one of pages, of those that are there and those that are not.
+pub fn is_at(path: &str) -> bool {
+    path == "/" || path.starts_with("/r/") || path.starts_with("/assets/")
+}
+
+/// Returns the page for a browser that nobody let in. It needs nothing else, which it would not get.
+pub fn refusal(error: &OpError) -> Answer {
+    let body = frame::refusal(error).into_string().into_bytes();
+    Answer { status: error.http_status(), kind: HTML, body }
+}
+
+/// Returns the page at a path, or the one that says why there is none.
+pub fn answer(desk: &Desk, path: &str, query: &str) -> Answer {
+    if let Some((kind, text)) = asset(path) {
+        return Answer { status: 200, kind, body: text.into() };
+    }
+    let page = find(path).and_then(|wanted| wanted.page(desk, &Query::parse(query)));
+    let (status, page) = match page {
+        Ok(page) => (200, page),
+        Err(error) => (error.http_status(), frame::failure(None, &error)),
+    };
+    let body = frame::whole(&page).into_string().into_bytes();
+    Answer { status, kind: HTML, body }
+}
+
+/// What is the same in every realm.
+fn asset(path: &str) -> Option<(&'static str, &'static str)> {
+    match path {
+        "/assets/blue.css" => Some(("text/css; charset=utf-8", include_str!("blue.css"))),
+        "/assets/blue.js" => Some(("text/javascript; charset=utf-8", include_str!("blue.js"))),
+        "/assets/blue.svg" => Some(("image/svg+xml", include_str!("blue.svg"))),
+        _ => None,
+    }
+}
+
+/// A page that somebody wants.
+#[derive(Debug, PartialEq, Eq)]
+enum Wanted {
+    Home,
+    Overview(RealmName),
+    Contracts(RealmName),
+    Contract(RealmName, ContractRef),
+    Notifications(RealmName),
+    Sessions(RealmName),
+}
+
+fn find(path: &str) -> Result<Wanted, OpError> {
+    let segments: Vec<_> = path.split('/').skip(1).collect();
+    Ok(match segments[..] {
+        [""] => Wanted::Home,
+        ["r", realm] => Wanted::Overview(realm.parse()?),
+        ["r", realm, "contracts"] => Wanted::Contracts(realm.parse()?),
+        ["r", realm, "contracts", domain, name] => {
+            Wanted::Contract(realm.parse()?, ContractRef { domain: domain.parse()?, contract: name.parse()? })
+        }
+        ["r", realm, "notifications"] => Wanted::Notifications(realm.parse()?),
+        ["r", realm, "sessions"] => Wanted::Sessions(realm.parse()?),
+        _ => return Err(OpError::no("no-route", "nothing is at this address")),
+    })
+}
+
+impl Wanted {
+    fn page(&self, desk: &Desk, query: &Query) -> Result<Page, OpError> {
+        match self {
+            Self::Home => home::page(&desk.nowhere()?),
+            Self::Overview(realm) => overview::page(desk, realm),
+            Self::Contracts(realm) => contracts::page(&desk.realm(realm)?, query),
+            Self::Contract(realm, contract) => contract::page(&desk.realm(realm)?, contract, query),
+            Self::Notifications(realm) => notifications::page(desk, realm, query),
+            Self::Sessions(realm) => sessions::page(&desk.realm(realm)?, query),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_name_pages_or_nothing() {
+        let realm: RealmName = "aperture".parse().unwrap();
+        let contract =
+            ContractRef { domain: "s3-access".parse().unwrap(), contract: "s3-permissions".parse().unwrap() };
+        assert_eq!(find("/").unwrap(), Wanted::Home);
+        assert_eq!(find("/r/aperture").unwrap(), Wanted::Overview(realm.clone()));
+        let path = links::contract(&realm, &contract.domain, &contract.contract, &[]);
+        assert_eq!(find(&path).unwrap(), Wanted::Contract(realm, contract));
+        for odd in ["", "//", "/r", "/r/", "/r/..", "/r/%2e%2e", "/r/a/b", "/r/a/contracts/", "/r/a/contracts/b/c/d"] {
+            assert!(find(odd).is_err(), "{odd}");
+        }
+    }
+
+    #[test]
+    fn who_was_not_let_in_is_told_how() {
+        let refused = refusal(&OpError::no("no-token", "show the <token>").next("git blue daemon open"));
+        let text = String::from_utf8(refused.body).unwrap();
+        assert_eq!(refused.status, 401);
+        assert!(text.contains("show the &lt;token&gt;") && text.contains("git blue daemon open"), "{text}");
+        assert!(!text.contains("/assets/"), "{text}");
+    }
+}

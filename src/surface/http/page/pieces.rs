@@ -1,0 +1,200 @@
+//! What several pages show in the same way. Every text of somebody else's passes [`text`].
+
+use std::borrow::Cow;
+
+use maud::{Markup, html};
+
+use super::links;
+use crate::{
+    model::name::{ContractName, DomainName, RealmName, RepoName},
+    surface::cli::text::clean,
+};
+
+/// How a word is meant; never told by its colour alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    /// Beside the point.
+    Quiet,
+    /// As it should be.
+    Good,
+    /// Worth a look.
+    Warn,
+    /// Broken.
+    Bad,
+}
+
+impl Tone {
+    /// Returns its class.
+    pub fn class(self) -> &'static str {
+        match self {
+            Self::Quiet => "quiet",
+            Self::Good => "good",
+            Self::Warn => "warn",
+            Self::Bad => "bad",
+        }
+    }
+
+    /// Returns how a contract's state is meant.
+    pub fn of_contract(state: &str) -> Self {
+        match state {
+            "active" => Self::Good,
+            "pre-release" => Self::Quiet,
+            "deprecated" => Self::Warn,
+            _ => Self::Bad,
+        }
+    }
+}
+
+/// Returns somebody else's text, with what reorders it or hides in it spelled out.
+pub fn text(text: &str) -> Cow<'_, str> {
+    clean(text)
+}
+
+/// Returns a line of somebody else's, at most so many characters of it.
+pub fn cut(line: &str, most: usize) -> String {
+    let cut: String = line.chars().take(most).collect();
+    let dots = if cut.len() < line.len() { " …" } else { "" };
+    format!("{}{dots}", text(&cut))
+}
+
+/// Returns several lines of somebody else's text.
+pub fn prose(words: &str) -> Markup {
+    html! {
+        @for line in words.lines().filter(|line| !line.trim().is_empty()) {
+            p.prose dir="auto" { (text(line)) }
+        }
+    }
+}
+
+/// Returns a word in a pill.
+pub fn badge(tone: Tone, word: &str) -> Markup {
+    html! { span class={ "badge " (tone.class()) } { (word) } }
+}
+
+/// Returns a moment. The script says beside it how long ago that was.
+pub fn time(at: jiff::Timestamp) -> Markup {
+    html! { time datetime=(at) { (at.strftime("%Y-%m-%d %H:%M")) " UTC" } }
+}
+
+/// Returns the name of a contract, as a link to it.
+pub fn contract(realm: &RealmName, domain: &DomainName, name: &ContractName) -> Markup {
+    html! {
+        a.name href=(links::contract(realm, domain, name, &[])) { span.of { (domain) "/" } (name) }
+    }
+}
+
+/// Returns the head of a table; the columns of these indexes are numbers.
+pub fn heads(columns: &[&str], numbers: &[usize]) -> Markup {
+    html! {
+        thead {
+            tr {
+                @for (at, column) in columns.iter().enumerate() {
+                    th scope="col" class=[numbers.contains(&at).then_some("number")] { (column) }
+                }
+            }
+        }
+    }
+}
+
+/// Returns names with commas between, the first of them where they are many.
+pub fn names(repos: &[&RepoName]) -> Markup {
+    const MOST: usize = 8;
+    html! {
+        @for (at, repo) in repos.iter().take(MOST).enumerate() {
+            @if at > 0 { ", " }
+            (repo)
+        }
+        @if let Some(more @ 1..) = repos.len().checked_sub(MOST) { " and " (more) " more" }
+    }
+}
+
+/// Returns `1 contract`, `2 contracts`, `10,000 contracts`.
+pub fn count(number: usize, noun: &str) -> String {
+    let noun = match (number, noun.strip_suffix('y')) {
+        (1, _) => noun.to_owned(),
+        (_, Some(stem)) => format!("{stem}ies"),
+        (_, None) => format!("{noun}s"),
+    };
+    format!("{} {noun}", grouped(number))
+}
+
+/// Returns a number with commas between thousands.
+pub fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Returns what leads to the first page and to the next one, from the cursors of this and the next one;
+/// nothing where all is on this one.
+pub fn pager(
+    (shown, total): (usize, usize),
+    (here, next): (Option<&str>, Option<&str>),
+    at: impl Fn(&str) -> String,
+) -> Markup {
+    let (first, next) = (here.map(|_| at("")), next.map(at));
+    html! {
+        @if first.is_some() || next.is_some() {
+            nav.pager aria-label="Pages" {
+                span { (grouped(shown)) " of " (grouped(total)) }
+                @if let Some(first) = first { a href=(first) { "First page" } }
+                @if let Some(next) = next { a href=(next) rel="next" { "Next page" } }
+            }
+        }
+    }
+}
+
+/// Returns how many there are beyond those that are shown, and the command that shows them all;
+/// nothing where there are none.
+pub fn more(all: usize, shown: usize, command: &str) -> Markup {
+    html! {
+        @if let Some(more @ 1..) = all.checked_sub(shown) {
+            p.note {
+                "And " (grouped(more)) " more"
+                @if command.is_empty() { "." } @else { ": " code { (command) } }
+            }
+        }
+    }
+}
+
+/// Returns that there is nothing, and what would make something.
+pub fn empty(what: &str, how: Option<&str>) -> Markup {
+    html! {
+        div.empty {
+            p { (what) }
+            @if let Some(how) = how { p { code { (how) } } }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(count(1, "contract"), "1 contract");
+        assert_eq!(count(2, "repository"), "2 repositories");
+        assert_eq!(count(10_000, "contract"), "10,000 contracts");
+        assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(grouped(0), "0");
+    }
+
+    #[test]
+    fn hostile_text_is_text() {
+        let evil = "<script>alert(1)</script>\n\u{202e}\"'&\u{1b}[31m";
+        let shown = prose(evil).into_string();
+        assert!(!shown.contains("<script"), "{shown}");
+        assert!(
+            shown.contains("&lt;script&gt;") && shown.contains("\\u{202e}") && shown.contains("\\u{1b}"),
+            "{shown}"
+        );
+        assert!(badge(Tone::Bad, "\"><b>").into_string().contains("&quot;&gt;&lt;b&gt;"));
+    }
+}

@@ -1,0 +1,64 @@
+//! The versions of a contract, newest first, and what each changed in its owner's words.
+
+use maud::{Markup, html};
+
+use super::{
+    links,
+    pieces::{Tone, badge, more, text, time},
+};
+use crate::{
+    model::version::Version,
+    wire::{ContractGet, TimelineEntry},
+};
+
+/// Most versions that are shown.
+const MAX_SHOWN: usize = 50;
+
+/// Returns the versions that came to the realm.
+pub fn timeline(body: &ContractGet, entries: &[TimelineEntry]) -> Markup {
+    let command = format!("git blue contract timeline {}/{}", body.domain, body.contract.name);
+    html! {
+        ol.timeline {
+            @for (at, entry) in entries.iter().take(MAX_SHOWN).enumerate() {
+                li aria-current=[(entry.version == body.contract.version).then_some("true")] {
+                    (entry_head(body, entry, entries.get(at + 1).map(|older| &older.version)))
+                    (changes(body, &entry.version))
+                }
+            }
+        }
+        (more(entries.len(), MAX_SHOWN, &command))
+    }
+}
+
+fn entry_head(body: &ContractGet, entry: &TimelineEntry, older: Option<&Version>) -> Markup {
+    let version = entry.version.to_string();
+    let href = |query: &[(&str, &str)]| links::contract(&body.realm, &body.domain, &body.contract.name, query);
+    html! {
+        p.at {
+            a.version href=(href(&[("version", &version)])) { (version) }
+            @if entry.is_current { " " (badge(Tone::Good, "current")) }
+            @if entry.is_yanked { " " (badge(Tone::Bad, "yanked")) }
+        }
+        p.when {
+            (time(entry.time))
+            @if let Some(older) = older {
+                " · "
+                a href=(href(&[("version", &version), ("from", &older.to_string()), ("to", &version)])) {
+                    "changes" span.unseen { " of " (version) " against " (older) }
+                }
+            }
+        }
+    }
+}
+
+fn changes(body: &ContractGet, version: &Version) -> Markup {
+    let said = body.contract.evolution.iter().filter(|one| one.version == *version);
+    let yanked = body.contract.yanked.iter().find(|one| one.version == *version);
+    html! {
+        @for one in said {
+            @if !one.compatible { p { (badge(Tone::Warn, "breaking")) } }
+            ul { @for change in &one.changes { li dir="auto" { (text(change)) } } }
+        }
+        @if let Some(yanked) = yanked { p dir="auto" { "Yanked: " (text(&yanked.reason)) } }
+    }
+}

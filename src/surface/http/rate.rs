@@ -1,0 +1,62 @@
+//! How often MCP may be asked: so many times a minute, and a few at once.
+
+use std::{
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+/// How many requests a minute, unless the user says otherwise.
+pub const PER_MINUTE: u32 = 100;
+/// How many at once.
+const BURST: u32 = 20;
+
+/// A bucket that fills again with time.
+#[derive(Debug)]
+pub struct Rate {
+    per_minute: u32,
+    held: Mutex<(f64, Instant)>,
+}
+
+impl Rate {
+    /// Returns a full bucket; one that never empties where `per_minute` is 0.
+    pub fn new(per_minute: u32) -> Self {
+        Self { per_minute, held: Mutex::new((f64::from(BURST), Instant::now())) }
+    }
+
+    /// Takes one out. Returns how long to wait where there is none.
+    pub fn take(&self, now: Instant) -> Result<(), Duration> {
+        if self.per_minute == 0 {
+            return Ok(());
+        }
+        let a_second = f64::from(self.per_minute) / 60.0;
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let (left, since) = *held;
+        let left = f64::from(BURST).min(left + now.saturating_duration_since(since).as_secs_f64() * a_second);
+        *held = (if left < 1.0 { left } else { left - 1.0 }, now);
+        if left < 1.0 { Err(Duration::from_secs_f64((1.0 - left) / a_second)) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_at_once_and_then_so_many_a_minute() {
+        let rate = Rate::new(60);
+        let start = Instant::now();
+        let at = |ms| start + Duration::from_millis(ms);
+        assert!((0..BURST).all(|_| rate.take(at(0)).is_ok()));
+        let wait = rate.take(at(0)).unwrap_err();
+        assert!(wait <= Duration::from_secs(1) && wait > Duration::from_millis(900));
+        assert!(rate.take(at(500)).is_err());
+        assert!(rate.take(at(1_100)).is_ok() && rate.take(at(1_100)).is_err());
+        assert!((0..60).all(|n| rate.take(at(3_000 + n * 1_000)).is_ok()));
+    }
+
+    #[test]
+    fn none_is_no_limit() {
+        let rate = Rate::new(0);
+        assert!((0..10_000).all(|_| rate.take(Instant::now()).is_ok()));
+    }
+}

@@ -1,0 +1,390 @@
+//! The routes, in one table: what is answered, what `/openapi.json` describes, and what tests walk.
+
+use std::collections::BTreeMap;
+
+use hyper::Method;
+
+use super::{
+    answer::Reply,
+    desk::Desk,
+    everywhere::{self, Narrowed},
+};
+use crate::{
+    error::OpError,
+    model::name::{ContractRef, RealmName, RepoName},
+    ops::{self, Operation},
+    surface::mcp::arguments::{Arguments, Kind, Parameter},
+    wire::{NotificationFilter, PageRequest},
+};
+
+/// A path and a method, and what they do.
+#[derive(Clone, Copy)]
+pub struct Route {
+    /// The method; what GET answers, HEAD answers too.
+    pub method: &'static str,
+    /// The path, its variable parts in braces.
+    pub path: &'static str,
+    /// What it does, in one line; for an operation, its own.
+    pub summary: &'static str,
+    /// What it takes behind the `?`.
+    pub query: &'static [Parameter],
+    /// What it takes as a JSON object.
+    pub body: &'static [Parameter],
+    /// What it does.
+    pub does: Does,
+}
+
+/// What a route does.
+#[derive(Clone, Copy)]
+pub enum Does {
+    /// Runs an operation, and answers as its `--json` does.
+    Run {
+        /// The operation.
+        operation: &'static Operation,
+        /// Runs it.
+        run: fn(&Call<'_>) -> Result<Reply, OpError>,
+        /// Whether the answer stays the same while the realm of the path stands still.
+        rests: bool,
+    },
+    /// Says that the daemon is there.
+    Health,
+    /// Lets a browser in.
+    Open,
+    /// Makes a link that lets a browser in.
+    Link,
+    /// Tells what changes, as it does.
+    Events,
+    /// Describes the routes.
+    OpenApi,
+    /// Speaks MCP.
+    Mcp,
+}
+
+/// What a request says.
+pub struct Call<'a> {
+    /// Finds what operations work with.
+    pub desk: &'a Desk,
+    /// The variable parts of the path.
+    pub path: &'a BTreeMap<&'static str, String>,
+    /// What stands behind the `?`, and in the body.
+    pub arguments: &'a Arguments,
+}
+
+const REALM: Parameter = Parameter::optional("realm", Kind::Text, "only this realm");
+const REPO: Parameter = Parameter::optional("repo", Kind::Text, "only this repository");
+const ASKING: Parameter = Parameter::optional("repo", Kind::Text, "as this repository sees it");
+const DOMAIN: Parameter = Parameter::optional("domain", Kind::Text, "only this domain");
+const SEARCH: Parameter = Parameter::optional("search", Kind::Text, "only those with these words in their names");
+const LIMIT: Parameter = Parameter::optional("limit", Kind::Count, "most entries of a page");
+const CURSOR: Parameter = Parameter::optional("cursor", Kind::Text, "the next_cursor of the page before");
+
+const fn read(
+    path: &'static str,
+    query: &'static [Parameter],
+    operation: &'static Operation,
+    run: fn(&Call<'_>) -> Result<Reply, OpError>,
+) -> Route {
+    let does = Does::Run { operation, run, rests: true };
+    Route { method: "GET", path, summary: operation.summary, query, body: &[], does }
+}
+
+/// An answer that also depends on something else than the realm of its path.
+const fn afresh(route: Route) -> Route {
+    let does = match route.does {
+        Does::Run { operation, run, .. } => Does::Run { operation, run, rests: false },
+        does => does,
+    };
+    Route { does, ..route }
+}
+
+const fn other(method: &'static str, path: &'static str, summary: &'static str, does: Does) -> Route {
+    Route { method, path, summary, query: &[], body: &[], does }
+}
+
+/// Every route. A path is matched by the first that fits.
+pub static ROUTES: &[Route] = &[
+    other("GET", "/health", "Say that the daemon is there; needs no token", Does::Health),
+    afresh(read("/realms", &[], &ops::realm_list::OPERATION, realm_list)),
+    read("/realms/{realm}", &[ASKING, LIMIT, CURSOR], &ops::realm_status::OPERATION, realm_status),
+    Route {
+        body: &[
+            Parameter::optional("repo", Kind::Text, "publish what no hook of this repository has, before"),
+            Parameter::optional("remote", Kind::Text, "only this remote"),
+            Parameter::optional("dry_run", Kind::Flag, "only look at what would come and go"),
+        ],
+        method: "POST",
+        ..afresh(read("/realms/{realm}/sync", &[], &ops::realm_sync::OPERATION, realm_sync))
+    },
+    read("/realms/{realm}/check", &[ASKING], &ops::realm_check::OPERATION, realm_check),
+    read("/realms/{realm}/log", &[DOMAIN, LIMIT, CURSOR], &ops::realm_log::OPERATION, realm_log),
+    read("/realms/{realm}/topology", &[DOMAIN], &ops::realm_topology::OPERATION, realm_topology),
+    read("/realms/{realm}/contracts", &[DOMAIN, SEARCH, LIMIT, CURSOR], &ops::contract_list::OPERATION, contract_list),
+    read(
+        "/realms/{realm}/contracts/{domain}/{contract}",
+        &[ASKING, Parameter::optional("version", Kind::Text, "a published version; the current one by default")],
+        &ops::contract_get::OPERATION,
+        contract_get,
+    ),
+    read(
+        "/realms/{realm}/contracts/{domain}/{contract}/log",
+        &[LIMIT, CURSOR],
+        &ops::contract_log::OPERATION,
+        contract_log,
+    ),
+    read(
+        "/realms/{realm}/contracts/{domain}/{contract}/diff",
+        &[
+            Parameter::optional("from", Kind::Text, "a published version; the one before by default"),
+            Parameter::optional("to", Kind::Text, "a published version; the current one by default"),
+        ],
+        &ops::contract_diff::OPERATION,
+        contract_diff,
+    ),
+    read(
+        "/realms/{realm}/contracts/{domain}/{contract}/impact",
+        &[Parameter::optional("to", Kind::Text, "the version that would be published")],
+        &ops::contract_impact::OPERATION,
+        contract_impact,
+    ),
+    afresh(read(
+        "/contracts/{domain}/{contract}/timeline",
+        &[LIMIT, CURSOR],
+        &ops::contract_timeline::OPERATION,
+        contract_timeline,
+    )),
+    afresh(read(
+        "/sessions",
+        &[REALM, REPO, Parameter::optional("ended", Kind::Flag, "also those that ended"), LIMIT, CURSOR],
+        &ops::session_list::OPERATION,
+        session_list,
+    )),
+    Route {
+        method: "POST",
+        body: &[
+            Parameter::required("realm", ""),
+            Parameter::required("repo", "it must lie on this machine"),
+            Parameter::optional("rfc", Kind::Text, "what is worked on, as branches are named"),
+        ],
+        ..afresh(read("/sessions", &[], &ops::session_start::OPERATION, session_start))
+    },
+    Route {
+        method: "DELETE",
+        ..afresh(read("/sessions/{id}", &[REALM, REPO], &ops::session_stop::OPERATION, session_stop))
+    },
+    afresh(read(
+        "/notifications",
+        &[
+            REALM,
+            REPO,
+            Parameter::optional("state", Kind::OneOf(&["all", "pending", "seen", "expired"]), ""),
+            LIMIT,
+            CURSOR,
+        ],
+        &ops::notifications_list::OPERATION,
+        notifications_list,
+    )),
+    Route {
+        method: "POST",
+        ..afresh(read("/notifications/{id}/ack", &[REALM, REPO], &ops::notifications_ack::OPERATION, notifications_ack))
+    },
+    Route {
+        query: &[REALM, REPO],
+        ..other("GET", "/events", "Tell what changes, as server-sent events", Does::Events)
+    },
+    other("GET", "/openapi.json", "Describe these routes", Does::OpenApi),
+    other("POST", "/links", "Make a link that lets a browser in", Does::Link),
+    Route {
+        query: &[Parameter::required("key", "what a link brought along")],
+        ..other("GET", "/open", "Let a browser in, once; needs no token", Does::Open)
+    },
+    other("GET", "/mcp", "Speak MCP: listen", Does::Mcp),
+    other("POST", "/mcp", "Speak MCP", Does::Mcp),
+    other("DELETE", "/mcp", "Speak MCP: end a session", Does::Mcp),
+];
+
+impl Route {
+    /// Returns the variable parts of a path, if it is one of this route.
+    pub fn variables(&self, segments: &[String]) -> Option<BTreeMap<&'static str, String>> {
+        let own = || self.path.split('/').skip(1);
+        if own().count() != segments.len() {
+            return None;
+        }
+        let mut found = BTreeMap::new();
+        for (own, segment) in own().zip(segments) {
+            match own.strip_prefix('{').and_then(|own| own.strip_suffix('}')) {
+                Some(name) => drop(found.insert(name, segment.clone())),
+                None if own == segment => {}
+                None => return None,
+            }
+        }
+        Some(found)
+    }
+
+    /// Returns whether the method is this route's.
+    pub fn takes(&self, method: &Method) -> bool {
+        self.method == method.as_str() || (*method == Method::HEAD && self.method == "GET")
+    }
+}
+
+impl Call<'_> {
+    fn part(&self, name: &str) -> &str {
+        self.path.get(name).map(String::as_str).unwrap_or_default()
+    }
+
+    /// Returns the realm that the path names.
+    ///
+    /// # Errors
+    /// Where it is no name.
+    pub fn realm(&self) -> Result<RealmName, OpError> {
+        Ok(self.part("realm").parse()?)
+    }
+
+    fn repo(&self) -> Result<Option<RepoName>, OpError> {
+        self.arguments.parsed("repo")
+    }
+
+    fn ctx(&self) -> Result<ops::ctx::Ctx, OpError> {
+        self.desk.of(&self.realm()?, self.repo()?.as_ref())
+    }
+
+    fn contract(&self) -> Result<ContractRef, OpError> {
+        Ok(ContractRef { domain: self.part("domain").parse()?, contract: self.part("contract").parse()? })
+    }
+
+    fn page(&self) -> PageRequest {
+        PageRequest { limit: self.arguments.count("limit"), cursor: self.arguments.text("cursor").map(str::to_owned) }
+    }
+
+    fn narrowed(&self) -> Result<Narrowed, OpError> {
+        Ok(Narrowed { realm: self.arguments.parsed("realm")?, repo: self.repo()? })
+    }
+
+    /// Returns whether the answer depends on the realm of the path alone: not on a work tree.
+    pub fn is_of_realm(&self) -> bool {
+        self.path.contains_key("realm") && self.arguments.text("repo").is_none()
+    }
+}
+
+fn realm_list(call: &Call<'_>) -> Result<Reply, OpError> {
+    Ok(Reply::of(&ops::realm_list::run(&call.desk.nowhere()?)?))
+}
+
+fn realm_status(call: &Call<'_>) -> Result<Reply, OpError> {
+    // As `--peek` does: reading tells nobody.
+    let request = ops::realm_status::Request { page: call.page(), ..Default::default() };
+    Ok(Reply::of(&ops::realm_status::run(&call.ctx()?, &request)?.0))
+}
+
+fn realm_sync(call: &Call<'_>) -> Result<Reply, OpError> {
+    let request = ops::realm_sync::Request {
+        dry_run: call.arguments.flag("dry_run"),
+        remote: call.arguments.parsed("remote")?,
+        ..Default::default()
+    };
+    Ok(Reply::of(&ops::realm_sync::run(&call.ctx()?, &request)?))
+}
+
+fn realm_check(call: &Call<'_>) -> Result<Reply, OpError> {
+    let subject = match call.repo()? {
+        Some(_) => ops::realm_check::Subject::Head,
+        None => ops::realm_check::Subject::Published,
+    };
+    let request = ops::realm_check::Request { subject, ..Default::default() };
+    Ok(Reply::of(&ops::realm_check::run(&call.ctx()?, &request)?))
+}
+
+fn realm_log(call: &Call<'_>) -> Result<Reply, OpError> {
+    let request = ops::realm_log::Request { domain: call.arguments.parsed("domain")?, page: call.page() };
+    Ok(Reply::of(&ops::realm_log::run(&call.ctx()?, &request)?))
+}
+
+fn realm_topology(call: &Call<'_>) -> Result<Reply, OpError> {
+    let request = ops::realm_topology::Request { domain: call.arguments.parsed("domain")? };
+    Ok(Reply::of(&ops::realm_topology::run(&call.ctx()?, &request)?))
+}
+
+fn contract_list(call: &Call<'_>) -> Result<Reply, OpError> {
+    let search = call.arguments.text("search").map(str::to_owned);
+    let request = ops::contract_list::Request { domain: call.arguments.parsed("domain")?, search, page: call.page() };
+    Ok(Reply::of(&ops::contract_list::run(&call.ctx()?, &request)?))
+}
+
+fn contract_get(call: &Call<'_>) -> Result<Reply, OpError> {
+    let version = call.arguments.parsed("version")?;
+    let request = ops::contract_get::Request { contract: call.contract()?, version };
+    Ok(Reply::of(&ops::contract_get::run(&call.ctx()?, &request)?))
+}
+
+fn contract_log(call: &Call<'_>) -> Result<Reply, OpError> {
+    let request = ops::contract_log::Request { contract: call.contract()?, page: call.page() };
+    Ok(Reply::of(&ops::contract_log::run(&call.ctx()?, &request)?))
+}
+
+fn contract_diff(call: &Call<'_>) -> Result<Reply, OpError> {
+    let (old, new) = (call.arguments.parsed("from")?, call.arguments.parsed("to")?);
+    let request = ops::contract_diff::Request { contract: call.contract()?, old, new };
+    Ok(Reply::of(&ops::contract_diff::run(&call.ctx()?, &request)?))
+}
+
+fn contract_impact(call: &Call<'_>) -> Result<Reply, OpError> {
+    let request = ops::contract_impact::Request { contract: call.contract()?, to: call.arguments.parsed("to")? };
+    Ok(Reply::of(&ops::contract_impact::run(&call.ctx()?, &request)?))
+}
+
+fn contract_timeline(call: &Call<'_>) -> Result<Reply, OpError> {
+    let request = ops::contract_timeline::Request { contract: call.contract()?, page: call.page() };
+    Ok(Reply::of(&ops::contract_timeline::run(&call.desk.nowhere()?, &request)?))
+}
+
+/// One realm is answered as the operation does, more than one as the lists of all.
+fn session_list(call: &Call<'_>) -> Result<Reply, OpError> {
+    let (narrowed, ended, page) = (call.narrowed()?, call.arguments.flag("ended"), call.page());
+    match &narrowed {
+        Narrowed { realm: Some(realm), repo: None } => {
+            let request = ops::session_list::Request { ended, page };
+            Ok(Reply::of(&ops::session_list::run(&call.desk.realm(realm)?, &request)?))
+        }
+        _ => Ok(Reply::of(&everywhere::sessions(call.desk, &narrowed, ended, &page)?)),
+    }
+}
+
+fn session_start(call: &Call<'_>) -> Result<Reply, OpError> {
+    let ctx = call.desk.repo(&call.arguments.needed("realm")?, &call.arguments.needed("repo")?)?;
+    let request = ops::session_start::Request { rfc: call.arguments.parsed("rfc")? };
+    Ok(Reply::of(&ops::session_start::run(&ctx, &request)?))
+}
+
+fn session_stop(call: &Call<'_>) -> Result<Reply, OpError> {
+    let id = call.part("id");
+    let (realm, repo) = everywhere::session_in(call.desk, &call.narrowed()?, id)?;
+    let request = ops::session_stop::Request { id: id.parse().ok() };
+    Ok(Reply::of(&ops::session_stop::run(&call.desk.repo(&realm, &repo)?, &request)?))
+}
+
+/// One repository of one realm is answered as the operation does, more than one as the lists of all.
+fn notifications_list(call: &Call<'_>) -> Result<Reply, OpError> {
+    let filter = match call.arguments.text("state") {
+        Some("pending") => NotificationFilter::Pending,
+        Some("seen") => NotificationFilter::Seen,
+        Some("expired") => NotificationFilter::Expired,
+        _ => NotificationFilter::All,
+    };
+    let (narrowed, page) = (call.narrowed()?, call.page());
+    match &narrowed {
+        Narrowed { realm: Some(realm), repo: Some(repo) } => {
+            let request = ops::notifications_list::Request { filter, page, ..Default::default() };
+            Ok(Reply::of(&ops::notifications_list::run(&call.desk.repo(realm, repo)?, &request)?))
+        }
+        _ => Ok(Reply::of(&everywhere::notifications(call.desk, &narrowed, filter, &page)?)),
+    }
+}
+
+fn notifications_ack(call: &Call<'_>) -> Result<Reply, OpError> {
+    let id = call.part("id");
+    let (realm, repo) = match call.narrowed()? {
+        Narrowed { realm: Some(realm), repo: Some(repo) } => (realm, repo),
+        narrowed => everywhere::pending_in(call.desk, &narrowed, id)?,
+    };
+    let request = ops::notifications_ack::Request::by_person(vec![id.to_owned()]);
+    Ok(Reply::of(&ops::notifications_ack::run(&call.desk.repo(&realm, &repo)?, &request)?))
+}

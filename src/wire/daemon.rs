@@ -1,0 +1,33 @@
+//! `git blue daemon …`.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What `daemon start`, `stop` and `status` answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Daemon {
+    /// What happened, or how it is, in a sentence.
+    pub message: String,
+    /// Whether it runs now.
+    pub running: bool,
+    /// Where it is, or was.
+    pub url: Option<String>,
+    /// Its process.
+    pub pid: Option<u32>,
+    /// Its version.
+    pub version: Option<String>,
+}
+
+/// What `daemon token` answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct DaemonToken {
+    /// What requests show.
+    pub token: String,
+}
+
+/// What `daemon open` answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct DaemonOpen {
+    /// A link that lets one browser in, once, within a minute.
+    pub url: String,
+}

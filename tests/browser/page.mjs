@@ -1,0 +1,259 @@
+// What the browser suite does in headless Chromium: `node page.mjs CHECK URL`, in the folder of the
+// realm. URL lets a browser in. Where a check fails, so does the process.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+
+const [check, link] = process.argv.slice(2);
+const load = createRequire(join(process.env.GIT_BLUE_PEERS, 'package.json'));
+const { chromium } = load('playwright-core');
+const origin = new URL(link).origin;
+
+const PAGES = [
+  '/',
+  '/r/aperture',
+  '/r/aperture/contracts',
+  '/r/aperture/contracts?q=nothing+of+the+kind',
+  '/r/aperture/contracts/s3-access/s3-permissions',
+  '/r/aperture/contracts/events/stack-drift',
+  '/r/aperture/contracts/platform/platform-api?from=1.0.0&to=1.1.0',
+  '/r/aperture/notifications',
+  '/r/aperture/notifications?repo=fungal&state=all',
+  '/r/aperture/sessions?ended=1',
+];
+
+// Everything that a browser would complain of.
+const complaints = [];
+
+const browser = await chromium.launch({
+  executablePath: '/usr/bin/chromium',
+  args: [
+    '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+    '--disable-background-networking', '--disable-component-update', '--disable-sync',
+  ],
+});
+
+let letIn = null;
+async function open(options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, storageState: letIn ?? undefined, ...options });
+  // A machine may be busy with many other things.
+  context.setDefaultTimeout(60_000);
+  const page = await context.newPage();
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(`${page.url()}: ${message.text()}`);
+  });
+  page.on('pageerror', (error) => complaints.push(`${page.url()}: ${error}`));
+  page.on('dialog', (dialog) => { complaints.push(`${page.url()}: a dialog: ${dialog.message()}`); dialog.dismiss(); });
+  await context.addInitScript(() => {
+    document.addEventListener('securitypolicyviolation', (event) => console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`));
+  });
+  if (!letIn) {
+    await page.goto(link);
+    letIn = await context.storageState();
+  }
+  return page;
+}
+
+const go = async (page, path, status = 200) => {
+  const response = await page.goto(origin + path);
+  assert.equal(response.status(), status, path);
+};
+const live = (page) => page.locator('#live[data-state="live"]').waitFor();
+const text = (page, selector = 'main') => page.locator(selector).innerText();
+
+const checks = {
+  // The realm of the demo, on every page, with nothing that a browser complains of.
+  async shows() {
+    const page = await open();
+    assert.equal(new URL(page.url()).pathname, '/');
+    for (const path of PAGES) {
+      await go(page, path);
+      await live(page);
+      assert.equal(await page.locator('h1').count(), 1, path);
+    }
+    await go(page, '/');
+    await page.getByRole('link', { name: 'aperture' }).click();
+    const numbers = await text(page, '.numbers');
+    assert.match(numbers, /Repositories\s+3/);
+    assert.match(numbers, /Broken imports\s+1/);
+    assert.match(await text(page, '.attention'), /fungal relies on s3-access\/s3-permissions >=1\.0\.0, <2\.0\.0, but its version is 2\.0\.0/);
+    assert.equal(await page.locator('.graph .link.broken').count(), 1);
+    assert.equal(await page.locator('.graph .link.stale').count(), 1);
+    await page.locator('main').getByRole('link', { name: 's3-access/s3-permissions' }).first().click();
+    assert.match(await text(page, '.timeline'), /2\.0\.0 current[^]*read is called input[^]*1\.1\.0[^]*Also writes logs[^]*1\.0\.0/);
+    assert.match(await text(page, '.diff'), /schema › required › 0 changed/);
+    await page.getByLabel('From').selectOption('1.0.0');
+    await page.getByLabel('to', { exact: true }).selectOption('1.1.0');
+    await page.getByRole('button', { name: 'Compare' }).click();
+    await page.waitForURL(/from=1\.0\.0&to=1\.1\.0/);
+    assert.match(await text(page, '.diff'), /value › write › 0 added\s*\+\s*"jobs\/\*\/logs\/\*"/);
+    await page.getByRole('link', { name: 'Sessions' }).click();
+    assert.match(await text(page), /fungal\s+active\s+0042-input-paths/);
+  },
+
+  // A publish, a session: shown without a reload, said aloud, and nothing that was in use is lost.
+  async updates() {
+    const page = await open();
+    await go(page, '/r/aperture');
+    await live(page);
+    await page.evaluate(() => { window.sameDocument = true; });
+    const kept = page.locator('main').getByRole('link', { name: 'platform/platform-api' }).first();
+    await kept.focus();
+    const file = 'fungal/.blue/contracts/events/deploy-failed.yaml';
+    writeFileSync(file, readFileSync(file, 'utf8').replace('version: "1.0.0"', 'version: "1.1.0"'));
+    execFileSync('git', ['-C', 'fungal', 'commit', '-qam', 'Say why it failed'], { stdio: 'pipe' });
+    await page.locator('main td.version', { hasText: '1.1.0' }).nth(1).waitFor();
+    await page.locator('.feed', { hasText: 'deploy-failed 1.0.0 -> 1.1.0' }).waitFor();
+    assert.match(await text(page, '#news'), /fungal: events\/deploy-failed 1\.1\.0/);
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), 'platform/platform-api');
+    execFileSync('git', ['blue', '-C', 'blue', 'session', 'start', '--rfc', '0043-live'], { stdio: 'pipe' });
+    await page.locator('main td', { hasText: '0043-live' }).waitFor();
+    assert.equal(await page.evaluate(() => window.sameDocument), true);
+    // Nothing is replaced under somebody's hands; what waits is said, and comes afterwards.
+    await go(page, '/r/aperture/contracts');
+    await live(page);
+    await page.getByRole('searchbox').fill('half a wo');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('version: "1.1.0"', 'version: "1.2.0"'));
+    execFileSync('git', ['-C', 'fungal', 'commit', '-qam', 'Say when it failed'], { stdio: 'pipe' });
+    await page.locator('#live', { hasText: 'shown once you leave the form' }).waitFor();
+    assert.equal(await page.getByRole('searchbox').inputValue(), 'half a wo');
+    await page.getByRole('searchbox').blur();
+    await page.locator('main tr', { hasText: 'deploy-failed' }).getByText('1.2.0').waitFor();
+    await live(page);
+    // It says so where it is not live any more.
+    assert.equal(complaints.length, 0, complaints.join('\n'));
+    execFileSync('git', ['blue', 'daemon', 'stop'], { stdio: 'pipe' });
+    await page.locator('#live[data-state="stale"]', { hasText: /Not live since/ }).waitFor();
+    // A daemon that was started anew knows no browser.
+    execFileSync('git', ['blue', 'daemon', 'start', '--port', new URL(origin).port], { stdio: 'pipe' });
+    await page.locator('#live[data-state="stale"]', { hasText: 'Signed out: run git blue daemon open' }).waitFor();
+    await go(page, '/r/aperture', 401);
+    assert.match(await text(page), /This browser was not let in[^]*git blue daemon open/);
+    complaints.length = 0;
+  },
+
+  // Without a script: everything but what comes by itself.
+  async plain() {
+    await (await open()).close();
+    const page = await open({ javaScriptEnabled: false });
+    for (const path of PAGES) await go(page, path);
+    assert.match(await text(page, '#live'), /Not live: reload to update/);
+    await go(page, '/r/aperture/contracts');
+    await page.getByRole('searchbox').fill('DEPLOY fungal');
+    await page.getByRole('button', { name: 'Search' }).click();
+    assert.match(await text(page), /2 contracts with “DEPLOY fungal”/);
+    assert.equal(await page.locator('tbody tr').count(), 2);
+    await go(page, '/r/aperture/notifications');
+    await page.getByLabel('For').selectOption('fungal');
+    await page.getByRole('button', { name: 'Show' }).click();
+    assert.match(await text(page, 'h1'), /Notifications of fungal/);
+    assert.match(await text(page), /aperture changed s3-access\/s3-permissions 1\.0\.0 → 2\.0\.0/);
+  },
+
+  // For everybody: axe finds nothing, keys lead everywhere, nothing is wider than a phone.
+  async everybody() {
+    const axe = readFileSync(load.resolve('axe-core/axe.min.js'), 'utf8');
+    await (await open()).close();
+    for (const options of [{ colorScheme: 'light' }, { colorScheme: 'dark' }, { viewport: { width: 360, height: 740 } }, { forcedColors: 'active' }]) {
+      const page = await open(options);
+      await page.context().addInitScript(axe);
+      for (const path of [...PAGES, '/r/nowhere']) {
+        await page.goto(origin + path);
+        if (path !== '/r/nowhere') await live(page);
+        const { violations } = await page.evaluate(() => window.axe.run());
+        const found = violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.html).join(' | ')}`);
+        assert.deepEqual(found, [], `${path} ${JSON.stringify(options)}`);
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+        assert.equal(wide, 0, `${path} is wider than ${JSON.stringify(options)}`);
+      }
+      await page.context().close();
+    }
+    complaints.length = 0; // A page that is not there is one.
+    const page = await open();
+    await go(page, '/r/aperture');
+    await page.keyboard.press('Tab');
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Skip to the content');
+    await page.keyboard.press('Enter');
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'main');
+    for (let stop = 0; stop < 60; stop += 1) {
+      await page.keyboard.press('Tab');
+      const at = await page.evaluate(() => {
+        const { outlineStyle } = getComputedStyle(document.activeElement);
+        return { tag: document.activeElement.tagName, in: Boolean(document.activeElement.closest('svg')), outlineStyle };
+      });
+      if (at.tag === 'BODY') return;
+      assert.equal(at.in, false, 'no key leads into the drawing');
+      assert.notEqual(at.outlineStyle, 'none', `${at.tag} shows that it has the focus`);
+    }
+  },
+
+  // What a contract says is shown as it is, and nothing of it runs.
+  async hostile() {
+    const page = await open();
+    for (const path of ['/r/aperture', '/r/aperture/contracts', '/r/aperture/contracts/events/evil', '/r/aperture/notifications?repo=blue']) {
+      await go(page, path);
+      await live(page);
+      assert.equal(await page.locator('main script, main img, main iframe, main [onerror], main [onload]').count(), 0, path);
+    }
+    await go(page, '/r/aperture/contracts/events/evil');
+    const shown = await text(page);
+    assert.ok(shown.includes('<script>alert(1)</script>'), shown);
+    assert.ok(shown.includes('\\u{202e}') && !shown.includes('\u202e'), shown);
+    assert.equal(await page.evaluate(() => document.cookie), '', 'no script reads the cookie');
+  },
+
+  // Ten thousand contracts: a page at a time.
+  async many() {
+    const page = await open();
+    for (const path of ['/r/aperture', '/r/aperture/contracts', '/r/aperture/notifications?repo=fungal', '/r/aperture/contracts/domain-00199/contract-49']) {
+      const begun = Date.now();
+      await go(page, path);
+      await live(page);
+      const nodes = await page.evaluate(() => document.querySelectorAll('*').length);
+      assert.ok(nodes < 4000, `${path} has ${nodes} elements`);
+      console.log(`measured: ${path}: ${nodes} elements, ${Date.now() - begun} ms`);
+    }
+    await go(page, '/r/aperture/contracts');
+    assert.match(await text(page), /10,001 contracts/);
+    await page.getByRole('link', { name: 'Next page' }).click();
+    await page.waitForURL(/cursor=/);
+    assert.equal(await page.locator('tbody tr').count(), 50);
+    await page.getByRole('searchbox').fill('domain-00123 contract-07');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.waitForURL(/q=/);
+    assert.equal(await page.locator('tbody tr').count(), 1);
+    await page.locator('tbody a').click();
+    assert.match(await text(page, 'h1'), /contract-07/);
+  },
+
+  // The pictures of the docs.
+  async pictures() {
+    await (await open()).close();
+    const folder = process.env.PICTURES;
+    mkdirSync(folder, { recursive: true });
+    const contract = '/r/aperture/contracts/s3-access/s3-permissions';
+    for (const [name, path, options] of [
+      ['overview', '/r/aperture', { colorScheme: 'light' }],
+      ['overview-dark', '/r/aperture', { colorScheme: 'dark' }],
+      ['contract', contract, { colorScheme: 'light' }],
+      ['contract-narrow', contract, { colorScheme: 'dark', viewport: { width: 390, height: 844 } }],
+    ]) {
+      const page = await open({ viewport: { width: 1120, height: 800 }, ...options });
+      await go(page, path);
+      await live(page);
+      // Where the test's own folder lies is nobody's business.
+      await page.evaluate(() => document.querySelectorAll('.repos .path').forEach((one) => { one.textContent = one.textContent.replace(/^.*\//, '/home/ada/'); }));
+      await page.screenshot({ path: join(folder, `${name}.png`), animations: 'disabled' });
+      await page.context().close();
+    }
+  },
+};
+
+try {
+  await checks[check]();
+  assert.deepEqual(complaints, []);
+} finally {
+  await browser.close();
+}

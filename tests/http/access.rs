@@ -1,0 +1,126 @@
+//! Who may ask.
+
+use serde_json::json;
+
+use crate::{client::Daemon, world::World};
+
+#[test]
+fn only_this_host_is_meant() {
+    let world = World::solo();
+    let daemon = Daemon::start(&world);
+    let (port, token) = (daemon.port, format!("Authorization: Bearer {}\r\n", daemon.token));
+    for host in
+        [format!("127.0.0.1:{port}"), format!("localhost:{port}"), format!("LOCALHOST:{port}"), format!("[::1]:{port}")]
+    {
+        daemon.ask_as("GET", "/realms", &format!("Host: {host}\r\n{token}"), b"").is(200);
+    }
+    for hosts in [
+        "Host: evil.example\r\n".to_owned(),
+        format!("Host: evil.example:{port}\r\n"),
+        "Host: 127.0.0.1\r\n".to_owned(),
+        format!("Host: 127.0.0.1:{port}.evil.example\r\n"),
+        format!("Host: 127.0.0.1:{port}\r\nHost: evil.example\r\n"),
+        "Host:\r\n".to_owned(),
+        String::new(),
+    ] {
+        for path in ["/realms", "/health", "/"] {
+            let answer = daemon.ask_as("GET", path, &format!("{hosts}{token}"), b"").is(421);
+            assert_eq!(answer.json()["code"], "wrong-host", "{hosts}");
+        }
+    }
+    let line = format!(
+        "GET http://evil.example/realms HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{token}Connection: close\r\n\r\n"
+    );
+    assert!(daemon.raw(line.as_bytes()).starts_with("HTTP/1.1 421 "));
+}
+
+#[test]
+fn no_page_of_another_site_may_ask() {
+    let world = World::solo();
+    let daemon = Daemon::start(&world);
+    let own = format!("Origin: http://localhost:{}\r\n", daemon.port);
+    daemon.ask("GET", "/realms", &own, b"").is(200);
+    for origin in ["null", "http://evil.example", "https://localhost:{port}", "http://localhost:1", ""] {
+        let origin = origin.replace("{port}", &daemon.port.to_string());
+        let answer = daemon.ask("GET", "/realms", &format!("Origin: {origin}\r\n"), b"").is(403);
+        assert_eq!(answer.json()["code"], "wrong-origin", "{origin}");
+    }
+    // Nothing is said that would let another site read.
+    let answer = daemon.ask("OPTIONS", "/realms", &own, b"").is(204);
+    assert!(answer.headers.keys().all(|name| !name.starts_with("access-control")), "{answer:?}");
+}
+
+#[test]
+fn without_the_token_nothing_is_told() {
+    let world = World::solo();
+    let daemon = Daemon::start(&world);
+    let host = format!("Host: 127.0.0.1:{}\r\n", daemon.port);
+    let almost = format!("{}0", &daemon.token[..63]);
+    for header in [
+        String::new(),
+        "Authorization: Bearer\r\n".into(),
+        "Authorization: Bearer x\r\n".into(),
+        format!("Authorization: Bearer {almost}\r\n").replace(&daemon.token, "x"),
+        format!("Authorization: Basic {}\r\n", daemon.token),
+        format!("Authorization: {}\r\n", daemon.token),
+        format!("Authorization: Bearer {}{}\r\n", daemon.token, daemon.token),
+        format!("Authorization: Bearer x\r\nAuthorization: Bearer {}\r\n", daemon.token),
+        format!("Cookie: git_blue_{}={}\r\n", daemon.port, daemon.token),
+    ] {
+        for (method, path) in [
+            ("GET", "/realms"),
+            ("GET", "/"),
+            ("GET", "/no-such-path"),
+            ("GET", "/events"),
+            ("GET", "/mcp"),
+            ("POST", "/mcp"),
+            ("POST", "/links"),
+            ("OPTIONS", "/realms"),
+            ("DELETE", "/sessions/sess-1"),
+        ] {
+            let answer = daemon.ask_as(method, path, &format!("{host}{header}"), b"").is(401);
+            assert_eq!(answer.header("www-authenticate"), "Bearer");
+        }
+    }
+    daemon.ask_as("GET", &format!("/realms?token={}", daemon.token), &host, b"").is(401);
+    let health = daemon.ask_as("GET", "/health", &host, b"").is(200).json();
+    assert_eq!(health["server"], "git-blue");
+    assert!(!health.to_string().contains("aperture") && !health.to_string().contains(&daemon.token));
+    daemon.ask_as("GET", "/realms", &format!("{host}authorization: bEARER {}\r\n", daemon.token), b"").is(200);
+}
+
+#[test]
+fn a_link_lets_one_browser_in_once_and_to_read_alone() {
+    let world = World::solo();
+    let daemon = Daemon::start(&world);
+    let link = world.json(&world.root(), &["daemon", "open"])["url"].as_str().unwrap().to_owned();
+    let path = link.strip_prefix(&format!("http://127.0.0.1:{}", daemon.port)).unwrap();
+    let host = format!("Host: 127.0.0.1:{}\r\n", daemon.port);
+    let wrong = daemon.ask_as("GET", "/open?key=00", &host, b"").is(403);
+    assert_eq!(wrong.json()["code"], "link-used");
+    // Looking ahead, as chat programs do, uses nothing up.
+    daemon.ask_as("HEAD", path, &host, b"");
+    let answer = daemon.ask_as("GET", path, &host, b"").is(303);
+    assert_eq!(answer.header("location"), "/");
+    let cookie = answer.header("set-cookie").to_owned();
+    for part in ["; HttpOnly", "; SameSite=Strict", "; Path=/"] {
+        assert!(cookie.contains(part), "{cookie}");
+    }
+    daemon.ask_as("GET", path, &host, b"").is(403);
+    let shown = format!("{host}Cookie: other=1; {}\r\n", cookie.split(';').next().unwrap());
+    for read in ["/realms", "/realms/aperture", "/notifications"] {
+        daemon.ask_as("GET", read, &shown, b"").is(200);
+    }
+    let json = "Content-Type: application/json\r\n";
+    for (method, path, body) in [
+        ("POST", "/sessions", json!({"realm": "aperture", "repo": "fungal"}).to_string()),
+        ("POST", "/realms/aperture/sync", "{}".into()),
+        ("POST", "/links", String::new()),
+        ("DELETE", "/sessions/sess-0123456789ab", String::new()),
+        ("POST", "/mcp", "{}".into()),
+        ("GET", "/mcp", String::new()),
+    ] {
+        let answer = daemon.ask_as(method, path, &format!("{shown}{json}"), body.as_bytes()).is(403);
+        assert_eq!(answer.json()["code"], "read-only", "{method} {path}");
+    }
+}

@@ -1,0 +1,167 @@
+//! A daemon of a world, and requests to it: bytes out, bytes in.
+
+use std::{
+    collections::BTreeMap,
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    net::TcpStream,
+    time::Duration,
+};
+
+use serde_json::Value;
+
+use crate::world::World;
+
+/// How long an answer may take before a test fails.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A daemon that stops with the test.
+pub struct Daemon<'w> {
+    pub world: &'w World,
+    pub port: u16,
+    pub pid: i32,
+    pub token: String,
+}
+
+/// What was answered.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: BTreeMap<String, String>,
+    pub body: Vec<u8>,
+}
+
+impl<'w> Daemon<'w> {
+    pub fn start(world: &'w World) -> Self {
+        Self::start_with(world, &[])
+    }
+
+    pub fn start_with(world: &'w World, arguments: &[&str]) -> Self {
+        let run = world.blue(&world.root(), &[&["daemon", "start", "--port", "0", "--json"], arguments].concat());
+        let answer = run.exits(0).json();
+        let url = answer["url"].as_str().unwrap();
+        let port = url.trim_end_matches('/').rsplit(':').next().unwrap().parse().unwrap();
+        let token = world.json(&world.root(), &["daemon", "token"])["token"].as_str().unwrap().to_owned();
+        Self { world, port, pid: answer["pid"].as_i64().unwrap().try_into().unwrap(), token }
+    }
+
+    pub fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_write_timeout(Some(PATIENCE)).unwrap();
+        stream
+    }
+
+    /// The headers of somebody who may.
+    pub fn headers(&self) -> String {
+        format!("Host: 127.0.0.1:{}\r\nAuthorization: Bearer {}\r\n", self.port, self.token)
+    }
+
+    pub fn get(&self, path: &str) -> Answer {
+        self.ask("GET", path, "", b"")
+    }
+
+    /// Asks as somebody who may, on a connection of its own.
+    pub fn ask(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> Answer {
+        let headers = format!("{}{headers}", self.headers());
+        self.ask_as(method, path, &headers, body)
+    }
+
+    /// Asks with these headers alone.
+    pub fn ask_as(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> Answer {
+        let mut stream = self.connect();
+        let length = if body.is_empty() { String::new() } else { format!("Content-Length: {}\r\n", body.len()) };
+        let head = format!("{method} {path} HTTP/1.1\r\n{headers}{length}Connection: close\r\n\r\n");
+        stream.write_all(head.as_bytes()).unwrap();
+        stream.write_all(body).unwrap();
+        read(&mut BufReader::new(stream), method)
+    }
+
+    pub fn post(&self, path: &str, body: &Value) -> Answer {
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        self.ask("POST", path, "Content-Type: application/json\r\n", body.as_bytes())
+    }
+
+    /// Sends bytes as they are, and returns everything that comes back until the other side hangs up.
+    pub fn raw(&self, bytes: &[u8]) -> String {
+        let mut stream = self.connect();
+        // The other side may hang up before it has read all of it.
+        let _ = stream.write_all(bytes);
+        let mut all = Vec::new();
+        let _ = stream.read_to_end(&mut all);
+        String::from_utf8_lossy(&all).into_owned()
+    }
+
+    pub fn is_alive(&self) -> bool {
+        self.ask_as("GET", "/health", &format!("Host: localhost:{}\r\n", self.port), b"").status == 200
+    }
+
+    /// How many of something the process has: `task` for threads, `fd` for descriptors.
+    /// Only Linux says; elsewhere there are none.
+    pub fn count(&self, what: &str) -> usize {
+        std::fs::read_dir(format!("/proc/{}/{what}", self.pid)).map_or(0, Iterator::count)
+    }
+
+    /// Its memory, in KiB. Only Linux says; elsewhere it has none.
+    pub fn memory(&self) -> usize {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap_or_default();
+        let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+        line.map_or(0, |line| line.split_whitespace().nth(1).unwrap().parse().unwrap())
+    }
+}
+
+impl Drop for Daemon<'_> {
+    fn drop(&mut self) {
+        let run = self.world.blue(&self.world.root(), &["daemon", "stop"]);
+        if !std::thread::panicking() {
+            run.exits(0);
+        }
+    }
+}
+
+impl Answer {
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map(String::as_str).unwrap_or_default()
+    }
+
+    /// Asserts the status, and that a failure is one as every surface gives it.
+    #[track_caller]
+    pub fn is(self, status: u16) -> Self {
+        assert_eq!(self.status, status, "{self:?} {}", self.text());
+        if status >= 400 && self.header("content-type") == "application/json" {
+            let json = self.json();
+            assert!(json["status"] == "error" && json["code"].is_string() && json["message"].is_string(), "{json}");
+        }
+        self
+    }
+}
+
+/// Reads one answer.
+pub fn read(stream: &mut BufReader<TcpStream>, method: &str) -> Answer {
+    let mut line = String::new();
+    stream.read_line(&mut line).unwrap();
+    let status = line.split(' ').nth(1).unwrap_or_else(|| panic!("no answer: {line:?}")).parse().unwrap();
+    let mut headers = BTreeMap::new();
+    loop {
+        line.clear();
+        stream.read_line(&mut line).unwrap();
+        let Some((name, value)) = line.trim_end().split_once(':') else { break };
+        let before = headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
+        assert!(before.is_none(), "{name} twice");
+    }
+    let mut body = Vec::new();
+    let length: usize = headers.get("content-length").map_or(0, |length: &String| length.parse().unwrap());
+    if method != "HEAD" && status != 304 && status != 204 {
+        body.resize(length, 0);
+        stream.read_exact(&mut body).unwrap();
+    }
+    Answer { status, headers, body }
+}

@@ -1,0 +1,102 @@
+//! `/openapi.json` describes what is really answered.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::{
+    client::{Answer, Daemon},
+    world::World,
+};
+
+/// Holds an answer to what is described for it.
+#[track_caller]
+fn hold(description: &Value, path: &str, method: &str, answer: &Answer) {
+    let answers = &description["paths"][path][method.to_lowercase()]["responses"];
+    let status = answer.status.to_string();
+    let described = answers.get(&status).unwrap_or(&answers["default"]);
+    let kind = answer.header("content-type");
+    let schema = &described["content"][kind]["schema"];
+    assert!(!schema.is_null(), "{method} {path}: {status} {kind} is not described");
+    let whole = json!({"$ref": "#/root", "root": schema, "components": description["components"]});
+    let validator = jsonschema::validator_for(&whole).unwrap();
+    let json = answer.json();
+    let problems: Vec<_> = validator.iter_errors(&json).map(|error| error.to_string()).collect();
+    assert!(problems.is_empty(), "{method} {path}: {problems:#?}\n{json:#}");
+}
+
+#[test]
+fn every_route_answers_as_described() {
+    let world = World::pair();
+    world.bump("1.1.0");
+    let daemon = Daemon::start(&world);
+    let description = daemon.get("/openapi.json").is(200).json();
+    assert_eq!(description["openapi"], "3.1.0");
+    let notification = daemon.get("/notifications").json()["notifications"][0]["id"].as_str().unwrap().to_owned();
+    let mut held = BTreeSet::new();
+    let paths = description["paths"].as_object().unwrap();
+    let deleted_last = |method: &&str| *method == "delete";
+    for (path, methods) in paths {
+        let mut methods: Vec<&str> = methods.as_object().unwrap().keys().map(String::as_str).collect();
+        methods.sort_by_key(deleted_last);
+        for method in methods.into_iter().filter(|_| !["/events", "/open", "/mcp"].contains(&&**path)) {
+            let id = match &**path {
+                "/sessions/{id}" => {
+                    daemon.get("/sessions").json()["sessions"][0]["id"].as_str().unwrap_or("sess-none").to_owned()
+                }
+                _ => notification.clone(),
+            };
+            let real = path
+                .replace("{realm}", "aperture")
+                .replace("{domain}", "s3-access")
+                .replace("{contract}", "s3-permissions")
+                .replace("{id}", &id);
+            let method = method.to_uppercase();
+            let body = match (&*method, &**path) {
+                ("POST", "/sessions") => json!({"realm": "aperture", "repo": "access"}),
+                ("POST", _) if !path.contains("ack") && *path != "/links" => json!({}),
+                _ => Value::Null,
+            };
+            let answer = match body {
+                Value::Null => daemon.ask(&method, &real, "", b""),
+                body => daemon.ask(&method, &real, "Content-Type: application/json\r\n", body.to_string().as_bytes()),
+            };
+            hold(&description, path, &method, &answer);
+            let wanted = if path.contains("sync") { 409 } else { 200 };
+            assert_eq!(answer.status, wanted, "{method} {real}: {}", answer.text());
+            held.insert(format!("{method} {path}"));
+            if path.contains('{') {
+                let strange = path.replace("{realm}", "no").replace("{id}", "no").replace(['{', '}'], "");
+                hold(&description, path, &method, &daemon.ask(&method, &strange, "", b"").is(404));
+            }
+        }
+    }
+    assert!(held.len() >= 18, "{held:?}");
+}
+
+#[test]
+fn the_document_names_every_route() {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/http.md")).unwrap();
+    let world = World::new();
+    let description = Daemon::start(&world).get("/openapi.json").is(200).json();
+    let mut routes = BTreeSet::new();
+    for (path, methods) in description["paths"].as_object().unwrap() {
+        for (method, route) in methods.as_object().unwrap() {
+            let name = format!("{} {path}", method.to_uppercase());
+            let line = text.lines().find(|line| line.starts_with('|') && line.contains(&format!("`{name}`")));
+            let line = line.unwrap_or_else(|| panic!("docs/http.md does not name {name}"));
+            let parameters = route["parameters"].as_array().unwrap().iter().filter(|one| one["in"] == "query");
+            for parameter in parameters.map(|one| one["name"].as_str().unwrap()) {
+                assert!(line.contains(&format!("`{parameter}`")), "docs/http.md does not name {parameter} of {name}");
+            }
+            routes.insert(name);
+        }
+    }
+    let named = text.lines().filter(|line| line.starts_with("| `") && line.contains(" /")).flat_map(|line| {
+        let cell = line.split('|').nth(1).unwrap();
+        cell.split('`').filter(|word| word.contains(" /")).map(str::to_owned).collect::<Vec<_>>()
+    });
+    for name in named {
+        assert!(routes.contains(&name), "there is no {name}");
+    }
+}

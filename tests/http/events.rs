@@ -1,0 +1,181 @@
+//! What changes is heard as it happens, once, and after a break too.
+
+use std::{
+    io::{BufRead as _, BufReader, Write as _},
+    net::TcpStream,
+    time::Duration,
+};
+
+use serde_json::Value;
+
+use crate::{client::Daemon, world::World};
+
+struct Listener(BufReader<TcpStream>);
+
+#[derive(Debug, Clone, Default)]
+struct Event {
+    name: String,
+    id: String,
+    data: Value,
+}
+
+impl Listener {
+    fn open(daemon: &Daemon<'_>, query: &str, last: &str) -> Self {
+        let mut stream = daemon.connect();
+        let last = if last.is_empty() { String::new() } else { format!("Last-Event-ID: {last}\r\n") };
+        write!(stream, "GET /events{query} HTTP/1.1\r\n{}{last}\r\n", daemon.headers()).unwrap();
+        let mut stream = BufReader::new(stream);
+        let mut line = String::new();
+        stream.read_line(&mut line).unwrap();
+        assert!(line.starts_with("HTTP/1.1 200 "), "{line}");
+        let mut listener = Self(stream);
+        while !listener.line().is_empty() {}
+        listener
+    }
+
+    /// Returns the next line of the stream, without the sizes of its chunks.
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.0.read_line(&mut line).unwrap();
+        line.trim_end().to_owned()
+    }
+
+    /// Returns the next event; one without a name only says where the stream is.
+    fn next(&mut self) -> Event {
+        let mut event = Event::default();
+        loop {
+            let line = self.line();
+            match line.split_once(": ") {
+                Some(("event", name)) => event.name = name.to_owned(),
+                Some(("id", id)) => {
+                    event.id = id.to_owned();
+                    if event.name.is_empty() {
+                        return event;
+                    }
+                }
+                Some(("data", data)) => {
+                    event.data = serde_json::from_str(data).unwrap();
+                    return event;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Returns everything up to the next change of the realm.
+    fn batch(&mut self) -> Vec<Event> {
+        let mut events = vec![self.next()];
+        while events.last().unwrap().name != "realm" {
+            events.push(self.next());
+        }
+        events
+    }
+
+    /// Whether nothing comes for a while.
+    fn is_silent(&mut self) -> bool {
+        self.0.get_ref().set_read_timeout(Some(Duration::from_millis(1_500))).unwrap();
+        let mut rest = String::new();
+        while self.0.read_line(&mut rest).is_ok_and(|length| length > 0) {}
+        !rest.contains("event:")
+    }
+}
+
+fn names(events: &[Event]) -> Vec<&str> {
+    events.iter().map(|event| &*event.name).collect()
+}
+
+#[test]
+fn a_publish_of_another_process_is_heard() {
+    let world = World::pair();
+    let daemon = Daemon::start(&world);
+    let mut all = Listener::open(&daemon, "?realm=aperture", "");
+    let mut other = Listener::open(&daemon, "?realm=aperture&repo=fungal", "");
+    let start = all.next();
+    assert!(start.name.is_empty() && !start.id.is_empty());
+    other.next();
+    world.bump("1.1.0");
+    let heard = all.batch();
+    assert_eq!(names(&heard), ["notification", "realm"]);
+    let notification = &heard[0].data;
+    assert_eq!(
+        (&notification["current_repo"], &notification["contract"]),
+        (&"access".into(), &"s3-permissions".into())
+    );
+    assert_eq!(notification["changes"]["new_version"], "1.1.0");
+    // It is not for the one who made it.
+    assert_eq!(names(&other.batch()), ["realm"]);
+    world.ok(&world.path("fungal"), &["session", "start"]);
+    let heard = all.batch();
+    assert_eq!(names(&heard), ["session", "realm"]);
+    assert_eq!((&heard[0].data["repo"], &heard[0].data["state"]), (&"fungal".into(), &"active".into()));
+    world.ok(&world.path("fungal"), &["session", "stop"]);
+    assert_eq!(all.batch()[0].data["state"], "ended");
+    // Listening tells nobody.
+    assert_eq!(daemon.get("/notifications?state=pending").json()["total"], 1);
+    assert!(all.is_silent());
+}
+
+#[test]
+fn who_was_cut_off_hears_what_was_missed() {
+    let world = World::pair();
+    let daemon = Daemon::start(&world);
+    let last = Listener::open(&daemon, "?realm=aperture", "").next().id;
+    world.bump("1.1.0");
+    let mut again = Listener::open(&daemon, "?realm=aperture", &last);
+    let heard = again.batch();
+    assert!(names(&heard).contains(&"notification"), "{heard:?}");
+    let last = heard.last().unwrap().id.clone();
+    // Also from another process than the one that gave the id.
+    drop((again, daemon));
+    let daemon = Daemon::start(&world);
+    let mut resumed = Listener::open(&daemon, "?realm=aperture", &last);
+    assert_eq!(resumed.next().name, "");
+    assert!(resumed.is_silent());
+    world.bump("1.2.0");
+    let mut resumed = Listener::open(&daemon, "", &last);
+    assert!(names(&resumed.batch()).contains(&"notification"));
+    for odd in ["x", "1-2", "99999999999999999999-000000000000", "../.."] {
+        Listener::open(&daemon, "?realm=aperture", odd).next();
+    }
+}
+
+#[test]
+fn too_many_listeners_are_refused_politely() {
+    let world = World::solo();
+    let daemon = Daemon::start(&world);
+    let mut listeners = Vec::new();
+    let refused = loop {
+        let mut stream = daemon.connect();
+        write!(stream, "GET /events HTTP/1.1\r\n{}\r\n", daemon.headers()).unwrap();
+        let mut reader = BufReader::new(stream);
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        if !line.starts_with("HTTP/1.1 200 ") {
+            break line;
+        }
+        listeners.push(reader);
+        assert!(listeners.len() < 1_000);
+    };
+    assert!(refused.starts_with("HTTP/1.1 503 ") && listeners.len() >= 100, "{refused} {}", listeners.len());
+    let answer = daemon.get("/events").is(503);
+    assert_eq!(answer.header("retry-after"), "1");
+    // Everything else goes on, on a bounded number of threads.
+    daemon.get("/realms/aperture").is(200);
+    assert!(daemon.count("task") < 20, "{}", daemon.count("task"));
+    drop(listeners);
+    let start = std::time::Instant::now();
+    while daemon.ask("HEAD", "/realms", "", b"").status != 200 || daemon.count("fd") > 40 {
+        assert!(start.elapsed() < Duration::from_secs(30), "{} descriptors are left", daemon.count("fd"));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    Listener::open(&daemon, "?realm=aperture", "").next();
+}
+
+#[test]
+fn what_cannot_be_listened_to_is_said() {
+    let world = World::solo();
+    let daemon = Daemon::start(&world);
+    daemon.get("/events?realm=nothing").is(404);
+    daemon.get("/events?realm=aperture&repo=nobody").is(404);
+    daemon.get("/events?realm=..").is(400);
+}

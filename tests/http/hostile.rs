@@ -1,0 +1,235 @@
+//! Clients that mean no good, or know no better. Whatever they send, the daemon answers the next one.
+
+use std::{
+    io::{BufReader, Write as _},
+    net::Shutdown,
+    time::Duration,
+};
+
+use serde_json::json;
+
+use crate::{
+    client::{Daemon, read},
+    world::{CONTRACT_FILE, World, contract},
+};
+
+#[test]
+fn a_length_that_nobody_has_room_for_harms_nobody() {
+    let world = World::solo();
+    let daemon = Daemon::start(&world);
+    for length in ["4611686018427387904", "18446744073709551615", "1048577"] {
+        for (path, headers) in [("/sessions", daemon.headers()), ("/mcp", daemon.headers()), ("/health", String::new())]
+        {
+            let head = format!("POST {path} HTTP/1.1\r\n{headers}Content-Length: {length}\r\n\r\nx");
+            let mut stream = daemon.connect();
+            stream.write_all(head.as_bytes()).unwrap();
+            let answer = read(&mut BufReader::new(stream), "POST");
+            assert!((400..500).contains(&answer.status), "{length} {path} {answer:?}");
+            assert!(daemon.is_alive());
+        }
+    }
+    for length in ["-1", "1, 2", "0x10", "99999999999999999999999", "1 "] {
+        let head = format!("POST /sessions HTTP/1.1\r\n{}Content-Length: {length}\r\n\r\n", daemon.headers());
+        let mut stream = daemon.connect();
+        stream.write_all(head.as_bytes()).unwrap();
+        stream.shutdown(Shutdown::Write).unwrap();
+        assert!(read(&mut BufReader::new(stream), "POST").status >= 400, "{length}");
+    }
+    let two =
+        format!("POST /sessions HTTP/1.1\r\n{}Content-Length: 1\r\nContent-Length: 2\r\n\r\n{{}}", daemon.headers());
+    assert!(daemon.raw(two.as_bytes()).starts_with("HTTP/1.1 400 "));
+}
+
+#[test]
+fn a_body_without_end_is_cut_off() {
+    let world = World::solo();
+    let daemon = Daemon::start(&world);
+    let mut stream = daemon.connect();
+    write!(
+        stream,
+        "POST /sessions HTTP/1.1\r\n{}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n",
+        daemon.headers()
+    )
+    .unwrap();
+    let chunk = format!("10000\r\n{}\r\n", "x".repeat(0x10000));
+    let sent = (0..1_000).take_while(|_| stream.write_all(chunk.as_bytes()).is_ok()).count();
+    assert!(sent < 1_000, "it read everything");
+    assert!(daemon.is_alive());
+}
+
+#[test]
+fn heads_are_bounded() {
+    let world = World::solo();
+    let daemon = Daemon::start(&world);
+    let long = format!("GET /realms HTTP/1.1\r\n{}X-Long: {}\r\n\r\n", daemon.headers(), "x".repeat(1 << 20));
+    let target = format!("GET /{} HTTP/1.1\r\n{}\r\n", "x".repeat(1 << 20), daemon.headers());
+    let many = format!("GET /realms HTTP/1.1\r\n{}{}\r\n", daemon.headers(), "X-Many: 1\r\n".repeat(1_000));
+    for head in [long, target, many] {
+        let answer = daemon.raw(head.as_bytes());
+        // The rest of the head may be under way still when the connection is closed.
+        assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 4"), "{answer}");
+        assert!(daemon.is_alive());
+    }
+    assert!(daemon.memory() < 80 << 10, "{} KiB", daemon.memory());
+}
+
+#[test]
+fn what_is_no_http_is_refused() {
+    let world = World::solo();
+    let daemon = Daemon::start(&world);
+    let headers = daemon.headers();
+    for request in [
+        "\0\0\0\0\r\n\r\n".to_owned(),
+        "GET\r\n\r\n".to_owned(),
+        "GET /realms\r\n\r\n".to_owned(),
+        format!("GET /realms HTTP/3.0\r\n{headers}\r\n"),
+        format!("GET /realms HTTP/1.1\r\n{headers} folded: 1\r\n\r\n"),
+        format!("GET /realms HTTP/1.1\r\n{headers}Bad Name: 1\r\n\r\n"),
+        format!("GET /realms HTTP/1.1\r\n{headers}X: a\0b\r\n\r\n"),
+        format!("GE(T /realms HTTP/1.1\r\n{headers}\r\n"),
+        "\x16\x03\x01\x02\x00\x01\x00\x01\u{fc}\x03\x03\r\n\r\n".to_owned(),
+        format!("POST /sessions HTTP/1.1\r\n{headers}Transfer-Encoding: gzip\r\n\r\n"),
+        format!("POST /sessions HTTP/1.1\r\n{headers}Transfer-Encoding: chunked\r\n\r\nZZ\r\n"),
+        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_owned(),
+    ] {
+        let answer = daemon.raw(request.as_bytes());
+        assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 4"), "{request:?}: {answer}");
+        assert!(daemon.is_alive());
+    }
+    // A way to be understood differently by two servers.
+    let smuggled = format!(
+        "POST /sessions HTTP/1.1\r\n{headers}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /x HTTP/1.1\r\n\r\n"
+    );
+    let answer = daemon.raw(smuggled.as_bytes());
+    assert!(!answer.contains("HTTP/1.1 200 "), "{answer}");
+}
+
+#[test]
+fn paths_lead_nowhere_else() {
+    let world = World::solo();
+    world.write("home/blue/realms/secret.txt", "secret");
+    let daemon = Daemon::start(&world);
+    for path in [
+        "/../../etc/passwd",
+        "/realms/../secret.txt",
+        "/realms/..%2fsecret.txt",
+        "/realms/%2e%2e/%2e%2e/etc/passwd",
+        "/realms/aperture%00",
+        "/realms/aperture.git",
+        "/realms/APERTURE/contracts/../../x",
+        "/realms/aperture/contracts/s3-access/..%2f..%2fdomain",
+        "/realms//",
+        "//realms",
+        "/realms/%ff%fe",
+        "/realms/%0d%0aSet-Cookie:%20x=1",
+        "/assets/../../Cargo.toml",
+        "/r/..%2f..%2f",
+    ] {
+        let answer = daemon.get(path);
+        assert!((400..500).contains(&answer.status), "{path}: {answer:?}");
+        assert!(!answer.text().contains("secret.txt\n") && !answer.headers.contains_key("set-cookie"), "{path}");
+        assert!(!answer.text().contains("root:"), "{path}");
+    }
+}
+
+#[test]
+fn bodies_are_plain_json_objects() {
+    let world = World::solo();
+    let daemon = Daemon::start(&world);
+    let post = |kind: &str, body: &[u8]| daemon.ask("POST", "/sessions", &format!("Content-Type: {kind}\r\n"), body);
+    let good = br#"{"realm":"aperture","repo":"fungal"}"#;
+    for kind in
+        ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/jsonp"]
+    {
+        post(kind, good).is(415);
+    }
+    daemon.ask("POST", "/sessions", "Content-Type: application/json\r\nContent-Encoding: gzip\r\n", good).is(415);
+    let deep = "[".repeat(500_000);
+    for body in [
+        &b"[]"[..],
+        b"1",
+        b"{",
+        b"\xff",
+        b"{\"realm\":1,\"repo\":\"fungal\"}",
+        b"{}",
+        b"{\"realm\":\"..\",\"repo\":\"x\"}",
+        deep.as_bytes(),
+    ] {
+        post("application/json", body).is(400);
+    }
+    post("application/json; charset=utf-8", good).is(200);
+}
+
+#[test]
+fn requests_in_a_row_are_answered_in_a_row() {
+    let world = World::solo();
+    let daemon = Daemon::start(&world);
+    let mut stream = daemon.connect();
+    let headers = daemon.headers();
+    let paths = ["/health", "/realms", "/nothing", "/realms/aperture", "/sessions"];
+    let all: String = paths.iter().map(|path| format!("GET {path} HTTP/1.1\r\n{headers}\r\n")).collect();
+    stream.write_all(all.repeat(20).as_bytes()).unwrap();
+    let mut stream = BufReader::new(stream);
+    for _ in 0..20 {
+        let statuses = paths.map(|_| read(&mut stream, "GET").status);
+        assert_eq!(statuses, [200, 200, 404, 200, 200]);
+    }
+}
+
+#[test]
+fn whoever_hangs_up_early_harms_nobody() {
+    let world = World::solo();
+    let daemon = Daemon::start(&world);
+    for at in 0..200 {
+        let mut stream = daemon.connect();
+        let request = format!("GET /openapi.json HTTP/1.1\r\n{}\r\n", daemon.headers());
+        let cut = if at % 3 == 0 { at % request.len() } else { request.len() };
+        let _ = stream.write_all(&request.as_bytes()[..cut]);
+        if at % 2 == 0 {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+    assert!(daemon.is_alive());
+    {
+        let start = std::time::Instant::now();
+        while daemon.count("fd") > 40 {
+            assert!(start.elapsed() < Duration::from_secs(20), "{} descriptors are left", daemon.count("fd"));
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+#[test]
+fn what_a_contract_says_stays_text() {
+    let world = World::solo();
+    let script = "<script>alert(1)</script>";
+    let text = contract("1.1.0").replace("Paths that fungal writes", &format!("{script} \u{1b}[31m"));
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &text.replace("\u{1b}", "x"));
+    world.commit("fungal", "Say more");
+    let daemon = Daemon::start(&world);
+    let answer = daemon.get("/realms/aperture/contracts/s3-access/s3-permissions").is(200);
+    assert!(answer.json()["contract"]["description"].as_str().unwrap().starts_with(script));
+    for path in ["/realms/aperture/contracts/s3-access/s3-permissions", "/nothing", "/health"] {
+        let answer = daemon.get(path);
+        assert_eq!(answer.header("x-content-type-options"), "nosniff");
+        assert_eq!(answer.header("referrer-policy"), "no-referrer");
+        let policy = answer.header("content-security-policy");
+        assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
+    }
+}
+
+#[test]
+fn mcp_is_asked_so_often_and_no_more() {
+    let world = World::solo();
+    let daemon = Daemon::start_with(&world, &["--rate-limit", "60"]);
+    let ask = || daemon.post("/mcp", &json!({"jsonrpc": "2.0", "id": 1, "method": "ping"})).status;
+    let first: Vec<_> = (0..30).map(|_| ask()).collect();
+    assert!(first[..20].iter().all(|status| *status != 429) && first.contains(&429), "{first:?}");
+    let answer = daemon.post("/mcp", &json!({})).is(429);
+    assert!(answer.header("retry-after").parse::<u64>().unwrap() >= 1);
+    daemon.get("/realms").is(200);
+    drop(daemon);
+    let daemon = Daemon::start_with(&world, &["--rate-limit", "0"]);
+    let ask = || daemon.post("/mcp", &json!({"jsonrpc": "2.0", "id": 1, "method": "ping"})).status;
+    assert!((0..150).all(|_| ask() != 429));
+}

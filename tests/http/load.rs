@@ -1,0 +1,83 @@
+//! Many requests, with publishes beside: nothing is lost, nothing is left over.
+
+use std::{
+    io::{BufReader, Write as _},
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Instant,
+};
+
+use crate::{
+    client::{Daemon, read},
+    world::World,
+};
+
+/// How many requests are made; `make torture` makes more of them.
+fn requests() -> usize {
+    #[expect(clippy::disallowed_methods, reason = "how long tests run is said from outside")]
+    let full = std::env::var_os("GIT_BLUE_TORTURE").is_some_and(|value| value == "full");
+    if full { 100_000 } else { 5_000 }
+}
+
+#[test]
+fn requests_and_publishes_beside_each_other_lose_nothing() {
+    const CLIENTS: usize = 8;
+    let world = World::pair();
+    let daemon = Daemon::start(&world);
+    let paths = [
+        "/realms/aperture",
+        "/realms",
+        "/realms/aperture/contracts/s3-access/s3-permissions",
+        "/health",
+        "/sessions",
+        "/realms/aperture/contracts?limit=1",
+        "/notifications?realm=aperture&repo=access",
+        "/nothing",
+    ];
+    for path in paths {
+        daemon.get(path);
+    }
+    let settled = (daemon.count("task"), daemon.count("fd"), daemon.memory());
+    let (total, done) = (requests(), AtomicUsize::new(0));
+    let (address, headers) = (("127.0.0.1", daemon.port), daemon.headers());
+    let start = Instant::now();
+    let published = std::thread::scope(|scope| {
+        let clients: Vec<_> = (0..CLIENTS)
+            .map(|_| {
+                scope.spawn(|| {
+                    let stream = std::net::TcpStream::connect(address).unwrap();
+                    let mut stream = BufReader::new(stream);
+                    while let at = done.fetch_add(1, Ordering::Relaxed)
+                        && at < total
+                    {
+                        let path = paths[at % paths.len()];
+                        write!(stream.get_mut(), "GET {path} HTTP/1.1\r\n{headers}\r\n").unwrap();
+                        let answer = read(&mut stream, "GET");
+                        assert_eq!(answer.status, if path == "/nothing" { 404 } else { 200 }, "{path} {answer:?}");
+                        answer.json();
+                    }
+                })
+            })
+            .collect();
+        let mut minor = 0;
+        while clients.iter().any(|client| !client.is_finished()) || minor == 0 {
+            minor += 1;
+            let version = format!("1.{minor}.0");
+            world.bump(&version);
+            // What was acknowledged is in the next answer, however busy everybody is.
+            let answer = daemon.get("/realms/aperture/contracts/s3-access/s3-permissions").json();
+            assert_eq!(answer["contract"]["version"], *version);
+        }
+        for client in clients {
+            client.join().unwrap();
+        }
+        minor
+    });
+    let seconds = start.elapsed().as_secs_f64();
+    eprintln!("{total} requests and {published} publishes in {seconds:.1} s");
+    assert_eq!(world.version(), format!("1.{published}.0"));
+    world.git(&world.store(), &["fsck", "--strict", "--no-dangling"]);
+    let left = (daemon.count("task"), daemon.count("fd"), daemon.memory());
+    eprintln!("threads, descriptors, KiB: {settled:?} before, {left:?} after");
+    assert!(left.0 <= settled.0 + 8 && left.1 <= settled.1 + CLIENTS + 2, "{settled:?} {left:?}");
+    assert!(left.2 <= settled.2 + (24 << 10), "{settled:?} {left:?}");
+}

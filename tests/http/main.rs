@@ -1,0 +1,24 @@
+//! The real daemon as a real process, spoken to over real sockets by a client that knows nothing of our
+//! code, and by ones that mean no good.
+
+#[path = "../cli/world.rs"]
+#[allow(dead_code, reason = "not every helper of the command line's tests is needed here")]
+mod world;
+
+#[path = "../cli/schemas.rs"]
+#[allow(dead_code, reason = "it belongs to the world")]
+mod schemas;
+
+mod client;
+
+mod access;
+mod described;
+mod events;
+mod hostile;
+mod idle;
+mod load;
+mod mcp;
+mod page;
+mod process;
+mod routes;
+mod time_limits;

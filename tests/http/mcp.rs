@@ -1,0 +1,374 @@
+//! MCP at `/mcp`: the same server as over standard input, for many clients at once, in both eras.
+
+use std::{
+    io::{BufRead as _, BufReader, Write as _},
+    net::TcpStream,
+    path::Path,
+    sync::atomic::{AtomicI64, Ordering},
+};
+
+use serde_json::{Value, json};
+
+use crate::{
+    client::{Answer, Daemon, PATIENCE},
+    world::World,
+};
+
+const ACCEPT: &str = "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n";
+
+/// A client of an era with a handshake, or of the one without.
+struct Client {
+    place: Place,
+    session: Option<String>,
+    name: &'static str,
+    capabilities: Value,
+    next: AtomicI64,
+}
+
+/// An answer whose body may be events.
+struct Said {
+    status: u16,
+    head: String,
+    messages: Vec<Value>,
+}
+
+/// Where the daemon is, and what is shown to it.
+#[derive(Clone)]
+struct Place {
+    port: u16,
+    headers: String,
+}
+
+impl Place {
+    fn of(daemon: &Daemon<'_>) -> Self {
+        Self { port: daemon.port, headers: daemon.headers() }
+    }
+}
+
+/// Posts as it is, and reads until the server hangs up.
+fn post(place: &Place, headers: &str, body: &[u8]) -> Said {
+    let mut stream = TcpStream::connect(("127.0.0.1", place.port)).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\n{}{headers}Content-Length: {}\r\nConnection: close\r\n\r\n",
+        place.headers,
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.write_all(body).unwrap();
+    let mut all = String::new();
+    std::io::Read::read_to_string(&mut stream, &mut all).unwrap();
+    let (head, body) = all.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{all:?}"));
+    let lines = body.lines().map(|line| line.strip_prefix("data: ").unwrap_or(line));
+    Said {
+        status: head.split(' ').nth(1).unwrap().parse().unwrap(),
+        head: head.to_ascii_lowercase(),
+        messages: lines.filter(|line| line.starts_with('{')).map(|line| serde_json::from_str(line).unwrap()).collect(),
+    }
+}
+
+impl Client {
+    /// Shakes hands.
+    fn session(daemon: &Daemon<'_>) -> Self {
+        let mut client = Self {
+            place: Place::of(daemon),
+            session: None,
+            name: "test",
+            capabilities: json!({}),
+            next: AtomicI64::new(1),
+        };
+        let info = json!({"name": "test", "version": "1"});
+        let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info});
+        let said = client.send(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}), "");
+        assert_eq!(said.status, 200, "{}", said.head);
+        let id = said.head.lines().find_map(|line| line.strip_prefix("mcp-session-id: "));
+        client.session = Some(id.unwrap().to_owned());
+        let done = client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}), "");
+        assert_eq!(done.status, 202);
+        client
+    }
+
+    fn stateless(daemon: &Daemon<'_>, name: &'static str) -> Self {
+        Self { place: Place::of(daemon), session: None, name, capabilities: json!({}), next: AtomicI64::new(1) }
+    }
+
+    fn send(&self, message: &Value, more: &str) -> Said {
+        let session = self.session.iter().map(|id| format!("Mcp-Session-Id: {id}\r\n")).collect::<String>();
+        post(&self.place, &format!("{ACCEPT}{session}{more}"), message.to_string().as_bytes())
+    }
+
+    /// Returns the answer to a request.
+    fn request(&self, method: &str, mut params: Value) -> Value {
+        let mut headers = String::new();
+        if self.session.is_none() {
+            params["_meta"] = json!({
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientInfo": {"name": self.name, "version": "1"},
+                "io.modelcontextprotocol/clientCapabilities": self.capabilities,
+            });
+            headers = format!("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n");
+            for key in ["name", "uri"] {
+                headers += &params[key].as_str().map(|name| format!("Mcp-Name: {name}\r\n")).unwrap_or_default();
+            }
+        }
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        let said = self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}), &headers);
+        let answer = said.messages.iter().find(|message| message["id"] == id);
+        answer.unwrap_or_else(|| panic!("{} {:?}", said.head, said.messages)).clone()
+    }
+
+    fn call(&self, tool: &str, arguments: Value) -> Value {
+        self.request("tools/call", json!({"name": tool, "arguments": arguments}))["result"].clone()
+    }
+
+    /// Calls a tool in a folder, which must work. Returns what it answers.
+    #[track_caller]
+    fn ok(&self, tool: &str, folder: &Path) -> Value {
+        let result = self.call(tool, json!({"cwd": folder}));
+        assert_eq!(result["isError"], false, "{result:#}");
+        let text: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
+        assert_eq!(text, result["structuredContent"]);
+        text
+    }
+
+    /// Returns the versions that an answer tells of.
+    #[track_caller]
+    fn told(&self, folder: &Path) -> Vec<String> {
+        let answer = self.ok("realm_status", folder);
+        let told = answer["notifications"].as_array().unwrap().iter();
+        told.map(|one| one["changes"]["new_version"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+fn started(world: &World) -> Daemon<'_> {
+    Daemon::start_with(world, &["--rate-limit", "0"])
+}
+
+#[test]
+fn each_session_is_told_once_and_the_person_too() {
+    let world = World::pair();
+    let daemon = started(&world);
+    let access = world.path("access");
+    let (one, two) = (Client::session(&daemon), Client::session(&daemon));
+    for client in [&one, &two] {
+        assert!(client.told(&access).is_empty());
+    }
+    world.bump("1.1.0");
+    for client in [&one, &two] {
+        assert_eq!(client.told(&access), ["1.1.0"]);
+        assert!(client.told(&access).is_empty());
+    }
+    assert!(world.ok(&access, &["status"]).stdout.contains("1 change since"));
+    // The provider hears nothing of its own.
+    assert!(one.told(&world.path("fungal")).is_empty());
+    // What was told is on disk once it has stopped.
+    drop(daemon);
+    world.git(&world.store(), &["fsck", "--strict", "--no-dangling"]);
+}
+
+#[test]
+fn without_a_handshake_a_program_is_told_once_whatever_connection_it_uses() {
+    let world = World::pair();
+    let daemon = started(&world);
+    let access = world.path("access");
+    let (one, again, other) =
+        (Client::stateless(&daemon, "one"), Client::stateless(&daemon, "one"), Client::stateless(&daemon, "other"));
+    for client in [&one, &other] {
+        assert!(client.told(&access).is_empty());
+    }
+    world.bump("1.1.0");
+    assert_eq!(one.told(&access), ["1.1.0"]);
+    assert!(again.told(&access).is_empty());
+    assert_eq!(other.told(&access), ["1.1.0"]);
+}
+
+#[test]
+fn what_many_ask_at_once_is_told_in_one_answer() {
+    let world = World::pair();
+    let daemon = started(&world);
+    let access = world.path("access");
+    let client = Client::session(&daemon);
+    client.told(&access);
+    for version in ["1.1.0", "1.2.0", "1.3.0"] {
+        world.bump(version);
+        let told: usize = std::thread::scope(|scope| {
+            let asking: Vec<_> = (0..8).map(|_| scope.spawn(|| client.told(&access).len())).collect();
+            asking.into_iter().map(|thread| thread.join().unwrap()).sum()
+        });
+        assert_eq!(told, 1);
+        assert!(client.told(&access).is_empty());
+    }
+}
+
+#[test]
+fn without_a_folder_it_answers_for_the_realm_and_tells_nobody() {
+    let world = World::pair();
+    let daemon = started(&world);
+    world.bump("1.1.0");
+    for client in [Client::session(&daemon), Client::stateless(&daemon, "one")] {
+        let status = client.call("realm_status", json!({}))["structuredContent"].clone();
+        assert_eq!((&status["realm"], &status["current_repo"]), (&json!("aperture"), &Value::Null), "{status:#}");
+        assert_eq!(status["notifications"], json!([]));
+        let contract = json!({"domain": "s3-access", "contract": "s3-permissions"});
+        let contract = client.call("contract_get", contract)["structuredContent"].clone();
+        assert_eq!(contract["current_version"], "1.1.0");
+        let read = client.request("resources/read", json!({"uri": "blue://aperture/status"}));
+        assert!(read["result"]["contents"][0]["text"].as_str().unwrap().contains("\"realm\":\"aperture\""), "{read:#}");
+        // What only a repository can ask says what to do.
+        let failed = client.call("session_start", json!({}));
+        assert_eq!(failed["isError"], true);
+        assert!(failed["content"][0]["text"].as_str().unwrap().contains("cwd"), "{failed:#}");
+        // Of two realms, one has to be named.
+        let wrong = client.call("realm_status", json!({"cwd": "relative"}));
+        assert_eq!(wrong["isError"], true);
+    }
+    world.ok(&world.root(), &["realm", "admin", "init", "--name", "other"]);
+    let client = Client::session(&daemon);
+    let failed = client.call("realm_status", json!({}));
+    let text = failed["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("realm: not given, and there are aperture, other"), "{text}");
+    assert_eq!(client.call("realm_status", json!({"realm": "other"}))["structuredContent"]["realm"], "other");
+}
+
+#[test]
+fn a_client_without_a_handshake_is_asked_for_its_roots() {
+    let world = World::pair();
+    let daemon = started(&world);
+    world.ok(&world.path("access"), &["status"]);
+    let client = Client { capabilities: json!({"roots": {}}), ..Client::stateless(&daemon, "one") };
+    let asked = client.call("realm_status", json!({}));
+    assert_eq!(asked["resultType"], "input_required", "{asked:#}");
+    let roots = json!({"roots": {"roots": [{"uri": format!("file://{}", world.path("access").display())}]}});
+    let params = json!({"name": "realm_status", "arguments": {}, "inputResponses": roots});
+    let answer = client.request("tools/call", params);
+    assert_eq!(answer["result"]["structuredContent"]["current_repo"], "access", "{answer:#}");
+}
+
+#[test]
+fn what_is_no_message_says_what_is_wrong() {
+    let world = World::pair();
+    let daemon = started(&world);
+    let many = format!("[{}]", r#"{"jsonrpc":"2.0","id":1,"method":"ping"},"#.repeat(3).trim_end_matches(','));
+    for (body, status, code) in [
+        (r#"{"jso"#, 400, -32700),
+        ("", 400, -32700),
+        ("\u{0}", 400, -32700),
+        (&*many, 400, -32600),
+        ("3", 400, -32600),
+        (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, 400, -32600),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":3}}"#, 400, -32602),
+    ] {
+        let said = post(&Place::of(&daemon), ACCEPT, body.as_bytes());
+        assert_eq!((said.status, said.messages[0]["error"]["code"].as_i64()), (status, Some(code)), "{body}");
+    }
+    let list = br#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+    for (headers, status) in [
+        // Neither of a session nor of the era that has none.
+        (ACCEPT, 400),
+        (
+            "Mcp-Session-Id: none\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n",
+            404,
+        ),
+        ("Content-Type: application/json\r\nAccept: text/html\r\n", 406),
+        ("Content-Type: text/plain\r\nAccept: application/json, text/event-stream\r\n", 415),
+    ] {
+        let said = post(&Place::of(&daemon), headers, list);
+        assert_eq!(said.status, status, "{} {:?}", said.head, said.messages);
+    }
+    // It is refused by what it announces, before it comes.
+    let head = format!("POST /mcp HTTP/1.1\r\n{}{ACCEPT}Content-Length: {}\r\n\r\n", daemon.headers(), (1 << 20) + 1);
+    assert!(daemon.raw(format!("{head}{{").as_bytes()).starts_with("HTTP/1.1 413 "));
+    assert!(daemon.is_alive());
+}
+
+#[test]
+fn nobody_gets_in_without_the_token_or_from_another_site() {
+    let world = World::pair();
+    let daemon = started(&world);
+    let ping = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    let host = format!("Host: 127.0.0.1:{}\r\n", daemon.port);
+    let ask = |headers: &str| daemon.ask_as("POST", "/mcp", &format!("{headers}{ACCEPT}"), ping).status;
+    assert_eq!(ask(&host), 401);
+    assert_eq!(ask(&format!("{host}Authorization: Bearer wrong\r\n")), 401);
+    assert_eq!(ask(&format!("{}Origin: http://evil.example\r\n", daemon.headers())), 403);
+    let evil = daemon.headers().replace("Host: 127.0.0.1", "Host: evil.example");
+    assert!(matches!(ask(&evil), 400 | 403 | 421));
+}
+
+#[test]
+fn a_session_ends_when_its_client_says_so() {
+    let world = World::pair();
+    let daemon = started(&world);
+    let client = Client::session(&daemon);
+    let header = format!("Mcp-Session-Id: {}\r\n", client.session.as_ref().unwrap());
+    let gone: Answer = daemon.ask("DELETE", "/mcp", &header, b"");
+    assert!((200..300).contains(&gone.status), "{gone:?}");
+    let said = client.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}), "");
+    assert_eq!(said.status, 404, "its client opens another one then");
+    Client::session(&daemon).told(&world.path("access"));
+}
+
+#[test]
+fn sessions_are_bounded_and_those_that_are_there_go_on() {
+    let world = World::pair();
+    let daemon = started(&world);
+    let first = Client::session(&daemon);
+    let info = json!({"name": "many", "version": "1"});
+    let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info});
+    let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}).to_string();
+    let refused = (0..300)
+        .find_map(|_| Some(post(&Place::of(&daemon), ACCEPT, hello.as_bytes())).filter(|said| said.status != 200));
+    let refused = refused.expect("there is a bound");
+    assert_eq!(refused.status, 503);
+    assert!(refused.head.contains("retry-after: "), "{}", refused.head);
+    first.told(&world.path("access"));
+    assert!(Client::stateless(&daemon, "one").told(&world.path("access")).is_empty(), "they hold nothing");
+}
+
+/// Reads events until one is what is waited for.
+fn wait_for(stream: TcpStream, wanted: impl Fn(&Value) -> bool) -> Value {
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    for line in BufReader::new(stream).lines() {
+        let line = line.expect("an event comes");
+        let Some(data) = line.strip_prefix("data: ") else { continue };
+        let Ok(message) = serde_json::from_str::<Value>(data) else { continue };
+        if wanted(&message) {
+            return message;
+        }
+    }
+    panic!("the stream ended");
+}
+
+#[test]
+fn a_change_reaches_who_listens_in_both_eras() {
+    let world = World::pair();
+    let daemon = started(&world);
+    let uri = "blue://aperture/contracts/s3-access/s3-permissions";
+    let client = Client::session(&daemon);
+    let subscribed = client.request("resources/subscribe", json!({"uri": uri}));
+    assert!(subscribed["error"].is_null(), "{subscribed:#}");
+    let mut stream = daemon.connect();
+    let session = client.session.as_ref().unwrap();
+    let headers = format!("{}Mcp-Session-Id: {session}\r\nAccept: text/event-stream\r\n", daemon.headers());
+    stream.write_all(format!("GET /mcp HTTP/1.1\r\n{headers}\r\n").as_bytes()).unwrap();
+
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "listener", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let params = json!({"notifications": {"resourceSubscriptions": [uri]}, "_meta": meta});
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": params}).to_string();
+    let mut listening = daemon.connect();
+    let era = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: subscriptions/listen\r\n";
+    let head = format!("POST /mcp HTTP/1.1\r\n{}{ACCEPT}{era}Content-Length: {}\r\n\r\n", daemon.headers(), body.len());
+    listening.write_all(format!("{head}{body}").as_bytes()).unwrap();
+    // It is acknowledged first: what changes from then on is heard of.
+    let copy = listening.try_clone().unwrap();
+    wait_for(copy, |message| message["method"] == "notifications/subscriptions/acknowledged");
+    world.bump("1.1.0");
+    for stream in [stream, listening] {
+        let heard = wait_for(stream, |message| message["method"] == "notifications/resources/updated");
+        assert_eq!(heard["params"]["uri"], uri);
+    }
+}

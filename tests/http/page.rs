@@ -1,0 +1,122 @@
+//! The page as it is sent: what a browser makes of it is tested with one, in `tests/browser`.
+
+use crate::{client::Daemon, world::World};
+
+const CONTRACT: &str = "/r/aperture/contracts/s3-access/s3-permissions";
+
+/// Returns every page that there is, with queries of people and of others.
+fn pages() -> Vec<String> {
+    let queries = ["", "?q=perm", "?cursor=%00%ff", "?domain=s3-access", "?q=%22%3E%3Cscript%3E", "?=&&=%"];
+    let lists = ["contracts", "sessions", "notifications"];
+    let lists = lists.iter().flat_map(|list| queries.map(|query| format!("/r/aperture/{list}{query}")));
+    let alone = [
+        "/",
+        "/r/aperture",
+        CONTRACT,
+        &format!("{CONTRACT}?version=1.0.0"),
+        &format!("{CONTRACT}?from=1.0.0&to=1.1.0"),
+        &format!("{CONTRACT}?from=&to="),
+        "/r/aperture/notifications?repo=access&state=pending",
+        "/r/aperture/sessions?ended=1",
+    ]
+    .map(str::to_owned);
+    alone.into_iter().chain(lists).collect()
+}
+
+#[test]
+fn nothing_on_a_page_is_inline() {
+    let world = World::pair();
+    world.bump("1.1.0");
+    let daemon = Daemon::start(&world);
+    for path in pages() {
+        let page = daemon.get(&path);
+        assert_eq!(page.status, 200, "{path}: {page:?}");
+        assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
+        assert!(page.header("content-security-policy").starts_with("default-src 'none'"), "{path}");
+        assert_eq!(page.header("x-content-type-options"), "nosniff");
+        let text = page.text();
+        assert!(text.starts_with("<!DOCTYPE html>") && text.ends_with("</html>"), "{path}");
+        assert_eq!(text.matches("<script").count(), 1, "{path}");
+        assert!(text.contains(r#"<script src="/assets/blue.js" defer></script>"#), "{path}");
+        for inline in ["<style", " style=", " onload=", " onclick=", "javascript:"] {
+            assert!(!text.contains(inline), "{path}: {inline}");
+        }
+    }
+}
+
+#[test]
+fn who_has_a_page_is_not_sent_it_again() {
+    let world = World::pair();
+    let daemon = Daemon::start(&world);
+    for path in ["/r/aperture", CONTRACT, "/assets/blue.css", "/assets/blue.js", "/assets/blue.svg"] {
+        let first = daemon.get(path);
+        let known = format!("If-None-Match: {}\r\n", first.header("etag"));
+        assert_eq!(daemon.ask("GET", path, &known, b"").status, 304, "{path}");
+        assert_eq!(daemon.ask("HEAD", path, "", b"").body, b"", "{path}");
+    }
+    let before = daemon.get(CONTRACT);
+    world.bump("1.1.0");
+    let known = format!("If-None-Match: {}\r\n", before.header("etag"));
+    let after = daemon.ask("GET", CONTRACT, &known, b"");
+    assert_eq!(after.status, 200);
+    assert!(after.text().contains("1.1.0"));
+}
+
+#[test]
+fn what_is_not_there_is_a_page_too() {
+    let world = World::pair();
+    let daemon = Daemon::start(&world);
+    for (path, status) in [
+        ("/r/nowhere", 404),
+        ("/r/aperture/", 404),
+        ("/r/aperture/contracts/s3-access/none", 404),
+        ("/r/aperture/contracts/none/none", 404),
+        ("/r/aperture/contracts?domain=none", 404),
+        ("/r/aperture/notifications?repo=none", 404),
+        ("/assets/../blue.css", 404),
+        ("/assets/", 404),
+        ("/r/..%2f..", 400),
+        ("/r/aperture/notifications?state=odd", 400),
+        (&format!("{CONTRACT}?version=odd"), 400),
+        (&format!("{CONTRACT}?version=9.9.9"), 404),
+    ] {
+        let page = daemon.get(path);
+        assert_eq!((page.status, page.header("content-type")), (status, "text/html; charset=utf-8"), "{path}");
+    }
+    // Where one of two versions is not there, the rest of the page is.
+    let page = daemon.get(&format!("{CONTRACT}?from=7.0.0"));
+    assert_eq!(page.status, 200);
+    assert!(page.text().contains("s3-access/s3-permissions 7.0.0 was never published"));
+}
+
+#[test]
+fn a_contract_without_a_release_shows_its_newest_pre_release() {
+    let world = World::pair();
+    let file = "fungal/.blue/contracts/s3-access/young.yaml";
+    for version in ["0.1.0-alpha.2", "0.1.0-alpha.10"] {
+        world.write(file, &format!("name: young\nversion: \"{version}\"\nowner: fungal\n"));
+        world.commit("fungal", version);
+    }
+    let daemon = Daemon::start(&world);
+    let page = daemon.get("/r/aperture/contracts/s3-access/young");
+    assert_eq!(page.status, 200);
+    let text = page.text();
+    assert!(text.contains("<title>s3-access/young 0.1.0-alpha.10 ") && text.contains("0.1.0-alpha.2"), "{text}");
+    assert!(!text.contains("not the current version"), "{text}");
+}
+
+#[test]
+fn a_browser_that_was_not_let_in_is_told_how() {
+    let world = World::pair();
+    let daemon = Daemon::start(&world);
+    let stranger = format!("Host: 127.0.0.1:{}\r\n", daemon.port);
+    for path in ["/", "/r/aperture", "/assets/blue.js"] {
+        let page = daemon.ask_as("GET", path, &stranger, b"");
+        assert_eq!((page.status, page.header("content-type")), (401, "text/html; charset=utf-8"), "{path}");
+        assert!(page.text().contains("git blue daemon open") && !page.text().contains("aperture"), "{path}");
+    }
+    let refused = daemon.ask("POST", "/r/aperture", "", b"");
+    assert_eq!((refused.status, refused.header("allow")), (405, "GET, HEAD, OPTIONS"));
+    assert_eq!(daemon.ask("OPTIONS", "/r/aperture", "", b"").header("allow"), "GET, HEAD, OPTIONS");
+    assert_eq!(daemon.ask_as("POST", "/r/aperture", &stranger, b"").status, 401);
+}

@@ -1,0 +1,169 @@
+//! The daemon as a process: starting, stopping, and who else is there.
+
+use std::{
+    io::{Read as _, Write as _},
+    net::{TcpListener, TcpStream},
+    os::unix::fs::PermissionsExt as _,
+    process::Stdio,
+    time::{Duration, Instant},
+};
+
+use crate::{client::Daemon, world::World};
+
+#[test]
+fn it_starts_once_and_stops_at_once() {
+    let world = World::new();
+    assert_eq!(world.blue(&world.root(), &["daemon", "status"]).code, 1);
+    let daemon = Daemon::start(&world);
+    let status = world.json(&world.root(), &["daemon", "status"]);
+    assert_eq!((&status["running"], &status["pid"]), (&true.into(), &daemon.pid.into()));
+    let again = world.json(&world.root(), &["daemon", "start", "--port", "0"]);
+    assert_eq!(again["pid"], daemon.pid);
+    assert!(again["message"].as_str().unwrap().starts_with("runs already at http://127.0.0.1:"), "{again}");
+    let second = world.blue(&world.root(), &["daemon", "start", "--foreground", "--port", "0"]).exits(1);
+    assert!(second.stderr.contains(&format!("process {}, at http://127.0.0.1:{}/", daemon.pid, daemon.port)));
+    let port = daemon.port;
+    drop(daemon);
+    // Free at once, for anybody.
+    TcpListener::bind(("127.0.0.1", port)).unwrap();
+    assert_eq!(world.json(&world.root(), &["daemon", "status"])["running"], false);
+    assert_eq!(world.json(&world.root(), &["daemon", "stop"])["running"], false);
+}
+
+#[test]
+fn its_files_are_its_users_alone() {
+    let world = World::new();
+    let daemon = Daemon::start(&world);
+    let folder = world.path("home/blue/daemon");
+    let mode = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&folder), 0o700);
+    for file in ["pid", "token", "log"] {
+        assert_eq!(mode(&folder.join(file)), 0o600, "{file}");
+    }
+    let token = std::fs::read_to_string(folder.join("token")).unwrap();
+    assert_eq!(token.trim(), daemon.token);
+    assert!(token.trim().len() == 64 && !std::fs::read_to_string(folder.join("log")).unwrap().contains(token.trim()));
+    drop(daemon);
+    // The same one for the next daemon: programs were told it.
+    assert_eq!(Daemon::start(&world).token, token.trim());
+}
+
+#[test]
+fn whoever_starts_it_is_not_kept_waiting() {
+    let world = World::new();
+    let start = Instant::now();
+    // A pipe on all three, and on one more: read to the end, it ends with the command.
+    let mut command = world.command("sh", &world.root());
+    command.args(["-c", "exec 7>&1; git blue daemon start --port 0 2>&1"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut said = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+    assert!(said.starts_with("serving http://127.0.0.1:"), "{said}");
+    assert!(child.wait().unwrap().success() && start.elapsed() < Duration::from_secs(15));
+    let answer = world.json(&world.root(), &["daemon", "status"]);
+    assert_eq!(answer["running"], true);
+    world.ok(&world.root(), &["daemon", "stop"]);
+}
+
+#[test]
+fn a_killed_one_leaves_nothing_in_the_way() {
+    let world = World::new();
+    let daemon = Daemon::start(&world);
+    let killed = daemon.pid;
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(killed), nix::sys::signal::Signal::SIGKILL).unwrap();
+    while world.json(&world.root(), &["daemon", "status"])["running"] == true {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert!(std::fs::read_to_string(world.path("home/blue/daemon/pid")).unwrap().contains(&killed.to_string()));
+    let next = Daemon::start(&world);
+    assert_ne!(next.pid, killed);
+    assert!(next.is_alive());
+    std::mem::forget(daemon);
+}
+
+#[test]
+fn who_has_the_port_is_said() {
+    let world = World::new();
+    let squatter = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = squatter.local_addr().unwrap().port().to_string();
+    let foreign = std::thread::spawn(move || {
+        let (mut stream, _) = squatter.accept().unwrap();
+        let mut heard = vec![0; 1_000];
+        let length = stream.read(&mut heard).unwrap();
+        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi").unwrap();
+        String::from_utf8_lossy(&heard[..length]).into_owned()
+    });
+    let run = world.blue(&world.root(), &["daemon", "start", "--port", &port]).exits(128);
+    assert!(run.stderr.contains("another program has it"), "{run:?}");
+    // It was shown nothing.
+    assert!(!foreign.join().unwrap().to_lowercase().contains("authorization"));
+
+    let daemon = Daemon::start(&world);
+    let other = World::new();
+    let run = other.blue(&other.root(), &["daemon", "start", "--port", &daemon.port.to_string()]).exits(128);
+    assert!(run.stderr.contains("the daemon of another home has it"), "{run:?}");
+    assert!(other.blue(&other.root(), &["daemon", "open"]).exits(1).stderr.contains("does not run"));
+}
+
+#[test]
+fn it_answers_on_both_loopback_addresses_and_no_other() {
+    let world = World::new();
+    let daemon = Daemon::start(&world);
+    let ask = |host: &str, name: &str| {
+        let mut stream = TcpStream::connect((host, daemon.port)).unwrap();
+        write!(stream, "GET /health HTTP/1.1\r\nHost: {name}:{}\r\nConnection: close\r\n\r\n", daemon.port).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    };
+    ask("127.0.0.1", "127.0.0.1");
+    if TcpListener::bind("[::1]:0").is_ok() {
+        ask("::1", "[::1]");
+    }
+    // Another address of this very machine.
+    assert!(TcpStream::connect(("127.0.0.2", daemon.port)).is_err());
+}
+
+#[test]
+fn those_who_listen_hear_the_end() {
+    let world = World::solo();
+    let daemon = Daemon::start(&world);
+    let mut stream = daemon.connect();
+    write!(stream, "GET /events HTTP/1.1\r\n{}\r\n", daemon.headers()).unwrap();
+    let mut first = [0; 12];
+    stream.read_exact(&mut first).unwrap();
+    let start = Instant::now();
+    drop(daemon);
+    let mut rest = Vec::new();
+    let _ = stream.read_to_end(&mut rest);
+    assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
+}
+
+#[test]
+fn everything_else_works_without_it() {
+    let world = World::pair();
+    world.bump("1.1.0");
+    assert_eq!(world.json(&world.path("access"), &["status"])["notifications"][0]["contract"], "s3-permissions");
+    assert!(!world.path("home/blue/daemon").exists());
+}
+
+#[test]
+fn the_session_manager_is_told_how_to_start_it() {
+    let world = World::new();
+    let run = world.ok(&world.root(), &["daemon", "install", "--manager", "systemd", "--port", "7900", "--json"]);
+    let unit = world.read("home/.config/systemd/user/git-blue.service");
+    assert!(run.stdout.contains("systemctl --user enable --now git-blue.service"), "{run:?}");
+    let exe = env!("CARGO_BIN_EXE_git-blue");
+    for line in [
+        format!(
+            "ExecStart=\"{exe}\" \"daemon\" \"start\" \"--foreground\" \"--port\" \"7900\" \"--rate-limit\" \"100\""
+        ),
+        format!("Environment=\"GIT_BLUE_HOME={}\"", world.path("home/blue").display()),
+        "WantedBy=default.target".to_owned(),
+    ] {
+        assert!(unit.lines().any(|found| found == line), "{line} is not in\n{unit}");
+    }
+    world.ok(&world.root(), &["daemon", "install", "--manager", "launchd"]);
+    let agent = world.read("home/Library/LaunchAgents/git-blue.plist");
+    assert!(agent.contains(&format!("<string>{exe}</string>")) && agent.ends_with("</plist>\n"), "{agent}");
+}

@@ -1,0 +1,272 @@
+//! What is answered: the same as `--json` prints, to the byte, and as HTTP wants it.
+
+use std::io::Read as _;
+
+use serde_json::{Value, json};
+
+use crate::{
+    client::Daemon,
+    world::{REALM, World},
+};
+
+/// What a command prints, and what a route answers.
+#[track_caller]
+fn same(daemon: &Daemon<'_>, folder: &str, command: &[&str], path: &str) {
+    let world = daemon.world;
+    let printed = world.blue(&world.path(folder), &[command, &["--json"]].concat());
+    let answered = daemon.get(path).is(200);
+    assert_eq!(answered.text(), printed.stdout, "{path}");
+    assert_eq!(answered.header("content-type"), "application/json");
+}
+
+#[test]
+fn a_route_answers_what_the_command_prints() {
+    let world = World::pair();
+    world.bump("1.1.0");
+    world.bump("2.0.0");
+    world.ok(&world.path("fungal"), &["session", "start", "--rfc", "rfc-0042"]);
+    let daemon = Daemon::start(&world);
+    let (realm, contract) = (&["--realm", REALM][..], "s3-access/s3-permissions");
+    let outside = |command: &[&'static str], path: &str| same(&daemon, "", &[command, realm].concat(), path);
+    same(&daemon, "", &["realm", "list"], "/realms");
+    outside(&["realm", "status"], "/realms/aperture");
+    outside(&["realm", "status", "--limit", "1"], "/realms/aperture?limit=1");
+    outside(&["realm", "check", "--published"], "/realms/aperture/check");
+    outside(&["realm", "log"], "/realms/aperture/log");
+    outside(
+        &["realm", "log", "--domain", "s3-access", "--limit", "2"],
+        "/realms/aperture/log?domain=s3-access&limit=2",
+    );
+    outside(&["realm", "topology"], "/realms/aperture/topology");
+    outside(&["contract", "list"], "/realms/aperture/contracts");
+    outside(&["contract", "get", contract], &format!("/realms/aperture/contracts/{contract}"));
+    outside(
+        &["contract", "get", contract, "--version", "1.0.0"],
+        &format!("/realms/aperture/contracts/{contract}?version=1.0.0"),
+    );
+    outside(&["contract", "log", contract], &format!("/realms/aperture/contracts/{contract}/log"));
+    outside(
+        &["contract", "diff", contract, "1.0.0", "2.0.0"],
+        &format!("/realms/aperture/contracts/{contract}/diff?from=1.0.0&to=2.0.0"),
+    );
+    outside(&["contract", "impact", contract], &format!("/realms/aperture/contracts/{contract}/impact"));
+    outside(&["contract", "timeline", contract], &format!("/contracts/{contract}/timeline"));
+    outside(&["session", "list"], "/sessions?realm=aperture");
+    // As a repository sees it, from its work tree.
+    same(&daemon, "access", &["realm", "status", "--peek"], "/realms/aperture?repo=access");
+    same(
+        &daemon,
+        "access",
+        &["contract", "get", contract],
+        &format!("/realms/aperture/contracts/{contract}?repo=access"),
+    );
+    same(&daemon, "access", &["notifications", "list"], "/notifications?realm=aperture&repo=access");
+    same(
+        &daemon,
+        "access",
+        &["notifications", "list", "--state", "pending"],
+        "/notifications?realm=aperture&repo=access&state=pending",
+    );
+    let checked = world.blue(&world.path("access"), &["realm", "check", "--json"]);
+    assert_eq!(daemon.get("/realms/aperture/check?repo=access").is(200).text(), checked.stdout);
+}
+
+#[test]
+fn failures_are_what_the_command_prints_too() {
+    let world = World::solo();
+    let daemon = Daemon::start(&world);
+    for (command, path, status) in [
+        (&["contract", "get", "s3-access/nothing"][..], "/realms/aperture/contracts/s3-access/nothing", 404),
+        (&["contract", "get", "nothing/nothing"], "/realms/aperture/contracts/nothing/nothing", 404),
+        (&["contract", "log", "s3-access/nothing"], "/realms/aperture/contracts/s3-access/nothing/log", 404),
+        (
+            &["contract", "diff", "s3-access/s3-permissions"],
+            "/realms/aperture/contracts/s3-access/s3-permissions/diff",
+            409,
+        ),
+    ] {
+        let printed = world.blue(&world.root(), &[command, &["--realm", REALM, "--json"]].concat());
+        assert_eq!(daemon.get(path).is(status).text(), printed.stdout);
+    }
+    daemon.get("/realms/elsewhere").is(404);
+    daemon.get("/realms/aperture?repo=nobody").is(404);
+    daemon.get("/realms/aperture?limit=0").is(400);
+    daemon.get("/realms/aperture?limit=many").is(400);
+    daemon.get("/realms/aperture?more=1").is(400);
+    daemon.get("/sessions?ended=perhaps").is(400);
+    daemon.get("/notifications?state=lost").is(400);
+}
+
+#[test]
+fn sessions_and_notifications_cover_all_realms() {
+    let world = World::pair();
+    world.bump("1.1.0");
+    world.repo("other");
+    world.ok(&world.path("other"), &["init", "--realm", "second"]);
+    let daemon = Daemon::start(&world);
+    let start = |realm: &str, repo: &str| {
+        daemon.post("/sessions", &json!({"realm": realm, "repo": repo, "rfc": "rfc-1"})).is(200).json()
+    };
+    let id = start(REALM, "access")["session"]["id"].as_str().unwrap().to_owned();
+    start("second", "other");
+    let all = daemon.get("/sessions").is(200).json();
+    let places = |all: &Value| {
+        let all = all["sessions"].as_array().unwrap().iter();
+        all.map(|one| format!("{}/{}", one["realm"].as_str().unwrap(), one["repo"].as_str().unwrap()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(places(&all), ["aperture/access", "second/other"]);
+    assert_eq!(places(&daemon.get("/sessions?repo=other").is(200).json()), ["second/other"]);
+    assert_eq!(places(&daemon.get("/sessions?limit=1").is(200).json()), ["aperture/access"]);
+    let cursor = daemon.get("/sessions?limit=1").json()["next_cursor"].as_str().unwrap().replace(' ', "+");
+    assert_eq!(places(&daemon.get(&format!("/sessions?limit=1&cursor={cursor}")).is(200).json()), ["second/other"]);
+    // The work tree itself says that it is in the session, and that it is over.
+    assert_eq!(world.json(&world.path("access"), &["session", "status"])["session"]["id"], *id);
+    daemon.ask("DELETE", &format!("/sessions/{id}"), "", b"").is(200);
+    assert!(world.json(&world.path("access"), &["session", "status"])["session"].is_null());
+    daemon.ask("DELETE", &format!("/sessions/{id}"), "", b"").is(404);
+    daemon.ask("DELETE", "/sessions/..%2f..", "", b"").is(404);
+
+    let pending = daemon.get("/notifications?state=pending").is(200).json();
+    assert_eq!(pending["total"], 1, "{pending}");
+    assert_eq!(pending["notifications"][0]["current_repo"], "access");
+    // Reading tells nobody.
+    assert_eq!(daemon.get("/notifications?state=pending").json()["total"], 1);
+    let id = pending["notifications"][0]["id"].as_str().unwrap();
+    let acked = daemon.post(&format!("/notifications/{id}/ack"), &Value::Null).is(200).json();
+    assert_eq!(acked["acknowledged"], json!([id]));
+    daemon.post(&format!("/notifications/{id}/ack"), &Value::Null).is(404);
+    assert_eq!(world.json(&world.path("access"), &["status", "--peek"])["notifications"], json!([]));
+}
+
+#[test]
+fn a_realm_is_synced() {
+    let world = World::solo();
+    world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
+    let daemon = Daemon::start(&world);
+    daemon.post("/realms/aperture/sync", &json!({})).is(409);
+    let hub = world.path("hub.git").display().to_string();
+    world.ok(&world.path("fungal"), &["realm", "admin", "join", REALM, "--url", &hub]);
+    world.bump("1.1.0");
+    let synced = daemon.post("/realms/aperture/sync", &json!({"dry_run": true})).is(200).json();
+    assert_eq!(synced["status"], "success", "{synced}");
+    daemon.post("/realms/aperture/sync", &json!({})).is(200);
+    let tip = world.line(&world.path("hub.git"), &["rev-parse", crate::world::DOMAIN_REF]);
+    assert_eq!(tip, world.tip(crate::world::DOMAIN_REF));
+    daemon.post("/realms/aperture/sync", &json!({"remote": "--upload-pack=x"})).is(400);
+    daemon.post("/realms/aperture/sync", &json!({"more": 1})).is(400);
+}
+
+#[test]
+fn what_is_known_already_is_not_sent_again() {
+    let world = World::solo();
+    let daemon = Daemon::start(&world);
+    let path = "/realms/aperture/contracts/s3-access/s3-permissions";
+    let first = daemon.get(path).is(200);
+    let tag = first.header("etag").to_owned();
+    assert_eq!(daemon.get(path).header("etag"), tag);
+    let known = |tag: &str| daemon.ask("GET", path, &format!("If-None-Match: {tag}\r\n"), b"");
+    for tag in [&tag, &format!("\"x\", {tag}"), &format!("W/{tag}"), "*"] {
+        let answer = known(tag).is(304);
+        assert!(answer.body.is_empty() && answer.header("etag") == first.header("etag"));
+    }
+    assert_eq!(known("\"x\"").status, 200);
+    world.bump("1.1.0");
+    assert_eq!(known(&tag).is(200).json()["contract"]["version"], "1.1.0");
+    // HEAD says the same of a body that it does not send.
+    let (head, get) = (daemon.ask("HEAD", path, "", b"").is(200), daemon.get(path));
+    assert_eq!(
+        (head.header("content-length"), head.header("etag")),
+        (get.header("content-length"), get.header("etag"))
+    );
+}
+
+#[test]
+fn what_was_published_is_in_the_next_answer() {
+    let world = World::solo();
+    let daemon = Daemon::start(&world);
+    let path = "/realms/aperture/contracts/s3-access/s3-permissions";
+    for minor in 1..40 {
+        let version = format!("1.{minor}.0");
+        world.bump(&version);
+        assert_eq!(daemon.get(path).is(200).json()["contract"]["version"], *version);
+        if minor % 10 == 0 {
+            // Packing moves all refs into another file, and empties their folders.
+            world.git(&world.store(), &["pack-refs", "--all", "--prune"]);
+            assert_eq!(daemon.get(path).is(200).json()["contract"]["version"], *version);
+        }
+    }
+    let realm = || daemon.get("/realms/aperture").is(200).json();
+    world.join("late");
+    assert!(realm()["repos"].to_string().contains("late"));
+    world.ok(&world.path("late"), &["session", "start"]);
+    assert_eq!(realm()["sessions"].as_array().unwrap().len(), 1);
+    world.ok(&world.path("late"), &["session", "stop"]);
+    assert_eq!(realm()["sessions"], json!([]));
+}
+
+#[test]
+fn a_realm_that_is_removed_is_gone_and_may_come_back() {
+    let world = World::solo();
+    let daemon = Daemon::start(&world);
+    daemon.get("/realms/aperture").is(200);
+    let (store, aside) = (world.store(), world.path("aside.git"));
+    std::fs::rename(&store, &aside).unwrap();
+    let gone = daemon.get("/realms/aperture").is(409).json();
+    assert_eq!(gone["code"], "no-store");
+    let listed = daemon.get("/realms").is(200).json();
+    assert!(listed["realms"][0]["problem"].is_string(), "{listed}");
+    std::fs::rename(&aside, &store).unwrap();
+    daemon.get("/realms/aperture").is(200);
+    std::fs::remove_dir_all(&store).unwrap();
+    daemon.get("/realms/aperture").is(409);
+    assert!(daemon.is_alive());
+}
+
+#[test]
+fn long_answers_are_packed_for_those_who_ask() {
+    let world = World::solo();
+    let daemon = Daemon::start(&world);
+    let path = "/openapi.json";
+    let plain = daemon.get(path).is(200);
+    let packed = daemon.ask("GET", path, "Accept-Encoding: gzip, br\r\n", b"").is(200);
+    assert_eq!(packed.header("content-encoding"), "gzip");
+    assert_eq!((plain.header("vary"), packed.header("vary")), ("accept-encoding", "accept-encoding"));
+    assert_ne!(plain.header("etag"), packed.header("etag"));
+    assert!(packed.body.len() * 4 < plain.body.len());
+    let mut unpacked = Vec::new();
+    flate2::read::GzDecoder::new(&packed.body[..]).read_to_end(&mut unpacked).unwrap();
+    assert!(unpacked == plain.body);
+    let refused = daemon.ask("GET", path, "Accept-Encoding: gzip;q=0\r\n", b"").is(200);
+    assert_eq!(refused.header("content-encoding"), "");
+}
+
+#[test]
+fn a_path_says_what_may_be_asked_of_it() {
+    let world = World::solo();
+    let daemon = Daemon::start(&world);
+    for (path, allowed) in [
+        ("/realms", "GET, HEAD, OPTIONS"),
+        ("/sessions", "GET, POST, HEAD, OPTIONS"),
+        ("/sessions/sess-1", "DELETE, OPTIONS"),
+        ("/realms/aperture/sync", "POST, OPTIONS"),
+    ] {
+        assert_eq!(daemon.ask("OPTIONS", path, "", b"").is(204).header("allow"), allowed);
+        for method in ["PUT", "PATCH", "TRACE", "BREW", "get"] {
+            let answer = daemon.ask(method, path, "", b"").is(405);
+            assert_eq!(answer.header("allow"), allowed, "{method} {path}");
+        }
+    }
+    daemon.ask("OPTIONS", "*", "", b"").is(204);
+    daemon.get("/nothing/is/here").is(404);
+    daemon.ask("POST", "/nothing", "", b"").is(404);
+}
+
+#[test]
+fn it_works_without_a_repository_or_a_realm() {
+    let world = World::new();
+    let daemon = Daemon::start(&world);
+    assert_eq!(daemon.get("/realms").is(200).json()["realms"], json!([]));
+    assert_eq!(daemon.get("/sessions").is(200).json()["total"], 0);
+    assert_eq!(daemon.get("/notifications").is(200).json()["total"], 0);
+}

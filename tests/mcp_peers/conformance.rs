@@ -1,0 +1,147 @@
+//! The protocol's own conformance suite, against the daemon, in both eras.
+//!
+//! The suite cannot show a token: a proxy stands between that does. What it may fail is in the files
+//! beside this one, with the reason; what fails beyond that, or no longer does, fails the test.
+
+use std::{
+    io::{BufRead as _, BufReader, Write as _},
+    net::{TcpListener, TcpStream},
+    path::PathBuf,
+    process::Command,
+};
+
+use crate::{http::Daemon, peers, script, world::World};
+
+/// What no server can do without, by revision; all of it must pass in every check.
+const GENERIC: [(&str, &[&str]); 2] = [
+    (
+        "2025-11-25",
+        &[
+            "server-initialize",
+            "server-session-lifecycle",
+            "ping",
+            "completion-complete",
+            "tools-list",
+            "resources-list",
+            "prompts-list",
+            "server-sse-multiple-streams",
+            "dns-rebinding-protection",
+        ],
+    ),
+    (
+        "2026-07-28",
+        &[
+            "completion-complete",
+            "tools-list",
+            "resources-list",
+            "sep-2164-resource-not-found",
+            "prompts-list",
+            "server-sse-multiple-streams",
+            "dns-rebinding-protection",
+            "caching",
+            "http-header-validation",
+        ],
+    ),
+];
+
+/// The suite needs a newer node than many machines have: one comes with it.
+fn node() -> PathBuf {
+    let folder = peers().join("conformance/node_modules");
+    let packages = folder.read_dir().unwrap_or_else(|error| panic!("{}: {error}: see .ci/run", folder.display()));
+    let mut programs = packages.map(|entry| entry.unwrap().path().join("bin/node"));
+    programs.find(|path| path.is_file()).expect("node is installed: see .ci/run")
+}
+
+#[test]
+fn the_suite_passes_but_for_what_is_listed() {
+    let world = World::pair();
+    let daemon = Daemon::start(&world);
+    let proxy = proxy(daemon.address.clone(), daemon.token.clone());
+    let suite = peers().join("conformance/node_modules/@modelcontextprotocol/conformance/dist/index.js");
+    for (revision, generic) in GENERIC {
+        let output = Command::new(node())
+            .arg(&suite)
+            .args(["server", "--url", &format!("http://{proxy}/mcp"), "--requirements", revision])
+            .args(["--expected-failures", &script(&format!("conformance-{revision}.yml"))])
+            .arg("--output-dir")
+            .arg(world.path(&format!("results-{revision}")))
+            .current_dir(world.root())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        for name in generic {
+            let line = said.lines().find(|line| line.contains(&format!(" {name}: ")) && line.contains(" passed, "));
+            let line = line.unwrap_or_else(|| panic!("{name} did not run: {said}"));
+            assert!(line.ends_with(" 0 failed") && line.starts_with('✓'), "{line}: {said}");
+        }
+    }
+}
+
+/// Stands before a server and shows it the token. Returns where. What calls the proxy by its own name
+/// means the server; other names stay, for the server to refuse.
+fn proxy(server: String, token: String) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let own = address.clone();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let (own, server, token) = (own.clone(), server.clone(), token.clone());
+            // One that hangs up half way is nothing to fail for.
+            std::thread::spawn(move || drop(pass_on(&stream, &own, &server, &token)));
+        }
+    });
+    address
+}
+
+/// Passes on one request and what is answered to it.
+fn pass_on(client: &TcpStream, own: &str, server: &str, token: &str) -> std::io::Result<()> {
+    let mut reader = BufReader::new(client.try_clone()?);
+    let mut head = String::new();
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line)? == 0 {
+            return Ok(());
+        }
+        if line == "\r\n" {
+            break;
+        }
+        let name = line.split(':').next().unwrap_or_default().to_ascii_lowercase();
+        match name.as_str() {
+            "connection" => {}
+            "host" | "origin" => head += &line.replace(own, server).replace(&local(own), server),
+            _ => head += &line,
+        }
+    }
+    let mut upstream = TcpStream::connect(server)?;
+    write!(upstream, "{head}Authorization: Bearer {token}\r\nConnection: close\r\n\r\n")?;
+    let mut back = upstream.try_clone()?;
+    let mut out = client.try_clone()?;
+    let answering = std::thread::spawn(move || {
+        let done = copy(&mut back, &mut out);
+        let _ = out.shutdown(std::net::Shutdown::Both);
+        done
+    });
+    let _ = copy(&mut reader, &mut upstream);
+    // The client hung up: so do we.
+    let _ = upstream.shutdown(std::net::Shutdown::Write);
+    answering.join().unwrap_or(Ok(()))
+}
+
+fn local(own: &str) -> String {
+    own.replace("127.0.0.1", "localhost")
+}
+
+/// Copies as it comes: events must not wait for more of them.
+fn copy(from: &mut impl std::io::Read, to: &mut impl std::io::Write) -> std::io::Result<()> {
+    let mut part = [0; 16 << 10];
+    loop {
+        match from.read(&mut part)? {
+            0 => return Ok(()),
+            count => {
+                to.write_all(&part[..count])?;
+                to.flush()?;
+            }
+        }
+    }
+}
