@@ -115,7 +115,7 @@ struct Event {
 }
 
 impl Events {
-    /// Returns an empty house.
+    /// Returns what nobody listens to yet.
     pub fn new(desk: Desk, stopping: watch::Receiver<bool>) -> Self {
         Self { desk, hubs: Mutex::default(), streams: Arc::new(Semaphore::new(MAX_STREAMS)), stopping }
     }
@@ -133,9 +133,9 @@ impl Events {
         let busy = |_| OpError::cannot("busy", "too many listen already").next("try again later");
         let permit = self.streams.clone().try_acquire_owned().map_err(busy)?;
         let last = headers.get("last-event-id").and_then(|value| value.to_str().ok()).and_then(Mark::parse);
-        let house = self.clone();
+        let events = self.clone();
         let only = narrowed.repo.clone();
-        let joined = tokio::task::spawn_blocking(move || house.join(&narrowed, last.as_ref())).await;
+        let joined = tokio::task::spawn_blocking(move || events.join(&narrowed, last.as_ref())).await;
         let joined = joined.unwrap_or_else(|error| Err(OpError::cannot("io", format!("cannot listen: {error}"))))?;
         let (sender, receiver) = mpsc::channel(16);
         tokio::spawn(tell(joined, only, sender, self.stopping.clone()));

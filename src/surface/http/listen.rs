@@ -20,8 +20,8 @@ use tokio::{
 
 use super::{
     Settings,
-    guests::{Guest, Guests, Line},
-    house::House,
+    connections::{Connection, Connections, Socket},
+    handler::Handler,
 };
 use crate::{env::Env, error::OpError, surface::mcp::AfterFlush};
 
@@ -56,11 +56,11 @@ pub fn serve(env: &Env, settings: &Settings, ready: impl FnOnce(u16)) -> Result<
             (signal(SignalKind::terminate()).map_err(failed)?, signal(SignalKind::interrupt()).map_err(failed)?);
         let (port, listeners) = listen(settings.port).await?;
         let (stop, stopping) = watch::channel(false);
-        let house = Arc::new(House::new(env, port, settings, stopping.clone())?);
-        let guests = Guests::new(CONNECTIONS);
+        let handler = Arc::new(Handler::new(env, port, settings, stopping.clone())?);
+        let connections = Connections::new(CONNECTIONS);
         let accepting = listeners
             .into_iter()
-            .map(|listener| tokio::spawn(accept(listener, house.clone(), guests.clone(), stopping.clone())));
+            .map(|listener| tokio::spawn(accept(listener, handler.clone(), connections.clone(), stopping.clone())));
         let accepting: Vec<_> = accepting.collect();
         ready(port);
         tokio::select! {
@@ -74,7 +74,7 @@ pub fn serve(env: &Env, settings: &Settings, ready: impl FnOnce(u16)) -> Result<
         }
         let _ = stop.send(true);
         let all_left = async {
-            while guests.count() > 0 {
+            while connections.count() > 0 {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };
@@ -99,30 +99,40 @@ async fn listen(port: u16) -> Result<(u16, Vec<TcpListener>), OpError> {
     }
 }
 
-async fn accept(listener: TcpListener, house: Arc<House>, guests: Arc<Guests>, stopping: watch::Receiver<bool>) {
+async fn accept(
+    listener: TcpListener,
+    handler: Arc<Handler>,
+    connections: Arc<Connections>,
+    stopping: watch::Receiver<bool>,
+) {
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             // Out of descriptors, for one: those in use come back.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
-        match guests.admit() {
-            Some(guest) => drop(tokio::spawn(converse(stream, guest, house.clone(), stopping.clone()))),
+        match connections.admit() {
+            Some(connected) => drop(tokio::spawn(converse(stream, connected, handler.clone(), stopping.clone()))),
             None => drop(stream.try_write(FULL)),
         }
     }
 }
 
-async fn converse(stream: TcpStream, guest: Guest, house: Arc<House>, mut stopping: watch::Receiver<bool>) {
+async fn converse(
+    stream: TcpStream,
+    connected: Connection,
+    handler: Arc<Handler>,
+    mut stopping: watch::Receiver<bool>,
+) {
     let _ = stream.set_nodelay(true);
-    let guest = Arc::new(guest);
+    let connected = Arc::new(connected);
     let after = AfterFlush::default();
-    let (asking, line) = (guest.clone(), Line::new(stream, guest.clone(), after.clone()));
+    let (asking, socket) = (connected.clone(), Socket::new(stream, connected.clone(), after.clone()));
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(after.clone());
-        let (house, busy) = (house.clone(), asking.busy());
+        let (handler, busy) = (handler.clone(), asking.busy());
         async move {
-            let response = house.answer(request).await;
+            let response = handler.answer(request).await;
             Ok::<_, Infallible>(response.map(|body| busy.with(body).boxed()))
         }
     });
@@ -130,12 +140,12 @@ async fn converse(stream: TcpStream, guest: Guest, house: Arc<House>, mut stoppi
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
         .max_buf_size(HEAD_SIZE)
-        .serve_connection(TokioIo::new(line), service);
+        .serve_connection(TokioIo::new(socket), service);
     let mut connection = pin!(connection);
     // A client that went away is nothing to say anything about.
     tokio::select! {
         _ = connection.as_mut() => {}
-        () = guest.left() => {}
+        () = connected.left() => {}
         () = told(&mut stopping) => {
             connection.as_mut().graceful_shutdown();
             let _ = connection.await;

@@ -8,11 +8,11 @@ mod access;
 mod address;
 mod answer;
 mod body;
+mod connections;
 mod desk;
 mod events;
 mod everywhere;
-mod guests;
-mod house;
+mod handler;
 mod listen;
 mod memory;
 mod openapi;
@@ -25,7 +25,7 @@ use std::convert::Infallible;
 use bytes::Bytes;
 
 pub use desk::Desk;
-pub use house::home_id;
+pub use handler::home_id;
 pub use listen::serve;
 pub use rate::PER_MINUTE;
 

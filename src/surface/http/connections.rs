@@ -30,7 +30,7 @@ const WRITE_TIME: Duration = Duration::from_secs(30);
 
 /// Everybody who is connected.
 #[derive(Debug)]
-pub struct Guests {
+pub struct Connections {
     most: usize,
     start: Instant,
     next: AtomicU64,
@@ -39,10 +39,10 @@ pub struct Guests {
 
 /// One who is connected.
 #[derive(Debug)]
-pub struct Guest {
+pub struct Connection {
     id: u64,
     state: Arc<State>,
-    house: Arc<Guests>,
+    among: Arc<Connections>,
 }
 
 #[derive(Debug, Default)]
@@ -54,14 +54,14 @@ struct State {
     leave: Notify,
 }
 
-impl Guests {
-    /// Returns an empty house for so many.
+impl Connections {
+    /// Returns none yet, and at most so many.
     pub fn new(most: usize) -> Arc<Self> {
         Arc::new(Self { most, start: Instant::now(), next: AtomicU64::default(), all: Mutex::default() })
     }
 
     /// Lets one in. Nobody, where all the others are being answered.
-    pub fn admit(self: &Arc<Self>) -> Option<Guest> {
+    pub fn admit(self: &Arc<Self>) -> Option<Connection> {
         let mut all = self.locked();
         if all.len() >= self.most {
             let is_idle = |state: &&Arc<State>| state.busy.load(Ordering::Relaxed) == 0;
@@ -76,7 +76,7 @@ impl Guests {
         let state = Arc::new(State::default());
         state.touched.store(self.now(), Ordering::Relaxed);
         all.insert(id, state.clone());
-        Some(Guest { id, state, house: self.clone() })
+        Some(Connection { id, state, among: self.clone() })
     }
 
     /// Returns how many are there.
@@ -93,7 +93,7 @@ impl Guests {
     }
 }
 
-impl Guest {
+impl Connection {
     /// Waits until it has to make room.
     pub async fn left(&self) {
         self.state.leave.notified().await;
@@ -106,19 +106,19 @@ impl Guest {
     }
 
     fn touch(&self) {
-        self.state.touched.store(self.house.now(), Ordering::Relaxed);
+        self.state.touched.store(self.among.now(), Ordering::Relaxed);
     }
 }
 
-impl Drop for Guest {
+impl Drop for Connection {
     fn drop(&mut self) {
-        self.house.locked().remove(&self.id);
+        self.among.locked().remove(&self.id);
     }
 }
 
 /// A request that is being answered.
 #[derive(Debug)]
-pub struct Busy(Arc<Guest>);
+pub struct Busy(Arc<Connection>);
 
 impl Busy {
     /// Returns a body that counts as being answered until it was sent.
@@ -161,23 +161,23 @@ impl hyper::body::Body for Answering {
 }
 
 /// A connection that breaks off where its client does not read.
-pub struct Line {
+pub struct Socket {
     stream: TcpStream,
-    guest: Arc<Guest>,
+    connection: Arc<Connection>,
     after: AfterFlush,
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
-impl Line {
-    /// Returns the connection of a guest. What waits in `after` is done whenever all was written.
-    pub fn new(stream: TcpStream, guest: Arc<Guest>, after: AfterFlush) -> Self {
-        Self { stream, guest, after, stalled: None }
+impl Socket {
+    /// Returns the connection of a connection. What waits in `after` is done whenever all was written.
+    pub fn new(stream: TcpStream, connection: Arc<Connection>, after: AfterFlush) -> Self {
+        Self { stream, connection, after, stalled: None }
     }
 
     fn written(&mut self, written: Poll<io::Result<usize>>, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
         if written.is_ready() {
             self.stalled = None;
-            self.guest.touch();
+            self.connection.touch();
             return written;
         }
         let stalled = self.stalled.get_or_insert_with(|| Box::pin(tokio::time::sleep(WRITE_TIME)));
@@ -186,7 +186,7 @@ impl Line {
     }
 }
 
-impl AsyncRead for Line {
+impl AsyncRead for Socket {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -194,13 +194,13 @@ impl AsyncRead for Line {
     ) -> Poll<io::Result<()>> {
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
         if read.is_ready() {
-            self.guest.touch();
+            self.connection.touch();
         }
         read
     }
 }
 
-impl AsyncWrite for Line {
+impl AsyncWrite for Socket {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
         self.written(written, context)
@@ -238,18 +238,18 @@ mod tests {
 
     #[test]
     fn whoever_is_silent_longest_makes_room() {
-        let house = Guests::new(2);
-        let [first, second] = [house.admit().unwrap(), house.admit().unwrap()].map(Arc::new);
+        let connections = Connections::new(2);
+        let [first, second] = [connections.admit().unwrap(), connections.admit().unwrap()].map(Arc::new);
         first.state.touched.store(5, Ordering::Relaxed);
         second.state.touched.store(3, Ordering::Relaxed);
-        let third = house.admit().unwrap();
-        assert!(house.locked().contains_key(&first.id) && !house.locked().contains_key(&second.id));
+        let third = connections.admit().unwrap();
+        assert!(connections.locked().contains_key(&first.id) && !connections.locked().contains_key(&second.id));
         third.state.touched.store(0, Ordering::Relaxed);
         // Somebody who is being answered stays.
         let (third, busy) = (Arc::new(third), first.busy());
         let _busy = third.busy();
-        assert!(house.admit().is_none());
+        assert!(connections.admit().is_none());
         drop(busy);
-        assert!(house.admit().is_some());
+        assert!(connections.admit().is_some());
     }
 }

@@ -45,7 +45,7 @@ const MAX_SLOW: usize = 2;
 
 /// Everything that answers.
 #[derive(Debug)]
-pub struct House {
+pub struct Handler {
     access: Access,
     desk: Desk,
     memory: Memory,
@@ -66,8 +66,8 @@ struct Asked {
     target: String,
 }
 
-impl House {
-    /// Returns the house at a port. It closes when `stopping` says so.
+impl Handler {
+    /// Returns the handler of a port. It closes when `stopping` says so.
     ///
     /// # Errors
     /// Where the system gives no thread.
@@ -175,9 +175,9 @@ impl House {
         // Remotes are far away.
         let is_slow = operation.name == crate::ops::realm_sync::OPERATION.name;
         let _slow = if is_slow { Some(self.slow.acquire().await.map_err(|_| busy())?) } else { None };
-        let house = self.clone();
+        let handler = self.clone();
         let method = asked.route.method;
-        let work = move || house.answered(&asked, realm, run);
+        let work = move || handler.answered(&asked, realm, run);
         let reply = aside(work).await?;
         Ok(match method {
             "GET" => reply.finish(headers),
@@ -231,9 +231,9 @@ impl House {
             return Ok(Reply::wrong_method(PAGE_TAKES).finish());
         }
         let _waiting = self.waiting.try_acquire().map_err(|_| busy())?;
-        let house = self.clone();
+        let handler = self.clone();
         let uri = parts.uri;
-        let page = aside(move || Ok(page::answer(&house.desk, uri.path(), uri.query().unwrap_or_default()))).await?;
+        let page = aside(move || Ok(page::answer(&handler.desk, uri.path(), uri.query().unwrap_or_default()))).await?;
         let reply = Reply::from(page);
         Ok(if reply.status.is_success() { Kept::new(reply).finish(&parts.headers) } else { reply.finish() })
     }

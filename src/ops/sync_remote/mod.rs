@@ -1,10 +1,9 @@
 //! One remote: what it has comes, is brought together with what is here, and goes back; then it is
 //! asked again, because a push counts once the remote holds it.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
+mod take_in;
+
+use std::{collections::BTreeMap, time::Duration};
 
 use super::ctx::Ctx;
 use crate::{
@@ -16,10 +15,10 @@ use crate::{
         realm::Realm,
     },
     store::{
-        Change, Parents, Store, StoreError, StoreRef,
+        Store, StoreError, StoreRef,
         git::Link,
         history::Relation,
-        inspect, layout, merge, read,
+        inspect, layout, read,
         remote::{Listing, Remote},
     },
     wire::{How, RefSync, RemoteSync, SyncConflict, SyncProblem},
@@ -27,8 +26,6 @@ use crate::{
 
 /// How often the remote is asked, where others push meanwhile.
 const MAX_ROUNDS: u32 = 24;
-/// How often one ref is decided anew where somebody else moves it meanwhile.
-const MAX_RACES: u32 = 16;
 /// The longest wait between two rounds, in milliseconds.
 const MAX_WAIT: u64 = 500;
 /// How often a remote is tried that cannot store what it gets, or does not say whether it did.
@@ -74,13 +71,6 @@ type Unsound = BTreeMap<StoreRef, String>;
 
 /// A ref that goes to a remote: where it is there, and where it is here.
 type Offer = (StoreRef, Option<Oid>, Oid);
-
-/// How one ref was brought together.
-enum Outcome {
-    Same,
-    Ahead,
-    Moved(Option<Oid>, Oid, How, Vec<Conflict>),
-}
 
 impl Syncing<'_> {
     /// Takes in what the remote has.
@@ -271,147 +261,6 @@ impl Syncing<'_> {
 
     fn seen(&self, name: &StoreRef) -> Result<Option<Oid>, StoreError> {
         self.store.tip(&self.seen_ref(name))
-    }
-
-    /// Takes in what the remote has. Returns the refs that are not to be taken, nor to be pushed over.
-    fn take_in(
-        &self,
-        listing: &Listing,
-        here: &Here,
-        unsound: &Unsound,
-        report: &mut RemoteSync,
-    ) -> Result<Vec<StoreRef>, OpError> {
-        if let Some(why) = unsound.get(&StoreRef::Realm) {
-            return Err(OpError::cannot("unfit", why.clone()));
-        }
-        if here.seen.get(&StoreRef::Realm) != listing.tip(&StoreRef::Realm).as_ref() {
-            self.same_realm(listing)?;
-        }
-        let mut bad = Vec::new();
-        for name in &listing.ignored {
-            problem(report, "bad-name", None, format!("{name:?} is left alone: a part of it is no name"));
-        }
-        for (name, theirs) in self.wanted(listing) {
-            if here.seen.get(&name) == Some(&theirs) && here.tips.get(&name) == Some(&theirs) {
-                continue;
-            }
-            let why = unsound.get(&name).map(|why| ("unfit", why.clone()));
-            if let Some(why) = why.map_or_else(|| self.unfit(&name, &theirs), |why| Ok(Some(why)))? {
-                problem(report, why.0, Some(&name), why.1);
-                bad.push(name);
-                continue;
-            }
-            let seen = self.seen(&name)?;
-            if let Some(before) = seen.filter(|before| *before != theirs)
-                && !self.is_newer(&before, &theirs)
-            {
-                report.rewound.push(line(&name, Some(before), Some(theirs), How::Rewound));
-            }
-            if let Outcome::Moved(old, new, how, conflicts) = self.bring_together(&name, &theirs)? {
-                report.received.push(line(&name, old, Some(new), how));
-                report.conflicts.extend(conflicts.into_iter().map(|one| conflict(name.domain(), one)));
-            }
-            self.note_seen(&name, theirs)?;
-        }
-        self.note_deleted(listing, here, report)?;
-        Ok(bad)
-    }
-
-    /// Whether the remote has only gone on from where it was. What it was may be gone from here too.
-    fn is_newer(&self, before: &Oid, now: &Oid) -> bool {
-        Relation::of(self.store, before, now).is_ok_and(|relation| relation.is_contained)
-    }
-
-    fn note_deleted(&self, listing: &Listing, here: &Here, report: &mut RemoteSync) -> Result<(), OpError> {
-        let listed: BTreeSet<&StoreRef> = listing.refs.iter().map(|(name, _)| name).collect();
-        for (name, before) in &here.seen {
-            let travels = self.sessions || !matches!(name, StoreRef::Sessions(_));
-            if travels && !listed.contains(name) {
-                report.rewound.push(line(name, Some(*before), None, How::Deleted));
-                let seen = self.seen_ref(name);
-                let _lease = self.store.lock(&seen)?;
-                self.store.forget(&seen, *before)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn note_seen(&self, name: &StoreRef, tip: Oid) -> Result<(), OpError> {
-        let seen = self.seen_ref(name);
-        let _lease = self.store.lock(&seen)?;
-        let before = self.store.tip(&seen)?;
-        if before != Some(tip) {
-            self.store.advance(&seen, before, tip)?;
-        }
-        Ok(())
-    }
-
-    /// The remote must hold this very realm, or none yet.
-    fn same_realm(&self, listing: &Listing) -> Result<(), OpError> {
-        let Some(tip) = listing.tip(&StoreRef::Realm) else { return Ok(()) };
-        let found = realm_at(self.store, &tip)?;
-        if found.name == *self.realm {
-            return Ok(());
-        }
-        let url = crate::store::git::code::without_credentials(&self.remote.url);
-        let message = format!("{url} holds the realm {}, not {}", found.name, self.realm);
-        Err(OpError::cannot("other-realm", message).next("one url holds one realm"))
-    }
-
-    /// Returns why a ref must not be taken in.
-    fn unfit(&self, name: &StoreRef, theirs: &Oid) -> Result<Option<(&'static str, String)>, OpError> {
-        let known: Vec<Oid> = [self.store.tip(name)?, self.seen(name)?].into_iter().flatten().collect();
-        let problems = inspect::inspect(self.store, name, theirs, &known)?;
-        if !problems.is_empty() {
-            return Ok(Some(("unfit", problems.join("; "))));
-        }
-        if let StoreRef::Domain(domain) = name {
-            let mut domains = self.store.domains()?.into_iter();
-            if let Some((other, _)) = domains.find(|(other, _)| other != domain && other.collides_with(domain)) {
-                let message = format!("{domain} differs from the domain {other} in upper and lower case alone");
-                return Ok(Some(("name-collision", message)));
-            }
-        }
-        Ok(None)
-    }
-
-    fn bring_together(&self, name: &StoreRef, theirs: &Oid) -> Result<Outcome, OpError> {
-        let _lease = self.store.lock(name)?;
-        let mut races = 0;
-        loop {
-            let ours = self.store.tip(name)?;
-            match self.step(name, ours, theirs) {
-                Err(error) if error.code == "conflict" && races < MAX_RACES => races += 1,
-                result => return result,
-            }
-        }
-    }
-
-    fn step(&self, name: &StoreRef, ours: Option<Oid>, theirs: &Oid) -> Result<Outcome, OpError> {
-        let Some(tip) = ours else {
-            self.store.advance(name, None, *theirs)?;
-            return Ok(Outcome::Moved(None, *theirs, How::New, Vec::new()));
-        };
-        if tip == *theirs {
-            return Ok(Outcome::Same);
-        }
-        let relation = Relation::of(self.store, &tip, theirs)?;
-        if relation.contains {
-            return Ok(Outcome::Ahead);
-        }
-        if relation.is_contained {
-            self.store.advance(name, ours, *theirs)?;
-            return Ok(Outcome::Moved(ours, *theirs, How::FastForward, Vec::new()));
-        }
-        let merged = merge::merge(self.store, name, &relation, &tip, theirs)?;
-        let change = Change {
-            edits: merged.edits.into_iter().collect(),
-            message: format!("merge {} from {}\n", name.below_travelling(), self.remote.name),
-            author: self.ctx.signature()?,
-            parents: Parents::Merge(*theirs),
-        };
-        let new = self.store.commit_change(name, ours, &change)?;
-        Ok(Outcome::Moved(ours, new, How::Merged, merged.conflicts))
     }
 
     /// Returns what the remote lacks: the ref, where it is there, and where it is here.
