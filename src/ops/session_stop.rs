@@ -3,7 +3,9 @@
 use super::{
     Operation,
     ctx::{Acting, Ctx},
-    session, session_mark, session_work,
+    session,
+    session_mark::{self, Mark},
+    session_work,
 };
 use crate::{
     error::OpError,
@@ -41,9 +43,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionStop>, OpError>
     let at = StoreRef::Sessions(acting.repo.clone());
     let mut over: Option<(Session, Vec<String>)> = None;
     write(acting.store, &at, |tip| {
-        let marked = || session_mark::of(code?, acting);
-        let Some(id) = request.id.clone().or_else(marked) else {
-            return Err(none(None));
+        let id = match (&request.id, code.map(|code| (code, session_mark::read(code)))) {
+            (Some(id), _) => id.clone(),
+            (None, Some((_, Mark::Session(marked)))) if marked.is_of(acting) => marked.id,
+            (None, Some((code, Mark::Unreadable(problem)))) => return Err(unreadable(code, &problem)),
+            (None, _) => return Err(none(None)),
         };
         let held = tip.map(|tip| sessions::open_at(acting.store, acting.repo, &id, &tip)).transpose()?.flatten();
         let Some(held) = held else {
@@ -69,6 +73,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionStop>, OpError>
     let message = format!("Session ended after {}", duration(ended.started_at, end));
     let summary = SessionSummary::new(acting.realm, &ended, end, unreadable);
     Ok(Answer::new(SessionStop { message, summary }).next("git blue session start: begin another one when ready"))
+}
+
+fn unreadable(code: &CodeRepo, problem: &str) -> OpError {
+    let message = format!("cannot read {}: {problem}", session_mark::file(code).display());
+    OpError::no("unreadable-session", message).next("git blue doctor --fix")
 }
 
 /// Forgets this session, unless another one was started here meanwhile.

@@ -110,7 +110,9 @@ impl World {
         let mut state = State::new();
         for store in self.stores() {
             let refs = self.git(&store, &["for-each-ref", "--format=%(refname) %(tree)"]);
-            let named = refs.lines().filter_map(|line| line.split_once(' '));
+            // Nothing but a notification's age depends on when a change arrived (decision 17).
+            let counts = |(at, _): &(&str, &str)| !at.starts_with("refs/blue/local/arrivals/");
+            let named = refs.lines().filter_map(|line| line.split_once(' ')).filter(counts);
             let name = store.file_name().unwrap().to_string_lossy();
             state.extend(named.map(|(at, tree)| (format!("{name} {at}"), tree.to_owned())));
         }
