@@ -43,15 +43,11 @@ pub fn whole(page: &Page) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (page.title) " · git blue" }
+            (head(&page.title, &html! {
                 link rel="icon" href="/assets/blue.svg" type="image/svg+xml";
                 link rel="stylesheet" href="/assets/blue.css";
                 script src="/assets/blue.js" defer {}
-            }
+            }))
             body data-realm=[page.realm.as_ref()] {
                 a.skip href="#main" { "Skip to the content" }
                 header.top {
@@ -110,13 +106,20 @@ pub fn refusal(error: &OpError) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { "Not let in · git blue" }
-            }
+            (head("Not let in", &html! {}))
             body { main { h1 { "This browser was not let in" } (reasons(error)) } }
+        }
+    }
+}
+
+fn head(title: &str, assets: &Markup) -> Markup {
+    html! {
+        head {
+            meta charset="utf-8";
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            meta name="color-scheme" content="light dark";
+            title { (title) " · git blue" }
+            (assets)
         }
     }
 }
