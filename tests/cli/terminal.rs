@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use crate::world::World;
+use crate::world::{REALM, World};
 
 /// Runs a shell command at a terminal, and returns what the terminal was sent.
 fn at_terminal(world: &World, dir: &str, line: &str, vars: &[(&str, &str)]) -> String {
@@ -122,6 +122,18 @@ fn progress_is_shown_at_a_terminal_and_leaves_nothing_behind() {
         &[("GIT_PROGRESS_DELAY", "0"), ("GIT_EDITOR", "sleep 1; true")],
     );
     assert!(!edit.contains('…'), "{edit:?}");
+}
+
+#[test]
+fn a_clone_is_made_once_its_user_says_so() {
+    let world = crate::worktrees::without_blue();
+    let clone = world.path(&format!("home/blue/clones/{REALM}/blue"));
+    let create = "git blue realm worktree create --rfc rfc-1 --repos blue --clone";
+    for (word, is_cloned) in [("", false), ("n", false), ("y", true)] {
+        let said = at_terminal(&world, "aperture", &format!("echo {word} | {create} || :"), &[]);
+        assert!(said.contains("clone blue from ") && said.contains("Clone them? [y/N]"), "{said:?}");
+        assert_eq!(clone.is_dir(), is_cloned, "{word:?}: {said:?}");
+    }
 }
 
 #[test]

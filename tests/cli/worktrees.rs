@@ -28,6 +28,16 @@ pub fn five() -> World {
     world
 }
 
+/// The same, with `blue` nowhere but at its remote, which the realm knows.
+pub fn without_blue() -> World {
+    let world = five();
+    let remote = world.path("remotes/blue.git").display().to_string();
+    world.git(&world.path("blue"), &["remote", "set-url", "origin", &remote]);
+    world.ok(&world.path("blue"), &["realm", "admin", "join", REALM]);
+    std::fs::remove_dir_all(world.path("blue")).unwrap();
+    world
+}
+
 /// Returns where a worktree is to be.
 pub fn tree(world: &World, rfc: &str, repo: &str) -> PathBuf {
     world.path(&format!("home/blue/worktrees/{REALM}/{rfc}/{repo}"))
@@ -192,12 +202,7 @@ fn another_repository_in_the_recorded_folder_is_left_alone() {
 
 #[test]
 fn what_is_not_here_is_cloned_once_its_user_agrees() {
-    let world = five();
-    // The realm knows where it is fetched from.
-    let remote = world.path("remotes/blue.git").display().to_string();
-    world.git(&world.path("blue"), &["remote", "set-url", "origin", &remote]);
-    world.ok(&world.path("blue"), &["realm", "admin", "join", REALM]);
-    std::fs::remove_dir_all(world.path("blue")).unwrap();
+    let world = without_blue();
     let missing = create(&world, "aperture", "rfc-1", &["--repos", "blue"]);
     assert_eq!(missing["errors"][0]["code"], "path-gone");
     let unasked = create(&world, "aperture", "rfc-1", &["--repos", "blue", "--clone"]);
