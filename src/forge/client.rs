@@ -309,8 +309,15 @@ impl Client {
         ForgeError::Unreachable { host: self.host.clone(), problem }
     }
 
-    /// Returns the error of an answer that is not what it should be.
-    pub fn odd(&self, problem: &str) -> ForgeError {
+    /// Returns what an answer says.
+    ///
+    /// # Errors
+    /// Where it is not what it should be.
+    pub fn parse<T: serde::de::DeserializeOwned>(&self, answer: Value) -> Result<T, ForgeError> {
+        serde_json::from_value(answer).map_err(|error| self.odd(&error.to_string()))
+    }
+
+    fn odd(&self, problem: &str) -> ForgeError {
         ForgeError::Odd { host: self.host.clone(), problem: problem.to_owned() }
     }
 

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Address, Checks, Client, Condition, Forge, ForgeError, NewPull, Outcome, Pull, State, bounded};
+use super::{Address, Checks, Client, Condition, Forge, ForgeError, NewPull, Outcome, Pull, State, bounded, relevant};
 
 /// What the title of a draft starts with.
 const DRAFT: &str = "WIP: ";
@@ -73,10 +73,6 @@ impl Forgejo {
         Self { client, repo: format!("/repos/{}", address.path), full_name: address.path.clone() }
     }
 
-    fn parse<T: serde::de::DeserializeOwned>(&self, value: Value) -> Result<T, ForgeError> {
-        serde_json::from_value(value).map_err(|error| self.client.odd(&error.to_string()))
-    }
-
     /// What reviewers said last; a comment takes nothing back, a dismissal does.
     fn reviews(&self, number: u64) -> Result<(usize, usize), ForgeError> {
         let path = format!("{}/pulls/{number}/reviews?limit=50", self.repo);
@@ -113,19 +109,19 @@ impl Forge for Forgejo {
         let path = format!("{}/pulls?state=all&sort=recentupdate&limit=50", self.repo);
         let mut pulls: Vec<Pull> = Vec::new();
         for answer in self.client.list(&path, Value::as_array)? {
-            let answer: PullAnswer = self.parse(answer)?;
+            let answer: PullAnswer = self.client.parse(answer)?;
             let is_own =
                 answer.head.repo.as_ref().is_some_and(|repo| repo.full_name.eq_ignore_ascii_case(&self.full_name));
             if is_own && answer.head.name == branch {
                 pulls.push(answer.into());
             }
         }
-        let at = pulls.iter().position(|pull| pull.state == State::Open).unwrap_or_default();
-        Ok((at < pulls.len()).then(|| pulls.swap_remove(at)))
+        Ok(relevant(pulls))
     }
 
     fn condition(&self, pull: &Pull) -> Result<Condition, ForgeError> {
-        let answer: PullAnswer = self.parse(self.client.get(&format!("{}/pulls/{}", self.repo, pull.number))?)?;
+        let answer: PullAnswer =
+            self.client.parse(self.client.get(&format!("{}/pulls/{}", self.repo, pull.number))?)?;
         let (approved, changes_requested) = self.reviews(pull.number)?;
         let checks = match self.checks(&pull.head) {
             Ok(checks) => Some(checks),
@@ -141,7 +137,7 @@ impl Forge for Forgejo {
         let title = if new.draft { format!("{DRAFT}{}", new.title) } else { new.title.to_owned() };
         let body = json!({ "title": title, "head": new.branch, "base": new.base, "body": new.body });
         let answer = self.client.send("POST", &format!("{}/pulls", self.repo), &body)?;
-        self.parse::<PullAnswer>(answer).map(Into::into)
+        self.client.parse::<PullAnswer>(answer).map(Into::into)
     }
 
     fn describe(&self, number: u64, body: &str) -> Result<(), ForgeError> {

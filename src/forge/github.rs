@@ -5,7 +5,9 @@ use std::{collections::BTreeMap, sync::Arc};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Address, Checks, Client, Condition, Forge, ForgeError, NewPull, Outcome, Pull, State, bounded, query};
+use super::{
+    Address, Checks, Client, Condition, Forge, ForgeError, NewPull, Outcome, Pull, State, bounded, query, relevant,
+};
 
 /// Pull requests of a repository on GitHub.
 pub(super) struct GitHub {
@@ -60,10 +62,6 @@ impl GitHub {
         Self { client, repo: format!("/repos/{}", address.path), owner: address.owner().to_owned() }
     }
 
-    fn parse<T: serde::de::DeserializeOwned>(&self, value: Value) -> Result<T, ForgeError> {
-        serde_json::from_value(value).map_err(|error| self.client.odd(&error.to_string()))
-    }
-
     /// What reviewers said last: a comment takes nothing back.
     fn reviews(&self, number: u64) -> Result<(usize, usize), ForgeError> {
         let path = format!("{}/pulls/{number}/reviews?per_page=100", self.repo);
@@ -108,14 +106,13 @@ impl Forge for GitHub {
         let head = format!("{}:{branch}", self.owner);
         let path =
             format!("{}/pulls?state=all&sort=updated&direction=desc&per_page=30&head={}", self.repo, query(&head));
-        let answer = self.parse::<Vec<PullAnswer>>(self.client.get(&path)?)?;
-        let mut pulls: Vec<Pull> = answer.into_iter().map(Into::into).collect();
-        let at = pulls.iter().position(|pull| pull.state == State::Open).unwrap_or_default();
-        Ok((at < pulls.len()).then(|| pulls.swap_remove(at)))
+        let answer = self.client.parse::<Vec<PullAnswer>>(self.client.get(&path)?)?;
+        Ok(relevant(answer.into_iter().map(Into::into).collect()))
     }
 
     fn condition(&self, pull: &Pull) -> Result<Condition, ForgeError> {
-        let answer: PullAnswer = self.parse(self.client.get(&format!("{}/pulls/{}", self.repo, pull.number))?)?;
+        let answer: PullAnswer =
+            self.client.parse(self.client.get(&format!("{}/pulls/{}", self.repo, pull.number))?)?;
         let (approved, changes_requested) = self.reviews(pull.number)?;
         let checks = match self.checks(&pull.head) {
             Ok(checks) => Some(checks),
@@ -131,7 +128,7 @@ impl Forge for GitHub {
             "title": new.title, "head": new.branch, "base": new.base, "body": new.body, "draft": new.draft,
         });
         let answer = self.client.send("POST", &format!("{}/pulls", self.repo), &body)?;
-        self.parse::<PullAnswer>(answer).map(Into::into)
+        self.client.parse::<PullAnswer>(answer).map(Into::into)
     }
 
     fn describe(&self, number: u64, body: &str) -> Result<(), ForgeError> {

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Address, Checks, Client, Condition, Forge, ForgeError, NewPull, Outcome, Pull, State, bounded, query};
+use super::{
+    Address, Checks, Client, Condition, Forge, ForgeError, NewPull, Outcome, Pull, State, bounded, query, relevant,
+};
 
 /// What the title of a draft starts with.
 const DRAFT: &str = "Draft: ";
@@ -61,10 +63,6 @@ impl GitLab {
         Self { client, project: format!("/projects/{}", address.path.replace('/', "%2F")) }
     }
 
-    fn parse<T: serde::de::DeserializeOwned>(&self, value: Value) -> Result<T, ForgeError> {
-        serde_json::from_value(value).map_err(|error| self.client.odd(&error.to_string()))
-    }
-
     /// What jobs and outside systems say of a commit. Those that may fail decide nothing.
     fn checks(&self, commit: &str) -> Result<Checks, ForgeError> {
         let mut checks = Checks::default();
@@ -98,17 +96,15 @@ impl Forge for GitLab {
             self.project,
             query(branch)
         );
-        let answer = self.parse::<Vec<MergeRequest>>(self.client.get(&path)?)?;
+        let answer = self.client.parse::<Vec<MergeRequest>>(self.client.get(&path)?)?;
         // Forks have branches of that name too.
         let own = answer.into_iter().filter(|one| one.source_project_id == Some(one.target_project_id));
-        let mut pulls: Vec<Pull> = own.map(Into::into).collect();
-        let at = pulls.iter().position(|pull| pull.state == State::Open).unwrap_or_default();
-        Ok((at < pulls.len()).then(|| pulls.swap_remove(at)))
+        Ok(relevant(own.map(Into::into).collect()))
     }
 
     fn condition(&self, pull: &Pull) -> Result<Condition, ForgeError> {
         let one = format!("{}/merge_requests/{}", self.project, pull.number);
-        let answer: MergeRequest = self.parse(self.client.get(&one)?)?;
+        let answer: MergeRequest = self.client.parse(self.client.get(&one)?)?;
         let mergeable = match (answer.has_conflicts, &*answer.merge_status) {
             (true, _) | (_, "cannot_be_merged") => Some(false),
             (_, "can_be_merged") => Some(true),
@@ -134,7 +130,7 @@ impl Forge for GitLab {
             "source_branch": new.branch, "target_branch": new.base, "title": title, "description": new.body,
         });
         let answer = self.client.send("POST", &format!("{}/merge_requests", self.project), &body)?;
-        self.parse::<MergeRequest>(answer).map(Into::into)
+        self.client.parse::<MergeRequest>(answer).map(Into::into)
     }
 
     fn describe(&self, number: u64, body: &str) -> Result<(), ForgeError> {

@@ -260,6 +260,12 @@ impl Kind {
     }
 }
 
+/// Returns the pull request of a branch that counts: the open one, else the latest, which comes first.
+fn relevant(mut pulls: Vec<Pull>) -> Option<Pull> {
+    let at = pulls.iter().position(|pull| pull.state == State::Open).unwrap_or_default();
+    (at < pulls.len()).then(|| pulls.swap_remove(at))
+}
+
 /// Cuts somebody else's text to a bounded length.
 fn bounded(text: &str, most: usize) -> String {
     text.chars().take(most).collect()
