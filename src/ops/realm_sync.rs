@@ -50,22 +50,14 @@ impl Default for Request {
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmSync>, OpError> {
     let here = ctx.here()?;
     let mut caught_up = CaughtUp::default();
-    let body = with(ctx, &here.realm, &*here.store, request, || catch_up(ctx).map(|done| caught_up = done))?;
+    // What no hook has published goes out with the rest.
+    let catch_up = || unpublished::look(ctx).map(|done| caught_up = done);
+    let body = with(ctx, &here.realm, &*here.store, request, catch_up)?;
     // Where nothing came, nobody has to look: what is pending is what was pending before.
     let has_news = body.remotes.iter().any(|remote| !remote.received.is_empty());
     let notifications = if has_news { notifications(ctx, &request.reader) } else { Vec::new() };
     let answer = with_next_steps(RealmSync { notifications, published: caught_up.published, ..body });
     Ok(caught_up.next_steps.into_iter().fold(answer, Answer::next))
-}
-
-/// What no hook has published goes out with the rest.
-fn catch_up(ctx: &Ctx) -> Result<CaughtUp, OpError> {
-    let Ok(acting) = ctx.acting() else {
-        return Ok(CaughtUp::default());
-    };
-    let overview = Overview::open(acting.store)?;
-    let is_joined = overview.repos().contains_key(acting.repo);
-    Ok(if is_joined { unpublished::run(ctx, acting, &overview, true) } else { CaughtUp::default() })
 }
 
 /// Syncs a realm, whichever repository is in which one. `between` is done once this machine knows what

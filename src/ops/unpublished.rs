@@ -26,6 +26,20 @@ pub struct CaughtUp {
     pub next_steps: Vec<String>,
 }
 
+/// Publishes what is due, and tells what is not published, wherever somebody looks at a repository
+/// without asking for anything else.
+///
+/// # Errors
+/// Where the realm cannot be read.
+pub fn look(ctx: &Ctx) -> Result<CaughtUp, OpError> {
+    let Ok(acting) = ctx.acting() else {
+        return Ok(CaughtUp::default());
+    };
+    let overview = Overview::open(acting.store)?;
+    let is_joined = overview.repos().contains_key(acting.repo);
+    Ok(if is_joined { run(ctx, acting, &overview, true) } else { CaughtUp::default() })
+}
+
 /// Publishes what is due if `may_publish`, and tells what is not published. Nothing that goes wrong
 /// here hides what else there is to tell.
 pub fn run(ctx: &Ctx, acting: Acting<'_>, overview: &Overview<'_>, may_publish: bool) -> CaughtUp {

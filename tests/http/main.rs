@@ -12,6 +12,7 @@ mod schemas;
 mod client;
 
 mod access;
+mod catch_up;
 mod described;
 mod events;
 mod hostile;

@@ -156,7 +156,8 @@ fn the_session_manager_is_told_how_to_start_it() {
     let exe = env!("CARGO_BIN_EXE_git-blue");
     for line in [
         format!(
-            "ExecStart=\"{exe}\" \"daemon\" \"start\" \"--foreground\" \"--port\" \"7900\" \"--rate-limit\" \"100\""
+            "ExecStart=\"{exe}\" \"daemon\" \"start\" \"--foreground\" \"--port\" \"7900\" \"--rate-limit\" \"100\" \
+             \"--catch-up\" \"60\""
         ),
         format!("Environment=\"GIT_BLUE_HOME={}\"", world.path("home/blue").display()),
         "WantedBy=default.target".to_owned(),

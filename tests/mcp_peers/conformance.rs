@@ -55,6 +55,7 @@ fn node() -> PathBuf {
 #[test]
 fn the_suite_passes_but_for_what_is_listed() {
     let world = World::pair();
+    declare(&world);
     let daemon = Daemon::start(&world);
     let proxy = proxy(daemon.address.clone(), daemon.token.clone());
     let suite = peers().join("conformance/node_modules/@modelcontextprotocol/conformance/dist/index.js");
@@ -76,6 +77,16 @@ fn the_suite_passes_but_for_what_is_listed() {
             assert!(line.ends_with(" 0 failed") && line.starts_with('✓'), "{line}: {said}");
         }
     }
+}
+
+/// Offers two tools that the suite calls to see what else comes with their answers: nothing may.
+fn declare(world: &World) {
+    let path = world.path("home/gitconfig");
+    let mut config = std::fs::read_to_string(&path).unwrap();
+    for name in ["test_streaming_elicitation", "test_logging_tool"] {
+        config += &format!("[blue \"mcp.tool.{name}\"]\n\tcommand = true\n");
+    }
+    std::fs::write(path, config).unwrap();
 }
 
 /// Stands before a server and shows it the token. Returns where. What calls the proxy by its own name

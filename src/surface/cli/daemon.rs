@@ -42,6 +42,9 @@ struct Serving {
     /// How often MCP may be asked in a minute; 0 for without limit
     #[arg(long, value_name = "N", default_value_t = http::PER_MINUTE)]
     rate_limit: u32,
+    /// How often to look for commits that no hook published, in seconds; 0 for never
+    #[arg(long, value_name = "SECONDS", default_value_t = http::CATCH_UP_SECONDS)]
+    catch_up: u32,
 }
 
 #[derive(Debug, Args)]
@@ -82,7 +85,7 @@ enum By {
 
 impl Serving {
     fn options(self) -> daemon::Options {
-        daemon::Options { port: self.port, rate_limit: self.rate_limit }
+        daemon::Options { port: self.port, rate_limit: self.rate_limit, catch_up: self.catch_up }
     }
 }
 

@@ -25,6 +25,20 @@ pub struct Options {
     pub port: u16,
     /// How often MCP may be asked in a minute; without limit where it is 0.
     pub rate_limit: u32,
+    /// How often it looks for commits that no hook published, in seconds; never where it is 0.
+    pub catch_up: u32,
+}
+
+impl Options {
+    /// Returns the arguments of the command that serves so, after its program.
+    fn arguments(&self) -> Vec<String> {
+        let numbers = [("--port", self.port.into()), ("--rate-limit", self.rate_limit), ("--catch-up", self.catch_up)];
+        let command = ["daemon", "start", "--foreground"].map(String::from);
+        command
+            .into_iter()
+            .chain(numbers.into_iter().flat_map(|(name, number)| [name.into(), number.to_string()]))
+            .collect()
+    }
 }
 
 /// Serves until the process is told to stop. `ready` hears where, once requests are answered.
@@ -37,7 +51,8 @@ pub fn serve(env: &Env, options: &Options, ready: impl FnOnce(&Running)) -> Resu
         return Err(already(&state::of(home.folder())?));
     };
     let token = secret::token(home.folder())?;
-    let settings = http::Settings { port: options.port, token, rate_limit: options.rate_limit };
+    let settings =
+        http::Settings { port: options.port, token, rate_limit: options.rate_limit, catch_up: options.catch_up };
     let mut said = Ok(());
     let served = http::serve(env, &settings, |port| {
         let running = Running { pid: std::process::id(), port, version: env!("CARGO_PKG_VERSION").into() };

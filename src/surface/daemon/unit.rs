@@ -43,10 +43,7 @@ impl Manager {
     /// Returns what the file says.
     pub fn text(self, env: &Env, home: &Path, options: &Options) -> String {
         let exe = env.exe().display().to_string();
-        let arguments =
-            [exe, "daemon".into(), "start".into(), "--foreground".into(), "--port".into(), options.port.to_string()];
-        let rate = ["--rate-limit".to_owned(), options.rate_limit.to_string()];
-        let arguments: Vec<_> = arguments.into_iter().chain(rate).collect();
+        let arguments: Vec<_> = [exe].into_iter().chain(options.arguments()).collect();
         let home = home.display().to_string();
         match self {
             Self::Systemd => {

@@ -19,8 +19,9 @@ use tokio::{
 };
 
 use super::{
-    Settings,
+    Settings, catch_up,
     connections::{Connection, Connections, Socket},
+    desk::Desk,
     handler::Handler,
 };
 use crate::{env::Env, error::OpError, surface::mcp::AfterFlush};
@@ -57,6 +58,7 @@ pub fn serve(env: &Env, settings: &Settings, ready: impl FnOnce(u16)) -> Result<
         let (port, listeners) = listen(settings.port).await?;
         let (stop, stopping) = watch::channel(false);
         let handler = Arc::new(Handler::new(env, port, settings, stopping.clone())?);
+        tokio::spawn(catch_up::regularly(Desk::new(env), settings.catch_up, stopping.clone()));
         let connections = Connections::new(CONNECTIONS);
         let accepting = listeners
             .into_iter()

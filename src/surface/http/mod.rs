@@ -8,6 +8,7 @@ mod access;
 mod address;
 mod answer;
 mod body;
+mod catch_up;
 mod connections;
 mod desk;
 mod events;
@@ -24,6 +25,7 @@ use std::convert::Infallible;
 
 use bytes::Bytes;
 
+pub use catch_up::SECONDS as CATCH_UP_SECONDS;
 pub use desk::Desk;
 pub use handler::home_id;
 pub use listen::serve;
@@ -41,4 +43,6 @@ pub struct Settings {
     pub token: String,
     /// How often MCP may be asked in a minute; without limit where it is 0.
     pub rate_limit: u32,
+    /// How often commits that no hook published are looked for, in seconds; never where it is 0.
+    pub catch_up: u32,
 }

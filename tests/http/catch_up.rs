@@ -1,0 +1,63 @@
+//! Commits that no hook published are published while the daemon runs.
+
+use std::time::Instant;
+
+use crate::{
+    client::{Daemon, PATIENCE},
+    world::{CONTRACT_FILE, World, contract},
+};
+
+/// Commits a version as a command of git that runs no hook does.
+fn unhooked(world: &World, version: &str) {
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract(version));
+    let dir = world.path("fungal");
+    world.git(&dir, &["add", "-A"]);
+    world.git(&dir, &["-c", "core.hooksPath=/dev/null", "commit", "--quiet", "-m", version]);
+}
+
+fn comes(world: &World, version: &str) {
+    let start = Instant::now();
+    while world.version() != version {
+        assert!(start.elapsed() < PATIENCE, "{} is published, not {version}", world.version());
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn what_no_hook_published_is_published() {
+    let world = World::pair();
+    unhooked(&world, "1.1.0");
+    assert_eq!(world.version(), "1.0.0");
+    let daemon = Daemon::start_with(&world, &["--catch-up", "1"]);
+    comes(&world, "1.1.0");
+    unhooked(&world, "1.2.0");
+    comes(&world, "1.2.0");
+    let answer = daemon.get("/notifications?realm=aperture&repo=access").json();
+    assert_eq!(answer["notifications"][0]["changes"]["new_version"], "1.2.0", "{answer}");
+}
+
+#[test]
+fn a_repository_that_cannot_be_read_hides_no_other() {
+    let world = World::pair();
+    std::fs::write(world.path("access/.git/HEAD"), "nonsense").unwrap();
+    unhooked(&world, "1.1.0");
+    let _daemon = Daemon::start(&world);
+    comes(&world, "1.1.0");
+}
+
+#[test]
+fn nothing_is_published_that_is_not_to_be() {
+    let world = World::pair();
+    world.git(&world.path("fungal"), &["config", "blue.publish", "off"]);
+    unhooked(&world, "1.1.0");
+    let before = world.tip(crate::world::DOMAIN_REF);
+    let daemon = Daemon::start_with(&world, &["--catch-up", "1"]);
+    std::thread::sleep(std::time::Duration::from_millis(2_500));
+    assert_eq!(world.tip(crate::world::DOMAIN_REF), before);
+    drop(daemon);
+    world.git(&world.path("fungal"), &["config", "blue.publish", "commit"]);
+    let daemon = Daemon::start_with(&world, &["--catch-up", "0"]);
+    daemon.get("/realms/aperture").is(200);
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    assert_eq!(world.tip(crate::world::DOMAIN_REF), before);
+}
