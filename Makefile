@@ -31,8 +31,8 @@ peers: ## Install what the peer suites need besides strace, below target/
 	target/peers/venv/bin/pip install --quiet --disable-pip-version-check pre-commit==4.7.0
 
 test-peers: ## Run the suites that need other programs installed
-	@for program in strace zsh fish man mandoc dot chromium; do command -v $$program >/dev/null || { \
-		echo "$$program is missing: apt-get install strace zsh fish man-db mandoc graphviz chromium" >&2; exit 1; }; done
+	@for program in strace zsh fish man mandoc dot chromium systemd-analyze; do command -v $$program >/dev/null || { \
+		echo "$$program is missing: apt-get install strace zsh fish man-db mandoc graphviz chromium systemd" >&2; exit 1; }; done
 	@test -x /usr/sbin/sshd || { echo "sshd is missing: apt-get install openssh-server" >&2; exit 1; }
 	@test -x "$(PEERS)/py/bin/schemathesis" && test -x "$(PEERS)/node_modules/.bin/mcp-inspector" && \
 		test -d "$(PEERS)/node_modules/playwright-core" && test -d "$(PEERS)/conformance/node_modules" || \

@@ -7,6 +7,8 @@
 #[path = "../scripted/mod.rs"]
 mod scripted;
 
+mod managers;
+
 use std::path::{Path, PathBuf};
 
 use scripted::{Scripted, variable};
