@@ -64,13 +64,13 @@ pub fn first(acting: Acting<'_>, reader: &ReaderName, limit: usize, now: jiff::T
 /// Keeps the first page. Where it cannot be written, it is done without.
 pub fn keep(acting: Acting<'_>, reader: &ReaderName, pending: &Pending) {
     let all = &pending.notifications;
+    if all.len() < WORTHWHILE || all.iter().any(|one| one.state != State::Pending) {
+        return;
+    }
     let oldest = all.iter().map(|one| one.arrived_at).min();
     let (Some(path), Some(oldest_arrival), Ok(key)) = (path(acting, reader), oldest, key(acting, reader)) else {
         return;
     };
-    if all.len() < WORTHWHILE || all.iter().any(|one| one.state != State::Pending) {
-        return;
-    }
     let notifications = all.iter().take(KEPT).cloned().collect();
     let first = First { notifications, total: all.len(), oldest_arrival };
     let kept = Kept { checksum: checksum(&key, &first), key, first };

@@ -21,6 +21,7 @@ fn requests() -> usize {
 #[test]
 fn requests_and_publishes_beside_each_other_lose_nothing() {
     const CLIENTS: usize = 8;
+    const SAMPLES: usize = 20;
     let world = World::pair();
     let daemon = Daemon::start(&world);
     let paths = [
@@ -58,7 +59,7 @@ fn requests_and_publishes_beside_each_other_lose_nothing() {
                 })
             })
             .collect();
-        let mut minor = 0;
+        let (mut minor, mut used) = (0, Vec::new());
         while clients.iter().any(|client| !client.is_finished()) || minor == 0 {
             minor += 1;
             let version = format!("1.{minor}.0");
@@ -70,10 +71,14 @@ fn requests_and_publishes_beside_each_other_lose_nothing() {
             // What was acknowledged is in the next answer, however busy everybody is.
             let answer = daemon.get("/realms/aperture/contracts/s3-access/s3-permissions").json();
             assert_eq!(answer["contract"]["version"], *version);
+            if done.load(Ordering::Relaxed) >= total * (used.len() + 1) / SAMPLES {
+                used.push(daemon.memory());
+            }
         }
         for client in clients {
             client.join().unwrap();
         }
+        eprintln!("memory over its course, KiB: {used:?}");
         minor
     });
     let seconds = start.elapsed().as_secs_f64();

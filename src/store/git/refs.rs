@@ -5,7 +5,10 @@ use std::{
     path::Path,
 };
 
-use gix::bstr::ByteSlice as _;
+use gix::{
+    bstr::ByteSlice as _,
+    refs::{Target, file::loose::Reference},
+};
 
 use super::objects::to_oid;
 use crate::{model::oid::Oid, store::StoreError};
@@ -32,16 +35,33 @@ pub(super) fn refresh(repo: &gix::Repository) -> Result<(), StoreError> {
 pub(super) fn tip(repo: &gix::Repository, name: &str) -> Result<Option<Oid>, StoreError> {
     let damaged = |problem: String| StoreError::Damaged { what: name.to_owned(), problem };
     let unread = |error: gix::Error| damaged(error.to_string());
-    let target = match repo.refs.try_find_loose(name).map_err(unread)? {
-        Some(found) => Some(found.target),
+    let target = match loose(repo, name)? {
+        Some(content) => {
+            let full =
+                name.try_into().map_err(|error: gix::validate::reference::name::Error| damaged(error.to_string()))?;
+            Some(Reference::try_from_path(full, &content, repo.object_hash()).map_err(unread)?.target)
+        }
         None => {
             let packed = repo.refs.open_packed_buffer().map_err(StoreError::git("read packed-refs"))?;
-            repo.refs.try_find_packed(name, packed.as_ref()).map_err(unread)?.map(|found| found.target)
+            let found = packed.as_ref().map(|packed| packed.try_find(name)).transpose().map_err(unread)?.flatten();
+            found.map(|found| Target::Object(found.target()))
         }
     };
     match target {
         Some(target) => Ok(Some(to_oid(target.try_id().ok_or_else(|| damaged("it is a symbolic ref".into()))?))),
         None => Ok(None),
+    }
+}
+
+/// Returns what the file of a ref holds. gix would look for what is not there in nine places more, in
+/// case that the name was a short one.
+fn loose(repo: &gix::Repository, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+    use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
+    let path = repo.common_dir().join(name);
+    match std::fs::read(&path) {
+        Ok(content) => Ok(Some(content)),
+        Err(error) if matches!(error.kind(), NotFound | NotADirectory | IsADirectory) => Ok(None),
+        Err(error) => Err(StoreError::io("read", path)(error)),
     }
 }
 

@@ -54,6 +54,7 @@ const KINDS: &[(&str, Kind)] = &[
     ("V1", Kind::Version),
     ("V2", Kind::Version),
     ("ID", Kind::Notification),
+    ("SECONDS", Kind::Free),
     ("SESSION", Kind::Session),
     ("JSON", Kind::Free),
     ("FILE", Kind::File),
