@@ -101,11 +101,15 @@ impl<'w> Daemon<'w> {
         std::fs::read_dir(format!("/proc/{}/{what}", self.pid)).map_or(0, Iterator::count)
     }
 
-    /// Its memory, in KiB. Only Linux says; elsewhere it has none.
-    pub fn memory(&self) -> usize {
+    /// Its memory, in KiB: all of it, and what is none of the store's files. Only Linux says; elsewhere it
+    /// has none.
+    pub fn memory(&self) -> (usize, usize) {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap_or_default();
-        let line = status.lines().find(|line| line.starts_with("VmRSS:"));
-        line.map_or(0, |line| line.split_whitespace().nth(1).unwrap().parse().unwrap())
+        let of = |name: &str| {
+            let line = status.lines().find(|line| line.starts_with(name));
+            line.map_or(0, |line| line.split_whitespace().nth(1).unwrap().parse().unwrap())
+        };
+        (of("VmRSS:"), of("RssAnon:"))
     }
 }
 
