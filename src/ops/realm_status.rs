@@ -86,7 +86,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
         _ => Pending::default(),
     };
     if let (true, Ok(acting)) = (request.catch_up, ctx.acting()) {
-        arrival::record(acting.store, &pending.sightings, &ctx.env.now_here());
+        arrival::record(acting.store, &pending.sightings, || ctx.env.now_here());
     }
     let is_told = |one: &Notification| one.state == State::Pending;
     let notifications: Vec<_> =
