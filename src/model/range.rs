@@ -43,7 +43,7 @@ fn comparators(text: &str) -> Result<Vec<String>, String> {
     let mut found: Vec<String> = Vec::new();
     let mut pending = None;
     for part in text.split(|c: char| c == ',' || c.is_ascii_whitespace()).filter(|part| !part.is_empty()) {
-        if part.contains("||") {
+        if part.contains('|') && part.contains("||") {
             return Err("'||' is not supported; publish one range per import, or widen it: \">=1.2.0, <3.0.0\"".into());
         }
         if part == "-" {
