@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    io::ErrorKind,
     path::Path,
 };
 
@@ -32,16 +33,21 @@ pub(super) fn refresh(repo: &gix::Repository) -> Result<(), StoreError> {
 pub(super) fn tip(repo: &gix::Repository, name: &str) -> Result<Option<Oid>, StoreError> {
     let damaged = |problem: String| StoreError::Damaged { what: name.to_owned(), problem };
     let unread = |error: gix::Error| damaged(error.to_string());
-    let target = match repo.refs.try_find_loose(name).map_err(unread)? {
-        Some(found) => Some(found.target),
-        None => {
-            let packed = repo.refs.open_packed_buffer().map_err(StoreError::git("read packed-refs"))?;
-            repo.refs.try_find_packed(name, packed.as_ref()).map_err(unread)?.map(|found| found.target)
-        }
+    if let Some(target) = loose(repo, name).map_err(unread)? {
+        return Ok(Some(to_oid(target.try_id().ok_or_else(|| damaged("it is a symbolic ref".into()))?)));
+    }
+    let Some(packed) = repo.refs.open_packed_buffer().map_err(StoreError::git("read packed-refs"))? else {
+        return Ok(None);
     };
-    match target {
-        Some(target) => Ok(Some(to_oid(target.try_id().ok_or_else(|| damaged("it is a symbolic ref".into()))?))),
-        None => Ok(None),
+    Ok(packed.try_find(name).map_err(unread)?.map(|found| to_oid(&found.target())))
+}
+
+/// Returns what a ref's own file says, if it has one. Where it has none, gix would look for it in four
+/// places more.
+pub(super) fn loose(repo: &gix::Repository, name: &str) -> gix::Result<Option<gix::refs::Target>> {
+    match repo.common_dir().join(name).symlink_metadata() {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        _ => Ok(repo.refs.try_find_loose(name)?.map(|found| found.target)),
     }
 }
 
@@ -79,7 +85,7 @@ pub(super) fn below(repo: &gix::Repository, prefix: &str) -> Result<Listing, Sto
                 }
             }
         }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => return Err(StoreError::git(doing())(error)),
     }
     let packed = repo.refs.open_packed_buffer().map_err(StoreError::git("read packed-refs"))?;

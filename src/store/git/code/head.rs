@@ -99,9 +99,9 @@ impl CodeRepo {
             self.git.line(&["symbolic-ref", "--quiet", NAME]).ok()
         } else {
             // What is packed points to a commit.
-            let found = self.repo.refs.try_find_loose(NAME);
+            let found = refs::loose(&self.repo, NAME);
             let found = found.map_err(|error| StoreError::git("read origin/HEAD")(error))?;
-            found.and_then(|found| found.target.try_name().map(|name| name.as_bstr().to_string()))
+            found.and_then(|target| target.try_name().map(|name| name.as_bstr().to_string()))
         };
         Ok(target.and_then(|target| target.strip_prefix("refs/remotes/origin/").map(str::to_owned)))
     }
