@@ -252,12 +252,18 @@ impl Env {
         self.now().to_zoned(self.zone.clone().unwrap_or_else(|| self.system_zone()))
     }
 
-    /// Asking for the system's zone lists all zones there are, which takes a millisecond: where
-    /// no `TZ` names one, the file that says what local time is will do.
+    /// Asking for the system's zone lists all zones there are, which takes a millisecond: the file
+    /// of the one that `TZ` names will do, or the one that says what local time is.
     fn system_zone(&self) -> TimeZone {
-        let local = || TimeZone::tzif("Local", &std::fs::read("/etc/localtime").ok()?).ok();
-        let unnamed = self.var("TZ").is_none();
-        unnamed.then(local).flatten().unwrap_or_else(TimeZone::system)
+        let (name, file) = match self.var("TZ") {
+            None => ("Local", PathBuf::from("/etc/localtime")),
+            Some(name) => match name.to_str().filter(|name| is_zone(name)) {
+                Some(name) => (name, Path::new("/usr/share/zoneinfo").join(name)),
+                None => return TimeZone::system(),
+            },
+        };
+        let read = || TimeZone::tzif(name, &std::fs::read(file).ok()?).ok();
+        read().unwrap_or_else(TimeZone::system)
     }
 
     /// Returns a number that differs from process to process.
@@ -280,6 +286,15 @@ impl Env {
     }
 }
 
+/// Returns whether this can be nothing but the name of a zone: `TZ` may also hold rules, or a path.
+fn is_zone(text: &str) -> bool {
+    let is_part = |part: &str| {
+        part.starts_with(|c: char| c.is_ascii_alphabetic())
+            && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-+".contains(&byte))
+    };
+    text.split('/').all(is_part)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -290,6 +305,22 @@ mod tests {
         let env = Env::sealed("/", set.map(|name| (name.into(), "x".into()))).of_hook();
         let left: Vec<_> = env.vars().keys().map(|name| name.to_string_lossy()).collect();
         assert_eq!(left, ["GIT_EXEC_PATH", "PATH"]);
+    }
+
+    #[test]
+    fn a_zone_is_found_by_its_name_alone() {
+        for name in ["UTC", "Europe/Berlin", "America/Argentina/Ushuaia", "Etc/GMT+3", "EST5EDT"] {
+            assert!(is_zone(name), "{name}");
+            let vars = [("TZ", name), (NOW, "2026-07-01T12:00:00Z")].map(|(name, value)| (name.into(), value.into()));
+            let env = Env { zone: None, ..Env::sealed("/", vars) };
+            // Not every machine knows every zone.
+            if let Ok(zone) = TimeZone::get(name) {
+                assert_eq!(env.now_here().offset(), zone.to_offset(env.now()), "{name}");
+            }
+        }
+        for text in ["", ":UTC", "../UTC", "/etc/localtime", "Europe/", "<-03>3", "EST5EDT,M3.2.0,M11.1.0", "a b"] {
+            assert!(!is_zone(text), "{text}");
+        }
     }
 
     #[test]

@@ -172,7 +172,7 @@ fn bind(ctx: &Ctx, repo: &str, role: Role) -> Result<(), OpError> {
 fn tell(ctx: &Ctx) -> Result<(), OpError> {
     let (_, receipt) = realm_status::run(ctx, &realm_status::Request::default())?;
     let acting = ctx.acting()?;
-    inbox::record(acting.store, acting.repo, &name("cli"), &receipt, &ctx.env.now_here())
+    inbox::record(acting.store, acting.repo, &name("cli"), &receipt, || ctx.env.now_here())
 }
 
 type Operation = (&'static str, &'static str, fn(&Ctx) -> Result<(), OpError>);

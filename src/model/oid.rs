@@ -48,12 +48,15 @@ impl FromStr for Oid {
             b'a'..=b'f' => Some(c - b'a' + 10),
             _ => None,
         };
-        let raw = text.as_bytes().chunks(2).map(|pair| match pair {
-            [high, low] => Some(digit(*high)? << 4 | digit(*low)?),
-            _ => None,
-        });
-        let raw: Vec<u8> = raw.collect::<Option<_>>().ok_or_else(refuse)?;
-        Self::from_bytes(&raw).ok_or_else(refuse)
+        let read = || {
+            let mut raw = [0; 32];
+            let raw = raw.get_mut(..text.len() / 2).filter(|_| text.len().is_multiple_of(2))?;
+            for (byte, pair) in raw.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
+                *byte = digit(pair[0])? << 4 | digit(pair[1])?;
+            }
+            Self::from_bytes(raw)
+        };
+        read().ok_or_else(refuse)
     }
 }
 

@@ -37,13 +37,13 @@ impl Range {
 
 const OPERATORS: [&str; 7] = [">=", "<=", ">", "<", "=", "^", "~"];
 
-/// Splits `text` into comparators, each an operator and a version; an operator may stand apart
-/// from its version.
-fn comparators(text: &str) -> Result<Vec<String>, String> {
-    let mut found: Vec<String> = Vec::new();
+/// Returns the comparators of `text`, each an operator and a version, as semver reads them; in `text` an
+/// operator may stand apart from its version.
+fn comparators(text: &str) -> Result<String, String> {
+    let mut found = String::with_capacity(text.len() + 8);
     let mut pending = None;
     for part in text.split(|c: char| c == ',' || c.is_ascii_whitespace()).filter(|part| !part.is_empty()) {
-        if part.contains("||") {
+        if part.contains('|') && part.contains("||") {
             return Err("'||' is not supported; publish one range per import, or widen it: \">=1.2.0, <3.0.0\"".into());
         }
         if part == "-" {
@@ -51,10 +51,15 @@ fn comparators(text: &str) -> Result<Vec<String>, String> {
         }
         let operator = OPERATORS.iter().find(|operator| part.starts_with(**operator));
         match (pending.take(), operator) {
-            (Some(before), None) => found.push(format!("{before}{part}")),
+            (Some(_), None) => found.push_str(part),
             (Some(before), Some(_)) => return Err(format!("'{before}' has no version behind it")),
-            (None, Some(operator)) if part == *operator => pending = Some(part),
-            (None, Some(_)) => found.push(part.to_owned()),
+            (None, Some(operator)) => {
+                if !found.is_empty() {
+                    found.push_str(", ");
+                }
+                found.push_str(part);
+                pending = (part == *operator).then_some(part);
+            }
             (None, None) if part == "*" => return Err("say it with an operator: \">=0.0.0\"".into()),
             (None, None) => {
                 return Err(format!(
@@ -78,7 +83,7 @@ impl FromStr for Range {
         if text.len() > MAX_LEN {
             return Err(refuse("it is longer than 256 characters".into()));
         }
-        let joined = comparators(text).map_err(refuse)?.join(", ");
+        let joined = comparators(text).map_err(refuse)?;
         let req = semver::VersionReq::parse(&joined).map_err(|error| refuse(error.to_string()))?;
         Ok(Self { written: text.into(), req })
     }

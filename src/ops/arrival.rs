@@ -93,9 +93,9 @@ impl Arrivals {
 
 /// Records what was seen for the first time. It is a note for later: where it cannot be written, the
 /// same is found again.
-pub fn record(store: &dyn Store, sightings: &[Sighting], now: &jiff::Zoned) {
+pub fn record(store: &dyn Store, sightings: &[Sighting], now: impl Fn() -> jiff::Zoned) {
     for sighting in sightings {
-        let _ = see(store, sighting, now);
+        let _ = see(store, sighting, &now());
     }
 }
 

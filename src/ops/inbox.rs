@@ -25,11 +25,10 @@ const MAX_TOLD: usize = 1_000;
 /// An inbox as it is now.
 #[derive(Debug, Clone, Default)]
 pub struct Inbox {
-    tree: Option<Oid>,
+    /// Its ref, and the tree that it holds.
+    at: Option<(StoreRef, Oid)>,
     /// The tree of the repository's shared inbox.
     shared: Option<Oid>,
-    /// What was told, oldest first.
-    pub told: Vec<Told>,
 }
 
 /// A notification that was told.
@@ -70,23 +69,36 @@ impl Inbox {
         let own = StoreRef::Inbox(repo.clone(), Some(reader.clone()));
         let shared = Self::at(store, &StoreRef::Inbox(repo.clone(), None))?.unwrap_or_default();
         Ok(match Self::at(store, &own)? {
-            Some(inbox) => Self { shared: shared.tree, ..inbox },
+            Some(inbox) => Self { shared: shared.tree(), ..inbox },
             None => shared,
         })
+    }
+
+    fn tree(&self) -> Option<Oid> {
+        self.at.as_ref().map(|(_, tree)| *tree)
     }
 
     fn at(store: &dyn Store, name: &StoreRef) -> Result<Option<Self>, OpError> {
         let Some(tip) = store.tip(name)? else {
             return Ok(None);
         };
-        let tree = store.commit(&tip)?.tree;
-        // This machine's own record: where it is damaged, it is as if nothing had been told.
-        let told = match read::file(store, name, &tree, &layout::told()) {
-            Ok(told) => told.unwrap_or_default(),
-            Err(error) if error.is_damage() => Vec::new(),
-            Err(error) => return Err(error.into()),
+        Ok(Some(Self { at: Some((name.clone(), store.commit(&tip)?.tree)), shared: None }))
+    }
+
+    /// Returns what was told, oldest first. What a reader has yet to be told does not follow from it.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn told(&self, store: &dyn Store) -> Result<Vec<Told>, OpError> {
+        let Some((name, tree)) = &self.at else {
+            return Ok(Vec::new());
         };
-        Ok(Some(Self { tree: Some(tree), shared: None, told }))
+        match read::file(store, name, tree, &layout::told()) {
+            Ok(told) => Ok(told.unwrap_or_default()),
+            // This machine's own record: where it is damaged, it is as if nothing had been told.
+            Err(error) if error.is_damage() => Ok(Vec::new()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Returns the tree that the reader knows of a domain, if it knows one: what it was told last,
@@ -95,7 +107,7 @@ impl Inbox {
     /// # Errors
     /// Where the inbox cannot be read.
     pub fn baseline(&self, store: &dyn Store, domain: &DomainName) -> Result<Option<Oid>, OpError> {
-        let places = [(self.tree, layout::baseline(domain)), (self.shared, layout::joined(domain))];
+        let places = [(self.tree(), layout::baseline(domain)), (self.shared, layout::joined(domain))];
         for (tree, path) in places {
             let Some(tree) = tree else { continue };
             let entry = read::lookup(store, &tree, path.as_str())?;
@@ -107,7 +119,8 @@ impl Inbox {
     }
 }
 
-/// Records that a reader was told: its own inbox and the repository's shared one move.
+/// Records that a reader was told: its own inbox and the repository's shared one move. `now` is asked
+/// only where there is something to write.
 ///
 /// # Errors
 /// Where the store cannot be written; the reader is told again then.
@@ -116,7 +129,7 @@ pub fn record(
     repo: &RepoName,
     reader: &ReaderName,
     receipt: &Receipt,
-    now: &jiff::Zoned,
+    now: impl Fn() -> jiff::Zoned,
 ) -> Result<(), OpError> {
     if receipt.baselines.is_empty() && receipt.told.is_empty() {
         return Ok(());
@@ -136,8 +149,8 @@ pub fn record(
         let before = Inbox::open(store, repo, reader)?;
         // A new reader starts from the shared inbox: with its baselines, also those of domains
         // that this receipt says nothing about.
-        let start = if store.tip(&name)?.is_none() { before.tree } else { None };
-        append(store, &name, receipt, start, now)?;
+        let start = if store.tip(&name)?.is_none() { before.tree() } else { None };
+        append(store, &name, receipt, start, &now())?;
     }
     Ok(())
 }
@@ -204,7 +217,7 @@ fn append(
             (path.below(&folder), edit)
         }));
     }
-    let mut told = Inbox::at(store, name)?.unwrap_or_default().told;
+    let mut told = Inbox::at(store, name)?.unwrap_or_default().told(store)?;
     if let Some(tree) = start
         && let Ok(Some(before)) = read::file::<Vec<Told>>(store, name, &tree, &layout::told())
     {
@@ -242,7 +255,7 @@ pub fn is_forgotten(at: Timestamp, now: Timestamp) -> bool {
 /// # Errors
 /// Where the inbox cannot be written.
 pub fn prune(store: &dyn Store, name: &StoreRef, tip: Oid, now: &jiff::Zoned) -> Result<usize, OpError> {
-    let mut told = Inbox::at(store, name)?.unwrap_or_default().told;
+    let mut told = Inbox::at(store, name)?.unwrap_or_default().told(store)?;
     let before = told.len();
     told.retain(|told| !is_older(told.at, now.timestamp(), KEPT_DAYS));
     let forgotten = before - told.len();

@@ -49,7 +49,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsAck>, OpE
         return Err(OpError::no("unknown-notification", message).next("git blue notifications list --state pending"));
     }
     let receipt = pending.receipt(|_, one| acknowledged.contains(&one.id));
-    inbox::record(acting.store, acting.repo, &request.reader, &receipt, &ctx.env.now_here())?;
+    inbox::record(acting.store, acting.repo, &request.reader, &receipt, || ctx.env.now_here())?;
     Ok(Answer::new(NotificationsAck {
         realm: acting.realm.clone(),
         current_repo: acting.repo.clone(),

@@ -50,7 +50,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
     let now = ctx.env.now();
     let inbox = Inbox::open(acting.store, acting.repo, &request.reader)?;
     let (mut all, not_read) = pending(ctx, acting, request)?;
-    all.extend(inbox.told.into_iter().map(|told| seen(told, now)));
+    all.extend(inbox.told(acting.store)?.into_iter().map(|told| seen(told, now)));
     all.sort_by_cached_key(key);
     let count = |state| all.iter().filter(|one| one.state == state).count();
     let summary = NotificationSummary {
@@ -92,7 +92,7 @@ fn pending(ctx: &Ctx, acting: Acting<'_>, request: &Request) -> Result<(Vec<Noti
     }
     let pending = Pending::of(acting, reader, now, &Overview::open(acting.store)?)?;
     // That a change came is no news to anybody: only its age starts here.
-    arrival::record(acting.store, &pending.sightings, &ctx.env.now_here());
+    arrival::record(acting.store, &pending.sightings, || ctx.env.now_here());
     pending_cache::keep(acting, reader, &pending);
     Ok((pending.notifications, 0))
 }

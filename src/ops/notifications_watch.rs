@@ -87,7 +87,7 @@ fn tell(
     listener: &mut dyn Listener,
 ) -> Result<bool, OpError> {
     let pending = Pending::of(acting, &request.reader, ctx.env.now(), &Overview::open(acting.store)?)?;
-    arrival::record(acting.store, &pending.sightings, &ctx.env.now_here());
+    arrival::record(acting.store, &pending.sightings, || ctx.env.now_here());
     shown.retain(|id| pending.notifications.iter().any(|one| one.id == *id));
     let mut told = BTreeSet::new();
     let mut listens = true;
@@ -102,7 +102,7 @@ fn tell(
     }
     if request.mark && !told.is_empty() {
         let receipt = pending.receipt(|_, one| told.contains(&one.id));
-        inbox::record(acting.store, acting.repo, &request.reader, &receipt, &ctx.env.now_here())?;
+        inbox::record(acting.store, acting.repo, &request.reader, &receipt, || ctx.env.now_here())?;
     }
     Ok(listens)
 }

@@ -168,10 +168,12 @@ pub fn same_url(home: &Home, known: &KnownRealm, proposed: Option<&Config>) -> R
 /// Where the file cannot be read, or is reached through a symbolic link.
 pub fn proposed(code: &CodeRepo) -> Result<Option<Config>, OpError> {
     use super::blue_files::{Files, Handle, Item};
-    let files = match (code.workdir(), code.head()?.commit) {
-        (Some(root), _) => Files::Worktree(root),
-        (None, Some(commit)) => Files::at(code, &commit)?,
-        (None, None) => return Ok(None),
+    let files = match code.workdir() {
+        Some(root) => Files::Worktree(root),
+        None => match code.head()?.commit {
+            Some(commit) => Files::at(code, &commit)?,
+            None => return Ok(None),
+        },
     };
     let item = match &files {
         Files::Worktree(root) => match file_without_links(root)? {

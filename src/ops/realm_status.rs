@@ -86,7 +86,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
         _ => Pending::default(),
     };
     if let (true, Ok(acting)) = (request.catch_up, ctx.acting()) {
-        arrival::record(acting.store, &pending.sightings, &ctx.env.now_here());
+        arrival::record(acting.store, &pending.sightings, || ctx.env.now_here());
     }
     let is_told = |one: &Notification| one.state == State::Pending;
     let notifications: Vec<_> =
@@ -151,13 +151,14 @@ fn sessions(ctx: &Ctx, here: &Here) -> Result<(Vec<SessionLine>, Vec<String>), O
 }
 
 fn repos(ctx: &Ctx, here: &Here, overview: &Overview<'_>) -> Result<Vec<RepoLine>, OpError> {
-    let line = |name: &RepoName| {
+    let mut paths = ctx.home.repo_paths()?;
+    let mut line = |name: &RepoName| {
         let is_current = here.repo.as_ref() == Some(name);
-        let current = || ctx.code.as_ref().and_then(|code| code.workdir()).filter(|_| is_current);
-        let path = current().or(ctx.home.repo_path(name)?);
-        Ok(RepoLine { name: name.clone(), path: path.map(|path| path.display().to_string()), is_current })
+        let current = ctx.code.as_ref().and_then(|code| code.workdir()).filter(|_| is_current);
+        let path = current.or_else(|| paths.remove(name));
+        RepoLine { name: name.clone(), path: path.map(|path| path.display().to_string()), is_current }
     };
-    overview.repos().keys().map(line).collect()
+    Ok(overview.repos().keys().map(&mut line).collect())
 }
 
 /// The domains of the page, and those of the repository that asks.

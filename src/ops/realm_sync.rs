@@ -154,7 +154,7 @@ fn notifications(ctx: &Ctx, reader: &ReaderName) -> Vec<Notification> {
         let overview = Overview::open(acting.store)?;
         let pending = Pending::of(acting, reader, ctx.env.now(), &overview)?;
         // A notification's age counts from now on, and not from when somebody looks.
-        arrival::record(acting.store, &pending.sightings, &ctx.env.now_here());
+        arrival::record(acting.store, &pending.sightings, || ctx.env.now_here());
         Ok::<_, OpError>(pending)
     };
     let pending = pending().unwrap_or_default();

@@ -356,7 +356,8 @@ fn told_to(world: &World, reader: &str) -> usize {
     let request = realm_status::Request { reader: Some(reader), catch_up: true, ..realm_status::Request::default() };
     let (answer, receipt) = realm_status::run(&ctx, &request).unwrap();
     let acting = ctx.acting().unwrap();
-    inbox::record(acting.store, acting.repo, request.reader.as_ref().unwrap(), &receipt, &ctx.env.now_here()).unwrap();
+    inbox::record(acting.store, acting.repo, request.reader.as_ref().unwrap(), &receipt, || ctx.env.now_here())
+        .unwrap();
     answer.body.notifications.len()
 }
 

@@ -3,7 +3,8 @@
 //! says is a proposal.
 
 use std::{
-    io::Write as _,
+    collections::BTreeMap,
+    io::{ErrorKind, Write as _},
     path::{Path, PathBuf},
 };
 
@@ -52,12 +53,17 @@ impl Home {
     }
 
     fn config(&self) -> Result<gix::config::File, StoreError> {
+        use gix::config::{File, Source, file::Metadata};
         let path = self.config_path();
-        if !path.exists() {
-            return Ok(gix::config::File::default());
-        }
-        gix::config::File::from_path_no_includes(path.clone(), gix::config::Source::Local)
-            .map_err(|error| StoreError::git(format!("read {}", path.display()))(error))
+        let bytes = match std::fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                return Ok(File::default());
+            }
+            Err(error) => return Err(StoreError::io("read", path)(error)),
+        };
+        let unread = StoreError::git(format!("read {}", path.display()));
+        File::from_bytes_no_includes(&bytes, Metadata::from(Source::Local), Default::default()).map_err(unread)
     }
 
     /// Returns the realms of this machine, sorted by name.
@@ -93,8 +99,21 @@ impl Home {
     /// # Errors
     /// Where the configuration cannot be read.
     pub fn repo_path(&self, name: &RepoName) -> Result<Option<PathBuf>, StoreError> {
-        let path = self.config()?.string(format!("blue.repo.{name}.path").as_str());
-        Ok(path.and_then(|path| path.to_str().ok().map(PathBuf::from)))
+        Ok(self.repo_paths()?.remove(name))
+    }
+
+    /// Returns where the repositories of this machine lie.
+    ///
+    /// # Errors
+    /// Where the configuration cannot be read.
+    pub fn repo_paths(&self) -> Result<BTreeMap<RepoName, PathBuf>, StoreError> {
+        let config = self.config()?;
+        let sections = config.sections_by_name("blue").into_iter().flatten();
+        let paths = sections.filter_map(|section| {
+            let name = section.header().subsection_name()?.to_str().ok()?.strip_prefix("repo.")?.parse().ok()?;
+            Some((name, PathBuf::from(section.value("path")?.to_str().ok()?)))
+        });
+        Ok(paths.collect())
     }
 
     /// Returns the repositories that lie on this machine, sorted by name.
@@ -176,6 +195,7 @@ mod tests {
         assert_eq!(home.realms().unwrap(), [realm("a", Some("https://host/\"x\\y;#z")), realm("b.c", None)]);
         assert_eq!(home.repos().unwrap(), ["fungal".parse().unwrap()]);
         assert_eq!(home.repo_path(&"fungal".parse().unwrap()).unwrap(), Some("/src/fungal".into()));
+        assert_eq!(home.repo_path(&"access".parse().unwrap()).unwrap(), None);
         assert!(std::fs::read_to_string(home.config_path()).unwrap().contains("# mine"));
     }
 }

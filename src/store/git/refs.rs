@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    io::ErrorKind::{IsADirectory, NotADirectory, NotFound},
     path::Path,
 };
 
@@ -34,35 +35,29 @@ pub(super) fn refresh(repo: &gix::Repository) -> Result<(), StoreError> {
 /// last. So what is returned is what the ref held at some moment since the call.
 pub(super) fn tip(repo: &gix::Repository, name: &str) -> Result<Option<Oid>, StoreError> {
     let damaged = |problem: String| StoreError::Damaged { what: name.to_owned(), problem };
-    let unread = |error: gix::Error| damaged(error.to_string());
-    let target = match loose(repo, name)? {
-        Some(content) => {
-            let full =
-                name.try_into().map_err(|error: gix::validate::reference::name::Error| damaged(error.to_string()))?;
-            Some(Reference::try_from_path(full, &content, repo.object_hash()).map_err(unread)?.target)
-        }
-        None => {
-            let packed = repo.refs.open_packed_buffer().map_err(StoreError::git("read packed-refs"))?;
-            let found = packed.as_ref().map(|packed| packed.try_find(name)).transpose().map_err(unread)?.flatten();
-            found.map(|found| Target::Object(found.target()))
-        }
-    };
-    match target {
-        Some(target) => Ok(Some(to_oid(target.try_id().ok_or_else(|| damaged("it is a symbolic ref".into()))?))),
-        None => Ok(None),
+    if let Some(target) = loose(repo, name)? {
+        return Ok(Some(to_oid(target.try_id().ok_or_else(|| damaged("it is a symbolic ref".into()))?)));
     }
+    let Some(packed) = repo.refs.open_packed_buffer().map_err(StoreError::git("read packed-refs"))? else {
+        return Ok(None);
+    };
+    let found = packed.try_find(name).map_err(|error| damaged(error.to_string()))?;
+    Ok(found.map(|found| to_oid(&found.target())))
 }
 
-/// Returns what the file of a ref holds. gix would look for what is not there in nine places more, in
-/// case that the name was a short one.
-fn loose(repo: &gix::Repository, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
-    use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
+/// Returns what a ref's own file says, if it has one. Where it has none, gix would look for it in nine
+/// places more, in case that the name was a short one.
+pub(super) fn loose(repo: &gix::Repository, name: &str) -> Result<Option<Target>, StoreError> {
     let path = repo.common_dir().join(name);
-    match std::fs::read(&path) {
-        Ok(content) => Ok(Some(content)),
-        Err(error) if matches!(error.kind(), NotFound | NotADirectory | IsADirectory) => Ok(None),
-        Err(error) => Err(StoreError::io("read", path)(error)),
-    }
+    let content = match std::fs::read(&path) {
+        Ok(content) => content,
+        Err(error) if matches!(error.kind(), NotFound | NotADirectory | IsADirectory) => return Ok(None),
+        Err(error) => return Err(StoreError::io("read", path)(error)),
+    };
+    let damaged = |problem: String| StoreError::Damaged { what: name.to_owned(), problem };
+    let full = gix::refs::FullName::try_from(name).map_err(|error| damaged(error.to_string()))?;
+    let reference = Reference::try_from_path(full, &content, repo.object_hash());
+    Ok(Some(reference.map_err(|error| damaged(error.to_string()))?.target))
 }
 
 /// The refs below a prefix.
@@ -99,7 +94,7 @@ pub(super) fn below(repo: &gix::Repository, prefix: &str) -> Result<Listing, Sto
                 }
             }
         }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) if error.kind() == NotFound => {}
         Err(error) => return Err(StoreError::git(doing())(error)),
     }
     let packed = repo.refs.open_packed_buffer().map_err(StoreError::git("read packed-refs"))?;

@@ -88,7 +88,13 @@ pub fn realm(store: &dyn Store) -> Result<Realm, StoreError> {
     let damaged = |problem: &str| StoreError::Damaged { what: at.to_string(), problem: problem.into() };
     let tip = store.tip(&at)?.ok_or_else(|| damaged("the ref does not exist"))?;
     let tree = store.commit(&tip)?.tree;
-    // The format is read first: the rest may have a form that only a newer program knows.
+    let read = file::<Realm>(store, &at, &tree, &layout::realm());
+    if let Ok(Some(realm)) = &read
+        && realm.format <= realm::FORMAT
+    {
+        return Ok(realm.clone());
+    }
+    // It may have a form that only a newer program knows, but for the format.
     #[derive(serde::Deserialize)]
     struct Format {
         format: u32,
@@ -98,7 +104,7 @@ pub fn realm(store: &dyn Store) -> Result<Realm, StoreError> {
     if format > realm::FORMAT {
         return Err(StoreError::NewerFormat { found: format, known: realm::FORMAT });
     }
-    file(store, &at, &tree, &layout::realm())?.ok_or_else(|| damaged("there is no realm.json"))
+    read?.ok_or_else(|| damaged("there is no realm.json"))
 }
 
 /// Returns the names that two repositories have: those that lost their name in a merge, and have not

@@ -13,6 +13,7 @@ mod hooks;
 mod install;
 mod mcp;
 mod notifications;
+mod often;
 mod output;
 mod pager;
 mod pr;
@@ -40,9 +41,12 @@ use crate::{
 
 pub use output::{Output, json};
 
+/// What the program is called.
+const NAME: &str = "git-blue";
+
 /// Contracts between git repositories: consumers hear of a change, CI stops the break
 #[derive(Debug, Parser)]
-#[command(name = "git-blue", bin_name = "git blue", version, max_term_width = 100)]
+#[command(name = NAME, bin_name = "git blue", version, max_term_width = 100)]
 #[command(subcommand_required = true, arg_required_else_help = true, infer_subcommands = false)]
 struct Cli {
     #[command(flatten)]
@@ -139,13 +143,16 @@ enum Command {
     },
     /// What the hooks call
     #[command(hide = true)]
-    Hook {
-        /// The hook, as git names it
-        event: String,
-        /// What git passes to it
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        arguments: Vec<std::ffi::OsString>,
-    },
+    Hook(Hook),
+}
+
+#[derive(Debug, clap::Args)]
+struct Hook {
+    /// The hook, as git names it
+    event: String,
+    /// What git passes to it
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<std::ffi::OsString>,
 }
 
 /// Returns the whole command line, as help, man pages and completions show it.
@@ -155,9 +162,9 @@ pub fn command() -> clap::Command {
 
 /// Runs the command line. Returns the exit code.
 pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) -> u8 {
-    let parsed = command().try_get_matches_from(arguments);
+    let parsed = often::parse(arguments).map_or_else(|| command().try_get_matches_from(arguments), Ok);
     let operation = parsed.as_ref().ok().and_then(operation);
-    let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
+    let cli = match parsed.and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches)) {
         Ok(cli) => cli,
         Err(error) => return output.usage(&error, wants_json(arguments)),
     };
@@ -176,7 +183,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         let _ = output.write_plainly(&complete::offer(env.without_cache(), words));
         return 0;
     }
-    if let Command::Hook { event, arguments } = &cli.command {
+    if let Command::Hook(Hook { event, arguments }) = &cli.command {
         let outcome = super::hook::run(env, event, arguments, pushed);
         let _ = output.write_plainly(&outcome.greeting);
         for line in &outcome.lines {
@@ -284,7 +291,7 @@ fn dispatch(
         Command::Doctor(arguments) => arguments.run(ctx, output),
         Command::Install(command) => command.run(ctx, output),
         Command::Uninstall(command) => command.run(ctx, output),
-        Command::Complete { .. } | Command::Hook { .. } | Command::Mcp(_) | Command::Daemon(_) => Ok(Verdict::Yes),
+        Command::Complete { .. } | Command::Hook(_) | Command::Mcp(_) | Command::Daemon(_) => Ok(Verdict::Yes),
     }
 }
 

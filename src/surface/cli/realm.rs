@@ -95,7 +95,7 @@ impl Status {
         let delivery = output.answer(&answer, render_status)?;
         // Marked only now: what was not read is told again.
         if let (false, Delivery::Done, Ok(acting)) = (self.peek, delivery, ctx.acting()) {
-            inbox::record(acting.store, acting.repo, &pending::person(), &receipt, &ctx.env.now_here())?;
+            inbox::record(acting.store, acting.repo, &pending::person(), &receipt, || ctx.env.now_here())?;
         }
         if !self.peek {
             ops::session::touch(ctx);

@@ -191,7 +191,7 @@ impl Told {
         let Teller { env, project, reader, quiet, .. } = &self.teller;
         let ctx = open(env, project)?;
         let acting = ctx.acting()?;
-        inbox::record(acting.store, acting.repo, reader, &self.receipt, &ctx.env.now_here())?;
+        inbox::record(acting.store, acting.repo, reader, &self.receipt, || ctx.env.now_here())?;
         if self.is_all {
             // The domains as they were when nothing else was pending, the inboxes as they are now.
             let mut tips = tell::tips(acting, reader)?;

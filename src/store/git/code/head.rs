@@ -98,8 +98,8 @@ impl CodeRepo {
         let target = if self.is_reftable {
             self.git.line(&["symbolic-ref", "--quiet", NAME]).ok()
         } else {
-            let found = self.repo.refs.try_find(NAME).map_err(|error| StoreError::git("read origin/HEAD")(error))?;
-            found.and_then(|found| found.target.try_name().map(|name| name.as_bstr().to_string()))
+            // What is packed points to a commit.
+            refs::loose(&self.repo, NAME)?.and_then(|target| target.try_name().map(|name| name.as_bstr().to_string()))
         };
         Ok(target.and_then(|target| target.strip_prefix("refs/remotes/origin/").map(str::to_owned)))
     }

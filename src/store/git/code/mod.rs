@@ -36,6 +36,7 @@ pub struct Place {
 #[derive(Debug)]
 pub struct CodeRepo {
     repo: gix::Repository,
+    workdir: Option<PathBuf>,
     git: git_command::Git,
     is_reftable: bool,
 }
@@ -72,16 +73,16 @@ impl CodeRepo {
         };
         let is_reftable = super::refs::is_reftable(repo.common_dir());
         let git_dir = absolute(&place.cwd, repo.git_dir());
+        let workdir = repo.workdir().map(|path| absolute(repo.current_dir(), path));
         // The top of the work tree is where git runs hooks.
-        let top = repo.workdir().map(|path| absolute(&place.cwd, path)).filter(|path| path.is_dir());
-        let top = top.unwrap_or_else(|| git_dir.clone());
+        let top = workdir.clone().filter(|path| path.is_dir()).unwrap_or_else(|| git_dir.clone());
         let git = git_command::Git { git_dir, top, vars: place.vars.clone() };
-        Ok(Some(Self { repo: super::cached(repo), git, is_reftable }))
+        Ok(Some(Self { repo: super::cached(repo), workdir, git, is_reftable }))
     }
 
     /// Returns the root of this work tree, or `None` where the repository is bare.
     pub fn workdir(&self) -> Option<PathBuf> {
-        self.repo.workdir().map(|path| absolute(self.repo.current_dir(), path))
+        self.workdir.clone()
     }
 
     /// Returns the git dir of this work tree: of a linked worktree, its own.
