@@ -126,6 +126,26 @@ fn quiet_leaves_the_next_steps_out() {
 }
 
 #[test]
+fn quiet_says_nothing_of_what_went_well() {
+    let world = World::new();
+    let dir = world.repo("fungal");
+    for args in [
+        &["init", "--realm", "aperture", "-q"][..],
+        &["realm", "admin", "domain", "--name", "s3-access", "--repos", "fungal", "-q"],
+        &["session", "start", "-q"],
+        &["doctor", "-q"],
+        &["install", "man", "-q"],
+    ] {
+        let run = world.ok(&dir, args);
+        assert_eq!((&*run.stdout, &*run.stderr), ("", ""), "{args:?}");
+    }
+    // What is asked for is said, and what programs read, and what did not go well.
+    assert!(world.ok(&dir, &["status", "-q"]).stdout.starts_with("realm aperture"));
+    assert!(world.ok(&dir, &["session", "stop", "-q", "--json"]).stdout.contains("\"status\": \"success\""));
+    assert!(world.blue(&dir, &["session", "stop", "-q"]).exits(1).stderr.starts_with("error: "));
+}
+
+#[test]
 fn another_folder_can_be_named() {
     let world = World::pair();
     let here = world.ok(&world.path("access"), &["status", "--peek"]);

@@ -91,6 +91,9 @@ impl Serving {
 
 impl Command {
     pub fn run(self, env: &Env, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        if let Self::Start(_) | Self::Stop | Self::Install(_) = self {
+            output.hold_if_quiet();
+        }
         match self {
             Self::Start(arguments) => arguments.run(env, output),
             Self::Stop => {

@@ -71,7 +71,7 @@ struct Global {
     /// Read everything anew, without what is kept at hand
     #[arg(long, global = true)]
     no_cache: bool,
-    /// Print nothing but what was asked for
+    /// Leave out next steps, and what only says that all went well
     #[arg(short, long, global = true)]
     quiet: bool,
     /// When to use colours; git's color.blue and color.ui by default
@@ -195,24 +195,22 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
     if let Command::Mcp(command) = cli.command {
         // Its folder is that of each call.
         let folder = cli.global.directory.map(|_| env.cwd().to_owned());
-        return match command.run(&env, folder, realm, output) {
-            Ok(Verdict::Yes) => 0,
-            Ok(Verdict::No) => Kind::No.exit_code(),
-            Err(error) => output.error(&error),
-        };
+        let outcome = command.run(&env, folder, realm, output);
+        return end(outcome, output);
     }
     if let Command::Daemon(command) = cli.command {
-        return match command.run(&env, output) {
-            Ok(Verdict::Yes) => 0,
-            Ok(Verdict::No) => Kind::No.exit_code(),
-            Err(error) => output.error(&error),
-        };
+        let outcome = command.run(&env, output);
+        return end(outcome, output);
     }
     let outcome = app::ctx(env, realm.clone()).and_then(|ctx| {
         output.choose_pager(&ctx, !no_pager && operation.is_some_and(|operation| !operation.writes));
         output.choose_colour(&ctx, color);
         if let Some(operation) = operation.filter(|operation| takes_time(operation)) {
             output.show_progress(&ctx.env, operation);
+        }
+        // What is no operation installs something.
+        if operation.is_none_or(|operation| operation.writes) {
+            output.hold_if_quiet();
         }
         let verdict = dispatch(&ctx, cli.command, realm, output)?;
         if operation.is_some_and(|operation| operation.writes) {
@@ -222,9 +220,17 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         Ok(verdict)
     });
     tracing::debug!(operation = operation.map(|operation| operation.name), ok = outcome.is_ok(), "done");
+    end(outcome, output)
+}
+
+/// Says what is left to say. Returns the exit code.
+fn end(outcome: Result<Verdict, OpError>, output: &mut Output<'_>) -> u8 {
     match outcome {
         Ok(Verdict::Yes) => 0,
-        Ok(Verdict::No) => Kind::No.exit_code(),
+        Ok(Verdict::No) => match output.let_go() {
+            Ok(_) => Kind::No.exit_code(),
+            Err(error) => output.error(&error),
+        },
         Err(error) => output.error(&error),
     }
 }

@@ -21,7 +21,7 @@ use crate::{
 pub struct Output<'a> {
     /// Whether answers are JSON.
     pub json: bool,
-    /// Whether only what was asked for is said.
+    /// Whether next steps are left out.
     pub quiet: bool,
     colour: bool,
     /// The same for standard error, which may lead elsewhere.
@@ -29,6 +29,8 @@ pub struct Output<'a> {
     is_terminal: bool,
     pager: Option<Pager>,
     progress: Option<Progress>,
+    /// Answers that are shown only where not all went well.
+    held: Option<String>,
     out: &'a mut dyn Write,
     err: &'a mut dyn Write,
 }
@@ -53,6 +55,7 @@ impl<'a> Output<'a> {
             is_terminal: env.is_terminal(),
             pager: None,
             progress: None,
+            held: None,
             out,
             err,
         }
@@ -105,6 +108,20 @@ impl<'a> Output<'a> {
         }
     }
 
+    /// Holds answers back, if little is to be said: what a command did, its user knows where it did it.
+    pub fn hold_if_quiet(&mut self) {
+        self.held = (self.quiet && !self.json).then(String::new);
+    }
+
+    /// Writes what was held back.
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    pub fn let_go(&mut self) -> Result<Delivery, OpError> {
+        let held = self.held.take().unwrap_or_default();
+        self.write(&held)
+    }
+
     /// Returns an empty text with this output's colours.
     pub fn text(&self) -> Text {
         Text::new(self.colour)
@@ -131,6 +148,10 @@ impl<'a> Output<'a> {
         render(&answer.body, &mut text);
         if !self.quiet {
             text.next_steps(&answer.next_steps);
+        }
+        if let Some(held) = &mut self.held {
+            held.push_str(&text.into_string());
+            return Ok(Delivery::Done);
         }
         self.write(&text.into_string())
     }
