@@ -32,7 +32,7 @@ use crate::{
     surface::mcp::{Mcp, arguments::Arguments},
     wire::{
         Answer,
-        everywhere::{Health, Link},
+        daemon::{Health, Link},
     },
 };
 

@@ -6,12 +6,12 @@
 
 mod access;
 mod address;
+mod all_realms;
 mod answer;
 mod body;
 mod connections;
 mod desk;
 mod events;
-mod everywhere;
 mod handler;
 mod listen;
 mod memory;
