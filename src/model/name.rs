@@ -27,20 +27,21 @@ pub struct NameError {
 }
 
 fn broken_rule(text: &str) -> Option<&'static str> {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    let ends_with_lock = |bytes: &[u8]| bytes.last_chunk::<5>().is_some_and(|end| end.eq_ignore_ascii_case(b".lock"));
     if text.is_empty() {
         Some("it is empty")
-    } else if !text.chars().all(allowed) {
+    } else if !text.bytes().all(allowed) {
         Some("only the letters a to z and A to Z, digits, '.', '_' and '-' are allowed")
     } else if text.len() > MAX_LEN {
         Some("it is longer than 64 characters")
     } else if !text.starts_with(|c: char| c.is_ascii_alphanumeric()) {
         Some("it must start with a letter or a digit")
-    } else if text.contains("..") {
+    } else if text.as_bytes().windows(2).any(|two| two == b"..") {
         Some("'..' is not allowed")
     } else if text.ends_with('.') {
         Some("it must not end with '.'")
-    } else if text.to_ascii_lowercase().ends_with(".lock") {
+    } else if ends_with_lock(text.as_bytes()) {
         Some("it must not end with '.lock'")
     } else {
         None
