@@ -14,7 +14,6 @@ mod desk;
 mod events;
 mod handler;
 mod listen;
-mod memory;
 mod openapi;
 mod page;
 mod rate;

@@ -13,7 +13,8 @@ use super::{
         arguments::Arguments,
         body::Body,
         client::Slip,
-        desk::{Answer, Teller},
+        desk::{After, Answer, Teller},
+        kept::Resting,
         open::{Project, open},
         paging,
         project::{self, Lost, Roots},
@@ -118,8 +119,13 @@ impl Server {
         roots: &Roots,
     ) -> Result<(), Lost> {
         let project = self.project_of(tool, arguments, roots)?;
+        // How everything stood before it was read.
+        let resting = match tool.rests {
+            true => self.answers.begin(&*open(&self.settings.env, &project)?, &project),
+            false => None,
+        };
         let body = answer(&self.settings, &self.client(context).reader, tool, arguments, &project)?;
-        self.put(tool, context, project, body);
+        self.put(tool, context, project, body, resting);
         Ok(())
     }
 
@@ -145,7 +151,7 @@ impl Server {
         match answered {
             Ok(_) if context.ct.is_cancelled() => Outcome::Failed(OpError::no("cancelled", "cancelled")),
             Ok(body) => {
-                self.put(tool, context, project, body);
+                self.put(tool, context, project, body, None);
                 Outcome::Done(())
             }
             Err(error) => Outcome::Failed(error),
@@ -159,9 +165,16 @@ impl Server {
         Ok(project)
     }
 
-    fn put(&self, tool: &Tool, context: &RequestContext<RoleServer>, project: Project, body: Body) {
+    fn put(
+        &self,
+        tool: &Tool,
+        context: &RequestContext<RoleServer>,
+        project: Project,
+        body: Body,
+        resting: Option<Resting>,
+    ) {
         let teller = tool.tells.then(|| self.teller(project, context));
-        self.desk.put(context.id.clone(), Answer { body, teller });
+        self.desk.put(context.id.clone(), Answer { body, teller, resting });
     }
 
     /// Returns who tells what is pending in a project.
@@ -173,6 +186,7 @@ impl Server {
             reader: client.reader.clone(),
             marks: self.settings.marks,
             quiet: client.quiet.clone(),
+            answers: self.answers.clone(),
         }
     }
 
@@ -184,9 +198,11 @@ impl Server {
             return failed(&OpError::no("cancelled", "cancelled"));
         };
         let turn = slip.client.turn();
-        let (result, told) = answer.result(turn.is_some());
-        if let (Some(told), Some(turn)) = (told, turn) {
-            slip.note(told, turn);
+        let (result, after) = answer.result(turn.is_some());
+        match (after, turn) {
+            (After::Told(told), Some(turn)) => slip.note(*told, turn),
+            (After::Rests(resting), _) => slip.rests(resting),
+            _ => {}
         }
         result
     }

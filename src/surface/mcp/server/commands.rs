@@ -56,7 +56,10 @@ impl Server {
         match outcome {
             Ok(mut body) => {
                 body.cut("the command printed more than fits a message");
-                self.desk.put(context.id.clone(), Answer { body, teller: Some(self.teller(project, context)) });
+                self.desk.put(
+                    context.id.clone(),
+                    Answer { body, teller: Some(self.teller(project, context)), resting: None },
+                );
                 self.handed_over(context).into()
             }
             Err(error) => failed(&error).into(),

@@ -30,6 +30,7 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &[],
         is_slow: false,
+        rests: true,
         run: realm::status,
     },
     Tool {
@@ -46,6 +47,7 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &["errors", "warnings", "schema_hashes"],
         is_slow: false,
+        rests: false,
         run: realm::check,
     },
     Tool {
@@ -63,6 +65,7 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &[],
         is_slow: false,
+        rests: true,
         run: contract::get,
     },
     Tool {
@@ -72,6 +75,7 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &[],
         is_slow: false,
+        rests: false,
         run: session::start,
     },
     Tool {
@@ -81,6 +85,7 @@ pub const TOOLS: &[Tool] = &[
         tells: false,
         lists: &[],
         is_slow: false,
+        rests: false,
         run: session::stop,
     },
     Tool {
@@ -91,6 +96,7 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &[],
         is_slow: true,
+        rests: false,
         run: realm::worktree_create,
     },
     Tool {
@@ -100,6 +106,7 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &["repos"],
         is_slow: true,
+        rests: false,
         run: realm::pr_status,
     },
     Tool {
@@ -109,6 +116,7 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &[],
         is_slow: false,
+        rests: true,
         run: contract::list,
     },
     Tool {
@@ -123,6 +131,7 @@ pub const TOOLS: &[Tool] = &[
         tells: false,
         lists: &[],
         is_slow: false,
+        rests: false,
         run: session::notifications_list,
     },
     Tool {
@@ -139,6 +148,7 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &["changes"],
         is_slow: false,
+        rests: true,
         run: contract::diff,
     },
     Tool {
@@ -155,6 +165,7 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &["importers"],
         is_slow: false,
+        rests: true,
         run: contract::impact,
     },
     Tool {
@@ -164,6 +175,7 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: TOPOLOGY_LISTS,
         is_slow: false,
+        rests: true,
         run: realm::topology,
     },
     Tool {
@@ -173,6 +185,7 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &[],
         is_slow: false,
+        rests: true,
         run: realm::log,
     },
     Tool {
@@ -182,6 +195,7 @@ pub const TOOLS: &[Tool] = &[
         tells: false,
         lists: &["realms"],
         is_slow: false,
+        rests: false,
         run: realm::list,
     },
     Tool {
@@ -191,6 +205,7 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &[],
         is_slow: false,
+        rests: false,
         run: realm::compare,
     },
     Tool {
@@ -200,6 +215,7 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &[],
         is_slow: false,
+        rests: false,
         run: contract::timeline,
     },
 ];
