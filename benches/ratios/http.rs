@@ -6,13 +6,16 @@ use std::{
     io::{BufRead as _, BufReader, Read as _, Write},
     net::TcpStream,
     process::{Child, Command, Stdio},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
 use serde_json::{Value, json};
 
-use super::place::Place;
+use super::{place::Place, realm::PER_DOMAIN};
 
 /// Asks this program to be the server that gives the same bytes for everything.
 const STATIC: &str = "--static";
@@ -31,29 +34,33 @@ const MAX_GROWTH_MB: f64 = 8.0;
 /// Prints every row whose name contains `wanted`.
 pub fn report(place: &Place, wanted: &str, out: &mut impl Write) {
     let is_wanted = |name: &str| name.contains(wanted);
-    let names = ["http /realms/aperture", "http contract_get over mcp", "memory: http"];
+    let names = ["http /realms/aperture", "http contract_get over mcp", "http contracts over mcp", "memory: http"];
     if !names.into_iter().any(is_wanted) {
         return;
     }
     let daemon = Server::of_git_blue(place);
-    for (name, request) in [(names[0], daemon.status()), (names[1], daemon.contract_get())] {
+    // Of all of a realm's contracts, none comes again before what is known of it is too old.
+    let all = (0..place.contracts).map(|number| daemon.contract_get(number)).collect();
+    for (name, requests) in
+        [(names[0], vec![daemon.status()]), (names[1], vec![daemon.contract_get(0)]), (names[2], all)]
+    {
         if is_wanted(name) {
-            rows(place, name, &daemon, &request, out);
+            rows(place, name, &daemon, &requests, out);
         }
     }
-    if is_wanted(names[2]) {
+    if is_wanted(names[3]) {
         memory(&daemon, out);
     }
 }
 
-fn rows(place: &Place, name: &str, daemon: &Server, request: &[u8], out: &mut impl Write) {
-    let answer = Connection::open(daemon.port).ask(request);
+fn rows(place: &Place, name: &str, daemon: &Server, requests: &[Vec<u8>], out: &mut impl Write) {
+    let answer = Connection::open(daemon.port).ask(&requests[0]);
     let floor = Server::of_static(place, answer);
     for connections in CONNECTIONS {
         let (mut measured, mut fixed) = (Asked::default(), Asked::default());
         for _ in 0..TURNS {
-            measured.join(load(daemon.port, request, connections));
-            fixed.join(load(floor.port, request, connections));
+            measured.join(load(daemon.port, requests, connections));
+            fixed.join(load(floor.port, requests, connections));
         }
         let (rate, most) = (measured.rate(), fixed.rate());
         let (slow, slowest) = (measured.p99(), fixed.p99());
@@ -117,13 +124,15 @@ impl Asked {
     }
 }
 
-fn load(port: u16, request: &[u8], connections: usize) -> Asked {
+fn load(port: u16, requests: &[Vec<u8>], connections: usize) -> Asked {
+    let next = AtomicUsize::new(0);
     let start = Instant::now();
     let took = std::thread::scope(|scope| {
         let asking = || {
             let mut connection = Connection::open(port);
             let mut took = Vec::new();
             while start.elapsed() < TURN {
+                let request = &requests[next.fetch_add(1, Ordering::Relaxed) % requests.len()];
                 let asked = Instant::now();
                 connection.ask(request);
                 took.push(asked.elapsed().as_secs_f64() * 1e3);
@@ -229,13 +238,15 @@ impl Server {
     }
 
     /// A call in the stateless era: each says what the client is.
-    fn contract_get(&self) -> Vec<u8> {
+    fn contract_get(&self, number: usize) -> Vec<u8> {
         let meta = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientInfo": {"name": "bench", "version": "1"},
             "io.modelcontextprotocol/clientCapabilities": {},
         });
-        let arguments = json!({"domain": "domain-00000", "contract": "contract-00", "realm": "aperture"});
+        let domain = format!("domain-{:05}", number / PER_DOMAIN);
+        let contract = format!("contract-{:02}", number % PER_DOMAIN);
+        let arguments = json!({"domain": domain, "contract": contract, "realm": "aperture"});
         let params = json!({"name": "contract_get", "arguments": arguments, "_meta": meta});
         let body: Value = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
         let (body, head) = (body.to_string(), self.head("POST /mcp"));

@@ -14,6 +14,7 @@ mod place;
 #[path = "../../tests/fixtures/large_realm.rs"]
 mod realm;
 mod rows;
+mod sdk_echo;
 
 use std::io::Write as _;
 
@@ -29,6 +30,9 @@ fn main() {
     }
     if mcp::is_echo() {
         return mcp::echo();
+    }
+    if sdk_echo::is_asked_for() {
+        return sdk_echo::serve();
     }
     if http::is_static() {
         return http::serve();

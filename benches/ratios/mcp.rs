@@ -1,5 +1,6 @@
-//! The MCP server, beside a server that does nothing but answer: each tool's calls in turn with an
-//! echo of the same length, in the same seconds, over the same kind of pipes.
+//! The MCP server, beside a server made with the same SDK that does nothing but answer: each tool's calls
+//! in turn with its calls, in the same seconds, over the same kind of pipes, with answers of the same
+//! length. A loop of our own that only writes is beside both, for information.
 
 use std::{
     io::{BufRead as _, BufReader, BufWriter, Lines, Write},
@@ -9,7 +10,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::place::Place;
+use super::{place::Place, realm::PER_DOMAIN};
 
 /// Asks this program to be the server that only answers.
 const ECHO: &str = "--echo";
@@ -23,25 +24,54 @@ const WARM_UP: usize = 5;
 /// How often a server is started.
 const STARTS: usize = 40;
 
-/// The tools, what they are asked, and how many times as much as an echo an answer may cost.
-const TOOLS: &[(&str, &str, Option<f64>)] = &[
-    ("contract_get", r#"{"domain": "domain-00000", "contract": "contract-00"}"#, Some(3.0)),
-    ("realm_status", "{}", Some(6.0)),
-    ("contract_list", "{}", None),
-    ("contract_impact", r#"{"domain": "domain-00000", "contract": "contract-00"}"#, None),
-    ("notifications_list", "{}", None),
-    ("realm_log", "{}", None),
-    ("realm_topology", "{}", None),
-    ("realm_check", "{}", None),
+/// Calls of a tool.
+struct Calls {
+    name: &'static str,
+    tool: &'static str,
+    /// What each call is asked, by its number, in a realm of so many contracts.
+    arguments: fn(usize, usize) -> Value,
+    /// Whether each is marked as its own, as some clients do, so that no answer is given again.
+    is_marked: bool,
+    /// How many times as much as the floor one may cost.
+    budget: Option<f64>,
+}
+
+/// Another contract each time: in a large realm, none comes again.
+fn another(number: usize, contracts: usize) -> Value {
+    let (domain, contract) = (number % contracts / PER_DOMAIN, number % contracts % PER_DOMAIN);
+    json!({"domain": format!("domain-{domain:05}"), "contract": format!("contract-{contract:02}")})
+}
+
+fn one(_: usize, contracts: usize) -> Value {
+    another(0, contracts)
+}
+
+fn nothing(_: usize, _: usize) -> Value {
+    json!({})
+}
+
+const fn calls_of(tool: &'static str, arguments: fn(usize, usize) -> Value) -> Calls {
+    Calls { name: tool, tool, arguments, is_marked: true, budget: None }
+}
+
+/// What is measured, in this order.
+const ALL: &[Calls] = &[
+    Calls { budget: Some(3.0), ..calls_of("contract_get", another) },
+    Calls { name: "contract_get, again", is_marked: false, budget: Some(3.0), ..calls_of("contract_get", one) },
+    Calls { budget: Some(6.0), ..calls_of("realm_status", nothing) },
+    Calls { name: "realm_status, again", is_marked: false, budget: Some(6.0), ..calls_of("realm_status", nothing) },
+    calls_of("contract_list", nothing),
+    calls_of("contract_impact", one),
+    calls_of("notifications_list", nothing),
+    calls_of("realm_log", nothing),
+    calls_of("realm_topology", nothing),
+    calls_of("realm_check", nothing),
 ];
 
 /// Prints every row whose name contains `wanted`.
 pub fn report(place: &Place, wanted: &str, out: &mut impl Write) {
-    for (tool, arguments, budget) in TOOLS {
-        let name = format!("mcp {tool}");
-        if name.contains(wanted) {
-            calls(place, &name, tool, serde_json::from_str(arguments).unwrap(), *budget, out);
-        }
+    for calls in ALL.iter().filter(|calls| format!("mcp {}", calls.name).contains(wanted)) {
+        measure(place, calls, out);
     }
     if "mcp start to first tools/list".contains(wanted) {
         starts(place, out);
@@ -51,31 +81,43 @@ pub fn report(place: &Place, wanted: &str, out: &mut impl Write) {
     }
 }
 
-fn calls(place: &Place, name: &str, tool: &str, arguments: Value, budget: Option<f64>, out: &mut impl Write) {
+fn measure(place: &Place, calls: &Calls, out: &mut impl Write) {
+    let name = format!("mcp {}", calls.name);
     let mut server = Server::of_git_blue(place);
-    let params = json!({"name": tool, "arguments": arguments});
+    let params = |number| {
+        let mut params = json!({"name": calls.tool, "arguments": (calls.arguments)(number, place.contracts)});
+        if calls.is_marked {
+            params["_meta"] = json!({"progressToken": number});
+        }
+        params
+    };
     // Slow ones are asked less often.
-    let (_, first) = server.timed("tools/call", &params);
-    let calls = if first > 200.0 { 20 } else { CALLS };
+    let (_, first) = server.timed("tools/call", &params(0));
+    let count = if first > 200.0 { 20 } else { CALLS };
     let mut length = 0;
-    for _ in 0..WARM_UP {
-        length = server.timed("tools/call", &params).0;
+    for number in 0..WARM_UP {
+        length = server.timed("tools/call", &params(number)).0;
     }
-    let mut echo = Server::of_echo(place, length);
-    for _ in 0..WARM_UP {
-        echo.timed("tools/call", &params);
+    let mut echo = Server::of_sdk_echo(place, length);
+    let mut bare = Server::of_echo(place, length);
+    for number in 0..WARM_UP {
+        echo.timed("tools/call", &params(number));
+        bare.timed("tools/call", &params(number));
     }
-    let (mut measured, mut floor, mut longest) = (Vec::new(), Vec::new(), 0);
-    for _ in 0..calls {
-        let (length, taken) = server.timed("tools/call", &params);
+    let (mut measured, mut floor, mut least, mut longest) = (Vec::new(), Vec::new(), Vec::new(), 0);
+    for number in WARM_UP..WARM_UP + count {
+        let (length, taken) = server.timed("tools/call", &params(number));
         longest = longest.max(length);
         measured.push(taken);
-        floor.push(echo.timed("tools/call", &params).1);
+        floor.push(echo.timed("tools/call", &params(number)).1);
+        least.push(bare.timed("tools/call", &params(number)).1);
     }
+    let budget = calls.budget;
     for (part, budget) in [(50, budget), (99, None)] {
         let name = format!("{name} p{part}");
-        line(out, &name, percentile(&mut measured, part), "an echo as long", percentile(&mut floor, part), budget);
+        line(out, &name, percentile(&mut measured, part), "an echo of the SDK", percentile(&mut floor, part), budget);
     }
+    line(out, &name, percentile(&mut measured, 50), "a loop that only writes", percentile(&mut least, 50), None);
     let verdict = if longest > MAX_MESSAGE { "OVER the limit of" } else { "within" };
     writeln!(out, "  {:34} {longest:8} bytes {:43} {verdict} {MAX_MESSAGE} bytes", format!("{name} message"), "")
         .unwrap();
@@ -98,9 +140,9 @@ fn starts(place: &Place, out: &mut impl Write) {
 
 fn memory(place: &Place, out: &mut impl Write) {
     let mut server = Server::of_git_blue(place);
-    for (tool, arguments, _) in TOOLS.iter().cycle().take(CALLS) {
-        let arguments: Value = serde_json::from_str(arguments).unwrap();
-        server.timed("tools/call", &json!({"name": tool, "arguments": arguments}));
+    for (number, calls) in ALL.iter().cycle().take(CALLS).enumerate() {
+        server
+            .timed("tools/call", &json!({"name": calls.tool, "arguments": (calls.arguments)(number, place.contracts)}));
     }
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.child.id())).unwrap();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
@@ -139,18 +181,31 @@ impl Server {
     fn of_git_blue(place: &Place) -> Self {
         let mut command = place.command("git-blue", "fungal");
         command.args(["mcp", "serve"]);
-        let mut server = Self::of(command);
+        Self::of(command).greeted()
+    }
+
+    /// Starts one that is made with the SDK and answers every call with about so many bytes, and greets it.
+    fn of_sdk_echo(place: &Place, length: usize) -> Self {
+        Self::of_this(place, super::sdk_echo::FLAG, length).greeted()
+    }
+
+    /// Starts one that answers every request with so many bytes.
+    fn of_echo(place: &Place, length: usize) -> Self {
+        Self::of_this(place, ECHO, length)
+    }
+
+    fn greeted(self) -> Self {
+        let mut server = self;
         let info = json!({"name": "bench", "version": "1"});
         server.timed("initialize", &json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info}));
         writeln!(server.input, r#"{{"jsonrpc":"2.0","method":"notifications/initialized"}}"#).unwrap();
         server
     }
 
-    /// Starts one that answers every request with so many bytes.
-    fn of_echo(place: &Place, length: usize) -> Self {
+    fn of_this(place: &Place, flag: &str, length: usize) -> Self {
         let this = git_blue::env::Env::from_process().unwrap().exe().display().to_string();
         let mut command = place.command(&this, "fungal");
-        command.args([ECHO, &length.to_string()]);
+        command.args([flag, &length.to_string()]);
         Self::of(command)
     }
 

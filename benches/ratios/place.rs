@@ -20,7 +20,8 @@ const MEASURE_MEMORY: &str = "--measure-memory";
 pub struct Place {
     folder: Scripted,
     variables: Vec<(String, String)>,
-    /// How many generated domains there are.
+    /// How many generated contracts there are, and in how many domains.
+    pub contracts: usize,
     pub domains: usize,
 }
 
@@ -90,7 +91,7 @@ impl Place {
         folder.write("share.sh", SHARE);
         let store = folder.path().join("home/.blue/realms/aperture.git");
         let domains = realm::generate(&store, contracts, &variables);
-        let place = Self { folder, variables, domains };
+        let place = Self { folder, variables, contracts, domains };
         place.shell("git blue -C fungal realm admin domain --name many --repos fungal,aperture --quiet");
         place.shell("git blue -C aperture status --quiet >/dev/null; git blue -C fungal status --quiet >/dev/null");
         // Refs at rest are not listed any more: that is what is measured first.

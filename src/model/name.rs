@@ -30,7 +30,7 @@ fn broken_rule(text: &str) -> Option<&'static str> {
     // By bytes, and without searching for texts: a look at a realm reads thousands of names.
     let bytes = text.as_bytes();
     let allowed = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-".contains(byte);
-    let ends_in = |end: &[u8]| bytes.len() >= end.len() && bytes[bytes.len() - end.len()..].eq_ignore_ascii_case(end);
+    let is_lock = |bytes: &[u8]| bytes.last_chunk::<5>().is_some_and(|end| end.eq_ignore_ascii_case(b".lock"));
     if text.is_empty() {
         Some("it is empty")
     } else if !bytes.iter().all(allowed) {
@@ -41,9 +41,9 @@ fn broken_rule(text: &str) -> Option<&'static str> {
         Some("it must start with a letter or a digit")
     } else if bytes.windows(2).any(|pair| pair == b"..") {
         Some("'..' is not allowed")
-    } else if ends_in(b".") {
+    } else if bytes.ends_with(b".") {
         Some("it must not end with '.'")
-    } else if ends_in(b".lock") {
+    } else if is_lock(bytes) {
         Some("it must not end with '.lock'")
     } else {
         None

@@ -45,9 +45,6 @@ pub fn due(
 /// What decides whether anything is pending for a reader: equal means that nothing has changed.
 pub type Tips = Vec<(String, Option<Oid>)>;
 
-/// How many inboxes stand at the end of [`Tips`]: the reader's own and the shared one.
-pub const INBOXES: usize = 2;
-
 /// Returns where the realm and a reader's inboxes stand.
 ///
 /// # Errors
@@ -55,9 +52,15 @@ pub const INBOXES: usize = 2;
 pub fn tips(acting: Acting<'_>, reader: &ReaderName) -> Result<Tips, OpError> {
     let mut tips: Tips =
         acting.store.domains()?.into_iter().map(|(name, tip)| (name.as_str().to_owned(), Some(tip))).collect();
-    for inbox in [Some(reader.clone()), None] {
-        let name = StoreRef::Inbox(acting.repo.clone(), inbox);
-        tips.push((name.to_string(), acting.store.tip(&name)?));
-    }
+    tips.extend(inboxes(acting, reader)?);
     Ok(tips)
+}
+
+/// Returns where a reader's inboxes stand: its own and the shared one, which are the last of [`tips`].
+///
+/// # Errors
+/// Where the refs cannot be read.
+pub fn inboxes(acting: Acting<'_>, reader: &ReaderName) -> Result<Tips, OpError> {
+    let inboxes = [Some(reader.clone()), None].map(|inbox| StoreRef::Inbox(acting.repo.clone(), inbox));
+    inboxes.into_iter().map(|name| Ok((name.to_string(), acting.store.tip(&name)?))).collect()
 }

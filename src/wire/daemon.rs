@@ -1,4 +1,4 @@
-//! `git blue daemon …`.
+//! `git blue daemon …`, and what the daemon says of itself.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -29,5 +29,23 @@ pub struct DaemonToken {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DaemonOpen {
     /// A link that lets one browser in, once, within a minute.
+    pub url: String,
+}
+
+/// That the daemon is there, and whose it is.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Health {
+    /// What serves: `git-blue`.
+    pub server: &'static str,
+    /// Its version.
+    pub version: &'static str,
+    /// What tells the homes of two users apart.
+    pub home: String,
+}
+
+/// A link that lets one browser in.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Link {
+    /// The link: it leads in once, within a minute.
     pub url: String,
 }

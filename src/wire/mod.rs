@@ -2,14 +2,14 @@
 //! are those of seed 002; a field that cannot be told is `null`, not left out.
 
 mod admin;
+pub mod all_realms;
 mod cache;
 mod check;
 mod claude;
 mod compare;
 mod contract;
-mod daemon;
+pub mod daemon;
 mod diff;
-pub mod everywhere;
 mod hooks;
 mod notification;
 mod page;

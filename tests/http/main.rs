@@ -19,6 +19,7 @@ mod hostile;
 mod idle;
 mod load;
 mod mcp;
+mod mcp_kept;
 mod page;
 mod process;
 mod routes;

@@ -14,39 +14,39 @@ use crate::{
     world::World,
 };
 
-const ACCEPT: &str = "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n";
+pub const ACCEPT: &str = "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n";
 
 /// A client of an era with a handshake, or of the one without.
-struct Client {
+pub struct Client {
     place: Place,
-    session: Option<String>,
+    pub session: Option<String>,
     name: &'static str,
     capabilities: Value,
     next: AtomicI64,
 }
 
 /// An answer whose body may be events.
-struct Said {
-    status: u16,
-    head: String,
-    messages: Vec<Value>,
+pub struct Said {
+    pub status: u16,
+    pub head: String,
+    pub messages: Vec<Value>,
 }
 
 /// Where the daemon is, and what is shown to it.
 #[derive(Clone)]
-struct Place {
+pub struct Place {
     port: u16,
     headers: String,
 }
 
 impl Place {
-    fn of(daemon: &Daemon<'_>) -> Self {
+    pub fn of(daemon: &Daemon<'_>) -> Self {
         Self { port: daemon.port, headers: daemon.headers() }
     }
 }
 
 /// Posts as it is, and reads until the server hangs up.
-fn post(place: &Place, headers: &str, body: &[u8]) -> Said {
+pub fn post(place: &Place, headers: &str, body: &[u8]) -> Said {
     let mut stream = TcpStream::connect(("127.0.0.1", place.port)).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let head = format!(
@@ -69,7 +69,7 @@ fn post(place: &Place, headers: &str, body: &[u8]) -> Said {
 
 impl Client {
     /// Shakes hands.
-    fn session(daemon: &Daemon<'_>) -> Self {
+    pub fn session(daemon: &Daemon<'_>) -> Self {
         let mut client = Self {
             place: Place::of(daemon),
             session: None,
@@ -88,11 +88,11 @@ impl Client {
         client
     }
 
-    fn stateless(daemon: &Daemon<'_>, name: &'static str) -> Self {
+    pub fn stateless(daemon: &Daemon<'_>, name: &'static str) -> Self {
         Self { place: Place::of(daemon), session: None, name, capabilities: json!({}), next: AtomicI64::new(1) }
     }
 
-    fn send(&self, message: &Value, more: &str) -> Said {
+    pub fn send(&self, message: &Value, more: &str) -> Said {
         let session = self.session.iter().map(|id| format!("Mcp-Session-Id: {id}\r\n")).collect::<String>();
         post(&self.place, &format!("{ACCEPT}{session}{more}"), message.to_string().as_bytes())
     }
@@ -117,7 +117,7 @@ impl Client {
         answer.unwrap_or_else(|| panic!("{} {:?}", said.head, said.messages)).clone()
     }
 
-    fn call(&self, tool: &str, arguments: Value) -> Value {
+    pub fn call(&self, tool: &str, arguments: Value) -> Value {
         self.request("tools/call", json!({"name": tool, "arguments": arguments}))["result"].clone()
     }
 
@@ -140,7 +140,7 @@ impl Client {
     }
 }
 
-fn started(world: &World) -> Daemon<'_> {
+pub fn started(world: &World) -> Daemon<'_> {
     Daemon::start_with(world, &["--rate-limit", "0"])
 }
 

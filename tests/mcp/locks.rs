@@ -80,3 +80,30 @@ fn what_cannot_be_recorded_now_is_told_once_all_the_same() {
     let mut client = Client::start(&world, &world.path("access"));
     assert!(client.told("realm_status", json!({})).is_empty());
 }
+
+#[test]
+fn of_two_requests_with_one_id_the_second_is_refused_while_the_first_is_answered() {
+    let world = World::pair();
+    let mut client = Client::start(&world, &world.path("fungal"));
+    let call = |tool: &str, id: i64| json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": tool, "arguments": {}}});
+    for _ in 0..3 {
+        client.ok("realm_status", json!({}));
+    }
+    let lock = hold(&world, "_sessions-fungal");
+    client.send(&call("session_start", 900));
+    for tool in ["realm_status", "contract_list", "session_start"] {
+        client.send(&call(tool, 900));
+        let refused = client.receive();
+        assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(900), &json!(-32600)), "{refused}");
+    }
+    drop(lock);
+    assert_eq!(client.receive()["result"]["structuredContent"]["resumed"], false);
+    // It is free again, also after a call that was cancelled.
+    client.send(&call("realm_status", 900));
+    assert_eq!(client.receive()["id"], 900);
+    let _lock = hold(&world, "_sessions-fungal");
+    client.send(&call("session_stop", 901));
+    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 901}}));
+    client.send(&call("realm_status", 901));
+    assert_eq!(client.receive()["id"], 901);
+}

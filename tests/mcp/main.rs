@@ -18,6 +18,7 @@ mod commands;
 mod declared;
 mod detection;
 mod eras;
+mod kept;
 mod large;
 mod limits;
 mod locks;

@@ -22,9 +22,10 @@ use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast, mpsc, watch};
 
 use super::{
-    Body, answer,
+    Body,
+    all_realms::{self, Narrowed},
+    answer,
     desk::Desk,
-    everywhere::{self, Narrowed},
 };
 use crate::{
     error::OpError,
@@ -37,7 +38,7 @@ use crate::{
         stand::{self, Part},
     },
     surface::mcp::arguments::Arguments,
-    wire::{NotificationFilter, PageRequest, SessionLine, everywhere::NotificationForRepo},
+    wire::{NotificationFilter, PageRequest, SessionLine, all_realms::NotificationForRepo},
 };
 
 /// Most clients that listen at a time.
@@ -253,8 +254,8 @@ impl Seen {
         // Before anything is read: what comes meanwhile is looked at again.
         let at = desk.env().now().as_second();
         let stands = stand::of(&desk.realm(realm)?, &Part::Realm)?;
-        let sessions = everywhere::sessions(desk, &narrowed, true, &all)?.body.sessions;
-        let told = everywhere::notifications(desk, &narrowed, NotificationFilter::Pending, &all)?.body.notifications;
+        let sessions = all_realms::sessions(desk, &narrowed, true, &all)?.body.sessions;
+        let told = all_realms::notifications(desk, &narrowed, NotificationFilter::Pending, &all)?.body.notifications;
         let moves: Vec<_> = sessions
             .iter()
             .map(|one| &one.session)

@@ -18,7 +18,6 @@ use super::{
     body,
     desk::Desk,
     events::Events,
-    memory::Memory,
     openapi, page,
     rate::Rate,
     routes::{Call, Does, ROUTES, Route},
@@ -28,11 +27,14 @@ use crate::{
     env::Env,
     error::OpError,
     model::{hash, name::RealmName},
-    ops::Operation,
-    surface::mcp::{Mcp, arguments::Arguments},
+    ops::{Operation, rest::Rest},
+    surface::{
+        mcp::{Mcp, arguments::Arguments},
+        memory::Memory,
+    },
     wire::{
         Answer,
-        everywhere::{Health, Link},
+        daemon::{Health, Link},
     },
 };
 
@@ -48,7 +50,7 @@ const MAX_SLOW: usize = 2;
 pub struct Handler {
     access: Access,
     desk: Desk,
-    memory: Memory,
+    memory: Memory<Arc<Kept>>,
     events: Arc<Events>,
     rate: Rate,
     mcp: Mcp,
@@ -168,7 +170,7 @@ impl Handler {
     ) -> Result<Response<Body>, OpError> {
         let call = Call { desk: &self.desk, path: &asked.path, arguments: &asked.arguments };
         let realm: Option<RealmName> = (rests && call.is_of_realm()).then(|| call.realm()).transpose()?;
-        if let Some(kept) = realm.as_ref().and_then(|realm| self.memory.of(realm, &asked.target)) {
+        if let Some(kept) = realm.as_ref().and_then(|realm| self.memory.of(realm, asked.target.as_bytes())) {
             return Ok(kept.finish(headers));
         }
         let _waiting = self.waiting.try_acquire().map_err(|_| busy())?;
@@ -193,11 +195,13 @@ impl Handler {
     ) -> Result<Arc<Kept>, OpError> {
         let call = Call { desk: &self.desk, path: &asked.path, arguments: &asked.arguments };
         // What cannot be watched is answered anew each time.
-        let begun = realm.as_ref().and_then(|realm| self.memory.begin(&self.desk, realm).ok());
+        let rest = |realm| self.memory.begin(realm, || Rest::begin(&self.desk.nowhere()?, realm));
+        let begun = realm.as_ref().and_then(|realm| rest(realm).ok());
         let answered = run(&call).map(|reply| Arc::new(Kept::new(reply)));
         match (&answered, realm, begun) {
-            (Ok(kept), Some(realm), Some(begun)) => {
-                self.memory.keep(&realm, begun, asked.target.clone(), kept.clone());
+            (Ok(kept), _, Some(begun)) => {
+                // It may be kept packed, too.
+                self.memory.keep(&begun, asked.target.as_bytes(), kept.clone(), 2 * kept.len());
             }
             (Err(error), Some(realm), _) if error.http_status() >= 500 || error.code == "not-in-realm" => {
                 self.memory.forget(&realm);

@@ -6,16 +6,15 @@
 
 mod access;
 mod address;
+mod all_realms;
 mod answer;
 mod body;
 mod catch_up;
 mod connections;
 mod desk;
 mod events;
-mod everywhere;
 mod handler;
 mod listen;
-mod memory;
 mod openapi;
 mod page;
 mod rate;

@@ -8,7 +8,8 @@ use super::routes::{Does, ROUTES, Route};
 use crate::{
     surface::mcp::arguments::{self, Kind, Parameter},
     wire::{
-        everywhere::{AllNotifications, AllSessions, Health, Link},
+        all_realms::{AllNotifications, AllSessions},
+        daemon::{Health, Link},
         schema,
     },
 };
@@ -98,7 +99,7 @@ fn answers(route: &Route, failure: &Value, shapes: &mut Shapes) -> Value {
     let success = match route.does {
         Does::Run { operation, .. } => {
             let own = shapes.take(operation.name, operation.schema().to_value());
-            json(match everywhere(route, operation.name) {
+            json(match of_all_realms(route, operation.name) {
                 Some((name, schema)) => json!({"anyOf": [own, shapes.take(name, schema)]}),
                 None => own,
             })
@@ -117,7 +118,7 @@ fn answers(route: &Route, failure: &Value, shapes: &mut Shapes) -> Value {
 }
 
 /// Lists that cover more than an operation does have a shape of their own.
-fn everywhere(route: &Route, operation: &'static str) -> Option<(&'static str, Value)> {
+fn of_all_realms(route: &Route, operation: &'static str) -> Option<(&'static str, Value)> {
     match (operation, route.path) {
         ("session_list", _) => Some(("all_sessions", schema::answer::<AllSessions>().to_value())),
         ("notifications_list", _) => Some(("all_notifications", schema::answer::<AllNotifications>().to_value())),

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use hyper::Method;
 
 use super::{
+    all_realms::{self, Narrowed},
     answer::Reply,
     desk::Desk,
-    everywhere::{self, Narrowed},
 };
 use crate::{
     error::OpError,
@@ -344,7 +344,7 @@ fn session_list(call: &Call<'_>) -> Result<Reply, OpError> {
             let request = ops::session_list::Request { ended, page };
             Ok(Reply::of(&ops::session_list::run(&call.desk.realm(realm)?, &request)?))
         }
-        _ => Ok(Reply::of(&everywhere::sessions(call.desk, &narrowed, ended, &page)?)),
+        _ => Ok(Reply::of(&all_realms::sessions(call.desk, &narrowed, ended, &page)?)),
     }
 }
 
@@ -356,7 +356,7 @@ fn session_start(call: &Call<'_>) -> Result<Reply, OpError> {
 
 fn session_stop(call: &Call<'_>) -> Result<Reply, OpError> {
     let id = call.part("id");
-    let (realm, repo) = everywhere::session_in(call.desk, &call.narrowed()?, id)?;
+    let (realm, repo) = all_realms::session_in(call.desk, &call.narrowed()?, id)?;
     let request = ops::session_stop::Request { id: id.parse().ok() };
     Ok(Reply::of(&ops::session_stop::run(&call.desk.repo(&realm, &repo)?, &request)?))
 }
@@ -375,7 +375,7 @@ fn notifications_list(call: &Call<'_>) -> Result<Reply, OpError> {
             let request = ops::notifications_list::Request { filter, page, ..Default::default() };
             Ok(Reply::of(&ops::notifications_list::run(&call.desk.repo(realm, repo)?, &request)?))
         }
-        _ => Ok(Reply::of(&everywhere::notifications(call.desk, &narrowed, filter, &page)?)),
+        _ => Ok(Reply::of(&all_realms::notifications(call.desk, &narrowed, filter, &page)?)),
     }
 }
 
@@ -383,7 +383,7 @@ fn notifications_ack(call: &Call<'_>) -> Result<Reply, OpError> {
     let id = call.part("id");
     let (realm, repo) = match call.narrowed()? {
         Narrowed { realm: Some(realm), repo: Some(repo) } => (realm, repo),
-        narrowed => everywhere::pending_in(call.desk, &narrowed, id)?,
+        narrowed => all_realms::pending_in(call.desk, &narrowed, id)?,
     };
     let request = ops::notifications_ack::Request::by_person(vec![id.to_owned()]);
     Ok(Reply::of(&ops::notifications_ack::run(&call.desk.repo(&realm, &repo)?, &request)?))

@@ -11,7 +11,9 @@ use serde_json::{Map, Value};
 
 use super::{
     body::{Body, to_string},
+    kept::{Answers, Resting},
     open::{Project, open},
+    quiet::Quiet,
     weigh::{ENVELOPE, MAX_MESSAGE, harmless, weight},
 };
 use crate::{
@@ -36,6 +38,8 @@ pub struct Answer {
     pub body: Body,
     /// Who is told; nobody where the tool tells nothing.
     pub teller: Option<Teller>,
+    /// What it follows from, if it may be given again.
+    pub resting: Option<Resting>,
 }
 
 /// Tells one reader what is pending in one project.
@@ -51,18 +55,26 @@ pub struct Teller {
     pub marks: bool,
     /// Where nothing was pending when last looked at.
     pub quiet: Arc<Quiet>,
+    /// Tells how realms stand.
+    pub answers: Arc<Answers>,
+}
+
+/// What is left of an answer to be done once it has been written.
+#[derive(Debug)]
+pub enum After {
+    /// It told something, which is to be recorded.
+    Told(Box<Told>),
+    /// It told nothing because nothing was pending, and may be given again.
+    Rests(Resting),
+    /// Nothing.
+    Done,
 }
 
 /// An answer with what is told beside it.
 struct Finished {
     fields: Map<String, Value>,
-    told: Option<Told>,
+    after: After,
 }
-
-/// Per project, how the realm stood when nothing was pending. While it stands like that, looking
-/// again finds nothing either.
-#[derive(Debug, Default)]
-pub struct Quiet(Mutex<Vec<(Project, Tips)>>);
 
 /// What was told, to be recorded once it has been written.
 #[derive(Debug)]
@@ -91,15 +103,15 @@ impl Desk {
 }
 
 impl Answer {
-    /// Returns the line to write instead of `message`, and what is to be recorded after that. Nothing
-    /// is told unless `may_tell`: what waits stays pending.
-    pub fn finish(self, message: &ServerJsonRpcMessage, may_tell: bool) -> (Vec<u8>, Option<Told>) {
+    /// Returns the line to write instead of `message`, and what is to be done after that. Nothing is
+    /// told unless `may_tell`: what waits stays pending.
+    pub fn finish(self, message: &ServerJsonRpcMessage, may_tell: bool) -> (Vec<u8>, After) {
         let JsonRpcMessage::Response(response) = message else { unreachable!("only results are put down") };
         let is_versioned = match &response.result {
             ServerResult::CallToolResult(result) => result.result_type.is_some(),
             _ => false,
         };
-        let Finished { fields, told } = self.tell(may_tell);
+        let Finished { fields, after } = self.tell(may_tell);
         let json = to_string(&fields);
         let result_type = if is_versioned { r#""resultType":"complete","# } else { "" };
         let line = format!(
@@ -108,56 +120,64 @@ impl Answer {
             to_string(&harmless(&json)),
             "\n"
         );
-        (line.into_bytes(), told)
+        (line.into_bytes(), after)
     }
 
-    /// Returns the result that another layer writes, and what is to be recorded after that; as
+    /// Returns the result that another layer writes, and what is to be done after that; as
     /// [`Self::finish`] otherwise.
-    pub fn result(self, may_tell: bool) -> (CallToolResult, Option<Told>) {
-        let Finished { fields, told } = self.tell(may_tell);
+    pub fn result(self, may_tell: bool) -> (CallToolResult, After) {
+        let Finished { fields, after } = self.tell(may_tell);
         let text = ContentBlock::text(harmless(&to_string(&fields)));
         let mut result = CallToolResult::success(vec![text]);
         result.structured_content = Some(Value::Object(fields));
-        (result, told)
+        (result, after)
     }
 
     fn tell(self, may_tell: bool) -> Finished {
-        let Self { mut body, teller } = self;
-        let mut told = None;
+        let Self { mut body, teller, resting } = self;
+        let mut after = resting.map_or(After::Done, After::Rests);
         if let Some(teller) = teller {
-            let room = MAX_MESSAGE - ENVELOPE - weight(&to_string(&body.fields)) - weight(&to_string(&body.next_steps));
+            let room =
+                || MAX_MESSAGE - ENVELOPE - weight(&to_string(&body.fields)) - weight(&to_string(&body.next_steps));
+            let looked = if may_tell { Some(teller.look(room)) } else { None };
+            if !matches!(looked, Some(Ok(None))) {
+                after = After::Done;
+            }
             // What cannot be told now stays pending, and is no reason to withhold an answer.
-            let telling = if may_tell { teller.look(room).unwrap_or_default() } else { None };
+            let telling = looked.and_then(Result::ok).flatten();
             let (notifications, more) =
                 telling.as_ref().map_or((&[][..], 0), |(telling, _)| (&telling.notifications[..], telling.more));
             let steps = steps(notifications, more);
             body.fields.insert("notifications".into(), serde_json::json!(notifications));
             body.fields.insert("more_notifications".into(), more.into());
             body.next_steps.splice(0..0, steps);
-            told = telling.filter(|_| teller.marks).map(|(telling, domains)| Told {
-                is_all: telling.more == 0,
-                receipt: telling.receipt,
-                teller,
-                domains,
-            });
+            if let Some((telling, domains)) = telling.filter(|_| teller.marks) {
+                let is_all = telling.more == 0;
+                after = After::Told(Box::new(Told { is_all, receipt: telling.receipt, teller, domains }));
+            }
         }
         body.fields.insert("next_steps".into(), serde_json::json!(body.next_steps));
-        Finished { fields: body.fields, told }
+        Finished { fields: body.fields, after }
     }
 }
 
 impl Teller {
-    /// Returns what is to be told, as much of it as weighs at most `room`, and how the domains
-    /// stood before it was looked for.
-    fn look(&self, room: usize) -> Result<Option<(Telling, Tips)>, OpError> {
+    /// Returns what is to be told, as much of it as weighs at most `room`, and how the domains stood
+    /// before it was looked for; nothing where nothing is pending.
+    fn look(&self, room: impl FnOnce() -> usize) -> Result<Option<(Telling, Tips)>, OpError> {
         let ctx = open(&self.env, &self.project)?;
         let Ok(acting) = ctx.acting() else { return Ok(None) };
+        let stands = self.answers.stand(&ctx);
+        let inboxes = tell::inboxes(acting, &self.reader)?;
+        if self.quiet.lasts(&self.project, stands.as_ref(), &inboxes) {
+            return Ok(None);
+        }
         let tips = tell::tips(acting, &self.reader)?;
-        if self.quiet.is(&self.project, &tips) {
+        if self.quiet.is(&self.project, stands, &tips) {
             return Ok(None);
         }
         // Three steps name what was told.
-        let mut left = room.saturating_sub(1_200);
+        let mut left = room().saturating_sub(1_200);
         let fits = |one: &Notification| {
             let taken = weight(&to_string(one)) + 2;
             let fits = taken <= left;
@@ -166,19 +186,6 @@ impl Teller {
         };
         let telling = tell::due(acting, &self.reader, ctx.env.now(), fits)?;
         Ok(Some((telling, tips)))
-    }
-}
-
-impl Quiet {
-    fn is(&self, project: &Project, tips: &Tips) -> bool {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.iter().any(|(at, then)| at == project && then == tips)
-    }
-
-    fn set(&self, project: Project, tips: Tips) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.retain(|(at, _)| *at != project);
-        known.push((project, tips));
     }
 }
 
@@ -194,10 +201,9 @@ impl Told {
         inbox::record(acting.store, acting.repo, reader, &self.receipt, || ctx.env.now_here())?;
         if self.is_all {
             // The domains as they were when nothing else was pending, the inboxes as they are now.
-            let mut tips = tell::tips(acting, reader)?;
-            let inboxes = tips.split_off(tips.len() - tell::INBOXES);
+            let inboxes = tell::inboxes(acting, reader)?;
             let mut before = self.domains.clone();
-            before.truncate(before.len() - tell::INBOXES);
+            before.truncate(before.len() - inboxes.len());
             before.extend(inboxes);
             quiet.set(project.clone(), before);
         }

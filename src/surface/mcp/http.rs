@@ -10,22 +10,19 @@
 use std::{
     collections::VecDeque,
     convert::Infallible,
-    pin::Pin,
     sync::{Arc, Mutex, PoisonError},
-    task::{Context, Poll},
     time::Duration,
 };
 
 use bytes::Bytes;
-use http_body_util::{BodyExt as _, Empty, Full, combinators::BoxBody};
+use http_body_util::{BodyExt as _, Collected, Empty, Full, combinators::BoxBody};
 use hyper::{
     HeaderMap, Method, Request, Response, StatusCode,
-    body::{Frame as Piece, SizeHint},
     header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER},
     http::request::Parts,
 };
 use rmcp::{
-    model::{ClientJsonRpcMessage, ClientRequest, ErrorCode, GetMeta as _, JsonRpcMessage},
+    model::{ClientJsonRpcMessage, ClientRequest, ErrorCode, GetMeta as _, JsonRpcError, JsonRpcMessage},
     transport::streamable_http_server::{
         StreamableHttpServerConfig, StreamableHttpService,
         session::local::{LocalSessionManager, SessionConfig},
@@ -34,13 +31,16 @@ use rmcp::{
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{
+    asked::Asked,
     client::{Client, Owed, Slip},
-    desk::Desk,
     frame::{self, Frame},
+    kept::{Answers, Resting},
     log::Log,
+    pending::{Asking, Turn},
     runtime,
     server::Server,
     settings::{Options, Settings},
+    written::{AfterFlush, Written},
 };
 use crate::{env::Env, error::OpError, model::hash};
 
@@ -58,6 +58,8 @@ const AGAIN: Duration = Duration::from_millis(100);
 
 /// Names the session of a request.
 const SESSION: &str = "mcp-session-id";
+/// What an answer is that is no stream of events.
+const JSON: &str = "application/json";
 
 type Service = StreamableHttpService<Server, LocalSessionManager>;
 
@@ -66,12 +68,16 @@ type Service = StreamableHttpService<Server, LocalSessionManager>;
 pub struct Mcp {
     work: mpsc::UnboundedSender<Work>,
     sessions: Arc<LocalSessionManager>,
+    answers: Arc<Answers>,
+    asking: Arc<Asking>,
     clients: Mutex<VecDeque<(String, Client)>>,
 }
 
 /// What is done on the server's own thread.
-enum Work {
+pub enum Work {
+    /// Answers a request.
     Answer(Box<Request<Full<Bytes>>>, oneshot::Sender<Response<Body>>),
+    /// Records what was told.
     Record(Box<Owed>),
 }
 
@@ -87,7 +93,11 @@ impl Mcp {
         let sessions = Arc::new(sessions);
         let mut config = StreamableHttpServerConfig::default().with_json_response(true);
         config.max_request_body_bytes = frame::MAX_LINE;
-        let make = move || Ok(Server::new(settings.clone(), Arc::new(Desk::default()), Log::default()));
+        let answers = Arc::new(Answers::default());
+        let make = {
+            let answers = answers.clone();
+            move || Ok(Server::new(settings.clone(), Arc::default(), answers.clone(), Log::default()))
+        };
         let service = StreamableHttpService::new(make, sessions.clone(), config);
         let (work, queue) = mpsc::unbounded_channel();
         let runtime = runtime()?;
@@ -95,12 +105,19 @@ impl Mcp {
         thread
             .spawn(move || runtime.block_on(serve(service, queue, stopping)))
             .map_err(|error| OpError::cannot("io", format!("cannot start the MCP server: {error}")))?;
-        Ok(Self { work, sessions, clients: Mutex::default() })
+        Ok(Self { work, sessions, answers, asking: Arc::default(), clients: Mutex::default() })
     }
 
     /// Answers one request, whose body was read.
     pub async fn answer(&self, mut parts: Parts, body: Bytes) -> Response<Body> {
         let mut key = parts.headers.get(SESSION).map(|id| format!("session {id:?}"));
+        // The answers of a session are events with numbers of their own.
+        let is_plain = parts.method == Method::POST && key.is_none();
+        let asked = if is_plain { Asked::over_http(&parts.headers, &body) } else { None };
+        if let Some(answer) = asked.as_ref().and_then(|asked| self.answers.given(asked)) {
+            return json(answer.into());
+        }
+        let mut turn = None;
         if parts.method == Method::POST {
             let frame = frame::read(if body.trim_ascii().is_empty() { b"-" } else { &body });
             if is_stateless(&parts.headers)
@@ -115,6 +132,12 @@ impl Mcp {
                     if is_hello(&message) && self.sessions.sessions.read().await.len() >= MAX_SESSIONS {
                         return full();
                     }
+                    if let (Some(session), JsonRpcMessage::Request(request)) = (&key, &*message) {
+                        turn = match Turn::take(&self.asking, session, &request.id) {
+                            Ok(turn) => Some(turn),
+                            Err(error) => return wrong(&error),
+                        };
+                    }
                     key = key.or_else(|| program(&message));
                 }
             }
@@ -126,12 +149,23 @@ impl Mcp {
         let request = Box::new(Request::from_parts(parts, Full::new(body)));
         // Where nobody works any more, the answer does not come either.
         let _ = self.work.send(Work::Answer(request, answer));
-        match answered.await {
-            Ok(response) => {
-                response.map(|inner| Written { inner, slip, work: self.work.clone(), after, is_done: false }.boxed())
-            }
-            Err(_) => empty(StatusCode::INTERNAL_SERVER_ERROR),
+        let Ok(mut response) = answered.await else { return empty(StatusCode::INTERNAL_SERVER_ERROR) };
+        if let (Some(asked), Some(resting)) = (asked, slip.take_resting()) {
+            response = self.kept(&asked, resting, response).await;
         }
+        response.map(|inner| Written::new(inner, slip, self.work.clone(), after, turn).boxed())
+    }
+
+    /// Keeps an answer, which is there as a whole.
+    async fn kept(&self, asked: &Asked, resting: Resting, response: Response<Body>) -> Response<Body> {
+        let is_json = response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == JSON);
+        if response.status() != StatusCode::OK || !is_json {
+            return response;
+        }
+        let (parts, body) = response.into_parts();
+        let Ok(body) = body.collect().await.map(Collected::to_bytes);
+        self.answers.keep(asked, resting, &body);
+        Response::from_parts(parts, Full::new(body).boxed())
     }
 
     fn client(&self, key: &str) -> Client {
@@ -205,14 +239,19 @@ fn program(message: &ClientJsonRpcMessage) -> Option<String> {
     Some(format!("program {:?}", info.name))
 }
 
-fn wrong(error: &rmcp::model::JsonRpcError) -> Response<Body> {
+fn wrong(error: &JsonRpcError) -> Response<Body> {
     let text = serde_json::to_vec(error).unwrap_or_else(|error| unreachable!("errors have a JSON form: {error}"));
-    let mut response = Response::new(Full::new(Bytes::from(text)).boxed());
+    let mut response = json(text.into());
     *response.status_mut() = match error.error.code {
         ErrorCode::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
         _ => StatusCode::BAD_REQUEST,
     };
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+fn json(text: Bytes) -> Response<Body> {
+    let mut response = Response::new(Full::new(text).boxed());
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
     response
 }
 
@@ -226,63 +265,4 @@ fn full() -> Response<Body> {
     let mut response = empty(StatusCode::SERVICE_UNAVAILABLE);
     response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("60"));
     response
-}
-
-/// What a connection does once everything that it was given has been written. It comes with each
-/// request; dropped with a connection that breaks off.
-#[derive(Clone, Default)]
-pub struct AfterFlush(Arc<Mutex<Vec<Later>>>);
-
-type Later = Box<dyn FnOnce() + Send>;
-
-impl AfterFlush {
-    fn add(&self, work: Later) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(work);
-    }
-
-    /// Does what waits for that.
-    pub fn run(&self) {
-        let all = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        all.into_iter().for_each(|work| work());
-    }
-}
-
-/// A body that has what it told recorded once all of it has been written.
-struct Written {
-    inner: Body,
-    slip: Slip,
-    work: mpsc::UnboundedSender<Work>,
-    after: AfterFlush,
-    is_done: bool,
-}
-
-impl hyper::body::Body for Written {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Piece<Bytes>, Infallible>>> {
-        let polled = Pin::new(&mut self.inner).poll_frame(cx);
-        if let Poll::Ready(piece) = &polled {
-            self.is_done = piece.is_none() || self.inner.is_end_stream();
-        }
-        polled
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.inner.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.inner.size_hint()
-    }
-}
-
-impl Drop for Written {
-    fn drop(&mut self) {
-        // What did not reach its client stays pending.
-        if let Some(owed) = self.slip.take().filter(|_| self.is_done) {
-            let work = self.work.clone();
-            self.after.add(Box::new(move || drop(work.send(Work::Record(Box::new(owed))))));
-        }
-    }
 }

@@ -6,6 +6,7 @@
 //! and for commands that the user declared as tools.
 
 pub mod arguments;
+mod asked;
 mod body;
 mod client;
 mod complete;
@@ -14,13 +15,19 @@ mod declared;
 mod desk;
 pub mod frame;
 mod http;
+mod instructions;
+mod kept;
 mod lines;
 mod log;
 mod open;
 mod output;
+mod paging;
+mod pending;
 mod probe;
 mod project;
 mod prompts;
+mod quiet;
+mod refusal;
 mod resources;
 mod roots;
 mod server;
@@ -30,17 +37,20 @@ mod tools;
 mod transport;
 mod watch;
 mod weigh;
+mod writer;
+mod written;
 
 use std::sync::Arc;
 
 use rmcp::service::{QuitReason, ServerInitializeError};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-pub use http::{AfterFlush, Mcp};
+pub use http::Mcp;
 pub use probe::ask;
 pub use settings::{Options, reader};
+pub use written::AfterFlush;
 
-use self::{desk::Desk, log::Log, server::Server, settings::Settings, transport::Connection};
+use self::{desk::Desk, kept::Answers, log::Log, server::Server, settings::Settings, transport::Connection};
 use crate::{app, env::Env, error::OpError};
 
 /// Returns why tools that the user declared are not offered.
@@ -85,8 +95,9 @@ where
     W: AsyncWrite + Unpin + Send + 'static,
 {
     let desk = Arc::new(Desk::default());
-    let connection = Connection::new(input, output, desk.clone(), log.clone());
-    let server = Server::new(Arc::new(settings), desk, log.clone());
+    let answers = Arc::new(Answers::default());
+    let connection = Connection::new(input, output, desk.clone(), answers.clone(), log.clone());
+    let server = Server::new(Arc::new(settings), desk, answers, log.clone());
     match rmcp::serve_server(server, connection).await {
         Ok(running) => match running.waiting().await {
             Ok(QuitReason::JoinError(error)) | Err(error) => {
@@ -100,5 +111,53 @@ where
             log.say(|| format!("no conversation: {error}"));
             Err(OpError::cannot("protocol", format!("no conversation with the client: {error}")))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use serde_json::{Value, json};
+    use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+
+    use super::*;
+
+    #[test]
+    fn a_call_that_takes_too_long_says_so_and_the_server_goes_on() {
+        let settings = Settings::shared(&Env::sealed("/", []), &Options { all_realms: true, ..Options::default() });
+        let settings = Settings { limit: Some(Duration::from_secs(1)), ..settings };
+        runtime().unwrap().block_on(async {
+            let (ours, theirs) = tokio::io::duplex(1 << 16);
+            let (input, output) = tokio::io::split(theirs);
+            let serving = tokio::spawn(converse(settings, input, output, Log::default()));
+            let (read, mut write) = tokio::io::split(ours);
+            let mut lines = BufReader::new(read).lines();
+            let info = json!({"name": "test", "version": "1"});
+            // It says that it has roots, and then does not name them.
+            let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {"roots": {}}, "clientInfo": info});
+            for message in [
+                json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}),
+                json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+                json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "realm_status"}}),
+            ] {
+                write.write_all(format!("{message}\n").as_bytes()).await.unwrap();
+            }
+            let mut next =
+                async || -> Value { serde_json::from_str(&lines.next_line().await.unwrap().unwrap()).unwrap() };
+            assert_eq!(next().await["id"], 0);
+            assert_eq!(next().await["method"], "roots/list");
+            let answer = next().await;
+            assert_eq!((&answer["id"], &answer["result"]["isError"]), (&json!(1), &json!(true)), "{answer}");
+            let failure: Value =
+                serde_json::from_str(answer["result"]["content"][0]["text"].as_str().unwrap()).unwrap();
+            assert_eq!(failure["code"], "timeout", "{failure}");
+            assert_eq!(failure["message"], "realm_status took longer than 1 seconds");
+            write.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}\n").await.unwrap();
+            while next().await["id"] != 2 {}
+            drop((next, write));
+            drop(lines);
+            serving.await.unwrap().unwrap();
+        });
     }
 }

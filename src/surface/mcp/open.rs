@@ -6,6 +6,7 @@ use std::{
     os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
     rc::Rc,
+    sync::Arc,
 };
 
 use crate::{app, env::Env, error::OpError, model::name::RealmName, ops::ctx::Ctx};
@@ -25,7 +26,18 @@ pub struct Project {
 struct Opened {
     project: Project,
     ctx: Rc<Ctx>,
-    stamps: Vec<(PathBuf, Stamp)>,
+    stamps: Arc<Stamps>,
+}
+
+/// The files that decide which repository and which realm a project is, as they were.
+#[derive(Debug)]
+pub struct Stamps(Vec<(PathBuf, Stamp)>);
+
+impl Stamps {
+    /// Returns whether all of them are as they were.
+    pub fn hold(&self) -> bool {
+        self.0.iter().all(|(path, before)| stamp(path) == *before)
+    }
 }
 
 /// What tells that a file is the one it was; none where there is none.
@@ -44,7 +56,7 @@ pub fn open(env: &Env, project: &Project) -> Result<Rc<Ctx>, OpError> {
     OPENED.with_borrow_mut(|opened| {
         if let Some(at) = opened.iter().position(|one| one.project == *project) {
             let found = opened.remove(at);
-            if found.stamps.iter().all(|(path, before)| stamp(path) == *before) {
+            if found.stamps.hold() {
                 let ctx = found.ctx.clone();
                 opened.push(found);
                 return Ok(ctx);
@@ -52,7 +64,7 @@ pub fn open(env: &Env, project: &Project) -> Result<Rc<Ctx>, OpError> {
         }
         let ctx = Rc::new(app::ctx(env.clone().at(&project.folder), project.realm.clone())?);
         let stamps = deciding(&ctx, project).into_iter().map(|path| (stamp(&path), path));
-        let stamps = stamps.map(|(stamp, path)| (path, stamp)).collect();
+        let stamps = Arc::new(Stamps(stamps.map(|(stamp, path)| (path, stamp)).collect()));
         // What was not found is looked for again: a repository may appear anywhere, but not around
         // everything.
         if (ctx.code.is_some() || project.folder == Path::new("/")) && ctx.here.is_ok() {
@@ -61,6 +73,12 @@ pub fn open(env: &Env, project: &Project) -> Result<Rc<Ctx>, OpError> {
         }
         Ok(ctx)
     })
+}
+
+/// Returns how the files stood that decide what a project is when it was opened; nothing where it did
+/// not stay open.
+pub fn stamps(project: &Project) -> Option<Arc<Stamps>> {
+    OPENED.with_borrow(|opened| opened.iter().find(|one| one.project == *project).map(|one| one.stamps.clone()))
 }
 
 trait TruncateFront {

@@ -5,7 +5,8 @@ use rmcp::model::{GetPromptResult, Prompt, PromptArgument, PromptMessage, Role};
 use serde_json::{Map, Value, json};
 
 use super::{
-    body::{Body, page, to_string},
+    body::{Body, to_string},
+    paging,
     weigh::harmless,
 };
 use crate::{
@@ -112,7 +113,7 @@ fn change(ctx: &Ctx, _: &ReaderName, given: &Map<String, Value>) -> Result<Body,
     body.fields.insert("owner".into(), json!(got.contract.owner));
     body.fields.insert("compatibility".into(), json!(got.contract.compatibility));
     body.fields.insert("current_repo".into(), json!(got.current_repo));
-    page(&mut body, &["importers"], None, None)?;
+    paging::page(&mut body, &["importers"], None, None)?;
     Ok(body)
 }
 
@@ -122,7 +123,7 @@ fn release(ctx: &Ctx, _: &ReaderName, _: &Map<String, Value>) -> Result<Body, Op
     body.fields.remove("schema_hashes");
     body.fields.remove("notifications");
     body.fields.extend(status(ctx)?.fields);
-    page(&mut body, &["errors", "warnings", "imports"], None, None)?;
+    paging::page(&mut body, &["errors", "warnings", "imports"], None, None)?;
     Ok(body)
 }
 
@@ -131,6 +132,6 @@ fn status(ctx: &Ctx) -> Result<Body, OpError> {
     let (answer, _) = realm_status::run(ctx, &realm_status::Request { reader: None, ..Default::default() })?;
     let mut body = Body::of(&answer);
     body.fields.retain(|name, _| ["realm", "current_repo", "imports"].contains(&name.as_str()));
-    page(&mut body, &["imports"], None, None)?;
+    paging::page(&mut body, &["imports"], None, None)?;
     Ok(body)
 }

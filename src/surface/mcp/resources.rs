@@ -97,7 +97,7 @@ impl What {
         };
         body.next_steps.clear();
         if !lists.is_empty() && !body.fits() {
-            super::body::page(&mut body, lists, None, None)?;
+            super::paging::page(&mut body, lists, None, None)?;
             body.next_steps = vec!["the tool of the same name gives the rest, in pages".into()];
         }
         body.cut("contract_get with at, a JSON pointer, gives what was cut");

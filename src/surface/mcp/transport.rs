@@ -1,27 +1,29 @@
-//! The connection: lines in, lines out, in the order in which they were handed over. What a tool
-//! answered is put together only when its turn to be written has come, so that what a reader was
-//! told is recorded before anything else is told to it.
+//! The connection: lines in, lines out, in the order in which they were handed over.
 
-use std::{future::Future, io, sync::Arc, time::Duration};
+use std::{future::Future, io, sync::Arc};
 
 use rmcp::{
     RoleServer,
     model::{
-        ClientJsonRpcMessage, ClientNotification, ClientRequest, GetMeta as _, JsonRpcMessage, ProtocolVersion,
-        ServerJsonRpcMessage, ServerResult,
+        ClientJsonRpcMessage, ClientNotification, ClientRequest, GetMeta as _, JsonRpcError, JsonRpcMessage,
+        ProtocolVersion, ServerJsonRpcMessage,
     },
     transport::Transport,
 };
 use tokio::{
-    io::{AsyncRead, AsyncWrite, AsyncWriteExt as _},
+    io::{AsyncRead, AsyncWrite},
     sync::{mpsc, oneshot, watch},
 };
 
 use super::{
-    desk::{Desk, Told},
+    asked::Asked,
+    desk::Desk,
     frame::{self, Frame},
+    kept::Answers,
     lines::{Line, Lines},
     log::Log,
+    pending::Pending,
+    writer::{Outgoing, State, Writer, line},
 };
 
 /// How many answers may wait for a client that does not read, before nothing more is read from it.
@@ -33,38 +35,77 @@ pub struct Connection<R> {
     out: mpsc::UnboundedSender<Outgoing>,
     state: watch::Sender<State>,
     desk: Arc<Desk>,
+    answers: Arc<Answers>,
+    pending: Arc<Pending>,
     log: Log,
     is_open: bool,
 }
 
-#[derive(Debug, Clone, Copy, Default)]
-struct State {
-    waiting: usize,
-    is_closed: bool,
-}
-
-/// A message on its way out, and who waits for it to have been written.
-type Outgoing = (ServerJsonRpcMessage, oneshot::Sender<io::Result<()>>);
-
 impl<R: AsyncRead + Unpin + Send> Connection<R> {
     /// Connects `input` and `output`. Needs a runtime around it.
-    pub fn new<W>(input: R, output: W, desk: Arc<Desk>, log: Log) -> Self
+    pub fn new<W>(input: R, output: W, desk: Arc<Desk>, answers: Arc<Answers>, log: Log) -> Self
     where
         W: AsyncWrite + Unpin + Send + 'static,
     {
         let (out, queue) = mpsc::unbounded_channel();
         let state = watch::Sender::new(State::default());
-        tokio::spawn(write(queue, output, desk.clone(), state.clone(), log.clone()));
-        Self { lines: Lines::new(input), out, state, desk, log, is_open: false }
+        let pending = Arc::new(Pending::default());
+        let writer = Writer {
+            output,
+            desk: desk.clone(),
+            answers: answers.clone(),
+            pending: pending.clone(),
+            state: state.clone(),
+            log: log.clone(),
+        };
+        tokio::spawn(writer.write_all(queue));
+        Self { lines: Lines::new(input), out, state, desk, answers, pending, log, is_open: false }
     }
 
-    /// Hands a message over to be written.
-    fn queue(&self, message: ServerJsonRpcMessage) -> oneshot::Receiver<io::Result<()>> {
-        let (done, written) = oneshot::channel();
+    /// Hands something over to be written.
+    fn queue(&self, outgoing: Outgoing) {
         self.state.send_modify(|state| state.waiting += 1);
         // Where nobody writes any more, whoever waits hears it from the other end.
-        let _ = self.out.send((message, done));
-        written
+        let _ = self.out.send(outgoing);
+    }
+
+    fn refuse(&self, error: JsonRpcError) {
+        self.log.say(|| format!("refused: {}", error.error.message));
+        self.queue(Outgoing::Line(line(&JsonRpcMessage::Error(error))));
+    }
+
+    /// Returns the answer to a request that was answered before, if that still holds.
+    fn given(&self, asked: &Asked) -> Option<Vec<u8>> {
+        let mut answer = self.answers.given(asked)?;
+        let id = serde_json::from_slice(&asked.id).ok()?;
+        answer.push(b'\n');
+        (!self.pending.has(&id)).then_some(answer)
+    }
+
+    /// Notes what a message means for those before it. Returns whether the library is to see it.
+    fn notes(&mut self, message: &ClientJsonRpcMessage, asked: Option<Asked>) -> bool {
+        match message {
+            JsonRpcMessage::Notification(notification) => match &notification.notification {
+                ClientNotification::CancelledNotification(cancelled) => {
+                    if let Some(id) = &cancelled.params.request_id {
+                        // Its answer is dropped before it gets here.
+                        self.desk.forget(id);
+                        self.pending.end(id);
+                    }
+                }
+                // Another project may be meant.
+                ClientNotification::RootsListChangedNotification(_) => self.answers.forget(),
+                _ => {}
+            },
+            JsonRpcMessage::Request(request) => {
+                if let Err(error) = self.pending.begin(&request.id, asked) {
+                    self.refuse(error);
+                    return false;
+                }
+            }
+            _ => {}
+        }
+        self.is_timely(message)
     }
 
     /// Returns whether the library is ready for a message: before a client has said how it speaks,
@@ -91,7 +132,8 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for Connection<R> {
     type Error = io::Error;
 
     fn send(&mut self, message: ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let written = self.queue(message);
+        let (done, written) = oneshot::channel();
+        self.queue(Outgoing::Message(Box::new(message), done));
         async move { written.await.unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into())) }
     }
 
@@ -105,27 +147,25 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for Connection<R> {
                 _ = state.wait_for(|state| state.is_closed) => return None,
                 line = self.lines.next() => line,
             };
-            let frame = match line {
-                Line::Text(text) => frame::read(&text),
-                Line::Oversized => Frame::Wrong(frame::oversized()),
+            let (frame, asked) = match line {
+                Line::Text(text) => {
+                    let asked = Asked::read(&text);
+                    if let Some(answer) = asked.as_ref().and_then(|asked| self.given(asked)) {
+                        self.log.say(|| "in: what was answered before".to_owned());
+                        self.queue(Outgoing::Line(answer));
+                        continue;
+                    }
+                    (frame::read(&text), asked)
+                }
+                Line::Oversized => (Frame::Wrong(frame::oversized()), None),
                 Line::End => return None,
             };
             match frame {
                 Frame::Nothing => {}
-                Frame::Wrong(error) => {
-                    self.log.say(|| format!("refused: {}", error.error.message));
-                    drop(self.queue(JsonRpcMessage::Error(error)));
-                }
+                Frame::Wrong(error) => self.refuse(error),
                 Frame::Message(message) => {
-                    if let JsonRpcMessage::Notification(notification) = &*message
-                        && let ClientNotification::CancelledNotification(cancelled) = &notification.notification
-                        && let Some(id) = &cancelled.params.request_id
-                    {
-                        // Its answer is dropped before it gets here.
-                        self.desk.forget(id);
-                    }
                     self.log.say(|| format!("in: {}", summary(&message)));
-                    if self.is_timely(&message) {
+                    if self.notes(&message, asked) {
                         return Some(*message);
                     }
                 }
@@ -138,89 +178,6 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for Connection<R> {
         let _ = state.wait_for(|state| state.is_closed || state.waiting == 0).await;
         Ok(())
     }
-}
-
-/// Writes messages one by one, until there are none or nobody reads them.
-async fn write<W: AsyncWrite + Unpin>(
-    mut queue: mpsc::UnboundedReceiver<Outgoing>,
-    mut output: W,
-    desk: Arc<Desk>,
-    state: watch::Sender<State>,
-    log: Log,
-) {
-    let mut owed = Owed::default();
-    while let Some((message, done)) = owed.while_waiting(queue.recv(), &log).await {
-        let answer = match &message {
-            JsonRpcMessage::Response(response) if matches!(response.result, ServerResult::CallToolResult(_)) => {
-                desk.take(&response.id)
-            }
-            _ => None,
-        };
-        let (line, told) = match answer {
-            Some(answer) => answer.finish(&message, owed.is_settled(&log)),
-            None => (line(&message), None),
-        };
-        log.say(|| format!("out: {} bytes", line.len()));
-        let written = match output.write_all(&line).await {
-            Ok(()) => output.flush().await,
-            Err(error) => Err(error),
-        };
-        let is_closed = written.is_err();
-        if !is_closed {
-            owed.0 = owed.0.or(told);
-            owed.is_settled(&log);
-        }
-        let _ = done.send(written);
-        state.send_modify(|state| {
-            state.waiting -= 1;
-            state.is_closed |= is_closed;
-        });
-        if is_closed {
-            return;
-        }
-    }
-}
-
-/// How often is tried to record what was told while somebody else holds the lock for it.
-const AGAIN: Duration = Duration::from_millis(100);
-
-/// What was told and could not be recorded yet. Nothing else is told before it is: it would be told
-/// twice.
-#[derive(Default)]
-struct Owed(Option<Told>);
-
-impl Owed {
-    /// Records what is owed, if that can be done now. Returns whether nothing is owed any more.
-    fn is_settled(&mut self, log: &Log) -> bool {
-        match self.0.as_ref().map(Told::record) {
-            Some(Err(error)) if error.code == "locked" => return false,
-            // It is told again then.
-            Some(Err(error)) => log.say(|| format!("not recorded as told: {}", error.message)),
-            Some(Ok(())) | None => {}
-        }
-        self.0 = None;
-        true
-    }
-
-    /// Waits for something, and tries to record what is owed meanwhile.
-    async fn while_waiting<T>(&mut self, something: impl Future<Output = T>, log: &Log) -> T {
-        let mut something = std::pin::pin!(something);
-        loop {
-            tokio::select! {
-                biased;
-                done = &mut something => return done,
-                () = tokio::time::sleep(AGAIN), if self.0.is_some() => drop(self.is_settled(log)),
-            }
-        }
-    }
-}
-
-/// Returns a message as a line.
-pub fn line(message: &ServerJsonRpcMessage) -> Vec<u8> {
-    let mut line =
-        serde_json::to_vec(message).unwrap_or_else(|error| unreachable!("messages have a JSON form: {error}"));
-    line.push(b'\n');
-    line
 }
 
 /// What the log says of a message: what it is, not what is in it.

@@ -8,7 +8,7 @@ use crate::{
     ops::{notifications_list, session_list},
     wire::{
         Answer, NotificationFilter, NotificationSummary, PageRequest,
-        everywhere::{AllNotifications, AllSessions, NotificationForRepo, RealmProblem, SessionOfRealm},
+        all_realms::{AllNotifications, AllSessions, NotificationForRepo, RealmProblem, SessionOfRealm},
         page_in_order,
     },
 };

@@ -1,4 +1,4 @@
-//! Lists over all realms of this machine, as the daemon answers them, and what it says of itself.
+//! Lists over all realms of this machine, as the daemon answers them.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -67,22 +67,4 @@ pub struct RealmProblem {
     pub repo: Option<RepoName>,
     /// What is wrong.
     pub message: String,
-}
-
-/// That the daemon is there, and whose it is.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Health {
-    /// What serves: `git-blue`.
-    pub server: &'static str,
-    /// Its version.
-    pub version: &'static str,
-    /// What tells the homes of two users apart.
-    pub home: String,
-}
-
-/// A link that lets one browser in.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Link {
-    /// The link: it leads in once, within a minute.
-    pub url: String,
 }

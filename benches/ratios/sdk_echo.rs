@@ -1,0 +1,51 @@
+//! A server made with the SDK that does nothing but answer: the same library, transport and runtime as
+//! ours, and one answer for every call.
+
+use rmcp::{
+    ErrorData, RoleServer, ServerHandler,
+    model::{CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ServerCapabilities, ServerConfig},
+    service::RequestContext,
+};
+use serde_json::{Value, json};
+
+/// Asks this program to be that server.
+pub const FLAG: &str = "--sdk-echo";
+/// What a message weighs besides its answer, about.
+const ENVELOPE: usize = 160;
+
+struct Echo(CallToolResult);
+
+impl ServerHandler for Echo {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+    }
+
+    async fn call_tool(
+        &self,
+        _request: CallToolRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        Ok(self.0.clone().into())
+    }
+}
+
+/// Whether this process was started to be that server.
+pub fn is_asked_for() -> bool {
+    std::env::args().nth(1).is_some_and(|argument| argument == FLAG)
+}
+
+/// Answers every call with a message of about as many bytes as were asked for, until the client hangs up:
+/// half of it as data, half as text, as ours.
+pub fn serve() {
+    let length: usize = std::env::args().nth(2).unwrap().parse().unwrap();
+    let filler = "x".repeat(length.saturating_sub(ENVELOPE) / 2);
+    let data = json!({"answer": filler});
+    let mut result = CallToolResult::success(vec![ContentBlock::text(data.to_string())]);
+    result.structured_content = Some(Value::Object(data.as_object().unwrap().clone()));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let running = rmcp::serve_server(Echo(result), rmcp::transport::stdio_pipes()).await.unwrap();
+        running.waiting().await.unwrap();
+    });
+    runtime.shutdown_background();
+}

@@ -1,0 +1,208 @@
+//! Lists that are too long for one message, shown in pages over the finished answer.
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    body::{Body, shorten, to_string},
+    weigh::{MAX_BODY, weight},
+};
+use crate::error::OpError;
+
+/// Which lists of an answer are shown in pages: in this order, as if they were one. `a.b` is the
+/// list `b` in each item of the list `a`, and comes after the item.
+pub type Lists = &'static [&'static str];
+
+/// Shows the part of an answer's lists behind `cursor`: at most `limit` items, and what fits.
+///
+/// # Errors
+/// Where the answer is another one than that the cursor was made for.
+pub fn page(body: &mut Body, lists: Lists, limit: Option<usize>, cursor: Option<&str>) -> Result<(), OpError> {
+    let wants_all = limit.is_none() && cursor.is_none();
+    body.fields.insert("next_cursor".into(), Value::Null);
+    if wants_all && body.fits() {
+        let total = units(&body.fields, lists);
+        body.fields.insert("total".into(), json!(total));
+        return Ok(());
+    }
+    let mark = mark(&body.fields);
+    let start = match cursor {
+        None => 0,
+        Some(cursor) => match cursor.split_once('-') {
+            Some((start, of)) if of == mark => start.parse().map_err(|_| stale(cursor))?,
+            _ => return Err(stale(cursor)),
+        },
+    };
+    let total = units(&body.fields, lists);
+    let head = body.fields.iter().filter(|(name, _)| !lists.contains(&name.as_str()));
+    let head: usize = head.map(|(name, field)| weight(&to_string(name)) + weight(&to_string(field)) + 4).sum();
+    let names: usize = lists.iter().map(|name| name.len() * 2 + 16).sum();
+    let room = MAX_BODY.saturating_sub(head + names + body.steps_weight() + 1_200);
+    let mut window = Window { at: 0, start, left: limit.unwrap_or(usize::MAX), room, end: None };
+    for name in lists.iter().filter(|name| !name.contains('.')) {
+        let nested: Vec<_> = lists.iter().filter_map(|list| list.strip_prefix(name)?.strip_prefix('.')).collect();
+        if let Some(Value::Array(items)) = body.fields.get_mut(*name) {
+            window.keep(items, &nested);
+        }
+    }
+    body.fields.insert("total".into(), json!(total));
+    if let Some(end) = window.end {
+        body.fields.insert("next_cursor".into(), json!(format!("{end}-{mark}")));
+        body.next_steps.push(format!("call again with cursor {end}-{mark}: the next of {total} entries"));
+    }
+    Ok(())
+}
+
+fn stale(cursor: &str) -> OpError {
+    let mut cursor = cursor.to_owned();
+    shorten(&mut cursor, 80);
+    OpError::no("stale-cursor", format!("the cursor {cursor:?} belongs to a list that has changed since"))
+        .next("call again without cursor")
+}
+
+/// Names the answer that a cursor was made for.
+fn mark(fields: &Map<String, Value>) -> String {
+    use std::hash::{DefaultHasher, Hasher as _};
+    let mut hasher = DefaultHasher::new();
+    hasher.write(to_string(fields).as_bytes());
+    format!("{:08x}", hasher.finish() as u32)
+}
+
+fn units(fields: &Map<String, Value>, lists: Lists) -> usize {
+    let of = |name: &&&str| match name.split_once('.') {
+        None => fields.get(**name).and_then(Value::as_array).map_or(0, Vec::len),
+        Some((outer, inner)) => {
+            let items = fields.get(outer).and_then(Value::as_array).into_iter().flatten();
+            items.filter_map(|item| item.get(inner)?.as_array()).map(Vec::len).sum()
+        }
+    };
+    lists.iter().collect::<Vec<_>>().iter().map(of).sum()
+}
+
+/// What of the lists is shown.
+struct Window {
+    /// The next item.
+    at: usize,
+    /// The first item that is shown.
+    start: usize,
+    /// How many more may be shown.
+    left: usize,
+    /// What they may weigh.
+    room: usize,
+    /// The first item behind those that are shown.
+    end: Option<usize>,
+}
+
+impl Window {
+    /// Returns whether the next item, which weighs this much, is shown.
+    fn shows(&mut self, weight: usize) -> bool {
+        let at = self.at;
+        self.at += 1;
+        if at < self.start || self.end.is_some() {
+            return false;
+        }
+        let is_first = self.room > 0 && at == self.start;
+        if self.left == 0 || (weight > self.room && !is_first) {
+            self.end = Some(at);
+            return false;
+        }
+        self.left -= 1;
+        self.room = self.room.saturating_sub(weight);
+        true
+    }
+
+    fn keep(&mut self, items: &mut Vec<Value>, nested: &[&str]) {
+        let mut kept = Vec::new();
+        for mut item in std::mem::take(items) {
+            let mut inner: Vec<(&str, Vec<Value>)> = Vec::new();
+            for name in nested {
+                if let Some(Value::Array(list)) = item.get_mut(*name) {
+                    inner.push((name, std::mem::take(list)));
+                }
+            }
+            let header = weight(&to_string(&item)) + 2;
+            let is_shown = self.shows(header);
+            let mut has_inner = false;
+            for (name, list) in inner {
+                let mut shown = Vec::new();
+                for one in list {
+                    // An item that began on the page before comes again, around what is left of it.
+                    let again = if is_shown || has_inner { 0 } else { header };
+                    if self.shows(weight(&to_string(&one)) + 2 + again) {
+                        has_inner = true;
+                        shown.push(one);
+                    }
+                }
+                item[name] = Value::Array(shown);
+            }
+            if is_shown || has_inner {
+                kept.push(item);
+            }
+        }
+        *items = kept;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body(value: Value) -> Body {
+        let Value::Object(fields) = value else { panic!("not an object") };
+        Body { fields, next_steps: Vec::new() }
+    }
+
+    fn realm(domains: usize, contracts: usize) -> Body {
+        let contract = |n| json!({"name": format!("contract-{n}"), "version": "1.0.0", "owner": "fungal"});
+        let domain = |n| {
+            let contracts: Vec<_> = (0..contracts).map(contract).collect();
+            json!({"name": format!("domain-{n}"), "members": ["fungal"], "contracts": contracts, "bindings": []})
+        };
+        let domains: Vec<_> = (0..domains).map(domain).collect();
+        body(json!({"status": "success", "repos": [{"name": "fungal"}], "domains": domains}))
+    }
+
+    const LISTS: Lists = &["repos", "domains", "domains.contracts", "domains.bindings"];
+
+    #[test]
+    fn pages_join_into_the_whole() {
+        for (domains, contracts, limit) in [(3, 500, None), (40, 20, Some(7)), (1, 2_000, None)] {
+            let (mut cursor, mut seen, mut pages): (Option<String>, Vec<String>, usize) = (None, Vec::new(), 0);
+            loop {
+                let mut one = realm(domains, contracts);
+                page(&mut one, LISTS, limit, cursor.as_deref()).unwrap();
+                assert!(one.fits(), "page {pages} weighs too much");
+                for domain in one.fields["domains"].as_array().unwrap() {
+                    let name = domain["name"].as_str().unwrap();
+                    let of = domain["contracts"].as_array().unwrap();
+                    seen.extend(of.iter().map(|contract| format!("{name}/{}", contract["name"])));
+                }
+                pages += 1;
+                cursor = one.fields["next_cursor"].as_str().map(str::to_owned);
+                if cursor.is_none() {
+                    break;
+                }
+            }
+            let expected = domains * contracts;
+            seen.dedup();
+            assert_eq!(seen.len(), expected, "{domains} {contracts} {limit:?}");
+            assert!(pages > 1);
+        }
+    }
+
+    #[test]
+    fn what_fits_is_one_page() {
+        let mut one = realm(2, 3);
+        page(&mut one, LISTS, None, None).unwrap();
+        assert_eq!((&one.fields["total"], &one.fields["next_cursor"]), (&json!(9), &Value::Null));
+    }
+
+    #[test]
+    fn a_cursor_of_another_list_is_refused() {
+        let mut first = realm(1, 10);
+        page(&mut first, LISTS, Some(3), None).unwrap();
+        let cursor = first.fields["next_cursor"].as_str().unwrap().to_owned();
+        for (mut other, cursor) in [(realm(1, 11), &*cursor), (realm(1, 10), "x"), (realm(1, 10), "-")] {
+            assert_eq!(page(&mut other, LISTS, None, Some(cursor)).unwrap_err().code, "stale-cursor");
+        }
+    }
+}

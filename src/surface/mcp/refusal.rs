@@ -1,0 +1,43 @@
+//! Failures, as a client reads them.
+
+use rmcp::{
+    ErrorData,
+    model::{CallToolResult, ContentBlock},
+};
+use serde_json::Value;
+
+use super::body::to_string;
+use crate::{error::OpError, wire::Failure};
+
+/// Returns a failure as a client's model reads it: the cause, and what to do next.
+pub fn failed(error: &OpError) -> CallToolResult {
+    let mut error = error.clone();
+    error.message = error.message.chars().take(4_000).collect();
+    error.problems.truncate(20);
+    for step in &mut error.next_steps {
+        *step = super::steps::of_tools(step);
+    }
+    let text = super::weigh::harmless(&to_string(&Failure::from(&error)));
+    CallToolResult::error(vec![ContentBlock::text(text)])
+}
+
+/// Returns a failure where the protocol has no room for more than an error.
+pub fn refused(error: &OpError) -> ErrorData {
+    let message: String = error.message.chars().take(2_000).collect();
+    let data = serde_json::json!({"code": error.code, "next_steps": error.next_steps});
+    match error.code {
+        "unknown-resource" | "unknown-contract" | "unknown-domain" | "unknown-version" => {
+            ErrorData::resource_not_found(message, Some(data))
+        }
+        _ => ErrorData::invalid_params(message, Some(data)),
+    }
+}
+
+/// Returns a failure that is about a resource, which it names.
+pub fn refused_uri(error: &OpError, uri: &str) -> ErrorData {
+    let mut refusal = refused(error);
+    if let Some(Value::Object(data)) = &mut refusal.data {
+        data.insert("uri".into(), uri.chars().take(2_000).collect::<String>().into());
+    }
+    refusal
+}

@@ -1,0 +1,68 @@
+//! Calls of commands that the user declared as tools.
+
+use rmcp::{
+    RoleServer,
+    model::{CallToolRequestParams, CallToolResponse},
+    service::RequestContext,
+};
+
+use super::{
+    super::{
+        declared,
+        desk::Answer,
+        open::open,
+        project::{self, Roots},
+        refusal::failed,
+        roots::Outcome,
+    },
+    Server,
+};
+use crate::{error::OpError, ops::declared_tools::DeclaredTool};
+
+impl Server {
+    /// Runs a command that the user declared as a tool. What it answers lies on the desk then.
+    pub async fn call_declared(
+        &self,
+        tool: &DeclaredTool,
+        request: CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> CallToolResponse {
+        let given = request.arguments.unwrap_or_default();
+        let arguments = match declared::ours(&given, &self.settings) {
+            Ok(arguments) => arguments,
+            Err(error) => return failed(&error).into(),
+        };
+        let attempt = |roots: &Roots| {
+            let project = project::find(&self.settings, arguments.text("cwd"), arguments.parsed("realm")?, roots)?;
+            let ctx = open(&self.settings.env, &project)?;
+            let top = ctx.code.as_ref().and_then(|code| code.workdir());
+            Ok((top.unwrap_or_else(|| project.folder.clone()), project))
+        };
+        let (folder, project) = match self.asking.attempt(request.input_responses.as_ref(), context, attempt).await {
+            Outcome::Done(found) => found,
+            Outcome::Failed(error) => return failed(&error).into(),
+            Outcome::Asked(question) => return question.into(),
+        };
+        let work = async {
+            let _turn = self.running.acquire().await;
+            declared::run(tool, &folder, &self.settings.commands, &given).await
+        };
+        // What is dropped half way is killed.
+        let outcome = tokio::select! {
+            biased;
+            () = context.ct.cancelled() => Err(OpError::no("cancelled", "cancelled")),
+            outcome = work => outcome,
+        };
+        match outcome {
+            Ok(mut body) => {
+                body.cut("the command printed more than fits a message");
+                self.desk.put(
+                    context.id.clone(),
+                    Answer { body, teller: Some(self.teller(project, context)), resting: None },
+                );
+                self.handed_over(context).into()
+            }
+            Err(error) => failed(&error).into(),
+        }
+    }
+}

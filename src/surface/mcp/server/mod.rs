@@ -1,0 +1,88 @@
+//! The server: what it works with, and in which project.
+
+mod calls;
+mod commands;
+mod handler;
+mod prompts;
+mod resources;
+
+use std::sync::Arc;
+
+use rmcp::{ErrorData, RoleServer, service::RequestContext};
+use tokio::sync::Semaphore;
+
+use super::{
+    client::{Client, Slip},
+    declared,
+    desk::Desk,
+    kept::Answers,
+    log::Log,
+    open::Project,
+    project::{self, Lost, Roots},
+    refusal::refused,
+    roots::{Asking, Outcome},
+    settings::Settings,
+    watch::Watches,
+};
+use crate::{app, model::name::RealmName};
+
+/// One server, for one client.
+#[derive(Clone)]
+pub struct Server {
+    settings: Arc<Settings>,
+    desk: Arc<Desk>,
+    answers: Arc<Answers>,
+    /// Whom it serves, where requests do not say it.
+    client: Client,
+    asking: Arc<Asking>,
+    watches: Arc<Watches>,
+    /// How many declared commands may run at the same time.
+    running: Arc<Semaphore>,
+    log: Log,
+}
+
+impl Server {
+    /// Returns a server that puts its answers on `desk`, for a transport that gives some of `answers` again.
+    pub fn new(settings: Arc<Settings>, desk: Arc<Desk>, answers: Arc<Answers>, log: Log) -> Self {
+        Self {
+            client: Client::new(settings.reader.clone()),
+            settings,
+            desk,
+            answers,
+            asking: Arc::new(Asking::new(log.clone())),
+            watches: Arc::default(),
+            running: Arc::new(Semaphore::new(declared::MAX_RUNNING)),
+            log,
+        }
+    }
+
+    /// Returns whom a request comes from.
+    fn client<'a>(&'a self, context: &'a RequestContext<RoleServer>) -> &'a Client {
+        Slip::of(context).map_or(&self.client, |slip| &slip.client)
+    }
+
+    /// Finds the project of what is no tool call, without asking where that would take a turn.
+    async fn project(
+        &self,
+        realm: Option<RealmName>,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Project, ErrorData> {
+        let find = |roots: &Roots| project::find(&self.settings, None, realm.clone(), roots);
+        let found = match self.asking.attempt(None, context, find).await {
+            Outcome::Done(project) => return Ok(project),
+            Outcome::Failed(error) => Err(Lost::Failed(error)),
+            Outcome::Asked(_) => find(&Roots::Unknown("not asked for")),
+        };
+        found.map_err(|lost| match lost {
+            Lost::Failed(error) => refused(&error),
+            Lost::Nowhere(tried) => refused(&project::nowhere(&tried)),
+        })
+    }
+
+    /// Returns the realms of this machine.
+    fn realms(&self) -> Result<Vec<RealmName>, ErrorData> {
+        let known = app::home(&self.settings.env).and_then(|home| Ok(home.realms()?));
+        let known = known.map_err(|error| refused(&error))?;
+        Ok(known.into_iter().map(|known| known.name).collect())
+    }
+}

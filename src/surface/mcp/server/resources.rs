@@ -1,0 +1,151 @@
+//! The realm as resources, listed, read and watched.
+
+use rmcp::{
+    ErrorData, RoleServer,
+    model::{
+        CacheScope, ListResourcesResult, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource,
+        ResourceContents,
+    },
+    service::{RequestContext, SubscriptionContext},
+};
+
+use super::{
+    super::{
+        body::to_string,
+        open::{Project, open},
+        project::{self, Lost, Roots},
+        refusal::{refused, refused_uri},
+        resources::{self, MIME, Uri},
+        roots::Outcome,
+        watch::{self, Watched},
+        weigh::harmless,
+    },
+    Server,
+};
+use crate::error::OpError;
+
+/// How long a client may keep what changes with the realm.
+const FRESH_MS: u64 = 5_000;
+
+impl Server {
+    /// Lists the resources of a project, from a cursor on.
+    ///
+    /// # Errors
+    /// Where there is no project, or it cannot be read.
+    pub async fn resources(
+        &self,
+        cursor: Option<String>,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let start = cursor.map_or(Ok(0), |cursor| cursor.parse());
+        let start = start.map_err(|_| ErrorData::invalid_params("the cursor is none of this list's", None))?;
+        let project = match self.project(None, context).await {
+            Ok(project) => project,
+            // In none of several realms, each is named with what it surely has.
+            Err(_) if self.settings.is_shared => {
+                let all = self.realms()?.iter().flat_map(resources::of_realm).collect();
+                return Ok(listed(all));
+            }
+            Err(error) => return Err(error),
+        };
+        let (found, end) = {
+            let ctx = open(&self.settings.env, &project).map_err(|error| refused(&error))?;
+            resources::list(&ctx, start).map_err(|error| refused(&error))?
+        };
+        // Whoever has seen the list hears when it changes.
+        self.watches.add(Watched::list(&self.settings.env, project), &self.settings.env, context);
+        let mut list = listed(found);
+        list.next_cursor = end.map(|end| end.to_string());
+        Ok(list)
+    }
+
+    /// Reads a resource.
+    ///
+    /// # Errors
+    /// Where there is none, or it cannot be read.
+    pub async fn read(
+        &self,
+        request: ReadResourceRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let uri: Uri = request.uri.parse().map_err(|error| refused_uri(&error, &request.uri))?;
+        let attempt = |roots: &Roots| {
+            let project = self.of_resource(&uri, roots)?;
+            let ctx = open(&self.settings.env, &project)?;
+            Ok(uri.what.read(&ctx)?)
+        };
+        match self.asking.attempt(request.input_responses.as_ref(), context, attempt).await {
+            Outcome::Done(mut body) => {
+                if !body.next_steps.is_empty() {
+                    body.fields.insert("next_steps".into(), serde_json::json!(body.next_steps));
+                }
+                let text = harmless(&to_string(&body.fields));
+                let contents = ResourceContents::text(text, request.uri).with_mime_type(MIME);
+                let result = ReadResourceResult::new(vec![contents]).with_ttl_ms(FRESH_MS);
+                Ok(result.with_cache_scope(CacheScope::Private).into())
+            }
+            Outcome::Failed(error) => Err(refused_uri(&error, &request.uri)),
+            Outcome::Asked(question) => Ok(question.into()),
+        }
+    }
+
+    /// Watches a resource for a client of an era with a handshake.
+    ///
+    /// # Errors
+    /// Where there is none.
+    pub async fn watch(&self, uri: &str, context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        let parsed: Uri = uri.parse().map_err(|error| refused(&error))?;
+        let found = self.asking.attempt(None, context, |roots| self.of_resource(&parsed, roots)).await;
+        match found {
+            Outcome::Done(project) => {
+                let env = &self.settings.env;
+                self.watches.add(Watched::resource(env, project, uri, &parsed.what), env, context);
+                Ok(())
+            }
+            Outcome::Failed(error) => Err(refused(&error)),
+            Outcome::Asked(_) => Err(ErrorData::invalid_params("which project is meant is not known yet", None)),
+        }
+    }
+
+    /// Tells a client of the stateless era what changes, until it wants it no more.
+    ///
+    /// # Errors
+    /// Where a list is wanted, and there is no project.
+    pub async fn tell_changes(&self, context: &SubscriptionContext) -> Result<(), ErrorData> {
+        let env = &self.settings.env;
+        let mut watched = Vec::new();
+        let asked = context.request_context();
+        if context.accepted().resources_list_changed == Some(true) {
+            watched.push(Watched::list(env, self.project(None, asked).await?));
+        }
+        for uri in context.accepted().resource_subscriptions.iter().flatten() {
+            let Ok(parsed) = uri.parse::<Uri>() else { continue };
+            match self.asking.attempt(None, asked, |roots| self.of_resource(&parsed, roots)).await {
+                Outcome::Done(project) => watched.push(Watched::resource(env, project, uri, &parsed.what)),
+                Outcome::Failed(error) => self.log.say(|| format!("not watched: {uri}: {}", error.message)),
+                Outcome::Asked(_) => self.log.say(|| format!("not watched: {uri}: no project")),
+            }
+        }
+        watch::listen(watched, env, context).await;
+        Ok(())
+    }
+
+    /// Returns the project of a resource: the realm's own, or where all realms are offered, any.
+    fn of_resource(&self, uri: &Uri, roots: &Roots) -> Result<Project, Lost> {
+        let realm = self.settings.all_realms.then(|| uri.realm.clone());
+        // Where it names the realm, nobody needs to be asked which one is meant.
+        let unasked = Roots::Unknown("not asked for");
+        let roots = if self.settings.is_shared { &unasked } else { roots };
+        let project = project::find(&self.settings, None, realm, roots)?;
+        let ctx = open(&self.settings.env, &project)?;
+        match ctx.here()?.realm == uri.realm {
+            true => Ok(project),
+            false => Err(OpError::no("unknown-resource", format!("the realm here is not {}", uri.realm)).into()),
+        }
+    }
+}
+
+/// Returns a list that changes with the realm.
+fn listed(resources: Vec<Resource>) -> ListResourcesResult {
+    ListResourcesResult::with_all_items(resources).with_ttl_ms(FRESH_MS).with_cache_scope(CacheScope::Private)
+}

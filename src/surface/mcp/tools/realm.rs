@@ -1,0 +1,95 @@
+//! The tools about a realm, and about work in several of its repositories.
+
+use super::{super::body::Body, Call};
+use crate::{error::OpError, ops};
+
+/// How many imports `realm_status` lists, however they stand.
+const MAX_IMPORTS: usize = 30;
+
+pub fn status(call: &Call<'_>) -> Result<Body, OpError> {
+    call.paged(20, |page| {
+        let (answer, _) =
+            ops::realm_status::run(call.ctx, &ops::realm_status::Request { reader: None, page, catch_up: false })?;
+        let mut body = Body::of(&answer);
+        leave_out_current_imports(&mut body);
+        Ok(body)
+    })
+}
+
+/// Of many imports, those that are as they should be are counted, not listed: they would be on every
+/// page, and leave no room for what the page is about.
+fn leave_out_current_imports(body: &mut Body) {
+    if let Some(serde_json::Value::Array(imports)) = body.fields.get_mut("imports")
+        && imports.len() > MAX_IMPORTS
+    {
+        let all = imports.len();
+        imports.retain(|import| import["state"] != "current");
+        let current = all - imports.len();
+        body.next_steps.push(format!("{current} of {all} imports are current and not listed"));
+    }
+}
+
+pub fn check(call: &Call<'_>) -> Result<Body, OpError> {
+    let subject = match call.arguments.flag("worktree") {
+        true => ops::realm_check::Subject::Worktree,
+        false => ops::realm_check::Subject::Head,
+    };
+    let request = ops::realm_check::Request { reader: None, subject, ..ops::realm_check::Request::default() };
+    let answer = ops::realm_check::run(call.ctx, &request)?;
+    let mut body = Body::of(&answer);
+    if let (false, Some(repo), Some(serde_json::Value::Array(hashes))) =
+        (call.is_full(), &answer.body.current_repo, body.fields.get_mut("schema_hashes"))
+        && hashes.len() > 20
+    {
+        hashes.retain(|one| one["owner"] == repo.as_str());
+    }
+    Ok(body)
+}
+
+pub fn topology(call: &Call<'_>) -> Result<Body, OpError> {
+    let request = ops::realm_topology::Request { domain: call.arguments.parsed("domain")? };
+    Ok(Body::of(&ops::realm_topology::run(call.ctx, &request)?))
+}
+
+pub fn log(call: &Call<'_>) -> Result<Body, OpError> {
+    let domain = call.arguments.parsed("domain")?;
+    call.paged(50, |page| {
+        let answer = ops::realm_log::run(call.ctx, &ops::realm_log::Request { domain: domain.clone(), page })?;
+        let mut body = Body::of(&answer);
+        if !call.is_full()
+            && let Some(serde_json::Value::Array(entries)) = body.fields.get_mut("entries")
+        {
+            for entry in entries.iter_mut().filter_map(serde_json::Value::as_object_mut) {
+                entry.remove("source_commit");
+            }
+        }
+        Ok(body)
+    })
+}
+
+pub fn list(call: &Call<'_>) -> Result<Body, OpError> {
+    Ok(Body::of(&ops::realm_list::run(call.ctx)?))
+}
+
+pub fn compare(call: &Call<'_>) -> Result<Body, OpError> {
+    let other: crate::model::name::RealmName = call.arguments.needed("other")?;
+    call.paged(50, |page| {
+        let request = ops::realm_compare::Request { other: other.clone(), page };
+        Ok(Body::of(&ops::realm_compare::run(call.ctx, &request)?))
+    })
+}
+
+pub fn worktree_create(call: &Call<'_>) -> Result<Body, OpError> {
+    let request = ops::realm_worktree_create::Request {
+        rfc: call.arguments.needed("rfc")?,
+        repos: call.arguments.list("repos")?,
+        fetch: false,
+        clone: false,
+    };
+    Ok(Body::of(&ops::realm_worktree_create::run(call.ctx, &request)?))
+}
+
+pub fn pr_status(call: &Call<'_>) -> Result<Body, OpError> {
+    let request = ops::realm_pr_status::Request { rfc: call.arguments.parsed("rfc")? };
+    Ok(Body::of(&ops::realm_pr_status::run(call.ctx, &request)?))
+}

@@ -1,0 +1,26 @@
+//! The tools about one stretch of work: its session, and what others changed meanwhile.
+
+use super::{super::body::Body, Call};
+use crate::{error::OpError, ops, wire::NotificationFilter};
+
+pub fn start(call: &Call<'_>) -> Result<Body, OpError> {
+    let request = ops::session_start::Request { rfc: call.arguments.parsed("active_rfc")? };
+    Ok(Body::of(&ops::session_start::run(call.ctx, &request)?))
+}
+
+pub fn stop(call: &Call<'_>) -> Result<Body, OpError> {
+    Ok(Body::of(&ops::session_stop::run(call.ctx, &ops::session_stop::Request::default())?))
+}
+
+pub fn notifications_list(call: &Call<'_>) -> Result<Body, OpError> {
+    let filter = match call.arguments.text("state") {
+        Some("pending") => NotificationFilter::Pending,
+        Some("seen") => NotificationFilter::Seen,
+        Some("expired") => NotificationFilter::Expired,
+        _ => NotificationFilter::All,
+    };
+    call.paged(50, |page| {
+        let request = ops::notifications_list::Request { reader: call.reader.clone(), filter, page };
+        Ok(Body::of(&ops::notifications_list::run(call.ctx, &request)?))
+    })
+}

@@ -1,0 +1,221 @@
+//! The table of the tools.
+
+use super::{
+    super::{
+        arguments::{Kind, Parameter},
+        paging::Lists,
+    },
+    REALM, Tool, contract, realm, session,
+};
+use crate::ops;
+
+const DETAIL: Parameter = Parameter::optional("detail", Kind::OneOf(&["concise", "full"]), "");
+const DOMAIN: Parameter = Parameter::required("domain", "");
+/// Narrows a list.
+const ONLY_DOMAIN: Parameter = Parameter::optional("domain", Kind::Text, "");
+const CONTRACT: Parameter = Parameter::required("contract", "");
+const LIMIT: Parameter = Parameter::optional("limit", Kind::Count, "");
+const CURSOR: Parameter = Parameter::optional("cursor", Kind::Text, "");
+
+/// The lists of a realm's topology.
+pub const TOPOLOGY_LISTS: Lists = &["repos", "unreadable", "domains", "domains.contracts"];
+
+/// Every tool, in the order in which clients see them.
+pub const TOOLS: &[Tool] = &[
+    Tool {
+        operation: &ops::realm_status::OPERATION,
+        about: "Overview of the realm: repositories, domains, contracts, bindings, how this repository's imports \
+                stand. Call it first, and to see what changed.",
+        parameters: &[LIMIT, CURSOR],
+        tells: true,
+        lists: &[],
+        is_slow: false,
+        rests: true,
+        run: realm::status,
+    },
+    Tool {
+        operation: &ops::realm_check::OPERATION,
+        about: "Does this repository's .blue/ (of HEAD, or of the work tree) hold with the realm? Call it after \
+                editing a contract or a binding, and before a release.",
+        parameters: &[
+            REALM,
+            Parameter::optional("worktree", Kind::Flag, "check uncommitted files instead of HEAD"),
+            DETAIL,
+            LIMIT,
+            CURSOR,
+        ],
+        tells: true,
+        lists: &["errors", "warnings", "schema_hashes"],
+        is_slow: false,
+        rests: false,
+        run: realm::check,
+    },
+    Tool {
+        operation: &ops::contract_get::OPERATION,
+        about: "One contract: schema, value, versions, who exports and imports it. Call it before relying on a \
+                contract or changing it.",
+        parameters: &[
+            DOMAIN,
+            CONTRACT,
+            Parameter::optional("version", Kind::Text, "a published version; default: the current one"),
+            Parameter::optional("at", Kind::Text, "JSON pointer: only this part, e.g. /schema/properties"),
+            Parameter::optional("offset", Kind::Count, "of a text at that place"),
+            DETAIL,
+        ],
+        tells: true,
+        lists: &[],
+        is_slow: false,
+        rests: true,
+        run: contract::get,
+    },
+    Tool {
+        operation: &ops::session_start::OPERATION,
+        about: "Begin a session: one stretch of work in this work tree. Call it when work on something starts.",
+        parameters: &[Parameter::optional("active_rfc", Kind::Text, "what is worked on, as its branch is named")],
+        tells: true,
+        lists: &[],
+        is_slow: false,
+        rests: false,
+        run: session::start,
+    },
+    Tool {
+        operation: &ops::session_stop::OPERATION,
+        about: "End the session, with a summary of what changed meanwhile. Call it when the work is done.",
+        parameters: &[],
+        tells: false,
+        lists: &[],
+        is_slow: false,
+        rests: false,
+        run: session::stop,
+    },
+    Tool {
+        operation: &ops::realm_worktree_create::OPERATION,
+        about: "A git worktree of an RFC in each repository that shares a domain with this one, or in those named. \
+                Call it to work on several repositories at once.",
+        parameters: &[Parameter::required("rfc", "also the branch"), Parameter::optional("repos", Kind::List, "")],
+        tells: true,
+        lists: &[],
+        is_slow: true,
+        rests: false,
+        run: realm::worktree_create,
+    },
+    Tool {
+        operation: &ops::realm_pr_status::OPERATION,
+        about: "How far an RFC is in each repository: uncommitted, unpushed, pull request, merge order.",
+        parameters: &[Parameter::optional("rfc", Kind::Text, "")],
+        tells: true,
+        lists: &["repos"],
+        is_slow: true,
+        rests: false,
+        run: realm::pr_status,
+    },
+    Tool {
+        operation: &ops::contract_list::OPERATION,
+        about: "Contracts of the realm or of one domain, in pages. Call it where realm_status says there are more.",
+        parameters: &[ONLY_DOMAIN, LIMIT, CURSOR],
+        tells: true,
+        lists: &[],
+        is_slow: false,
+        rests: true,
+        run: contract::list,
+    },
+    Tool {
+        operation: &ops::notifications_list::OPERATION,
+        about: "What other repositories changed, also what was told already. New changes come with the answers of \
+                other tools; call it to look back.",
+        parameters: &[
+            Parameter::optional("state", Kind::OneOf(&["pending", "seen", "expired", "all"]), "default all"),
+            LIMIT,
+            CURSOR,
+        ],
+        tells: false,
+        lists: &[],
+        is_slow: false,
+        rests: false,
+        run: session::notifications_list,
+    },
+    Tool {
+        operation: &ops::contract_diff::OPERATION,
+        about: "What changed between two versions of a contract, field by field. Call it before adapting code.",
+        parameters: &[
+            DOMAIN,
+            CONTRACT,
+            Parameter::optional("old_version", Kind::Text, "default: the one before new_version"),
+            Parameter::optional("new_version", Kind::Text, "default: the current one"),
+            LIMIT,
+            CURSOR,
+        ],
+        tells: true,
+        lists: &["changes"],
+        is_slow: false,
+        rests: true,
+        run: contract::diff,
+    },
+    Tool {
+        operation: &ops::contract_impact::OPERATION,
+        about: "Who imports a contract, in which file, and whom a version would break. Call it before raising a \
+                version.",
+        parameters: &[
+            DOMAIN,
+            CONTRACT,
+            Parameter::optional("to", Kind::Text, "a version, published or not; default: the current one"),
+            LIMIT,
+            CURSOR,
+        ],
+        tells: true,
+        lists: &["importers"],
+        is_slow: false,
+        rests: true,
+        run: contract::impact,
+    },
+    Tool {
+        operation: &ops::realm_topology::OPERATION,
+        about: "Who provides what to whom: contracts, exporters, importers, per domain.",
+        parameters: &[ONLY_DOMAIN, LIMIT, CURSOR],
+        tells: true,
+        lists: TOPOLOGY_LISTS,
+        is_slow: false,
+        rests: true,
+        run: realm::topology,
+    },
+    Tool {
+        operation: &ops::realm_log::OPERATION,
+        about: "History of the realm, newest first: who changed what, and when.",
+        parameters: &[ONLY_DOMAIN, DETAIL, LIMIT, CURSOR],
+        tells: true,
+        lists: &[],
+        is_slow: false,
+        rests: true,
+        run: realm::log,
+    },
+    Tool {
+        operation: &ops::realm_list::OPERATION,
+        about: "The realms of this machine. Call it to find the name to pass as realm.",
+        parameters: &[],
+        tells: false,
+        lists: &["realms"],
+        is_slow: false,
+        rests: false,
+        run: realm::list,
+    },
+    Tool {
+        operation: &ops::realm_compare::OPERATION,
+        about: "What two realms hold of the same contracts: which versions, and what only one of them has.",
+        parameters: &[Parameter::required("other", "name of the realm to compare with"), LIMIT, CURSOR],
+        tells: true,
+        lists: &[],
+        is_slow: false,
+        rests: false,
+        run: realm::compare,
+    },
+    Tool {
+        operation: &ops::contract_timeline::OPERATION,
+        about: "When each realm of this machine got each version of a contract, newest first.",
+        parameters: &[DOMAIN, CONTRACT, LIMIT, CURSOR],
+        tells: true,
+        lists: &[],
+        is_slow: false,
+        rests: false,
+        run: contract::timeline,
+    },
+];
