@@ -69,6 +69,7 @@ pub struct Options {
 #[derive(Debug)]
 pub struct GitStore {
     reading: Reading,
+    packed: refs::Packed,
     locks: lock::Locks,
     cache: Option<cache::FileCache>,
 }
@@ -102,8 +103,12 @@ impl GitStore {
             return Err(not_a_store());
         }
         let cache = options.cache.then(|| cache::FileCache::new(path.to_owned()));
-        let store =
-            Self { locks: lock::Locks::new(path.join("blue/locks"), options), reading: Reading::new(repo), cache };
+        let store = Self {
+            locks: lock::Locks::new(path.join("blue/locks"), options),
+            reading: Reading::new(repo),
+            packed: refs::Packed::default(),
+            cache,
+        };
         if store.tip(&StoreRef::Realm)?.is_none() {
             return Err(not_a_store());
         }
@@ -142,17 +147,17 @@ impl Objects for GitStore {
 
 impl Store for GitStore {
     fn tip(&self, name: &StoreRef) -> Result<Option<Oid>, StoreError> {
-        refs::tip(&self.repo(), &name.to_string())
+        refs::tip(&self.repo(), &self.packed, &name.to_string())
     }
 
     fn domains(&self) -> Result<Vec<(DomainName, Oid)>, StoreError> {
         let named = |(name, tip): (String, Oid)| Some((name.strip_prefix(DOMAINS)?.parse().ok()?, tip));
-        Ok(refs::below(&self.repo(), DOMAINS)?.found.into_iter().filter_map(named).collect())
+        Ok(refs::below(&self.repo(), &self.packed, DOMAINS)?.found.into_iter().filter_map(named).collect())
     }
 
     fn inboxes(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
         let named = |(name, tip): (String, Oid)| Some((StoreRef::inbox(&name)?, tip));
-        Ok(refs::below(&self.repo(), INBOXES)?.found.into_iter().filter_map(named).collect())
+        Ok(refs::below(&self.repo(), &self.packed, INBOXES)?.found.into_iter().filter_map(named).collect())
     }
 
     fn cache_folder(&self) -> Option<PathBuf> {
@@ -161,11 +166,11 @@ impl Store for GitStore {
 
     fn sessions(&self) -> Result<Vec<(RepoName, Oid)>, StoreError> {
         let named = |(name, tip): (String, Oid)| Some((name.strip_prefix(SESSIONS)?.parse().ok()?, tip));
-        Ok(refs::below(&self.repo(), SESSIONS)?.found.into_iter().filter_map(named).collect())
+        Ok(refs::below(&self.repo(), &self.packed, SESSIONS)?.found.into_iter().filter_map(named).collect())
     }
 
     fn broken_refs(&self) -> Result<Vec<String>, StoreError> {
-        Ok(refs::below(&self.repo(), DOMAINS)?.broken)
+        Ok(refs::below(&self.repo(), &self.packed, DOMAINS)?.broken)
     }
 
     fn cache(&self) -> Option<&dyn Cache> {
@@ -194,6 +199,6 @@ impl Store for GitStore {
 
     fn seen(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
         let named = |(name, tip): (String, Oid)| Some((StoreRef::seen(&name)?, tip));
-        Ok(refs::below(&self.repo(), SEEN)?.found.into_iter().filter_map(named).collect())
+        Ok(refs::below(&self.repo(), &self.packed, SEEN)?.found.into_iter().filter_map(named).collect())
     }
 }

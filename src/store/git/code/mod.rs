@@ -15,7 +15,7 @@ use gix::bstr::ByteSlice as _;
 
 pub use head::Head;
 
-use super::{git_command, objects};
+use super::{git_command, objects, refs};
 use crate::{
     model::oid::Oid,
     store::{CommitInfo, Entry, EntryKind, Objects, StoreError},
@@ -36,6 +36,7 @@ pub struct Place {
 #[derive(Debug)]
 pub struct CodeRepo {
     repo: gix::Repository,
+    packed: refs::Packed,
     git: git_command::Git,
     is_reftable: bool,
 }
@@ -76,7 +77,7 @@ impl CodeRepo {
         let top = repo.workdir().map(|path| absolute(&place.cwd, path)).filter(|path| path.is_dir());
         let top = top.unwrap_or_else(|| git_dir.clone());
         let git = git_command::Git { git_dir, top, vars: place.vars.clone() };
-        Ok(Some(Self { repo: super::cached(repo), git, is_reftable }))
+        Ok(Some(Self { repo: super::cached(repo), packed: refs::Packed::default(), git, is_reftable }))
     }
 
     /// Returns the root of this work tree, or `None` where the repository is bare.
