@@ -176,5 +176,7 @@ pub const MEMORY: &[Side] = &[
     side("memory: status", "fungal", STATUS),
     side("memory: contract get", "fungal", &["git", "blue", "contract", "get", "s3-access/s3-permissions"]),
     side("memory: check", "fungal", CHECK),
+    side("memory: status, nothing kept", "fungal", &["git", "blue", "status", "--no-cache"]),
+    side("memory: check, nothing kept", "fungal", &["git", "blue", "check", "--no-cache"]),
     side("memory: contract list", "fungal", &["git", "blue", "contract", "list"]),
 ];

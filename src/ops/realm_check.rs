@@ -1,7 +1,5 @@
 //! `realm_check`: does the realm hold together, with this repository's files laid over it?
 
-use std::collections::BTreeMap;
-
 use super::{
     Operation,
     blue_files::Files,
@@ -131,7 +129,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
 /// Most domains are as they were when they were examined last, and only those are read whole that
 /// were not, or that the candidate says something of.
 fn judge(store: &dyn Store, overview: &Overview<'_>, mut check: Check<'_>) -> Result<Report, OpError> {
-    let (mut damage, mut examined) = (overview.damage().to_vec(), BTreeMap::new());
+    let (mut damage, mut examining) = (overview.damage().to_vec(), overview.examining());
     for line in overview.domains() {
         let is_judged = check.is_judged(&line.name);
         if let Some(schemas) = schemas(overview, line, check.is_listed()).filter(|_| !is_judged) {
@@ -153,11 +151,11 @@ fn judge(store: &dyn Store, overview: &Overview<'_>, mut check: Check<'_>) -> Re
         }
         let examination = Examination::of(&domain);
         if examination.is_clean() && domain.damage.is_empty() {
-            examined.insert(line.name.clone(), examination.schema_hashes.clone());
+            examining.add(line, &examination.schema_hashes);
         }
         check.published(&DomainSummary::from(&domain), examination);
     }
-    overview.keep_examined(&examined);
+    examining.keep();
     Ok(check.finish(&damage, &read::names_taken_twice(store, overview.repos())?))
 }
 

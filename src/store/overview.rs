@@ -4,10 +4,10 @@
 //! Whatever is kept, the answers are those that the objects give: an overview made without it is
 //! the same one.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::collections::BTreeMap;
 
 use super::{
-    Renewal, Store, StoreError, StoreRef, layout, read,
+    Kept as KeptFile, Store, StoreError, StoreRef, layout, read,
     snapshot::{self, Index, Parts, Place, Snapshot},
 };
 use crate::model::{
@@ -27,9 +27,9 @@ pub type Schemas = BTreeMap<ContractName, String>;
 pub struct Overview<'s> {
     store: &'s dyn Store,
     index: Index,
-    /// The kept file, for what did not change since.
-    before: Option<Snapshot>,
-    /// What was read just now.
+    /// The kept file.
+    kept: Option<Box<dyn KeptFile>>,
+    /// What was read just now and could not be kept.
     fresh: Parts,
     damage: Vec<Damage>,
 }
@@ -71,20 +71,15 @@ impl<'s> Overview<'s> {
         match kept {
             Some(kept) if is_at_rest => Ok(Self::at_rest(store, kept)),
             kept => {
+                // Begun before the refs are read: what is kept is never newer than its stamp.
                 let renewal = store.cache().and_then(|cache| cache.renew());
-                Making::of(store, kept)?.finish(renewal)
+                Ok(Making::of(store, kept, Parts::new(renewal))?.finish())
             }
         }
     }
 
-    fn at_rest(store: &'s dyn Store, mut kept: Snapshot) -> Self {
-        Self {
-            store,
-            index: std::mem::take(&mut kept.index),
-            before: Some(kept),
-            fresh: Parts::default(),
-            damage: Vec::new(),
-        }
+    fn at_rest(store: &'s dyn Store, Snapshot { index, kept }: Snapshot) -> Self {
+        Self { store, index, kept: Some(kept), fresh: Parts::new(None), damage: Vec::new() }
     }
 
     /// Returns the realm as it is now, if something is kept at hand that makes it cheap: for those
@@ -96,7 +91,7 @@ impl<'s> Overview<'s> {
         Ok(match kept(store) {
             (None, _) => None,
             (Some(kept), true) => Some(Self::at_rest(store, kept)),
-            (kept, false) => Some(Making::of(store, kept)?.finish(None)?),
+            (kept, false) => Some(Making::of(store, kept, Parts::new(None))?.finish()),
         })
     }
 
@@ -147,40 +142,65 @@ impl<'s> Overview<'s> {
         line.schemas.is_some()
     }
 
-    fn part(&self, line: &Line, place: Option<Place>) -> Option<Cow<'_, [u8]>> {
-        match (line.is_fresh, &self.before) {
-            (true, _) => self.fresh.part(place?).map(Cow::Borrowed),
-            (false, Some(before)) => before.part(place?).map(Cow::Owned),
-            (false, None) => None,
+    fn part(&self, line: &Line, place: Option<Place>) -> Option<Vec<u8>> {
+        match &self.kept {
+            _ if line.is_fresh => self.fresh.part(place?),
+            kept => snapshot::part(&**kept.as_ref()?, place?),
         }
     }
 
-    /// Keeps that domains were examined, with nothing found but these hashes.
-    pub fn keep_examined(&self, examined: &BTreeMap<DomainName, Schemas>) {
-        if !examined.is_empty()
-            && let Some(renewal) = self.store.cache().and_then(|cache| cache.renew())
-        {
-            self.keep(renewal, examined);
-        }
+    /// Begins to keep that domains were examined.
+    pub fn examining(&self) -> Examining<'_> {
+        Examining { overview: self, parts: None, places: BTreeMap::new() }
     }
 
-    /// Replaces what is kept by this overview, part by part: all of them at once would be most of the
-    /// memory that the program needs.
-    fn keep(&self, mut renewal: Box<dyn Renewal>, examined: &BTreeMap<DomainName, Schemas>) {
+    /// Replaces what is kept by this overview, and returns the new one. `written` says what of a domain is
+    /// among the parts already: its summary, and the hashes of its schemas. All else is copied, one by one.
+    fn keep(
+        &self,
+        mut parts: Parts,
+        written: impl Fn(&Line) -> [Option<Place>; 2],
+    ) -> Option<(Index, Box<dyn KeptFile>)> {
         let mut index = self.index.clone();
-        let mut len = 0;
-        for line in &mut index.domains {
-            line.summary = line.summary.map(|place| place.moved(&mut len));
-            let schemas = examined.get(&line.name).map(|schemas| Place::of(&snapshot::encode(schemas)));
-            line.schemas = schemas.or(line.schemas).map(|place| place.moved(&mut len));
+        for (line, before) in index.domains.iter_mut().zip(&self.index.domains) {
+            let [summary, schemas] = written(before);
+            let mut moved = |written: Option<Place>, old: Option<Place>| match (written, old) {
+                (None, Some(_)) => self.part(before, old).map(|bytes| Some(parts.add(&bytes))),
+                (written, _) => Some(written),
+            };
+            line.summary = moved(summary, before.summary)?;
+            // Hashes that cannot be read are made again.
+            line.schemas = moved(schemas, before.schemas).flatten();
+            line.is_fresh = false;
         }
-        let mut parts = self.index.domains.iter().flat_map(|line| {
-            let schemas = examined.get(&line.name).map(|schemas| Cow::Owned(snapshot::encode(schemas)));
-            let kept = |place: Option<Place>| place.map(|place| self.part(line, Some(place)));
-            [kept(line.summary), schemas.map(Some).or_else(|| kept(line.schemas))].into_iter().flatten()
-        });
-        if renewal.write(&snapshot::head(&index)) && parts.all(|part| part.is_some_and(|part| renewal.write(&part))) {
-            renewal.keep();
+        let kept = parts.keep(&index)?;
+        Some((index, kept))
+    }
+}
+
+/// Keeps that domains were examined, with nothing found but the hashes of their schemas.
+pub struct Examining<'o> {
+    overview: &'o Overview<'o>,
+    /// Begun with the first domain; mostly there is none.
+    parts: Option<Parts>,
+    places: BTreeMap<DomainName, Place>,
+}
+
+impl Examining<'_> {
+    /// Adds a domain.
+    pub fn add(&mut self, line: &Line, schemas: &Schemas) {
+        let cache = self.overview.store.cache();
+        let parts = self.parts.get_or_insert_with(|| Parts::new(cache.and_then(|cache| cache.renew())));
+        if parts.renewal().is_some() {
+            self.places.insert(line.name.clone(), parts.add(&snapshot::encode(schemas)));
+        }
+    }
+
+    /// Keeps what was added beside what is kept already.
+    pub fn keep(self) {
+        let Self { overview, parts, places } = self;
+        if let Some(parts) = parts.filter(|parts| parts.renewal().is_some()) {
+            overview.keep(parts, |line| [None, places.get(&line.name).copied()]);
         }
     }
 }
@@ -207,10 +227,9 @@ struct Making<'s> {
 }
 
 impl<'s> Making<'s> {
-    fn of(store: &'s dyn Store, before: Option<Snapshot>) -> Result<Self, StoreError> {
+    fn of(store: &'s dyn Store, before: Option<Snapshot>, parts: Parts) -> Result<Self, StoreError> {
         let is_changed = before.is_none();
-        let mut making =
-            Self { store, index: Index::default(), parts: Parts::default(), damage: Vec::new(), before, is_changed };
+        let mut making = Self { store, index: Index::default(), parts, damage: Vec::new(), before, is_changed };
         making.realm()?;
         let broken = |problem| Damage { file: layout::DOMAINS.to_owned(), subject: Subject::Other, problem };
         making.damage.extend(store.broken_refs()?.into_iter().map(broken));
@@ -257,7 +276,7 @@ impl<'s> Making<'s> {
             }
             Err(error) => return Err(error),
         };
-        let place = summary.damage.is_empty().then(|| self.parts.add(&summary));
+        let place = summary.damage.is_empty().then(|| self.parts.add(&snapshot::encode(&summary)));
         self.is_changed |= place.is_some();
         self.index.domains.push(Line {
             name,
@@ -280,18 +299,21 @@ impl<'s> Making<'s> {
         domains.get(at).filter(|line| line.tip == *tip && line.summary.is_some()).cloned()
     }
 
-    fn finish(self, renewal: Option<Box<dyn Renewal>>) -> Result<Overview<'s>, StoreError> {
-        let Self { store, index, parts, damage, before, is_changed } = self;
-        let mut overview = Overview { store, index, before, fresh: parts, damage };
-        if let Some(renewal) = renewal {
-            let index = &mut overview.index;
-            index.stamp = renewal.stamp().to_owned();
-            // Damage outside of the domains shows only where the refs are listed.
-            index.settled = renewal.is_settled() && overview.damage.is_empty() && index.realm.is_some();
-            if is_changed || index.settled {
-                overview.keep(renewal, &BTreeMap::new());
-            }
+    fn finish(self) -> Overview<'s> {
+        let Self { store, mut index, parts, damage, before, is_changed } = self;
+        let kept = before.map(|before| before.kept);
+        let Some(renewal) = parts.renewal() else {
+            return Overview { store, index, kept, fresh: parts, damage };
+        };
+        index.stamp = renewal.stamp().to_owned();
+        // Damage outside of the domains shows only where the refs are listed.
+        index.settled = renewal.is_settled() && damage.is_empty() && index.realm.is_some();
+        let is_worth_it = is_changed || index.settled;
+        let mut overview = Overview { store, index, kept, fresh: Parts::new(None), damage };
+        let written = |line: &Line| [line.summary.filter(|_| line.is_fresh), None];
+        if is_worth_it && let Some((index, kept)) = overview.keep(parts, written) {
+            (overview.index, overview.kept) = (index, Some(kept));
         }
-        Ok(overview)
+        overview
     }
 }

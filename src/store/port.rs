@@ -184,6 +184,9 @@ pub trait Cache {
 
 /// What was kept, to be read in parts; it stays the same while it is replaced.
 pub trait Kept {
+    /// Returns how many bytes there are.
+    fn size(&self) -> Option<u64>;
+
     /// Returns `len` bytes from `at` on, if there are so many.
     fn part(&self, at: u64, len: usize) -> Option<Vec<u8>>;
 }
@@ -200,8 +203,8 @@ pub trait Renewal {
     /// Adds to what is to be kept. Returns whether that went well.
     fn write(&mut self, bytes: &[u8]) -> bool;
 
-    /// Replaces what is kept with everything that was written.
-    fn keep(self: Box<Self>);
+    /// Replaces what is kept with everything that was written, and returns it.
+    fn keep(self: Box<Self>) -> Option<Box<dyn Kept>>;
 }
 
 /// A held lock; dropping it lets go.

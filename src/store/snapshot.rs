@@ -1,12 +1,15 @@
-//! The form in which an overview is kept: a line that says what follows, an index, and then one
-//! part for each domain that is read only where it is asked for. Every part has its checksum:
+//! The form in which an overview is kept: a part for each domain, that is read only where it is asked
+//! for, an index of these, and a line that says where the index is. Every part has its checksum:
 //! whatever happened to the file, what is read is what was written, or nothing.
+//!
+//! The index comes last, so that the parts can be written as they are made: all of them together
+//! would be most of the memory that the program needs.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::Kept;
+use super::{Kept, Renewal};
 use crate::model::{
     domain::Source,
     name::{DomainName, RepoName},
@@ -14,10 +17,13 @@ use crate::model::{
     realm::Repo,
 };
 
-/// Starts the file, with the number of its form: another one is not read.
-const MAGIC: &str = "git-blue-snapshot-2";
-/// Length of the first line: padded, so that it can be read at once.
-const HEAD: usize = 64;
+/// Starts the last line, with the number of the file's form: another one is not read.
+const MAGIC: &str = "git-blue-snapshot-3";
+/// Length of the last line: padded, so that it can be read at once.
+const TAIL: usize = 64;
+/// How much of what was read just now is held in memory where no file can be written. The rest is read
+/// again if somebody asks for it.
+const MAX_HELD: usize = 8 << 20;
 
 /// What the snapshot says of the realm, and where it says the rest.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -54,82 +60,106 @@ pub struct Line {
     pub(super) summary: Option<Place>,
     /// Where the hashes of its schemas are, if it was examined and nothing was found.
     pub(super) schemas: Option<Place>,
-    /// Whether both lie among the parts made just now, and not yet in the kept file.
+    /// Whether it was read just now, and lies among the parts in the making instead of the kept file.
     #[serde(skip)]
     pub(super) is_fresh: bool,
 }
 
-/// Where a part lies, counted from behind the index, and what it must hash to.
+/// Where a part lies, how long it is, and what it must hash to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Place(u64, usize, u32);
 
 /// What was read from a kept file.
 pub(super) struct Snapshot {
     pub(super) index: Index,
-    kept: Box<dyn Kept>,
-    /// Where the parts start.
-    start: u64,
+    pub(super) kept: Box<dyn Kept>,
 }
 
 impl Snapshot {
     /// Returns the snapshot in a file; nothing where it is damaged or of another form.
     pub(super) fn open(kept: Box<dyn Kept>) -> Option<Self> {
-        let head = String::from_utf8(kept.part(0, HEAD)?).ok()?;
-        let mut words = head.split_ascii_whitespace();
+        let end = kept.size()?.checked_sub(TAIL as u64)?;
+        let tail = String::from_utf8(kept.part(end, TAIL)?).ok()?;
+        let mut words = tail.split_ascii_whitespace();
         if words.next()? != MAGIC {
             return None;
         }
         let len: usize = words.next()?.parse().ok()?;
         let sum = u32::from_str_radix(words.next()?, 16).ok()?;
-        let index = kept.part(HEAD as u64, len).filter(|bytes| checksum(bytes) == sum)?;
-        Some(Self { index: serde_json::from_slice(&index).ok()?, kept, start: (HEAD + len) as u64 })
+        let at = end.checked_sub(u64::try_from(len).ok()?)?;
+        let index = decode(&part(&*kept, Place(at, len, sum))?)?;
+        Some(Self { index, kept })
     }
+}
 
-    /// Returns the bytes of a part.
-    pub(super) fn part(&self, Place(at, len, sum): Place) -> Option<Vec<u8>> {
-        self.kept.part(self.start.checked_add(at)?, len).filter(|bytes| checksum(bytes) == sum)
-    }
+/// Returns the bytes of a part.
+pub(super) fn part(kept: &dyn Kept, Place(at, len, sum): Place) -> Option<Vec<u8>> {
+    kept.part(at, len).filter(|bytes| checksum(bytes) == sum)
 }
 
 /// The parts of a snapshot in the making.
-#[derive(Debug, Default)]
-pub(super) struct Parts(Vec<u8>);
+pub(super) struct Parts {
+    held: Held,
+    len: u64,
+}
+
+/// Where the parts are until the answer is made.
+enum Held {
+    /// In the file that is to be kept.
+    File(Box<dyn Renewal>),
+    /// In memory, as many of the first ones as there is room for.
+    Memory(Vec<u8>),
+}
 
 impl Parts {
-    /// Adds a value.
-    pub(super) fn add<T: Serialize>(&mut self, value: &T) -> Place {
-        let bytes = encode(value);
-        let place = Place::of(&bytes).moved(&mut (self.0.len() as u64));
-        self.0.extend_from_slice(&bytes);
+    pub(super) fn new(renewal: Option<Box<dyn Renewal>>) -> Self {
+        Self { held: renewal.map_or_else(|| Held::Memory(Vec::new()), Held::File), len: 0 }
+    }
+
+    /// Returns what they are written to, if anything can be kept.
+    pub(super) fn renewal(&self) -> Option<&dyn Renewal> {
+        match &self.held {
+            Held::File(renewal) => Some(&**renewal),
+            Held::Memory(_) => None,
+        }
+    }
+
+    /// Adds a part. Where it cannot be held, nothing will be at its place.
+    pub(super) fn add(&mut self, bytes: &[u8]) -> Place {
+        let place = Place(self.len, bytes.len(), checksum(bytes));
+        self.len += bytes.len() as u64;
+        match &mut self.held {
+            Held::File(renewal) => {
+                if !renewal.write(bytes) {
+                    self.held = Held::Memory(Vec::new());
+                }
+            }
+            Held::Memory(held) if place.0 == held.len() as u64 && held.len() + bytes.len() <= MAX_HELD => {
+                held.extend_from_slice(bytes);
+            }
+            Held::Memory(_) => {}
+        }
         place
     }
 
-    /// Returns the bytes of a part.
-    pub(super) fn part(&self, Place(at, len, _): Place) -> Option<&[u8]> {
+    /// Returns the bytes of a part, if they are held in memory.
+    pub(super) fn part(&self, Place(at, len, _): Place) -> Option<Vec<u8>> {
+        let Held::Memory(held) = &self.held else { return None };
         let at = usize::try_from(at).ok()?;
-        self.0.get(at..at.checked_add(len)?)
-    }
-}
-
-impl Place {
-    /// Returns the place of a part that holds these bytes, before any other.
-    pub(super) fn of(bytes: &[u8]) -> Self {
-        Self(0, bytes.len(), checksum(bytes))
+        held.get(at..at.checked_add(len)?).map(<[u8]>::to_vec)
     }
 
-    /// Returns where the part is once it follows `len` bytes of others.
-    pub(super) fn moved(self, len: &mut u64) -> Self {
-        let at = *len;
-        *len += self.1 as u64;
-        Self(at, self.1, self.2)
+    /// Replaces what is kept by these parts and the index that leads to them, and returns it. Nothing where
+    /// not all of it could be written.
+    pub(super) fn keep(mut self, index: &Index) -> Option<Box<dyn Kept>> {
+        let Place(_, len, sum) = self.add(&encode(index));
+        let tail = format!("{MAGIC} {len} {sum:x}");
+        self.add(format!("{tail:<width$}\n", width = TAIL - 1).as_bytes());
+        match self.held {
+            Held::File(renewal) => renewal.keep(),
+            Held::Memory(_) => None,
+        }
     }
-}
-
-/// Returns what stands before the parts.
-pub(super) fn head(index: &Index) -> Vec<u8> {
-    let index = encode(index);
-    let head = format!("{MAGIC} {} {:x}", index.len(), checksum(&index));
-    [format!("{head:<width$}\n", width = HEAD - 1).into_bytes(), index].concat()
 }
 
 /// Returns the value that a part holds.
@@ -145,4 +175,51 @@ pub(super) fn encode<T: Serialize>(value: &T) -> Vec<u8> {
 /// Against damage, not against an attacker: who can write this file can write the refs as well.
 fn checksum(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file on a disk that is full after so many bytes.
+    struct Full(usize);
+
+    impl Renewal for Full {
+        fn stamp(&self) -> &str {
+            ""
+        }
+
+        fn is_settled(&self) -> bool {
+            true
+        }
+
+        fn write(&mut self, bytes: &[u8]) -> bool {
+            let room = self.0.checked_sub(bytes.len());
+            self.0 = room.unwrap_or_default();
+            room.is_some()
+        }
+
+        fn keep(self: Box<Self>) -> Option<Box<dyn crate::store::Kept>> {
+            panic!("half of it would be kept")
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_not_kept() {
+        for room in [0, 3, 6, 64] {
+            let mut parts = Parts::new(Some(Box::new(Full(room))));
+            let places = [parts.add(b"one"), parts.add(b"two")];
+            assert_eq!(places.map(|place| parts.part(place)), [None, None], "they are read again");
+            assert!(parts.keep(&Index::default()).is_none(), "{room}");
+        }
+    }
+
+    #[test]
+    fn memory_is_for_the_first_parts() {
+        let mut parts = Parts::new(None);
+        let large = vec![b' '; MAX_HELD - 1];
+        let places = [parts.add(&large), parts.add(b"more"), parts.add(b"x")];
+        let lengths = places.map(|place| parts.part(place).map(|part| part.len()));
+        assert_eq!(lengths, [Some(MAX_HELD - 1), None, None]);
+    }
 }

@@ -15,7 +15,8 @@ struct Recorded {
 impl Recorded {
     fn publish() -> Self {
         let world = World::new();
-        let (output, calls) = trace::run(&world.sandbox, &world.folder("aperture"), &["contract", "publish"], None);
+        let (output, calls) =
+            trace::of_all_threads(&world.sandbox, &world.folder("aperture"), &["contract", "publish"]);
         assert!(output.status.success(), "{output:?}");
         let calls: Vec<_> = calls.into_iter().filter(Call::succeeded).collect();
         Self { calls, store: world.stores()[0].display().to_string() }
@@ -84,13 +85,13 @@ fn a_ref_holds_its_new_value_on_disk_before_it_loses_the_old_one() {
 fn the_refs_are_safe_before_success_is_reported() {
     let recorded = Recorded::publish();
     let success = recorded.success();
-    for name in ["refs/blue/domains/s3", "packed-refs"] {
-        let moved = recorded.renamed_to(name);
-        let path = format!("{}/{name}", recorded.store);
-        recorded.assert_flushed(&path, moved, success, "the ref");
-        let folder = path.rsplit_once('/').unwrap().0;
-        recorded.assert_flushed(folder, moved, success, "its folder");
+    // What it holds is safe since it was written, as `a_ref_holds_its_new_value_…` says.
+    let moved = recorded.renamed_to("refs/blue/domains/s3");
+    for folder in ["refs/blue/domains", "refs/blue", "refs"] {
+        recorded.assert_flushed(&format!("{}/{folder}", recorded.store), moved, success, "the ref's name");
     }
+    let packed = |call: &&Call| call.name.starts_with("rename") && call.text.contains("packed-refs\"");
+    assert_eq!(recorded.calls.iter().find(packed), None, "nobody else's ref is written anew");
 }
 
 #[test]

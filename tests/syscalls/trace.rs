@@ -41,19 +41,45 @@ impl Call {
 
 /// Runs the binary in `folder`; `inject` is what strace does to it.
 ///
-/// Only its own first thread is watched, which does all its writing: what git reads for it, in
-/// processes of its own, is not ours to break.
+/// Only its own first thread is watched, which does all its writing and a part of the flushing: what git
+/// reads for it, in processes of its own, is not ours to break.
 pub fn run(sandbox: &Sandbox, folder: &Path, arguments: &[&str], inject: Option<&str>) -> (Output, Vec<Call>) {
+    let inject = inject.map(|inject| format!("inject={inject}"));
+    let options: Vec<_> = inject.iter().flat_map(|inject| ["-e", inject]).collect();
+    let (output, log) = strace(sandbox, folder, arguments, &options);
+    (output, calls(&log))
+}
+
+/// Runs the binary in `folder`, and returns what all of its threads did, in the order in which it was done.
+pub fn of_all_threads(sandbox: &Sandbox, folder: &Path, arguments: &[&str]) -> (Output, Vec<Call>) {
+    let (output, log) = strace(sandbox, folder, arguments, &["--follow-forks"]);
+    (output, calls(&joined(&log)))
+}
+
+fn strace(sandbox: &Sandbox, folder: &Path, arguments: &[&str], options: &[&str]) -> (Output, String) {
     let log = sandbox.path().join("trace");
     let mut command = sandbox.command("strace", folder);
     command.args(["-y", "-s", "0", "-e", "signal=none", "-o"]).arg(&log).args(["-e", &format!("trace={WRITING}")]);
-    if let Some(inject) = inject {
-        command.args(["-e", &format!("inject={inject}")]);
-    }
-    command.arg(env!("CARGO_BIN_EXE_git-blue")).args(arguments);
+    command.args(options).arg(env!("CARGO_BIN_EXE_git-blue")).args(arguments);
     let output = command.output().expect("strace is installed: apt-get install strace");
-    let text = std::fs::read(&log).unwrap();
-    (output, calls(&String::from_utf8_lossy(&text)))
+    (output, String::from_utf8_lossy(&std::fs::read(&log).unwrap()).into_owned())
+}
+
+/// Makes one log of those of several threads: a call that others came between stands where it was over.
+fn joined(log: &str) -> String {
+    let mut begun = std::collections::BTreeMap::new();
+    let mut joined = String::new();
+    for (thread, line) in log.lines().filter_map(|line| line.split_once(' ')) {
+        let line = line.trim_start();
+        if let Some(start) = line.strip_suffix(" <unfinished ...>") {
+            begun.insert(thread, start);
+        } else if let Some((_, end)) = line.split_once(" resumed>") {
+            joined += &format!("{}{end}\n", begun.remove(thread).unwrap_or_default());
+        } else {
+            joined += &format!("{line}\n");
+        }
+    }
+    joined
 }
 
 fn calls(log: &str) -> Vec<Call> {
@@ -75,4 +101,15 @@ fn a_trace_is_read() {
     assert_eq!(calls.iter().map(|call| call.number).collect::<Vec<_>>(), [1, 2]);
     assert!(calls[0].only_reads() && calls[0].succeeded() && !calls[1].only_reads() && !calls[1].succeeded());
     assert_eq!(calls[0].paths(), ["/w/a", "/w", "/w/a"]);
+}
+
+#[test]
+fn a_trace_of_threads_is_read() {
+    let log = "12 fsync(5</w/a> <unfinished ...>\n\
+               13 rename(\"/w/b\", \"/w/c\") = 0\n\
+               12 <... fsync resumed>)          = 0\n\
+               13 +++ exited with 0 +++\n";
+    let calls = calls(&joined(log));
+    assert_eq!(calls.iter().map(|call| &*call.name).collect::<Vec<_>>(), ["rename", "fsync"]);
+    assert_eq!(calls[1].paths(), ["/w/a"]);
 }

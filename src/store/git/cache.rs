@@ -95,10 +95,14 @@ impl Cache for FileCache {
 struct Open(File);
 
 impl Kept for Open {
+    fn size(&self) -> Option<u64> {
+        Some(self.0.metadata().ok()?.len())
+    }
+
     fn part(&self, at: u64, len: usize) -> Option<Vec<u8>> {
         // A length that the file does not have must not be allocated first.
         let end = at.checked_add(u64::try_from(len).ok()?)?;
-        if self.0.metadata().ok()?.len() < end {
+        if self.size()? < end {
             return None;
         }
         let mut bytes = vec![0; len];
@@ -128,9 +132,9 @@ impl Renewal for Begun {
         self.new.write_all(bytes).is_ok()
     }
 
-    fn keep(self: Box<Self>) {
+    fn keep(self: Box<Self>) -> Option<Box<dyn Kept>> {
         // Not flushed: a half-written one fails its checksums.
-        let _ = self.new.persist(&self.file);
+        Some(Box::new(Open(self.new.persist(&self.file).ok()?)))
     }
 }
 

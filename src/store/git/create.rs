@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{GitStore, Options, durable, lock};
+use super::{GitStore, Options, durable, lock, reading::Reading, refs};
 use crate::{
     model::oid::Oid,
     store::{Change, Store as _, StoreError, StoreRef},
@@ -43,7 +43,11 @@ impl Aside {
             .map_err(StoreError::io("create a folder in", parent))?;
         let repo = init(folder.path())?;
         let locks = lock::Locks::new(folder.path().join("blue/locks"), options);
-        Ok(Self { store: GitStore { locks, repo, cache: None }, folder, options })
+        Ok(Self {
+            store: GitStore { locks, reading: Reading::new(repo), packed: refs::Packed::default(), cache: None },
+            folder,
+            options,
+        })
     }
 
     /// Lets refs point to commits that were brought here, all at once: nobody else is here.

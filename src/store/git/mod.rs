@@ -15,6 +15,7 @@ mod link;
 mod lock;
 mod moving;
 mod objects;
+mod reading;
 mod refs;
 mod remotes;
 mod upkeep;
@@ -23,6 +24,7 @@ mod watch;
 pub mod work;
 
 use std::{
+    cell::Ref,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -33,6 +35,8 @@ pub use journal::parse as noted;
 pub use link::{Link, Manners};
 pub use upkeep::LockFile;
 pub use watch::Watch;
+
+use reading::Reading;
 
 use super::{
     Cache, Change, CommitInfo, Entry, EntryKind, Lease, Objects, Store, StoreError, StoreRef,
@@ -46,6 +50,9 @@ use crate::model::{
 /// git packs objects as chains of differences, and without a cache every object would inflate its
 /// whole chain again: 60 % of the time of a cold read. 16 MiB hold the chains of a domain.
 const DELTA_CACHE: &str = "core.deltaBaseCacheLimit=16m";
+
+/// How much memory the objects take that were looked at last.
+const OBJECT_CACHE: usize = 4 << 20;
 
 /// How a store waits.
 #[derive(Debug, Clone, Copy)]
@@ -61,7 +68,8 @@ pub struct Options {
 /// A realm's store.
 #[derive(Debug)]
 pub struct GitStore {
-    repo: gix::Repository,
+    reading: Reading,
+    packed: refs::Packed,
     locks: lock::Locks,
     cache: Option<cache::FileCache>,
 }
@@ -95,52 +103,61 @@ impl GitStore {
             return Err(not_a_store());
         }
         let cache = options.cache.then(|| cache::FileCache::new(path.to_owned()));
-        let store = Self { locks: lock::Locks::new(path.join("blue/locks"), options), repo, cache };
+        let store = Self {
+            locks: lock::Locks::new(path.join("blue/locks"), options),
+            reading: Reading::new(repo),
+            packed: refs::Packed::default(),
+            cache,
+        };
         if store.tip(&StoreRef::Realm)?.is_none() {
             return Err(not_a_store());
         }
         Ok(store)
     }
 
+    fn repo(&self) -> Ref<'_, gix::Repository> {
+        self.reading.repo()
+    }
+
     /// Returns the repository's folder.
     pub fn path(&self) -> PathBuf {
-        self.repo.git_dir().to_owned()
+        self.repo().git_dir().to_owned()
     }
 }
 
 /// The same trees are looked at again and again, by one call for each path.
 fn cached(mut repo: gix::Repository) -> gix::Repository {
-    repo.object_cache_size_if_unset(4 << 20);
+    repo.object_cache_size_if_unset(OBJECT_CACHE);
     repo
 }
 
 impl Objects for GitStore {
     fn entries(&self, id: &Oid) -> Result<Vec<Entry>, StoreError> {
-        objects::entries(&self.repo, id, EntryKind::Other)
+        self.reading.object(|repo| objects::entries(repo, id, EntryKind::Other))
     }
 
     fn blob(&self, id: &Oid) -> Result<Vec<u8>, StoreError> {
-        objects::blob(&self.repo, id)
+        self.reading.object(|repo| objects::blob(repo, id))
     }
 
     fn commit(&self, id: &Oid) -> Result<CommitInfo, StoreError> {
-        objects::commit(&self.repo, id)
+        self.reading.object(|repo| objects::commit(repo, id))
     }
 }
 
 impl Store for GitStore {
     fn tip(&self, name: &StoreRef) -> Result<Option<Oid>, StoreError> {
-        refs::tip(&self.repo, &name.to_string())
+        refs::tip(&self.repo(), &self.packed, &name.to_string())
     }
 
     fn domains(&self) -> Result<Vec<(DomainName, Oid)>, StoreError> {
         let named = |(name, tip): (String, Oid)| Some((name.strip_prefix(DOMAINS)?.parse().ok()?, tip));
-        Ok(refs::below(&self.repo, DOMAINS)?.found.into_iter().filter_map(named).collect())
+        Ok(refs::below(&self.repo(), &self.packed, DOMAINS)?.found.into_iter().filter_map(named).collect())
     }
 
     fn inboxes(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
         let named = |(name, tip): (String, Oid)| Some((StoreRef::inbox(&name)?, tip));
-        Ok(refs::below(&self.repo, INBOXES)?.found.into_iter().filter_map(named).collect())
+        Ok(refs::below(&self.repo(), &self.packed, INBOXES)?.found.into_iter().filter_map(named).collect())
     }
 
     fn cache_folder(&self) -> Option<PathBuf> {
@@ -149,11 +166,11 @@ impl Store for GitStore {
 
     fn sessions(&self) -> Result<Vec<(RepoName, Oid)>, StoreError> {
         let named = |(name, tip): (String, Oid)| Some((name.strip_prefix(SESSIONS)?.parse().ok()?, tip));
-        Ok(refs::below(&self.repo, SESSIONS)?.found.into_iter().filter_map(named).collect())
+        Ok(refs::below(&self.repo(), &self.packed, SESSIONS)?.found.into_iter().filter_map(named).collect())
     }
 
     fn broken_refs(&self) -> Result<Vec<String>, StoreError> {
-        Ok(refs::below(&self.repo, DOMAINS)?.broken)
+        Ok(refs::below(&self.repo(), &self.packed, DOMAINS)?.broken)
     }
 
     fn cache(&self) -> Option<&dyn Cache> {
@@ -161,7 +178,7 @@ impl Store for GitStore {
     }
 
     fn forget(&self, name: &StoreRef, expected: Oid) -> Result<(), StoreError> {
-        moving::away(&self.repo, &self.locks, name, expected)
+        moving::away(&self.repo(), &self.locks, name, expected)
     }
 
     fn lock(&self, name: &StoreRef) -> Result<Box<dyn Lease + '_>, StoreError> {
@@ -169,11 +186,11 @@ impl Store for GitStore {
     }
 
     fn commit_change(&self, name: &StoreRef, expected: Option<Oid>, change: &Change) -> Result<Oid, StoreError> {
-        commit::commit(&self.repo, &self.locks, name, expected, change)
+        commit::commit(&self.repo(), &self.locks, name, expected, change)
     }
 
     fn advance(&self, name: &StoreRef, expected: Option<Oid>, to: Oid) -> Result<(), StoreError> {
-        commit::advance(&self.repo, &self.locks, name, expected, to)
+        commit::advance(&self.repo(), &self.locks, name, expected, to)
     }
 
     fn remotes(&self) -> Vec<super::remote::Remote> {
@@ -182,6 +199,6 @@ impl Store for GitStore {
 
     fn seen(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
         let named = |(name, tip): (String, Oid)| Some((StoreRef::seen(&name)?, tip));
-        Ok(refs::below(&self.repo, SEEN)?.found.into_iter().filter_map(named).collect())
+        Ok(refs::below(&self.repo(), &self.packed, SEEN)?.found.into_iter().filter_map(named).collect())
     }
 }

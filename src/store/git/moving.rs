@@ -51,8 +51,8 @@ impl Step<'_> {
     }
 }
 
-/// Moves a ref that travels. The packed-refs file is locked and written in the same transaction:
-/// without it, updates that race with `git pack-refs` vanish after they were acknowledged.
+/// Moves a ref that travels. The packed-refs file is locked in the same transaction: without it, updates that
+/// race with `git pack-refs` vanish after they were acknowledged.
 pub(super) fn durably(repo: &gix::Repository, locks: &Locks, step: &Step<'_>) -> Result<(), StoreError> {
     let top = repo.common_dir();
     let reference = top.join(step.name.to_string());
@@ -60,6 +60,7 @@ pub(super) fn durably(repo: &gix::Repository, locks: &Locks, step: &Step<'_>) ->
     let lock_files = [top.join(format!("{}.lock", step.name)), top.join("packed-refs.lock")];
     let wait = Fail::AfterDurationWithBackoff(locks.timeout());
     let start = std::time::Instant::now();
+    let mut is_packed_too = false;
     for tries in 0.. {
         let mut held = journal::begin(locks, top, &lock_files)?;
         // gix keeps packed-refs in memory and tells by its time alone whether it is still the same:
@@ -67,13 +68,18 @@ pub(super) fn durably(repo: &gix::Repository, locks: &Locks, step: &Step<'_>) ->
         // left. So it is read anew, and must be the same file once we hold its lock.
         let before = refs::stamp(&packed);
         refs::refresh(repo)?;
-        let prepared = repo
-            .refs
-            .transaction()
-            .packed_refs(PackedRefs::DeletionsAndNonSymbolicUpdates(Box::new(&repo.objects)))
-            .prepare([step.edit()?], wait, wait);
+        // gix locks the file where there is one, and where there is none only if the ref is written there too.
+        // Otherwise it would write a line for every ref of the realm, and flush none of them.
+        is_packed_too = before.is_none();
+        let packing = match is_packed_too {
+            false => PackedRefs::DeletionsOnly,
+            true => PackedRefs::DeletionsAndNonSymbolicUpdates(Box::new(&repo.objects)),
+        };
+        let prepared = repo.refs.transaction().packed_refs(packing).prepare([step.edit()?], wait, wait);
+        // gix reads the file before it waits for its lock: what it compared the ref with, and whether that
+        // was as expected, means nothing where somebody wrote another one in between.
         let moved = match prepared {
-            Ok(_) if refs::stamp(&packed) != before => None,
+            _ if refs::stamp(&packed) != before => None,
             Ok(prepared) => {
                 // Only a note for the next writer; the write itself does not depend on it.
                 let _ = journal::taken(&mut held, top, &lock_files);
@@ -101,7 +107,11 @@ pub(super) fn durably(repo: &gix::Repository, locks: &Locks, step: &Step<'_>) ->
             Some(Err(error)) => return Err(explain(repo, &error, step, &lock_files)),
         }
     }
-    durable::flush([&reference, &packed], top)
+    if is_packed_too {
+        durable::flush([&packed], top)?;
+    }
+    // What it holds was flushed under the name of its lock. `refs` itself is as old as the store.
+    durable::flush_name(&reference, &top.join("refs"))
 }
 
 /// Moves a ref of this machine alone: not flushed, and not written into packed-refs. gix locks that
@@ -169,7 +179,9 @@ fn explain(repo: &gix::Repository, error: &gix::Error, step: &Step<'_>, lock_fil
         error.downcast_any_ref::<ReferenceOutOfDate>().is_some() || error.downcast_any_ref::<MustNotExist>().is_some();
     // gix has no type for a ref that should exist and does not. And whatever went wrong, a ref that
     // somebody else moved meanwhile calls for another decision.
-    let is_elsewhere = || refs::tip(repo, &name).is_ok_and(|tip| tip != step.from && tip != Some(to_oid(&step.to)));
+    let packed = refs::Packed::default();
+    let is_elsewhere =
+        || refs::tip(repo, &packed, &name).is_ok_and(|tip| tip != step.from && tip != Some(to_oid(&step.to)));
     if is_out_of_date || is_elsewhere() {
         return StoreError::Conflict { name };
     }

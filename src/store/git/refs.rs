@@ -1,6 +1,7 @@
 //! Reading refs beside writers and packers.
 
 use std::{
+    cell::Cell,
     collections::{BTreeMap, BTreeSet},
     io::ErrorKind::{IsADirectory, NotADirectory, NotFound},
     path::Path,
@@ -30,14 +31,33 @@ pub(super) fn refresh(repo: &gix::Repository) -> Result<(), StoreError> {
     }
 }
 
+/// Which packed-refs file gix has in memory. What it holds of a ref is old as long as the ref is a file of its
+/// own, and a packer replaces both within one tick of the clock.
+#[derive(Debug, Default)]
+pub(super) struct Packed(Cell<Option<Stamp>>);
+
+impl Packed {
+    /// Reads packed-refs anew where it is another file than the one that was read.
+    fn renew(&self, repo: &gix::Repository) -> Result<(), StoreError> {
+        // Looked at first: what is read is this one or a newer one.
+        let now = stamp(&repo.common_dir().join("packed-refs"));
+        if now != self.0.get() {
+            refresh(repo)?;
+            self.0.set(now);
+        }
+        Ok(())
+    }
+}
+
 /// Returns where a ref points to. It is looked for as a file of its own, and only then in a
 /// packed-refs that was read after that: a packer writes there first, and takes the file away
 /// last. So what is returned is what the ref held at some moment since the call.
-pub(super) fn tip(repo: &gix::Repository, name: &str) -> Result<Option<Oid>, StoreError> {
+pub(super) fn tip(repo: &gix::Repository, packed: &Packed, name: &str) -> Result<Option<Oid>, StoreError> {
     let damaged = |problem: String| StoreError::Damaged { what: name.to_owned(), problem };
     if let Some(target) = loose(repo, name)? {
         return Ok(Some(to_oid(target.try_id().ok_or_else(|| damaged("it is a symbolic ref".into()))?)));
     }
+    packed.renew(repo)?;
     let Some(packed) = repo.refs.open_packed_buffer().map_err(StoreError::git("read packed-refs"))? else {
         return Ok(None);
     };
@@ -71,7 +91,7 @@ pub(super) struct Listing {
 
 /// Returns the refs below `prefix`: the files first, and then what packed-refs holds besides, for
 /// the reason that [`tip`] gives.
-pub(super) fn below(repo: &gix::Repository, prefix: &str) -> Result<Listing, StoreError> {
+pub(super) fn below(repo: &gix::Repository, packed: &Packed, prefix: &str) -> Result<Listing, StoreError> {
     let doing = || format!("list {prefix}");
     let mut listing = Listing::default();
     let folder = prefix.try_into().map_err(StoreError::git(doing()))?;
@@ -97,13 +117,14 @@ pub(super) fn below(repo: &gix::Repository, prefix: &str) -> Result<Listing, Sto
         Err(error) if error.kind() == NotFound => {}
         Err(error) => return Err(StoreError::git(doing())(error)),
     }
-    let packed = repo.refs.open_packed_buffer().map_err(StoreError::git("read packed-refs"))?;
-    if let Some(packed) = &packed {
-        for reference in packed.iter_prefixed(prefix.into()).map_err(StoreError::git(doing()))? {
+    packed.renew(repo)?;
+    let buffer = repo.refs.open_packed_buffer().map_err(StoreError::git("read packed-refs"))?;
+    if let Some(buffer) = &buffer {
+        for reference in buffer.iter_prefixed(prefix.into()).map_err(StoreError::git(doing()))? {
             let reference = reference.map_err(StoreError::git("read packed-refs"))?;
             let name = reference.name.as_bstr().to_str_lossy().into_owned();
             // What is packed of a ref whose file cannot be read is older than that file.
-            let is_hidden = || !listing.broken.is_empty() && tip(repo, &name).is_err();
+            let is_hidden = || !listing.broken.is_empty() && tip(repo, packed, &name).is_err();
             if !loose.contains(&name) && !is_hidden() {
                 listing.found.insert(name, to_oid(&reference.target()));
             }
@@ -113,7 +134,9 @@ pub(super) fn below(repo: &gix::Repository, prefix: &str) -> Result<Listing, Sto
 }
 
 /// What tells one packed-refs file from the next: it is replaced by rename.
-pub(super) fn stamp(path: &Path) -> Option<(u64, u64, i64, i64)> {
+type Stamp = (u64, u64, i64, i64);
+
+pub(super) fn stamp(path: &Path) -> Option<Stamp> {
     use std::os::unix::fs::MetadataExt as _;
     let meta = path.metadata().ok()?;
     Some((meta.ino(), meta.size(), meta.mtime(), meta.mtime_nsec()))

@@ -15,7 +15,8 @@ const REFS: (&str, &str) = ("blueRefs", "branches");
 
 impl GitStore {
     pub(super) fn configured_remotes(&self) -> Vec<Remote> {
-        let config = self.repo.config_snapshot();
+        let repo = self.repo();
+        let config = repo.config_snapshot();
         let sections = config.plumbing().sections_by_name("remote").into_iter().flatten();
         let remote = |section: gix::config::file::SectionRef<'_>| {
             let text = |key: &str| section.value(key)?.to_str().ok().map(str::to_owned);

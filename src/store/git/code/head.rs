@@ -41,7 +41,7 @@ impl CodeRepo {
     /// # Errors
     /// Where the ref exists and cannot be read.
     pub fn reference(&self, name: &str) -> Result<Option<Oid>, StoreError> {
-        if self.is_reftable { self.resolve_with_git(name) } else { refs::tip(&self.repo, name) }
+        if self.is_reftable { self.resolve_with_git(name) } else { refs::tip(&self.repo, &self.packed, name) }
     }
 
     /// Returns the commit that a revision names, as `git rev-parse` reads it.

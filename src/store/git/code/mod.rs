@@ -15,7 +15,7 @@ use gix::bstr::ByteSlice as _;
 
 pub use head::Head;
 
-use super::{git_command, objects};
+use super::{git_command, objects, refs};
 use crate::{
     model::oid::Oid,
     store::{CommitInfo, Entry, EntryKind, Objects, StoreError},
@@ -37,6 +37,7 @@ pub struct Place {
 pub struct CodeRepo {
     repo: gix::Repository,
     workdir: Option<PathBuf>,
+    packed: refs::Packed,
     git: git_command::Git,
     is_reftable: bool,
 }
@@ -77,7 +78,7 @@ impl CodeRepo {
         // The top of the work tree is where git runs hooks.
         let top = workdir.clone().filter(|path| path.is_dir()).unwrap_or_else(|| git_dir.clone());
         let git = git_command::Git { git_dir, top, vars: place.vars.clone() };
-        Ok(Some(Self { repo: super::cached(repo), workdir, git, is_reftable }))
+        Ok(Some(Self { repo: super::cached(repo), workdir, packed: refs::Packed::default(), git, is_reftable }))
     }
 
     /// Returns the root of this work tree, or `None` where the repository is bare.

@@ -1,0 +1,53 @@
+//! A store's repository, which lets go now and then of what was read.
+
+use std::cell::{Cell, Ref, RefCell};
+
+use super::OBJECT_CACHE;
+use crate::store::StoreError;
+
+/// After how many objects the repository is opened anew. Its packs are mapped into memory, and whatever was
+/// looked at stays there: a command that looks at everything would have all of them in memory. Opening takes
+/// as long as reading a few dozen objects.
+const MAX_READS: u32 = 4096;
+
+/// A repository, however much is read from it.
+#[derive(Debug)]
+pub(super) struct Reading {
+    repo: RefCell<gix::Repository>,
+    /// How many objects were read since it was opened.
+    reads: Cell<u32>,
+}
+
+impl Reading {
+    pub(super) fn new(repo: gix::Repository) -> Self {
+        Self { repo: RefCell::new(repo), reads: Cell::new(0) }
+    }
+
+    /// Returns the repository for anything but reading one object after the other.
+    pub(super) fn repo(&self) -> Ref<'_, gix::Repository> {
+        self.repo.borrow()
+    }
+
+    /// Reads an object.
+    pub(super) fn object<T>(
+        &self,
+        read: impl FnOnce(&gix::Repository) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let object = read(&self.repo.borrow());
+        self.reads.set(self.reads.get() + 1);
+        if self.reads.get() >= MAX_READS {
+            self.let_go();
+        }
+        object
+    }
+
+    /// Opens the repository anew. Where that fails, the open one serves on.
+    fn let_go(&self) {
+        self.reads.set(0);
+        if let Ok(mut repo) = self.repo.try_borrow_mut()
+            && repo.reload().is_ok()
+        {
+            repo.object_cache_size_if_unset(OBJECT_CACHE);
+        }
+    }
+}
