@@ -44,6 +44,17 @@ fn a_ref_that_is_no_id_is_named() {
 }
 
 #[test]
+fn what_the_system_does_not_open_is_not_taken_for_broken() {
+    let (_sandbox, store) = realm();
+    commit(&store, &domain("s3"), "One", [put(layout::domain(), "1")]).unwrap();
+    // Too many open files, for one, would be over with the next look.
+    let path = store.path().join("refs/blue/domains/round");
+    std::os::unix::fs::symlink("round", &path).unwrap();
+    let error = store.tip(&domain("round")).unwrap_err();
+    assert!(!error.is_damage() && error.to_string().contains("refs/blue/domains/round"), "{error:?}");
+}
+
+#[test]
 fn odd_entries_of_a_tree_hide_no_other() {
     let (sandbox, store) = realm();
     make(&store, &["good"]);

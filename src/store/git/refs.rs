@@ -110,6 +110,10 @@ pub(super) fn below(repo: &gix::Repository, packed: &Packed, prefix: &str) -> Re
                     }
                     // One that cannot be read hides no other; one that a packer took away meanwhile is packed.
                     Err(error) if error.is_not_found() => {}
+                    // The system says no: that says nothing about what is stored.
+                    Err(error) if error.downcast_any_ref::<std::io::Error>().is_some() => {
+                        return Err(StoreError::git(doing())(error));
+                    }
                     Err(error) => listing.broken.push(error.to_string()),
                 }
             }
