@@ -11,6 +11,7 @@ mod difference;
 mod editor;
 mod hooks;
 mod install;
+mod listing;
 mod mcp;
 mod notifications;
 mod often;
@@ -40,6 +41,8 @@ use crate::{
 };
 
 pub use output::{Output, json};
+
+use listing::{Names, Page};
 
 /// What the program is called.
 const NAME: &str = "git-blue";
@@ -298,60 +301,6 @@ fn dispatch(
         Command::Install(command) => command.run(ctx, output),
         Command::Uninstall(command) => command.run(ctx, output),
         Command::Complete { .. } | Command::Hook(_) | Command::Mcp(_) | Command::Daemon(_) => Ok(Verdict::Yes),
-    }
-}
-
-/// Which page of a list.
-#[derive(Debug, clap::Args)]
-struct Page {
-    /// Most entries to show
-    #[arg(long, value_name = "N")]
-    limit: Option<std::num::NonZeroUsize>,
-    /// Continue behind this entry, as the page before named it
-    #[arg(long, value_name = "CURSOR")]
-    cursor: Option<String>,
-    /// Show all entries
-    #[arg(long, conflicts_with = "limit")]
-    all: bool,
-}
-
-/// How lists of names are printed for programs that are no friends of JSON.
-#[derive(Debug, Clone, Copy, clap::Args)]
-struct Names {
-    /// Print the names alone, each ended by a NUL; all of them, unless --limit says otherwise
-    #[arg(short = 'z', conflicts_with = "json")]
-    null: bool,
-}
-
-impl Names {
-    /// Asks for the whole list, where names are wanted and nothing was said.
-    fn page(self, mut page: Page) -> Page {
-        page.all |= self.null && page.limit.is_none();
-        page
-    }
-
-    /// Writes an answer, or the names in it.
-    fn answer<T: serde::Serialize, N: ToString>(
-        self,
-        output: &mut Output<'_>,
-        answer: &crate::wire::Answer<T>,
-        names: impl FnOnce(&T) -> Vec<N>,
-        render: impl FnOnce(&T, &mut text::Text),
-    ) -> Result<(), OpError> {
-        if self.null {
-            let names = names(&answer.body).iter().map(|name| name.to_string() + "\0").collect::<String>();
-            output.write_plainly(&names)?;
-        } else {
-            output.answer(answer, render)?;
-        }
-        Ok(())
-    }
-}
-
-impl Page {
-    fn request(&self) -> crate::wire::PageRequest {
-        let limit = if self.all { Some(0) } else { self.limit.map(Into::into) };
-        crate::wire::PageRequest { limit, cursor: self.cursor.clone() }
     }
 }
 

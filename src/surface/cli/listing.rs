@@ -1,0 +1,70 @@
+//! What every list takes, and how it is printed.
+
+use std::num::NonZeroUsize;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::{output::Output, text::Text};
+use crate::{
+    error::OpError,
+    wire::{Answer, PageRequest},
+};
+
+/// Which page of a list.
+#[derive(Debug, Args)]
+pub struct Page {
+    /// Most entries to show
+    #[arg(long, value_name = "N")]
+    limit: Option<NonZeroUsize>,
+    /// Continue behind this entry, as the page before named it
+    #[arg(long, value_name = "CURSOR")]
+    cursor: Option<String>,
+    /// Show all entries
+    #[arg(long, conflicts_with = "limit")]
+    all: bool,
+}
+
+impl Page {
+    /// Returns what operations are asked for.
+    pub fn request(&self) -> PageRequest {
+        let limit = if self.all { Some(0) } else { self.limit.map(Into::into) };
+        PageRequest { limit, cursor: self.cursor.clone() }
+    }
+}
+
+/// How lists of names are printed for programs that are no friends of JSON.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Names {
+    /// Print the names alone, each ended by a NUL; all of them, unless --limit says otherwise
+    #[arg(short = 'z', conflicts_with = "json")]
+    null: bool,
+}
+
+impl Names {
+    /// Asks for the whole list, where names are wanted and nothing was said.
+    pub fn page(self, mut page: Page) -> Page {
+        page.all |= self.null && page.limit.is_none();
+        page
+    }
+
+    /// Writes an answer, or the names in it.
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    pub fn answer<T: Serialize, N: ToString>(
+        self,
+        output: &mut Output<'_>,
+        answer: &Answer<T>,
+        names: impl FnOnce(&T) -> Vec<N>,
+        render: impl FnOnce(&T, &mut Text),
+    ) -> Result<(), OpError> {
+        if self.null {
+            let names = names(&answer.body).iter().map(|name| name.to_string() + "\0").collect::<String>();
+            output.write_plainly(&names)?;
+        } else {
+            output.answer(answer, render)?;
+        }
+        Ok(())
+    }
+}
