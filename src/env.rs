@@ -280,6 +280,11 @@ impl Env {
         Duration::from_millis(set.unwrap_or(if self.in_hook { HOOK_TIMEOUT } else { 30_000 }))
     }
 
+    /// Returns the folder for temporary files.
+    pub fn temporary_folder(&self) -> PathBuf {
+        self.var("TMPDIR").map_or_else(|| PathBuf::from("/tmp"), PathBuf::from)
+    }
+
     /// Returns the user's home folder.
     pub fn home(&self) -> Option<PathBuf> {
         self.var("HOME").map(PathBuf::from)

@@ -24,6 +24,7 @@ pub mod publish;
 pub mod pull_links;
 pub mod range;
 pub mod realm;
+pub mod repo_url;
 pub mod schema;
 pub mod secret_file;
 pub mod session;

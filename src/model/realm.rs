@@ -6,6 +6,7 @@ use super::{
     cycle::Cycles,
     name::{RealmName, RepoName},
     oid::Oid,
+    repo_url::RepoUrl,
 };
 
 /// The storage format this program reads and writes.
@@ -38,10 +39,44 @@ pub struct Repo {
     pub roots: Vec<Oid>,
 }
 
+/// How a repository stands to an entry of the realm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Likeness {
+    /// The urls name the same place, and no root commit contradicts that.
+    Same,
+    /// They share a root commit, and no url says more. Forks and repositories made from one template
+    /// share it too.
+    SharedRoot,
+    /// Nothing that both know can be compared.
+    Unknown,
+    /// The urls name different places, or both know root commits and share none.
+    Different,
+}
+
+impl Likeness {
+    /// Returns how two repositories stand to each other, by their urls and by whether they share a root
+    /// commit; `None` where one of them knows none. A url that differs outweighs a shared root.
+    pub fn of(urls: [Option<&str>; 2], shares_root: Option<bool>) -> Self {
+        let urls = match urls.map(|url| url.map(RepoUrl::of)) {
+            [Some(one), Some(other)] if one.is_comparable_with(&other) => Some(one == other),
+            _ => None,
+        };
+        match (urls, shares_root) {
+            (Some(false), _) | (_, Some(false)) => Self::Different,
+            (Some(true), _) => Self::Same,
+            (None, Some(true)) => Self::SharedRoot,
+            (None, None) => Self::Unknown,
+        }
+    }
+}
+
 impl Repo {
-    /// Returns whether both entries are the same repository: a shared root commit or the same url.
+    /// Returns whether both entries may be of the same repository: the same url, or a shared root commit
+    /// where no url says more.
     pub fn is_same_repository(&self, other: &Self) -> bool {
-        let same_url = self.url.is_some() && self.url == other.url;
-        same_url || self.roots.iter().any(|root| other.roots.contains(root))
+        let knows_roots = !self.roots.is_empty() && !other.roots.is_empty();
+        let shares = knows_roots.then(|| self.roots.iter().any(|root| other.roots.contains(root)));
+        let likeness = Likeness::of([self.url.as_deref(), other.url.as_deref()], shares);
+        matches!(likeness, Likeness::Same | Likeness::SharedRoot)
     }
 }

@@ -1,6 +1,6 @@
 //! A realm that is looked at once and not kept: what CI does on a machine that knows none.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::{
     ctx::{Ctx, Here},
@@ -30,8 +30,7 @@ pub fn at_url(ctx: &Ctx, typed: &str) -> Result<Borrowed, OpError> {
     let url = url::absolute(ctx.env.cwd(), url::accept(typed)?);
     let no_realm = || OpError::cannot("no-realm-there", format!("{typed} holds no realm"));
     let (remote, listing) = shared::look(ctx, &url, false)?.ok_or_else(no_realm)?;
-    let folder = ctx.env.var("TMPDIR").map_or_else(|| PathBuf::from("/tmp"), PathBuf::from);
-    let aside = Aside::new(&folder, ctx.options())?;
+    let aside = Aside::new(&ctx.env.temporary_folder(), ctx.options())?;
     let realm = shared::fill(ctx, &aside, &remote, &listing, Some(1))?;
     let code = CodeRepo::discover(&ctx.place())?;
     let repo = who(ctx, code.as_ref(), &realm)?;
@@ -53,8 +52,11 @@ pub fn at_path(ctx: &Ctx, path: &Path) -> Result<Borrowed, OpError> {
     at_url(ctx, &path.display().to_string())
 }
 
-/// The repository's name in the realm: what a variable or its own file says.
-fn who(ctx: &Ctx, code: Option<&CodeRepo>, realm: &RealmName) -> Result<Option<RepoName>, OpError> {
+/// Returns the repository's name in the realm: what a variable or its own file says.
+///
+/// # Errors
+/// Where the file cannot be read, or names another realm.
+pub fn who(ctx: &Ctx, code: Option<&CodeRepo>, realm: &RealmName) -> Result<Option<RepoName>, OpError> {
     if let Some(name) = ctx.env.text("GIT_BLUE_REPO") {
         return Ok(Some(name.parse()?));
     }

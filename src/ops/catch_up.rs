@@ -140,7 +140,7 @@ pub fn publish(
 /// # Errors
 /// Why it was not published.
 pub fn late(ctx: &Ctx, commit: Oid) -> Result<Vec<Answer<ContractPublish>>, OpError> {
-    let (code, acting) = (ctx.code()?, ctx.acting()?);
+    let (code, acting) = (ctx.code()?, ctx.writing()?);
     let mut answers = Vec::new();
     if let Some((branch, tip)) = branch(code)?
         && tip != commit

@@ -50,7 +50,7 @@ pub fn template(ctx: &Ctx, contract: &ContractRef) -> Result<String, OpError> {
 /// # Errors
 /// Where it cannot be read, or a rule refuses it.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpError> {
-    let acting = ctx.acting()?;
+    let acting = ctx.writing()?;
     let ContractRef { domain: name, contract } = &request.contract;
     let document = codec::contract(&request.document, contract).map_err(|problem| {
         let problem = problem.in_file(&request.file);

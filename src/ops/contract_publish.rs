@@ -58,7 +58,15 @@ pub struct Request {
 /// # Errors
 /// Every refusal at once; then nothing was published.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpError> {
-    let acting = ctx.acting()?;
+    let acting = if request.dry_run { ctx.acting()? } else { ctx.writing()? };
+    publish_as(ctx, acting, request)
+}
+
+/// Publishes as a repository that was found to be allowed to.
+///
+/// # Errors
+/// Every refusal at once; then nothing was published.
+pub fn publish_as(ctx: &Ctx, acting: Acting<'_>, request: &Request) -> Result<Answer<ContractPublish>, OpError> {
     let code = ctx.code()?;
     let commit = match &request.commit {
         Some(revision) => code.resolve(revision).map_err(|error| OpError::no("unknown-commit", error.to_string()))?,
@@ -248,7 +256,9 @@ impl Work<'_> {
             source.commit.short(),
             self.commit.short()
         );
-        Err(OpError::no("fetch-first", message).next("git pull, and publish again"))
+        Err(OpError::no("fetch-first", message)
+            .next("git pull, and publish again")
+            .next("git blue realm admin reclaim --reason REASON  # if that commit is not of this repository"))
     }
 
     /// An older commit is published where the user says that going back is what he wants.

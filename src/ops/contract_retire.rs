@@ -31,7 +31,7 @@ pub struct Request {
 /// # Errors
 /// Where there is none, it belongs to another, or it is still imported.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpError> {
-    let acting = ctx.acting()?;
+    let acting = ctx.writing()?;
     let ContractRef { domain: name, contract } = &request.contract;
     let subject = format!("retire {contract}");
     let why = Why { repo: Some(acting.repo), reason: Some(&request.reason), subject: Some(&subject), source: None };

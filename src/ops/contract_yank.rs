@@ -34,7 +34,7 @@ pub struct Request {
 /// # Errors
 /// Where there is no such version, or the contract belongs to another.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpError> {
-    let acting = ctx.acting()?;
+    let acting = ctx.writing()?;
     let ContractRef { domain: name, contract } = &request.contract;
     let subject = format!("yank {contract} {}", request.version);
     let why = Why { repo: Some(acting.repo), reason: Some(&request.reason), subject: Some(&subject), source: None };

@@ -1,5 +1,6 @@
 //! What an operation works with: where it was called, which realm, which repository.
 
+use super::identity;
 use crate::{
     env::Env,
     error::OpError,
@@ -63,6 +64,39 @@ impl Ctx {
                 .next("change into a repository of the realm, or pass -C DIR")
         })?;
         Ok(Acting { realm: &here.realm, store: &*here.store, repo })
+    }
+
+    /// Returns the realm and the repository that asks, where this clone may write as that repository: the
+    /// user joined it, and it is still the repository that the realm knows by the name.
+    ///
+    /// # Errors
+    /// Why it may not.
+    pub fn writing(&self) -> Result<Acting<'_>, OpError> {
+        let acting = self.acting()?;
+        identity::require(self, acting)?;
+        Ok(acting)
+    }
+
+    /// Returns the realm for a change that needs no repository: outside of any, or as the one that asks
+    /// where it may write.
+    ///
+    /// # Errors
+    /// Where there is no realm, or the repository may not write.
+    pub fn writing_realm(&self) -> Result<&Here, OpError> {
+        let here = self.here()?;
+        if here.repo.is_some() && self.code.is_some() {
+            self.writing()?;
+        }
+        Ok(here)
+    }
+
+    /// Returns the realm and the repository that asks, for what is recorded of its readers and sessions:
+    /// a clone must be one that may write, and outside of one the caller names the repository.
+    ///
+    /// # Errors
+    /// Where there is none, or the clone may not write.
+    pub fn recording(&self) -> Result<Acting<'_>, OpError> {
+        if self.code.is_some() { self.writing() } else { self.acting() }
     }
 
     /// Returns the user's repository.

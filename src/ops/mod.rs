@@ -27,10 +27,13 @@ mod doctor_sessions;
 pub mod domain;
 mod forges;
 pub mod gc;
+mod git_dir_file;
 pub mod hint;
 pub mod hooks;
+pub mod identity;
 pub mod inbox;
 pub mod init;
+pub mod joined;
 mod log;
 mod many;
 pub mod message;
@@ -41,6 +44,7 @@ pub mod notifications_watch;
 pub mod pending;
 mod pending_cache;
 pub mod publish_log;
+pub mod publish_to_url;
 pub mod realm_admin_binding;
 pub mod realm_admin_bootstrap;
 pub mod realm_admin_cache_clear;
@@ -50,6 +54,7 @@ pub mod realm_admin_domain;
 pub mod realm_admin_init;
 pub mod realm_admin_join;
 pub mod realm_admin_leave;
+pub mod realm_admin_reclaim;
 pub mod realm_check;
 pub mod realm_compare;
 pub mod realm_list;
@@ -139,6 +144,7 @@ pub const TABLE: &[Operation] = &[
     realm_admin_init::OPERATION,
     realm_admin_join::OPERATION,
     realm_admin_leave::OPERATION,
+    realm_admin_reclaim::OPERATION,
     realm_admin_domain::OPERATION,
     realm_admin_contract::OPERATION,
     realm_admin_binding::OPERATION,

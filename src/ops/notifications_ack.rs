@@ -38,7 +38,7 @@ impl Request {
 /// # Errors
 /// Where none of the ids is pending, or the store cannot be written.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsAck>, OpError> {
-    let acting = ctx.acting()?;
+    let acting = ctx.recording()?;
     let pending = Pending::of(acting, &request.reader, ctx.env.now(), &Overview::open(acting.store)?)?;
     let is_meant = |id: &String| request.ids.is_empty() || request.ids.contains(id);
     let acknowledged: Vec<_> =

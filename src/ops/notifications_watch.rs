@@ -58,7 +58,7 @@ pub trait Listener {
 /// # Errors
 /// Where the realm cannot be read, or what was told not be recorded.
 pub fn run(ctx: &Ctx, request: &Request, listener: &mut dyn Listener) -> Result<(), OpError> {
-    let here = ctx.acting()?;
+    let here = if request.mark { ctx.recording()? } else { ctx.acting()? };
     let known = super::realm_admin_join::known(ctx, here.realm)?;
     let open = || GitStore::open(&known.path, ctx.options());
     let mut watch = open()?.watch()?;

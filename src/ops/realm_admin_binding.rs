@@ -45,7 +45,7 @@ pub struct Request {
 /// Where the repository is unknown, not a member, not the one that asks, or the binding
 /// contradicts itself.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingSet>, OpError> {
-    let here = ctx.here()?;
+    let here = ctx.writing_realm()?;
     if let Some(acting) = here.repo.as_ref().filter(|acting| **acting != request.repo) {
         let message =
             format!("{acting} may not write the binding of {}; only a repository writes its own", request.repo);

@@ -47,7 +47,7 @@ pub struct Request {
 /// # Errors
 /// Where the file cannot be read or contradicts itself or the realm; then nothing was made.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmBootstrap>, OpError> {
-    let here = ctx.here()?;
+    let here = ctx.writing_realm()?;
     let blueprint: Blueprint = codec::document(&request.document).map_err(|problem| {
         let problem = problem.in_file(&request.file);
         OpError::no("unreadable-file", problem.to_string()).problem((&problem).into())

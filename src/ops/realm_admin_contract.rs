@@ -52,7 +52,7 @@ pub struct Request {
 /// # Errors
 /// Where there is one of that name, or a rule refuses it.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractAdded>, OpError> {
-    let here = ctx.here()?;
+    let here = ctx.writing_realm()?;
     if !read::repos(&*here.store)?.repos.contains_key(&request.owner) {
         let message = format!("the owner {} is not in the realm {}", request.owner, here.realm);
         return Err(OpError::no("unknown-owner", message));

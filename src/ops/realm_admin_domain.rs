@@ -45,7 +45,7 @@ pub struct Request {
 /// # Errors
 /// Where a repository is not in the realm, or the name collides with another.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<DomainSet>, OpError> {
-    let body = set(ctx, ctx.here()?, request, &[])?;
+    let body = set(ctx, ctx.writing_realm()?, request, &[])?;
     let name = &request.name;
     Ok(Answer::new(body)
         .next(format!("write .blue/contracts/{name}/NAME.yaml in the owner's repository, and commit it"))

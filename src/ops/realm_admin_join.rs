@@ -1,13 +1,14 @@
 //! `realm_admin_join`: take this repository into a realm. Joining twice does nothing.
 
-use std::{io::Write as _, path::Path};
+use std::{collections::BTreeMap, io::Write as _, path::Path};
 
-use super::{Operation, blue_files::FOLDER, ctx::Ctx, message::Message, realm_sync, shared};
+use super::{Operation, blue_files::FOLDER, ctx::Ctx, identity, joined, message::Message, realm_sync, shared};
 use crate::{
     error::OpError,
     model::{
         name::{RealmName, RepoName},
-        realm::Repo,
+        realm::{Likeness, Repo},
+        repo_url::RepoUrl,
     },
     store::{
         Change, Edit, Parents, Store, StoreRef,
@@ -61,13 +62,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
     }
     same_url(&ctx.home, &known, proposed.as_ref())?;
     let name = name(code, request, proposed.as_ref())?;
-    let entry = Repo {
-        name: name.clone(),
-        url: code.origin_url(),
-        roots: code.head()?.commit.map(|tip| code.roots(&tip)).transpose()?.unwrap_or_default(),
-    };
-    let joined = enter(ctx, &store, &entry)?;
+    let entry = identity::of(code, &name)?;
+    let claim = Claim::of(ctx, code, &known, &name, proposed.is_some())?;
+    let joined = enter(ctx, &store, &known, &entry, claim)?;
     ctx.home.record_repo(&name, &code.main_folder())?;
+    joined::write(&ctx.home, code, &known.name, &name, !entry.roots.is_empty())?;
     let wrote_config = match (&proposed, code.workdir()) {
         (None, Some(root)) => write_config(&root, &known, &name)?,
         _ => false,
@@ -151,7 +150,7 @@ pub fn same_url(home: &Home, known: &KnownRealm, proposed: Option<&Config>) -> R
     let (Some(recorded), Some(proposed)) = (&known.url, proposed) else {
         return Ok(());
     };
-    if recorded == proposed {
+    if RepoUrl::of(recorded) == RepoUrl::of(proposed) {
         return Ok(());
     }
     let realm = &known.name;
@@ -244,29 +243,28 @@ fn default_name(code: &CodeRepo) -> Result<RepoName, OpError> {
 }
 
 /// Writes the repository's entry, unless another repository has the name.
-fn enter(ctx: &Ctx, store: &dyn Store, entry: &Repo) -> Result<bool, OpError> {
+fn enter(ctx: &Ctx, store: &dyn Store, known: &KnownRealm, entry: &Repo, claim: Claim) -> Result<bool, OpError> {
     let author = ctx.signature()?;
+    let code = ctx.code()?;
     let done = write(store, &StoreRef::Realm, |_| {
         let realm = read::repos(store)?;
         let document = match realm.repos.get(&entry.name) {
-            Some(held) if !held.is_same_repository(entry) && (held.url.is_some() || !held.roots.is_empty()) => {
-                return Err(taken(entry, held));
+            // The url of one's own clone is the later word.
+            Some(held) if claim == Claim::Joined => {
+                let held = Repo { url: entry.url.clone().or_else(|| held.url.clone()), ..held.clone() };
+                identity::with_facts(&held, entry)
             }
-            // Roots are learnt, never forgotten: a shallow or empty clone knows fewer.
             Some(held) => {
-                let mut roots = held.roots.clone();
-                roots.extend(entry.roots.iter().filter(|root| !held.roots.contains(root)));
-                Repo { url: entry.url.clone().or(held.url.clone()), roots, ..entry.clone() }
+                same_repository(ctx, code, known, held, claim)?;
+                identity::with_facts(held, entry)
             }
-            None => entry.clone(),
+            None => {
+                only_name(&realm.repos, entry)?;
+                entry.clone()
+            }
         };
-        if let Some(other) = realm.repos.keys().find(|other| **other != entry.name && other.collides_with(&entry.name))
-        {
-            let message = format!("{} differs from the repository {other} in upper and lower case alone", entry.name);
-            return Err(OpError::no("name-collision", message).next("choose another name with --repo NAME"));
-        }
         if realm.repos.get(&entry.name) == Some(&document) {
-            return Ok(None);
+            return Ok::<_, OpError>(None);
         }
         let is_new = !realm.repos.contains_key(&entry.name);
         let verb = if is_new { "join" } else { "update" };
@@ -280,10 +278,90 @@ fn enter(ctx: &Ctx, store: &dyn Store, entry: &Repo) -> Result<bool, OpError> {
     Ok(done.is_some())
 }
 
-fn taken(entry: &Repo, held: &Repo) -> OpError {
-    let whose = held.url.as_deref().map(|url| format!(" ({url})")).unwrap_or_default();
-    let message = format!("another repository{whose} has the name {} in this realm", entry.name);
-    OpError::no("name-taken", message).next("choose another name with --repo NAME")
+/// What speaks for a clone that wants a name which the realm has already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Claim {
+    /// The user joined this very clone by that name before.
+    Joined,
+    /// Its `.blue/config.yaml` names the realm and the repository.
+    Proposed,
+    /// Nothing but what the user typed.
+    Typed,
+}
+
+impl Claim {
+    fn of(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm, name: &RepoName, is_proposed: bool) -> Result<Self, OpError> {
+        let is_joined = joined::read(&ctx.home, code).is_some_and(|joined| joined.is_of(&known.name, name));
+        // Earlier versions recorded the folder alone.
+        let is_recorded = || Ok::<_, OpError>(ctx.home.repo_path(name)? == Some(code.main_folder()));
+        Ok(match is_proposed {
+            true if is_joined || is_recorded()? => Self::Joined,
+            false if is_joined => Self::Joined,
+            true => Self::Proposed,
+            false => Self::Typed,
+        })
+    }
+}
+
+/// Checks that a clone is of the repository that the realm knows by a name. Forks, and repositories made
+/// from one template, share a root commit: without urls, the file that names the repository must agree.
+fn same_repository(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm, held: &Repo, claim: Claim) -> Result<(), OpError> {
+    let name = &held.name;
+    let taken = |why: &str| {
+        let whose = identity::place(held);
+        OpError::no("name-taken", format!("another repository{whose} has the name {name} in this realm{why}"))
+    };
+    match (identity::likeness(code, held)?, claim) {
+        (Likeness::Same, _) | (Likeness::SharedRoot, Claim::Proposed) => Ok(()),
+        (Likeness::SharedRoot, _) => {
+            let why = "; this one shares a root commit with it, as forks and templates do";
+            Err(taken(why)
+                .next("choose another name with --repo NAME")
+                .next(format!("if it is a clone of {name}: git pull, so that {CONFIG} says so, and try again")))
+        }
+        (Likeness::Unknown, _) if code.is_shallow()? => {
+            let message = format!("this clone is shallow: it cannot be told whether it is the {name} of the realm");
+            Err(OpError::no("shallow", message).next("git fetch --unshallow").next("git blue init"))
+        }
+        // The name was reserved, or its repository joined before its first commit.
+        (Likeness::Unknown, _) => match joined::elsewhere(&ctx.home, code, &known.name, name)? {
+            None => Ok(()),
+            Some(folder) => {
+                let folder = folder.display();
+                Err(taken(&format!(": {folder}, of which nothing is known yet that tells it from others"))
+                    .next(format!(
+                        "make its first commit, and run git -C {folder} blue status, if this is a clone of it"
+                    ))
+                    .next("choose another name with --repo NAME"))
+            }
+        },
+        (Likeness::Different, Claim::Proposed) => {
+            let message = format!("{}; {}", taken(""), identity::facts(code));
+            Err(OpError::no("name-taken", message)
+                .next(format!("give this repository a name of its own: edit repo in {CONFIG}"))
+                .next(identity::way_back()))
+        }
+        (Likeness::Different, _) => Err(taken("").next("choose another name with --repo NAME")),
+    }
+}
+
+/// Refuses a name that differs in case alone from another one, and a second name for a url.
+fn only_name(repos: &BTreeMap<RepoName, Repo>, entry: &Repo) -> Result<(), OpError> {
+    if let Some(other) = repos.keys().find(|other| other.collides_with(&entry.name)) {
+        let message = format!("{} differs from the repository {other} in upper and lower case alone", entry.name);
+        return Err(OpError::no("name-collision", message).next("choose another name with --repo NAME"));
+    }
+    let place = entry.url.as_deref().map(RepoUrl::of);
+    let same_url = |held: &&Repo| place.is_some() && held.url.as_deref().map(RepoUrl::of) == place;
+    match repos.values().find(same_url) {
+        Some(held) => {
+            let message = format!("this repository{} is in the realm already, as {}", identity::place(held), held.name);
+            Err(OpError::no("joined-already", message)
+                .next(format!("git blue init --repo {}", held.name))
+                .next(format!("where {CONFIG} says otherwise, edit it")))
+        }
+        None => Ok(()),
+    }
 }
 
 fn write_config(root: &Path, realm: &KnownRealm, repo: &RepoName) -> Result<bool, OpError> {

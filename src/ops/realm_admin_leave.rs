@@ -4,6 +4,7 @@ use super::{
     Operation,
     ctx::{Acting, Ctx},
     domain::{self, Part, Why},
+    joined,
     message::Message,
 };
 use crate::{
@@ -33,11 +34,8 @@ pub struct Request {
 /// # Errors
 /// Where the repository still takes part in domains.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> {
-    let acting = ctx.acting()?;
+    let acting = ctx.writing()?;
     let overview = Overview::open(acting.store)?;
-    if !overview.repos().contains_key(acting.repo) {
-        return Err(OpError::no("not-joined", format!("{} is not in the realm {}", acting.repo, acting.realm)));
-    }
     let mut domains = Vec::new();
     for line in overview.domains_of(acting.repo) {
         if overview.summary(line)?.takes_part(acting.repo) {
@@ -53,6 +51,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> 
         leave_domain(ctx, acting, name)?;
     }
     leave_realm(ctx, acting)?;
+    joined::forget(&ctx.home, ctx.code()?)?;
     let body = RealmLeave { realm: acting.realm.clone(), repo: acting.repo.clone(), domains };
     Ok(Answer::new(body)
         .next("git rm .blue/config.yaml: so that clones do not propose the realm any more")

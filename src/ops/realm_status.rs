@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::{
     Operation, arrival,
     ctx::{Ctx, Here},
+    identity,
     inbox::Receipt,
     pending::{self, MAX_TOLD, Pending},
     remote_status, session,
@@ -73,11 +74,14 @@ impl Default for Request {
 pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt), OpError> {
     let here = ctx.here()?;
     let mut overview = Overview::open(&*here.store)?;
+    let writing = ctx.writing();
+    let mut caught_up = CaughtUp::default();
+    if let Ok(acting) = &writing {
+        // Where it cannot be recorded now, the next command does.
+        let _ = identity::learn(ctx);
+        caught_up = unpublished::run(ctx, *acting, &overview, request.catch_up);
+    }
     let joined = here.repo.as_ref().is_some_and(|repo| overview.repos().contains_key(repo));
-    let caught_up = match ctx.acting() {
-        Ok(acting) if joined => unpublished::run(ctx, acting, &overview, request.catch_up),
-        _ => CaughtUp::default(),
-    };
     if caught_up.has_moved {
         overview = Overview::open(&*here.store)?;
     }
@@ -85,7 +89,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
         (Ok(acting), Some(reader)) if joined => Pending::of(acting, reader, ctx.env.now(), &overview)?,
         _ => Pending::default(),
     };
-    if let (true, Ok(acting)) = (request.catch_up, ctx.acting()) {
+    if let (true, Ok(acting)) = (request.catch_up, &writing) {
         arrival::record(acting.store, &pending.sightings, || ctx.env.now_here());
     }
     let is_told = |one: &Notification| one.state == State::Pending;
@@ -109,6 +113,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
     let body = RealmStatus {
         realm: here.realm.clone(),
         current_repo: here.repo.clone(),
+        read_only: here.repo.is_some().then(|| writing.as_ref().err().map(|error| error.message.clone())).flatten(),
         repos: repos(ctx, here, &overview)?,
         domains: lines.iter().map(|line| domain(&summaries[&line.name])).collect(),
         total: overview.domains().len(),
@@ -125,8 +130,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
         notifications,
         more_notifications,
     };
-    let answer = caught_up.next_steps.into_iter().fold(Answer::new(body), Answer::next);
-    Ok((with_next_steps(answer, joined), if joined { receipt } else { Receipt::default() }))
+    let mut answer = Answer::new(body);
+    if let (Some(_), Err(error)) = (&here.repo, &writing) {
+        answer = error.next_steps.iter().cloned().fold(answer, Answer::next);
+    }
+    let answer = caught_up.next_steps.into_iter().fold(answer, Answer::next);
+    Ok((with_next_steps(answer, joined), if writing.is_ok() { receipt } else { Receipt::default() }))
 }
 
 /// What two machines wrote differently.
@@ -248,10 +257,7 @@ fn with_next_steps(mut answer: Answer<RealmStatus>, joined: bool) -> Answer<Real
     let has_conflicts = !body.conflicts.is_empty();
     let solo = body.total == 0;
     let is_idle = body.session.is_none();
-    let (unreadable, repo, realm) = (!body.unreadable.is_empty(), body.current_repo.clone(), body.realm.clone());
-    if let (Some(repo), false) = (&repo, joined) {
-        answer = answer.next(format!("git blue realm admin join {realm} --repo {repo}  # it is not in the realm yet"));
-    }
+    let (unreadable, repo) = (!body.unreadable.is_empty(), body.current_repo.clone());
     if unreadable || broken > 0 {
         answer = answer.next("git blue check  # says what is wrong");
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::{
     Operation,
     ctx::{Ctx, Here},
-    many, realm_admin_join, url,
+    joined, many, realm_admin_join, url,
     whereabouts::{self, Found},
     worktrees,
 };
@@ -15,7 +15,10 @@ use crate::{
     model::name::{RealmName, RepoName, RfcName},
     store::{
         StoreError,
-        git::work::{self, Work, Worktree},
+        git::{
+            code::{CodeRepo, Place},
+            work::{self, Work, Worktree},
+        },
         overview::Overview,
     },
     wire::{Answer, RepoProblem, WorktreeCreate},
@@ -146,6 +149,11 @@ fn located(
     }
     let to = to.canonicalize().unwrap_or(to);
     ctx.home.record_repo(name, &to)?;
+    // Its user agreed to clone this repository, from where the realm says that it is.
+    let place = Place { cwd: to, vars: ctx.env.vars_elsewhere(), in_hook: false };
+    if let Some(code) = CodeRepo::discover(&place)? {
+        joined::write(&ctx.home, &code, &here.realm, name, !repo.roots.is_empty())?;
+    }
     whereabouts::find(ctx, here, repo)
 }
 

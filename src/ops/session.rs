@@ -54,7 +54,7 @@ fn try_touch(ctx: &Ctx) -> Result<(), OpError> {
     let Some(session) = current(ctx)?.filter(|session| session.is_activity_due(now)) else {
         return Ok(());
     };
-    let acting = ctx.acting()?;
+    let acting = ctx.writing()?;
     let author = ctx.signature()?;
     let known = realm_admin_join::known(ctx, acting.realm)?;
     let options = Options { lock_timeout: ctx.env.lock_timeout().min(PATIENCE), ..ctx.options() };

@@ -5,9 +5,9 @@
 //! it has ended: whatever dies in between, it names a session that is not there, which is the same as
 //! none.
 
-use std::{fmt, io::Read as _, path::PathBuf, str::FromStr};
+use std::{fmt, path::PathBuf, str::FromStr};
 
-use super::ctx::Acting;
+use super::{ctx::Acting, git_dir_file};
 use crate::{
     error::OpError,
     model::{
@@ -19,8 +19,6 @@ use crate::{
 
 /// The file in the git dir of a work tree.
 const FILE: &str = "blue-session";
-/// Most bytes of it that are read: an id and two names are fewer.
-const MAX_MARK: u64 = 250;
 
 /// What a work tree remembers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,17 +77,11 @@ pub fn file(code: &CodeRepo) -> PathBuf {
 
 /// Returns what a work tree remembers. A symbolic link is not followed.
 pub fn read(code: &CodeRepo) -> Mark {
-    let path = file(code);
-    match path.symlink_metadata() {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Mark::None,
-        Err(error) => return Mark::Unreadable(error.to_string()),
-        Ok(meta) if !meta.is_file() => return Mark::Unreadable("it is not a plain file".into()),
-        Ok(_) => {}
+    match git_dir_file::read(&file(code)) {
+        Ok(None) => Mark::None,
+        Ok(Some(text)) => text.parse().map_or_else(|why: &str| Mark::Unreadable(why.into()), Mark::Session),
+        Err(why) => Mark::Unreadable(why),
     }
-    let mut text = String::new();
-    let read = std::fs::File::open(&path).and_then(|file| file.take(MAX_MARK).read_to_string(&mut text));
-    let parsed = read.map_err(|error| error.to_string()).and_then(|_| Ok(text.trim_end().parse::<Marked>()?));
-    parsed.map_or_else(Mark::Unreadable, Mark::Session)
 }
 
 /// Returns the session that a work tree remembers as one of the repository that asks.
@@ -105,17 +97,8 @@ pub fn of(code: &CodeRepo, acting: Acting<'_>) -> Option<SessionId> {
 /// # Errors
 /// Where its git dir cannot be written.
 pub fn write(code: &CodeRepo, acting: Acting<'_>, id: &SessionId) -> Result<(), OpError> {
-    use std::io::Write as _;
     let marked = Marked { id: id.clone(), realm: acting.realm.clone(), repo: acting.repo.clone() };
-    let path = file(code);
-    let put = || {
-        let mut file = tempfile::Builder::new().prefix(".blue-session-").tempfile_in(code.git_dir())?;
-        writeln!(file, "{marked}")?;
-        file.as_file().sync_all()?;
-        // A rename takes the place of a link instead of following it.
-        file.persist(&path).map(drop).map_err(|error| error.error)
-    };
-    put().map_err(OpError::io("write", &path))
+    git_dir_file::write(code.git_dir(), FILE, &marked.to_string())
 }
 
 /// Lets a work tree forget what it remembers.
@@ -123,11 +106,7 @@ pub fn write(code: &CodeRepo, acting: Acting<'_>, id: &SessionId) -> Result<(), 
 /// # Errors
 /// Where its git dir cannot be written.
 pub fn remove(code: &CodeRepo) -> Result<(), OpError> {
-    let path = file(code);
-    match std::fs::remove_file(&path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(OpError::io("remove", path)(error)),
-        _ => Ok(()),
-    }
+    git_dir_file::remove(&file(code))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! `session_start`: begin a session in this work tree, or go on with the one it is in.
 
 use super::{
-    Operation, catch_up,
+    Operation,
     ctx::{Acting, Ctx},
     session, session_mark, session_work,
 };
@@ -44,12 +44,8 @@ struct Begun {
 /// # Errors
 /// Where the repository is not in the realm, or the store or the git dir cannot be written.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionStart>, OpError> {
-    let acting = ctx.acting()?;
+    let acting = ctx.writing()?;
     let code = ctx.code()?;
-    if !catch_up::is_joined(acting)? {
-        let message = format!("{} is not in the realm {}", acting.repo, acting.realm);
-        return Err(OpError::no("not-joined", message).next(format!("git blue init --realm {}", acting.realm)));
-    }
     let author = ctx.signature()?;
     let mut begun = None;
     write(acting.store, &StoreRef::Sessions(acting.repo.clone()), |tip| {

@@ -33,7 +33,7 @@ pub struct Request {
 /// # Errors
 /// Where there is none, or the store cannot be written: it goes on then.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionStop>, OpError> {
-    let acting = ctx.acting()?;
+    let acting = ctx.recording()?;
     let code = match &request.id {
         // Another work tree, or another machine, may be the one that is in it.
         Some(_) => ctx.code.as_ref(),

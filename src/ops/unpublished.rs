@@ -5,7 +5,7 @@ use super::{
     catch_up::{self, News, Policy, Scope},
     contract_publish,
     ctx::{Acting, Ctx},
-    publish_log,
+    identity, publish_log,
 };
 use crate::{
     error::OpError,
@@ -32,12 +32,11 @@ pub struct CaughtUp {
 /// # Errors
 /// Where the realm cannot be read.
 pub fn look(ctx: &Ctx) -> Result<CaughtUp, OpError> {
-    let Ok(acting) = ctx.acting() else {
+    identity::learn(ctx)?;
+    let Ok(acting) = ctx.writing() else {
         return Ok(CaughtUp::default());
     };
-    let overview = Overview::open(acting.store)?;
-    let is_joined = overview.repos().contains_key(acting.repo);
-    Ok(if is_joined { run(ctx, acting, &overview, true) } else { CaughtUp::default() })
+    Ok(run(ctx, acting, &Overview::open(acting.store)?, true))
 }
 
 /// Publishes what is due if `may_publish`, and tells what is not published. Nothing that goes wrong
@@ -47,6 +46,7 @@ pub fn run(ctx: &Ctx, acting: Acting<'_>, overview: &Overview<'_>, may_publish: 
         return CaughtUp::default();
     };
     let mut caught_up = CaughtUp::default();
+    let may_publish = may_publish && ctx.writing().is_ok();
     if let Err(error) = caught_up.fill(ctx, acting, code, overview, may_publish) {
         caught_up.next_steps.push(error.message);
     }

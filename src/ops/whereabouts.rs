@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::ctx::{Ctx, Here};
+use super::{
+    ctx::{Ctx, Here},
+    joined,
+};
 use crate::{
     error::OpError,
     model::{
@@ -46,7 +49,9 @@ impl Found {
 /// Where this machine's records cannot be read or written.
 pub fn find(ctx: &Ctx, here: &Here, repo: &Repo) -> Result<Result<Found, RepoProblem>, OpError> {
     let problem = |code, message, next_step| RepoProblem { repo: repo.name.clone(), code, message, next_step };
-    if let (Some(code), true) = (&ctx.code, here.repo.as_ref() == Some(&repo.name)) {
+    if let (Some(code), true) = (&ctx.code, here.repo.as_ref() == Some(&repo.name))
+        && is_meant(ctx, here, code, repo)
+    {
         return Ok(found(&repo.name, code).map_err(|error| problem(error.code, error.message, None)));
     }
     let recorded = ctx.home.repo_path(&repo.name)?;
@@ -56,11 +61,11 @@ pub fn find(ctx: &Ctx, here: &Here, repo: &Repo) -> Result<Result<Found, RepoPro
             format!("{} is not on this machine, as far as git blue knows", repo.name),
             Some(format!("clone it and run git blue init --realm {} in it, or pass --clone", here.realm)),
         ),
-        Some(folder) => match open(ctx, folder, repo) {
+        Some(folder) => match open(ctx, here, folder, repo) {
             Ok(Some(code)) => return Ok(found(&repo.name, &code).map_err(|e| problem(e.code, e.message, None))),
             Ok(None) if folder.exists() => problem(
                 "other-repository",
-                format!("{} is not the repository {} of the realm {}", folder.display(), repo.name, here.realm),
+                format!("{} is not joined to the realm {} as {}", folder.display(), here.realm, repo.name),
                 Some(format!("run git blue init --realm {} in the folder of {}", here.realm, repo.name)),
             ),
             Ok(None) => problem(
@@ -72,13 +77,24 @@ pub fn find(ctx: &Ctx, here: &Here, repo: &Repo) -> Result<Result<Found, RepoPro
         },
     };
     let roots = Work::new(ctx.env.cwd(), ctx.env.vars().clone()).configs("blue.root")?;
+    let mut clones = Vec::new();
     for root in roots {
-        if let Some(code) = below(ctx, &expanded(ctx, &root), repo, MAX_DEPTH) {
+        below(ctx, here, &expanded(ctx, &root), repo, MAX_DEPTH, &mut clones);
+    }
+    clones.sort_by_key(CodeRepo::main_folder);
+    clones.dedup_by_key(|code| code.main_folder());
+    match &clones[..] {
+        [] => Ok(Err(wrong)),
+        [code] => {
             ctx.home.record_repo(&repo.name, &code.main_folder())?;
-            return Ok(found(&repo.name, &code).map_err(|error| problem(error.code, error.message, None)));
+            Ok(found(&repo.name, code).map_err(|error| problem(error.code, error.message, None)))
+        }
+        [one, other, ..] => {
+            let [one, other] = [one, other].map(|code| code.main_folder().display().to_string());
+            let message = format!("both {one} and {other} are clones of {}", repo.name);
+            Ok(Err(problem("two-clones", message, Some(format!("git -C {one} blue init, in the one to use")))))
         }
     }
-    Ok(Err(wrong))
 }
 
 /// Returns where a repository of the realm is cloned to, unless it is told from somewhere else.
@@ -96,34 +112,31 @@ fn found(name: &RepoName, code: &CodeRepo) -> Result<Found, OpError> {
 }
 
 /// Opens the repository in this very folder, if it is the one that the realm means.
-fn open(ctx: &Ctx, folder: &Path, repo: &Repo) -> Result<Option<CodeRepo>, OpError> {
+fn open(ctx: &Ctx, here: &Here, folder: &Path, repo: &Repo) -> Result<Option<CodeRepo>, OpError> {
     let Ok(folder) = folder.canonicalize() else { return Ok(None) };
     let place = Place { cwd: folder.clone(), vars: ctx.env.vars_elsewhere(), in_hook: false };
     let code = CodeRepo::discover(&place)?.filter(|code| code.main_folder() == folder);
-    Ok(code.filter(|code| is_meant(code, repo)))
+    Ok(code.filter(|code| is_meant(ctx, here, code, repo)))
 }
 
-/// A shared root commit, or the same url; a realm that knows neither takes what was recorded.
-fn is_meant(code: &CodeRepo, repo: &Repo) -> bool {
-    let same_url = repo.url.is_some() && code.origin_url() == repo.url;
-    same_url || repo.roots.iter().any(|root| code.has(root)) || (repo.url.is_none() && repo.roots.is_empty())
+/// Returns whether the user joined this clone as the repository. Forks, and repositories made from one
+/// template, look alike in all else.
+fn is_meant(ctx: &Ctx, here: &Here, code: &CodeRepo, repo: &Repo) -> bool {
+    joined::read(&ctx.home, code).is_some_and(|joined| joined.is_of(&here.realm, &repo.name))
 }
 
-/// Returns the repository below a folder that the realm means. Links are not followed, and nothing
-/// is looked for within another repository.
-fn below(ctx: &Ctx, folder: &Path, repo: &Repo, depth: usize) -> Option<CodeRepo> {
-    // Without either, any repository would do.
-    if repo.url.is_none() && repo.roots.is_empty() {
-        return None;
-    }
+/// Finds the clones below a folder that were joined as the repository. Links are not followed, and
+/// nothing is looked for within another repository.
+fn below(ctx: &Ctx, here: &Here, folder: &Path, repo: &Repo, depth: usize, clones: &mut Vec<CodeRepo>) {
     if folder.join(".git").is_dir() || folder.join("HEAD").is_file() {
-        return open(ctx, folder, repo).ok().flatten();
+        clones.extend(open(ctx, here, folder, repo).ok().flatten());
+        return;
     }
-    let mut folders: Vec<_> = folder.read_dir().ok()?.filter_map(Result::ok).collect();
-    folders.retain(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-    folders.sort_by_key(std::fs::DirEntry::file_name);
-    let next = depth.checked_sub(1)?;
-    folders.iter().find_map(|entry| below(ctx, &entry.path(), repo, next))
+    let (Ok(entries), Some(next)) = (folder.read_dir(), depth.checked_sub(1)) else { return };
+    let folders = entries.filter_map(Result::ok).filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    for entry in folders {
+        below(ctx, here, &entry.path(), repo, next, clones);
+    }
 }
 
 fn expanded(ctx: &Ctx, folder: &str) -> PathBuf {

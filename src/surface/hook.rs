@@ -13,7 +13,7 @@ use crate::{
         catch_up::{self, Scope},
         claude,
         ctx::Ctx,
-        hint, hooks, publish_log, realm_check, session,
+        hint, hooks, identity, publish_log, realm_check, session,
     },
     wire::{ContractPublish, Published},
 };
@@ -81,6 +81,8 @@ fn greet(env: Env) -> Outcome {
 /// Publishes what is due, and returns the line to say, if there is one.
 fn publish(ctx: &Ctx, event: &str) -> Option<String> {
     let (code, acting) = (ctx.code.as_ref()?, ctx.acting().ok()?);
+    // Where it cannot be recorded now, the next command does.
+    let _ = identity::learn(ctx);
     let news = match catch_up::news(acting, code, Scope::Named) {
         Ok(news) => news?,
         Err(error) => return Some(not_published(&error)),
@@ -88,6 +90,9 @@ fn publish(ctx: &Ctx, event: &str) -> Option<String> {
     // Whoever checks a branch out has not just written what is on it.
     if !news.is_due || (news.disputed.is_some() && event == "post-checkout") {
         return None;
+    }
+    if let Err(error) = ctx.writing() {
+        return news.is_fresh.then(|| not_published(&error));
     }
     match catch_up::publish(ctx, acting, code, &news) {
         Ok(answer) => {
@@ -118,7 +123,7 @@ fn detached(env: Env, arguments: &[OsString]) {
     background::leave();
     let Some(commit) = arguments.first().and_then(|text| text.to_str()?.parse::<Oid>().ok()) else { return };
     let Ok(ctx) = app::ctx(env, None) else { return };
-    let Ok(acting) = ctx.acting() else { return };
+    let Ok(acting) = ctx.writing() else { return };
     let outcome = catch_up::late(&ctx, commit);
     publish_log::record(&ctx, acting, commit, outcome.as_ref().map(|_| ()));
     session::touch(&ctx);

@@ -66,6 +66,19 @@ pub struct RealmLeave {
     pub domains: Vec<DomainName>,
 }
 
+/// What `realm_admin_reclaim` answers.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct RealmReclaim {
+    /// The realm.
+    pub realm: RealmName,
+    /// The repository that has its name back.
+    pub repo: RepoName,
+    /// Whether the realm knew another repository by the name.
+    pub identity_changed: bool,
+    /// The domains that somebody else published to under the name.
+    pub domains: Vec<DomainName>,
+}
+
 /// What `realm_admin_domain` answers.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct DomainSet {

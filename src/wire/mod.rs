@@ -26,6 +26,7 @@ mod worktree;
 
 pub use admin::{
     BindingSet, BootstrappedDomain, ContractAdded, DomainSet, Init, RealmBootstrap, RealmInit, RealmJoin, RealmLeave,
+    RealmReclaim,
 };
 pub use cache::{CacheCleared, CacheStats};
 pub use check::RealmCheck;

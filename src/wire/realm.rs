@@ -19,6 +19,9 @@ pub struct RealmStatus {
     pub realm: RealmName,
     /// The repository that asked; none outside of one.
     pub current_repo: Option<RepoName>,
+    /// Why this clone only reads: it is not joined, or is not the repository that it says it is; none
+    /// where it may write, and outside of a repository.
+    pub read_only: Option<String>,
     /// All repositories of the realm.
     pub repos: Vec<RepoLine>,
     /// The domains of this page, those of this repository first.

@@ -32,6 +32,7 @@ mod sync;
 mod sync_hostile;
 mod sync_together;
 mod terminal;
+mod trust;
 mod upkeep;
 mod watch;
 mod which_realm;

@@ -19,7 +19,7 @@ fn clones() -> World {
     let hub = world.path("hub.git");
     world.git(&world.path("fungal"), &["remote", "add", "origin", hub.to_str().unwrap()]);
     world.git(&world.root(), &["clone", "--quiet", "hub.git", "second"]);
-    world.ok(&world.path("second"), &["hooks", "install"]);
+    world.ok(&world.path("second"), &["init"]);
     world
 }
 

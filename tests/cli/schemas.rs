@@ -111,6 +111,7 @@ fn every_operation_answers_as_its_schema_says() {
         ("access", &["realm", "sync"]),
         (".", &["realm", "admin", "init", "--name", "third"]),
         ("third", &["realm", "admin", "join", "aperture"]),
+        ("third", &["realm", "admin", "reclaim", "--reason", "ours"]),
         ("third", &["realm", "admin", "leave"]),
         ("access", &["realm", "admin", "domain", "--name", "more", "--repos", "access,fungal"]),
         ("access", &["realm", "admin", "contract", "--domain", "more", "--name", "c", "--owner", "access"]),

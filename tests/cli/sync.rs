@@ -227,7 +227,7 @@ fn a_part_that_two_machines_wrote_apart_is_settled_by_the_next_commit_of_it() {
     world.on("second").ok(&access, &["sync"]);
     assert_eq!(tips(&world, "second"), tips(&world, "third"));
     assert_eq!(world.stored("bindings/access.json")["imports"][0]["version"], ">=1.0.0, <1.6.0");
-    let status = world.json(&access, &["status"]);
+    let status = world.on("second").json(&access, &["status"]);
     assert!(status["unpublished"]["problem"].as_str().unwrap().contains("fetch first"), "{status}");
     world.git(&access, &["pull", "--quiet", world.path("access-third").to_str().unwrap(), "main"]);
     assert_eq!(world.json(&access, &["status"])["unpublished"], serde_json::Value::Null);

@@ -31,6 +31,7 @@ struct RealmStatus {
     status: Status,
     realm: String,
     current_repo: String,
+    read_only: Option<String>,
     repos: Vec<Repo>,
     domains: Vec<Domain>,
     notifications: Vec<Notification>,
@@ -123,6 +124,7 @@ fn realm_status() {
     assert_eq!(status.status, Status::Success);
     assert!(status.published.is_empty() && status.unpublished.is_none());
     assert_eq!((&*status.realm, &*status.current_repo), ("aperture", "access"));
+    assert_eq!(status.read_only, None);
     let path = |name: &str| Some(world.path(name).display().to_string());
     assert_eq!(
         status.repos,

@@ -373,10 +373,13 @@ fn repositories_of_every_kind() {
     // It does not have the root commit, and is told by its url: the one that it joined with.
     let joined_with = world.path("remotes/coral.git").display().to_string();
     world.git(&world.path("coral"), &["remote", "set-url", "origin", &joined_with]);
+    assert_eq!(create(&world, "aperture", "x", &["--repos", "coral"])["errors"][0]["code"], "other-repository");
+    world.ok(&world.path("coral"), &["init"]);
     assert_eq!(world.git(&world.path("coral"), &["rev-parse", "--is-shallow-repository"]).stdout, "true\n");
     assert_eq!(create(&world, "aperture", "x", &["--repos", "coral"])["created"], json!(["coral"]));
     std::fs::remove_dir_all(world.path("fungal")).unwrap();
     world.git(&world.root(), &["clone", "-q", "--bare", "remotes/fungal.git", "fungal"]);
+    world.ok(&world.path("fungal"), &["init"]);
     let bare = create(&world, "aperture", "x", &["--repos", "fungal"]);
     assert_eq!(bare["created"], json!(["fungal"]), "{bare}");
     assert_eq!(world.json(&tree(&world, "x", "fungal"), &["status", "--peek"])["current_repo"], "fungal");

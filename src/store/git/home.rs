@@ -48,6 +48,12 @@ impl Home {
         self.folder.join("realms").join(format!("{realm}.git"))
     }
 
+    /// Returns the folder that remembers which clones the user joined: one file each, named by the
+    /// clone's random number.
+    pub fn clones(&self) -> PathBuf {
+        self.folder.join("joined")
+    }
+
     fn config_path(&self) -> PathBuf {
         self.folder.join("config")
     }

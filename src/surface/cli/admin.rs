@@ -20,7 +20,7 @@ use crate::{
     },
     ops::{
         self, ctx::Ctx, init, realm_admin_binding, realm_admin_contract, realm_admin_domain, realm_admin_init,
-        realm_admin_join, realm_admin_leave,
+        realm_admin_join, realm_admin_leave, realm_admin_reclaim,
     },
     store::codec,
 };
@@ -33,6 +33,8 @@ pub enum Command {
     Join(Join),
     #[command(about = ops::realm_admin_leave::OPERATION.summary)]
     Leave(Leave),
+    #[command(about = ops::realm_admin_reclaim::OPERATION.summary)]
+    Reclaim(Reclaim),
     #[command(about = ops::realm_admin_domain::OPERATION.summary)]
     Domain(Domain),
     #[command(about = ops::realm_admin_contract::OPERATION.summary)]
@@ -96,6 +98,13 @@ pub struct Leave {
     /// Also where it still takes part in domains; its contracts stay
     #[arg(long)]
     force: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Reclaim {
+    /// Why, for the history
+    #[arg(long, value_name = "REASON", value_parser = super::contract::reason)]
+    reason: String,
 }
 
 #[derive(Debug, Args)]
@@ -246,6 +255,15 @@ impl Command {
                 let answer = realm_admin_leave::run(ctx, &realm_admin_leave::Request { force })?;
                 output.answer(&answer, |body, text| {
                     text.line(&[plain(format!("{} left the realm {}", body.repo, body.realm))]);
+                })?;
+            }
+            Self::Reclaim(Reclaim { reason }) => {
+                let answer = realm_admin_reclaim::run(ctx, &realm_admin_reclaim::Request { reason })?;
+                output.answer(&answer, |body, text| {
+                    text.line(&[plain(format!("{} is this repository again in the realm {}", body.repo, body.realm))]);
+                    for domain in &body.domains {
+                        text.line(&[plain(format!("forgot the commit that somebody else published in {domain}"))]);
+                    }
                 })?;
             }
             Self::Domain(Domain { name, repos, description }) => {

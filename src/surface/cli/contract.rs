@@ -14,12 +14,12 @@ use super::{
 use crate::{
     error::OpError,
     model::{
-        name::{ContractRef, DomainName},
+        name::{ContractRef, DomainName, RepoName},
         version::Version,
     },
     ops::{
         self, contract_edit, contract_get, contract_list, contract_log, contract_publish, contract_retire,
-        contract_yank, ctx::Ctx,
+        contract_yank, ctx::Ctx, publish_to_url,
     },
     store::codec::{self, MAX_FILE},
     wire::{Answer, ContractGet, ContractList, ContractMarked, ContractPublish, Published, Relationship},
@@ -107,6 +107,12 @@ pub struct Publish {
     /// Why, for the history
     #[arg(long, value_name = "REASON", requires = "rollback", value_parser = reason)]
     reason: Option<String>,
+    /// Publish to the realm at this url and push it there, as CI does; keep nothing here
+    #[arg(long, value_name = "URL", conflicts_with = "realm")]
+    realm_url: Option<String>,
+    /// The repository's name in that realm, where its files do not say it
+    #[arg(long, value_name = "NAME", requires = "realm_url")]
+    repo: Option<RepoName>,
 }
 
 #[derive(Debug, Args)]
@@ -145,7 +151,8 @@ pub struct Yank {
     reason: String,
 }
 
-fn reason(text: &str) -> Result<String, String> {
+/// Parses a reason that is kept in the history.
+pub fn reason(text: &str) -> Result<String, String> {
     match text.trim() {
         "" => Err("say why".into()),
         text if text.len() > 1_000 => Err("it is longer than 1,000 characters".into()),
@@ -186,7 +193,11 @@ impl Command {
                     dry_run: arguments.dry_run,
                     rollback: arguments.reason.filter(|_| arguments.rollback),
                 };
-                output.answer(&contract_publish::run(ctx, &request)?, render_published)?;
+                let answer = match &arguments.realm_url {
+                    Some(url) => publish_to_url::run(ctx, url, arguments.repo, &request)?,
+                    None => contract_publish::run(ctx, &request)?,
+                };
+                output.answer(&answer, render_published)?;
             }
             Self::Edit(arguments) => arguments.run(ctx, output)?,
             Self::Retire(arguments) => {

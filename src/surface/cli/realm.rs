@@ -94,7 +94,7 @@ impl Status {
         }
         let delivery = output.answer(&answer, render_status)?;
         // Marked only now: what was not read is told again.
-        if let (false, Delivery::Done, Ok(acting)) = (self.peek, delivery, ctx.acting()) {
+        if let (false, Delivery::Done, Ok(acting)) = (self.peek, delivery, ctx.recording()) {
             inbox::record(acting.store, acting.repo, &pending::person(), &receipt, || ctx.env.now_here())?;
         }
         if !self.peek {
@@ -106,6 +106,9 @@ impl Status {
 
 fn render_status(body: &RealmStatus, text: &mut Text) {
     text.line(&[plain("realm"), look(&body.realm, Look::Bold)]);
+    if let Some(why) = &body.read_only {
+        text.line(&[look("read-only:", Look::Yellow), plain(why)]);
+    }
     text.heading("repos");
     let repos: Vec<_> = body
         .repos

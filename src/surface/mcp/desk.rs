@@ -22,6 +22,7 @@ use crate::{
     model::name::ReaderName,
     ops::{
         inbox::{self, Receipt},
+        joined,
         tell::{self, Telling, Tips},
     },
     wire::Notification,
@@ -167,6 +168,10 @@ impl Teller {
     fn look(&self, room: impl FnOnce() -> usize) -> Result<Option<(Telling, Tips)>, OpError> {
         let ctx = open(&self.env, &self.project)?;
         let Ok(acting) = ctx.acting() else { return Ok(None) };
+        // What cannot be recorded as told would be told with every answer.
+        if !joined::is_joined(&ctx, acting) {
+            return Ok(None);
+        }
         let stands = self.answers.stand(&ctx);
         let inboxes = tell::inboxes(acting, &self.reader)?;
         if self.quiet.lasts(&self.project, stands.as_ref(), &inboxes) {
@@ -197,7 +202,7 @@ impl Told {
     pub fn record(&self) -> Result<(), OpError> {
         let Teller { env, project, reader, quiet, .. } = &self.teller;
         let ctx = open(env, project)?;
-        let acting = ctx.acting()?;
+        let Ok(acting) = ctx.recording() else { return Ok(()) };
         inbox::record(acting.store, acting.repo, reader, &self.receipt, || ctx.env.now_here())?;
         if self.is_all {
             // The domains as they were when nothing else was pending, the inboxes as they are now.

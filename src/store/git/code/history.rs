@@ -54,6 +54,14 @@ impl CodeRepo {
         Ok(lines.filter_map(Result::ok).any(|line| line.new_oid == wanted || line.previous_oid == wanted))
     }
 
+    /// Returns whether history ends before its beginning, as in a clone of limited depth.
+    ///
+    /// # Errors
+    /// Where that cannot be read.
+    pub fn is_shallow(&self) -> Result<bool, StoreError> {
+        self.repo.is_shallow().map_err(|error: gix::Error| StoreError::git("walk the history")(error))
+    }
+
     /// Returns the root commits that `tip` grew from: what tells this repository from others.
     ///
     /// # Errors
@@ -61,7 +69,7 @@ impl CodeRepo {
     pub fn roots(&self, tip: &Oid) -> Result<Vec<Oid>, StoreError> {
         let failed = |error: gix::Error| StoreError::git("walk the history")(error);
         // The ends of a shallow clone are no roots.
-        if self.repo.is_shallow().map_err(failed)? {
+        if self.is_shallow()? {
             return Ok(Vec::new());
         }
         let mut roots = Vec::new();

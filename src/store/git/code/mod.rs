@@ -91,10 +91,15 @@ impl CodeRepo {
         &self.git.git_dir
     }
 
+    /// Returns the git dir that all linked worktrees share.
+    pub fn common_dir(&self) -> PathBuf {
+        absolute(self.repo.current_dir(), self.repo.common_dir())
+    }
+
     /// Returns the root of the main work tree, or the repository's folder where it is bare: what
     /// stays the same in every linked worktree.
     pub fn main_folder(&self) -> PathBuf {
-        let common = absolute(self.repo.current_dir(), self.repo.common_dir());
+        let common = self.common_dir();
         if common.file_name().is_some_and(|name| name == ".git") {
             return common.parent().map(Path::to_owned).unwrap_or(common);
         }
@@ -120,7 +125,7 @@ impl CodeRepo {
 
     /// Returns the folder where git looks for hooks unless `core.hooksPath` says otherwise.
     pub fn usual_hooks_folder(&self) -> PathBuf {
-        absolute(self.repo.current_dir(), self.repo.common_dir()).join("hooks")
+        self.common_dir().join("hooks")
     }
 
     /// Sets a key in the repository's own configuration: the one thing that is written in a

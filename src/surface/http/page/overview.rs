@@ -209,6 +209,7 @@ mod tests {
         RealmStatus {
             realm: "aperture".parse().unwrap(),
             current_repo: None,
+            read_only: None,
             repos: vec![RepoLine { name: "fungal".parse().unwrap(), path: Some(EVIL.into()), is_current: false }],
             domains: Vec::new(),
             total: 1,

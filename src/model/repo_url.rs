@@ -1,0 +1,99 @@
+//! Urls of code repositories, compared by what they name: one repository is reached by ssh, https
+//! and scp-like urls, with and without `.git`.
+
+/// A url in a form that is equal for all spellings of one place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RepoUrl {
+    /// A repository of a host: the host in lower case with its port where it is an unusual one, and
+    /// the path.
+    Host(String, String),
+    /// A repository of this machine: its path.
+    Local(String),
+}
+
+impl RepoUrl {
+    /// Parses a url as git reads it. Users, passwords, the scheme, its default port, a trailing slash
+    /// and `.git` do not count.
+    pub fn of(url: &str) -> Self {
+        if let Some((scheme, rest)) = url.split_once("://") {
+            let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+            if scheme.eq_ignore_ascii_case("file") {
+                return Self::Local(local(&format!("/{path}")));
+            }
+            return Self::Host(host(authority), trimmed(path).to_owned());
+        }
+        match url.split_once(':') {
+            // scp-like: a host before the first colon, and no slash before it.
+            Some((authority, path)) if !authority.contains('/') => {
+                let path = path.strip_prefix("~/").unwrap_or(path);
+                Self::Host(host(authority), trimmed(path).to_owned())
+            }
+            _ => Self::Local(local(url)),
+        }
+    }
+
+    /// Returns whether both urls can be compared at all: a path of this machine may be a mirror of
+    /// any host.
+    pub fn is_comparable_with(&self, other: &Self) -> bool {
+        matches!((self, other), (Self::Host(..), Self::Host(..)) | (Self::Local(_), Self::Local(_)))
+    }
+
+    /// Returns whether it means the same on every machine.
+    pub fn is_on_a_host(&self) -> bool {
+        matches!(self, Self::Host(..))
+    }
+}
+
+fn host(authority: &str) -> String {
+    let host = authority.rsplit('@').next().unwrap_or_default().to_ascii_lowercase();
+    let usual = [":22", ":80", ":443"].iter().find_map(|port| host.strip_suffix(port));
+    usual.map(str::to_owned).unwrap_or(host)
+}
+
+fn local(path: &str) -> String {
+    let path = path.trim_end_matches('/');
+    path.strip_suffix("/.git").or_else(|| path.strip_suffix(".git")).unwrap_or(path).to_owned()
+}
+
+fn trimmed(path: &str) -> &str {
+    let path = path.trim_matches('/');
+    path.strip_suffix(".git").unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_of_one_place_are_equal() {
+        let same = |urls: &[&str]| {
+            for url in urls {
+                assert_eq!(RepoUrl::of(url), RepoUrl::of(urls[0]), "{url}");
+            }
+        };
+        same(&[
+            "https://github.com/acme/ap.git",
+            "https://GitHub.com/acme/ap",
+            "https://me:secret@github.com:443/acme/ap/",
+            "git@github.com:acme/ap.git",
+            "github.com:acme/ap",
+            "ssh://git@github.com/acme/ap.git",
+            "ssh://git@github.com:22/acme/ap",
+        ]);
+        same(&["/srv/ap.git", "/srv/ap", "file:///srv/ap.git", "/srv/ap/.git", "/srv/ap/"]);
+    }
+
+    #[test]
+    fn other_places_are_not() {
+        for (one, other) in [
+            ("https://github.com/acme/ap", "https://github.com/acme/ap2"),
+            ("https://github.com/acme/ap", "https://github.com/Acme/ap"),
+            ("https://github.com/acme/ap", "https://gitlab.com/acme/ap"),
+            ("https://git.example.com:8443/ap", "https://git.example.com/ap"),
+            ("/srv/ap", "/srv/other/ap"),
+        ] {
+            assert_ne!(RepoUrl::of(one), RepoUrl::of(other), "{one}");
+        }
+        assert!(!RepoUrl::of("/srv/ap").is_comparable_with(&RepoUrl::of("https://host/ap")));
+    }
+}

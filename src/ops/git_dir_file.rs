@@ -1,0 +1,56 @@
+//! Small files of ours in the git dir of a repository of the user's: read without following links, and
+//! replaced at once.
+
+use std::{
+    io::{ErrorKind, Read as _, Write as _},
+    path::Path,
+};
+
+use crate::error::OpError;
+
+/// Most bytes that are read of such a file: a few names and a path are fewer.
+const MAX: u64 = 5_000;
+
+/// Returns the text of a file without its final line break, or `None` where there is none.
+///
+/// # Errors
+/// Why it cannot be read, in words for people. A symbolic link is not followed.
+pub fn read(path: &Path) -> Result<Option<String>, String> {
+    match path.symlink_metadata() {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+        Ok(meta) if !meta.is_file() => return Err("it is not a plain file".into()),
+        Ok(_) => {}
+    }
+    let mut text = String::new();
+    let read = std::fs::File::open(path).and_then(|file| file.take(MAX).read_to_string(&mut text));
+    read.map_err(|error| error.to_string())?;
+    Ok(Some(text.trim_end().to_owned()))
+}
+
+/// Writes a line into a file of `folder`, in place of what was there.
+///
+/// # Errors
+/// Where the folder cannot be written.
+pub fn write(folder: &Path, name: &str, line: &str) -> Result<(), OpError> {
+    let path = folder.join(name);
+    let put = || {
+        let mut file = tempfile::Builder::new().prefix(&format!(".{name}-")).tempfile_in(folder)?;
+        writeln!(file, "{line}")?;
+        file.as_file().sync_all()?;
+        // A rename takes the place of a link instead of following it.
+        file.persist(&path).map(drop).map_err(|error| error.error)
+    };
+    put().map_err(OpError::io("write", &path))
+}
+
+/// Removes a file, if it is there.
+///
+/// # Errors
+/// Where the folder cannot be written.
+pub fn remove(path: &Path) -> Result<(), OpError> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(OpError::io("remove", path)(error)),
+        _ => Ok(()),
+    }
+}
