@@ -19,6 +19,8 @@ pub const SEED: &str = "GIT_BLUE_SEED";
 pub const PROGRESS_DELAY: &str = "GIT_PROGRESS_DELAY";
 /// Sets how long writers wait for a lock, in milliseconds.
 pub const LOCK_TIMEOUT: &str = "GIT_BLUE_LOCK_TIMEOUT_MS";
+/// Sets how long a command waits for a forge in all, in milliseconds.
+pub const FORGE_TIMEOUT: &str = "GIT_BLUE_FORGE_TIMEOUT_MS";
 
 /// Names the realm instead of the repository's own word.
 pub const REALM: &str = "GIT_BLUE_REALM";
@@ -278,6 +280,11 @@ impl Env {
     pub fn lock_timeout(&self) -> Duration {
         let set = self.text(LOCK_TIMEOUT).and_then(|text| text.parse().ok());
         Duration::from_millis(set.unwrap_or(if self.in_hook { HOOK_TIMEOUT } else { 30_000 }))
+    }
+
+    /// Returns how long a command waits for a forge in all, if the user says so.
+    pub fn forge_timeout(&self) -> Option<Duration> {
+        self.text(FORGE_TIMEOUT).and_then(|text| text.parse().ok()).map(Duration::from_millis)
     }
 
     /// Returns the user's home folder.

@@ -95,12 +95,12 @@ impl<'c> Forges<'c> {
             next_step: kind.how_to_log_in(host),
         })?;
         let base = self.setting(host, "url").unwrap_or_else(|| kind.api(host));
-        let wrong = |message| Closed {
-            code: "no-forge",
-            message,
-            next_step: format!("git config --global blue.forge.{host}.url https://…"),
-        };
+        let wrong = |message| Closed { code: "no-forge", message, next_step: where_its_api_is(host) };
         let client = Client::new(host, &base, Some(secret)).map_err(wrong)?;
+        let client = match self.ctx.env.forge_timeout() {
+            Some(limit) => client.with_limit(limit),
+            None => client,
+        };
         let client = match self.ctx.env.cache() {
             true => client.with_memory(&self.ctx.home.folder().join("forge")),
             false => client,
@@ -133,4 +133,9 @@ impl<'c> Forges<'c> {
         let text = String::from_utf8(output.stdout).ok().filter(|_| output.status.success())?;
         Secret::of(&text)
     }
+}
+
+/// Returns the command that says where the API of a host is.
+pub fn where_its_api_is(host: &str) -> String {
+    format!("git config --global blue.forge.{host}.url https://…")
 }

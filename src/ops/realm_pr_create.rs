@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     Operation,
     ctx::{Ctx, Here},
-    forges::{Closed, Forges, OnForge},
+    forges::{Closed, Forges, OnForge, where_its_api_is},
     many,
     realm_pr_status::{Place, order, places, standing},
     realm_worktree_create::of_git,
@@ -232,13 +232,16 @@ fn line(job: &Job, branch: &str, created: bool) -> PrCreated {
 }
 
 fn of_forge(repo: &RepoName, error: &ForgeError) -> RepoProblem {
-    let (code, next_step) = match error {
-        ForgeError::Unreachable { .. } => ("unreachable", Some("try again")),
-        ForgeError::Denied { .. } => ("denied", Some("give the token the right to write pull requests")),
-        ForgeError::NotFound { .. } => ("not-found", Some("check the url of origin, and what the token may see")),
-        ForgeError::Limited { .. } => ("limited", Some("try again later")),
+    let (code, next_step): (_, Option<String>) = match error {
+        ForgeError::Unreachable { .. } | ForgeError::Silent { .. } => ("unreachable", Some("try again".into())),
+        ForgeError::Elsewhere { host, .. } => ("redirected", Some(where_its_api_is(host))),
+        ForgeError::Denied { .. } => ("denied", Some("give the token the right to write pull requests".into())),
+        ForgeError::NotFound { .. } => {
+            ("not-found", Some("check the url of origin, and what the token may see".into()))
+        }
+        ForgeError::Limited { .. } => ("limited", Some("try again later".into())),
         ForgeError::Odd { .. } => ("odd-answer", None),
         ForgeError::Refused { .. } => ("refused", None),
     };
-    RepoProblem { repo: repo.clone(), code, message: error.to_string(), next_step: next_step.map(str::to_owned) }
+    RepoProblem { repo: repo.clone(), code, message: error.to_string(), next_step }
 }
