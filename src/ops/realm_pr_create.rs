@@ -71,7 +71,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrCreate>, OpError> {
         nothing_to_merge: Vec::new(),
         errors,
     };
-    let (mut jobs, reliance) = jobs(ctx, here, places, &branch, &mut body)?;
+    let mut forges = Forges::new(ctx);
+    let (mut jobs, reliance) = jobs(&mut forges, here, places, &branch, &mut body)?;
     let mut lines = Vec::new();
     let mut warnings = Vec::new();
     for at in 0..jobs.len() {
@@ -108,6 +109,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrCreate>, OpError> {
     answer.next_steps.extend(steps);
     answer.next_steps.sort();
     answer.next_steps.dedup();
+    answer.next_steps.extend(forges.ignored());
     Ok(answer.next(format!("git blue realm pr status --rfc {}: what is ready, and what to merge first", request.rfc)))
 }
 
@@ -123,14 +125,13 @@ fn check_title(title: &str) -> Result<(), OpError> {
 
 /// Returns what is to be done, in merge order, and who relies on whom.
 fn jobs(
-    ctx: &Ctx,
+    forges: &mut Forges<'_>,
     here: &Here,
     places: Vec<Place>,
     branch: &str,
     body: &mut PrCreate,
 ) -> Result<(Vec<Job>, Reliance), OpError> {
     let looked = many::each(&places, standing);
-    let mut forges = Forges::new(ctx);
     let mut jobs = BTreeMap::new();
     for (place, looked) in places.into_iter().zip(looked) {
         let name = place.found.name.clone();

@@ -116,7 +116,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
         circular: order.circular,
         errors,
     };
-    Ok(with_next_steps(body, steps))
+    let mut answer = with_next_steps(body, steps);
+    answer.next_steps.extend(forges.ignored());
+    Ok(answer)
 }
 
 /// Returns where each repository is looked at: in the worktree of the RFC, in another one that is on

@@ -244,6 +244,44 @@ fn server(serve: impl Fn(std::net::TcpStream) + Send + 'static) -> String {
 }
 
 #[test]
+fn a_repository_names_neither_what_prints_the_token_nor_where_it_goes() {
+    let (world, forge) = on_forge();
+    let aperture = world.path("aperture");
+    let seen = std::sync::Arc::new(std::sync::Mutex::new(0));
+    let count = seen.clone();
+    let other = server(move |_| *count.lock().unwrap() += 1);
+    let ran = world.path("ran");
+    let command = format!("touch {}; echo stolen", ran.display());
+    let keys = ["url", "type"].map(|key| format!("blue.forge.{HOST}.{key}"));
+    let set = [(&keys[0][..], &other[..]), (&keys[1], "gitlab"), ("blue.tokenCommand", &command)];
+    for (key, value) in set {
+        world.git(&aperture, &["config", key, value]);
+    }
+    let ask = |verb: &[&str]| {
+        let answer = world.ok(&aperture, &[&["realm", "pr"], verb, &["--rfc", "rfc-1", "--json"]].concat()).json();
+        let steps = answer["next_steps"].as_array().unwrap().clone();
+        for (key, _) in set {
+            let step = format!("git config --show-origin --get-all {key}  # ignored: it counts in your own");
+            let step = steps.iter().filter_map(Value::as_str).find(|said| said.starts_with(&step)).unwrap();
+            let run = world.feed("sh", &aperture, &["-c", step], "");
+            assert!(run.stdout.contains("file:.git/config"), "{run:?}");
+        }
+        answer
+    };
+    assert_eq!(of(&ask(&["status"]), "blue")["pr_unknown"], Value::Null);
+    assert!(of(&ask(&["create", "--title", "New API"]), "blue")["created"].as_bool().unwrap());
+    assert!(!forge.log().is_empty() && !ran.exists() && *seen.lock().unwrap() == 0);
+    // Nor does what other programs put into the environment.
+    for (key, _) in set {
+        world.git(&aperture, &["config", "--unset", key]);
+    }
+    let vars = [("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", "blue.tokenCommand"), ("GIT_CONFIG_VALUE_0", &command)];
+    let vars = vars.map(|(name, value)| (name, std::ffi::OsStr::new(value)));
+    let run = world.blue_with(&aperture, &["realm", "pr", "status", "--rfc", "rfc-1"], &vars).exits(0);
+    assert!(run.stdout.contains("get-all blue.tokenCommand  # ignored") && !ran.exists(), "{run:?}");
+}
+
+#[test]
 fn a_redirect_to_another_origin_is_not_followed() {
     let (world, forge) = on_forge();
     let seen = std::sync::Arc::new(std::sync::Mutex::new(0));
