@@ -12,11 +12,12 @@ use crate::world::{DOMAIN_REF, Run, World};
 /// Somebody who is not root, whatever the machine calls them.
 const OTHER: u32 = 65_534;
 
+const LEFT_OUT: &str = "left out: only root can give a repository to another user";
+
 /// Returns a realm in which `access` belongs to somebody else, or nothing where this is not root.
 fn world() -> Option<World> {
     let world = World::pair();
     if world.root().metadata().unwrap().uid() != 0 {
-        println!("left out: only root can give a repository to another user");
         return None;
     }
     give(&world.path("access"), OTHER);
@@ -46,7 +47,7 @@ const COMMANDS: [&[&str]; 10] = [
 
 #[test]
 fn a_repository_of_another_user_is_refused_as_git_refuses_it() {
-    let Some(world) = world() else { return };
+    let Some(world) = world() else { return println!("{LEFT_OUT}") };
     let (path, before) = (world.path("access"), world.tip(DOMAIN_REF));
     // Neither reads any of its configuration.
     let config = world.read("access/.git/config");
@@ -83,7 +84,7 @@ fn a_repository_of_another_user_is_refused_as_git_refuses_it() {
 
 #[test]
 fn each_part_of_a_repository_counts() {
-    let Some(world) = world() else { return };
+    let Some(world) = world() else { return println!("{LEFT_OUT}") };
     let path = world.path("access");
     let refuses = |folder: &Path| {
         let (git, blue) = (world.try_git(folder, &["status"]), world.blue(folder, &["status", "--peek"]));
@@ -111,7 +112,7 @@ fn each_part_of_a_repository_counts() {
 
 #[test]
 fn git_says_who_is_trusted_all_the_same() {
-    let Some(world) = world() else { return };
+    let Some(world) = world() else { return println!("{LEFT_OUT}") };
     let path = world.path("access");
     let status = |vars: &[(&str, &str)]| {
         let vars: Vec<_> = vars.iter().map(|(name, value)| (*name, OsStr::new(*value))).collect();
