@@ -19,6 +19,8 @@ pub const SEED: &str = "GIT_BLUE_SEED";
 pub const PROGRESS_DELAY: &str = "GIT_PROGRESS_DELAY";
 /// Sets how long writers wait for a lock, in milliseconds.
 pub const LOCK_TIMEOUT: &str = "GIT_BLUE_LOCK_TIMEOUT_MS";
+/// Sets how long a command waits for a forge in all, in milliseconds.
+pub const FORGE_TIMEOUT: &str = "GIT_BLUE_FORGE_TIMEOUT_MS";
 
 /// Names the realm instead of the repository's own word.
 pub const REALM: &str = "GIT_BLUE_REALM";
@@ -283,6 +285,11 @@ impl Env {
     /// Returns the folder for temporary files.
     pub fn temporary_folder(&self) -> PathBuf {
         self.var("TMPDIR").map_or_else(|| PathBuf::from("/tmp"), PathBuf::from)
+    }
+
+    /// Returns how long a command waits for a forge in all, if the user says so.
+    pub fn forge_timeout(&self) -> Option<Duration> {
+        self.text(FORGE_TIMEOUT).and_then(|text| text.parse().ok()).map(Duration::from_millis)
     }
 
     /// Returns the user's home folder.

@@ -168,6 +168,8 @@ impl From<StoreError> for OpError {
             StoreError::Reftable { path } => {
                 cannot("reftable-store").next(format!("git -C {} refs migrate --ref-format=files", path.display()))
             }
+            StoreError::Dubious { path } => cannot("dubious-ownership")
+                .next(format!("git config --global --add safe.directory {}", quoted(&path.display().to_string()))),
             StoreError::NewerFormat { .. } => cannot("newer-format").next("update git blue"),
             StoreError::Locked { .. } => cannot("locked")
                 .next("try again once the other process has ended; a lock file that no process holds may be removed"),
@@ -180,6 +182,15 @@ impl From<StoreError> for OpError {
             StoreError::Remote { .. } => cannot("remote")
                 .next("nothing is lost: the realm on this machine is as it was, and `git blue sync` tries again"),
         }
+    }
+}
+
+/// Returns a word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@%=,".contains(c);
+    match word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
     }
 }
 

@@ -10,14 +10,15 @@ use std::{
 use serde_json::Value;
 use ureq::{
     Agent, Body,
-    config::RedirectAuthHeaders,
     http::{HeaderMap, Request, Response},
     tls::{RootCerts, TlsConfig},
 };
 
 use super::{
     Secret, bounded,
+    deadline::Deadline,
     memory::{Kept, Memory},
+    redirect,
 };
 
 /// Most bytes of one answer.
@@ -26,8 +27,10 @@ const MAX_ANSWER: u64 = 8 << 20;
 const MAX_PAGES: usize = 10;
 /// How often something is tried.
 const TRIES: u32 = 4;
-/// The longest that a forge may make us wait; more is an error that says until when.
-const MAX_WAIT: Duration = Duration::from_secs(20);
+/// Most redirects of one request.
+const MAX_REDIRECTS: usize = 3;
+/// How long one command waits for a forge in all, unless the environment says otherwise.
+pub const LIMIT: Duration = Duration::from_secs(20);
 
 /// Why a forge does not answer as it should.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -39,6 +42,20 @@ pub enum ForgeError {
         host: String,
         /// What is wrong.
         problem: String,
+    },
+    /// It does not answer in time.
+    #[error("{host} does not answer")]
+    Silent {
+        /// The forge.
+        host: String,
+    },
+    /// It redirects to another origin, which must not see the token.
+    #[error("{host} redirects to {to}, where its token is not sent")]
+    Elsewhere {
+        /// The forge.
+        host: String,
+        /// The other origin.
+        to: String,
     },
     /// It does not know who asks, or does not let him.
     #[error("{host} does not accept the token, or it may not do this: {problem}")]
@@ -93,6 +110,8 @@ pub struct Client {
     headers: Vec<(&'static str, String)>,
     secret: Option<Secret>,
     memory: Option<Memory>,
+    /// How much longer it is waited for.
+    deadline: Deadline,
     /// The forge asked for silence until then.
     pause: Mutex<Option<Instant>>,
     /// How long the first wait is between two tries.
@@ -114,9 +133,8 @@ impl Client {
         let agent = Agent::config_builder()
             .http_status_as_error(false)
             .timeout_connect(Some(Duration::from_secs(10)))
-            .timeout_global(Some(Duration::from_secs(30)))
-            .max_redirects(3)
-            .redirect_auth_headers(RedirectAuthHeaders::SameHost)
+            // Followed by hand: ureq would send the token to another port of the same host.
+            .max_redirects(0)
             .max_idle_connections_per_host(16)
             .user_agent(concat!("git-blue/", env!("CARGO_PKG_VERSION")))
             // What the machine trusts: forges of companies have certificates of their own.
@@ -130,6 +148,7 @@ impl Client {
             headers: Vec::new(),
             secret,
             memory: None,
+            deadline: Deadline::new(LIMIT),
             pause: Mutex::new(None),
             step: Duration::from_millis(250),
         })
@@ -146,6 +165,12 @@ impl Client {
     #[must_use]
     pub fn with_memory(self, folder: &Path) -> Self {
         Self { memory: Some(Memory::new(folder)), ..self }
+    }
+
+    /// Sets how long one command waits for this forge in all.
+    #[must_use]
+    pub fn with_limit(self, limit: Duration) -> Self {
+        Self { deadline: Deadline::new(limit), ..self }
     }
 
     /// Returns the forge's host.
@@ -184,7 +209,12 @@ impl Client {
     /// # Errors
     /// Where it is refused.
     pub fn send(&self, method: &'static str, path: &str, body: &Value) -> Result<Value, ForgeError> {
-        self.ask(method, &format!("{}{path}", self.base), Some(body)).map(|(body, _)| body)
+        let sent = self.ask(method, &format!("{}{path}", self.base), Some(body)).map(|(body, _)| body);
+        if sent.is_ok() {
+            // What was done is worth the rest of it.
+            self.deadline.restart();
+        }
+        sent
     }
 
     /// Returns the answer, and where its next page is.
@@ -194,16 +224,19 @@ impl Client {
         url: &str,
         body: Option<&Value>,
     ) -> Result<(Value, Option<String>), ForgeError> {
+        let _asking = self.deadline.ask();
         let memory = self.memory.as_ref().filter(|_| body.is_none());
         let kept = memory.and_then(|memory| memory.recall(url, self.secret.as_ref()));
-        let mut tries = 0;
+        let mut at = url.to_owned();
+        let (mut tries, mut redirects) = (0, 0);
         loop {
             self.wait_for_silence();
             tries += 1;
-            let outcome = self.once(method, url, body, kept.as_ref());
+            let outcome = self.once(method, &at, body, kept.as_ref())?;
             // What was sent may have been done, though no answer came: only asking is repeated then.
-            let may_repeat = body.is_none() && tries < TRIES;
             let backoff = self.step * 2_u32.pow(tries - 1);
+            let is_time = |wait: Duration| self.deadline.left().is_some_and(|left| wait < left);
+            let may_repeat = body.is_none() && tries < TRIES && is_time(backoff);
             let response = match outcome {
                 Ok(response) => response,
                 Err(_) if may_repeat => {
@@ -215,7 +248,7 @@ impl Client {
             let status = response.status().as_u16();
             let headers = response.headers().clone();
             if is_limited(status, &headers) {
-                match wait(&headers, backoff).filter(|wait| *wait <= MAX_WAIT && tries < TRIES) {
+                match wait(&headers, backoff).filter(|wait| is_time(*wait) && tries < TRIES) {
                     Some(wait) => self.be_silent(wait),
                     None => return Err(ForgeError::Limited { host: self.host.clone(), until: until(&headers) }),
                 }
@@ -223,6 +256,11 @@ impl Client {
             }
             if matches!(status, 500 | 502 | 503 | 504) && may_repeat {
                 std::thread::sleep(backoff);
+                continue;
+            }
+            if is_redirect(status, body.is_some()) && redirects < MAX_REDIRECTS {
+                at = self.redirected(&at, header(&headers, "location").unwrap_or_default())?;
+                (tries, redirects) = (0, redirects + 1);
                 continue;
             }
             if let (304, Some(Kept { body, next, .. })) = (status, kept) {
@@ -238,13 +276,23 @@ impl Client {
         }
     }
 
+    /// Returns where a redirect leads.
+    fn redirected(&self, from: &str, location: &str) -> Result<String, ForgeError> {
+        redirect::within_origin(from, location).ok_or_else(|| {
+            let to = redirect::origin(location).unwrap_or_else(|| "another place".into());
+            ForgeError::Elsewhere { host: self.host.clone(), to: bounded(&to, 300) }
+        })
+    }
+
+    /// Asks once, for as long as there is time.
     fn once(
         &self,
         method: &'static str,
         url: &str,
         body: Option<&Value>,
         kept: Option<&Kept>,
-    ) -> Result<Response<Body>, ureq::Error> {
+    ) -> Result<Result<Response<Body>, ureq::Error>, ForgeError> {
+        let left = self.deadline.left().ok_or_else(|| self.silent())?;
         let mut request = Request::builder().method(method).uri(url);
         if let Some(kept) = kept {
             request = request.header("if-none-match", &kept.etag);
@@ -255,17 +303,21 @@ impl Client {
         if let Some(secret) = &self.secret {
             request = request.header("authorization", format!("Bearer {}", secret.expose()));
         }
+        if body.is_some() {
+            request = request.header("content-type", "application/json");
+        }
         let start = Instant::now();
         let outcome = match body {
-            Some(body) => {
-                let request = request.header("content-type", "application/json");
-                self.agent.run(request.body(body.to_string())?)
-            }
-            None => self.agent.run(request.body(())?),
+            Some(body) => request.body(body.to_string()).map_err(Into::into).and_then(|request| {
+                self.agent.run(self.agent.configure_request(request).timeout_global(Some(left)).build())
+            }),
+            None => request.body(()).map_err(Into::into).and_then(|request| {
+                self.agent.run(self.agent.configure_request(request).timeout_global(Some(left)).build())
+            }),
         };
         let status = outcome.as_ref().ok().map(|response| response.status().as_u16());
         tracing::debug!(method, host = self.host, status, took = ?start.elapsed(), "asked a forge");
-        outcome
+        Ok(outcome)
     }
 
     fn read(&self, status: u16, mut response: Response<Body>) -> Result<Value, ForgeError> {
@@ -304,7 +356,14 @@ impl Client {
         }
     }
 
+    fn silent(&self) -> ForgeError {
+        ForgeError::Silent { host: self.host.clone() }
+    }
+
     fn unreachable(&self, error: &ureq::Error) -> ForgeError {
+        if self.deadline.left().is_none() {
+            return self.silent();
+        }
         let problem = self.redacted(&bounded(&error.to_string(), 300));
         ForgeError::Unreachable { host: self.host.clone(), problem }
     }
@@ -346,6 +405,12 @@ fn header<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
 fn is_limited(status: u16, headers: &HeaderMap) -> bool {
     let is_spent = header(headers, "x-ratelimit-remaining") == Some("0") || header(headers, "retry-after").is_some();
     status == 429 || (status == 403 && is_spent)
+}
+
+/// Returns whether an answer says to ask elsewhere. What was sent is sent again only where the
+/// answer says that it was not done.
+fn is_redirect(status: u16, is_sent: bool) -> bool {
+    matches!(status, 307 | 308) || (!is_sent && matches!(status, 301..=303))
 }
 
 /// Returns how long to wait: what the forge says, else a moment; nothing where its limit is spent

@@ -7,10 +7,12 @@ pub mod address;
 #[cfg(test)]
 mod canned;
 pub mod client;
+mod deadline;
 mod forgejo;
 mod github;
 mod gitlab;
 mod memory;
+mod redirect;
 pub mod secret;
 
 use std::{str::FromStr, sync::Arc};

@@ -40,6 +40,8 @@ pub struct DeclaredTool {
     pub is_read_only: bool,
     /// How long it may run.
     pub timeout: Duration,
+    /// Variables that it gets although their names say that they are secrets.
+    pub passed: Vec<String>,
 }
 
 /// What the user declared.
@@ -81,9 +83,9 @@ fn tool(env: &Env, name: &str, values: &Values) -> Result<DeclaredTool, String> 
     if super::TABLE.iter().any(is_taken) {
         return Err("that is the name of an operation".into());
     }
-    let known = ["command", "description", "readonly", "timeout"];
+    let known = ["command", "description", "env", "readonly", "timeout"];
     if let Some(key) = values.keys().find(|key| !known.contains(&key.as_str())) {
-        return Err(format!("there is no key {key}; the keys are command, description, readOnly, timeout"));
+        return Err(format!("there is no key {key}; the keys are command, description, env, readOnly, timeout"));
     }
     let mut words = words(values.get("command").ok_or("it has no command")?)?.into_iter();
     let program = program(env, &words.next().ok_or("its command is empty")?)?;
@@ -103,7 +105,22 @@ fn tool(env: &Env, name: &str, values: &Values) -> Result<DeclaredTool, String> 
             _ => return Err(format!("timeout is a number of seconds from 1 to {MAX_TIMEOUT}")),
         },
     };
-    Ok(DeclaredTool { name: name.to_owned(), about, program, arguments: words.collect(), is_read_only, timeout })
+    let passed = variables(values.get("env").map_or("", String::as_str))?;
+    let arguments = words.collect();
+    Ok(DeclaredTool { name: name.to_owned(), about, program, arguments, is_read_only, timeout, passed })
+}
+
+/// Returns the variables that a list names.
+fn variables(text: &str) -> Result<Vec<String>, String> {
+    let is_name = |name: &str| {
+        let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        name.chars().all(is_letter) && !name.starts_with(|c: char| c.is_ascii_digit())
+    };
+    let names: Vec<_> = text.split([' ', '\t', ',']).filter(|name| !name.is_empty()).map(str::to_owned).collect();
+    match names.iter().find(|name| !is_name(name)) {
+        Some(name) => Err(format!("env is names of variables, and {name:?} is none")),
+        None => Ok(names),
+    }
 }
 
 /// Splits a command into words at white space. Quotes and backslashes mean what they mean to a
@@ -182,7 +199,7 @@ mod tests {
     #[test]
     fn what_is_declared_well_is_offered() {
         let declared = of_config(
-            "[blue \"mcp.tool.lint\"]\n\tcommand = sh -c 'exit 0'\n\tdescription = Lints\n\treadOnly\n\ttimeout = 5\n\
+            "[blue \"mcp.tool.lint\"]\n\tcommand = sh -c 'exit 0'\n\tdescription = Lints\n\treadOnly\n\ttimeout = 5\n\tenv = GH_TOKEN, AWS_PROFILE\n\
              [blue \"mcp.tool.other\"]\n\tcommand = /bin/sh\n",
         );
         assert_eq!(declared.problems, [""; 0]);
@@ -190,6 +207,7 @@ mod tests {
         assert!(lint.program.is_absolute() && lint.program.ends_with("sh"), "{lint:?}");
         assert_eq!((&*lint.about, lint.is_read_only, lint.timeout.as_secs()), ("Lints", true, 5));
         assert_eq!(lint.arguments, ["-c", "exit 0"]);
+        assert_eq!(lint.passed, ["GH_TOKEN", "AWS_PROFILE"]);
         assert_eq!((&*other.about, other.is_read_only, other.timeout), ("Runs /bin/sh", false, TIMEOUT));
     }
 
@@ -205,6 +223,7 @@ mod tests {
             ("a", "command = /etc/passwd", "is no program"),
             ("a", "command = sh\n\ttimeout = 0", "timeout is a number"),
             ("a", "command = sh\n\treadOnly = maybe", "readOnly is true or false"),
+            ("a", "command = sh\n\tenv = A=b", "env is names of variables"),
             ("a", "command = sh\n\tshell = yes", "there is no key shell"),
         ] {
             let declared = of_config(&format!("[blue \"mcp.tool.{name}\"]\n\t{keys}\n"));

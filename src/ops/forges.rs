@@ -1,7 +1,7 @@
 //! Which forge a repository is on, and what opens it.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     process::{Command, Stdio},
     sync::Arc,
 };
@@ -9,7 +9,10 @@ use std::{
 use super::{ctx::Ctx, whereabouts::Found};
 use crate::{
     forge::{Address, Client, Forge, Kind, Secret},
-    store::git::work,
+    store::{
+        StoreError,
+        git::{user_config, work},
+    },
 };
 
 /// A repository on a forge.
@@ -37,12 +40,19 @@ pub struct Closed {
 pub struct Forges<'c> {
     ctx: &'c Ctx,
     clients: BTreeMap<String, Result<Arc<Client>, Closed>>,
+    ignored: BTreeSet<String>,
 }
 
 impl<'c> Forges<'c> {
     /// Returns the forges that `ctx` knows.
     pub fn new(ctx: &'c Ctx) -> Self {
-        Self { ctx, clients: BTreeMap::new() }
+        Self { ctx, clients: BTreeMap::new(), ignored: BTreeSet::new() }
+    }
+
+    /// Returns how to look at each key that is set where it does not count, and was ignored.
+    pub fn ignored(&self) -> impl Iterator<Item = String> {
+        let reason = "# ignored: it counts in your own configuration alone (git config --global)";
+        self.ignored.iter().map(move |key| format!("git config --show-origin --get-all {key}  {reason}"))
     }
 
     /// Returns where a repository is, or why it is on no forge that is known.
@@ -66,19 +76,36 @@ impl<'c> Forges<'c> {
         })?;
         let host = &address.host;
         let kind = self.kind(host)?;
-        let client = self.clients.get(host).cloned().unwrap_or_else(|| self.client(host, kind));
-        self.clients.insert(host.clone(), client.clone());
+        let client = match self.clients.get(host) {
+            Some(client) => client.clone(),
+            None => {
+                let client = self.client(host, kind);
+                self.clients.insert(host.clone(), client.clone());
+                client
+            }
+        };
         let forge = client.map(|client| kind.forge(client, &address));
         Ok(OnForge { address, kind, forge })
     }
 
-    fn setting(&self, host: &str, key: &str) -> Option<String> {
-        self.ctx.setting(&format!("blue.forge.{host}.{key}"))
+    /// Returns a value of the user's own configuration. It says what is run and where a secret is sent,
+    /// and a repository that came in an archive has a configuration of somebody else's.
+    fn setting(&mut self, key: &str) -> Result<Option<String>, Closed> {
+        let unreadable = |error: StoreError| Closed {
+            code: "no-forge",
+            message: error.to_string(),
+            next_step: "git config --global --list  # says what is wrong in it".into(),
+        };
+        let own = user_config::value(self.ctx.env.vars(), key).map_err(unreadable)?;
+        if self.ctx.setting(key).is_some_and(|found| own.as_ref() != Some(&found)) {
+            self.ignored.insert(key.to_owned());
+        }
+        Ok(own)
     }
 
-    fn kind(&self, host: &str) -> Result<Kind, Closed> {
+    fn kind(&mut self, host: &str) -> Result<Kind, Closed> {
         let next_step = format!("git config --global blue.forge.{host}.type {}", Kind::NAMES);
-        match self.setting(host, "type") {
+        match self.setting(&format!("blue.forge.{host}.type"))? {
             Some(text) => text.parse().map_err(|message| Closed { code: "no-forge", message, next_step }),
             None => Kind::of_host(host).ok_or_else(|| Closed {
                 code: "no-forge",
@@ -88,19 +115,19 @@ impl<'c> Forges<'c> {
         }
     }
 
-    fn client(&self, host: &str, kind: Kind) -> Result<Arc<Client>, Closed> {
-        let secret = self.secret(host, kind).ok_or_else(|| Closed {
+    fn client(&mut self, host: &str, kind: Kind) -> Result<Arc<Client>, Closed> {
+        let secret = self.secret(host, kind)?.ok_or_else(|| Closed {
             code: "no-token",
             message: format!("there is no token for {host}"),
             next_step: kind.how_to_log_in(host),
         })?;
-        let base = self.setting(host, "url").unwrap_or_else(|| kind.api(host));
-        let wrong = |message| Closed {
-            code: "no-forge",
-            message,
-            next_step: format!("git config --global blue.forge.{host}.url https://…"),
-        };
+        let base = self.setting(&format!("blue.forge.{host}.url"))?.unwrap_or_else(|| kind.api(host));
+        let wrong = |message| Closed { code: "no-forge", message, next_step: where_its_api_is(host) };
         let client = Client::new(host, &base, Some(secret)).map_err(wrong)?;
+        let client = match self.ctx.env.forge_timeout() {
+            Some(limit) => client.with_limit(limit),
+            None => client,
+        };
         let client = match self.ctx.env.cache() {
             true => client.with_memory(&self.ctx.home.folder().join("forge")),
             false => client,
@@ -109,14 +136,14 @@ impl<'c> Forges<'c> {
     }
 
     /// What the user set up for this first, then what other programs keep.
-    fn secret(&self, host: &str, kind: Kind) -> Option<Secret> {
+    fn secret(&mut self, host: &str, kind: Kind) -> Result<Option<Secret>, Closed> {
+        let command = self.setting("blue.tokenCommand")?;
         let vars = self.ctx.env.vars();
-        let command = self.ctx.setting("blue.tokenCommand");
         let commanded = command.and_then(|command| self.run("sh", &["-c", &command, &command, host]));
         let variable = || kind.variables(host, |name| self.ctx.env.text(name)).and_then(Secret::of);
         let helped = || work::password(host, vars).as_deref().and_then(Secret::of);
         let kept = || kind.other_program(host).and_then(|(program, args)| self.run(program, &args));
-        commanded.or_else(variable).or_else(helped).or_else(kept)
+        Ok(commanded.or_else(variable).or_else(helped).or_else(kept))
     }
 
     /// Returns what a program prints, which may never be shown.
@@ -133,4 +160,9 @@ impl<'c> Forges<'c> {
         let text = String::from_utf8(output.stdout).ok().filter(|_| output.status.success())?;
         Secret::of(&text)
     }
+}
+
+/// Returns the command that says where the API of a host is.
+pub fn where_its_api_is(host: &str) -> String {
+    format!("git config --global blue.forge.{host}.url https://…")
 }

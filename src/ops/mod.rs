@@ -83,6 +83,7 @@ pub mod stand;
 mod sync_remote;
 pub mod tell;
 mod times;
+pub mod tool_environment;
 pub mod unpublished;
 pub mod url;
 mod whereabouts;

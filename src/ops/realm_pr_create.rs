@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     Operation,
     ctx::{Ctx, Here},
-    forges::{Closed, Forges, OnForge},
+    forges::{Closed, Forges, OnForge, where_its_api_is},
     many,
     realm_pr_status::{Place, order, places, standing},
     realm_worktree_create::of_git,
@@ -71,7 +71,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrCreate>, OpError> {
         nothing_to_merge: Vec::new(),
         errors,
     };
-    let (mut jobs, reliance) = jobs(ctx, here, places, &branch, &mut body)?;
+    let mut forges = Forges::new(ctx);
+    let (mut jobs, reliance) = jobs(&mut forges, here, places, &branch, &mut body)?;
     let mut lines = Vec::new();
     let mut warnings = Vec::new();
     for at in 0..jobs.len() {
@@ -108,6 +109,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrCreate>, OpError> {
     answer.next_steps.extend(steps);
     answer.next_steps.sort();
     answer.next_steps.dedup();
+    answer.next_steps.extend(forges.ignored());
     Ok(answer.next(format!("git blue realm pr status --rfc {}: what is ready, and what to merge first", request.rfc)))
 }
 
@@ -123,14 +125,13 @@ fn check_title(title: &str) -> Result<(), OpError> {
 
 /// Returns what is to be done, in merge order, and who relies on whom.
 fn jobs(
-    ctx: &Ctx,
+    forges: &mut Forges<'_>,
     here: &Here,
     places: Vec<Place>,
     branch: &str,
     body: &mut PrCreate,
 ) -> Result<(Vec<Job>, Reliance), OpError> {
     let looked = many::each(&places, standing);
-    let mut forges = Forges::new(ctx);
     let mut jobs = BTreeMap::new();
     for (place, looked) in places.into_iter().zip(looked) {
         let name = place.found.name.clone();
@@ -232,13 +233,16 @@ fn line(job: &Job, branch: &str, created: bool) -> PrCreated {
 }
 
 fn of_forge(repo: &RepoName, error: &ForgeError) -> RepoProblem {
-    let (code, next_step) = match error {
-        ForgeError::Unreachable { .. } => ("unreachable", Some("try again")),
-        ForgeError::Denied { .. } => ("denied", Some("give the token the right to write pull requests")),
-        ForgeError::NotFound { .. } => ("not-found", Some("check the url of origin, and what the token may see")),
-        ForgeError::Limited { .. } => ("limited", Some("try again later")),
+    let (code, next_step): (_, Option<String>) = match error {
+        ForgeError::Unreachable { .. } | ForgeError::Silent { .. } => ("unreachable", Some("try again".into())),
+        ForgeError::Elsewhere { host, .. } => ("redirected", Some(where_its_api_is(host))),
+        ForgeError::Denied { .. } => ("denied", Some("give the token the right to write pull requests".into())),
+        ForgeError::NotFound { .. } => {
+            ("not-found", Some("check the url of origin, and what the token may see".into()))
+        }
+        ForgeError::Limited { .. } => ("limited", Some("try again later".into())),
         ForgeError::Odd { .. } => ("odd-answer", None),
         ForgeError::Refused { .. } => ("refused", None),
     };
-    RepoProblem { repo: repo.clone(), code, message: error.to_string(), next_step: next_step.map(str::to_owned) }
+    RepoProblem { repo: repo.clone(), code, message: error.to_string(), next_step }
 }

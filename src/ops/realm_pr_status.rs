@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     error::OpError,
-    forge::{Condition, Pull, State},
+    forge::{Condition, ForgeError, Pull, State},
     model::{
         merge_order::{Order, Reliance},
         name::{RepoName, RfcName},
@@ -116,7 +116,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
         circular: order.circular,
         errors,
     };
-    Ok(with_next_steps(body, steps))
+    let mut answer = with_next_steps(body, steps);
+    answer.next_steps.extend(forges.ignored());
+    Ok(answer)
 }
 
 /// Returns where each repository is looked at: in the worktree of the RFC, in another one that is on
@@ -204,13 +206,21 @@ fn with_pull(place: &Place, standing: Standing, on: &OnForge) -> Measured {
     let (pull, unknown) = match asked {
         Ok(Some(pull)) if pull.state == State::Open => match forge.condition(&pull) {
             Ok(condition) => (Ok(Some((pull, Some(condition)))), None),
-            Err(error) => (Ok(Some((pull, None))), Some(error.to_string())),
+            Err(error) => (Ok(Some((pull, None))), Some(unknown(&error))),
         },
         // How it stood when it was closed decides nothing any more.
         Ok(pull) => (Ok(pull.map(|pull| (pull, None))), None),
-        Err(error) => (Err(error.to_string()), None),
+        Err(error) => (Err(unknown(&error)), None),
     };
     Measured { standing, pull, unknown }
+}
+
+/// Returns why a forge's part is missing.
+fn unknown(error: &ForgeError) -> String {
+    match error {
+        ForgeError::Silent { .. } => format!("{error}; what git alone can tell is shown"),
+        _ => error.to_string(),
+    }
 }
 
 fn line(here: &Here, place: &Place, measured: Measured) -> PrRepo {

@@ -19,6 +19,12 @@ pub enum StoreError {
         /// The store.
         path: PathBuf,
     },
+    /// A repository belongs to another user, and git would not work in it either.
+    #[error("detected dubious ownership in repository at '{}'", path.display())]
+    Dubious {
+        /// Its work tree, or its folder where it is bare.
+        path: PathBuf,
+    },
     /// The store was written by a newer program.
     #[error("the realm has storage format {found}, this git blue knows up to {known}")]
     NewerFormat {

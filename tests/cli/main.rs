@@ -24,6 +24,7 @@ mod init;
 mod manners;
 mod many_changes;
 mod notifications;
+mod other_owner;
 mod ownership;
 mod publishing;
 mod pull_requests;

@@ -235,6 +235,126 @@ fn a_forge_that_does_not_answer_as_it_should_is_named_and_no_secret_is() {
     assert!(!log.all().contains(TOKEN), "nor is it logged");
 }
 
+/// Listens on a port of its own, does this with every connection, and returns its url.
+fn server(serve: impl Fn(std::net::TcpStream) + Send + 'static) -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || listener.incoming().map_while(Result::ok).for_each(serve));
+    url
+}
+
+#[test]
+fn a_repository_names_neither_what_prints_the_token_nor_where_it_goes() {
+    let (world, forge) = on_forge();
+    let aperture = world.path("aperture");
+    let seen = std::sync::Arc::new(std::sync::Mutex::new(0));
+    let count = seen.clone();
+    let other = server(move |_| *count.lock().unwrap() += 1);
+    let ran = world.path("ran");
+    let command = format!("touch {}; echo stolen", ran.display());
+    let keys = ["url", "type"].map(|key| format!("blue.forge.{HOST}.{key}"));
+    let set = [(&keys[0][..], &other[..]), (&keys[1], "gitlab"), ("blue.tokenCommand", &command)];
+    for (key, value) in set {
+        world.git(&aperture, &["config", key, value]);
+    }
+    let ask = |verb: &[&str]| {
+        let answer = world.ok(&aperture, &[&["realm", "pr"], verb, &["--rfc", "rfc-1", "--json"]].concat()).json();
+        let steps = answer["next_steps"].as_array().unwrap().clone();
+        for (key, _) in set {
+            let step = format!("git config --show-origin --get-all {key}  # ignored: it counts in your own");
+            let step = steps.iter().filter_map(Value::as_str).find(|said| said.starts_with(&step)).unwrap();
+            let run = world.feed("sh", &aperture, &["-c", step], "");
+            assert!(run.stdout.contains("file:.git/config"), "{run:?}");
+        }
+        answer
+    };
+    assert_eq!(of(&ask(&["status"]), "blue")["pr_unknown"], Value::Null);
+    assert!(of(&ask(&["create", "--title", "New API"]), "blue")["created"].as_bool().unwrap());
+    assert!(!forge.log().is_empty() && !ran.exists() && *seen.lock().unwrap() == 0);
+    // Nor does what other programs put into the environment.
+    for (key, _) in set {
+        world.git(&aperture, &["config", "--unset", key]);
+    }
+    let vars = [("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", "blue.tokenCommand"), ("GIT_CONFIG_VALUE_0", &command)];
+    let vars = vars.map(|(name, value)| (name, std::ffi::OsStr::new(value)));
+    let run = world.blue_with(&aperture, &["realm", "pr", "status", "--rfc", "rfc-1"], &vars).exits(0);
+    assert!(run.stdout.contains("get-all blue.tokenCommand  # ignored") && !ran.exists(), "{run:?}");
+}
+
+#[test]
+fn a_redirect_to_another_origin_is_not_followed() {
+    let (world, forge) = on_forge();
+    let seen = std::sync::Arc::new(std::sync::Mutex::new(0));
+    let count = seen.clone();
+    let other = server(move |_| *count.lock().unwrap() += 1);
+    let ask = || world.ok(&world.path("aperture"), &["realm", "pr", "status", "--rfc", "rfc-1", "--json"]).json();
+    for status in [301, 302, 303, 307, 308] {
+        // One for each repository that is asked.
+        (0..4).for_each(|_| forge.instead(status, &format!("location: {other}/x\r\n"), "{}"));
+        let said = of(&ask(), "blue")["pr_unknown"].clone();
+        assert_eq!(said, format!("{HOST} redirects to {other}, where its token is not sent"), "{status}");
+    }
+    assert_eq!(*seen.lock().unwrap(), 0, "nobody came");
+    let (same, local) = (forge.url.clone(), other.replace("127.0.0.1", "localhost"));
+    (0..4).for_each(|_| forge.instead(302, &format!("location: {local}/x\r\n"), "{}"));
+    (0..3).for_each(|_| forge.instead(307, &format!("location: {other}/x\r\n"), "{}"));
+    assert!(of(&ask(), "blue")["pr_unknown"].as_str().unwrap().contains("redirects to http://localhost:"));
+    let created = create(&world).exits(1).json();
+    assert_eq!(created["errors"][0]["code"], "redirected", "{created}");
+    assert_eq!(*seen.lock().unwrap(), 0, "nobody came");
+    // A repository that was renamed: the same forge says where it is now, and is asked there.
+    forge.log();
+    forge.instead(301, &format!("location: {same}/repos/acme/blue/pulls?head=acme:rfc-1\r\n"), "{}");
+    forge.instead(308, "location: /repos/acme/blue/pulls?head=acme:rfc-1\r\n", "{}");
+    let answer = ask();
+    assert!(answer["repos"].as_array().unwrap().iter().all(|one| one["pr_unknown"].is_null()), "{answer}");
+    // One that leads to itself ends.
+    (0..16).for_each(|_| forge.instead(302, "location: /repos/acme/blue/pulls\r\n", "{}"));
+    assert!(of(&ask(), "blue")["pr_unknown"].as_str().unwrap().contains("refused (302)"));
+}
+
+#[test]
+fn a_forge_that_never_answers_is_waited_for_once() {
+    let (world, forge) = on_forge();
+    let held = std::sync::Mutex::new(Vec::new());
+    let silent = server(move |stream| held.lock().unwrap().push(stream));
+    let config = world.read("home/gitconfig");
+    world.write("home/gitconfig", &config.replace(&forge.url, &silent));
+    let aperture = world.path("aperture");
+    let run = |args: &[&str]| {
+        let start = Instant::now();
+        let run = world.blue_with(&aperture, args, &[("GIT_BLUE_FORGE_TIMEOUT_MS", "1500".as_ref())]);
+        // For all repositories and all tries together; the rest is git's.
+        assert!(start.elapsed() < Duration::from_secs(8), "{run:?}");
+        run
+    };
+    let answer = run(&["realm", "pr", "status", "--rfc", "rfc-1", "--json"]).exits(0).json();
+    let said = format!("{HOST} does not answer; what git alone can tell is shown");
+    for repo in ["aperture", "blue", "fungal"] {
+        assert_eq!(of(&answer, repo)["pr_unknown"], *said, "{answer}");
+        assert_eq!(of(&answer, repo)["commits_ahead"], 1);
+    }
+    let answer = run(&["realm", "pr", "create", "--rfc", "rfc-1", "--title", "New API", "--json"]).exits(1).json();
+    let errors: Vec<_> = answer["errors"].as_array().unwrap().iter().map(|one| &one["code"]).collect();
+    assert_eq!(errors, ["unreachable"; 3], "{answer}");
+    assert_eq!(of(&status_without_forge(&world, &config), "blue")["pushed"], true, "what git does was done");
+    // One that is busy each time has no more time than one that never answers, and is told from it.
+    world.write("home/gitconfig", &config);
+    (0..60).for_each(|_| forge.instead(503, "", "{}"));
+    let answer = run(&["realm", "pr", "status", "--rfc", "rfc-1", "--json"]).exits(0).json();
+    forge.state.lock().unwrap().instead.clear();
+    assert!(of(&answer, "blue")["pr_unknown"].as_str().unwrap().contains("refused (503)"), "{answer}");
+    forge.instead(429, "retry-after: 2\r\n", "{}");
+    let answer = run(&["realm", "pr", "status", "--rfc", "rfc-1", "--json"]).exits(0).json();
+    assert!(answer.to_string().contains("asked too often; it answers again in 2 s"), "{answer}");
+}
+
+/// What is said without asking a forge.
+fn status_without_forge(world: &World, config: &str) -> Value {
+    world.write("home/gitconfig", &config.replace("tokenCommand", "noTokenCommand"));
+    status(world)
+}
+
 #[test]
 fn a_refusal_in_one_repository_stops_no_other() {
     let (world, forge) = on_forge();

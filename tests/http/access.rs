@@ -1,5 +1,10 @@
 //! Who may ask.
 
+use std::{
+    os::unix::{fs::MetadataExt as _, process::CommandExt as _},
+    process::Command,
+};
+
 use serde_json::json;
 
 use crate::{client::Daemon, world::World};
@@ -122,5 +127,57 @@ fn a_link_lets_one_browser_in_once_and_to_read_alone() {
     ] {
         let answer = daemon.ask_as(method, path, &format!("{shown}{json}"), body.as_bytes()).is(403);
         assert_eq!(answer.json()["code"], "read-only", "{method} {path}");
+    }
+}
+
+/// Lets a browser in, and returns the cookie that it shows from then on.
+fn cookie(world: &World, daemon: &Daemon) -> String {
+    let link = world.json(&world.root(), &["daemon", "open"])["url"].as_str().unwrap().to_owned();
+    let path = link.strip_prefix(&format!("http://127.0.0.1:{}", daemon.port)).unwrap();
+    let host = format!("Host: 127.0.0.1:{}\r\n", daemon.port);
+    let answer = daemon.ask_as("GET", path, &host, b"").is(303);
+    answer.header("set-cookie").split(';').next().unwrap().to_owned()
+}
+
+#[test]
+fn a_cookie_is_worth_nothing_at_another_port() {
+    let (one, other) = (World::solo(), World::solo());
+    let (first, second) = (Daemon::start(&one), Daemon::start(&other));
+    let (mine, theirs) = (cookie(&one, &first), cookie(&other, &second));
+    assert!(mine.starts_with(&format!("git_blue_{}=", first.port)), "{mine}");
+    let value = mine.split_once('=').unwrap().1;
+    let host = format!("Host: 127.0.0.1:{}\r\n", second.port);
+    for shown in [&mine, &format!("git_blue_{}={value}", second.port), &format!("git_blue={value}")] {
+        second.ask_as("GET", "/realms", &format!("{host}Cookie: {shown}\r\n"), b"").is(401);
+    }
+    // A browser shows both to each.
+    second.ask_as("GET", "/realms", &format!("{host}Cookie: {mine}; {theirs}\r\n"), b"").is(200);
+}
+
+#[test]
+fn a_cookie_that_another_user_shows_is_worth_nothing() {
+    let world = World::solo();
+    if !cfg!(target_os = "linux") || world.root().metadata().unwrap().uid() != 0 {
+        return println!("left out: only root can start a process of another user, and only Linux tells whose it is");
+    }
+    let daemon = Daemon::start(&world);
+    let cookie = cookie(&world, &daemon);
+    let ask = |user: u32, host: &str, header: &str| {
+        let port = daemon.port;
+        let head = format!(
+            "GET /realms HTTP/1.1\\r\\nHost: localhost:{port}\\r\\n{header}\\r\\nConnection: close\\r\\n\\r\\n"
+        );
+        let script = format!("exec 3<>/dev/tcp/{host}/{port} && printf '{head}' >&3 && head -1 <&3");
+        let output = Command::new("bash").args(["-c", &script]).current_dir("/").uid(user).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    let shown = format!("Cookie: {cookie}");
+    assert_eq!(ask(0, "127.0.0.1", &shown), "HTTP/1.1 200 OK");
+    assert_eq!(ask(65_534, "127.0.0.1", &shown), "HTTP/1.1 401 Unauthorized");
+    // Whoever has the token was given it.
+    assert_eq!(ask(65_534, "127.0.0.1", &format!("Authorization: Bearer {}", daemon.token)), "HTTP/1.1 200 OK");
+    if std::net::TcpStream::connect(("::1", daemon.port)).is_ok() {
+        assert_eq!(ask(0, "::1", &shown), "HTTP/1.1 200 OK");
+        assert_eq!(ask(65_534, "::1", &shown), "HTTP/1.1 401 Unauthorized");
     }
 }

@@ -49,6 +49,65 @@ fn its_files_are_its_users_alone() {
 }
 
 #[test]
+fn everybody_gets_the_one_token() {
+    for round in 0..20 {
+        let world = World::new();
+        let tokens: Vec<_> = std::thread::scope(|scope| {
+            let ask = |_| {
+                let mut command = world.command("git-blue", &world.root());
+                command.args(["daemon", "token"]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+                scope.spawn(move || command.output().unwrap())
+            };
+            let asking: Vec<_> = (0..8).map(ask).collect();
+            asking.into_iter().map(|one| one.join().unwrap()).collect()
+        });
+        let file = world.read("home/blue/daemon/token");
+        assert_eq!(file.trim().len(), 64);
+        for output in tokens {
+            assert!(output.status.success() && output.stderr.is_empty(), "round {round}: {output:?}");
+            assert_eq!(String::from_utf8(output.stdout).unwrap(), file, "round {round}");
+        }
+        let files = world.path("home/blue/daemon").read_dir().unwrap().count();
+        assert_eq!(files, 2, "the token and its lock, and nothing half made");
+    }
+}
+
+#[test]
+fn what_others_could_read_is_closed_and_said() {
+    let world = World::new();
+    let mode = |path: &str| world.path(path).metadata().unwrap().permissions().mode() & 0o777;
+    let set = |path: &str, mode| {
+        std::fs::set_permissions(world.path(path), std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let command = ["-c", "umask 0; git blue daemon token"];
+    let first = world.feed("sh", &world.root(), &command, "").exits(0);
+    assert_eq!(first.stderr, "");
+    for (path, expected) in [("", 0o700), ("/daemon", 0o700), ("/daemon/token", 0o600), ("/daemon/token.lock", 0o600)] {
+        assert_eq!(mode(&format!("home/blue{path}")), expected, "{path}");
+    }
+    set("home/blue/daemon", 0o777);
+    set("home/blue/daemon/token", 0o644);
+    let again = world.ok(&world.root(), &["daemon", "token"]);
+    assert_eq!((mode("home/blue/daemon"), mode("home/blue/daemon/token")), (0o700, 0o600));
+    assert_eq!(again.stdout, first.stdout, "programs were told it");
+    assert!(again.stderr.contains("home/blue/daemon had mode 777, and has 700 now"), "{again:?}");
+    assert!(again.stderr.contains("home/blue/daemon/token had mode 644, and has 600 now; if"), "{again:?}");
+    assert_eq!(world.ok(&world.root(), &["daemon", "token"]).stderr, "", "once");
+    // One that is no token is made anew.
+    world.write("home/blue/daemon/token", "half");
+    assert_ne!(world.ok(&world.root(), &["daemon", "token"]).stdout, first.stdout);
+    // The first command that needs the folder makes it for its user alone, whichever it is.
+    for (at, line) in
+        ["git blue realm admin init --name other", "git blue install claude --scope user"].iter().enumerate()
+    {
+        let home = world.path(&format!("other{at}"));
+        let line = format!("umask 0; GIT_BLUE_HOME={} {line}", home.display());
+        world.feed("sh", &world.root(), &["-c", &line], "").exits(0);
+        assert_eq!(mode(&format!("other{at}")), 0o700, "{line}");
+    }
+}
+
+#[test]
 fn whoever_starts_it_is_not_kept_waiting() {
     let world = World::new();
     let start = Instant::now();

@@ -127,6 +127,56 @@ fn a_command_that_takes_too_long_or_is_not_wanted_any_more_ends_with_its_childre
 }
 
 #[test]
+fn what_left_its_session_ends_too() {
+    if !cfg!(target_os = "linux") {
+        return println!("left out: only Linux finds a process that left its group and session");
+    }
+    let world = World::pair();
+    let marks = [1, 2, 3].map(|n| format!("{}.{}{n}", 4_000, std::process::id()));
+    // Twice removed, in a session of its own, its parent gone, its environment too.
+    let away =
+        |mark: &str| format!("(env -i setsid sh -c \\\"(sleep {mark} &) ; exit\\\" &) ; (setsid -f sleep {mark})");
+    for ((name, then), mark) in [("done", "sleep 0.3"), ("late", "sleep 100"), ("left", "sleep 100")].iter().zip(&marks)
+    {
+        let timeout = if *name == "late" { "\ttimeout = 1\n" } else { "" };
+        let line = format!("sh -c '{} ; {then}'", away(mark));
+        declare(&world, &format!("[blue \"mcp.tool.{name}\"]\n\tcommand = \"{line}\"\n{timeout}"));
+    }
+    let mut client = Client::start(&world, &world.path("access"));
+    client.post("tools/call", json!({"name": "done", "arguments": {}}));
+    eventually("it was started", || is_running(&marks[0]));
+    client.ok("realm_status", json!({}));
+    eventually("it was killed once its command had ended", || !is_running(&marks[0]));
+    assert_eq!(client.fails("late", json!({}))["code"], "tool-timeout");
+    eventually("it was killed once its time was over", || !is_running(&marks[1]));
+    client.post("tools/call", json!({"name": "left", "arguments": {}}));
+    eventually("it was started", || is_running(&marks[2]));
+    // The server has no chance to end anything.
+    client.child.kill().unwrap();
+    eventually("it was killed once nobody was there", || !is_running(&marks[2]));
+}
+
+#[test]
+fn a_command_gets_no_secret_that_is_not_meant_for_it() {
+    let world = World::pair();
+    declare(
+        &world,
+        "[blue \"mcp.tool.names\"]\n\tcommand = \"sh -c 'env | cut -d= -f1 | sort'\"\n\
+         [blue \"mcp.tool.more\"]\n\tcommand = \"sh -c 'echo $GH_TOKEN $AWS_PROFILE'\"\n\tenv = GH_TOKEN, AWS_PROFILE\n",
+    );
+    let vars =
+        ["GITHUB_TOKEN", "GH_TOKEN", "CI_JOB_TOKEN", "AWS_PROFILE", "MY_API_KEY", "PLAIN"].map(|name| (name, "x"));
+    let mut client = Client::with(&world, &world.path("access"), LEGACY, &[], &vars);
+    let answer = client.ok("names", json!({}));
+    let names: Vec<_> = answer["output"].as_str().unwrap().lines().collect();
+    assert!(names.contains(&"PLAIN") && names.contains(&"PATH") && names.contains(&"GIT_BLUE_HOME"), "{names:?}");
+    for name in ["GITHUB_TOKEN", "GH_TOKEN", "CI_JOB_TOKEN", "AWS_PROFILE", "MY_API_KEY"] {
+        assert!(!names.contains(&name), "{names:?}");
+    }
+    assert_eq!(client.ok("more", json!({}))["output"], "x x\n");
+}
+
+#[test]
 fn a_command_that_prints_without_end_is_cut() {
     let world = World::pair();
     declare(

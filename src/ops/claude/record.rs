@@ -9,7 +9,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::file;
-use crate::{error::OpError, ops::ctx::Ctx};
+use crate::{error::OpError, ops::ctx::Ctx, store::git::home::Home};
 
 /// What was done to one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,6 +47,7 @@ impl Done {
 /// What was done to each file, by its path.
 #[derive(Debug)]
 pub struct Records {
+    home: Home,
     path: PathBuf,
     all: BTreeMap<String, Done>,
 }
@@ -56,7 +57,7 @@ impl Records {
     pub fn open(ctx: &Ctx) -> Self {
         let path = ctx.home.folder().join("claude.json");
         let text = file::read(&path).ok().flatten().unwrap_or_default();
-        Self { path, all: serde_json::from_str(&text).unwrap_or_default() }
+        Self { home: ctx.home.clone(), path, all: serde_json::from_str(&text).unwrap_or_default() }
     }
 
     /// Returns what was done to a file.
@@ -80,6 +81,7 @@ impl Records {
         }
         let text = serde_json::to_string_pretty(&self.all)
             .unwrap_or_else(|error| unreachable!("records have a JSON form: {error}"));
+        self.home.make()?;
         file::write(&self.path, &(text + "\n"), 0o600)
     }
 }

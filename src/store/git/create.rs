@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{GitStore, Options, durable, lock, reading::Reading, refs};
+use super::{GitStore, Options, durable, home, lock, reading::Reading, refs};
 use crate::{
     model::oid::Oid,
     store::{Change, Store as _, StoreError, StoreRef},
@@ -36,7 +36,7 @@ impl Aside {
     /// # Errors
     /// Where the folder cannot be written.
     pub fn new(parent: &Path, options: Options) -> Result<Self, StoreError> {
-        std::fs::create_dir_all(parent).map_err(StoreError::io("create", parent))?;
+        home::make_private(parent).map_err(StoreError::io("create", parent))?;
         let folder = tempfile::Builder::new()
             .prefix(".new-realm-")
             .tempdir_in(parent)

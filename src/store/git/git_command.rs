@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     ffi::OsString,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
@@ -53,6 +53,12 @@ fn command(vars: &BTreeMap<OsString, OsString>) -> Command {
     let mut command = Command::new("git");
     command.env_clear().envs(vars).env(GUARD, "1").env("GIT_OPTIONAL_LOCKS", "0").stdin(Stdio::null());
     command
+}
+
+/// Returns whether git works in the repository around a folder. It reads no more of it than that takes.
+pub(super) fn works_in(folder: &Path, vars: &BTreeMap<OsString, OsString>) -> bool {
+    let output = command(vars).current_dir(folder).args(["rev-parse", "--git-dir"]).output();
+    output.is_ok_and(|output| output.status.success())
 }
 
 /// Returns what `git --version` says, or `None` where there is no git.

@@ -32,6 +32,16 @@ pub struct KnownRealm {
     pub url: Option<String>,
 }
 
+/// Makes a folder that its user alone may enter, with what is missing above it. One that is there
+/// stays as it is.
+///
+/// # Errors
+/// Where it cannot be made.
+pub(super) fn make_private(folder: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
 impl Home {
     /// Returns the folder as given; nothing is read or made yet.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
@@ -41,6 +51,14 @@ impl Home {
     /// Returns the folder.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// Makes the folder where it is missing, for its user alone.
+    ///
+    /// # Errors
+    /// Where it cannot be made.
+    pub fn make(&self) -> Result<(), StoreError> {
+        make_private(&self.folder).map_err(StoreError::io("create", &self.folder))
     }
 
     /// Returns where the store of a realm lies unless the user chose another place.
@@ -160,7 +178,7 @@ impl Home {
     /// Sets values in one section, keeping every other line of the file as it is.
     fn change(&self, subsection: &str, values: &[(&'static str, String)]) -> Result<(), StoreError> {
         let path = self.config_path();
-        std::fs::create_dir_all(&self.folder).map_err(StoreError::io("create", &self.folder))?;
+        self.make()?;
         let lock_path = self.folder.join("config.flock");
         let lock = std::fs::File::create(&lock_path).map_err(StoreError::io("create", &lock_path))?;
         lock.lock().map_err(StoreError::io("lock", &lock_path))?;

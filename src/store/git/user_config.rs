@@ -47,6 +47,15 @@ pub fn subsections(vars: &BTreeMap<OsString, OsString>, prefix: &str) -> Result<
     Ok(found)
 }
 
+/// Returns the value of a key, such as `blue.tokenCommand`; of one that is there twice, the last.
+///
+/// # Errors
+/// Where a file cannot be read as configuration.
+pub fn value(vars: &BTreeMap<OsString, OsString>, key: &str) -> Result<Option<String>, StoreError> {
+    let value = read(vars)?.and_then(|config| config.string(key));
+    Ok(value.and_then(|value| value.to_str().ok().map(str::to_owned)))
+}
+
 fn read(vars: &BTreeMap<OsString, OsString>) -> Result<Option<File>, StoreError> {
     let var = |name: &str| vars.get(&OsString::from(name)).filter(|value| !value.is_empty()).map(PathBuf::from);
     let home = var("HOME");
@@ -87,6 +96,8 @@ mod tests {
         let mut vars = BTreeMap::from([("HOME".into(), home.path().into())]);
         let shown = |vars: &BTreeMap<OsString, OsString>| format!("{:?}", subsections(vars, "x.").unwrap());
         assert_eq!(shown(&vars), r#"[("one", {"other": "b c", "some": "d"}), ("two", {"some": "e"})]"#);
+        assert_eq!(value(&vars, "blue.x.one.some").unwrap().as_deref(), Some("d"));
+        assert_eq!(value(&vars, "blue.some").unwrap(), None);
         vars.insert("GIT_CONFIG_GLOBAL".into(), home.path().join("more").into());
         assert_eq!(shown(&vars), r#"[("two", {"some": "e"})]"#);
         vars.insert("GIT_CONFIG_GLOBAL".into(), "".into());

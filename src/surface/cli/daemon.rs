@@ -115,11 +115,12 @@ impl Command {
                 Ok(if is_running { Verdict::Yes } else { Verdict::No })
             }
             Self::Token => {
-                let answer = Answer::new(DaemonToken { token: daemon::token(env)? });
+                let answer = Answer::new(DaemonToken { token: token(env, output)? });
                 output.answer(&answer, |body, text| line(text, &body.token))?;
                 Ok(Verdict::Yes)
             }
             Self::Open(Open { print }) => {
+                token(env, output)?;
                 let url = daemon::open(env)?;
                 if !print && output.is_terminal() && !output.json {
                     background::browse(env, &url);
@@ -148,6 +149,7 @@ impl Command {
 
 impl Start {
     fn run(self, env: &Env, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        token(env, output)?;
         if self.foreground {
             if self.detached {
                 background::leave();
@@ -165,6 +167,15 @@ impl Start {
         render(output, answer.next("git blue daemon open: look at it in a browser"))?;
         Ok(Verdict::Yes)
     }
+}
+
+/// Returns the token, and warns where others could have read it.
+fn token(env: &Env, output: &mut Output<'_>) -> Result<String, OpError> {
+    let token = daemon::token(env)?;
+    for warning in &token.warnings {
+        output.say(&format!("warning: {warning}"));
+    }
+    Ok(token.text)
 }
 
 fn about(message: String, running: &Running) -> Daemon {

@@ -147,6 +147,15 @@ enum Command {
     /// What the hooks call
     #[command(hide = true)]
     Hook(Hook),
+    /// Run a command for the MCP server, and end everything that it started
+    #[command(hide = true)]
+    Supervise {
+        /// The program
+        program: std::ffi::OsString,
+        /// Its arguments
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<std::ffi::OsString>,
+    },
 }
 
 #[derive(Debug, clap::Args)]
@@ -193,6 +202,9 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
             output.say(line);
         }
         return outcome.code;
+    }
+    if let Command::Supervise { program, arguments } = &cli.command {
+        return super::supervise::run(program, arguments).unwrap_or_else(|error| output.error(&error));
     }
     let Global { realm, color, no_pager, .. } = cli.global;
     if let Command::Mcp(command) = cli.command {
@@ -300,7 +312,11 @@ fn dispatch(
         Command::Doctor(arguments) => arguments.run(ctx, output),
         Command::Install(command) => command.run(ctx, output),
         Command::Uninstall(command) => command.run(ctx, output),
-        Command::Complete { .. } | Command::Hook(_) | Command::Mcp(_) | Command::Daemon(_) => Ok(Verdict::Yes),
+        Command::Complete { .. }
+        | Command::Hook(_)
+        | Command::Supervise { .. }
+        | Command::Mcp(_)
+        | Command::Daemon(_) => Ok(Verdict::Yes),
     }
 }
 

@@ -9,6 +9,7 @@ mod unit;
 
 use std::path::PathBuf;
 
+use secret::Token;
 pub use start::{start, stop};
 pub use state::{Running, State};
 pub use unit::Manager;
@@ -50,7 +51,7 @@ pub fn serve(env: &Env, options: &Options, ready: impl FnOnce(&Running)) -> Resu
     let Some(held) = state::Held::take(home.folder())? else {
         return Err(already(&state::of(home.folder())?));
     };
-    let token = secret::token(home.folder())?;
+    let token = secret::token(home.folder())?.text;
     let settings =
         http::Settings { port: options.port, token, rate_limit: options.rate_limit, catch_up: options.catch_up };
     let mut said = Ok(());
@@ -99,7 +100,7 @@ pub fn status(env: &Env) -> Result<State, OpError> {
 ///
 /// # Errors
 /// Where it can be neither read nor written.
-pub fn token(env: &Env) -> Result<String, OpError> {
+pub fn token(env: &Env) -> Result<Token, OpError> {
     secret::token(app::home(env)?.folder())
 }
 
@@ -112,7 +113,7 @@ pub fn open(env: &Env) -> Result<String, OpError> {
         return Err(OpError::no("not-running", "the daemon does not run").next("git blue daemon start"));
     };
     // Whoever holds the file is the daemon of this home: nobody else is shown the token.
-    let answer = ask::ask(running.port, "POST", "/links", Some(&token(env)?));
+    let answer = ask::ask(running.port, "POST", "/links", Some(&token(env)?.text));
     let answer = answer.map_err(|error| OpError::cannot("io", format!("cannot ask {}: {error}", running.url())))?;
     match answer["url"].as_str() {
         Some(url) => Ok(url.to_owned()),

@@ -1,32 +1,89 @@
 //! The token that every request shows: who can read the user's own files may use the daemon.
 
-use std::{fs, io::Write as _, os::unix::fs::OpenOptionsExt as _, path::Path};
+use std::{
+    fs::{self, File, Permissions},
+    io::Write as _,
+    os::unix::fs::PermissionsExt as _,
+    path::Path,
+};
 
+use super::state;
 use crate::{error::OpError, model::hash};
 
-/// Returns the daemon's token, and makes one where there is none.
+/// The daemon's token, as it was found or made.
+#[derive(Debug)]
+pub struct Token {
+    /// The token.
+    pub text: String,
+    /// What others could do before modes were corrected.
+    pub warnings: Vec<String>,
+}
+
+/// Returns the daemon's token, and makes one where there is none. Of several processes that make one
+/// at the same time all get the same.
 ///
 /// # Errors
 /// Where it can be neither read nor written.
-pub fn token(home: &Path) -> Result<String, OpError> {
-    let folder = home.join("daemon");
-    fs::create_dir_all(&folder).map_err(OpError::io("create", &folder))?;
+pub fn token(home: &Path) -> Result<Token, OpError> {
+    let folder = state::folder(home)?;
     let path = folder.join("token");
-    match fs::read_to_string(&path) {
-        Ok(token) if is_token(token.trim()) => return Ok(token.trim().to_owned()),
-        // One that is no token, or half of one, is made anew.
-        Ok(_) => {}
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-        Err(error) => return Err(OpError::io("read", &path)(error)),
+    let mut warnings = Vec::new();
+    warnings
+        .extend(narrow(&folder, 0o700)?.map(|was| format!("{} had mode {was:o}, and has 700 now", folder.display())));
+    let text = match read(&path)? {
+        Some(text) => text,
+        None => agree(&folder, &path)?,
+    };
+    warnings.extend(narrow(&path, 0o600)?.map(|was| readable(&path, was)));
+    Ok(Token { text, warnings })
+}
+
+/// Makes a token, unless another process is faster: who has the lock makes it, and the others read it.
+fn agree(folder: &Path, path: &Path) -> Result<String, OpError> {
+    let lock_path = folder.join("token.lock");
+    let lock = state::open(&lock_path)?;
+    lock.lock().map_err(OpError::io("lock", &lock_path))?;
+    match read(path)? {
+        Some(text) => Ok(text),
+        None => make(folder, path),
     }
-    let token = random()?;
-    let new = folder.join("token.new");
-    let _ = fs::remove_file(&new);
-    let file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new);
-    file.and_then(|mut file| writeln!(file, "{token}"))
-        .and_then(|()| fs::rename(&new, &path))
-        .map_err(OpError::io("write", &path))?;
-    Ok(token)
+}
+
+fn readable(path: &Path, was: u32) -> String {
+    let path = path.display();
+    format!(
+        "{path} had mode {was:o}, and has 600 now; if somebody may have read it, remove it and start the daemon anew"
+    )
+}
+
+/// Returns the token of a file. One that is no token, or half of one, is made anew.
+fn read(path: &Path) -> Result<Option<String>, OpError> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text.trim().to_owned()).filter(|text| is_token(text))),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(OpError::io("read", path)(error)),
+    }
+}
+
+/// Writes a new token. Nobody ever reads half of one.
+fn make(folder: &Path, path: &Path) -> Result<String, OpError> {
+    let text = random()?;
+    // Of mode 600, as all that tempfile makes.
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(OpError::io("write", path))?;
+    writeln!(file, "{text}").map_err(OpError::io("write", path))?;
+    file.persist(path).map_err(|error| OpError::io("write", path)(error.error))?;
+    Ok(text)
+}
+
+/// Takes away what a mode allows beyond `most`. Returns the mode that it had, where it was wider.
+fn narrow(path: &Path, most: u32) -> Result<Option<u32>, OpError> {
+    let file = File::open(path).map_err(OpError::io("read", path))?;
+    let mode = file.metadata().map_err(OpError::io("read", path))?.permissions().mode() & 0o7777;
+    if mode & !most == 0 {
+        return Ok(None);
+    }
+    file.set_permissions(Permissions::from_mode(mode & most)).map_err(OpError::io("change the mode of", path))?;
+    Ok(Some(mode))
 }
 
 /// Returns a secret that nobody can guess: 256 random bits in hex.

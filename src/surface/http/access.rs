@@ -14,6 +14,7 @@ use hyper::{
 };
 use subtle::ConstantTimeEq as _;
 
+use super::peer::Ends;
 use crate::{error::OpError, surface::daemon::secret};
 
 /// How long a link that was handed out leads in.
@@ -78,14 +79,18 @@ impl Access {
     }
 
     /// Returns who asks.
-    pub fn who(&self, headers: &HeaderMap) -> Who {
+    pub fn who(&self, request: &Parts) -> Who {
+        let headers = &request.headers;
         if only(headers, AUTHORIZATION).and_then(bearer).is_some_and(|token| same(token, &self.token)) {
             return Who::User;
         }
         let named = format!("{}=", self.cookie_name());
         let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
         let mut ours = cookies.flat_map(|value| value.split("; ")).filter_map(|one| one.strip_prefix(&*named));
-        match ours.any(|value| is_kept(&mut locked(&self.cookies), COOKIE_AGE, value)) {
+        let is_kept = ours.any(|value| is_kept(&mut locked(&self.cookies), COOKIE_AGE, value));
+        // Whoever else shows it has it from the user's browser.
+        let is_others = || request.extensions.get::<Ends>().is_some_and(Ends::is_others);
+        match is_kept && !is_others() {
             true => Who::Browser,
             false => Who::Stranger,
         }
@@ -117,7 +122,9 @@ impl Access {
         Ok(Some(format!("{name}={value}; Path=/; Max-Age={age}; HttpOnly; SameSite=Strict")))
     }
 
-    /// A browser sends the cookies of all ports of this machine to each.
+    /// Named by the port, because a browser sends the cookies of all ports of this machine to each, and
+    /// those of two daemons must not replace each other. The value is a secret of this daemon, so the
+    /// cookie of one on another port is worth nothing here.
     fn cookie_name(&self) -> String {
         format!("git_blue_{}", self.port)
     }

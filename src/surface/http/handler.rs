@@ -102,7 +102,7 @@ impl Handler {
 
     async fn admitted(self: Arc<Self>, parts: Parts, body: Incoming) -> Result<Response<Body>, OpError> {
         self.access.meant(&parts)?;
-        let who = self.access.who(&parts.headers);
+        let who = self.access.who(&parts);
         let segments = address::segments(parts.uri.path());
         let fits = |route: &'static Route| Some((route, route.variables(segments.as_ref().ok()?)?));
         let found: Vec<_> = ROUTES.iter().filter_map(fits).collect();

@@ -23,6 +23,7 @@ use super::{
     connections::{Connection, Connections, Socket},
     desk::Desk,
     handler::Handler,
+    peer::Ends,
 };
 use crate::{env::Env, error::OpError, surface::mcp::AfterFlush};
 
@@ -127,11 +128,13 @@ async fn converse(
     mut stopping: watch::Receiver<bool>,
 ) {
     let _ = stream.set_nodelay(true);
+    let ends = Ends::of(&stream);
     let connected = Arc::new(connected);
     let after = AfterFlush::default();
     let (asking, socket) = (connected.clone(), Socket::new(stream, connected.clone(), after.clone()));
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(after.clone());
+        ends.and_then(|ends| request.extensions_mut().insert(ends));
         let (handler, busy) = (handler.clone(), asking.busy());
         async move {
             let response = handler.answer(request).await;

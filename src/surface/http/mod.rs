@@ -17,6 +17,7 @@ mod handler;
 mod listen;
 mod openapi;
 mod page;
+mod peer;
 mod rate;
 mod routes;
 

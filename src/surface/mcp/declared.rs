@@ -3,10 +3,6 @@
 
 use std::{io, path::Path, process::Stdio, sync::Arc};
 
-use nix::{
-    sys::signal::{Signal, killpg},
-    unistd::Pid,
-};
 use rmcp::model::ToolAnnotations;
 use serde_json::{Map, Value, json};
 use tokio::{
@@ -20,7 +16,11 @@ use super::{
     settings::Settings,
     tools::common,
 };
-use crate::{env::Env, error::OpError, ops::declared_tools::DeclaredTool};
+use crate::{
+    env::Env,
+    error::OpError,
+    ops::{declared_tools::DeclaredTool, tool_environment},
+};
 
 /// How many commands run at the same time; the others wait for their turn.
 pub const MAX_RUNNING: usize = 4;
@@ -57,8 +57,9 @@ pub fn ours(given: &Map<String, Value>, settings: &Settings) -> Result<Arguments
     Arguments::read(ours.collect(), &parameters)
 }
 
-/// Runs a command in a folder, with the call's arguments as JSON on its standard input. Whoever
-/// drops this kills it, with everything that it started.
+/// Runs a command in a folder, with the call's arguments as JSON on its standard input. A process of
+/// this program [supervises](crate::surface::supervise) it, and whoever drops this lets go of that
+/// process's standard input: it ends the command then, with everything that it started.
 ///
 /// # Errors
 /// Where it cannot be run, fails, or takes too long.
@@ -71,26 +72,22 @@ pub async fn run(
     let failed = |error: io::Error| {
         OpError::cannot("tool-failed", format!("{}: cannot run {}: {error}", tool.name, tool.program.display()))
     };
-    let mut command = Command::new(&tool.program);
-    command.args(&tool.arguments).current_dir(folder).env_clear().envs(env.vars());
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).kill_on_drop(true);
+    let mut command = Command::new(env.exe());
+    command.args(["supervise", "--"]).arg(&tool.program).args(&tool.arguments).current_dir(folder);
+    command.env_clear().envs(tool_environment::variables(env, &tool.passed));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let mut child = command.spawn().map_err(failed)?;
-    let mut group = Group(child.id());
-    let (input, output, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    // Held until the command has ended.
+    let mut input = child.stdin.take();
+    let (output, errors) = (child.stdout.take(), child.stderr.take());
     let text = to_string(arguments) + "\n";
     let feed = async {
-        if let Some(mut input) = input {
-            // A command need not read what it does not care for.
+        if let Some(input) = &mut input {
+            // Where it cannot be written, the status says why.
             let _ = input.write_all(text.as_bytes()).await;
         }
     };
-    let ended = async {
-        let status = child.wait().await;
-        // What it left running may hold its output open.
-        group.kill();
-        status
-    };
-    let work = async { tokio::join!(ended, feed, kept(output, MAX_OUTPUT), kept(errors, MAX_ERROR)) };
+    let work = async { tokio::join!(child.wait(), feed, kept(output, MAX_OUTPUT), kept(errors, MAX_ERROR)) };
     let Ok((status, (), (output, is_cut), (errors, _))) = tokio::time::timeout(tool.timeout, work).await else {
         return Err(late(tool));
     };
@@ -128,22 +125,4 @@ async fn kept(stream: Option<impl AsyncRead + Unpin>, most: usize) -> (String, b
         }
     }
     (String::from_utf8_lossy(&kept).into_owned(), is_cut)
-}
-
-/// A command and everything that it started, until they have ended.
-struct Group(Option<u32>);
-
-impl Group {
-    fn kill(&mut self) {
-        if let Some(id) = self.0.take().and_then(|id| i32::try_from(id).ok()) {
-            // There is nobody left in most of them.
-            let _ = killpg(Pid::from_raw(id), Signal::SIGKILL);
-        }
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        self.kill();
-    }
 }

@@ -31,7 +31,6 @@ impl Log {
     pub fn open(env: &Env, folder: &Path) -> Result<Self, OpError> {
         let path = folder.join("mcp.log");
         let failed = |error| OpError::io("write", &path)(error);
-        std::fs::create_dir_all(folder).map_err(OpError::io("make", folder))?;
         let is_grown = path.symlink_metadata().is_ok_and(|at| at.len() > MAX_LOG || !at.is_file());
         if is_grown {
             std::fs::remove_file(&path).map_err(failed)?;

@@ -64,7 +64,14 @@ pub fn declared_problems(env: &Env, options: &Options) -> Vec<String> {
 /// Where the log cannot be written, or the system gives no runtime.
 pub fn serve(env: &Env, options: &Options) -> Result<(), OpError> {
     let settings = Settings::new(env, options);
-    let log = if options.debug { Log::open(env, app::home(env)?.folder())? } else { Log::default() };
+    let log = match options.debug {
+        true => {
+            let home = app::home(env)?;
+            home.make()?;
+            Log::open(env, home.folder())?
+        }
+        false => Log::default(),
+    };
     log.say(|| format!("started in {} for {}", env.cwd().display(), settings.reader));
     for problem in &settings.declared.problems {
         log.say(|| format!("not offered: {problem}"));

@@ -3,6 +3,7 @@
 
 mod head;
 mod history;
+mod ownership;
 mod upstream;
 
 use std::{
@@ -46,7 +47,7 @@ impl CodeRepo {
     /// Finds the repository around a folder, or `None` where there is none.
     ///
     /// # Errors
-    /// Where there is one that cannot be opened.
+    /// Where there is one that cannot be opened, or that git would refuse because of its owner.
     pub fn discover(place: &Place) -> Result<Option<Self>, StoreError> {
         let named = |name: &str| place.vars.get(&OsString::from(name)).filter(|value| !value.is_empty());
         let failed = |error: gix::Error| StoreError::git("open the repository")(error);
@@ -60,11 +61,13 @@ impl CodeRepo {
                 repo
             }
             None => {
-                let Ok((path, trust)) = gix::discover::upwards(&place.cwd) else {
+                let Ok((path, _)) = gix::discover::upwards(&place.cwd) else {
                     return Ok(None);
                 };
                 let (git_dir, work_tree) = path.into_repository_and_work_tree_directories();
-                let mut repo = options(place).with(trust).open(git_dir).map_err(failed)?.to_thread_local();
+                ownership::check(place, &git_dir, work_tree.as_deref())?;
+                let mut repo =
+                    options(place).with(gix::sec::Trust::Full).open(git_dir).map_err(failed)?.to_thread_local();
                 // A git dir that lies elsewhere does not know what points to it.
                 if let (Some(work_tree), None, false) = (work_tree, repo.workdir(), repo.is_bare()) {
                     repo.set_workdir(work_tree).map_err(failed)?;

@@ -1,0 +1,94 @@
+//! How long one command waits for a forge in all, over every request and every try.
+
+use std::{
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+/// The time that is left for a forge. It runs while somebody asks, and stands still while a command
+/// does something else: a push between two requests is not the forge's fault.
+#[derive(Debug)]
+pub(super) struct Deadline {
+    limit: Duration,
+    clock: Mutex<Clock>,
+}
+
+#[derive(Debug)]
+struct Clock {
+    /// How much was used before `since`.
+    spent: Duration,
+    /// How many ask at this moment.
+    asking: usize,
+    /// When the first of them began.
+    since: Instant,
+}
+
+/// Lets the time run until it is dropped.
+pub(super) struct Asking<'d>(&'d Deadline);
+
+impl Deadline {
+    /// Returns a deadline of which nothing is used.
+    pub(super) fn new(limit: Duration) -> Self {
+        Self { limit, clock: Mutex::new(Clock { spent: Duration::ZERO, asking: 0, since: Instant::now() }) }
+    }
+
+    /// Lets the time run as long as the result lives.
+    pub(super) fn ask(&self) -> Asking<'_> {
+        let mut clock = self.clock();
+        if clock.asking == 0 {
+            clock.since = Instant::now();
+        }
+        clock.asking += 1;
+        Asking(self)
+    }
+
+    /// Returns how much time is left, or `None` once it is over.
+    pub(super) fn left(&self) -> Option<Duration> {
+        let clock = self.clock();
+        let running = if clock.asking > 0 { clock.since.elapsed() } else { Duration::ZERO };
+        self.limit.checked_sub(clock.spent + running).filter(|left| !left.is_zero())
+    }
+
+    /// Gives the whole time anew: the forge did something.
+    pub(super) fn restart(&self) {
+        let mut clock = self.clock();
+        (clock.spent, clock.since) = (Duration::ZERO, Instant::now());
+    }
+
+    fn clock(&self) -> MutexGuard<'_, Clock> {
+        self.clock.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        let mut clock = self.0.clock();
+        clock.asking -= 1;
+        if clock.asking == 0 {
+            let used = clock.since.elapsed();
+            clock.spent += used;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_runs_while_somebody_asks() {
+        let deadline = Deadline::new(Duration::from_millis(40));
+        let pause = || std::thread::sleep(Duration::from_millis(50));
+        pause();
+        assert_eq!(deadline.left(), Some(Duration::from_millis(40)), "nobody asked");
+        let (first, second) = (deadline.ask(), deadline.ask());
+        drop(first);
+        pause();
+        assert_eq!(deadline.left(), None, "one still asks");
+        deadline.restart();
+        assert!(deadline.left().is_some());
+        pause();
+        drop(second);
+        assert_eq!(deadline.left(), None, "what was used stays used");
+    }
+}

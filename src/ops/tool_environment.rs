@@ -1,0 +1,73 @@
+//! The variables that a command declared as a tool is run with: the server's, without secrets. A model
+//! reads what the command prints.
+
+use std::{collections::BTreeMap, ffi::OsString};
+
+use crate::env::Env;
+
+/// Words that name a secret, as one of several in a variable's name.
+const WORDS: [&str; 11] = [
+    "APIKEY",
+    "AUTH",
+    "CREDENTIAL",
+    "CREDENTIALS",
+    "PASS",
+    "PASSPHRASE",
+    "PASSWD",
+    "PASSWORD",
+    "SECRET",
+    "SECRETS",
+    "TOKEN",
+];
+/// Ends of a name that name one without a separator, such as PGPASSWORD.
+const ENDS: [&str; 7] = ["APIKEY", "PASSWD", "PASSWORD", "SECRET", "SSHPASS", "TOKEN", "_PWD"];
+/// Variables of programs whose names say it as a whole, and configuration of a single command (`git
+/// -c`), which may hold headers with a secret.
+const STARTS: [&str; 5] = ["AWS_", "GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_VALUE_"];
+
+/// Returns the variables for a command to which the user passes `passed` by name.
+pub fn variables(env: &Env, passed: &[String]) -> BTreeMap<OsString, OsString> {
+    let may = |name: &OsString| {
+        let name = name.to_string_lossy();
+        passed.iter().any(|one| *one == name) || !is_secret(&name)
+    };
+    env.vars().iter().filter(|(name, _)| may(name)).map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// Returns whether a variable's name says that it holds a secret.
+fn is_secret(name: &str) -> bool {
+    let upper = name.to_ascii_uppercase();
+    // The address of an agent, which shows no key to anybody.
+    if upper == "SSH_AUTH_SOCK" {
+        return false;
+    }
+    let mut words = upper.split(|c: char| !c.is_ascii_alphanumeric()).peekable();
+    let has_word = std::iter::from_fn(|| words.next().map(|word| (word, words.peek().is_none())))
+        .any(|(word, is_last)| WORDS.contains(&word) || (word == "KEY" && is_last));
+    has_word || ENDS.iter().any(|end| upper.ends_with(end)) || STARTS.iter().any(|start| upper.starts_with(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_told_by_their_names() {
+        let secrets = "GITHUB_TOKEN GH_TOKEN GITLAB_TOKEN CI_JOB_TOKEN FORGEJO_TOKEN GITEA_TOKEN GIT_BLUE_TOKEN \
+                       AWS_SECRET_ACCESS_KEY AWS_PROFILE ACTIONS_ID_TOKEN_REQUEST_URL npm_config__authToken \
+                       NPM_CONFIG__AUTH DOCKER_AUTH_CONFIG PGPASSWORD MYSQL_PWD SSHPASS OPENAI_API_KEY apikey \
+                       MY_SECRET DB_PASSWORD GOOGLE_APPLICATION_CREDENTIALS GPG_PASSPHRASE GIT_CONFIG_VALUE_0 \
+                       GIT_CONFIG_PARAMETERS SECRET_KEY_BASE TOKEN";
+        assert_eq!(secrets.split_whitespace().filter(|name| !is_secret(name)).collect::<Vec<_>>(), [""; 0]);
+        let plain = "PATH HOME PWD OLDPWD LANG TERM USER SSH_AUTH_SOCK GIT_BLUE_HOME GIT_CONFIG_GLOBAL KEYMAP \
+                     GIT_EXEC_PATH TOKENIZERS_PARALLELISM XAUTHORITY PASSENGER_ROOT KEY_DIR MONKEY VIRTUAL_ENV";
+        assert_eq!(plain.split_whitespace().filter(|name| is_secret(name)).collect::<Vec<_>>(), [""; 0]);
+    }
+
+    #[test]
+    fn one_is_passed_where_the_user_says_so() {
+        let vars = ["GITHUB_TOKEN", "GH_TOKEN", "PATH"].map(|name| (name.into(), "x".into()));
+        let found = variables(&Env::sealed("/", vars), &["GH_TOKEN".to_owned()]);
+        assert_eq!(found.keys().collect::<Vec<_>>(), ["GH_TOKEN", "PATH"]);
+    }
+}
