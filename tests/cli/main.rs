@@ -27,6 +27,7 @@ mod notifications;
 mod ownership;
 mod publishing;
 mod pull_requests;
+mod schema_budget;
 mod sessions;
 mod sync;
 mod sync_hostile;
