@@ -21,6 +21,8 @@ pub const PROGRESS_DELAY: &str = "GIT_PROGRESS_DELAY";
 pub const LOCK_TIMEOUT: &str = "GIT_BLUE_LOCK_TIMEOUT_MS";
 /// Sets how long a command waits for a forge in all, in milliseconds.
 pub const FORGE_TIMEOUT: &str = "GIT_BLUE_FORGE_TIMEOUT_MS";
+/// Sets how long the values of contracts may be judged in one request, in milliseconds.
+pub const CHECK_TIMEOUT: &str = "GIT_BLUE_CHECK_TIMEOUT_MS";
 
 /// Names the realm instead of the repository's own word.
 pub const REALM: &str = "GIT_BLUE_REALM";
@@ -32,6 +34,10 @@ pub const RUNNING: &str = "GIT_BLUE_RUNNING";
 
 /// How long a hook waits for a lock, in milliseconds: a commit waits with it.
 const HOOK_TIMEOUT: u64 = 50;
+/// How long the values of contracts may be judged in a hook, in milliseconds.
+const HOOK_CHECK_TIMEOUT: u64 = 1_000;
+/// How long they may be judged for one request to a server: others wait behind it.
+const SERVER_CHECK_TIMEOUT: u64 = 5_000;
 
 /// Variables that git hands to a hook and that would lead git, and us, into the wrong repository
 /// or under another identity (`git rev-parse --local-env-vars`, and those of git-commit(1)).
@@ -140,6 +146,14 @@ impl Env {
         });
         self.in_hook = true;
         self
+    }
+
+    /// Returns the environment of a server, which judges values for a short time only.
+    #[must_use]
+    pub fn of_server(self) -> Self {
+        let limit = Duration::from_millis(SERVER_CHECK_TIMEOUT);
+        let limit = self.check_timeout().map_or(limit, |set| set.min(limit));
+        self.with(CHECK_TIMEOUT, &limit.as_millis().to_string())
     }
 
     /// Returns the variables for a git that works in another repository than the one around the
@@ -290,6 +304,13 @@ impl Env {
     /// Returns how long a command waits for a forge in all, if the user says so.
     pub fn forge_timeout(&self) -> Option<Duration> {
         self.text(FORGE_TIMEOUT).and_then(|text| text.parse().ok()).map(Duration::from_millis)
+    }
+
+    /// Returns how long the values of contracts may be judged in one request, where there is a limit: a
+    /// person who waits at a terminal can end the command.
+    pub fn check_timeout(&self) -> Option<Duration> {
+        let set = self.text(CHECK_TIMEOUT).and_then(|text| text.parse().ok());
+        set.or(self.in_hook.then_some(HOOK_CHECK_TIMEOUT)).map(Duration::from_millis)
     }
 
     /// Returns the user's home folder.

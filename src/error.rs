@@ -210,7 +210,7 @@ impl From<Refusal> for OpError {
                 .next("or go back on purpose: git blue contract publish --rollback --reason \"…\""),
             Reason::NotOwner { owner, .. } => error.next(format!("make the change in {owner}")),
             Reason::Damaged => error.next("git blue check names the file"),
-            Reason::Collides(_) | Reason::NotPublished(_) | Reason::Invalid(_) => error,
+            Reason::Collides(_) | Reason::NotPublished(_) | Reason::Invalid(_) | Reason::Undecided(_) => error,
         }
     }
 }

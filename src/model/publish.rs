@@ -10,7 +10,7 @@ use super::{
     change::{DomainChange, Event},
     contract::{Contract, Withdrawn, Yanked},
     name::{ContractName, DomainName, RepoName},
-    schema,
+    schema::{self, Budget, Part},
     version::Version,
     view::DomainView,
 };
@@ -76,6 +76,9 @@ pub enum Reason {
     /// The document is wrong in itself; everything that is wrong, each with its place.
     #[error("is not valid: {}", .0.join("; "))]
     Invalid(Vec<String>),
+    /// Nobody knows whether the value fits the schema; what is known, each with its place.
+    #[error("cannot be judged: {}", .0.join("; "))]
+    Undecided(Vec<String>),
     /// The realm's own copy cannot be read, so nothing is decided over it.
     #[error("is damaged in the realm, and is not overwritten")]
     Damaged,
@@ -93,6 +96,7 @@ impl Refusal {
             Reason::NotPublished(_) => "not-published",
             Reason::Yanked { .. } => "yanked-version",
             Reason::Invalid(_) => "invalid-contract",
+            Reason::Undecided(_) => "undecided",
             Reason::Damaged => "damaged",
         }
     }
@@ -133,31 +137,31 @@ pub fn contract(
     acting: &RepoName,
     document: &Contract,
     direction: Direction,
+    budget: &Budget,
 ) -> Result<Decision, Refusal> {
     may_change(domain, acting, &document.name)?;
     if document.owner != *acting {
         let reason = Reason::NotOwner { owner: document.owner.clone(), acting: acting.clone() };
         return Err(refuse(domain, &document.name, reason));
     }
-    let problems = document_problems(document);
-    if !problems.is_empty() {
-        return Err(refuse(domain, &document.name, Reason::Invalid(problems)));
+    if let Some(reason) = document_problem(document, budget) {
+        return Err(refuse(domain, &document.name, reason));
     }
     keep_published_content(domain, document)?;
     next(domain, document.clone().sealed(), direction)
 }
 
 /// Returns what is wrong with a document in itself, each problem with its place.
-pub fn document_problems(document: &Contract) -> Vec<String> {
-    let place = |problem: schema::Problem| {
-        let part = match problem.part {
-            schema::Part::Schema => "schema",
-            schema::Part::Value => "value",
-        };
-        format!("{part}{}: {}", problem.pointer, problem.message)
-    };
-    let problems = schema::problems(&document.schema.0, &document.value.0).into_iter().map(place);
-    document.contradiction().into_iter().chain(problems).collect()
+fn document_problem(document: &Contract, budget: &Budget) -> Option<Reason> {
+    let problems = schema::problems(&document.schema.0, &document.value.0, budget);
+    let is_undecided = problems.iter().any(|problem| problem.part == Part::Undecided);
+    let place = |problem: schema::Problem| format!("{}{}: {}", problem.part.name(), problem.pointer, problem.message);
+    let messages: Vec<_> = document.contradiction().into_iter().chain(problems.into_iter().map(place)).collect();
+    match messages.is_empty() {
+        true => None,
+        false if is_undecided => Some(Reason::Undecided(messages)),
+        false => Some(Reason::Invalid(messages)),
+    }
 }
 
 /// Whoever acts must be a member, must own what is there, and must not shadow another name.
@@ -284,12 +288,13 @@ pub fn candidate(
     judged: Judged<'_>,
     direction: Direction,
     now: jiff::Timestamp,
+    budget: &Budget,
 ) -> Result<Decision, Vec<Refusal>> {
     let mut refusals = Vec::new();
     let mut decision = Decision::default();
     let name = &domain.info.name;
     for (_, declared) in judged.candidate.contracts_in(name).filter(|(_, declared)| declared.changed) {
-        match contract(domain, judged.repo, &declared.document, direction) {
+        match contract(domain, judged.repo, &declared.document, direction, budget) {
             Ok(mut part) => {
                 decision.changes.append(&mut part.changes);
                 decision.events.append(&mut part.events);

@@ -1,19 +1,45 @@
 //! JSON Schema: is the schema itself valid, and does the value satisfy it?
 //!
 //! A schema is judged alone: a `$ref` that leads out of the document is an error, nothing is
-//! fetched.
+//! fetched. Neither a schema nor a value can make this run for long, or take much memory: see
+//! [`size`], [`metered`] and [`Budget`].
 
+mod budget;
+mod metered;
+mod pattern;
+mod size;
+
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+use jsonschema::{PatternOptions, ValidationError, Validator, error::ValidationErrorKind};
 use serde_json::Value;
+
+pub use budget::Budget;
+
+use metered::{Looked, Meter, Metered, Spent, within};
 
 /// Most problems reported of one document; the rest is counted in a last one.
 const MAX_PROBLEMS: usize = 50;
 /// Longest message kept of one problem, in characters: it may quote a part of the document.
 const MAX_MESSAGE: usize = 300;
+/// How often a value may be looked at, whoever asks: the same contract is undecided on every machine.
+const MAX_LOOKS: u64 = 50_000_000;
+/// Most errors that are collected, those of alternatives included: each takes a kilobyte.
+const MAX_ERRORS: u64 = 10_000;
+/// Most steps back in matching a pattern, and most memory that matching one fast may take.
+const BACKTRACKS: usize = 100_000;
+const PATTERN_CACHE: usize = 64 << 10;
+/// How deep a validator may recurse on the stack that it is called on, and what each level takes.
+const LEVELS_HERE: usize = 200;
+const LEVEL_SIZE: usize = 16 << 10;
 
 /// One place in a schema or value that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Whether the schema or the value is wrong.
+    /// What is wrong.
     pub part: Part,
     /// JSON Pointer (RFC 6901) to the place; empty for the whole.
     pub pointer: String,
@@ -21,38 +47,124 @@ pub struct Problem {
     pub message: String,
 }
 
-/// Which of the two a [`Problem`] is about.
+/// What a [`Problem`] is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
+    /// The schema is too large once its references are replaced by what they refer to.
+    Size,
     /// The schema is not valid JSON Schema.
     Schema,
     /// The value does not satisfy the schema.
     Value,
+    /// Judging the value would take too long: nobody knows whether it satisfies the schema.
+    Undecided,
 }
 
-/// Returns every problem of `schema`, or if it has none, every place where `value` fails it.
-/// A null `value` means that nothing but the shape is agreed, and is not judged.
-pub fn problems(schema: &Value, value: &Value) -> Vec<Problem> {
-    if let Err(error) = jsonschema::meta::validate(schema) {
-        return vec![problem(Part::Schema, &error)];
-    }
-    match jsonschema::options().offline().build(schema) {
-        Err(error) => vec![problem(Part::Schema, &error)],
-        Ok(_) if value.is_null() => Vec::new(),
-        Ok(validator) => {
-            let mut errors = validator.iter_errors(value);
-            let mut found: Vec<_> =
-                errors.by_ref().take(MAX_PROBLEMS).map(|error| problem(Part::Value, &error)).collect();
-            let rest = errors.count();
-            if rest > 0 {
-                found.push(Problem { part: Part::Value, pointer: String::new(), message: format!("and {rest} more") });
-            }
-            found
+impl Part {
+    /// Returns the part of the contract that a pointer leads into.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Size | Self::Schema => "schema",
+            Self::Value | Self::Undecided => "value",
         }
     }
 }
 
-fn problem(part: Part, error: &jsonschema::ValidationError<'_>) -> Problem {
+/// Returns why a schema is refused for its size alone, whatever the value.
+pub fn too_large(schema: &Value) -> Option<Problem> {
+    pattern::problem(schema).or_else(|| size::measure(schema).err())
+}
+
+/// Returns every problem of `schema`, or if it has none, every place where `value` fails it.
+/// A null `value` means that nothing but the shape is agreed, and is not judged.
+pub fn problems(schema: &Value, value: &Value, budget: &Budget) -> Vec<Problem> {
+    let nested = match (pattern::problem(schema), size::measure(schema)) {
+        (None, Ok(nested)) => nested,
+        (Some(problem), _) | (None, Err(problem)) => return vec![problem],
+    };
+    let whole = budget.whole();
+    budget.spend(|deadline| {
+        let judge = move || judge(schema, value, deadline).unwrap_or_else(|spent| vec![undecided(spent, whole)]);
+        let levels = nested * depth(value);
+        if levels <= LEVELS_HERE { judge() } else { on_a_stack_of(levels * LEVEL_SIZE, judge) }
+    })
+}
+
+fn judge(schema: &Value, value: &Value, deadline: Option<Instant>) -> Result<Vec<Problem>, Spent> {
+    if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+        return Err(Spent::Time);
+    }
+    if let Err(error) = jsonschema::meta::validate(schema) {
+        return Ok(vec![problem(Part::Schema, &error)]);
+    }
+    let patterns = PatternOptions::fancy_regex().dfa_size_limit(PATTERN_CACHE).backtrack_limit(BACKTRACKS);
+    let options = jsonschema::options_for::<Metered>().offline().with_pattern_options(patterns);
+    let validator = match options.build(schema) {
+        Ok(validator) if !value.is_null() => validator,
+        built => return Ok(built.err().map(|error| problem(Part::Schema, &error)).into_iter().collect()),
+    };
+    let meter = Meter::new(MAX_LOOKS, u64::MAX, deadline);
+    if within(|| validator.is_valid(Looked::new(value, &meter)))? {
+        return Ok(Vec::new());
+    }
+    // Collecting errors costs more than finding that there are some, which is known now.
+    let meter = Meter::new(MAX_LOOKS, MAX_ERRORS, deadline);
+    let listed = within(|| {
+        let mut errors = validator.iter_errors(Looked::new(value, &meter));
+        let mut found: Vec<_> = errors.by_ref().take(MAX_PROBLEMS).map(|error| of_value(&error)).collect();
+        let rest = errors.count();
+        if rest > 0 {
+            found.push(whole(Part::Value, format!("and {rest} more")));
+        }
+        found
+    });
+    Ok(listed.unwrap_or_else(|_| first(&validator, value, deadline)))
+}
+
+/// Returns the first place that is wrong, where there are too many to collect them.
+fn first(validator: &Validator<Metered>, value: &Value, deadline: Option<Instant>) -> Vec<Problem> {
+    let meter = Meter::new(MAX_LOOKS, MAX_ERRORS, deadline);
+    let found = within(|| validator.validate(Looked::new(value, &meter)).err().map(|error| of_value(&error)));
+    let more = whole(Part::Value, "it does not fit, in more places than can be listed".to_owned());
+    found.ok().flatten().into_iter().chain([more]).collect()
+}
+
+fn on_a_stack_of(size: usize, judge: impl FnOnce() -> Vec<Problem> + Send) -> Vec<Problem> {
+    thread::scope(|scope| match thread::Builder::new().stack_size(size).spawn_scoped(scope, judge) {
+        Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+        Err(error) => vec![whole(Part::Undecided, format!("it cannot be judged: {error}"))],
+    })
+}
+
+/// Returns how deep a value goes.
+fn depth(value: &Value) -> usize {
+    let deepest = match value {
+        Value::Array(items) => items.iter().map(depth).max(),
+        Value::Object(members) => members.values().map(depth).max(),
+        _ => None,
+    };
+    1 + deepest.unwrap_or_default()
+}
+
+fn undecided(spent: Spent, budget: Option<Duration>) -> Problem {
+    let limit = match (spent, budget) {
+        (Spent::Time, Some(time)) => format!("the {} s that this may take", time.as_secs_f64()),
+        _ => format!("{MAX_LOOKS} looks at it"),
+    };
+    let message = format!("undecided: {limit} did not tell whether it fits the schema; write fewer alternatives");
+    whole(Part::Undecided, message)
+}
+
+fn whole(part: Part, message: String) -> Problem {
+    Problem { part, pointer: String::new(), message }
+}
+
+fn of_value(error: &ValidationError<'_>) -> Problem {
+    let is_unfinished = matches!(error.kind(), ValidationErrorKind::BacktrackLimitExceeded { .. });
+    problem(if is_unfinished { Part::Undecided } else { Part::Value }, error)
+}
+
+fn problem(part: Part, error: &ValidationError<'_>) -> Problem {
     let mut message = error.to_string();
     if let Some((cut, _)) = message.char_indices().nth(MAX_MESSAGE) {
         message.truncate(cut);
@@ -65,6 +177,10 @@ fn problem(part: Part, error: &jsonschema::ValidationError<'_>) -> Problem {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    fn problems(schema: &Value, value: &Value) -> Vec<Problem> {
+        super::problems(schema, value, &Budget::default())
+    }
 
     #[test]
     fn every_failing_path_is_named() {
@@ -100,5 +216,95 @@ mod tests {
     #[test]
     fn a_null_value_agrees_on_the_shape_alone() {
         assert_eq!(problems(&json!({"type": "object"}), &Value::Null), []);
+    }
+
+    fn many(count: usize, of: impl Fn(usize) -> Value) -> Value {
+        (0..count).map(of).collect()
+    }
+
+    fn named(count: usize, of: impl Fn(usize) -> (String, Value)) -> Value {
+        Value::Object((0..count).map(of).collect())
+    }
+
+    #[test]
+    fn a_value_that_takes_too_long_is_undecided_and_never_a_pass() {
+        let patterns = named(200, |at| (format!("(?=a)x{at}"), json!(true)));
+        let (schema, value) =
+            (json!({"patternProperties": patterns}), named(20_000, |at| (format!("p{at}"), json!(1))));
+        let parts = |budget: &Budget| -> Vec<_> {
+            super::problems(&schema, &value, budget).iter().map(|problem| problem.part).collect()
+        };
+        let budget = Budget::new(Some(Duration::from_millis(500)));
+        assert_eq!(parts(&budget), [Part::Undecided]);
+        // What comes after has half of the rest, and nothing once that is used up.
+        assert_eq!(super::problems(&json!({"type": "string"}), &json!("x"), &budget), []);
+        (0..20).for_each(|_| assert_eq!(parts(&budget), [Part::Undecided]));
+        assert_eq!(parts(&Budget::new(Some(Duration::ZERO))), [Part::Undecided]);
+    }
+
+    #[test]
+    fn too_many_looks_are_too_many_on_every_machine() {
+        let validator = jsonschema::options_for::<Metered>().build(&json!({"items": {"type": "integer"}})).unwrap();
+        let value = many(1_000, |at| json!(at));
+        let judge = |looks| {
+            let meter = Meter::new(looks, u64::MAX, None);
+            within(|| validator.is_valid(Looked::new(&value, &meter)))
+        };
+        assert_eq!(judge(100), Err(Spent::Looks));
+        assert_eq!(judge(100_000), Ok(true));
+    }
+
+    #[test]
+    fn what_is_meant_to_take_long_or_much_does_not() {
+        let next = json!({"properties": {"next": {"$ref": "#"}}, "required": ["next"]});
+        let deep = (0..60).fold(json!(1), |below, _| json!({"next": below}));
+        let slow = many(2_000, |at| json!(format!("{}{at}!", "a".repeat(100))));
+        let numbers = many(20_000, |at| json!(at));
+        let strings = json!({"type": "string"});
+        for (schema, value, expected) in [
+            (json!({"oneOf": [next, next, strings]}), deep.clone(), Some(Part::Value)),
+            (
+                json!({"anyOf": many(500, |at| json!({"pattern": format!(r"\w{{200}}{at}")}))}),
+                json!("x"),
+                Some(Part::Size),
+            ),
+            (json!({"pattern": "((a{1000}){1000}){1000}"}), json!("x"), Some(Part::Size)),
+            (json!({"pattern": r"^(a|a)*\1$"}), json!("a".repeat(200) + "b"), Some(Part::Undecided)),
+            (json!({"not": {"pattern": r"^(?=(a+)+$)b"}}), json!("a".repeat(200) + "!"), None),
+            (json!({"uniqueItems": true}), numbers.clone(), None),
+            (json!({"items": {"multipleOf": 1e-300}}), numbers.clone(), None),
+            (json!({"items": strings}), numbers.clone(), Some(Part::Value)),
+            (json!({"contains": strings, "minContains": 100_000_000_000_u64}), numbers.clone(), Some(Part::Value)),
+            (json!({"minItems": 1e300, "maxLength": 1e300}), numbers, Some(Part::Value)),
+            (
+                json!({"items": {"format": "email"}, "$schema": "http://json-schema.org/draft-07/schema#"}),
+                slow,
+                Some(Part::Value),
+            ),
+            ((0..60).fold(strings, |below, _| json!({"allOf": [below]})), json!(1), Some(Part::Value)),
+        ] {
+            let found = problems(&schema, &value);
+            assert_eq!(found.first().map(|problem| problem.part), expected, "{schema:.200}");
+            assert!(found.len() <= MAX_PROBLEMS + 1);
+        }
+    }
+
+    /// A hundred references within one another at each of a hundred levels of the value.
+    #[test]
+    fn a_deep_value_in_deep_references_has_a_stack_of_its_own() {
+        let link = |at: usize| (format!("x{at}"), json!({"$ref": format!("#/$defs/x{}", at + 1)}));
+        let mut schema = json!({"$defs": named(90, link), "$ref": "#/$defs/x0"});
+        schema["$defs"]["x90"] = json!({"properties": {"next": {"$ref": "#/$defs/x0"}}, "type": "object"});
+        let value = (0..100).fold(json!({}), |below, _| json!({"next": below}));
+        std::thread::Builder::new()
+            .stack_size(1 << 20)
+            .spawn(move || {
+                assert_eq!(problems(&schema, &value), []);
+                let value = (0..100).fold(json!(1), |below, _| json!({"next": below}));
+                assert_eq!(problems(&schema, &value).len(), 1);
+            })
+            .unwrap()
+            .join()
+            .unwrap();
     }
 }

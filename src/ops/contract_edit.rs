@@ -61,7 +61,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
     let decision =
         domain::change(ctx, acting.store, name, Part { published: &wanted, ..Part::default() }, why, |view| {
             domain::current(view, contract)?;
-            Ok(publish::contract(view, acting.repo, &document, Direction::Forward)?)
+            Ok(publish::contract(view, acting.repo, &document, Direction::Forward, &ctx.budget())?)
         })?;
     Ok(Answer::new(ContractPublish {
         realm: acting.realm.clone(),

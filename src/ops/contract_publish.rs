@@ -22,6 +22,7 @@ use crate::{
         name::{ContractName, DomainName, RepoName},
         oid::Oid,
         publish::{self, Decision, Direction, Reason, Refusal},
+        schema::Budget,
         version::Version,
         view::{DomainView, Subject},
     },
@@ -95,7 +96,8 @@ pub fn publish(
         return Err(unreadable(&candidate));
     }
     let direction = if request.rollback.is_some() { Direction::Rollback } else { Direction::Forward };
-    let work = Work { ctx, acting, code, commit, branch, candidate: &candidate, direction };
+    let budget = &ctx.budget();
+    let work = Work { ctx, acting, code, commit, branch, candidate: &candidate, direction, budget };
 
     let mut names: Vec<&DomainName> = candidate.domains().into_iter().collect();
     names.extend(sources.keys().filter(|name| !candidate.domains().contains(name)));
@@ -207,6 +209,7 @@ struct Work<'a> {
     branch: &'a str,
     candidate: &'a Candidate,
     direction: Direction,
+    budget: &'a Budget,
 }
 
 impl Work<'_> {
@@ -274,7 +277,7 @@ impl Work<'_> {
 
     fn decide(&self, view: &DomainView, lineage: Lineage) -> Result<Decision, Vec<Refusal>> {
         let judged = Judged { repo: self.acting.repo, candidate: self.candidate };
-        let mut decision = publish::candidate(view, judged, self.direction, self.ctx.env.now())?;
+        let mut decision = publish::candidate(view, judged, self.direction, self.ctx.env.now(), self.budget)?;
         // A commit that changes nothing here is not recorded: most commits are such ones. One that
         // took the place of the published one is: no other clone knows that one.
         let touches = self.touches(&view.info.name);

@@ -4,7 +4,10 @@ use super::identity;
 use crate::{
     env::Env,
     error::OpError,
-    model::name::{RealmName, RepoName},
+    model::{
+        name::{RealmName, RepoName},
+        schema::Budget,
+    },
     store::{
         Signature, Store,
         git::{Options, code::CodeRepo, home::Home},
@@ -155,6 +158,11 @@ impl Ctx {
             vars: self.env.vars().clone(),
             in_hook: self.env.in_hook(),
         }
+    }
+
+    /// Returns how long values may be judged in one request.
+    pub fn budget(&self) -> Budget {
+        Budget::new(self.env.check_timeout())
     }
 
     /// Returns how stores wait.

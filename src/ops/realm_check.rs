@@ -14,6 +14,7 @@ use crate::{
         candidate::{Candidate, Judged},
         check::{Check, Examination, Mode, Question, Report, Severity},
         name::ReaderName,
+        schema::Budget,
         summary::DomainSummary,
         view::{self, Damage},
     },
@@ -102,8 +103,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
     let cycles = read::realm(&*here.store)?.cycles;
     let judged = candidate.as_ref().map(|(repo, candidate)| Judged { repo, candidate });
     let Request { mode, listed, .. } = *request;
-    let question = Question { repos: overview.repos(), judged, now: ctx.env.now(), mode, listed, cycles };
-    let report = judge(&*here.store, &overview, Check::new(question))?;
+    let (now, budget) = (ctx.env.now(), &ctx.budget());
+    let question = Question { repos: overview.repos(), judged, now, mode, listed, cycles, budget };
+    let report = judge(&*here.store, &overview, Check::new(question), budget)?;
     let (errors, warnings): (Vec<_>, Vec<_>) =
         report.findings.into_iter().partition(|finding| finding.severity == Severity::Error);
     let valid = errors.is_empty() && (warnings.is_empty() || !request.strict);
@@ -128,7 +130,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
 
 /// Most domains are as they were when they were examined last, and only those are read whole that
 /// were not, or that the candidate says something of.
-fn judge(store: &dyn Store, overview: &Overview<'_>, mut check: Check<'_>) -> Result<Report, OpError> {
+fn judge(store: &dyn Store, overview: &Overview<'_>, mut check: Check<'_>, budget: &Budget) -> Result<Report, OpError> {
     let (mut damage, mut examining) = (overview.damage().to_vec(), overview.examining());
     for line in overview.domains() {
         let is_judged = check.is_judged(&line.name);
@@ -149,7 +151,7 @@ fn judge(store: &dyn Store, overview: &Overview<'_>, mut check: Check<'_>) -> Re
             check.laid_over(&domain);
             continue;
         }
-        let examination = Examination::of(&domain);
+        let examination = Examination::of(&domain, budget);
         if examination.is_clean() && domain.damage.is_empty() {
             examining.add(line, &examination.schema_hashes);
         }

@@ -13,6 +13,7 @@ use crate::model::{
     domain::{Domain, Source},
     oid::Oid,
     realm::{FORMAT, Realm, Repo},
+    schema,
     session::Session,
 };
 
@@ -155,7 +156,11 @@ impl Looking<'_> {
                     Place::Version(_, version) | Place::LostContract(_, version, _) => contract.version == *version,
                     _ => true,
                 };
-                named(contract.name == *name && is_right, &format!("{} {}", contract.name, contract.version))
+                named(contract.name == *name && is_right, &format!("{} {}", contract.name, contract.version))?;
+                match schema::too_large(&contract.schema.0) {
+                    Some(problem) => Err(format!("schema{}: {}", problem.pointer, problem.message)),
+                    None => Ok(()),
+                }
             }
             Place::Binding(_) | Place::LostBinding(..) => read::<Binding>(bytes).map(drop),
             Place::Source(_) => read::<Source>(bytes).map(drop),

@@ -28,6 +28,7 @@ mod other_owner;
 mod ownership;
 mod publishing;
 mod pull_requests;
+mod schema_budget;
 mod sessions;
 mod sync;
 mod sync_hostile;

@@ -23,4 +23,5 @@ mod mcp_kept;
 mod page;
 mod process;
 mod routes;
+mod slow_contract;
 mod time_limits;

@@ -9,6 +9,7 @@ use crate::model::{
     change::DomainChange,
     name::{ContractName, DomainName},
     publish::{self, Direction, Reason, Refusal},
+    schema::Budget,
     view::DomainView,
 };
 
@@ -40,13 +41,13 @@ pub(super) fn unknown_domains(known: &BTreeSet<DomainName>, judged: Judged<'_>) 
 pub(super) fn lay_over(
     domain: &DomainView,
     judged: Judged<'_>,
-    now: jiff::Timestamp,
+    (now, budget): (jiff::Timestamp, &Budget),
     findings: &mut Vec<Finding>,
 ) -> DomainView {
     let name = &domain.info.name;
     let mut changes = Vec::new();
     for (contract, declared) in judged.candidate.contracts_in(name).filter(|(_, declared)| declared.changed) {
-        match publish::contract(domain, judged.repo, &declared.document, Direction::Forward) {
+        match publish::contract(domain, judged.repo, &declared.document, Direction::Forward, budget) {
             Ok(decision) => changes.extend(decision.changes),
             Err(refusal) => findings.extend(refused(domain, contract, declared, refusal)),
         }
@@ -88,11 +89,11 @@ fn refused<T>(domain: &DomainView, contract: &ContractName, declared: &Declared<
             vec![place(Finding::warning("behind", message))]
         }
         // Each message has its place in the document; the line of the version would mislead.
-        Reason::Invalid(messages) => messages
+        Reason::Invalid(messages) | Reason::Undecided(messages) => messages
             .iter()
             .map(|message| Finding {
                 line: None,
-                ..place(Finding::error("invalid-contract", format!("{name}/{contract}: {message}")))
+                ..place(Finding::error(refusal.code(), format!("{name}/{contract}: {message}")))
             })
             .collect(),
         _ => vec![place(Finding::error(refusal.code(), refusal.to_string()))],

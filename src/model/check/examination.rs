@@ -7,7 +7,7 @@ use super::Finding;
 use crate::model::{
     contract::Contract,
     name::ContractName,
-    schema::{self, Part},
+    schema::{self, Budget, Part},
     view::DomainView,
 };
 
@@ -21,11 +21,11 @@ pub struct Examination {
 
 impl Examination {
     /// Examines every contract of a domain.
-    pub fn of(domain: &DomainView) -> Self {
+    pub fn of(domain: &DomainView, budget: &Budget) -> Self {
         let mut examination = Self::default();
         for (name, contract) in &domain.contracts {
             let hash = contract.computed_schema_hash();
-            let mut findings = content(contract);
+            let mut findings = content(contract, budget);
             findings.extend(stored_hashes(domain, contract, &hash));
             if !findings.is_empty() {
                 examination.findings.insert(name.clone(), findings);
@@ -46,13 +46,16 @@ impl Examination {
     }
 }
 
-fn content(contract: &Contract) -> Vec<Finding> {
+fn content(contract: &Contract, budget: &Budget) -> Vec<Finding> {
     let contradiction = contract.contradiction().map(|message| Finding::error("invalid-contract", message));
-    let problems = schema::problems(&contract.schema.0, &contract.value.0).into_iter().map(|problem| {
-        let (code, part) = match problem.part {
-            Part::Schema => ("invalid-schema", "schema"),
-            Part::Value => ("invalid-value", "value"),
+    let problems = schema::problems(&contract.schema.0, &contract.value.0, budget).into_iter().map(|problem| {
+        let code = match problem.part {
+            Part::Size => "schema-too-large",
+            Part::Schema => "invalid-schema",
+            Part::Value => "invalid-value",
+            Part::Undecided => "undecided",
         };
+        let part = problem.part.name();
         let message = format!("{} {part}{}: {}", contract.name, problem.pointer, problem.message);
         Finding { pointer: Some(problem.pointer), ..Finding::error(code, message) }
     });

@@ -25,6 +25,7 @@ use super::{
     name::{ContractName, DomainName, RepoName},
     range::Range,
     realm::Repo,
+    schema::Budget,
     summary::DomainSummary,
     version::Version,
     view::{Damage, DomainView},
@@ -140,6 +141,8 @@ pub struct Question<'a> {
     pub listed: bool,
     /// What the realm says of cycles.
     pub cycles: Cycles,
+    /// How long values may be judged.
+    pub budget: &'a Budget,
 }
 
 /// The answer.
@@ -215,12 +218,13 @@ impl<'a> Check<'a> {
 
     /// Judges a domain with the candidate laid over it.
     pub fn laid_over(&mut self, domain: &DomainView) {
-        match self.question.judged {
+        let Question { judged, now, budget, .. } = self.question;
+        match judged {
             Some(judged) => {
-                let after = candidate::lay_over(domain, judged, self.question.now, &mut self.findings);
-                self.judge(&domain.into(), &DomainSummary::from(&after), Examination::of(&after));
+                let after = candidate::lay_over(domain, judged, (now, budget), &mut self.findings);
+                self.judge(&domain.into(), &DomainSummary::from(&after), Examination::of(&after, budget));
             }
-            None => self.published(&domain.into(), Examination::of(domain)),
+            None => self.published(&domain.into(), Examination::of(domain, budget)),
         }
     }
 

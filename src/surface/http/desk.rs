@@ -23,7 +23,7 @@ impl Desk {
     /// Returns a desk for what `env` says of this machine. Which repository and realm its folder is in
     /// does not count, nor those that its variables name: a request says which.
     pub fn new(env: &Env) -> Self {
-        let env = env.clone().without_repository().without_choice().at(Path::new("/"));
+        let env = env.clone().without_repository().without_choice().of_server().at(Path::new("/"));
         // A thread that waits answers nobody else.
         let patience = env.lock_timeout().min(PATIENCE).as_millis();
         Self { env: env.with(LOCK_TIMEOUT, &patience.to_string()) }

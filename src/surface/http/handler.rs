@@ -27,7 +27,7 @@ use crate::{
     env::Env,
     error::OpError,
     model::{hash, name::RealmName},
-    ops::{Operation, rest::Rest},
+    ops::{self, Operation, rest::Rest},
     surface::{
         mcp::{Mcp, arguments::Arguments},
         memory::Memory,
@@ -44,6 +44,8 @@ const MAX_WAITING: usize = 256;
 const PAGE_TAKES: &str = "GET, HEAD, OPTIONS";
 /// How many threads may wait for remotes: the others answer meanwhile.
 const MAX_SLOW: usize = 2;
+/// How many threads may judge whole realms: a contract can make each of them take its time.
+const MAX_JUDGING: usize = 2;
 
 /// Everything that answers.
 #[derive(Debug)]
@@ -56,6 +58,7 @@ pub struct Handler {
     mcp: Mcp,
     waiting: Semaphore,
     slow: Semaphore,
+    judging: Semaphore,
     url: String,
 }
 
@@ -83,6 +86,7 @@ impl Handler {
             mcp: Mcp::new(env, stopping)?,
             waiting: Semaphore::new(MAX_WAITING),
             slow: Semaphore::new(MAX_SLOW),
+            judging: Semaphore::new(MAX_JUDGING),
             url: format!("http://127.0.0.1:{port}"),
             desk,
         })
@@ -170,13 +174,19 @@ impl Handler {
     ) -> Result<Response<Body>, OpError> {
         let call = Call { desk: &self.desk, path: &asked.path, arguments: &asked.arguments };
         let realm: Option<RealmName> = (rests && call.is_of_realm()).then(|| call.realm()).transpose()?;
-        if let Some(kept) = realm.as_ref().and_then(|realm| self.memory.of(realm, asked.target.as_bytes())) {
+        let kept = || self.memory.of(realm.as_ref()?, asked.target.as_bytes());
+        if let Some(kept) = kept() {
             return Ok(kept.finish(headers));
         }
         let _waiting = self.waiting.try_acquire().map_err(|_| busy())?;
-        // Remotes are far away.
-        let is_slow = operation.name == crate::ops::realm_sync::OPERATION.name;
-        let _slow = if is_slow { Some(self.slow.acquire().await.map_err(|_| busy())?) } else { None };
+        let _turn = match self.turns(operation) {
+            Some(turns) => Some(turns.acquire().await.map_err(|_| busy())?),
+            None => None,
+        };
+        // Who waited for a turn may find that the one before asked the same.
+        if let Some(kept) = kept() {
+            return Ok(kept.finish(headers));
+        }
         let handler = self.clone();
         let method = asked.route.method;
         let work = move || handler.answered(&asked, realm, run);
@@ -185,6 +195,15 @@ impl Handler {
             "GET" => reply.finish(headers),
             _ => reply.plainly(),
         })
+    }
+
+    /// Returns what bounds how many of an operation run at once, where one may take its time.
+    fn turns(&self, operation: &Operation) -> Option<&Semaphore> {
+        match operation.name {
+            name if name == ops::realm_sync::OPERATION.name => Some(&self.slow),
+            name if name == ops::realm_check::OPERATION.name => Some(&self.judging),
+            _ => None,
+        }
     }
 
     fn answered(

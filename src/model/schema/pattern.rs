@@ -1,0 +1,150 @@
+//! How large the patterns of a schema are once they are compiled.
+//!
+//! `[a-z]{1000}` takes a thousand states, some 100 bytes each, and all patterns are compiled before
+//! anything is judged. The count is a rough one, and rather too high than too low.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::{Part, Problem};
+
+/// Most states of all patterns of a schema.
+const MAX_STATES: u64 = 500_000;
+/// What a pattern takes besides its states, in states.
+const PATTERN: u64 = 200;
+/// States of a class that holds much of Unicode, as `\w` does.
+const UNICODE_CLASS: u64 = 50;
+/// States of a class that may hold more than ASCII.
+const CLASS: u64 = 5;
+
+/// Returns why the patterns of a schema are not compiled.
+pub fn problem(schema: &Value) -> Option<Problem> {
+    let mut patterns = BTreeSet::new();
+    collect(schema, &mut patterns);
+    let all = patterns.iter().fold(0u64, |all, pattern| all.saturating_add(PATTERN).saturating_add(states(pattern)));
+    let largest = patterns.iter().max_by_key(|pattern| states(pattern)).filter(|_| all > MAX_STATES)?;
+    let shown: String = largest.chars().take(40).collect();
+    let message = format!(
+        "its patterns are too large together ({} of them, the largest {shown:?}); say how long a text may be with \
+         maxLength, and not with {{n}} in a pattern",
+        patterns.len()
+    );
+    Some(Problem { part: Part::Size, pointer: String::new(), message })
+}
+
+/// Collects what is or may be a pattern.
+fn collect<'a>(schema: &'a Value, found: &mut BTreeSet<&'a str>) {
+    match schema {
+        Value::Object(map) => {
+            for (key, value) in map {
+                match value {
+                    Value::String(text) if key == "pattern" => drop(found.insert(text)),
+                    Value::Object(named) if key == "patternProperties" => {
+                        found.extend(named.keys().map(String::as_str))
+                    }
+                    _ => {}
+                }
+                collect(value, found);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
+        _ => {}
+    }
+}
+
+/// Returns about how many states a pattern has.
+fn states(pattern: &str) -> u64 {
+    // The states of each open group, and of the last thing in it, which a quantifier repeats.
+    let mut groups = vec![(0u64, 0u64)];
+    let mut rest = pattern.chars();
+    while let Some(c) = rest.next() {
+        let states = match c {
+            '(' => {
+                groups.push((0, 0));
+                continue;
+            }
+            ')' if groups.len() > 1 => groups.pop().map_or(0, |(whole, last)| whole.saturating_add(last)),
+            '{' => match count(rest.clone()) {
+                Some(count) => {
+                    rest.by_ref().take_while(|c| *c != '}').for_each(drop);
+                    if let Some((_, last)) = groups.last_mut() {
+                        *last = last.saturating_mul(count.max(1));
+                    }
+                    continue;
+                }
+                None => 1,
+            },
+            '\\' => rest.next().map_or(1, escaped),
+            '[' => class(&mut rest),
+            '.' => CLASS,
+            _ => 1,
+        };
+        if let Some((whole, last)) = groups.last_mut() {
+            *whole = whole.saturating_add(*last);
+            *last = states;
+        }
+    }
+    groups.iter().fold(0u64, |all, (whole, last)| all.saturating_add(*whole).saturating_add(*last))
+}
+
+/// Returns the larger number of a quantifier.
+fn count(rest: impl Iterator<Item = char>) -> Option<u64> {
+    let inner: String = rest.take_while(|c| *c != '}').take(40).collect();
+    inner.split(',').filter_map(|number| number.trim().parse().ok()).max()
+}
+
+fn escaped(c: char) -> u64 {
+    if "wWdDsSpP".contains(c) { UNICODE_CLASS } else { 1 }
+}
+
+fn class(rest: &mut impl Iterator<Item = char>) -> u64 {
+    let mut states = 1;
+    while let Some(c) = rest.next() {
+        match c {
+            ']' => break,
+            '\\' => states = states.max(rest.next().map_or(1, |c| if c == 'u' { CLASS } else { escaped(c) })),
+            '^' => states = states.max(CLASS),
+            c if !c.is_ascii() => states = states.max(CLASS),
+            _ => {}
+        }
+    }
+    states
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn states_are_counted_with_what_repeats_them() {
+        for (pattern, expected) in [
+            ("", 0),
+            ("^abc$", 5),
+            ("[a-z]{1000}", 1000),
+            ("^[a-z0-9-]{1,63}$", 65),
+            (r"\w{2}x", 101),
+            ("(ab{3}){10}c", 41),
+            ("((a{1000}){1000}){1000}", 1_000_000_000),
+            ("a{,5}{x}", 8),
+            (r"a{\w{9}", 452),
+            (r"\{2\}", 3),
+            ("(((", 0),
+            (")]}{", 4),
+            (r"a\", 2),
+        ] {
+            assert_eq!(states(pattern), expected, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn ordinary_patterns_pass_and_a_heap_of_large_ones_does_not() {
+        let heap = |n: usize, text: &str| json!({"anyOf": (0..n).map(|at| json!({"pattern": format!("{text}{at}")})).collect::<Vec<_>>()});
+        assert_eq!(problem(&heap(1_000, "^[a-z][a-z0-9-]{1,63}$")), None);
+        assert_eq!(problem(&json!({"pattern": r"^[\u0020-\uffff]{1,4096}$"})), None);
+        for (n, text) in [(1_000, "[a-z]{1000}"), (500, r"\w{200}"), (3_000, "a")] {
+            assert_eq!(problem(&heap(n, text)).unwrap().part, Part::Size, "{n} of {text}");
+        }
+    }
+}

@@ -1,0 +1,418 @@
+//! How large a schema is once every reference stands for what it refers to.
+//!
+//! `{anyOf: [{$ref: x1}, {$ref: x1}]}`, where x1 says the same of x2, doubles with each link: a
+//! validator visits all of it for a single value, and forty links outlive any machine. So sub-schemas
+//! are counted as expanded, each one once, before a validator is built.
+
+use std::collections::HashMap;
+
+use referencing::{Draft, Registry, Resolver, ResourceRef, Uri, uri};
+use serde_json::Value;
+
+use super::{Part, Problem};
+
+/// Most sub-schemas that a schema may expand to.
+pub const MAX_EXPANDED: u64 = 100_000;
+/// Most sub-schemas that apply to one place of a value, each within another. A validator recurses
+/// that deep at every level of the value.
+pub const MAX_NESTED: usize = 100;
+
+/// Where the document lies that has no `$id`, as for the validator.
+const BASE: &str = "json-schema:///";
+/// Keywords that hold sub-schemas by name.
+const NAMED: [&str; 4] = ["properties", "patternProperties", "dependentSchemas", "dependencies"];
+/// Keywords that hold no sub-schemas, or those that count where something refers to them.
+const SKIPPED: [&str; 6] = ["$defs", "definitions", "enum", "const", "default", "examples"];
+/// Keywords whose sub-schemas apply to the same place of the value.
+const IN_PLACE: [&str; 9] =
+    ["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"];
+/// Keywords that refer to a sub-schema, which applies to the same place of the value.
+const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
+
+/// Returns how many sub-schemas lie within one another, references followed. This costs about as much
+/// as reading the schema.
+///
+/// # Errors
+/// Why the schema is not given to a validator: it expands to too much, or does not end.
+pub fn measure(schema: &Value) -> Result<usize, Problem> {
+    if !refers(schema) {
+        // It nests as deep as a document may.
+        return if plain(schema) > MAX_EXPANDED { Err(too_large(String::new())) } else { Ok(1) };
+    }
+    // References that lead nowhere are the validator's to complain about.
+    let root = Draft::default().detect(schema).create_resource_ref(schema);
+    let Some((registry, base)) = registry(root) else { return Ok(1) };
+    Walk::new(schema).run(root, registry.resolver(base)).measure(schema)
+}
+
+fn registry(root: ResourceRef<'_>) -> Option<(Registry<'_>, Uri<String>)> {
+    let base = uri::from_str(BASE).ok()?;
+    let base = root.id().map_or(Ok(base.clone()), |id| uri::resolve_against(&base.borrow(), id)).ok()?;
+    let registry = Registry::new().draft(root.draft()).add(base.as_str(), root).ok()?.prepare().ok()?;
+    Some((registry, base))
+}
+
+fn too_large(pointer: String) -> Problem {
+    let message = format!(
+        "it expands to more than {MAX_EXPANDED} sub-schemas, every $ref replaced by what it refers to; \
+         refer to each definition fewer times, or describe less"
+    );
+    Problem { part: Part::Size, pointer, message }
+}
+
+/// Returns whether there is a reference anywhere.
+fn refers(value: &Value) -> bool {
+    match value {
+        Value::Object(map) => map.iter().any(|(key, value)| REFERENCES.contains(&key.as_str()) || refers(value)),
+        Value::Array(items) => items.iter().any(refers),
+        _ => false,
+    }
+}
+
+/// Returns how many sub-schemas a schema without references has.
+fn plain(schema: &Value) -> u64 {
+    let mut count = 1;
+    for_each_part(schema, |_, part| count += plain(part));
+    count
+}
+
+/// Calls `take` with each sub-schema right below, and whether it applies to the same place of the value.
+fn for_each_part<'a>(schema: &'a Value, mut take: impl FnMut(bool, &'a Value)) {
+    let is_schema = |value: &Value| value.is_object() || value.is_boolean();
+    for (key, value) in schema.as_object().into_iter().flatten() {
+        let in_place = IN_PLACE.contains(&key.as_str());
+        match value {
+            _ if SKIPPED.contains(&key.as_str()) => {}
+            Value::Object(named) if NAMED.contains(&key.as_str()) => {
+                named.values().filter(|part| is_schema(part)).for_each(|part| take(in_place, part));
+            }
+            Value::Object(_) => take(in_place, value),
+            Value::Array(parts) => parts.iter().filter(|part| is_schema(part)).for_each(|part| take(in_place, part)),
+            _ => {}
+        }
+    }
+}
+
+/// The sub-schemas that the root reaches, and what each of them applies.
+struct Graph<'a> {
+    parts: Vec<&'a Value>,
+    edges: Vec<Vec<Edge>>,
+}
+
+#[derive(Clone, Copy)]
+struct Edge {
+    to: usize,
+    in_place: bool,
+}
+
+impl Graph<'_> {
+    fn measure(&self, schema: &Value) -> Result<usize, Problem> {
+        let targets = |keep: &dyn Fn(usize, &Edge) -> bool| -> Vec<Vec<usize>> {
+            let of = |(at, edges): (usize, &Vec<Edge>)| {
+                edges.iter().filter(|edge| keep(at, edge)).map(|edge| edge.to).collect()
+            };
+            self.edges.iter().enumerate().map(of).collect()
+        };
+        let circle = components(&targets(&|_, _| true));
+        // What goes deeper into the value and comes back is recursion: it costs as much as the value is deep.
+        let order = postorder(&targets(&|at, edge| edge.in_place || circle[at] != circle[edge.to]));
+        let mut deepest = 1;
+        let mut known: Vec<Option<(u64, usize)>> = vec![None; self.parts.len()];
+        for at in order {
+            let (mut expanded, mut nested) = (1u64, 1);
+            for Edge { to, in_place } in &self.edges[at] {
+                match known[*to] {
+                    Some((below, depth)) if *in_place => {
+                        expanded = expanded.saturating_add(below);
+                        nested = nested.max(depth + 1);
+                    }
+                    None if *in_place => return Err(self.endless(schema, at)),
+                    Some((below, _)) if circle[at] != circle[*to] => expanded = expanded.saturating_add(below),
+                    _ => expanded = expanded.saturating_add(1),
+                }
+            }
+            if expanded > MAX_EXPANDED {
+                return Err(too_large(self.pointer(schema, at)));
+            }
+            if nested > MAX_NESTED {
+                let message = format!(
+                    "more than {MAX_NESTED} sub-schemas lie within one another here, every $ref replaced by what it \
+                     refers to; refer to what is meant directly"
+                );
+                return Err(Problem { part: Part::Size, pointer: self.pointer(schema, at), message });
+            }
+            known[at] = Some((expanded, nested));
+            deepest = deepest.max(nested);
+        }
+        Ok(deepest)
+    }
+
+    fn endless(&self, schema: &Value, at: usize) -> Problem {
+        let message = "it refers to itself for the same place of the value, so judging it would not end; put the \
+                       reference below properties or items"
+            .to_owned();
+        Problem { part: Part::Schema, pointer: self.pointer(schema, at), message }
+    }
+
+    fn pointer(&self, schema: &Value, at: usize) -> String {
+        pointer_to(schema, self.parts[at]).unwrap_or_default()
+    }
+}
+
+/// Builds a [`Graph`], following every reference as the validator would.
+struct Walk<'a> {
+    graph: Graph<'a>,
+    known: HashMap<*const Value, usize>,
+    open: Vec<(usize, Resolver<'a>, Draft)>,
+    anchors: HashMap<&'a str, Vec<&'a Value>>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(schema: &'a Value) -> Self {
+        let mut anchors = HashMap::new();
+        dynamic_anchors(schema, &mut anchors);
+        Self { graph: Graph { parts: Vec::new(), edges: Vec::new() }, known: HashMap::new(), open: Vec::new(), anchors }
+    }
+
+    /// Returns the graph of all that the root reaches.
+    fn run(mut self, root: ResourceRef<'a>, resolver: Resolver<'a>) -> Graph<'a> {
+        self.vertex(root.contents(), resolver, root.draft());
+        while let Some((at, resolver, draft)) = self.open.pop() {
+            let part = self.graph.parts[at];
+            for_each_part(part, |in_place, below| {
+                let resource = draft.create_resource_ref(below);
+                // An `$id` that is none is the validator's to complain about.
+                if let Ok(inner) = resolver.in_subresource(resource) {
+                    let to = self.vertex(below, inner, resource.draft());
+                    self.graph.edges[at].push(Edge { to, in_place });
+                }
+            });
+            for key in REFERENCES {
+                if let Some(reference) = part.get(key).and_then(Value::as_str) {
+                    self.refer(at, key, reference, &resolver, draft);
+                }
+            }
+        }
+        self.graph
+    }
+
+    fn vertex(&mut self, part: &'a Value, resolver: Resolver<'a>, draft: Draft) -> usize {
+        let next = self.graph.parts.len();
+        let at = *self.known.entry(std::ptr::from_ref(part)).or_insert(next);
+        if at == next {
+            self.graph.parts.push(part);
+            self.graph.edges.push(Vec::new());
+            self.open.push((at, resolver, draft));
+        }
+        at
+    }
+
+    fn refer(&mut self, at: usize, key: &str, reference: &str, resolver: &Resolver<'a>, draft: Draft) {
+        let mut targets = Vec::new();
+        if let Ok(found) = resolver.lookup(reference) {
+            let (part, outer, draft) = found.into_inner();
+            let resource = draft.create_resource_ref(part);
+            if let Ok(inner) = outer.in_subresource(resource) {
+                targets.push((part, inner, resource.draft()));
+            }
+        }
+        // Which one a dynamic reference means depends on the way to it: any of them may be meant.
+        if key != "$ref" {
+            let name = reference.rsplit_once('#').map_or("", |(_, name)| name);
+            let named = self.anchors.get(name).into_iter().flatten();
+            targets.extend(named.map(|part| (*part, resolver.clone(), draft)));
+        }
+        let mut seen = Vec::new();
+        for (part, resolver, draft) in targets {
+            let to = self.vertex(part, resolver, draft);
+            if !seen.contains(&to) {
+                seen.push(to);
+                self.graph.edges[at].push(Edge { to, in_place: true });
+            }
+        }
+    }
+}
+
+/// Collects the sub-schemas that dynamic references may mean, by name; recursive ones by none.
+fn dynamic_anchors<'a>(value: &'a Value, found: &mut HashMap<&'a str, Vec<&'a Value>>) {
+    match value {
+        Value::Object(map) => {
+            let is_recursive = map.get("$recursiveAnchor").and_then(Value::as_bool).unwrap_or_default();
+            let name = map.get("$dynamicAnchor").and_then(Value::as_str).or(is_recursive.then_some(""));
+            if let Some(name) = name {
+                found.entry(name).or_default().push(value);
+            }
+            map.values().for_each(|value| dynamic_anchors(value, found));
+        }
+        Value::Array(items) => items.iter().for_each(|value| dynamic_anchors(value, found)),
+        _ => {}
+    }
+}
+
+/// Returns the vertices so that each comes after those that it leads to, but for circles.
+fn postorder(edges: &[Vec<usize>]) -> Vec<usize> {
+    let (mut order, mut seen) = (Vec::with_capacity(edges.len()), vec![false; edges.len()]);
+    for start in 0..edges.len() {
+        let mut path = if seen[start] { Vec::new() } else { vec![(start, 0)] };
+        seen[start] = true;
+        while let Some((at, next)) = path.last_mut() {
+            let Some(to) = edges[*at].get(*next).copied() else {
+                order.push(*at);
+                path.pop();
+                continue;
+            };
+            *next += 1;
+            if !seen[to] {
+                seen[to] = true;
+                path.push((to, 0));
+            }
+        }
+    }
+    order
+}
+
+/// Returns a number for each vertex, the same for those that lead to one another (Kosaraju).
+fn components(edges: &[Vec<usize>]) -> Vec<usize> {
+    let mut back = vec![Vec::new(); edges.len()];
+    for (at, targets) in edges.iter().enumerate() {
+        targets.iter().for_each(|to| back[*to].push(at));
+    }
+    let mut component = vec![usize::MAX; edges.len()];
+    for start in postorder(edges).into_iter().rev() {
+        let mut open = vec![start];
+        while let Some(at) = open.pop() {
+            if component[at] == usize::MAX {
+                component[at] = start;
+                open.extend(&back[at]);
+            }
+        }
+    }
+    component
+}
+
+/// Returns the JSON Pointer to a part of a document.
+fn pointer_to(document: &Value, part: &Value) -> Option<String> {
+    if std::ptr::eq(document, part) {
+        return Some(String::new());
+    }
+    let below = |key: &str, value: &Value| {
+        let rest = pointer_to(value, part)?;
+        Some(format!("/{}{rest}", key.replace('~', "~0").replace('/', "~1")))
+    };
+    match document {
+        Value::Object(map) => map.iter().find_map(|(key, value)| below(key, value)),
+        Value::Array(items) => items.iter().enumerate().find_map(|(at, value)| below(&at.to_string(), value)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    /// A chain of definitions in which each refers twice to the next, by what `link` makes of a reference.
+    fn chain(length: usize, link: impl Fn(Value) -> Value) -> Value {
+        let to = |at: usize| json!({"$ref": format!("#/$defs/x{at}")});
+        let defs = (0..length).map(|at| (format!("x{at}"), link(to(at + 1)))).collect::<serde_json::Map<_, _>>();
+        let mut schema = json!({"$defs": defs, "$ref": "#/$defs/x0"});
+        schema["$defs"][format!("x{length}")] = json!({"type": "object"});
+        schema
+    }
+
+    fn refused(schema: &Value) -> Option<(Part, String)> {
+        measure(schema).err().map(|problem| (problem.part, problem.pointer))
+    }
+
+    #[test]
+    fn what_doubles_with_each_reference_is_refused_with_its_place() {
+        for link in [
+            |to: Value| json!({"anyOf": [to, to]}),
+            |to: Value| json!({"allOf": [{"not": to}, {"if": true, "then": to}]}),
+            |to: Value| json!({"properties": {"a": to, "b": {"items": to}}}),
+            |to: Value| json!({"dependentSchemas": {"anyOf": to, "enum": to}}),
+            |to: Value| json!({"anyOf": [to, to], "properties": {"again": {"$ref": "#/$defs/x0"}}}),
+        ] {
+            assert_eq!(refused(&chain(12, link)), None, "{}", link(json!(true)));
+            let (part, pointer) = refused(&chain(40, link)).unwrap();
+            assert_eq!(part, Part::Size);
+            // The innermost one that is too large.
+            let at: usize = pointer.strip_prefix("/$defs/x").unwrap().parse().unwrap();
+            assert!((20..30).contains(&at), "{pointer}");
+        }
+    }
+
+    #[test]
+    fn references_by_name_and_to_resources_count_too() {
+        let doubling = |reference: &dyn Fn(usize) -> Value, named: &dyn Fn(usize) -> Value| {
+            let defs: serde_json::Map<_, _> = (0..40)
+                .map(|at| {
+                    let mut def = named(at);
+                    def["anyOf"] = json!([reference(at + 1), reference(at + 1)]);
+                    (format!("d{at}"), def)
+                })
+                .collect();
+            let mut schema = json!({"$id": "https://example.org/all", "$defs": defs, "allOf": [reference(0)]});
+            schema["$defs"]["d40"] = named(40);
+            schema
+        };
+        let anchors = doubling(&|at| json!({"$ref": format!("#a{at}")}), &|at| json!({"$anchor": format!("a{at}")}));
+        let ids = doubling(&|at| json!({"$ref": format!("r{at}")}), &|at| json!({"$id": format!("r{at}")}));
+        let dynamic = doubling(
+            &|at| json!({"$dynamicRef": format!("#a{at}")}),
+            &|at| json!({"$dynamicAnchor": format!("a{at}")}),
+        );
+        for schema in [anchors, ids, dynamic] {
+            assert_eq!(refused(&schema).unwrap().0, Part::Size, "{schema}");
+        }
+    }
+
+    #[test]
+    fn recursion_is_fine_as_long_as_it_goes_deeper() {
+        let leaf = json!({"$ref": "#/$defs/leaf"});
+        let node = json!({"type": "object", "properties": {
+            "left": {"$ref": "#/$defs/node"}, "right": {"$ref": "#/$defs/node"}, "value": leaf, "other": leaf}});
+        assert_eq!(measure(&json!({"$defs": {"node": node, "leaf": true}, "$ref": "#/$defs/node"})), Ok(2));
+        for draft in ["https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft-07/schema#"] {
+            assert!(measure(&json!({"$ref": draft})).is_ok(), "{draft}");
+        }
+        let itself = json!({"$defs": {"a": {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/b"}]}, "b": {"$ref": "#/$defs/a"}},
+            "$ref": "#/$defs/a"});
+        assert_eq!(refused(&itself).unwrap().0, Part::Schema);
+        assert_eq!(refused(&json!({"$ref": "#"})).unwrap().0, Part::Schema);
+    }
+
+    #[test]
+    fn long_chains_are_refused_and_names_of_properties_are_no_keywords() {
+        assert_eq!(refused(&chain(5_000, |to| to)).unwrap().0, Part::Size);
+        assert_eq!(measure(&json!({"properties": {"$ref": {"type": "string"}, "enum": {"items": true}}})), Ok(1));
+        let many: Vec<_> = (0..MAX_EXPANDED).map(|at| json!({"const": at})).collect();
+        assert_eq!(refused(&json!({"anyOf": many})), Some((Part::Size, String::new())));
+        assert_eq!(measure(&json!({"enum": many})), Ok(1));
+    }
+
+    #[test]
+    fn nothing_that_leads_nowhere_is_followed() {
+        for reference in ["#/nowhere", "https://example.org/other", "#anchor", "%", "#/%zz", "file:///etc/passwd"] {
+            let _ = measure(&json!({"$ref": reference, "$id": "%%"}));
+            assert!(measure(&json!({"$ref": reference})).is_ok(), "{reference}");
+        }
+    }
+
+    proptest! {
+        /// Any graph of definitions: the count ends, and is the one that plain expansion gives.
+        #[test]
+        fn counts_are_those_of_plain_expansion(edges in proptest::collection::vec((0..8usize, 0..8usize), 0..16)) {
+            let edges: Vec<_> = edges.into_iter().filter(|(from, to)| from < to).collect();
+            let of = |at: usize| edges.iter().filter(move |(from, _)| *from == at).map(|(_, to)| *to);
+            let link = |at: usize| json!({"allOf": of(at).map(|to| json!({"$ref": format!("#/$defs/{to}")})).collect::<Vec<_>>()});
+            let defs: serde_json::Map<_, _> = (0..8).map(|at| (at.to_string(), link(at))).collect();
+            let mut depth = [0; 8];
+            for at in (0..8).rev() {
+                depth[at] = 1 + of(at).map(|to| depth[to] + 1).max().unwrap_or_default();
+            }
+            prop_assert_eq!(measure(&json!({"$defs": defs, "$ref": "#/$defs/0"})), Ok(depth[0] + 1));
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! What strangers may put into a repository, and what a remote may send: some three hundred `.blue/`
+//! folders and thirty-five remotes, each made of a kind of payload in a place where it may be. Nothing
+//! of it is executed, nothing is written outside, no control character reaches the output, every
+//! command ends in time with a code of the program's own, and none takes more than 256 MB.
+
+#[path = "../cli/world.rs"]
+#[allow(dead_code, reason = "not every helper of the command line's tests is needed here")]
+mod world;
+
+/// The suite of the command line holds answers to their schemas.
+mod schemas {
+    pub fn hold(_: &[&str], _: &str) {}
+}
+
+mod folders;
+mod payloads;
+mod remotes;
+mod server;
+mod watch;
