@@ -3,6 +3,8 @@
 //! of it is executed, nothing is written outside, no control character reaches the output, every
 //! command ends in time with a code of the program's own, and none takes more than 256 MB.
 
+#![allow(clippy::print_stdout, reason = "a failure is printed below the name of its case")]
+
 #[path = "../cli/world.rs"]
 #[allow(dead_code, reason = "not every helper of the command line's tests is needed here")]
 mod world;

@@ -14,6 +14,9 @@ use crate::{
 
 const CURRENT: &str = "contracts/s3-permissions.json";
 
+/// A remote, and how it is made of a sound one.
+type Case<'a> = (&'a str, &'a dyn Fn(&Hub));
+
 /// A realm that is shared at a hub, as it was before anybody tampered with it.
 struct Hub {
     world: World,
@@ -117,7 +120,7 @@ impl Hub {
 }
 
 /// Lets commands meet each of the remotes, and goes back to how it was after each.
-fn meet(cases: &[(&str, &dyn Fn(&Hub))]) {
+fn meet(cases: &[Case<'_>]) {
     let hub = Hub::new();
     let (world, fungal) = (&hub.world, hub.world.path("fungal"));
     fs::write(world.path("object"), "").unwrap();

@@ -47,7 +47,6 @@ pub fn finish(mut command: std::process::Command, name: &str) -> Ran {
             None => std::thread::sleep(Duration::from_millis(5)),
         }
     };
-    println!("{name} took {:?}", begun.elapsed());
     let mut said = Vec::new();
     let mut file = file;
     std::io::Seek::rewind(&mut file).unwrap();
