@@ -121,7 +121,7 @@ fn nothing_is_removed_while_somebody_writes_or_fetches() {
 #[test]
 fn much_that_is_too_young_to_go_is_packed_until_it_is_old() {
     let (sandbox, store) = realm();
-    commit(&store, &domain("s3"), "One", [put(layout::domain(), "1")]).unwrap();
+    commit(&store, &domain("s3"), "One", [put(layout::domain(), "{}")]).unwrap();
     let folder = sandbox.path().join("many");
     fs::create_dir(&folder).unwrap();
     let mut paths = String::new();
