@@ -43,7 +43,7 @@ test-peers: ## Run the suites that need other programs installed
 		set -x; $(CARGO) test --locked --features peers $(PEER_SUITES) -- --nocapture; \
 	fi
 
-torture: ## Many processes and machines, ten thousand changes, three hundred kills, every system call (an hour)
+torture: ## Many processes and machines, ten thousand changes, git pruning beside them, hundreds of kills, every system call (an hour)
 	GIT_BLUE_TORTURE=full $(CARGO) test --locked --test torture -- --nocapture --test-threads=1
 	GIT_BLUE_TORTURE=full $(CARGO) test --locked --test http load -- --nocapture
 	GIT_BLUE_TORTURE=full $(CARGO) test --locked --features peers --test syscalls walk -- --nocapture --test-threads=2

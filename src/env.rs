@@ -92,7 +92,11 @@ pub struct Env {
     error_terminal: bool,
     in_hook: bool,
     cache: bool,
+    on_wait: Option<OnWait>,
 }
+
+/// What is told that a write waits for a lock: its file, and who holds it, where that is known.
+pub type OnWait = fn(&Path, Option<&str>);
 
 impl Env {
     /// Reads the process.
@@ -111,6 +115,7 @@ impl Env {
             error_terminal: std::io::stderr().is_terminal(),
             in_hook: false,
             cache: true,
+            on_wait: None,
         })
     }
 
@@ -126,6 +131,7 @@ impl Env {
             error_terminal: false,
             in_hook: false,
             cache: true,
+            on_wait: None,
         }
     }
 
@@ -196,6 +202,17 @@ impl Env {
     /// Returns whether a git that we started called us.
     pub fn is_our_doing(&self) -> bool {
         self.var(RUNNING).is_some()
+    }
+
+    /// Returns the environment of a command whose user is told what a write waits for.
+    #[must_use]
+    pub fn telling(self, on_wait: OnWait) -> Self {
+        Self { on_wait: Some(on_wait), ..self }
+    }
+
+    /// Returns what is told that a write waits for a lock.
+    pub fn on_wait(&self) -> Option<OnWait> {
+        self.on_wait
     }
 
     /// Returns the environment of a command that must not use what is kept at hand.

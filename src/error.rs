@@ -179,6 +179,14 @@ impl From<StoreError> for OpError {
             }
             StoreError::Io { .. } => cannot("io"),
             StoreError::Git { .. } => cannot("git"),
+            StoreError::TooMuch { .. } => cannot("too-much")
+                .next("nothing of it was taken; if the realm is that large: git config --global blue.maxFetchSize 4g"),
+            // The server's own git says so: no connection that breaks does.
+            StoreError::Remote { problem, .. } if problem.contains("repository corruption on the remote side") => {
+                cannot("remote-damaged").next(
+                    "git blue realm admin reseed  # in a clone that has the realm: brings there again what it holds",
+                )
+            }
             StoreError::Remote { .. } => cannot("remote")
                 .next("nothing is lost: the realm on this machine is as it was, and `git blue sync` tries again"),
         }

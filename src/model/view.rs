@@ -75,8 +75,23 @@ pub enum Subject {
     Binding(RepoName),
     /// The last published commit of a repository.
     Source(RepoName),
+    /// A whole domain.
+    Domain(DomainName),
+    /// Some domain: its ref does not say which commit it is at.
+    Domains,
     /// Anything else.
     Other,
+}
+
+impl Subject {
+    /// Returns whether a domain may be among what was not read.
+    pub fn may_be(&self, domain: &DomainName) -> bool {
+        match self {
+            Self::Domain(name) => name == domain,
+            Self::Domains => true,
+            _ => false,
+        }
+    }
 }
 
 impl DomainView {

@@ -178,5 +178,5 @@ pub fn own_signature(time: jiff::Zoned) -> Signature {
 
 /// Returns how stores wait, and whether they use what they keep at hand.
 pub fn options(env: &Env) -> Options {
-    Options { lock_timeout: env.lock_timeout(), seed: env.seed(), cache: env.cache() }
+    Options { lock_timeout: env.lock_timeout(), seed: env.seed(), cache: env.cache(), on_wait: env.on_wait() }
 }

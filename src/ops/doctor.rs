@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use super::{Operation, ctx::Ctx, doctor_sessions, hooks};
+use super::{Operation, ctx::Ctx, doctor_objects, doctor_sessions, hooks, realm_admin_join::known};
 use crate::{
     error::OpError,
+    model::oid::Oid,
     store::{
         git::{self, GitStore, home::KnownRealm},
         read,
@@ -22,17 +23,22 @@ const OLDEST_GIT: (u32, u32) = (2, 34);
 const STALE: Duration = Duration::from_secs(60 * 60);
 
 /// What is asked.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Request {
     /// Mend what can be mended without losing anything.
     pub fix: bool,
+    /// A ref of the realm that is to go back to a commit, because it is not whole.
+    pub restore: Option<(String, Oid)>,
 }
 
 /// Looks at everything. What is wrong is an answer, not an error.
 ///
 /// # Errors
 /// Where this machine's records cannot be read.
-pub fn run(ctx: &Ctx, request: Request) -> Result<Answer<Doctor>, OpError> {
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Doctor>, OpError> {
+    if let Some((name, to)) = &request.restore {
+        return restore(ctx, name, *to);
+    }
     let mut checks = vec![git(ctx), home(ctx), man(ctx)];
     if ctx.code.is_some() {
         checks.push(identity(ctx));
@@ -46,10 +52,22 @@ pub fn run(ctx: &Ctx, request: Request) -> Result<Answer<Doctor>, OpError> {
     {
         checks.push(hooks(ctx, repo.as_str())?);
     }
+    Ok(answer(checks))
+}
+
+fn restore(ctx: &Ctx, name: &str, to: Oid) -> Result<Answer<Doctor>, OpError> {
+    let here = ctx.here()?;
+    let known = known(ctx, &here.realm)?;
+    let store = GitStore::open(&known.path, ctx.options())?;
+    let restored = doctor_objects::restore(ctx, &here.realm, &store, name, to)?;
+    Ok(answer(vec![restored]).next("git blue sync  # brings together what others have").next("git blue check"))
+}
+
+fn answer(checks: Vec<DoctorCheck>) -> Answer<Doctor> {
     let healthy = checks.iter().all(|check| check.state != Health::Error || check.fixed);
     let steps: Vec<_> =
         checks.iter().filter(|check| !check.fixed).filter_map(|check| check.next_step.clone()).collect();
-    Ok(steps.into_iter().fold(Answer::new(Doctor { healthy, checks }), Answer::next))
+    steps.into_iter().fold(Answer::new(Doctor { healthy, checks }), Answer::next)
 }
 
 /// Returns what was found of a thing.
@@ -126,7 +144,7 @@ fn identity(ctx: &Ctx) -> DoctorCheck {
     }
 }
 
-fn realm(ctx: &Ctx, request: Request, known: &KnownRealm, checks: &mut Vec<DoctorCheck>) {
+fn realm(ctx: &Ctx, request: &Request, known: &KnownRealm, checks: &mut Vec<DoctorCheck>) {
     let subject = Some(known.name.as_str());
     let store = GitStore::open(&known.path, ctx.options());
     let store = match store.and_then(|store| read::realm(&store).map(|realm| (store, realm))) {
@@ -150,7 +168,8 @@ fn realm(ctx: &Ctx, request: Request, known: &KnownRealm, checks: &mut Vec<Docto
         }
     };
     checks.push(locks(request, subject, &store));
-    checks.push(objects(ctx, subject, &store));
+    checks.push(mode(request, subject, &store));
+    checks.extend(doctor_objects::objects(ctx, request, known, &store));
     checks.extend(files(subject, &store));
     checks.push(doctor_sessions::of_realm(ctx, request, known, &store));
     if store.should_be_packed() {
@@ -164,7 +183,7 @@ fn realm(ctx: &Ctx, request: Request, known: &KnownRealm, checks: &mut Vec<Docto
 
 /// A lock file that a dead writer of ours left goes by itself at the next write. Others are
 /// removed only when asked, and only where no program that lives can still hold them.
-fn locks(request: Request, subject: Option<&str>, store: &GitStore) -> DoctorCheck {
+fn locks(request: &Request, subject: Option<&str>, store: &GitStore) -> DoctorCheck {
     let found = match store.lock_files() {
         Ok(found) => found,
         Err(error) => return check("locks", subject, Health::Error, error.to_string()),
@@ -191,16 +210,19 @@ fn locks(request: Request, subject: Option<&str>, store: &GitStore) -> DoctorChe
     advise(found, "git blue doctor --fix: remove those older than an hour")
 }
 
-fn objects(ctx: &Ctx, subject: Option<&str>, store: &GitStore) -> DoctorCheck {
-    match store.fsck(ctx.env.vars()) {
-        Ok(lines) if lines.is_empty() => check("objects", subject, Health::Ok, "git fsck --strict finds nothing"),
-        Ok(lines) => {
-            let shown: Vec<_> = lines.iter().take(10).cloned().collect();
-            let more = lines.len() - shown.len();
-            let more = if more > 0 { format!("; and {more} more") } else { String::new() };
-            check("objects", subject, Health::Error, format!("git fsck --strict: {}{more}", shown.join("; ")))
-        }
-        Err(error) => check("objects", subject, Health::Error, error.to_string()),
+/// The realm may hold what its members alone are to read.
+fn mode(request: &Request, subject: Option<&str>, store: &GitStore) -> DoctorCheck {
+    let path = store.path().display().to_string();
+    if !store.is_open_to_others() {
+        return check("mode", subject, Health::Ok, "no other user of this machine can read the store");
+    }
+    let found = check("mode", subject, Health::Warning, format!("other users of this machine may read {path}"));
+    if !request.fix {
+        return advise(found, "git blue doctor --fix  # keeps them out");
+    }
+    match store.close_to_others() {
+        Ok(()) => DoctorCheck { fixed: true, ..found },
+        Err(error) => DoctorCheck { message: format!("{}: {error}", found.message), ..found },
     }
 }
 

@@ -22,7 +22,7 @@ use crate::{
 
 /// A session that nobody ended, and in which nothing was done for a day: its machine died, or its
 /// user forgot it. It ended with what was done in it last.
-pub(super) fn of_realm(ctx: &Ctx, request: Request, known: &KnownRealm, store: &GitStore) -> DoctorCheck {
+pub(super) fn of_realm(ctx: &Ctx, request: &Request, known: &KnownRealm, store: &GitStore) -> DoctorCheck {
     let subject = Some(known.name.as_str());
     let cannot = |error: OpError| check("sessions", subject, Health::Error, error.message);
     let (open, unreadable) = match session::everywhere(store, Which::Open) {
@@ -55,7 +55,7 @@ pub(super) fn of_realm(ctx: &Ctx, request: Request, known: &KnownRealm, store: &
 }
 
 /// A work tree that remembers a session which is over, or nothing that could be one.
-pub(super) fn of_work_tree(ctx: &Ctx, request: Request) -> Option<DoctorCheck> {
+pub(super) fn of_work_tree(ctx: &Ctx, request: &Request) -> Option<DoctorCheck> {
     let code = ctx.code.as_ref()?;
     let acting = ctx.acting().ok();
     // A session that is being started has its mark before it is there.

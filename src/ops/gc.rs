@@ -35,6 +35,7 @@ pub fn run(ctx: &Ctx, request: Request) -> Result<Answer<Gc>, OpError> {
         loose_objects_before: before,
         loose_objects_after: before,
         packed_refs: 0,
+        removed_objects: 0,
         forgotten_readers: Vec::new(),
         forgotten_notifications: 0,
         forgotten_sessions: 0,
@@ -53,7 +54,8 @@ pub fn run(ctx: &Ctx, request: Request) -> Result<Answer<Gc>, OpError> {
         let acting = Acting { realm: &here.realm, store: &store, repo: &repo };
         body.forgotten_sessions += session_upkeep::forget(acting, &author)?;
     }
-    body.packed_refs = store.pack(ctx.env.vars())?;
+    let packed = store.pack(ctx.env.vars())?;
+    (body.packed_refs, body.removed_objects) = (packed.refs, packed.removed);
     body.loose_objects_after = store.loose_objects()?;
     Ok(Answer::new(body))
 }

@@ -132,6 +132,7 @@ pub fn write(home: &Home, code: &CodeRepo, realm: &RealmName, repo: &RepoName, h
         return Ok(());
     }
     let clones = home.clones();
+    home.make()?;
     std::fs::create_dir_all(&clones).map_err(OpError::io("create", &clones))?;
     // The user's own folder first: a mark that it does not know is none.
     git_dir_file::write(&clones, &joined.number, &format!("{realm} {repo} {}", code.main_folder().display()))?;

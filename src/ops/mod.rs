@@ -23,6 +23,7 @@ pub mod ctx;
 mod cycles;
 pub mod declared_tools;
 pub mod doctor;
+mod doctor_objects;
 mod doctor_sessions;
 pub mod domain;
 mod forges;
@@ -55,6 +56,7 @@ pub mod realm_admin_init;
 pub mod realm_admin_join;
 pub mod realm_admin_leave;
 pub mod realm_admin_reclaim;
+pub mod realm_admin_reseed;
 pub mod realm_check;
 pub mod realm_compare;
 pub mod realm_list;
@@ -146,6 +148,7 @@ pub const TABLE: &[Operation] = &[
     realm_admin_join::OPERATION,
     realm_admin_leave::OPERATION,
     realm_admin_reclaim::OPERATION,
+    realm_admin_reseed::OPERATION,
     realm_admin_domain::OPERATION,
     realm_admin_contract::OPERATION,
     realm_admin_binding::OPERATION,

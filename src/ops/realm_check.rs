@@ -142,7 +142,8 @@ fn judge(store: &dyn Store, overview: &Overview<'_>, mut check: Check<'_>, budge
             Ok(domain) => domain,
             Err(error) if error.is_damage() => {
                 let file = StoreRef::Domain(line.name.clone()).to_string();
-                damage.push(Damage { file, subject: view::Subject::Other, problem: error.to_string() });
+                let subject = view::Subject::Domain(line.name.clone());
+                damage.push(Damage { file, subject, problem: error.to_string() });
                 continue;
             }
             Err(error) => return Err(error.into()),

@@ -19,7 +19,7 @@ use crate::{
         conflict::Conflict,
         name::{ContractName, DomainName, ReaderName, RepoName},
         summary::{ContractSummary, DomainSummary},
-        view::Standing,
+        view::{Damage, Standing, Subject},
     },
     store::{
         overview::{Line, Overview},
@@ -124,6 +124,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
         more_sessions,
         remotes: remote_status::all(&*here.store)?,
         conflicts: conflicts(here, &overview, &summaries)?,
+        unreadable_domains: unreadable_domains(&overview),
         unreadable: unreadable(&overview)?.into_iter().chain(unreadable_sessions).collect(),
         published: caught_up.published,
         unpublished: caught_up.unpublished,
@@ -230,6 +231,21 @@ fn imports(summaries: &Summaries<'_>, repo: &RepoName) -> Vec<ImportStatus> {
     lines
 }
 
+/// Returns why an answer is not to be taken for the whole realm: domains that cannot be read.
+pub fn failure(body: &RealmStatus) -> Option<OpError> {
+    let (first, others) = body.unreadable_domains.split_first()?;
+    let more =
+        if others.is_empty() { String::new() } else { format!("; {} more domains cannot be read", others.len()) };
+    let error = OpError::cannot("damaged", format!("{first}{more}"));
+    Some(error.next("git blue doctor --fix  # brings back what is missing, where it can be had"))
+}
+
+/// Returns the domains that cannot be read, with what is wrong.
+fn unreadable_domains(overview: &Overview<'_>) -> Vec<String> {
+    let is_domain = |damage: &&Damage| matches!(damage.subject, Subject::Domain(_) | Subject::Domains);
+    overview.damage().iter().filter(is_domain).map(ToString::to_string).collect()
+}
+
 /// Returns every stored file that cannot be read, with what is wrong.
 ///
 /// # Errors
@@ -258,6 +274,9 @@ fn with_next_steps(mut answer: Answer<RealmStatus>, joined: bool) -> Answer<Real
     let solo = body.total == 0;
     let is_idle = body.session.is_none();
     let (unreadable, repo) = (!body.unreadable.is_empty(), body.current_repo.clone());
+    if !answer.body.unreadable_domains.is_empty() {
+        answer = answer.next("git blue doctor --fix  # brings back what is missing, where it can be had");
+    }
     if unreadable || broken > 0 {
         answer = answer.next("git blue check  # says what is wrong");
     }

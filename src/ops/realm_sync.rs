@@ -74,6 +74,8 @@ pub fn with(
 ) -> Result<RealmSync, OpError> {
     let path = known(ctx, realm)?.path;
     let remotes = chosen(store.remotes(), request)?;
+    // What comes has no ref at first.
+    let _keep = store.keep()?;
     let sessions = ctx.setting("blue.shareSessions").is_some_and(|value| is_on(&value));
     let mut ways = Vec::new();
     for remote in &remotes {

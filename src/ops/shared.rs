@@ -9,7 +9,7 @@ use crate::{
     model::name::{RealmName, RemoteName},
     store::{
         Store as _, StoreRef,
-        git::{Aside, GitStore, Link, Manners, home::KnownRealm},
+        git::{Aside, GitStore, Link, MAX_BYTES, MAX_BYTES_KEY, Manners, code::CodeRepo, home::KnownRealm},
         inspect,
         remote::{Listing, Mapping, Remote},
     },
@@ -72,7 +72,17 @@ pub fn look(ctx: &Ctx, url: &str, branches: bool) -> Result<Option<(Remote, List
 
 /// Returns how git talks here.
 pub fn manners(ctx: &Ctx) -> Manners {
-    Manners { is_terminal: ctx.env.is_error_terminal() }
+    let limit = || CodeRepo::global_config(&ctx.place(), MAX_BYTES_KEY).and_then(|text| bytes(&text));
+    Manners { is_terminal: ctx.env.is_error_terminal(), max_bytes: limit().unwrap_or(MAX_BYTES) }
+}
+
+/// Reads a number as git's configuration has it, with a unit behind it. What is none does not count.
+fn bytes(text: &str) -> Option<u64> {
+    let units = [("k", 1 << 10), ("m", 1 << 20), ("g", 1 << 30)];
+    let text = text.trim().to_ascii_lowercase();
+    let (number, unit) =
+        units.iter().find_map(|(unit, size)| Some((text.strip_suffix(unit)?, *size))).unwrap_or((&text, 1));
+    number.parse::<u64>().ok()?.checked_mul(unit)
 }
 
 fn bring(ctx: &Ctx, wanted: Option<&RealmName>, remote: &Remote, listing: &Listing) -> Result<RealmName, OpError> {

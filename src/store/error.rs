@@ -90,6 +90,14 @@ pub enum StoreError {
         /// What it said.
         problem: String,
     },
+    /// A place where the realm is shared sends more than is taken.
+    #[error("{url} sends more than {} KiB, so it was cut off", bytes >> 10)]
+    TooMuch {
+        /// Where it is, without credentials.
+        url: String,
+        /// How many bytes are taken at most.
+        bytes: u64,
+    },
     /// Git's files or git itself said no.
     #[error("cannot {doing}: {problem}")]
     Git {
@@ -100,7 +108,22 @@ pub enum StoreError {
     },
 }
 
+/// What git says where a repository that it talks to has lost objects. A connection that breaks says some of it too.
+const LOST: [&str; 6] = [
+    "possible repository corruption on the remote side",
+    "bad pack header",
+    "not our ref",
+    "missing necessary objects",
+    "unresolved deltas",
+    "unpacker error",
+];
+
 impl StoreError {
+    /// Returns whether a remote may have lost objects: the same must happen again to be sure.
+    pub fn may_be_lost_objects(&self) -> bool {
+        matches!(self, Self::Remote { problem, .. } if LOST.iter().any(|words| problem.contains(words)))
+    }
+
     /// Returns whether what is stored is wrong, and stays so: such a part is named and hides no
     /// other. Any other failure says nothing about what is stored, and nothing is decided over it.
     pub fn is_damage(&self) -> bool {

@@ -231,7 +231,7 @@ impl<'s> Making<'s> {
         let is_changed = before.is_none();
         let mut making = Self { store, index: Index::default(), parts, damage: Vec::new(), before, is_changed };
         making.realm()?;
-        let broken = |problem| Damage { file: layout::DOMAINS.to_owned(), subject: Subject::Other, problem };
+        let broken = |problem| Damage { file: layout::DOMAINS.to_owned(), subject: Subject::Domains, problem };
         making.damage.extend(store.broken_refs()?.into_iter().map(broken));
         for (name, tip) in store.domains()? {
             making.domain(name, tip)?;
@@ -270,8 +270,8 @@ impl<'s> Making<'s> {
         let (tree, summary) = match read {
             Ok(read) => read,
             Err(error) if error.is_damage() => {
-                let file = StoreRef::Domain(name).to_string();
-                self.damage.push(Damage { file, subject: Subject::Other, problem: error.to_string() });
+                let file = StoreRef::Domain(name.clone()).to_string();
+                self.damage.push(Damage { file, subject: Subject::Domain(name), problem: error.to_string() });
                 return Ok(());
             }
             Err(error) => return Err(error),

@@ -125,6 +125,15 @@ pub trait Store: Objects {
     /// [`StoreError::Locked`] once the deadline has passed.
     fn lock(&self, name: &StoreRef) -> Result<Box<dyn Lease + '_>, StoreError>;
 
+    /// Keeps everybody from removing objects until the lease is dropped: what is brought here has no ref at first.
+    /// A held [`lock`](Self::lock) does so too.
+    ///
+    /// # Errors
+    /// [`StoreError::Locked`] once the deadline has passed.
+    fn keep(&self) -> Result<Box<dyn Lease + '_>, StoreError> {
+        Ok(Box::new(()))
+    }
+
     /// Makes a commit of `change` and moves `name` to it, if it still is at `expected`. Returns the
     /// new commit once it would survive a power failure (or at once, for a local ref).
     ///
@@ -209,6 +218,9 @@ pub trait Renewal {
 
 /// A held lock; dropping it lets go.
 pub trait Lease {}
+
+/// Nothing has to be held where nothing is ever removed.
+impl Lease for () {}
 
 /// One commit to be made.
 #[derive(Debug, Clone)]

@@ -40,5 +40,5 @@ pub fn realm(name: RealmName) -> Change {
 
 /// Returns how a store waits in tests: not for long, where something is locked that should not be.
 pub fn options() -> Options {
-    Options { lock_timeout: Duration::from_secs(20), seed: 1, cache: true }
+    Options { lock_timeout: Duration::from_secs(20), seed: 1, cache: true, on_wait: None }
 }

@@ -53,7 +53,7 @@ pub use realm::{
     RepoLine, Role, Unpublished,
 };
 pub use session::{SessionInfo, SessionLine, SessionList, SessionStart, SessionStatus, SessionStop, SessionSummary};
-pub use sync::{How, RealmSync, RefStatus, RefSync, RemoteStatus, RemoteSync, SyncConflict, SyncProblem};
+pub use sync::{How, RealmReseed, RealmSync, RefStatus, RefSync, RemoteStatus, RemoteSync, SyncConflict, SyncProblem};
 pub use timeline::{ContractTimeline, TimelineEntry, TimelineRealm};
 pub use topology::{ContractTopology, DomainTopology, ImportTopology, RealmTopology};
 

@@ -43,6 +43,8 @@ pub struct RealmStatus {
     /// What two machines wrote differently and nobody has resolved, in the domains of this page and
     /// of this repository.
     pub conflicts: Vec<SyncConflict>,
+    /// Domains that cannot be read at all, and why: the answer says nothing of them.
+    pub unreadable_domains: Vec<String>,
     /// Stored files that cannot be read.
     pub unreadable: Vec<String>,
     /// What this call itself published, because no hook had done so.

@@ -28,6 +28,21 @@ pub struct RealmSync {
     pub notifications: Vec<Notification>,
 }
 
+/// What `realm_admin_reseed` answers.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct RealmReseed {
+    /// The realm.
+    pub realm: RealmName,
+    /// The remote.
+    pub remote: RemoteName,
+    /// Where it is, without credentials.
+    pub url: String,
+    /// The refs that are there again with everything they lead to; it was looked for after they were sent.
+    pub restored: Vec<String>,
+    /// What could not be brought back, and why.
+    pub problems: Vec<SyncProblem>,
+}
+
 /// What happened with one remote.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RemoteSync {

@@ -16,6 +16,8 @@ pub struct Gc {
     pub loose_objects_after: usize,
     /// How many refs were packed.
     pub packed_refs: usize,
+    /// How many objects were removed: nothing referred to them for two weeks or longer.
+    pub removed_objects: usize,
     /// Inboxes of readers that nobody was seen as for 30 days.
     pub forgotten_readers: Vec<String>,
     /// How many notifications were forgotten that were told more than 30 days ago.
@@ -43,7 +45,7 @@ pub struct Doctor {
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DoctorCheck {
-    /// What: `git`, `home`, `man`, `identity`, `store`, `locks`, `objects`, `files`,
+    /// What: `git`, `home`, `man`, `identity`, `store`, `locks`, `mode`, `objects`, `refs`, `files`,
     /// `sessions`, `session` or `hooks`.
     pub name: &'static str,
     /// The realm or repository it is about; none for the machine.

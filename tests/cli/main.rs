@@ -23,6 +23,7 @@ mod hooks;
 mod init;
 mod manners;
 mod many_changes;
+mod missing_objects;
 mod notifications;
 mod other_owner;
 mod ownership;

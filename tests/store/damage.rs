@@ -77,7 +77,10 @@ pub fn a_domain_that_cannot_be_read_hides_no_other(store: &dyn Store) {
     assert_eq!(problems[1], "refs/blue/domains/empty cannot be read: there is no domain.json");
     assert_eq!(problems[2], "refs/blue/domains/renamed cannot be read: domain.json names elsewhere");
     let files = ["refs/blue/domains/broken", "refs/blue/domains/empty", "refs/blue/domains/renamed"];
-    assert_eq!(subjects(&view.damage), files.map(|file| (file, Subject::Other)));
+    assert_eq!(
+        subjects(&view.damage),
+        files.map(|file| (file, Subject::Domain(name(file.rsplit('/').next().unwrap()))))
+    );
     // Asked for alone it is an error, and one that is not there is none.
     assert!(matches!(read::domain(store, &name("broken")), Err(StoreError::Damaged { .. })));
     assert!(read::domain(store, &name("nowhere")).unwrap().is_none());

@@ -136,7 +136,8 @@ fn any_number_of_packs_is_read_also_where_they_come_while_the_store_is_open() {
             let change = || make::change("add\n", [put(source("fungal"), number.to_string())]);
             write(&store, &at, |_| Ok::<_, StoreError>(Some(change()))).unwrap();
             // What is not in a pack yet.
-            sandbox.git(&store.path(), &["repack", "--quiet", "-d"]);
+            sandbox.git(&store.path(), &["repack", "--quiet"]);
+            sandbox.git(&store.path(), &["prune-packed"]);
         }
     };
     pack(0);

@@ -11,7 +11,7 @@ use git_blue::{
     testing::make::put,
 };
 
-use super::{assert_clean, commit, domain, impatient, layout, name, realm, source};
+use super::{assert_clean, commit, domain, impatient, layout, name, open, realm, source};
 
 #[test]
 fn a_held_lock_is_named_with_its_holder_and_age() {
@@ -90,16 +90,54 @@ fn what_a_dead_writer_left_is_removed() {
     let at = domain("s3");
     commit(&store, &at, "One", [put(layout::domain(), "1")]).unwrap();
     let left = ["packed-refs.lock", "refs/blue/domains/s3.lock"];
-    for lock in left {
-        fs::write(store.path().join(lock), "").unwrap();
-    }
+    fs::write(store.path().join(left[1]), "").unwrap();
     // One that it noted before it had it, and one after.
     let inode = inode(&store.path().join(left[1]));
     leave_note(&store, &format!("- {}\n{inode} {}\n", left[0], left[1]));
+    fs::write(store.path().join(left[0]), "").unwrap();
     let tip = commit(&impatient(&store.path()), &at, "Two", [put(layout::domain(), "2")]).unwrap();
     assert_eq!(store.tip(&at).unwrap(), Some(tip));
     assert!(left.iter().all(|lock| !store.path().join(lock).exists()));
     assert_clean(&sandbox, &store);
+}
+
+#[test]
+fn a_lock_that_a_dead_writer_cannot_have_taken_stays() {
+    let (_sandbox, store) = realm();
+    let lock = store.path().join("packed-refs.lock");
+    let hour = std::time::Duration::from_secs(60 * 60);
+    for earlier in [true, false] {
+        leave_note(&store, "- packed-refs.lock\n");
+        let foreign = File::create(&lock).unwrap();
+        let noted = File::options().write(true).open(store.path().join("blue/locks/_refs")).unwrap();
+        let an_hour_ago = std::time::SystemTime::now() - hour;
+        if earlier { foreign } else { noted }.set_modified(an_hour_ago).unwrap();
+        let result = commit(&impatient(&store.path()), &domain("s3"), "One", [put(layout::domain(), "1")]);
+        assert_eq!(locked(result.err()).0, lock);
+        assert!(lock.exists(), "another program made it {}", if earlier { "before" } else { "after" });
+        fs::remove_file(&lock).unwrap();
+    }
+}
+
+#[test]
+fn what_another_program_holds_is_not_noted() {
+    let (_sandbox, store) = realm();
+    let lock = store.path().join("packed-refs.lock");
+    fs::write(&lock, "").unwrap();
+    let notes = || fs::read_to_string(store.path().join("blue/locks/_refs")).unwrap();
+    let before = notes();
+    let path = store.path();
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            commit(&open(&path), &domain("s3"), "One", [put(layout::domain(), "1")]).unwrap();
+        });
+        for _ in 0..20 {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            assert_eq!(notes().lines().count(), before.lines().count(), "{}", notes());
+        }
+        fs::remove_file(&lock).unwrap();
+        writer.join().unwrap();
+    });
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod beside;
 mod damage;
 mod locks;
 mod open;
+mod packing;
 mod plain;
 
 use std::{path::Path, str::FromStr, time::Duration};

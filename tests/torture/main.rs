@@ -5,6 +5,7 @@
 mod clones;
 mod kills;
 mod many;
+mod pruners;
 
 use std::{
     path::PathBuf,

@@ -90,7 +90,11 @@ fn worker() {
 }
 
 fn open(path: &Path, seed: u64) -> GitStore {
-    GitStore::open(path, Options { lock_timeout: std::time::Duration::from_secs(120), seed, cache: true }).unwrap()
+    GitStore::open(
+        path,
+        Options { lock_timeout: std::time::Duration::from_secs(120), seed, cache: true, on_wait: None },
+    )
+    .unwrap()
 }
 
 /// A domain's `domain.json` stands for a counter: every change adds one, so a lost one shows.

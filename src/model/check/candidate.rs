@@ -10,7 +10,7 @@ use crate::model::{
     name::{ContractName, DomainName},
     publish::{self, Direction, Reason, Refusal},
     schema::Budget,
-    view::DomainView,
+    view::{Damage, DomainView},
 };
 
 /// Files that could not be read.
@@ -21,9 +21,10 @@ pub(super) fn unreadable(judged: Judged<'_>) -> impl Iterator<Item = Finding> {
     })
 }
 
-/// Files for a domain that the realm does not have.
-pub(super) fn unknown_domains(known: &BTreeSet<DomainName>, judged: Judged<'_>) -> Vec<Finding> {
-    let unknown = |domain: &&DomainName| !known.contains(*domain);
+/// Files for a domain that the realm does not have. One that cannot be read is reported as such.
+pub(super) fn unknown_domains(known: &BTreeSet<DomainName>, damage: &[Damage], judged: Judged<'_>) -> Vec<Finding> {
+    let is_damaged = |domain: &DomainName| damage.iter().any(|damage| damage.subject.may_be(domain));
+    let unknown = |domain: &&DomainName| !known.contains(*domain) && !is_damaged(domain);
     let found = judged.candidate.domains().into_iter().filter(unknown).map(|domain| {
         let contract = judged.candidate.contracts_in(domain).map(|(_, declared)| &declared.path).next();
         let file = contract.or_else(|| judged.candidate.bindings.get(domain).map(|declared| &declared.path));

@@ -261,7 +261,7 @@ impl<'a> Check<'a> {
         let mut findings: Vec<_> = damage.iter().map(damaged).chain(conflicts::names(twice)).collect();
         if let Some(judged) = self.question.judged {
             findings.extend(candidate::unreadable(judged));
-            findings.extend(candidate::unknown_domains(&self.domains, judged));
+            findings.extend(candidate::unknown_domains(&self.domains, damage, judged));
         }
         findings.extend(self.findings);
         findings.extend(cycles::check(&self.provision, self.question.cycles, self.question.judged));

@@ -1,6 +1,7 @@
 //! One remote: what it has comes, is brought together with what is here, and goes back; then it is
 //! asked again, because a push counts once the remote holds it.
 
+mod damage;
 mod take_in;
 
 use std::{collections::BTreeMap, time::Duration};
@@ -95,7 +96,8 @@ impl Syncing<'_> {
                 return Ok(report);
             }
             let moves: Vec<_> = missing.iter().map(|(name, _, tip)| (name.clone(), *tip)).collect();
-            let refused: Vec<_> = self.link.push(&moves)?.into_iter().filter(|one| one.refused.is_some()).collect();
+            let pushed = self.link.push(&moves).map_err(|error| self.explain(error))?;
+            let refused: Vec<_> = pushed.into_iter().filter(|one| one.refused.is_some()).collect();
             let mut offered = missing;
             offered.retain(|(name, ..)| !refused.iter().any(|one| one.name == *name));
             let (mut stop, mut raced) = (false, false);
@@ -104,6 +106,9 @@ impl Syncing<'_> {
                 let says = |words: &[&str]| words.iter().any(|word| why.to_lowercase().contains(word));
                 let (is_final, is_unable) = (says(FINAL), says(UNABLE) && round + 1 >= MAX_TRIES);
                 raced |= !is_final && !is_unable;
+                if is_unable {
+                    self.assert_whole()?;
+                }
                 if is_final || is_unable {
                     stop = true;
                     let code = if is_final { "refused" } else { "not-taken" };
@@ -229,11 +234,11 @@ impl Syncing<'_> {
                 for name in &absent {
                     match self.link.fetch(std::slice::from_ref(name), None) {
                         Err(error) if is_unsound(&error) => drop(unsound.insert(name.clone(), error.to_string())),
-                        result => result?,
+                        result => result.map_err(|error| self.explain(error))?,
                     }
                 }
             }
-            result => result?,
+            result => result.map_err(|error| self.explain(error))?,
         }
         absent.retain(|name| !unsound.contains_key(name));
         for name in &absent {

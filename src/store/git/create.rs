@@ -1,11 +1,13 @@
 //! Making a store: built aside and renamed into place, so that there is never half of one.
 
 use std::{
+    cell::Cell,
     io::Write as _,
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
 };
 
-use super::{GitStore, Options, durable, home, lock, reading::Reading, refs};
+use super::{GitStore, Options, durable, home, lock, precious, reading::Reading, refs};
 use crate::{
     model::oid::Oid,
     store::{Change, Store as _, StoreError, StoreRef},
@@ -39,12 +41,20 @@ impl Aside {
         home::make_private(parent).map_err(StoreError::io("create", parent))?;
         let folder = tempfile::Builder::new()
             .prefix(".new-realm-")
+            // The realm may hold what its members alone are to read.
+            .permissions(std::fs::Permissions::from_mode(0o700))
             .tempdir_in(parent)
             .map_err(StoreError::io("create a folder in", parent))?;
         let repo = init(folder.path())?;
         let locks = lock::Locks::new(folder.path().join("blue/locks"), options);
         Ok(Self {
-            store: GitStore { locks, reading: Reading::new(repo), packed: refs::Packed::default(), cache: None },
+            store: GitStore {
+                locks,
+                reading: Reading::new(repo),
+                packed: refs::Packed::default(),
+                cache: None,
+                is_marked: Cell::new(true),
+            },
             folder,
             options,
         })
@@ -102,5 +112,6 @@ fn init(path: &Path) -> Result<gix::Repository, StoreError> {
         file.write_all(b"[transfer]\n\thideRefs = refs/blue/local\n")
     };
     append().map_err(StoreError::io("write", &config))?;
+    precious::mark_new(path)?;
     Ok(repo)
 }

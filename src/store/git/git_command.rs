@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     ffi::OsString,
+    io::{BufRead as _, BufReader, Read as _, Write as _},
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -29,16 +30,7 @@ impl Git {
     /// Runs git in the repository and returns what it prints.
     pub(super) fn text(&self, args: &[&str]) -> Result<String, StoreError> {
         let doing = || format!("run git {}", args.join(" "));
-        let mut command = command(&self.vars);
-        let output = command
-            .arg("--git-dir")
-            .arg(&self.git_dir)
-            .args(args)
-            .current_dir(&self.top)
-            // It may be relative to where we were called.
-            .env_remove("GIT_WORK_TREE")
-            .output()
-            .map_err(|error| StoreError::git(doing())(error))?;
+        let output = self.command(args).output().map_err(|error| StoreError::git(doing())(error))?;
         tracing::debug!(command = args.first(), status = output.status.code(), "ran git");
         if !output.status.success() {
             let problem = String::from_utf8_lossy(&output.stderr).trim().to_owned();
@@ -46,6 +38,49 @@ impl Git {
             return Err(StoreError::Git { doing: doing(), problem });
         }
         String::from_utf8(output.stdout).map_err(|error| StoreError::git(doing())(error))
+    }
+
+    /// Runs git in the repository. Returns what it prints on either output, and whether it succeeded.
+    pub(super) fn all_it_says(&self, args: &[&str]) -> Result<(String, bool), StoreError> {
+        let output = self.command(args).output();
+        let output = output.map_err(|error| StoreError::git(format!("run git {}", args.join(" ")))(error))?;
+        let said = [output.stdout, output.stderr].concat();
+        Ok((String::from_utf8_lossy(&said).into_owned(), output.status.success()))
+    }
+
+    /// Runs git in the repository with this on its standard input, and passes on what it prints, line by line: it
+    /// may be more than fits into memory.
+    pub(super) fn each_line(&self, args: &[&str], input: String, mut each: impl FnMut(&str)) -> Result<(), StoreError> {
+        let doing = || format!("run git {}", args.join(" "));
+        let failed = |error| StoreError::git(doing())(error);
+        let mut command = self.command(args);
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(failed)?;
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (read, said) = std::thread::scope(|scope| {
+            scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
+            let said = scope.spawn(move || {
+                let mut said = String::new();
+                let _ = stderr.map(|mut stderr| stderr.read_to_string(&mut said));
+                said
+            });
+            let mut lines = stdout.into_iter().flat_map(|stdout| BufReader::new(stdout).lines());
+            let read = lines.try_for_each(|line| line.map(|line| each(&line)));
+            (read, said.join().unwrap_or_default())
+        });
+        let status = child.wait().map_err(failed)?;
+        if !status.success() {
+            return Err(StoreError::Git { doing: doing(), problem: said.trim().to_owned() });
+        }
+        read.map_err(failed)
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = command(&self.vars);
+        command.arg("--git-dir").arg(&self.git_dir).args(args).current_dir(&self.top);
+        // It may be relative to where we were called.
+        command.env_remove("GIT_WORK_TREE");
+        command
     }
 }
 

@@ -4,19 +4,25 @@
 
 use std::{
     path::{Path, PathBuf},
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
-use super::lock::{Held, Locks};
+use super::lock::{Held, Locks, Wait};
 use crate::store::StoreError;
 
-/// How long a noted lock file may still be another program's, whose writer took it after the note
-/// was made and before the writer that noted it died. Git holds these for milliseconds.
-const GRACE: Duration = Duration::from_secs(5);
+/// How soon after its note a writer takes the lock: at once, or it takes the note back. A lock file that is not of
+/// that time is another program's.
+const SOON: Duration = Duration::from_secs(2);
+/// How long a lock file of that time may still be another program's, which was faster than the writer that died
+/// before it could take its note back. Git holds these for milliseconds.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// The one lock under which git's locks are taken: git's own packed-refs lock admits one writer at
 /// a time anyway, and so a noted lock file can only be a dead writer's.
 pub(super) const LOCK: &str = "_refs";
+
+/// Who holds a lock file of git that is none of ours.
+pub(super) const ANOTHER: &str = "another git process";
 
 /// One noted lock file.
 struct Noted {
@@ -25,17 +31,38 @@ struct Noted {
 }
 
 /// Takes the lock, removes what a dead writer left, and notes what this one is about to take.
+///
+/// # Errors
+/// [`StoreError::Locked`] where another program keeps one of the files: that is waited for, and never noted.
 pub(super) fn begin(locks: &Locks, top: &Path, files: &[PathBuf]) -> Result<Held, StoreError> {
-    let mut held = locks.acquire(LOCK)?;
+    begin_within(&mut locks.begin(), locks, top, files)
+}
+
+/// The same, for a writer that has waited before.
+///
+/// # Errors
+/// As [`begin`].
+pub(super) fn begin_within(
+    wait: &mut Wait<'_>,
+    locks: &Locks,
+    top: &Path,
+    files: &[PathBuf],
+) -> Result<Held, StoreError> {
+    let mut held = locks.acquire_within(wait, LOCK)?;
     recover(&mut held, top)?;
-    // Another program's lock is waited for before anything is noted, so that a note which says
-    // nothing of whose lock it is stands for the shortest time.
-    let start = Instant::now();
-    while files.iter().any(|file| inode(file).is_some()) && start.elapsed() < locks.timeout() {
-        std::thread::sleep(Duration::from_millis(1));
+    while let Some(foreign) = files.iter().find(|file| inode(file).is_some()) {
+        wait.step(foreign, || Some(ANOTHER.to_owned()))?;
     }
     note(&mut held, files.iter().map(|path| Noted { path: path.clone(), inode: None }), top)?;
     Ok(held)
+}
+
+/// Takes the note back: nothing was taken.
+///
+/// # Errors
+/// Where it cannot be written.
+pub(super) fn abandon(held: &mut Held, top: &Path) -> Result<(), StoreError> {
+    note(held, std::iter::empty(), top)
 }
 
 /// Notes which files were taken, so that they can be told from any other.
@@ -77,8 +104,10 @@ pub fn parse(notes: &str) -> impl Iterator<Item = (Option<u64>, &str)> {
 }
 
 fn recover(held: &mut Held, top: &Path) -> Result<(), StoreError> {
-    let mut left: Vec<_> =
-        noted(held, top)?.into_iter().filter_map(|noted| Some((inode(&noted.path)?, noted))).collect();
+    let noted_at = held.noted_at();
+    let is_possible = |noted: &Noted| noted.inode.is_some() || is_soon_after(noted_at, &noted.path);
+    let noted = noted(held, top)?.into_iter().filter(is_possible);
+    let mut left: Vec<_> = noted.filter_map(|noted| Some((inode(&noted.path)?, noted))).collect();
     let start = Instant::now();
     while !left.is_empty() {
         let waited = start.elapsed() >= GRACE;
@@ -97,6 +126,14 @@ fn recover(held: &mut Held, top: &Path) -> Result<(), StoreError> {
         }
     }
     Ok(())
+}
+
+/// Returns whether a file was written when the writer of a note was about to take it. One that was there before is
+/// another program's, and so is one of later.
+fn is_soon_after(noted_at: Option<SystemTime>, path: &Path) -> bool {
+    let written = path.symlink_metadata().and_then(|meta| meta.modified());
+    let after = written.ok().zip(noted_at).and_then(|(written, noted)| written.duration_since(noted).ok());
+    after.is_some_and(|after| after <= SOON)
 }
 
 fn inode(path: &Path) -> Option<u64> {

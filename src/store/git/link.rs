@@ -10,7 +10,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use super::git_command::GUARD;
+use super::{git_command::GUARD, incoming::Incoming};
 use crate::{
     model::oid::Oid,
     store::{
@@ -27,6 +27,8 @@ const SETTINGS: &[&str] = &[
     // Always as a pack: what is not sound is not kept then, where git would leave single objects. And a
     // pack is flushed at once, not object by object.
     "fetch.unpackLimit=1",
+    // What `git fsck --strict` would warn of for as long as it is here.
+    "fetch.fsck.badFilemode=error",
     "transfer.hideRefs=refs/blue/local",
     "core.fsync=all",
     "gc.auto=0",
@@ -59,11 +61,23 @@ const MAX_PUSHED: usize = 500;
 /// Most of what git said that an error repeats.
 const MAX_WORDS: usize = 2_000;
 
+/// Most bytes that a remote sends at once, unless its user says otherwise.
+pub const MAX_BYTES: u64 = 1 << 30;
+/// The setting by which he does.
+pub const MAX_BYTES_KEY: &str = "blue.maxFetchSize";
+/// Runs git with no file larger than a number of blocks of 512 bytes: what is beyond that is not written, so that git
+/// fails at once. The kernel sees to it, however git's processes share the work.
+const LIMITED: &str = r#"trap '' XFSZ; ulimit -f "$1" || exit 125; shift; exec git "$@""#;
+/// What git says where it was not allowed to write on.
+const TOO_MUCH: &str = "File too large";
+
 /// How to talk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Manners {
     /// Whether somebody is there who can be asked for a password, and sees how far it got.
     pub is_terminal: bool,
+    /// Most bytes that are fetched at once.
+    pub max_bytes: u64,
 }
 
 /// The way from a store to a remote.
@@ -127,7 +141,19 @@ impl<'a> Link<'a> {
         args.extend(["--no-recurse-submodules", "--stdin", self.progress()]);
         let depth = depth.map(|depth| format!("--depth={depth}"));
         args.extend(depth.as_deref());
-        self.run(&args, &[], Some(wanted)).map(drop)
+        let incoming = Incoming::new(&self.store)?;
+        let mut command = self.limited(&args);
+        command.envs(incoming.vars());
+        let outcome = self.talk(command, &args, &[], Some(wanted))?;
+        if outcome.success {
+            return incoming.take();
+        }
+        // At a terminal git's words go there.
+        if outcome.words.contains(TOO_MUCH) || incoming.has_file_of(self.manners.max_bytes) {
+            let url = self.shown_url();
+            return Err(StoreError::TooMuch { url, bytes: self.manners.max_bytes });
+        }
+        Err(self.failed(&outcome))
     }
 
     /// Offers commits to the remote, never by force. Returns what it said to each.
@@ -149,6 +175,28 @@ impl<'a> Link<'a> {
             }
         }
         Ok(pushed)
+    }
+
+    /// Deletes refs at the remote, each if it still is at that commit. Returns what it said to each.
+    ///
+    /// # Errors
+    /// Where the remote cannot be reached.
+    pub fn delete(&self, refs: &[(StoreRef, Oid)]) -> Result<Vec<Pushed>, StoreError> {
+        let mut deleted = Vec::new();
+        for refs in refs.chunks(MAX_PUSHED) {
+            let there: Vec<_> = refs.iter().map(|(name, tip)| (self.remote.mapping.there(name), tip)).collect();
+            let leases: Vec<_> = there.iter().map(|(name, tip)| format!("--force-with-lease={name}:{tip}")).collect();
+            let specs: Vec<_> = there.iter().map(|(name, _)| format!(":{name}")).collect();
+            let mut args = vec!["push", "--porcelain", "--no-verify", "--no-recurse-submodules", self.progress()];
+            args.extend(leases.iter().map(String::as_str));
+            let outcome = self.try_run(&args, &specs, None)?;
+            let before = deleted.len();
+            deleted.extend(outcome.stdout.lines().filter_map(|line| self.answered(line)));
+            if !outcome.success && deleted.len() == before {
+                return Err(self.failed(&outcome));
+            }
+        }
+        Ok(deleted)
     }
 
     /// Reads a line of `git push --porcelain`: a flag, the refs, what became of it.
@@ -178,9 +226,18 @@ impl<'a> Link<'a> {
     }
 
     fn try_run(&self, args: &[&str], below: &[String], input: Option<String>) -> Result<Outcome, StoreError> {
+        self.talk(self.command(args), args, below, input)
+    }
+
+    fn talk(
+        &self,
+        mut command: Command,
+        args: &[&str],
+        below: &[String],
+        input: Option<String>,
+    ) -> Result<Outcome, StoreError> {
         let doing = || format!("run git {}", args.first().copied().unwrap_or_default());
         let cannot = |error| StoreError::git(doing())(error);
-        let mut command = self.command(args);
         command.arg("--").arg(&self.remote.url).args(below);
         command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
         command.stdout(Stdio::piped());
@@ -200,7 +257,17 @@ impl<'a> Link<'a> {
     }
 
     fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new("git");
+        self.prepared(Command::new("git"), args)
+    }
+
+    /// Returns a command whose files do not grow beyond what may be fetched.
+    fn limited(&self, args: &[&str]) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", LIMITED, "sh"]).arg(self.manners.max_bytes.div_ceil(512).max(1).to_string());
+        self.prepared(command, args)
+    }
+
+    fn prepared(&self, mut command: Command, args: &[&str]) -> Command {
         command.env_clear().envs(&self.vars).env(GUARD, "1").current_dir(&self.store);
         // What git says is told apart by its words.
         command.env("LC_ALL", "C");

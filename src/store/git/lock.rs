@@ -6,7 +6,7 @@ use std::{
     fs::{File, OpenOptions, TryLockError},
     io::{Read as _, Seek as _, Write as _},
     path::{Path, PathBuf},
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use super::Options;
@@ -14,6 +14,8 @@ use crate::store::{Lease, StoreError};
 
 /// Shortest and longest wait between two tries, in microseconds.
 const WAITS: std::ops::RangeInclusive<u64> = 200..=20_000;
+/// After which time somebody is told that a write waits.
+const TOLD: Duration = Duration::from_secs(2);
 
 /// The lock files of one store.
 #[derive(Debug)]
@@ -21,6 +23,7 @@ pub(super) struct Locks {
     folder: PathBuf,
     timeout: Duration,
     random: Cell<u64>,
+    on_wait: Option<fn(&Path, Option<&str>)>,
 }
 
 /// A held lock.
@@ -28,17 +31,30 @@ pub(super) struct Locks {
 pub(super) struct Held {
     file: File,
     path: PathBuf,
+    /// When a dead holder wrote the notes that it left, by the file system's clock.
+    noted_at: Option<SystemTime>,
+}
+
+/// A lock that others may hold at the same time.
+#[derive(Debug)]
+pub(super) struct Shared(#[expect(dead_code, reason = "it is locked as long as it is open")] File);
+
+impl Lease for Shared {}
+
+/// One wait for a lock.
+#[derive(Debug)]
+pub(super) struct Wait<'a> {
+    locks: &'a Locks,
+    start: Instant,
+    tries: u32,
+    is_told: bool,
 }
 
 impl Lease for Held {}
 
 impl Locks {
     pub(super) fn new(folder: PathBuf, options: Options) -> Self {
-        Self { folder, timeout: options.lock_timeout, random: Cell::new(options.seed | 1) }
-    }
-
-    pub(super) fn timeout(&self) -> Duration {
-        self.timeout
+        Self { folder, timeout: options.lock_timeout, random: Cell::new(options.seed | 1), on_wait: options.on_wait }
     }
 
     /// Waits for the lock `name`.
@@ -46,28 +62,51 @@ impl Locks {
     /// # Errors
     /// [`StoreError::Locked`] with who holds it and for how long, once the time is over.
     pub(super) fn acquire(&self, name: &str) -> Result<Held, StoreError> {
+        self.acquire_within(&mut self.begin(), name)
+    }
+
+    /// The same, for a writer that has waited before.
+    ///
+    /// # Errors
+    /// As [`Self::acquire`].
+    pub(super) fn acquire_within(&self, wait: &mut Wait<'_>, name: &str) -> Result<Held, StoreError> {
         let path = self.folder.join(name);
         let mut file = self.open(&path)?;
-        let start = Instant::now();
-        let mut tries = 0;
         loop {
             match file.try_lock() {
                 Ok(()) => {
-                    let text = format!("pid {} boot {}\n", std::process::id(), boot_id());
-                    tracing::debug!(name, tries, "locked");
-                    let mut held = Held { file, path };
+                    tracing::debug!(name, tries = wait.tries, "locked");
+                    let mut held = Held { file, path, noted_at: None };
                     // What a dead holder left below its first line is the journal's to read.
-                    held.replace_first_line(&text)?;
+                    held.replace_first_line(&format!("pid {} boot {}\n", std::process::id(), boot_id()))?;
                     return Ok(held);
                 }
-                Err(TryLockError::WouldBlock) if start.elapsed() < self.timeout => {
-                    std::thread::sleep(self.wait(tries));
-                    tries += 1;
-                }
-                Err(TryLockError::WouldBlock) => return Err(locked(&path, holder(&mut file))),
+                Err(TryLockError::WouldBlock) => wait.step(&path, || holder(&mut file))?,
                 Err(TryLockError::Error(error)) => return Err(StoreError::io("lock", path)(error)),
             }
         }
+    }
+
+    /// Waits for the lock `name`, which others may hold like this too.
+    ///
+    /// # Errors
+    /// [`StoreError::Locked`] with who holds it alone, once the time is over.
+    pub(super) fn share(&self, name: &str) -> Result<Shared, StoreError> {
+        let path = self.folder.join(name);
+        let mut file = self.open(&path)?;
+        let mut wait = self.begin();
+        loop {
+            match file.try_lock_shared() {
+                Ok(()) => return Ok(Shared(file)),
+                Err(TryLockError::WouldBlock) => wait.step(&path, || holder(&mut file))?,
+                Err(TryLockError::Error(error)) => return Err(StoreError::io("lock", path)(error)),
+            }
+        }
+    }
+
+    /// Begins to wait.
+    pub(super) fn begin(&self) -> Wait<'_> {
+        Wait { locks: self, start: Instant::now(), tries: 0, is_told: false }
     }
 
     fn open(&self, path: &Path) -> Result<File, StoreError> {
@@ -95,7 +134,36 @@ impl Locks {
     }
 }
 
+impl Wait<'_> {
+    /// Waits a little for what is locked with this file.
+    ///
+    /// # Errors
+    /// [`StoreError::Locked`] once the time is over.
+    pub(super) fn step(&mut self, path: &Path, holder: impl FnOnce() -> Option<String>) -> Result<(), StoreError> {
+        if self.is_over() {
+            return Err(locked(path, holder()));
+        }
+        if let (false, Some(tell)) = (self.is_told, self.locks.on_wait.filter(|_| self.start.elapsed() >= TOLD)) {
+            self.is_told = true;
+            tell(path, holder().as_deref());
+        }
+        std::thread::sleep(self.locks.wait(self.tries));
+        self.tries += 1;
+        Ok(())
+    }
+
+    /// Returns whether the time is over.
+    pub(super) fn is_over(&self) -> bool {
+        self.start.elapsed() >= self.locks.timeout
+    }
+}
+
 impl Held {
+    /// Returns when a dead holder wrote the notes that this one found.
+    pub(super) fn noted_at(&self) -> Option<SystemTime> {
+        self.noted_at
+    }
+
     /// Returns the text below the first line.
     pub(super) fn notes(&mut self) -> Result<String, StoreError> {
         let text = self.text()?;
@@ -111,6 +179,9 @@ impl Held {
 
     fn replace_first_line(&mut self, line: &str) -> Result<(), StoreError> {
         let notes = self.notes()?;
+        if !notes.is_empty() {
+            self.noted_at = self.file.metadata().and_then(|meta| meta.modified()).ok();
+        }
         self.write(&format!("{line}{notes}"))
     }
 

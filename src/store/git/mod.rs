@@ -10,11 +10,15 @@ mod create;
 mod durable;
 mod git_command;
 pub mod home;
+mod incoming;
 mod journal;
 mod link;
 mod lock;
+mod mending;
 mod moving;
 mod objects;
+mod packing;
+mod precious;
 mod reading;
 mod refs;
 mod remotes;
@@ -24,7 +28,7 @@ mod watch;
 pub mod work;
 
 use std::{
-    cell::Ref,
+    cell::{Cell, Ref},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -32,7 +36,9 @@ use std::{
 pub use create::{Aside, create};
 pub use git_command::{GUARD, git_version, numbers};
 pub use journal::parse as noted;
-pub use link::{Link, Manners};
+pub use link::{Link, MAX_BYTES, MAX_BYTES_KEY, Manners};
+pub use mending::Left;
+pub use packing::Packed;
 pub use upkeep::LockFile;
 pub use watch::Watch;
 
@@ -63,6 +69,8 @@ pub struct Options {
     pub seed: u64,
     /// Whether what is kept at hand is used.
     pub cache: bool,
+    /// What is told that a write waits for a lock: its file, and who holds it, where that is known.
+    pub on_wait: Option<fn(&Path, Option<&str>)>,
 }
 
 /// A realm's store.
@@ -72,6 +80,8 @@ pub struct GitStore {
     packed: refs::Packed,
     locks: lock::Locks,
     cache: Option<cache::FileCache>,
+    /// Whether git removes none of its objects, as far as this process knows.
+    is_marked: Cell<bool>,
 }
 
 /// How many packs can be read: as many as there are, and those that come while the store is open. By
@@ -105,6 +115,7 @@ impl GitStore {
         let cache = options.cache.then(|| cache::FileCache::new(path.to_owned()));
         let store = Self {
             locks: lock::Locks::new(path.join("blue/locks"), options),
+            is_marked: Cell::new(precious::is_marked(&repo)),
             reading: Reading::new(repo),
             packed: refs::Packed::default(),
             cache,
@@ -119,11 +130,29 @@ impl GitStore {
         self.reading.repo()
     }
 
+    /// Keeps git from removing objects of a store that was made without that. Where it fails, the store is as it
+    /// was, and the next write tries again.
+    fn mark(&self) {
+        if !self.is_marked.replace(true)
+            && let Err(error) = precious::mark(&self.locks, &self.path())
+        {
+            tracing::debug!(%error, "the store is not marked");
+        }
+    }
+
     /// Returns the repository's folder.
     pub fn path(&self) -> PathBuf {
         self.repo().git_dir().to_owned()
     }
 }
+
+/// What a writer holds.
+struct Writing<'a> {
+    _objects: Box<dyn Lease + 'a>,
+    _name: lock::Held,
+}
+
+impl Lease for Writing<'_> {}
 
 /// The same trees are looked at again and again, by one call for each path.
 fn cached(mut repo: gix::Repository) -> gix::Repository {
@@ -182,7 +211,13 @@ impl Store for GitStore {
     }
 
     fn lock(&self, name: &StoreRef) -> Result<Box<dyn Lease + '_>, StoreError> {
-        Ok(Box::new(self.locks.acquire(&name.lock_name())?))
+        let objects = self.keep()?;
+        Ok(Box::new(Writing { _objects: objects, _name: self.locks.acquire(&name.lock_name())? }))
+    }
+
+    fn keep(&self) -> Result<Box<dyn Lease + '_>, StoreError> {
+        self.mark();
+        Ok(Box::new(self.locks.share(packing::OBJECTS)?))
     }
 
     fn commit_change(&self, name: &StoreRef, expected: Option<Oid>, change: &Change) -> Result<Oid, StoreError> {

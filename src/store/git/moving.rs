@@ -14,7 +14,7 @@ use gix::{
 
 use super::{
     durable, journal,
-    lock::{self, Locks},
+    lock::Locks,
     objects::{to_git, to_oid},
     refs,
 };
@@ -22,6 +22,9 @@ use crate::{
     model::oid::Oid,
     store::{StoreError, StoreRef},
 };
+
+/// Git's locks are not waited for by gix, but with nothing noted: a note stands for the shortest time.
+const AT_ONCE: Fail = Fail::Immediately;
 
 /// One ref on its way from one commit to another.
 pub(super) struct Step<'a> {
@@ -58,11 +61,9 @@ pub(super) fn durably(repo: &gix::Repository, locks: &Locks, step: &Step<'_>) ->
     let reference = top.join(step.name.to_string());
     let packed = top.join("packed-refs");
     let lock_files = [top.join(format!("{}.lock", step.name)), top.join("packed-refs.lock")];
-    let wait = Fail::AfterDurationWithBackoff(locks.timeout());
-    let start = std::time::Instant::now();
-    let mut is_packed_too = false;
-    for tries in 0.. {
-        let mut held = journal::begin(locks, top, &lock_files)?;
+    let mut wait = locks.begin();
+    let is_packed_too = loop {
+        let mut held = journal::begin_within(&mut wait, locks, top, &lock_files)?;
         // gix keeps packed-refs in memory and tells by its time alone whether it is still the same:
         // two packers within one tick of the clock, and ours would write back what the first one
         // left. So it is read anew, and must be the same file once we hold its lock.
@@ -70,12 +71,12 @@ pub(super) fn durably(repo: &gix::Repository, locks: &Locks, step: &Step<'_>) ->
         refs::refresh(repo)?;
         // gix locks the file where there is one, and where there is none only if the ref is written there too.
         // Otherwise it would write a line for every ref of the realm, and flush none of them.
-        is_packed_too = before.is_none();
+        let is_packed_too = before.is_none();
         let packing = match is_packed_too {
             false => PackedRefs::DeletionsOnly,
             true => PackedRefs::DeletionsAndNonSymbolicUpdates(Box::new(&repo.objects)),
         };
-        let prepared = repo.refs.transaction().packed_refs(packing).prepare([step.edit()?], wait, wait);
+        let prepared = repo.refs.transaction().packed_refs(packing).prepare([step.edit()?], AT_ONCE, AT_ONCE);
         // gix reads the file before it waits for its lock: what it compared the ref with, and whether that
         // was as expected, means nothing where somebody wrote another one in between.
         let moved = match prepared {
@@ -95,18 +96,17 @@ pub(super) fn durably(repo: &gix::Repository, locks: &Locks, step: &Step<'_>) ->
             Err(error) => Some(Err(error)),
         };
         journal::end(&mut held, top)?;
+        drop(held);
         match moved {
-            Some(Ok(_)) => break,
-            None if start.elapsed() < locks.timeout() => {}
-            None => return Err(lock::locked(&packed, Some("another git process".into()))),
-            // A packer may remove an empty folder between its creation and the lock file in it.
-            Some(Err(error)) if is_passing(&error) && start.elapsed() < locks.timeout() => {
-                drop(held);
-                std::thread::sleep(locks.wait(tries));
-            }
-            Some(Err(error)) => return Err(explain(repo, &error, step, &lock_files)),
+            Some(Ok(_)) => break is_packed_too,
+            None => wait.step(&packed, another)?,
+            Some(Err(error)) if is_passing(&error) && !wait.is_over() => wait.step(&reference, || None)?,
+            Some(Err(error)) => match in_the_way(&error, &lock_files) {
+                Some(file) => wait.step(file, another)?,
+                None => return Err(explain(repo, &error, step)),
+            },
         }
-    }
+    };
     if is_packed_too {
         durable::flush([&packed], top)?;
     }
@@ -117,25 +117,33 @@ pub(super) fn durably(repo: &gix::Repository, locks: &Locks, step: &Step<'_>) ->
 /// Moves a ref of this machine alone: not flushed, and not written into packed-refs. gix locks that
 /// file all the same where it has to look there, so the locks are noted as for any other ref.
 pub(super) fn locally(repo: &gix::Repository, locks: &Locks, step: &Step<'_>) -> Result<(), StoreError> {
+    unflushed(repo, locks, step, &step.edit()?)
+}
+
+/// Changes a ref of this machine alone.
+fn unflushed(repo: &gix::Repository, locks: &Locks, step: &Step<'_>, edit: &RefEdit) -> Result<(), StoreError> {
     let top = repo.common_dir();
+    let reference = top.join(step.name.to_string());
     let lock_files = [top.join(format!("{}.lock", step.name)), top.join("packed-refs.lock")];
-    let wait = Fail::AfterDurationWithBackoff(locks.timeout());
-    for tries in 0.. {
-        let mut held = journal::begin(locks, top, &lock_files)?;
+    let mut wait = locks.begin();
+    loop {
+        let mut held = journal::begin_within(&mut wait, locks, top, &lock_files)?;
         refs::refresh(repo)?;
-        let moved = repo.refs.transaction().prepare([step.edit()?], wait, wait).and_then(|prepared| {
+        let moved = repo.refs.transaction().prepare([edit.clone()], AT_ONCE, AT_ONCE).and_then(|prepared| {
             let _ = journal::taken(&mut held, top, &lock_files);
             prepared.commit(step.by.to_ref(&mut TimeBuf::default()))
         });
         journal::end(&mut held, top)?;
         drop(held);
         match moved {
-            Ok(_) => break,
-            Err(error) if is_passing(&error) && tries < 20 => std::thread::sleep(locks.wait(tries)),
-            Err(error) => return Err(explain(repo, &error, step, &lock_files)),
+            Ok(_) => return Ok(()),
+            Err(error) if is_passing(&error) && !wait.is_over() => wait.step(&reference, || None)?,
+            Err(error) => match in_the_way(&error, &lock_files) {
+                Some(file) => wait.step(file, another)?,
+                None => return Err(explain(repo, &error, step)),
+            },
         }
     }
-    Ok(())
 }
 
 /// Deletes a ref of this machine alone.
@@ -151,18 +159,7 @@ pub(super) fn away(repo: &gix::Repository, locks: &Locks, name: &StoreRef, expec
         },
         ..step.edit()?
     };
-    let wait = Fail::AfterDurationWithBackoff(locks.timeout());
-    let top = repo.common_dir();
-    let lock_files = [top.join(format!("{name}.lock")), top.join("packed-refs.lock")];
-    // It may be packed, so the packed refs are written, under the lock that guards that.
-    let mut held = journal::begin(locks, top, &lock_files)?;
-    refs::refresh(repo)?;
-    let deleted = repo.refs.transaction().prepare([delete], wait, wait).and_then(|prepared| {
-        let _ = journal::taken(&mut held, top, &lock_files);
-        prepared.commit(None)
-    });
-    journal::end(&mut held, top)?;
-    deleted.map(drop).map_err(|error| explain(repo, &error, &step, &lock_files))
+    unflushed(repo, locks, &step, &delete)
 }
 
 /// Returns whether trying again is all that is needed.
@@ -171,8 +168,20 @@ pub(super) fn is_passing(error: &gix::Error) -> bool {
     error.downcast_any_ref::<std::io::Error>().is_some_and(|error| matches!(error.kind(), NotFound | NotADirectory))
 }
 
+/// Returns the lock file of another program that was in the way. Only the error tells: while it lives, so may this
+/// writer's own lock files.
+fn in_the_way<'a>(error: &gix::Error, lock_files: &'a [PathBuf]) -> Option<&'a PathBuf> {
+    let is_there = |error: &std::io::Error| error.kind() == std::io::ErrorKind::AlreadyExists;
+    let is_held = error.downcast_any_ref::<std::io::Error>().is_some_and(is_there);
+    lock_files.iter().find(|file| is_held && file.exists()).or(lock_files.first().filter(|_| is_held))
+}
+
+fn another() -> Option<String> {
+    Some(journal::ANOTHER.to_owned())
+}
+
 /// Says why a ref could not be moved.
-fn explain(repo: &gix::Repository, error: &gix::Error, step: &Step<'_>, lock_files: &[PathBuf]) -> StoreError {
+fn explain(repo: &gix::Repository, error: &gix::Error, step: &Step<'_>) -> StoreError {
     use gix::refs::file::transaction::prepare::{MustNotExist, ReferenceOutOfDate};
     let name = step.name.to_string();
     let is_out_of_date =
@@ -185,12 +194,5 @@ fn explain(repo: &gix::Repository, error: &gix::Error, step: &Step<'_>, lock_fil
     if is_out_of_date || is_elsewhere() {
         return StoreError::Conflict { name };
     }
-    // While the error lives, so may this writer's own lock files: whether another's was in the way,
-    // only the error tells.
-    let is_there = |error: &std::io::Error| error.kind() == std::io::ErrorKind::AlreadyExists;
-    let is_held = error.downcast_any_ref::<std::io::Error>().is_some_and(is_there);
-    match lock_files.iter().find(|file| is_held && file.exists()) {
-        Some(file) => lock::locked(file, Some("another git process".into())),
-        None => StoreError::git(format!("move {name}"))(error),
-    }
+    StoreError::git(format!("move {name}"))(error)
 }

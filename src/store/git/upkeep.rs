@@ -1,22 +1,19 @@
-//! Looking after a store: packing it, and finding what does not belong there.
+//! Looking at a store: whether it should be packed, and what does not belong there.
 
 use std::{
     collections::BTreeMap,
-    ffi::{OsStr, OsString},
+    ffi::OsString,
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use super::{GitStore, git_command, journal};
+use super::{GitStore, git_command, packing};
 use crate::store::StoreError;
 
 /// From how many loose objects on a store should be packed: what git itself takes (gc.auto).
 const MANY_LOOSE: usize = 6_700;
 /// More packs than this are worth packing into one, as git has it.
 const MANY_PACKS: usize = 50;
-
-/// After which time a temporary file is a dead writer's: writing an object takes milliseconds.
-const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A git lock file that lies in a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,46 +25,6 @@ pub struct LockFile {
 }
 
 impl GitStore {
-    /// Packs refs and objects. The refs under the lock that our writers take; the objects beside
-    /// them, because git keeps what is younger than two weeks even where nothing refers to it.
-    /// Returns how many refs there are.
-    ///
-    /// # Errors
-    /// Where git fails.
-    pub fn pack(&self, vars: &BTreeMap<OsString, OsString>) -> Result<usize, StoreError> {
-        let git = git_command::Git { git_dir: self.path(), top: self.path(), vars: vars.clone() };
-        let top = self.path();
-        let lock_file = [top.join("packed-refs.lock")];
-        let held = journal::begin(&self.locks, &top, &lock_file)?;
-        let packed = git.text(&["pack-refs", "--all", "--prune"]);
-        let mut held = held;
-        journal::end(&mut held, &top)?;
-        drop(held);
-        packed?;
-        let gc = || git.text(&["-c", "gc.packRefs=false", "gc", "--quiet", "--prune=2.weeks.ago"]);
-        // Another one may be at it, perhaps of a call of ours that was killed: it does the work.
-        // One that has just ended meanwhile was in the way all the same.
-        if gc().is_err() && !self.path().join("gc.pid").exists() {
-            gc()?;
-        }
-        self.sweep();
-        let refs = git.text(&["for-each-ref", "--format=x", "refs/blue/"])?;
-        Ok(refs.lines().count())
-    }
-
-    /// Removes the halves of objects that killed writers left: git knows its own temporary files,
-    /// but not those of gix. One that cannot be removed harms nobody.
-    fn sweep(&self) {
-        let objects = self.path().join("objects");
-        let entries = |folder: &Path| folder.read_dir().into_iter().flatten().filter_map(Result::ok);
-        for file in entries(&objects).flat_map(|fan| entries(&fan.path()).collect::<Vec<_>>()) {
-            let age = file.metadata().ok().and_then(|meta| meta.modified().ok()?.elapsed().ok());
-            if is_temporary(&file.file_name()) && age.is_some_and(|age| age > ABANDONED) {
-                let _ = std::fs::remove_file(file.path());
-            }
-        }
-    }
-
     /// Returns how many objects are files of their own.
     ///
     /// # Errors
@@ -94,15 +51,10 @@ impl GitStore {
     /// Where git cannot be run.
     pub fn fsck(&self, vars: &BTreeMap<OsString, OsString>) -> Result<Vec<String>, StoreError> {
         let git = git_command::Git { git_dir: self.path(), top: self.path(), vars: vars.clone() };
-        let lines = |text: &str| {
-            let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("notice:"));
-            lines.map(str::to_owned).collect()
-        };
-        match git.text(&["fsck", "--strict", "--no-dangling", "--no-progress"]) {
-            Ok(text) => Ok(lines(&text)),
-            Err(StoreError::Git { problem, .. }) => Ok(lines(&problem)),
-            Err(error) => Err(error),
-        }
+        let (said, is_sound) = git.all_it_says(&["fsck", "--strict", "--no-dangling", "--no-progress"])?;
+        let lines = said.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("notice:"));
+        let lines: Vec<_> = lines.map(str::to_owned).collect();
+        Ok(if lines.is_empty() && !is_sound { vec!["it failed, and does not say why".into()] } else { lines })
     }
 
     /// Returns git's lock files in the store, oldest first. One that is older than a moment is
@@ -121,12 +73,7 @@ impl GitStore {
 
 fn count(folder: &Path) -> usize {
     let entries = folder.read_dir().into_iter().flatten().filter_map(Result::ok);
-    entries.filter(|entry| !is_temporary(&entry.file_name())).count()
-}
-
-/// gix names its temporary files so; git's own, `tmp_obj_…`, are git's to sweep.
-fn is_temporary(name: &OsStr) -> bool {
-    name.as_encoded_bytes().starts_with(b".tmp")
+    entries.filter(|entry| !packing::is_temporary_name(&entry.file_name())).count()
 }
 
 fn collect(folder: &Path, deep: bool, found: &mut Vec<LockFile>) -> Result<(), StoreError> {

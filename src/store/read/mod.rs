@@ -140,7 +140,7 @@ pub fn view(store: &dyn Store) -> Result<RealmView, StoreError> {
     let mut view = repos(store)?;
     view.damage.extend(store.broken_refs()?.into_iter().map(|problem| Damage {
         file: layout::DOMAINS.to_owned(),
-        subject: Subject::Other,
+        subject: Subject::Domains,
         problem,
     }));
     for (name, tip) in store.domains()? {
@@ -149,8 +149,8 @@ pub fn view(store: &dyn Store) -> Result<RealmView, StoreError> {
                 view.domains.insert(name, domain);
             }
             Err(error) if error.is_damage() => view.damage.push(Damage {
-                file: StoreRef::Domain(name).to_string(),
-                subject: Subject::Other,
+                file: StoreRef::Domain(name.clone()).to_string(),
+                subject: Subject::Domain(name),
                 problem: error.to_string(),
             }),
             Err(error) => return Err(error),

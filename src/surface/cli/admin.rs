@@ -8,6 +8,7 @@ use super::{
     Verdict,
     contract::read_file,
     output::Output,
+    sync,
     text::{Look, Text, look, plain},
 };
 use crate::{
@@ -15,12 +16,12 @@ use crate::{
     model::{
         binding::{self, Export, Import},
         json::Json,
-        name::{ContractName, DomainName, RealmName, RepoName},
+        name::{ContractName, DomainName, RealmName, RemoteName, RepoName},
         version::Version,
     },
     ops::{
         self, ctx::Ctx, init, realm_admin_binding, realm_admin_contract, realm_admin_domain, realm_admin_init,
-        realm_admin_join, realm_admin_leave, realm_admin_reclaim,
+        realm_admin_join, realm_admin_leave, realm_admin_reclaim, realm_admin_reseed,
     },
     store::codec,
 };
@@ -35,6 +36,8 @@ pub enum Command {
     Leave(Leave),
     #[command(about = ops::realm_admin_reclaim::OPERATION.summary)]
     Reclaim(Reclaim),
+    #[command(about = ops::realm_admin_reseed::OPERATION.summary)]
+    Reseed(Reseed),
     #[command(about = ops::realm_admin_domain::OPERATION.summary)]
     Domain(Domain),
     #[command(about = ops::realm_admin_contract::OPERATION.summary)]
@@ -105,6 +108,16 @@ pub struct Reclaim {
     /// Why, for the history
     #[arg(long, value_name = "REASON", value_parser = super::contract::reason)]
     reason: String,
+}
+
+#[derive(Debug, Args)]
+pub struct Reseed {
+    /// Which remote, where there are several
+    #[arg(long, value_name = "REMOTE")]
+    remote: Option<RemoteName>,
+    /// Share the realm there from now on
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -265,6 +278,11 @@ impl Command {
                         text.line(&[plain(format!("forgot the commit that somebody else published in {domain}"))]);
                     }
                 })?;
+            }
+            Self::Reseed(Reseed { remote, url }) => {
+                let answer = realm_admin_reseed::run(ctx, &realm_admin_reseed::Request { remote, url })?;
+                output.answer(&answer, sync::render_reseed)?;
+                return Ok(if answer.body.problems.is_empty() { Verdict::Yes } else { Verdict::No });
             }
             Self::Domain(Domain { name, repos, description }) => {
                 let answer = realm_admin_domain::run(ctx, &realm_admin_domain::Request { name, repos, description })?;

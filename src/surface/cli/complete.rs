@@ -62,6 +62,7 @@ const KINDS: &[(&str, Kind)] = &[
     ("PORT", Kind::Free),
     ("DIR", Kind::Folder),
     ("COMMIT", Kind::Free),
+    ("REF", Kind::Free),
     ("CONTRACT", Kind::Free),
     ("CURSOR", Kind::Free),
     ("N", Kind::Free),

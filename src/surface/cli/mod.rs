@@ -28,7 +28,7 @@ mod topology;
 mod upkeep;
 mod worktree;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
@@ -217,6 +217,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         let outcome = command.run(&env, output);
         return end(outcome, output);
     }
+    let env = if output.quiet { env } else { env.telling(waiting) };
     let outcome = app::ctx(env, realm.clone()).and_then(|ctx| {
         output.choose_pager(&ctx, !no_pager && operation.is_some_and(|operation| !operation.writes));
         output.choose_colour(&ctx, color);
@@ -248,6 +249,14 @@ fn end(outcome: Result<Verdict, OpError>, output: &mut Output<'_>) -> u8 {
         },
         Err(error) => output.error(&error),
     }
+}
+
+/// Says at once what a write waits for: its output is not written before it is over.
+fn waiting(lock: &Path, holder: Option<&str>) {
+    use std::io::Write as _;
+    let holder = holder.map(|holder| format!(", held by {holder}")).unwrap_or_default();
+    let line = format!("waiting for {}{holder}", lock.display());
+    let _ = writeln!(std::io::stderr(), "git blue: {}", text::clean(&line));
 }
 
 /// Reads what git tells the pre-push hook, and no more of it than a push can be about.

@@ -92,15 +92,27 @@ impl Status {
             // A person who wants no sessions would read it every day.
             answer.next_steps.retain(|step| step != realm_status::START_A_SESSION);
         }
+        let failure = realm_status::failure(&answer.body);
+        if let Some(error) = &failure {
+            if output.json {
+                return Err(error.clone());
+            }
+            // Said once, with the failure.
+            answer.next_steps.retain(|step| !error.next_steps.contains(step));
+        }
         let delivery = output.answer(&answer, render_status)?;
         // Marked only now: what was not read is told again.
         if let (false, Delivery::Done, Ok(acting)) = (self.peek, delivery, ctx.recording()) {
-            inbox::record(acting.store, acting.repo, &pending::person(), &receipt, || ctx.env.now_here())?;
+            let now = || ctx.env.now_here();
+            if let Err(error) = inbox::record(acting.store, acting.repo, &pending::person(), &receipt, now) {
+                // The answer stands; its reader is told the same again.
+                output.say(&format!("what was told is not recorded: {error}"));
+            }
         }
         if !self.peek {
             ops::session::touch(ctx);
         }
-        Ok(Verdict::Yes)
+        failure.map_or(Ok(Verdict::Yes), Err)
     }
 }
 

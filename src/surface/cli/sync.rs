@@ -11,7 +11,7 @@ use crate::{
     error::OpError,
     model::name::RemoteName,
     ops::{ctx::Ctx, realm_sync},
-    wire::{How, RealmSync, RefSync, RemoteStatus, RemoteSync, SyncConflict},
+    wire::{How, RealmReseed, RealmSync, RefSync, RemoteStatus, RemoteSync, SyncConflict, SyncProblem},
 };
 
 #[derive(Debug, Args)]
@@ -47,6 +47,23 @@ fn render(body: &RealmSync, text: &mut Text) {
     if !body.notifications.is_empty() {
         notifications::render(&body.notifications, 0, &[], text);
     }
+}
+
+/// What was brought back to a remote.
+pub fn render_reseed(body: &RealmReseed, text: &mut Text) {
+    text.line(&[plain("remote"), look(&body.remote, Look::Bold), look(&body.url, Look::Dim)]);
+    if body.restored.is_empty() && body.problems.is_empty() {
+        text.line(&[plain("  it has everything, so nothing was done")]);
+    }
+    let mut rows: Vec<_> =
+        body.restored.iter().map(|name| vec![look("restored", Look::Green), look(below(name), Look::Bold)]).collect();
+    rows.extend(body.problems.iter().map(problem));
+    text.table("  ", &rows);
+}
+
+fn problem(problem: &SyncProblem) -> Vec<Word> {
+    let name = problem.name.as_deref().map(below).unwrap_or_default();
+    vec![look("problem", Look::Red), plain(name), plain(&problem.message)]
 }
 
 /// What two machines wrote differently, and the commands that resolve it.
@@ -98,10 +115,7 @@ fn rows(remote: &RemoteSync, came: &str, went: &str) -> Vec<Vec<Word>> {
     rows.extend(
         remote.conflicts.iter().map(|one| vec![look("conflict", Look::Red), plain(subject(one)), plain(one.code)]),
     );
-    rows.extend(remote.problems.iter().map(|problem| {
-        let name = problem.name.as_deref().map(below).unwrap_or_default();
-        vec![look("problem", Look::Red), plain(name), plain(&problem.message)]
-    }));
+    rows.extend(remote.problems.iter().map(problem));
     rows
 }
 

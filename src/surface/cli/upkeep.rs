@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     error::OpError,
+    model::oid::Oid,
     ops::{ctx::Ctx, doctor, gc},
     wire::{self, Health},
 };
@@ -31,6 +32,7 @@ fn render_gc(body: &wire::Gc, text: &mut Text) {
     let rows = [
         ("refs packed", body.packed_refs.to_string()),
         ("loose objects", format!("{} -> {}", body.loose_objects_before, body.loose_objects_after)),
+        ("old objects removed", body.removed_objects.to_string()),
         ("notifications forgotten", body.forgotten_notifications.to_string()),
         ("readers forgotten", body.forgotten_readers.len().to_string()),
         ("sessions forgotten", body.forgotten_sessions.to_string()),
@@ -43,11 +45,17 @@ pub struct Doctor {
     /// Mend what can be mended without losing anything
     #[arg(long)]
     fix: bool,
+    /// Let a ref of the realm that is not whole go back to a commit that is, as `doctor --fix` offers it
+    #[arg(long, value_name = "REF", requires = "to", conflicts_with = "fix")]
+    restore: Option<String>,
+    /// The commit
+    #[arg(long, value_name = "COMMIT", requires = "restore")]
+    to: Option<Oid>,
 }
 
 impl Doctor {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        let answer = doctor::run(ctx, doctor::Request { fix: self.fix })?;
+        let answer = doctor::run(ctx, &doctor::Request { fix: self.fix, restore: self.restore.zip(self.to) })?;
         output.answer(&answer, render_doctor)?;
         Ok(if answer.body.healthy { Verdict::Yes } else { Verdict::No })
     }

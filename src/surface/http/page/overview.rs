@@ -220,6 +220,7 @@ mod tests {
             more_sessions: 0,
             remotes: Vec::new(),
             conflicts: Vec::new(),
+            unreadable_domains: Vec::new(),
             unreadable: Vec::new(),
             published: Vec::new(),
             unpublished: None,

@@ -1,0 +1,79 @@
+//! What a remote sends, until git has looked at it: in a folder of its own, so that nothing of a transfer that
+//! fails, is cut off or is refused gets into the store.
+
+use std::path::{Path, PathBuf};
+
+use super::durable;
+use crate::store::StoreError;
+
+/// How the names of these folders begin. One that a killed process left is removed by the next packing.
+pub(super) const PREFIX: &str = "incoming-";
+/// The kinds of files of a pack, in the order in which they come into the store: once its index is there, it is
+/// used.
+const IN_ORDER: [&str; 4] = ["pack", "rev", "promisor", "idx"];
+
+/// A folder of objects beside those of a store. Dropping it removes what is in it.
+#[derive(Debug)]
+pub(super) struct Incoming {
+    folder: tempfile::TempDir,
+    objects: PathBuf,
+}
+
+impl Incoming {
+    /// Makes one for the store in a folder.
+    ///
+    /// # Errors
+    /// Where it cannot be made.
+    pub(super) fn new(store: &Path) -> Result<Self, StoreError> {
+        let objects = store.join("objects");
+        let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(&objects);
+        let folder = folder.map_err(StoreError::io("create a folder in", &objects))?;
+        let packs = folder.path().join("pack");
+        std::fs::create_dir(&packs).map_err(StoreError::io("create", packs))?;
+        Ok(Self { folder, objects })
+    }
+
+    /// Returns the variables that make git write here, and read in the store too.
+    pub(super) fn vars(&self) -> [(&'static str, &Path); 2] {
+        [("GIT_OBJECT_DIRECTORY", self.folder.path()), ("GIT_ALTERNATE_OBJECT_DIRECTORIES", &self.objects)]
+    }
+
+    /// Brings the packs of a folder here.
+    ///
+    /// # Errors
+    /// Where a file cannot be copied.
+    pub(super) fn copy(&self, packs: &Path) -> Result<(), StoreError> {
+        let to = self.folder.path().join("pack");
+        let entries = packs.read_dir().map_err(StoreError::io("read", packs))?;
+        for file in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+            let copy = to.join(file.file_name().unwrap_or_default());
+            std::fs::copy(&file, &copy).map_err(StoreError::io("copy", &file))?;
+            durable::sync(&copy)?;
+        }
+        Ok(())
+    }
+
+    /// Returns whether a file has grown to this size.
+    pub(super) fn has_file_of(&self, bytes: u64) -> bool {
+        let entries = self.folder.path().join("pack").read_dir().into_iter().flatten();
+        entries.filter_map(|entry| entry.ok()?.metadata().ok()).any(|meta| meta.len() >= bytes)
+    }
+
+    /// Takes what came into the store. Git has flushed each file; their names are flushed here.
+    ///
+    /// # Errors
+    /// Where a file cannot be moved.
+    pub(super) fn take(self) -> Result<(), StoreError> {
+        let (from, to) = (self.folder.path().join("pack"), self.objects.join("pack"));
+        std::fs::create_dir_all(&to).map_err(StoreError::io("create", &to))?;
+        let entries = from.read_dir().map_err(StoreError::io("read", &from))?;
+        let files: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        for kind in IN_ORDER {
+            for file in files.iter().filter(|file| file.extension().is_some_and(|extension| extension == kind)) {
+                let name = file.file_name().unwrap_or_default();
+                std::fs::rename(file, to.join(name)).map_err(StoreError::io("move", file))?;
+            }
+        }
+        durable::sync(&to).map(drop)
+    }
+}

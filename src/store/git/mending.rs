@@ -1,0 +1,175 @@
+//! Objects that are missing from a store: which refs lack any, and what is left of a ref that does.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ffi::OsString,
+    os::unix::fs::PermissionsExt as _,
+};
+
+use super::{GitStore, git_command::Git};
+use crate::{
+    model::oid::Oid,
+    store::{Objects as _, Store as _, StoreError, StoreRef, layout, read},
+};
+
+/// Most commits that are looked at, to find what is left of a ref.
+const MAX_LOOKED_AT: usize = 200;
+
+/// What is left of a ref that leads to missing objects.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Left {
+    /// The newest commit of which everything is there.
+    pub commit: Oid,
+    /// When it was made.
+    pub time: jiff::Timestamp,
+    /// What the later commits say that they did, newest first, as far as they can be read.
+    pub lost: Vec<String>,
+    /// Whether it was found by following the ref. Otherwise later ones may be gone altogether.
+    pub is_ancestor: bool,
+}
+
+impl GitStore {
+    /// Returns the refs that travel, and lead to an object that is missing.
+    ///
+    /// # Errors
+    /// Where refs cannot be listed, or git cannot be run.
+    pub fn incomplete_refs(&self, vars: &BTreeMap<OsString, OsString>) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
+        let realm = self.tip(&StoreRef::Realm)?.map(|tip| (StoreRef::Realm, tip));
+        let domains = self.domains()?.into_iter().map(|(name, tip)| (StoreRef::Domain(name), tip));
+        let sessions = self.sessions()?.into_iter().map(|(repo, tip)| (StoreRef::Sessions(repo), tip));
+        let refs: Vec<_> = realm.into_iter().chain(domains).chain(sessions).collect();
+        // Nearly always all of them are whole, which one call of git tells.
+        if self.is_whole(vars, &refs.iter().map(|(_, tip)| *tip).collect::<Vec<_>>())? {
+            return Ok(Vec::new());
+        }
+        let mut incomplete = Vec::new();
+        for (name, tip) in refs {
+            if !self.is_whole(vars, &[tip])? {
+                incomplete.push((name, tip));
+            }
+        }
+        Ok(incomplete)
+    }
+
+    /// Returns whether everything is there that these commits lead to.
+    ///
+    /// # Errors
+    /// Where git cannot be run.
+    pub fn is_whole(&self, vars: &BTreeMap<OsString, OsString>, commits: &[Oid]) -> Result<bool, StoreError> {
+        let git = Git { git_dir: self.path(), top: self.path(), vars: vars.clone() };
+        let input = commits.iter().map(|commit| format!("{commit}\n")).collect();
+        match git.each_line(&["rev-list", "--objects", "--quiet", "--stdin"], input, |_| {}) {
+            Ok(()) => Ok(true),
+            Err(StoreError::Git { problem, .. }) if says_missing(&problem) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns what is left of a ref that leads to missing objects, if anything is: one of its own commits, what
+    /// a remote was seen to hold, or a commit that looks like one of its own and that nothing leads to any more.
+    ///
+    /// # Errors
+    /// Where git cannot be run.
+    pub fn left_of(
+        &self,
+        vars: &BTreeMap<OsString, OsString>,
+        name: &StoreRef,
+        tip: Oid,
+    ) -> Result<Option<Left>, StoreError> {
+        let mut followed = self.followed(tip);
+        let seen = self.seen()?.into_iter().filter(|(seen, _)| matches!(seen, StoreRef::Seen(_, of) if **of == *name));
+        let known: BTreeSet<Oid> = followed.iter().map(|(_, commit, _)| *commit).collect();
+        let others = seen.map(|(_, tip)| tip).chain(self.strays(vars, name)?).filter(|id| !known.contains(id));
+        let mut others: Vec<_> =
+            others.filter_map(|id| Some((self.commit(&id).ok()?.time, id, String::new()))).collect();
+        others.sort_by_key(|(time, ..)| std::cmp::Reverse(*time));
+        others.truncate(MAX_LOOKED_AT);
+        followed.sort_by_key(|(time, ..)| std::cmp::Reverse(*time));
+        let mut lost = Vec::new();
+        for (time, commit, subject) in followed {
+            if self.is_whole(vars, &[commit])? {
+                return Ok(Some(Left { commit, time, lost, is_ancestor: true }));
+            }
+            lost.push(subject);
+        }
+        for (time, commit, _) in others {
+            if self.is_whole(vars, &[commit])? {
+                return Ok(Some(Left { commit, time, lost, is_ancestor: false }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the commits that a tip leads to, as far as they can be read: when they were made, and their subjects.
+    fn followed(&self, tip: Oid) -> Vec<(jiff::Timestamp, Oid, String)> {
+        let (mut found, mut next, mut seen) = (Vec::new(), vec![tip], BTreeSet::new());
+        while let Some(id) = next.pop().filter(|_| found.len() < MAX_LOOKED_AT) {
+            if let (true, Ok(commit)) = (seen.insert(id), self.commit(&id)) {
+                found.push((commit.time, id, commit.message.lines().next().unwrap_or_default().to_owned()));
+                next.extend(commit.parents);
+            }
+        }
+        found
+    }
+
+    /// Returns every commit of the store that holds the realm, or the domain, of a ref.
+    fn strays(&self, vars: &BTreeMap<OsString, OsString>, name: &StoreRef) -> Result<Vec<Oid>, StoreError> {
+        let git = Git { git_dir: self.path(), top: self.path(), vars: vars.clone() };
+        let mut found = Vec::new();
+        let args = ["cat-file", "--batch-all-objects", "--batch-check=%(objecttype) %(objectname)"];
+        git.each_line(&args, String::new(), |line| {
+            let id = line.strip_prefix("commit ").and_then(|id| id.parse().ok());
+            found.extend(id.filter(|id| self.is_of(name, id)));
+        })?;
+        Ok(found)
+    }
+
+    fn is_of(&self, name: &StoreRef, id: &Oid) -> bool {
+        let Ok(tree) = self.commit(id).map(|commit| commit.tree) else { return false };
+        match name {
+            StoreRef::Realm => {
+                matches!(read::file::<crate::model::realm::Realm>(self, name, &tree, &layout::realm()), Ok(Some(_)))
+            }
+            StoreRef::Domain(domain) => {
+                let info = read::file::<crate::model::domain::Domain>(self, name, &tree, &layout::domain());
+                info.is_ok_and(|info| info.is_some_and(|info| info.name == *domain))
+            }
+            _ => false,
+        }
+    }
+
+    /// Takes all packs of another store, and removes single objects that are in them: of what was torn, the whole
+    /// one counts.
+    ///
+    /// # Errors
+    /// Where a file cannot be copied.
+    pub fn take_packs(&self, other: &Self, vars: &BTreeMap<OsString, OsString>) -> Result<(), StoreError> {
+        let incoming = super::incoming::Incoming::new(&self.path())?;
+        incoming.copy(&other.path().join("objects/pack"))?;
+        incoming.take()?;
+        let git = Git { git_dir: self.path(), top: self.path(), vars: vars.clone() };
+        git.text(&["prune-packed", "--quiet"]).map(drop)
+    }
+
+    /// Returns whether other users of this machine may read the store.
+    pub fn is_open_to_others(&self) -> bool {
+        self.path().metadata().is_ok_and(|meta| meta.permissions().mode() & 0o077 != 0)
+    }
+
+    /// Keeps other users of this machine out of the store.
+    ///
+    /// # Errors
+    /// Where the system refuses.
+    pub fn close_to_others(&self) -> Result<(), StoreError> {
+        let path = self.path();
+        let mode = std::fs::Permissions::from_mode(0o700);
+        std::fs::set_permissions(&path, mode).map_err(StoreError::io("change the mode of", path))
+    }
+}
+
+/// Tells a history that is not whole from a git that could not look.
+fn says_missing(problem: &str) -> bool {
+    let problem = problem.to_lowercase();
+    let words = ["missing", "bad object", "bad tree", "unable to", "could not", "corrupt", "failed to traverse"];
+    words.iter().any(|word| problem.contains(word))
+}

@@ -1,0 +1,227 @@
+//! Packing a store, and removing what nothing leads to. Git does neither in a store that is marked as
+//! [`super::precious`]. Objects are removed where no ref and no reflog leads to them, they are older than two
+//! weeks, and no writer of ours is at work.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ffi::{OsStr, OsString},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use super::{GitStore, durable, git_command::Git, journal};
+use crate::store::StoreError;
+
+/// The lock that every writer shares while objects of it may have no ref, and that is held alone while objects are
+/// removed.
+pub(super) const OBJECTS: &str = "_objects";
+/// The lock of whoever packs.
+const PACKING: &str = "_packing";
+/// How old an object is at least that is removed: as git has it.
+const OLD: Duration = Duration::from_secs(14 * 24 * 60 * 60);
+/// After which time a temporary file is a dead writer's: writing an object takes milliseconds.
+const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
+/// How the files begin that belong to a dead writer once they are old: those of gix, those of git, and the
+/// folders of a [fetch](super::incoming).
+const TEMPORARY: [&str; 5] = [".tmp", "tmp_obj_", "tmp_pack_", "tmp_idx_", super::incoming::PREFIX];
+/// The kinds of files of one pack, in the order in which they are removed: none is found without its index.
+const OF_A_PACK: [&str; 7] = ["idx", "pack", "rev", "bitmap", "mtimes", "promisor", "keep"];
+
+/// From how many single objects on that nothing leads to, and that are too young to go, they are packed too:
+/// otherwise packing would be due again at once.
+const MANY_YOUNG: usize = 1_000;
+/// What stands in the `.keep` file of such a pack.
+const YOUNG: &[u8] = b"git blue: nothing leads to it, and it is too young to go\n";
+
+/// What packing did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Packed {
+    /// How many refs there are.
+    pub refs: usize,
+    /// How many objects were removed.
+    pub removed: usize,
+}
+
+impl GitStore {
+    /// Packs refs and objects, and removes old objects that nothing leads to. Where another process packs the
+    /// objects just now, it does the work.
+    ///
+    /// # Errors
+    /// Where git fails.
+    pub fn pack(&self, vars: &BTreeMap<OsString, OsString>) -> Result<Packed, StoreError> {
+        let top = self.path();
+        let git = Git { git_dir: top.clone(), top: top.clone(), vars: vars.clone() };
+        self.mark();
+        self.pack_refs(&git, &top)?;
+        let removed = match self.locks.acquire(PACKING) {
+            Ok(_alone) => {
+                let objects = top.join("objects");
+                release_old(&objects.join("pack"));
+                repack(&git, &objects)?;
+                self.sweep();
+                let removed = self.remove_unreachable(&git, &objects)?;
+                keep_young(&git, &objects)?;
+                removed
+            }
+            Err(StoreError::Locked { .. }) => 0,
+            Err(error) => return Err(error),
+        };
+        let refs = git.text(&["for-each-ref", "--format=x", "refs/blue/"])?.lines().count();
+        Ok(Packed { refs, removed })
+    }
+
+    /// Packs the refs, under the lock that our writers take.
+    fn pack_refs(&self, git: &Git, top: &Path) -> Result<(), StoreError> {
+        let mut held = journal::begin(&self.locks, top, &[top.join("packed-refs.lock")])?;
+        let packed = git.text(&["pack-refs", "--all", "--prune"]);
+        journal::end(&mut held, top)?;
+        packed.map(drop)
+    }
+
+    /// Removes the halves of objects and packs that killed writers left. One that cannot be removed harms nobody.
+    fn sweep(&self) {
+        let objects = self.path().join("objects");
+        let deep = entries(&objects).into_iter().flat_map(|folder| entries(&folder));
+        for path in deep.chain(entries(&objects)).filter(|path| is_temporary(path) && is_older(path, ABANDONED)) {
+            let _ = if path.is_dir() { std::fs::remove_dir_all(&path) } else { std::fs::remove_file(&path) };
+        }
+    }
+
+    fn remove_unreachable(&self, git: &Git, objects: &Path) -> Result<usize, StoreError> {
+        let mut left = old_objects(objects);
+        if left.is_empty() {
+            return Ok(0);
+        }
+        let tips = git.text(&["for-each-ref", "--format=^%(objectname)"])?;
+        keep_reachable(git, String::new(), &mut left)?;
+        if left.is_empty() {
+            return Ok(0);
+        }
+        // Nobody writes now, and what was written since the tips were read is little.
+        let _alone = match self.locks.acquire(OBJECTS) {
+            Err(StoreError::Locked { .. }) => return Ok(0),
+            held => held?,
+        };
+        keep_reachable(git, tips, &mut left)?;
+        // Plain git makes an object young that it uses again.
+        let is_removed = |path: &&PathBuf| is_older(path, OLD) && std::fs::remove_file(path).is_ok();
+        Ok(left.values().filter(is_removed).count())
+    }
+}
+
+/// Puts everything that refs and reflogs lead to into one pack, and what nothing leads to into files of its own,
+/// as old as the pack it was in. Then removes what is there twice.
+fn repack(git: &Git, objects: &Path) -> Result<(), StoreError> {
+    let folder = objects.join("pack");
+    let before = packs(&folder);
+    let name = folder.join("pack").display().to_string();
+    let args = ["-c", "core.fsync=all", "pack-objects", "--all", "--reflog", "--indexed-objects"];
+    let more = ["--unpack-unreachable", "--honor-pack-keep", "--non-empty", "--delta-base-offset", "--quiet", &name];
+    let made = git.text(&[&args[..], &more].concat())?;
+    let made: BTreeSet<_> = made.lines().map(|hash| format!("pack-{hash}")).collect();
+    if !made.is_empty() {
+        durable::sync(&folder)?;
+        // It names packs that are about to go, and whoever maintains the store by hand makes it anew.
+        for index in entries(&folder).into_iter().filter(|path| starts_with(path, "multi-pack-index")) {
+            let _ = if index.is_dir() { std::fs::remove_dir_all(&index) } else { std::fs::remove_file(&index) };
+        }
+        for stem in before.difference(&made) {
+            for kind in OF_A_PACK {
+                let _ = std::fs::remove_file(folder.join(format!("{stem}.{kind}")));
+            }
+        }
+    }
+    git.text(&["prune-packed", "--quiet"]).map(drop)
+}
+
+/// Packs what nothing leads to and is too young to go, where that is much. The pack is as old as the youngest of it.
+fn keep_young(git: &Git, objects: &Path) -> Result<(), StoreError> {
+    let young: Vec<_> = singles(objects).into_iter().filter_map(|path| Some((id(&path)?, path))).collect();
+    if young.len() < MANY_YOUNG {
+        return Ok(());
+    }
+    let modified = |path: &PathBuf| path.metadata().ok()?.modified().ok();
+    let youngest = young.iter().filter_map(|(_, path)| modified(path)).max();
+    let folder = objects.join("pack");
+    let name = folder.join("pack").display().to_string();
+    let ids = young.iter().map(|(id, _)| format!("{id}\n")).collect();
+    let mut made = Vec::new();
+    let args = ["-c", "core.fsync=all", "pack-objects", "--quiet", &name];
+    git.each_line(&args, ids, |hash| made.push(folder.join(format!("pack-{hash}.pack"))))?;
+    for pack in made {
+        let keep = pack.with_extension("keep");
+        std::fs::write(&keep, YOUNG).map_err(StoreError::io("write", &keep))?;
+        let set = |time| std::fs::File::open(&pack).and_then(|file| file.set_modified(time));
+        youngest.map_or(Ok(()), set).map_err(StoreError::io("change the time of", &pack))?;
+    }
+    durable::sync(&folder)?;
+    git.text(&["prune-packed", "--quiet"]).map(drop)
+}
+
+/// Lets those packs be packed anew that are no longer too young: what of them nothing leads to goes then.
+fn release_old(folder: &Path) {
+    let keeps =
+        entries(folder).into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "keep"));
+    let is_due = |keep: &PathBuf| {
+        is_older(&keep.with_extension("pack"), OLD) && std::fs::read(keep).is_ok_and(|text| text == YOUNG)
+    };
+    for keep in keeps.filter(is_due) {
+        let _ = std::fs::remove_file(keep);
+    }
+}
+
+/// Returns the packs, but for those that somebody keeps on purpose, such as a fetch in progress.
+fn packs(folder: &Path) -> BTreeSet<String> {
+    let stem = |path: PathBuf| {
+        let is_pack = path.extension().is_some_and(|extension| extension == "pack");
+        let is_kept = path.with_extension("keep").exists();
+        (is_pack && !is_kept).then(|| path.file_stem()?.to_str().map(str::to_owned)).flatten()
+    };
+    entries(folder).into_iter().filter_map(stem).collect()
+}
+
+/// Returns the files of single objects that are old enough to go, by id.
+fn old_objects(objects: &Path) -> BTreeMap<String, PathBuf> {
+    let old = singles(objects).into_iter().filter(|path| is_older(path, OLD));
+    old.filter_map(|path| Some((id(&path)?, path))).collect()
+}
+
+/// Returns the files of single objects.
+fn singles(objects: &Path) -> Vec<PathBuf> {
+    let is_fan = |path: &PathBuf| path.file_name().is_some_and(|name| name.len() == 2);
+    let files = entries(objects).into_iter().filter(is_fan).flat_map(|fan| entries(&fan));
+    files.filter(|path| !is_temporary(path)).collect()
+}
+
+fn id(path: &Path) -> Option<String> {
+    Some(format!("{}{}", path.parent()?.file_name()?.to_str()?, path.file_name()?.to_str()?))
+}
+
+/// Takes those away that refs and reflogs lead to. `without` names tips, each after a `^`, whose objects were looked
+/// at before.
+fn keep_reachable(git: &Git, without: String, left: &mut BTreeMap<String, PathBuf>) -> Result<(), StoreError> {
+    let args = ["rev-list", "--objects", "--no-object-names", "--all", "--reflog", "--stdin"];
+    git.each_line(&args, without, |id| drop(left.remove(id)))
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    folder.read_dir().into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())).collect()
+}
+
+fn starts_with(path: &Path, prefix: &str) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(prefix.as_bytes()))
+}
+
+/// Returns whether a name in a folder of objects is that of a file in the making.
+pub(super) fn is_temporary_name(name: &OsStr) -> bool {
+    TEMPORARY.iter().any(|prefix| name.as_encoded_bytes().starts_with(prefix.as_bytes()))
+}
+
+fn is_temporary(path: &Path) -> bool {
+    path.file_name().is_some_and(is_temporary_name)
+}
+
+fn is_older(path: &Path, than: Duration) -> bool {
+    let age = path.symlink_metadata().ok().and_then(|meta| meta.modified().ok()?.elapsed().ok());
+    age.is_some_and(|age| age > than)
+}

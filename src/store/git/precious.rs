@@ -1,0 +1,90 @@
+//! The mark that keeps git from removing objects of a store: `extensions.preciousObjects`. Objects have no ref
+//! until a write has finished, so to `git prune` and `git gc --prune=now` those of a write in progress look like
+//! garbage. In a marked repository git refuses both, and `repack -d`; [`super::packing`] does that work instead.
+
+use std::{
+    fs::OpenOptions,
+    io::{ErrorKind, Write as _},
+    path::Path,
+};
+
+use gix::config::{
+    File,
+    file::{Metadata, init},
+};
+
+use super::{journal, lock::Locks};
+use crate::store::StoreError;
+
+/// The mark, as git's configuration has it.
+const MARK: &str = "extensions.preciousObjects";
+
+/// Returns whether a repository is marked, by the configuration that was read when it was opened.
+pub(super) fn is_marked(repo: &gix::Repository) -> bool {
+    repo.config_snapshot().boolean(MARK) == Some(true)
+}
+
+/// Marks the store in a folder that nobody else knows yet.
+///
+/// # Errors
+/// Where its configuration cannot be read or written.
+pub(super) fn mark_new(top: &Path) -> Result<(), StoreError> {
+    let path = top.join("config");
+    if let Some(text) = marked(&path)? {
+        std::fs::write(&path, text).map_err(StoreError::io("write", &path))?;
+    }
+    Ok(())
+}
+
+/// Marks a store that others may use meanwhile, under git's own lock of its configuration. Where another program
+/// holds that, nothing is done: the next write tries again.
+///
+/// # Errors
+/// Where the configuration cannot be read or written.
+pub(super) fn mark(locks: &Locks, top: &Path) -> Result<(), StoreError> {
+    let (path, lock) = (top.join("config"), top.join("config.lock"));
+    let lock_files = [lock.clone()];
+    if lock.exists() {
+        return Ok(());
+    }
+    let mut held = journal::begin(locks, top, &lock_files)?;
+    let mut file = match OpenOptions::new().write(true).create_new(true).open(&lock) {
+        Ok(file) => file,
+        Err(error) => {
+            journal::abandon(&mut held, top)?;
+            let is_held = error.kind() == ErrorKind::AlreadyExists;
+            return if is_held { Ok(()) } else { Err(StoreError::io("create", lock)(error)) };
+        }
+    };
+    journal::taken(&mut held, top, &lock_files)?;
+    // Read under the lock: another program may have changed something else.
+    let result = marked(&path).and_then(|text| {
+        let Some(text) = text else { return Ok(()) };
+        let mut put = || {
+            file.set_permissions(path.metadata()?.permissions())?;
+            file.write_all(&text)?;
+            file.sync_all()?;
+            std::fs::rename(&lock, &path)
+        };
+        put().map_err(StoreError::io("write", &path))
+    });
+    // Removes the lock file where it did not become the configuration.
+    journal::end(&mut held, top)?;
+    result
+}
+
+/// Returns a configuration with the mark; nothing where it has it.
+fn marked(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
+    let cannot = || StoreError::git(format!("mark {}", path.display()));
+    let bytes = std::fs::read(path).map_err(StoreError::io("read", path))?;
+    let mut config =
+        File::from_bytes_no_includes(&bytes, Metadata::api(), init::Options::default()).map_err(cannot())?;
+    if config.boolean(MARK).is_ok_and(|mark| mark == Some(true)) {
+        return Ok(None);
+    }
+    // Extensions count from this version on.
+    for (key, value) in [("core.repositoryformatversion", "1"), (MARK, "true")] {
+        config.set_raw_value(key, value).map_err(|error| StoreError::git(format!("set {key}"))(error))?;
+    }
+    Ok(Some(config.to_bstring().into()))
+}

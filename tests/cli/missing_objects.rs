@@ -1,0 +1,280 @@
+//! Objects that are missing, from a store or from where the realm is shared: it is said, nothing is taken for whole
+//! that is not, and every command that is offered brings back what it says.
+
+use std::{ffi::OsStr, fs, os::unix::fs::PermissionsExt as _, path::Path};
+
+use crate::world::{CONTRACT_FILE, DOMAIN_REF, REALM, World, contract};
+
+/// Takes an object out of a repository, wherever it is kept.
+fn lose(world: &World, repo: &Path, id: &str) {
+    // Packed objects become files first.
+    let packs = repo.join("objects/pack");
+    for pack in packs.read_dir().unwrap().map(|entry| entry.unwrap().path()) {
+        if pack.extension().is_some_and(|extension| extension == "pack") {
+            let aside = world.path("aside.pack");
+            fs::rename(&pack, &aside).unwrap();
+            fs::remove_file(pack.with_extension("idx")).unwrap();
+            let unpack = format!("git unpack-objects -q < '{}'", aside.display());
+            assert!(world.command("sh", repo).args(["-c", &unpack]).status().unwrap().success());
+        }
+    }
+    fs::remove_file(repo.join("objects").join(&id[..2]).join(&id[2..])).unwrap();
+}
+
+fn hub(world: &World, name: &str) -> String {
+    world.git(&world.root(), &["init", "--quiet", "--bare", name]);
+    world.path(name).display().to_string()
+}
+
+fn shared() -> (World, String) {
+    let world = World::solo();
+    let hub = hub(&world, "hub.git");
+    world.ok(&world.path("fungal"), &["init", "--url", &hub]);
+    world.ok(&world.path("fungal"), &["sync"]);
+    (world, hub)
+}
+
+fn is_clean(world: &World, repo: &Path) -> bool {
+    world.try_git(repo, &["fsck", "--strict", "--no-dangling"]).code == 0
+}
+
+#[test]
+fn a_domain_that_cannot_be_read_is_no_success() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    world.ok(&fungal, &["realm", "admin", "domain", "--name", "other", "--repos", "fungal"]);
+    lose(&world, &world.store(), &world.tip(DOMAIN_REF));
+    // What was read before is still known; it is not what is stored any more.
+    world.ok(&fungal, &["realm", "admin", "cache", "clear"]);
+    let status = world.blue(&fungal, &["status"]).exits(128);
+    assert!(status.stdout.contains("domain other"), "the rest is shown: {status}");
+    assert!(status.stderr.contains(DOMAIN_REF) && status.stderr.contains("git blue doctor --fix"), "{status}");
+    let answer = world.blue(&fungal, &["status", "--json"]).exits(128).json();
+    assert_eq!((&answer["status"], &answer["code"]), (&"error".into(), &"damaged".into()), "{answer}");
+    let check = world.blue(&fungal, &["check"]).exits(1);
+    assert!(check.stdout.contains(DOMAIN_REF) && !check.stdout.contains("has no domain"), "{check}");
+    // A domain that was never there still is none.
+    world.write("fungal/.blue/contracts/nowhere/x.yaml", &contract("1.0.0").replace("s3-permissions", "x"));
+    let check = world.blue(&fungal, &["check", "--worktree"]).exits(1);
+    assert!(check.stdout.contains("has no domain nowhere"), "{check}");
+}
+
+#[test]
+fn doctor_fetches_what_is_missing_from_where_the_realm_is_shared() {
+    for what in ["", "^{tree}", ":contracts/s3-permissions.json"] {
+        let (world, _) = shared();
+        let fungal = world.path("fungal");
+        lose(&world, &world.store(), &world.tip(&format!("{DOMAIN_REF}{what}")));
+        let sick = world.blue(&fungal, &["doctor"]).exits(1);
+        assert!(sick.stdout.contains("git blue doctor --fix"), "{sick}");
+        let mended = world.blue(&fungal, &["doctor", "--fix"]).exits(0);
+        assert!(mended.stdout.contains("what was missing came from origin"), "{mended}");
+        assert!(is_clean(&world, &world.store()), "{what:?}");
+        world.ok(&fungal, &["status"]);
+        world.bump("1.1.0");
+        assert_eq!(world.version(), "1.1.0");
+    }
+}
+
+#[test]
+fn what_nobody_has_any_more_is_given_up_only_by_name() {
+    for lost in ["^{tree}", ""] {
+        let world = World::pair();
+        let fungal = world.path("fungal");
+        world.bump("1.1.0");
+        let (before, tip) = (world.tip(&format!("{DOMAIN_REF}~1")), world.tip(DOMAIN_REF));
+        lose(&world, &world.store(), &world.tip(&format!("{DOMAIN_REF}{lost}")));
+        let sick = world.blue(&fungal, &["doctor", "--fix"]).exits(1);
+        let command = format!("git blue doctor --realm {REALM} --restore domains/s3-access --to {before}");
+        assert!(sick.stdout.contains(&command), "{sick}");
+        let is_named = sick.stdout.contains("\"publish s3-permissions 1.1.0") || sick.stdout.contains("1.0.0 -> 1.1.0");
+        assert_eq!(is_named, lost == "^{tree}", "what a readable commit says is named: {sick}");
+        assert_eq!(world.tip(DOMAIN_REF), tip, "nothing is given up that nobody asked for");
+        let args: Vec<_> = command.split(' ').skip(2).collect();
+        world.ok(&fungal, &args);
+        assert_eq!(world.tip(DOMAIN_REF), before);
+        world.ok(&fungal, &["status"]);
+        // It is whole now: nothing is given up once more.
+        let again = world.blue(&fungal, &args).exits(1);
+        assert!(again.stderr.contains("is whole as it is"), "{again}");
+        world.blue(&fungal, &["check"]).exits(0);
+    }
+}
+
+#[test]
+fn a_hub_that_lost_objects_is_named_and_mended() {
+    for lost in ["", "^{tree}", ":contracts/s3-permissions.json", "~1", "everything"] {
+        let (world, url) = shared();
+        let (fungal, hub) = (world.path("fungal"), world.path("hub.git"));
+        if lost == "everything" {
+            for entry in hub.join("objects").read_dir().unwrap().map(|entry| entry.unwrap().path()) {
+                fs::remove_dir_all(&entry).unwrap();
+                fs::create_dir(&entry).unwrap();
+            }
+        } else {
+            let id = world.line(&hub, &["rev-parse", &format!("{DOMAIN_REF}{lost}")]);
+            lose(&world, &hub, &id);
+        }
+        // Another machine cannot join, and is told why.
+        let other = world.on("second").repo("access");
+        let refused = world.blue(&other, &["init", "--url", &url]).exits(128);
+        assert!(!refused.stderr.contains("tries again") || lost == "" || lost == "everything", "{lost:?}: {refused}");
+        world.on("home");
+        let mended = world.blue(&fungal, &["realm", "admin", "reseed"]).exits(0);
+        assert!(mended.stdout.contains("restored") && mended.stdout.contains("domains/s3-access"), "{mended}");
+        assert!(is_clean(&world, &hub), "{lost:?}");
+        assert_eq!(world.line(&hub, &["rev-parse", DOMAIN_REF]), world.tip(DOMAIN_REF));
+        let again = world.ok(&fungal, &["realm", "admin", "reseed"]);
+        assert!(again.stdout.contains("nothing was done"), "{again}");
+        world.ok(&fungal, &["sync"]);
+        world.on("second").ok(&other, &["init", "--url", &url]);
+    }
+}
+
+#[test]
+fn sync_says_that_the_hub_is_damaged() {
+    let (world, url) = shared();
+    let (fungal, hub) = (world.path("fungal"), world.path("hub.git"));
+    let other = world.on("second").repo("access");
+    world.ok(&other, &["init", "--url", &url]);
+    world.on("home").bump("1.1.0");
+    world.ok(&fungal, &["sync"]);
+    let blob = world.line(&hub, &["rev-parse", &format!("{DOMAIN_REF}:contracts/s3-permissions.json")]);
+    lose(&world, &hub, &blob);
+    let sync = world.on("second").blue(&other, &["sync"]).exits(128);
+    assert!(sync.stderr.contains("has lost objects of domains/s3-access"), "{sync}");
+    assert!(sync.stderr.contains("git blue realm admin reseed") && !sync.stderr.contains("tries again"), "{sync}");
+    // This clone does not have it, so it deletes nothing there.
+    let refused = world.blue(&other, &["realm", "admin", "reseed"]).exits(1);
+    assert!(refused.stdout.contains("run this where it was pushed from"), "{refused}");
+    world.on("home").ok(&fungal, &["realm", "admin", "reseed"]);
+    world.on("second").ok(&other, &["sync"]);
+}
+
+#[test]
+fn a_hub_that_lets_nothing_be_deleted_is_replaced() {
+    let (world, url) = shared();
+    let (fungal, old) = (world.path("fungal"), world.path("hub.git"));
+    let other = world.on("second").repo("access");
+    world.ok(&other, &["init", "--url", &url]);
+    world.on("home");
+    let hook = old.join("hooks/update");
+    fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    fs::write(&hook, "#!/bin/sh\ncase $3 in *[!0]*) ;; *) exit 1 ;; esac\n").unwrap();
+    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+    lose(&world, &old, &world.line(&old, &["rev-parse", &format!("{DOMAIN_REF}^{{tree}}")]));
+    let refused = world.blue(&fungal, &["realm", "admin", "reseed"]).exits(1);
+    assert!(refused.stdout.contains("does not let it be deleted") && refused.stdout.contains("--url"), "{refused}");
+    let new = hub(&world, "new.git");
+    let moved = world.ok(&fungal, &["realm", "admin", "reseed", "--url", &new]);
+    assert!(!moved.stdout.contains("problem"), "{moved}");
+    assert!(is_clean(&world, &world.path("new.git")));
+    world.bump("1.1.0");
+    world.ok(&fungal, &["sync", "--realm", REALM]);
+    world.on("second").ok(&other, &["realm", "admin", "reseed", "--url", &new]);
+    assert_eq!(world.line(&world.path("new.git"), &["rev-parse", DOMAIN_REF]), world.tip(DOMAIN_REF));
+    assert_eq!(world.version(), "1.1.0");
+}
+
+#[test]
+fn a_remote_that_sends_too_much_is_cut_off() {
+    let (world, url) = shared();
+    let hub = world.path("hub.git");
+    // Nothing makes it smaller.
+    let mut state = 1_u64;
+    let bytes: Vec<u8> = std::iter::repeat_with(|| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 56) as u8
+    })
+    .take(400_000)
+    .collect();
+    fs::write(world.path("noise"), bytes).unwrap();
+    let blob = world.line(&hub, &["hash-object", "-w", world.path("noise").to_str().unwrap()]);
+    let tree = world.feed("git", &hub, &["mktree"], &format!("100644 blob {blob}\tnoise\n")).stdout;
+    let commit = world.line(&hub, &["commit-tree", "-m", "much", tree.trim()]);
+    world.git(&hub, &["update-ref", "refs/blue/domains/much", &commit]);
+    world.git(&world.root(), &["config", "--file", "home/gitconfig", "blue.maxFetchSize", "100k"]);
+    let fungal = world.path("fungal");
+    let cut = world.blue(&fungal, &["sync"]).exits(128);
+    assert!(cut.stderr.contains("sends more than 100 KiB") && cut.stderr.contains("blue.maxFetchSize"), "{cut}");
+    let objects = world.store().join("objects");
+    let names = objects.read_dir().unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert!(names.into_iter().all(|name| !name.starts_with("incoming-")), "nothing of it is kept");
+    assert!(world.try_git(&world.store(), &["cat-file", "-e", &blob]).code != 0);
+    let other = world.on("second").repo("access");
+    world.blue(&other, &["init", "--url", &url]).exits(128);
+    // Where its user allows for more, it is looked at, and refused for what it is.
+    world.git(&world.root(), &["config", "--file", "home/gitconfig", "blue.maxFetchSize", "1m"]);
+    let unfit = world.on("home").blue(&fungal, &["sync"]).exits(1);
+    assert!(unfit.stdout.contains("noise"), "{unfit}");
+}
+
+#[test]
+fn a_write_says_what_it_waits_for() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    let lock = world.store().join("packed-refs.lock");
+    fs::write(&lock, "").unwrap();
+    let args = ["realm", "admin", "contract", "--domain", "s3-access", "--name", "one", "--owner", "fungal"];
+    let patience = [("GIT_BLUE_LOCK_TIMEOUT_MS", OsStr::new("2500"))];
+    let run = world.blue_with(&fungal, &args, &patience).exits(128);
+    let said = format!("git blue: waiting for {}, held by another git process\n", lock.display());
+    assert_eq!(run.stderr.matches(&said).count(), 1, "{run}");
+    let run = world.blue_with(&fungal, &[&args[..], &["--quiet"]].concat(), &patience).exits(128);
+    assert!(!run.stderr.contains("waiting"), "{run}");
+    assert!(lock.exists());
+    // A hook says at most one line, and waits for nobody.
+    let commit = world.bump("1.1.0");
+    assert!(!commit.stderr.contains("waiting") && commit.stderr.lines().count() <= 1, "{commit:?}");
+    fs::remove_file(lock).unwrap();
+    world.ok(&fungal, &args);
+}
+
+#[test]
+fn status_answers_where_nothing_can_be_recorded() {
+    let world = World::pair();
+    let access = world.path("access");
+    world.bump("1.1.0");
+    let locks = world.store().join("blue/locks");
+    fs::remove_dir_all(&locks).unwrap();
+    // No lock file can be made here, by root neither.
+    fs::write(&locks, "").unwrap();
+    let status = world.blue(&access, &["status"]).exits(0);
+    assert!(status.stdout.contains("1.1.0") && status.stderr.contains("is not recorded"), "{status}");
+}
+
+#[test]
+fn a_store_that_others_may_read_is_named_and_closed() {
+    let world = World::solo();
+    let fungal = world.path("fungal");
+    let mode = || fs::metadata(world.store()).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(), 0o700);
+    fs::set_permissions(world.store(), fs::Permissions::from_mode(0o755)).unwrap();
+    let found = world.ok(&fungal, &["doctor"]);
+    assert!(found.stdout.contains("other users of this machine may read"), "{found}");
+    assert_eq!(mode(), 0o755);
+    world.ok(&fungal, &["doctor", "--fix"]);
+    assert_eq!(mode(), 0o700);
+}
+
+#[test]
+fn every_git_of_this_machine_syncs_and_packs_such_a_store() {
+    for git in crate::world::gits() {
+        let world = World::solo_with(&git);
+        let url = hub(&world, "hub.git");
+        let fungal = world.path("fungal");
+        world.ok(&fungal, &["init", "--url", &url]);
+        world.ok(&fungal, &["sync"]);
+        let other = world.on("second").repo("access");
+        world.ok(&other, &["init", "--url", &url]);
+        world.on("home");
+        world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
+        world.commit("fungal", "More");
+        world.ok(&fungal, &["sync"]);
+        world.on("second").ok(&other, &["sync"]);
+        assert_eq!(world.line(&world.store(), &["config", "extensions.preciousObjects"]), "true");
+        world.ok(&other, &["gc"]);
+        assert_eq!(world.version(), "1.1.0");
+        assert!(is_clean(&world, &world.store()), "{git:?}");
+    }
+}
