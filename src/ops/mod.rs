@@ -52,6 +52,8 @@ pub mod realm_admin_join;
 pub mod realm_admin_leave;
 pub mod realm_check;
 pub mod realm_compare;
+pub mod realm_conflict_accept;
+pub mod realm_conflict_undo;
 pub mod realm_list;
 pub mod realm_log;
 pub mod realm_pr_create;
@@ -73,6 +75,7 @@ pub mod session_status;
 pub mod session_stop;
 pub mod session_upkeep;
 pub mod session_work;
+mod settle;
 mod shared;
 pub mod stand;
 mod sync_remote;
@@ -130,6 +133,8 @@ pub const TABLE: &[Operation] = &[
     realm_log::OPERATION,
     realm_topology::OPERATION,
     realm_compare::OPERATION,
+    realm_conflict_accept::OPERATION,
+    realm_conflict_undo::OPERATION,
     realm_worktree_create::OPERATION,
     realm_worktree_list::OPERATION,
     realm_worktree_remove::OPERATION,

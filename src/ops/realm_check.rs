@@ -102,7 +102,15 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
     let cycles = read::realm(&*here.store)?.cycles;
     let judged = candidate.as_ref().map(|(repo, candidate)| Judged { repo, candidate });
     let Request { mode, listed, .. } = *request;
-    let question = Question { repos: overview.repos(), judged, now: ctx.env.now(), mode, listed, cycles };
+    let question = Question {
+        repos: overview.repos(),
+        me: here.repo.as_ref(),
+        judged,
+        now: ctx.env.now(),
+        mode,
+        listed,
+        cycles,
+    };
     let report = judge(&*here.store, &overview, Check::new(question))?;
     let (errors, warnings): (Vec<_>, Vec<_>) =
         report.findings.into_iter().partition(|finding| finding.severity == Severity::Error);
@@ -156,7 +164,7 @@ fn judge(store: &dyn Store, overview: &Overview<'_>, mut check: Check<'_>) -> Re
         check.published(&DomainSummary::from(&domain), examination);
     }
     examining.keep();
-    Ok(check.finish(&damage, &read::names_taken_twice(store, overview.repos())?))
+    Ok(check.finish(&damage, &read::names_taken_twice(store, overview.repos())?, &read::set_aside(store)?))
 }
 
 /// Returns the hashes of a domain's schemas, if it was examined and nothing was found; they are read

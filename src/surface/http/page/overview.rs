@@ -103,7 +103,9 @@ fn attention(status: &RealmStatus, topology: &RealmTopology) -> Markup {
                     (broken(topology))
                     @for conflict in status.conflicts.iter().take(MAX_BROKEN) {
                         li {
-                            (badge(Tone::Bad, "conflict")) " two machines wrote differently: "
+                            (badge(Tone::Bad, "conflict")) " "
+                            @if conflict.set_aside.is_some() { (text(&conflict.meaning)) }
+                            @else { "two machines wrote differently: " }
                             @if let Some(domain) = &conflict.domain { (domain) }
                             @if let Some(contract) = &conflict.contract { "/" (contract) }
                             @if let Some(version) = &conflict.version { " " (version) }
@@ -264,6 +266,8 @@ mod tests {
             contract: Some("twice".parse().unwrap()),
             version: Some("1.2.3".parse().unwrap()),
             repo: None,
+            set_aside: None,
+            meaning: String::new(),
             resolution: vec![EVIL.into()],
         };
         let remote = RemoteStatus {
