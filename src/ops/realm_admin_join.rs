@@ -245,7 +245,7 @@ fn default_name(code: &CodeRepo) -> Result<RepoName, OpError> {
 
 /// Writes the repository's entry, unless another repository has the name.
 fn enter(ctx: &Ctx, store: &dyn Store, entry: &Repo) -> Result<bool, OpError> {
-    let author = ctx.signature()?;
+    let author = ctx.identity()?;
     let done = write(store, &StoreRef::Realm, |_| {
         let realm = read::repos(store)?;
         let document = match realm.repos.get(&entry.name) {
