@@ -88,7 +88,11 @@ fn broken(record: &SetAside, within: &str) -> String {
 /// Returns who may accept a change.
 fn asked_of(record: &SetAside) -> String {
     let owners: BTreeSet<_> = record.changes.iter().flat_map(|one| &one.owners).map(ToString::to_string).collect();
-    if owners.is_empty() { String::new() } else { format!(", in {}", owners.into_iter().collect::<Vec<_>>().join(" or ")) }
+    if owners.is_empty() {
+        String::new()
+    } else {
+        format!(", in {}", owners.into_iter().collect::<Vec<_>>().join(" or "))
+    }
 }
 
 /// What is recorded in one domain.

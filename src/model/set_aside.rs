@@ -170,7 +170,8 @@ mod tests {
             changes: vec![breach("a"), breach("b")],
             settled: settled(Verdict::Undone),
         };
-        let other = SetAside { changes: vec![breach("b"), breach("c")], settled: settled(Verdict::Accepted), ..one.clone() };
+        let other =
+            SetAside { changes: vec![breach("b"), breach("c")], settled: settled(Verdict::Accepted), ..one.clone() };
         assert_eq!(one.united(&other), other.united(&one));
         assert_eq!(one.united(&other).changes.len(), 3);
         assert!(one.united(&other).is_accepted());

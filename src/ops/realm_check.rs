@@ -102,15 +102,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
     let cycles = read::realm(&*here.store)?.cycles;
     let judged = candidate.as_ref().map(|(repo, candidate)| Judged { repo, candidate });
     let Request { mode, listed, .. } = *request;
-    let question = Question {
-        repos: overview.repos(),
-        me: here.repo.as_ref(),
-        judged,
-        now: ctx.env.now(),
-        mode,
-        listed,
-        cycles,
-    };
+    let question =
+        Question { repos: overview.repos(), me: here.repo.as_ref(), judged, now: ctx.env.now(), mode, listed, cycles };
     let report = judge(&*here.store, &overview, Check::new(question))?;
     let (errors, warnings): (Vec<_>, Vec<_>) =
         report.findings.into_iter().partition(|finding| finding.severity == Severity::Error);

@@ -241,7 +241,10 @@ fn with_next_steps(mut answer: Answer<RealmStatus>, joined: bool) -> Answer<Real
     let mut changed: Vec<_> = body
         .notifications
         .iter()
-        .filter_map(|one| Some(format!("git blue contract get {}/{}", one.domain, one.contract.as_ref()?)))
+        .filter_map(|one| {
+            let verb = if one.by_another { "log" } else { "get" };
+            Some(format!("git blue contract {verb} {}/{}", one.domain, one.contract.as_ref()?))
+        })
         .collect();
     changed.dedup();
     changed.truncate(3);

@@ -11,7 +11,9 @@ use crate::{
         merge::LossId,
         set_aside::{SetAside, Settled, Verdict},
     },
-    store::{Change, Edit, EntryKind, Parents, StoreRef, TreePath, codec, layout, merge, place::Place, read, write::write},
+    store::{
+        Change, Edit, EntryKind, Parents, StoreRef, TreePath, codec, layout, merge, place::Place, read, write::write,
+    },
     wire::{Answer, ConflictSettled},
 };
 
@@ -118,7 +120,8 @@ fn taken(
 }
 
 fn unknown(id: &LossId) -> OpError {
-    OpError::no("unknown-conflict", format!("there is no conflict {id}")).next("git blue status  # shows those there are")
+    OpError::no("unknown-conflict", format!("there is no conflict {id}"))
+        .next("git blue status  # shows those there are")
 }
 
 fn otherwise(id: &LossId, held: &Settled) -> OpError {

@@ -50,8 +50,7 @@ pub fn examine(store: &dyn Store, name: &StoreRef, known: &Oid, tip: &Oid) -> Re
     if matches!(name, StoreRef::Sessions(_)) {
         return Ok(Examined::default());
     }
-    let mut judging =
-        Judging { store, name, known: *known, breaches: BTreeMap::new(), kept_out: BTreeMap::new() };
+    let mut judging = Judging { store, name, known: *known, breaches: BTreeMap::new(), kept_out: BTreeMap::new() };
     for commit in history::added(store, known, tip)? {
         judging.commit(commit)?;
     }
@@ -133,7 +132,6 @@ impl Judging<'_> {
         Ok(())
     }
 
-    #[expect(clippy::type_complexity, reason = "two maps that every caller takes apart")]
     fn judge(
         &self,
         step: &Step<'_>,
@@ -237,9 +235,7 @@ impl Judging<'_> {
         after: Option<Oid>,
     ) -> Result<Option<(Rule, Vec<RepoName>)>, StoreError> {
         let claims = |repo: &RepoName| step.claim.as_ref() == Some(repo);
-        let own = |repo: &RepoName, rule| {
-            Ok((before.is_some() && !claims(repo)).then(|| (rule, vec![repo.clone()])))
-        };
+        let own = |repo: &RepoName, rule| Ok((before.is_some() && !claims(repo)).then(|| (rule, vec![repo.clone()])));
         let found = match place {
             Place::Realm if after.is_none() => Some((Rule::RecordRemoved, Vec::new())),
             Place::Domain => return self.membership(step, before, after),
@@ -273,9 +269,7 @@ impl Judging<'_> {
                 };
                 is_broken.then(|| (Rule::IdentityChanged, vec![repo.clone()]))
             }
-            Place::LostContract(..) | Place::LostRepo(..) if after.is_none() => {
-                Some((Rule::RecordRemoved, Vec::new()))
-            }
+            Place::LostContract(..) | Place::LostRepo(..) if after.is_none() => Some((Rule::RecordRemoved, Vec::new())),
             Place::SetAside(_) => {
                 let read = |blob: Option<Oid>| Ok(blob.map(|blob| self.read::<SetAside>(&blob)).transpose()?.flatten());
                 let [held, new]: [Result<Option<SetAside>, StoreError>; 2] = [read(before), read(after)];
@@ -353,7 +347,7 @@ impl Judging<'_> {
             let info = self.store.commit(&record.commit)?;
             let Some(first) = info.parents.first() else { continue };
             let before = self.store.commit(first)?.tree;
-                let step = Step { is_looked_up: true, ..Step::new(record.commit, &info, before) };
+            let step = Step { is_looked_up: true, ..Step::new(record.commit, &info, before) };
             let (breaches, _) = self.judge(&step, &BTreeMap::new())?;
             if breaches.iter().any(|one| one.path == change.path && one.refused == change.refused) {
                 return Ok(true);

@@ -231,8 +231,9 @@ impl Merging<'_> {
                 continue;
             }
             for change in &record.changes {
-                let content =
-                    |tree: &Oid| Ok::<_, StoreError>(read::lookup(self.store, tree, &change.path)?.map(|entry| entry.id));
+                let content = |tree: &Oid| {
+                    Ok::<_, StoreError>(read::lookup(self.store, tree, &change.path)?.map(|entry| entry.id))
+                };
                 let sides = [content(&ours)?, content(&theirs)?];
                 let parts: Vec<_> = change.path.split('/').collect();
                 let Some(place) = Place::parse(self.name, &parts) else { continue };

@@ -12,7 +12,10 @@ use git_blue::{
         name::{ContractName, DomainName},
         oid::Oid,
     },
-    store::{Change, Edit, Objects as _, Parents, Store as _, StoreRef, codec, history::Relation, layout, merge, read},
+    store::{
+        Change, Edit, Objects as _, Parents, Store as _, StoreRef, append_only, codec, history::Relation, layout,
+        merge, read,
+    },
     testing::{make, memory::MemoryStore},
 };
 use proptest::prelude::*;
@@ -119,7 +122,7 @@ impl Meeting {
                 self.published.push((name.clone(), document.version.to_string(), content));
                 let bytes = codec::encode(&document);
                 make::change(
-                    "publish",
+                    &format!("publish\n\nBlue-Repo: repo{repo}\n"),
                     [make::put(path, bytes.clone()), make::put(layout::contract(&name), bytes), self.source(*repo)],
                 )
             }
@@ -133,11 +136,14 @@ impl Meeting {
                 };
                 let binding = Binding { role: Role::Consumer, exports: vec![], imports: vec![import] };
                 let path = layout::binding(&format!("repo{repo}").parse().unwrap());
-                make::change("bind", [make::put(path, codec::encode(&binding)), self.source(*repo)])
+                make::change(
+                    &format!("bind\n\nBlue-Repo: repo{repo}\n"),
+                    [make::put(path, codec::encode(&binding)), self.source(*repo)],
+                )
             }
             Step::Unbind { repo } => {
                 let path = layout::binding(&format!("repo{repo}").parse().unwrap());
-                make::change("unbind", [(path, Edit::Remove)])
+                make::change(&format!("unbind\n\nBlue-Repo: repo{repo}\n"), [(path, Edit::Remove)])
             }
             Step::Enter { repo } => {
                 let tree = self.store.commit(&self.tip(at)).unwrap().tree;
@@ -161,6 +167,11 @@ impl Meeting {
     fn sync(&mut self, at: usize) {
         let ours = self.tip(at);
         let relation = Relation::of(&self.store, &ours, &self.hub).unwrap();
+        // Nobody broke a rule, whoever looks and whatever was known.
+        for (known, came) in [(ours, self.hub), (self.hub, ours)] {
+            let examined = append_only::examine(&self.store, &domain(), &known, &came).unwrap();
+            assert!(examined.records.is_empty() && examined.instead.is_empty(), "{examined:?}");
+        }
         if relation.is_contained {
             self.advance(at, Some(ours), self.hub);
         } else if relation.contains {

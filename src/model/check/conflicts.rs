@@ -50,8 +50,7 @@ pub(super) fn of_realm(records: &[SetAside], me: Option<&RepoName>) -> impl Iter
 
 fn finding(conflict: &Conflict, domain: Option<&DomainName>) -> Finding {
     let between = if matches!(conflict, Conflict::SetAside(_)) { ", or " } else { ", then " };
-    let message =
-        format!("{}; to resolve it: {}", conflict.meaning(domain), conflict.resolution(domain).join(between));
+    let message = format!("{}; to resolve it: {}", conflict.meaning(domain), conflict.resolution(domain).join(between));
     let finding = Finding::error(conflict.code(), message);
     match conflict {
         Conflict::Contract(name, version) => Finding { version: Some(version.clone()), ..finding.contract(name) },

@@ -368,10 +368,19 @@ pub fn render_log(entries: &[LogEntry], next_cursor: Option<&str>, text: &mut Te
             look(entry.time.strftime("%Y-%m-%d %H:%M").to_string(), Look::Dim),
             look(entry.domain.as_ref().map_or_else(|| "-".into(), ToString::to_string), Look::Green),
             plain(&entry.subject),
+            signed(&entry.author, entry.ahead_of_clock),
         ]
     });
     text.table("", &rows.collect::<Vec<_>>());
     render_cursor(next_cursor, text);
+}
+
+/// Says who wrote a commit, and whether its date means nothing.
+pub fn signed(author: &str, is_ahead: bool) -> Word {
+    match is_ahead {
+        true => look(format!("by {author}, dated ahead of this clock"), Look::Yellow),
+        false => look(format!("by {author}"), Look::Dim),
+    }
 }
 
 /// Says that there is more.

@@ -168,6 +168,8 @@ fn history(log: &[LogEntry]) -> Markup {
                         (time(entry.time))
                         @if let Some(domain) = &entry.domain { " · " (domain) }
                         @if let Some(repo) = &entry.repo { " · from " (text(repo)) }
+                        " · by " (text(&entry.author))
+                        @if entry.ahead_of_clock { " · " (badge(Tone::Warn, "dated ahead of this clock")) }
                     }
                 }
             }
@@ -284,7 +286,8 @@ mod tests {
             commit: "1234567890123456789012345678901234567890".parse().unwrap(),
             domain: None,
             time: "2026-01-21T09:00:00Z".parse().unwrap(),
-            author: String::new(),
+            ahead_of_clock: true,
+            author: EVIL.into(),
             subject: EVIL.into(),
             repo: Some(EVIL.into()),
             source_commit: None,
@@ -295,6 +298,6 @@ mod tests {
             assert!(shown.contains(text), "{text}: {shown}");
         }
         assert!(!shown.contains("<script") && !shown.contains('\u{202e}'), "{shown}");
-        assert_eq!(shown.matches("&lt;script&gt;").count(), 5, "{shown}");
+        assert_eq!(shown.matches("&lt;script&gt;").count(), 6, "{shown}");
     }
 }
