@@ -103,6 +103,14 @@ impl Meeting {
         read::lookup(&self.store, &tree, path).unwrap().is_some()
     }
 
+    /// Whether a machine knows that another repository owns the contract.
+    fn is_anothers(&self, at: usize, document: &Contract) -> bool {
+        let tree = self.store.commit(&self.tip(at)).unwrap().tree;
+        let path = layout::contract(&document.name);
+        let held: Option<Contract> = read::file(&self.store, &domain(), &tree, &path).unwrap();
+        held.is_some_and(|held| held.owner != document.owner)
+    }
+
     fn step(&mut self, at: usize, step: &Step) {
         let change = match step {
             Step::Publish { repo, contract, version, value } => {
@@ -115,7 +123,7 @@ impl Meeting {
                 }
                 .sealed();
                 let path = layout::version(&name, &document.version);
-                if self.exists(at, path.as_str()) {
+                if self.exists(at, path.as_str()) || self.is_anothers(at, &document) {
                     return;
                 }
                 let content = document.computed_content_hash();
