@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     name::{ContractName, DomainName, RepoName},
+    set_aside::SetAside,
     version::Version,
 };
 
@@ -19,6 +20,8 @@ pub enum Conflict {
     Binding(RepoName),
     /// Two repositories of one name.
     Repo(RepoName),
+    /// A commit that broke a rule.
+    SetAside(SetAside),
 }
 
 impl Conflict {
@@ -28,6 +31,7 @@ impl Conflict {
             Self::Contract(..) => "version-conflict",
             Self::Binding(_) => "binding-conflict",
             Self::Repo(_) => "name-conflict",
+            Self::SetAside(_) => "set-aside",
         }
     }
 
@@ -42,6 +46,7 @@ impl Conflict {
                 format!("two machines wrote the part of {repo} in {within} apart").replace("/ ", " ")
             }
             Self::Repo(repo) => format!("two repositories joined as {repo}, on two machines"),
+            Self::SetAside(record) => broken(record, &within),
         }
     }
 
@@ -54,10 +59,39 @@ impl Conflict {
                 format!("git blue contract yank {within}{name} {version} --reason \"published twice\""),
             ],
             Self::Binding(repo) => vec![format!("git blue contract publish  # in {repo}, at the commit that is meant")],
+            Self::SetAside(record) => vec![
+                format!("git blue realm conflict undo {}  # keep what was there", record.id()),
+                format!("git blue realm conflict accept {}  # take the change{}", record.id(), asked_of(record)),
+            ],
             Self::Repo(repo) => vec![format!(
                 "edit repo: in .blue/config.yaml of the repository that is not the {repo} of the realm, then git blue init"
             )],
         }
+    }
+}
+
+/// Most files that a sentence names.
+const MAX_NAMED: usize = 3;
+
+/// Returns who broke which rules.
+fn broken(record: &SetAside, within: &str) -> String {
+    let named = record.changes.iter().take(MAX_NAMED).map(|one| format!("{} ({within}{})", one.rule, one.path));
+    let more = record.changes.len().saturating_sub(MAX_NAMED);
+    let more = (more > 0).then(|| format!("{more} more files"));
+    let what: Vec<_> = named.chain(more).collect();
+    let committer = Some(&record.committer).filter(|committer| **committer != record.author);
+    let committer = committer.map(|committer| format!(", committed by {committer}")).unwrap_or_default();
+    let SetAside { commit, author, time, .. } = record;
+    format!("not taken from commit {}, {time}, by {author}{committer}: {}", commit.short(), what.join("; "))
+}
+
+/// Returns who may accept a change.
+fn asked_of(record: &SetAside) -> String {
+    let owners: BTreeSet<_> = record.changes.iter().flat_map(|one| &one.owners).map(ToString::to_string).collect();
+    if owners.is_empty() {
+        String::new()
+    } else {
+        format!(", in {}", owners.into_iter().collect::<Vec<_>>().join(" or "))
     }
 }
 
@@ -70,12 +104,15 @@ pub struct Conflicts {
     /// Repositories whose part was written twice.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub bindings: BTreeSet<RepoName>,
+    /// Commits that broke a rule, and that nobody has decided on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub set_aside: Vec<SetAside>,
 }
 
 impl Conflicts {
     /// Returns whether nothing is recorded.
     pub fn is_empty(&self) -> bool {
-        self.contracts.is_empty() && self.bindings.is_empty()
+        self.contracts.is_empty() && self.bindings.is_empty() && self.set_aside.is_empty()
     }
 
     /// Returns those that nobody has resolved: a yanked version is picked by nobody any more.
@@ -83,6 +120,7 @@ impl Conflicts {
         let contracts = self.contracts.iter().flat_map(|(name, versions)| versions.iter().map(move |one| (name, one)));
         let contracts = contracts.filter(|(name, version)| !is_yanked(name, version));
         let contracts = contracts.map(|(name, version)| Conflict::Contract(name.clone(), version.clone()));
-        contracts.chain(self.bindings.iter().cloned().map(Conflict::Binding)).collect()
+        let bindings = self.bindings.iter().cloned().map(Conflict::Binding);
+        contracts.chain(bindings).chain(self.set_aside.iter().cloned().map(Conflict::SetAside)).collect()
     }
 }

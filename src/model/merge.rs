@@ -15,6 +15,7 @@ use super::{
     domain::{Domain, Source},
     hash,
     name::RepoName,
+    oid::Oid,
     realm::Repo,
     session::Session,
     text::as_text,
@@ -33,6 +34,11 @@ impl LossId {
     /// Returns the name of a document.
     pub fn of<T: Serialize>(document: &T) -> Self {
         Self(hash::short_id(&[&hash::canonical(document)]).into())
+    }
+
+    /// Returns the name of what a commit is to blame for.
+    pub fn of_commit(commit: &Oid) -> Self {
+        Self(commit.to_string()[..12].into())
     }
 }
 

@@ -63,6 +63,8 @@ pub struct Change {
     pub rollback: bool,
     /// How many published versions lie behind this one notification.
     pub coalesced: usize,
+    /// Whether it is my own contract, or my own part: only worth telling where somebody else wrote it.
+    pub is_mine: bool,
 }
 
 /// One document before and after, each with its blob's id.
@@ -81,15 +83,12 @@ impl<T> Delta<T> {
     }
 }
 
-/// Returns what a contract's change tells `me`, or nothing where it is my own, or only words around
-/// the contract changed.
+/// Returns what a contract's change tells `me`, or nothing where only words around the contract
+/// changed.
 pub fn contract_change(domain: &DomainView, me: &RepoName, path: &str, delta: &Delta<Contract>) -> Option<Change> {
     let old = delta.old.as_ref().map(|(_, contract)| contract);
     let new = delta.new.as_ref().map(|(_, contract)| contract);
     let known = new.or(old)?;
-    if known.owner == *me {
-        return None;
-    }
     let was_retired = old.is_some_and(|old| old.retired.is_some());
     let kind = match (old, new) {
         (Some(_), None) if !was_retired => ChangeType::ContractRetired,
@@ -112,6 +111,7 @@ pub fn contract_change(domain: &DomainView, me: &RepoName, path: &str, delta: &D
         old_version,
         new_version,
         rollback,
+        is_mine: known.owner == *me,
     })
 }
 
@@ -124,8 +124,8 @@ fn versions_between(domain: &DomainView, name: &ContractName, old: Option<&Versi
     between.count().max(1)
 }
 
-/// Returns what a binding's change tells `me`, or nothing where it is my own, or where the realm
-/// only resolved its imports anew.
+/// Returns what a binding's change tells `me`, or nothing where the realm only resolved its imports
+/// anew.
 pub fn binding_change(
     domain: &DomainName,
     me: &RepoName,
@@ -133,9 +133,6 @@ pub fn binding_change(
     path: &str,
     delta: &Delta<Binding>,
 ) -> Option<Change> {
-    if repo == me {
-        return None;
-    }
     let typed = |side: &Option<(Oid, Binding)>| side.as_ref().map(|(_, binding)| as_typed(binding));
     let (old, new) = (typed(&delta.old), typed(&delta.new));
     if old == new {
@@ -151,6 +148,7 @@ pub fn binding_change(
         new_version: None,
         rollback: false,
         coalesced: 1,
+        is_mine: repo == me,
     })
 }
 

@@ -50,7 +50,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractLog>, OpError>
         {
             all.push(entry);
         }
-        newer = Some((log::entry(id, &commit, Some(domain_name)), here));
+        newer = Some((log::entry(id, &commit, Some(domain_name), ctx.env.now()), here));
     }
     if let Some((entry, of_oldest)) = newer
         && of_oldest != [None, None]

@@ -59,7 +59,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTimeline>, OpE
         return Err(OpError::no("unknown-contract", message + &problems.collect::<String>())
             .next("git blue realm list shows the realms of this machine"));
     }
-    entries.sort_by(|a, b| (b.time, &a.realm, &b.version).cmp(&(a.time, &b.realm, &a.version)));
+    let when = |one: &TimelineEntry| if one.ahead_of_clock { jiff::Timestamp::MIN } else { one.time };
+    entries.sort_by(|a, b| (when(b), &a.realm, &b.version).cmp(&(when(a), &b.realm, &a.version)));
     let total = entries.len();
     let (entries, next_cursor) = page_in_order(entries, &request.page, |one| format!("{}@{}", one.realm, one.version));
     let ContractRef { domain, contract } = request.contract.clone();
@@ -88,6 +89,8 @@ fn of_realm(
     let current_version = current.map(|current| current.version.clone());
     let entry = |(version, arrived): (Version, LogEntry)| TimelineEntry {
         time: arrived.time,
+        ahead_of_clock: arrived.ahead_of_clock,
+        author: arrived.author,
         realm: known.name.clone(),
         is_current: current_version.as_ref() == Some(&version),
         is_yanked: current.is_some_and(|current| current.yanked.iter().any(|yanked| yanked.version == version)),
@@ -95,12 +98,17 @@ fn of_realm(
         commit: arrived.commit,
         repo: arrived.repo,
     };
-    let entries = arrivals(&store, tip, contract)?.into_iter().map(entry).collect();
+    let entries = arrivals(&store, tip, contract, ctx.env.now())?.into_iter().map(entry).collect();
     Ok(Some((TimelineRealm { realm: known.name.clone(), current_version, problem: None }, entries)))
 }
 
 /// Returns the commit that brought each published version: the oldest that has it.
-fn arrivals(store: &dyn Store, tip: Oid, contract: &ContractRef) -> Result<BTreeMap<Version, LogEntry>, OpError> {
+fn arrivals(
+    store: &dyn Store,
+    tip: Oid,
+    contract: &ContractRef,
+    now: jiff::Timestamp,
+) -> Result<BTreeMap<Version, LogEntry>, OpError> {
     let folder = layout::versions(&contract.contract);
     let mut arrived = BTreeMap::new();
     // The folder as the commits since the last look had it, and the oldest of them.
@@ -114,7 +122,7 @@ fn arrivals(store: &dyn Store, tip: Oid, contract: &ContractRef) -> Result<BTree
     for step in History::of(store, Some(tip)) {
         let (id, commit) = step?;
         let Some(found) = read::lookup(store, &commit.tree, folder.as_str())? else { break };
-        let entry = log::entry(id, &commit, None);
+        let entry = log::entry(id, &commit, None, now);
         if same.as_ref().is_some_and(|(folder, _)| *folder != found.id) {
             note(same.take())?;
         }

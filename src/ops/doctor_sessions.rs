@@ -46,8 +46,9 @@ pub(super) fn of_realm(ctx: &Ctx, request: &Request, known: &KnownRealm, store: 
     }
     let repos: BTreeSet<_> = stale.iter().map(|session| &session.repo).collect();
     let author = ctx.upkeep_signature();
-    let ended =
-        repos.into_iter().map(|repo| session_upkeep::end_stale(Acting { realm: &known.name, store, repo }, &author));
+    let ended = repos
+        .into_iter()
+        .map(|repo| session_upkeep::end_stale(Acting { realm: &known.name, store, repo, code: None }, &author));
     match ended.collect::<Result<Vec<_>, _>>() {
         Ok(_) => DoctorCheck { fixed: true, ..found },
         Err(error) => DoctorCheck { message: format!("{}; not ended: {error}", found.message), ..found },

@@ -51,7 +51,7 @@ pub fn run(ctx: &Ctx, request: Request) -> Result<Answer<Gc>, OpError> {
     }
     let author = ctx.upkeep_signature();
     for (repo, _) in store.sessions()? {
-        let acting = Acting { realm: &here.realm, store: &store, repo: &repo };
+        let acting = Acting { realm: &here.realm, store: &store, repo: &repo, code: None };
         body.forgotten_sessions += session_upkeep::forget(acting, &author)?;
     }
     let packed = store.pack(ctx.env.vars())?;

@@ -3,7 +3,7 @@
 use super::message;
 use crate::{
     error::OpError,
-    model::{name::DomainName, oid::Oid},
+    model::{clock, name::DomainName, oid::Oid},
     store::{CommitInfo, Store},
     wire::LogEntry,
 };
@@ -37,12 +37,13 @@ impl Iterator for History<'_> {
 }
 
 /// Returns one commit as people read it.
-pub fn entry(commit: Oid, info: &CommitInfo, domain: Option<&DomainName>) -> LogEntry {
+pub fn entry(commit: Oid, info: &CommitInfo, domain: Option<&DomainName>, now: jiff::Timestamp) -> LogEntry {
     let (subject, repo, source_commit) = message::parse(&info.message);
     LogEntry {
         commit,
         domain: domain.cloned(),
         time: info.time,
+        ahead_of_clock: clock::is_ahead(info.time, now),
         author: info.author.clone(),
         subject,
         repo,

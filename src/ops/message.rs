@@ -2,10 +2,13 @@
 //! hints for people. No rule depends on a trailer.
 
 use super::{ctx::Ctx, session};
-use crate::model::{name::RepoName, oid::Oid, session::SessionId};
+use crate::model::{
+    name::RepoName,
+    oid::Oid,
+    session::SessionId,
+    trailer::{self, REPO},
+};
 
-/// The trailer that names the repository.
-const REPO: &str = "Blue-Repo";
 /// The trailer that names the session it was made in.
 const SESSION: &str = "Blue-Session";
 /// The trailer that names its published commit.
@@ -48,10 +51,7 @@ impl Message<'_> {
 
 /// Returns subject, repository and source commit as a message tells them.
 pub fn parse(message: &str) -> (String, Option<String>, Option<String>) {
-    let trailer = |key: &str| {
-        let found = message.lines().rev().find_map(|line| line.strip_prefix(key)?.strip_prefix(": "));
-        found.map(|value| value.trim().to_owned())
-    };
+    let trailer = |key: &str| trailer::last(message, key).map(str::to_owned);
     (message.lines().next().unwrap_or_default().to_owned(), trailer(REPO), trailer(SOURCE))
 }
 

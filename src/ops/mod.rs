@@ -42,6 +42,7 @@ pub mod names;
 pub mod notifications_ack;
 pub mod notifications_list;
 pub mod notifications_watch;
+mod origins;
 pub mod pending;
 mod pending_cache;
 pub mod publish_log;
@@ -59,6 +60,8 @@ pub mod realm_admin_reclaim;
 pub mod realm_admin_reseed;
 pub mod realm_check;
 pub mod realm_compare;
+pub mod realm_conflict_accept;
+pub mod realm_conflict_undo;
 pub mod realm_list;
 pub mod realm_log;
 pub mod realm_pr_create;
@@ -80,11 +83,11 @@ pub mod session_status;
 pub mod session_stop;
 pub mod session_upkeep;
 pub mod session_work;
+mod settle;
 mod shared;
 pub mod stand;
 mod sync_remote;
 pub mod tell;
-mod times;
 pub mod tool_environment;
 pub mod unpublished;
 pub mod url;
@@ -138,6 +141,8 @@ pub const TABLE: &[Operation] = &[
     realm_log::OPERATION,
     realm_topology::OPERATION,
     realm_compare::OPERATION,
+    realm_conflict_accept::OPERATION,
+    realm_conflict_undo::OPERATION,
     realm_worktree_create::OPERATION,
     realm_worktree_list::OPERATION,
     realm_worktree_remove::OPERATION,

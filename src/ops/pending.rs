@@ -9,11 +9,12 @@ use super::{
     arrival::{Arrivals, Paths, Sighting},
     ctx::Acting,
     inbox::{self, Baseline, Inbox, Receipt},
-    times::times,
+    origins::{self, Origin},
 };
 use crate::{
     error::OpError,
     model::{
+        clock,
         name::{ContractName, DomainName, ReaderName, RepoName},
         notification::{self, Change, Delta},
         oid::Oid,
@@ -38,7 +39,8 @@ pub const MAX_TOLD: usize = 20;
 /// Where a notification stands among others: oldest first; of one moment, contracts before bindings.
 pub fn key(one: &Notification) -> String {
     let contract = one.contract.as_ref().map_or("~", |contract| contract.as_str());
-    format!("{} {}/{contract} {}", one.created_at, one.domain, one.id)
+    let when = if one.ahead_of_clock { one.arrived_at } else { one.created_at };
+    format!("{when} {}/{contract} {}", one.domain, one.id)
 }
 
 /// Everything that is pending for one reader.
@@ -125,7 +127,7 @@ impl Pending {
             }
         }
         let paths: Vec<_> = found.iter().map(|(difference, _)| (&difference.path, difference.new)).collect();
-        let times = times(acting, &line.tip, &paths)?;
+        let origins = origins::origins(acting, &line.tip, &paths)?;
         if found.is_empty() {
             return Ok(());
         }
@@ -133,13 +135,17 @@ impl Pending {
         let new = first_seen(acting, &arrivals, &tree)?;
         let paths: Option<BTreeSet<_>> = new.as_ref().map(|new| new.iter().map(|(path, _)| path).collect());
         let is_new = |path: &TreePath| paths.as_ref().is_none_or(|paths| paths.contains(path));
-        for ((difference, change), created_at) in found.into_iter().zip(times) {
+        for ((difference, change), origin) in found.into_iter().zip(origins) {
+            if change.is_mine && !is_by_another(acting, &origin) {
+                continue;
+            }
+            let created_at = if clock::is_ahead(origin.time, now) { now } else { origin.time };
             let arrived_at = match arrivals.known {
                 Some(known) if known == tree => arrivals.when(&difference.path, difference.new, created_at),
                 _ if is_new(&difference.path) => now,
                 _ => arrivals.when(&difference.path, difference.new, created_at),
             };
-            self.notifications.push(notification(acting, domain, *change, (created_at, arrived_at), now));
+            self.notifications.push(notification(acting, domain, *change, origin, arrived_at, now));
             self.paths.push((name.clone(), difference.path, difference.old));
         }
         if arrivals.known != Some(tree) {
@@ -283,7 +289,8 @@ fn notification(
     acting: Acting<'_>,
     domain: &DomainView,
     change: Change,
-    (created_at, arrived_at): (jiff::Timestamp, jiff::Timestamp),
+    origin: Origin,
+    arrived_at: jiff::Timestamp,
     now: jiff::Timestamp,
 ) -> Notification {
     let import = change.contract.as_ref().and_then(|contract| domain.bindings.get(acting.repo)?.import(contract));
@@ -297,13 +304,28 @@ fn notification(
         domain: change.domain,
         contract: change.contract,
         from_repo: change.from,
+        author: Some(origin.author),
+        by_another: change.is_mine,
         changes: VersionChange { old_version: change.old_version, new_version: change.new_version },
         rollback: change.rollback,
         coalesced: change.coalesced,
         affects_me: import.is_some(),
         import_satisfied: standing.map(|standing| matches!(standing, Standing::Satisfied(_) | Standing::Behind { .. })),
         state: if expired { State::Expired } else { State::Pending },
-        created_at,
+        created_at: origin.time,
+        ahead_of_clock: clock::is_ahead(origin.time, now),
         arrived_at,
     }
+}
+
+/// Returns whether somebody else wrote what is the repository's own: in another one's name, or in its
+/// name but not by its user, and not from a commit of this clone.
+fn is_by_another(acting: Acting<'_>, origin: &Origin) -> bool {
+    if origin.repo.as_deref() != Some(acting.repo.as_str()) {
+        return true;
+    }
+    let Some(code) = acting.code else { return false };
+    let is_author = |email: String| origin.author.ends_with(&format!("<{email}>"));
+    let source = origin.source_commit.as_ref().and_then(|commit| commit.parse().ok());
+    !code.config("user.email").is_some_and(is_author) && !source.is_some_and(|commit| code.has(&commit))
 }

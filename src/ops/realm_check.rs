@@ -103,8 +103,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
     let cycles = read::realm(&*here.store)?.cycles;
     let judged = candidate.as_ref().map(|(repo, candidate)| Judged { repo, candidate });
     let Request { mode, listed, .. } = *request;
-    let (now, budget) = (ctx.env.now(), &ctx.budget());
-    let question = Question { repos: overview.repos(), judged, now, mode, listed, cycles, budget };
+    let (now, budget, me) = (ctx.env.now(), &ctx.budget(), here.repo.as_ref());
+    let question = Question { repos: overview.repos(), me, judged, now, mode, listed, cycles, budget };
     let report = judge(&*here.store, &overview, Check::new(question), budget)?;
     let (errors, warnings): (Vec<_>, Vec<_>) =
         report.findings.into_iter().partition(|finding| finding.severity == Severity::Error);
@@ -159,7 +159,7 @@ fn judge(store: &dyn Store, overview: &Overview<'_>, mut check: Check<'_>, budge
         check.published(&DomainSummary::from(&domain), examination);
     }
     examining.keep();
-    Ok(check.finish(&damage, &read::names_taken_twice(store, overview.repos())?))
+    Ok(check.finish(&damage, &read::names_taken_twice(store, overview.repos())?, &read::set_aside(store)?))
 }
 
 /// Returns the hashes of a domain's schemas, if it was examined and nothing was found; they are read

@@ -7,8 +7,8 @@ use super::{
 };
 use crate::{
     error::OpError,
-    model::name::DomainName,
-    store::StoreRef,
+    model::{clock, name::DomainName},
+    store::{Store, StoreRef},
     wire::{Answer, LogEntry, PageRequest, RealmLog},
 };
 
@@ -53,7 +53,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLog>, OpError> {
         0 => usize::MAX,
         limit => limit,
     };
-    let mut merged = Merged::new(histories)?;
+    let mut merged = Merged::new(store, ctx.env.now(), histories)?;
     if let Some(cursor) = &request.page.cursor {
         while let Some(entry) = merged.next_entry()? {
             if entry.commit.to_string() == *cursor {
@@ -74,13 +74,20 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLog>, OpError> {
 
 /// Several histories as one, by time; each keeps its own order.
 struct Merged<'a> {
+    store: &'a dyn Store,
+    now: jiff::Timestamp,
     histories: Vec<(Option<DomainName>, History<'a>)>,
-    heads: Vec<Option<LogEntry>>,
+    /// The next entry of each, and the time that orders it.
+    heads: Vec<Option<(jiff::Timestamp, LogEntry)>>,
 }
 
 impl<'a> Merged<'a> {
-    fn new(histories: Vec<(Option<DomainName>, History<'a>)>) -> Result<Self, OpError> {
-        let mut merged = Self { heads: vec![None; histories.len()], histories };
+    fn new(
+        store: &'a dyn Store,
+        now: jiff::Timestamp,
+        histories: Vec<(Option<DomainName>, History<'a>)>,
+    ) -> Result<Self, OpError> {
+        let mut merged = Self { store, now, heads: vec![None; histories.len()], histories };
         for at in 0..merged.heads.len() {
             merged.advance(at)?;
         }
@@ -89,16 +96,37 @@ impl<'a> Merged<'a> {
 
     fn advance(&mut self, at: usize) -> Result<Option<LogEntry>, OpError> {
         let (domain, history) = &mut self.histories[at];
-        let next = history.next().transpose()?.map(|(id, info)| log::entry(id, &info, domain.as_ref()));
-        Ok(std::mem::replace(&mut self.heads[at], next))
+        let next = match history.next().transpose()? {
+            Some((id, info)) => {
+                let entry = log::entry(id, &info, domain.as_ref(), self.now);
+                Some((order(self.store, self.now, &entry)?, entry))
+            }
+            None => None,
+        };
+        Ok(std::mem::replace(&mut self.heads[at], next).map(|(_, entry)| entry))
     }
 
     fn next_entry(&mut self) -> Result<Option<LogEntry>, OpError> {
         let newest =
-            (0..self.heads.len()).filter_map(|at| Some((self.heads[at].as_ref()?.time, at))).max().map(|(_, at)| at);
+            (0..self.heads.len()).filter_map(|at| Some((self.heads[at].as_ref()?.0, at))).max().map(|(_, at)| at);
         match newest {
             Some(at) => self.advance(at),
             None => Ok(None),
         }
     }
+}
+
+/// Returns the time that orders an entry: its own, or where that is ahead of this clock, the one of
+/// the commit before it.
+fn order(store: &dyn Store, now: jiff::Timestamp, entry: &LogEntry) -> Result<jiff::Timestamp, OpError> {
+    if !entry.ahead_of_clock {
+        return Ok(entry.time);
+    }
+    for step in History::of(store, Some(entry.commit)) {
+        let (_, commit) = step?;
+        if !clock::is_ahead(commit.time, now) {
+            return Ok(commit.time);
+        }
+    }
+    Ok(now)
 }

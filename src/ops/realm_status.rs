@@ -143,10 +143,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
 fn conflicts(here: &Here, overview: &Overview<'_>, summaries: &Summaries<'_>) -> Result<Vec<SyncConflict>, OpError> {
     let twice = read::names_taken_twice(&*here.store, overview.repos())?;
     let names = twice.into_iter().map(|repo| conflict(None, Conflict::Repo(repo)));
+    let refused = read::set_aside(&*here.store)?.into_iter().map(|one| conflict(None, Conflict::SetAside(one)));
     let domains = summaries
         .values()
         .flat_map(|summary| summary.open_conflicts().into_iter().map(|one| conflict(Some(&summary.info.name), one)));
-    Ok(names.chain(domains).collect())
+    Ok(names.chain(refused).chain(domains).collect())
 }
 
 /// The sessions that nobody ended, the latest first, and what could not be read of them.
@@ -265,7 +266,10 @@ fn with_next_steps(mut answer: Answer<RealmStatus>, joined: bool) -> Answer<Real
     let mut changed: Vec<_> = body
         .notifications
         .iter()
-        .filter_map(|one| Some(format!("git blue contract get {}/{}", one.domain, one.contract.as_ref()?)))
+        .filter_map(|one| {
+            let verb = if one.by_another { "log" } else { "get" };
+            Some(format!("git blue contract {verb} {}/{}", one.domain, one.contract.as_ref()?))
+        })
         .collect();
     changed.dedup();
     changed.truncate(3);
@@ -281,7 +285,7 @@ fn with_next_steps(mut answer: Answer<RealmStatus>, joined: bool) -> Answer<Real
         answer = answer.next("git blue check  # says what is wrong");
     }
     if has_conflicts {
-        answer = answer.next("git blue check  # names what two machines wrote differently, and how to resolve it");
+        answer = answer.next("git blue check  # names the conflicts, and how to resolve them");
     }
     if ahead > 0 || behind > 0 {
         answer = answer.next("git blue sync  # bring it together with where the realm is shared");

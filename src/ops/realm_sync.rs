@@ -170,7 +170,7 @@ fn with_next_steps(body: RealmSync) -> Answer<RealmSync> {
     let realm = body.realm.clone();
     let mut answer = Answer::new(body);
     if has_conflicts {
-        answer = answer.next("git blue check  # names what two machines wrote differently, and how to resolve it");
+        answer = answer.next("git blue check  # names the conflicts, and how to resolve them");
     }
     if is_refused {
         answer = answer.next(format!(

@@ -129,7 +129,7 @@ mod tests {
         let sandbox = Sandbox::new();
         let (code, store) = (code(&sandbox), MemoryStore::new());
         let (realm, repo, other) = ("r".parse().unwrap(), "fungal".parse().unwrap(), "blue".parse().unwrap());
-        let acting = Acting { realm: &realm, store: &store, repo: &repo };
+        let acting = Acting { realm: &realm, store: &store, repo: &repo, code: None };
         let id: SessionId = "sess-1a".parse().unwrap();
         assert_eq!(read(&code), Mark::None);
         write(&code, acting, &id).unwrap();
@@ -145,7 +145,7 @@ mod tests {
         let sandbox = Sandbox::new();
         let (code, store) = (code(&sandbox), MemoryStore::new());
         let (realm, repo) = ("r".parse().unwrap(), "fungal".parse().unwrap());
-        let acting = Acting { realm: &realm, store: &store, repo: &repo };
+        let acting = Acting { realm: &realm, store: &store, repo: &repo, code: None };
         let elsewhere = sandbox.path().join("elsewhere");
         std::fs::write(&elsewhere, "sess-1a r fungal\n").unwrap();
         std::os::unix::fs::symlink(&elsewhere, file(&code)).unwrap();

@@ -110,6 +110,33 @@ impl<O: Objects + ?Sized> Walk<'_, O> {
     }
 }
 
+/// Returns the commits that `tip` has and `known` does not, each after its parents.
+///
+/// # Errors
+/// Where a commit on the way cannot be read.
+pub fn added<O: Objects + ?Sized>(store: &O, known: &Oid, tip: &Oid) -> Result<Vec<Oid>, StoreError> {
+    if known == tip {
+        return Ok(Vec::new());
+    }
+    let mut walk = Walk { store, marks: BTreeMap::new(), queue: BinaryHeap::new(), parents: BTreeMap::new() };
+    walk.mark(known, OURS)?;
+    walk.mark(tip, THEIRS)?;
+    walk.run()?;
+    let is_added = |id: &Oid| walk.marks.get(id) == Some(&THEIRS);
+    let (mut found, mut seen) = (Vec::new(), BTreeSet::new());
+    let mut open: Vec<_> = Some((*tip, false)).filter(|_| is_added(tip)).into_iter().collect();
+    while let Some((id, is_done)) = open.pop() {
+        if is_done {
+            found.push(id);
+        } else if seen.insert(id) {
+            open.push((id, true));
+            let parents = walk.parents.get(&id).into_iter().flatten().rev();
+            open.extend(parents.filter(|parent| is_added(parent)).map(|parent| (*parent, false)));
+        }
+    }
+    Ok(found)
+}
+
 /// Returns the commits from `tip` back to `bases`, these as well, the nearest first, but not more
 /// than `most`.
 ///

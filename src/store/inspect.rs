@@ -15,6 +15,7 @@ use crate::model::{
     realm::{FORMAT, Realm, Repo},
     schema,
     session::Session,
+    set_aside::SetAside,
 };
 
 /// Most files and folders in the tree of one ref.
@@ -167,6 +168,10 @@ impl Looking<'_> {
             Place::Repo(name) | Place::LostRepo(name, _) => {
                 let repo: Repo = read(bytes)?;
                 named(repo.name == *name, &repo.name)
+            }
+            Place::SetAside(id) => {
+                let record: SetAside = read(bytes)?;
+                named(record.id() == *id, &record.commit)
             }
             Place::Session(id) | Place::EndedSession(id) => {
                 let session: Session = read(bytes)?;

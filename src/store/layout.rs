@@ -203,6 +203,11 @@ pub fn lost_repo(repo: &RepoName, id: &LossId) -> TreePath {
     TreePath(format!("{CONFLICTS}/{REPOS}/{repo}/{id}.json"))
 }
 
+/// `conflicts/set-aside/<id>.json`: a commit that broke a rule, named by its first digits.
+pub fn set_aside(id: &LossId) -> TreePath {
+    TreePath(format!("{CONFLICTS}/{SET_ASIDE}/{id}.json"))
+}
+
 /// `<id>.json`: a session that goes on.
 pub fn session(id: &SessionId) -> TreePath {
     TreePath(format!("{id}.json"))
@@ -250,6 +255,8 @@ pub const BINDINGS: &str = "bindings";
 pub const SOURCES: &str = "sources";
 /// The folder of what lost where two machines wrote the same, in the trees that travel.
 pub const CONFLICTS: &str = "conflicts";
+/// The folder of commits that broke a rule, among the conflicts.
+pub const SET_ASIDE: &str = "set-aside";
 /// The folder of sessions that are over, in the tree of a repository's sessions.
 pub const ENDED: &str = "ended";
 /// The folder of known trees in an inbox's tree.

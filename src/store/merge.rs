@@ -22,6 +22,7 @@ use crate::model::{
     oid::Oid,
     realm::Repo,
     session::Session,
+    set_aside::SetAside,
 };
 
 /// How far back it is looked which commits of a repository were published before.
@@ -47,12 +48,35 @@ pub fn merge(
     ours: &Oid,
     theirs: &Oid,
 ) -> Result<Merge, StoreError> {
+    merge_instead(store, name, relation, [ours, theirs], [&Instead::new(), &Instead::new()])
+}
+
+/// Files that count with another content than the tree of a side has: none where the file counts as
+/// absent.
+pub type Instead = BTreeMap<TreePath, Option<Oid>>;
+
+/// Merges as [`merge`] does, with what is to count `instead` of what our side and theirs hold. The
+/// edits are relative to our tree with that in place.
+///
+/// # Errors
+/// As [`merge`].
+pub fn merge_instead(
+    store: &dyn Store,
+    name: &StoreRef,
+    relation: &Relation,
+    [ours, theirs]: [&Oid; 2],
+    instead: [&Instead; 2],
+) -> Result<Merge, StoreError> {
     let bases =
         relation.bases.iter().map(|base| Ok(store.commit(base)?.tree)).collect::<Result<Vec<_>, StoreError>>()?;
     let sides = [store.commit(ours)?.tree, store.commit(theirs)?.tree];
     let mut merging =
         Merging { store, name, trees: sides, pasts: [BTreeMap::new(), BTreeMap::new()], merge: Merge::default() };
-    let clashes = merging.walk(bases, sides)?;
+    let mut clashes = merging.walk(bases.clone(), sides)?;
+    for path in instead.iter().flat_map(|one| one.keys()).collect::<BTreeSet<_>>() {
+        clashes.retain(|clash| clash.place.path() != *path);
+        merging.anew(path, &bases, instead, &mut clashes)?;
+    }
     let about_repos = |clash: &Clash| {
         matches!(clash.place, Place::Contract(_) | Place::Version(..) | Place::Binding(_) | Place::Source(_))
     };
@@ -62,6 +86,7 @@ pub fn merge(
     for clash in clashes {
         merging.settle(clash)?;
     }
+    merging.accept()?;
     merging.merge.conflicts.sort();
     merging.merge.conflicts.dedup();
     Ok(merging.merge)
@@ -166,6 +191,63 @@ impl Merging<'_> {
         }
     }
 
+    /// Compares a file anew that counts with another content than a tree has.
+    fn anew(
+        &mut self,
+        path: &TreePath,
+        bases: &[Oid],
+        instead: [&Instead; 2],
+        clashes: &mut Vec<Clash>,
+    ) -> Result<(), StoreError> {
+        self.merge.edits.remove(path);
+        let Some(place) = Place::parse(self.name, &path.parts().collect::<Vec<_>>()) else { return Ok(()) };
+        let found = |tree: &Oid| read::lookup(self.store, tree, path.as_str());
+        let known = bases.iter().map(found).collect::<Result<Vec<_>, _>>()?;
+        let base = known.split_first().filter(|(first, rest)| rest.iter().all(|one| one == *first));
+        let mut sides = [None, None];
+        for (at, side) in sides.iter_mut().enumerate() {
+            let blob = |id: Oid| Entry { name: String::new(), kind: EntryKind::Blob, id };
+            *side = match instead[at].get(path) {
+                Some(content) => content.map(blob),
+                None => found(&self.trees[at])?,
+            };
+        }
+        let [our, their] = &sides;
+        if !same(our.as_ref(), their.as_ref()) {
+            let base = base.map(|(first, _)| first.as_ref());
+            self.file(place, base, [our.as_ref(), their.as_ref()], clashes);
+        }
+        Ok(())
+    }
+
+    /// Takes what somebody accepted on one side: the other side may be the one that kept it out, and
+    /// both know the commit that brought it.
+    fn accept(&mut self) -> Result<(), StoreError> {
+        let [ours, theirs] = self.trees;
+        let [our, their] = [set_aside(self.store, &ours)?, set_aside(self.store, &theirs)?];
+        let accepted = |records: &BTreeMap<LossId, SetAside>, id| records.get(id).is_some_and(SetAside::is_accepted);
+        for (id, record) in our.iter().chain(&their).filter(|(_, record)| record.is_accepted()) {
+            if accepted(&our, id) && accepted(&their, id) {
+                continue;
+            }
+            for change in &record.changes {
+                let content = |tree: &Oid| {
+                    Ok::<_, StoreError>(read::lookup(self.store, tree, &change.path)?.map(|entry| entry.id))
+                };
+                let sides = [content(&ours)?, content(&theirs)?];
+                let parts: Vec<_> = change.path.split('/').collect();
+                let Some(place) = Place::parse(self.name, &parts) else { continue };
+                if sides == [change.refused, change.kept] {
+                    self.merge.edits.remove(&place.path());
+                } else if sides == [change.kept, change.refused] {
+                    let edit = change.refused.map_or(Edit::Remove, |blob| Edit::Link(EntryKind::Blob, blob));
+                    self.merge.edits.insert(place.path(), edit);
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn entries(&self, tree: Option<Oid>) -> Result<BTreeMap<String, Entry>, StoreError> {
         let entries = tree.map(|tree| self.store.entries(&tree)).transpose()?.unwrap_or_default();
         Ok(entries.into_iter().map(|entry| (entry.name.clone(), entry)).collect())
@@ -221,6 +303,10 @@ impl Merging<'_> {
                     self.merge.conflicts.push(Conflict::Repo(repo.clone()));
                 }
                 self.put(&place, &our, &winner);
+            }
+            Place::SetAside(_) => {
+                let Some([our, their]) = self.both::<SetAside>(&place, our, their)? else { return Ok(()) };
+                self.put(&place, &our, &our.united(&their));
             }
             Place::Session(_) | Place::EndedSession(_) => {
                 let Some([our, their]) = self.both::<Session>(&place, our, their)? else { return Ok(()) };
@@ -319,6 +405,24 @@ impl Merging<'_> {
             _ => Newer::Unknown,
         })
     }
+}
+
+/// Returns the records of commits that broke a rule, in a tree. One that cannot be read is left out.
+///
+/// # Errors
+/// Where a folder on the way cannot be read.
+pub fn set_aside(store: &dyn Store, tree: &Oid) -> Result<BTreeMap<LossId, SetAside>, StoreError> {
+    let mut records = BTreeMap::new();
+    for entry in read::folder(store, tree, &format!("{}/{}", layout::CONFLICTS, layout::SET_ASIDE))? {
+        let bytes = match store.blob(&entry.id) {
+            Err(error) if error.is_damage() => continue,
+            bytes => bytes?,
+        };
+        if let (Some(id), Ok(record)) = (layout::stem::<LossId>(&entry.name), codec::decode::<SetAside>(&bytes)) {
+            records.insert(id, record);
+        }
+    }
+    Ok(records)
 }
 
 fn same(a: Option<&Entry>, b: Option<&Entry>) -> bool {

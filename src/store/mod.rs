@@ -1,6 +1,7 @@
 //! What storage must promise, and the bytes it keeps: ports, errors, layout, codec. The one
 //! implementation for real is [`git`].
 
+pub mod append_only;
 pub mod codec;
 mod error;
 pub mod git;

@@ -3,7 +3,7 @@
 
 use super::{
     StoreRef, TreePath,
-    layout::{self, BINDINGS, CONFLICTS, CONTRACTS, ENDED, REPOS, SOURCES, VERSIONS, stem},
+    layout::{self, BINDINGS, CONFLICTS, CONTRACTS, ENDED, REPOS, SET_ASIDE, SOURCES, VERSIONS, stem},
 };
 use crate::model::{
     merge::LossId,
@@ -35,6 +35,8 @@ pub enum Place {
     LostContract(ContractName, Version, LossId),
     /// A binding that lost.
     LostBinding(RepoName, LossId),
+    /// A commit that broke a rule.
+    SetAside(LossId),
     /// A session that goes on.
     Session(SessionId),
     /// A session that is over.
@@ -48,6 +50,7 @@ impl Place {
             (StoreRef::Realm, ["realm.json"]) => Some(Self::Realm),
             (StoreRef::Realm, [REPOS, file]) => stem(file).map(Self::Repo),
             (StoreRef::Realm, [CONFLICTS, REPOS, repo, file]) => Some(Self::LostRepo(repo.parse().ok()?, stem(file)?)),
+            (StoreRef::Realm | StoreRef::Domain(_), [CONFLICTS, SET_ASIDE, file]) => stem(file).map(Self::SetAside),
             (StoreRef::Domain(_), ["domain.json"]) => Some(Self::Domain),
             (StoreRef::Domain(_), [CONTRACTS, file]) => stem(file).map(Self::Contract),
             (StoreRef::Domain(_), [VERSIONS, name, file]) => Some(Self::Version(name.parse().ok()?, stem(file)?)),
@@ -78,6 +81,7 @@ impl Place {
             Self::Source(repo) => layout::source(repo),
             Self::LostContract(name, version, id) => layout::lost_contract(name, version, id),
             Self::LostBinding(repo, id) => layout::lost_binding(repo, id),
+            Self::SetAside(id) => layout::set_aside(id),
             Self::Session(id) => layout::session(id),
             Self::EndedSession(id) => layout::ended_session(id),
         }
@@ -87,7 +91,7 @@ impl Place {
     pub fn is_kept(&self) -> bool {
         match self {
             Self::Realm | Self::Domain | Self::Contract(_) | Self::Version(..) => true,
-            Self::LostContract(..) | Self::LostRepo(..) => true,
+            Self::LostContract(..) | Self::LostRepo(..) | Self::SetAside(_) => true,
             Self::Repo(_) | Self::Binding(_) | Self::Source(_) | Self::LostBinding(..) => false,
             Self::Session(_) | Self::EndedSession(_) => false,
         }
@@ -114,6 +118,8 @@ mod tests {
             (&domain, "sources/fungal.json".to_owned()),
             (&domain, format!("conflicts/contracts/paths/1.0.0/{loss}.json")),
             (&domain, format!("conflicts/bindings/fungal/{loss}.json")),
+            (&domain, format!("conflicts/set-aside/{loss}.json")),
+            (&StoreRef::Realm, format!("conflicts/set-aside/{loss}.json")),
             (&sessions, "sess-12.json".to_owned()),
             (&sessions, "ended/sess-12.json".to_owned()),
         ] {

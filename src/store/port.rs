@@ -38,6 +38,8 @@ pub struct CommitInfo {
     pub parents: Vec<Oid>,
     /// Who wrote it, as `Name <email>`.
     pub author: String,
+    /// Who committed it, as `Name <email>`.
+    pub committer: String,
     /// When it was committed.
     pub time: jiff::Timestamp,
     /// Its whole message.

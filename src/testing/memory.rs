@@ -142,6 +142,7 @@ impl MemoryStore {
             tree: tree.unwrap_or_else(|| self.objects.add(Object::Tree(Vec::new()))),
             parents: tip.into_iter().collect(),
             author: "Other Hands <other@example.org>".into(),
+            committer: "Other Hands <other@example.org>".into(),
             time: jiff::Timestamp::UNIX_EPOCH,
             message: "By other hands\n".into(),
         }));
@@ -288,6 +289,7 @@ fn commit_info(tree: Oid, tip: Option<Oid>, change: &Change) -> CommitInfo {
             Parents::None => Vec::new(),
         },
         author: format!("{name} <{email}>"),
+        committer: format!("{name} <{email}>"),
         time: jiff::Timestamp::from_second(seconds).unwrap_or(time.timestamp()),
         message: change.message.clone(),
     }

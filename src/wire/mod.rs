@@ -53,7 +53,10 @@ pub use realm::{
     RepoLine, Role, Unpublished,
 };
 pub use session::{SessionInfo, SessionLine, SessionList, SessionStart, SessionStatus, SessionStop, SessionSummary};
-pub use sync::{How, RealmReseed, RealmSync, RefStatus, RefSync, RemoteStatus, RemoteSync, SyncConflict, SyncProblem};
+pub use sync::{
+    ConflictSettled, How, RealmReseed, RealmSync, RefStatus, RefSync, RemoteStatus, RemoteSync, SetAsideCommit,
+    SyncConflict, SyncProblem,
+};
 pub use timeline::{ContractTimeline, TimelineEntry, TimelineRealm};
 pub use topology::{ContractTopology, DomainTopology, ImportTopology, RealmTopology};
 

@@ -25,8 +25,15 @@ pub struct Notification {
     pub domain: DomainName,
     /// The contract; none for bindings.
     pub contract: Option<ContractName>,
-    /// Who made it.
+    /// Whose it is: the contract's owner, or the binding's repository.
     pub from_repo: RepoName,
+    /// Who wrote the commit, as `Name <email>`.
+    #[serde(default)]
+    pub author: Option<String>,
+    /// Whether it is this repository's own, and somebody else wrote it: no commit of this clone says so,
+    /// and its user is not the author.
+    #[serde(default)]
+    pub by_another: bool,
     /// The versions before and after.
     pub changes: VersionChange,
     /// Whether the version went down.
@@ -39,8 +46,11 @@ pub struct Notification {
     pub import_satisfied: Option<bool>,
     /// Pending, seen or expired.
     pub state: State,
-    /// When the change was made.
+    /// When the change was made, as its commit says.
     pub created_at: jiff::Timestamp,
+    /// Whether that is more than a day ahead of this clock: such a date orders nothing.
+    #[serde(default)]
+    pub ahead_of_clock: bool,
     /// When it came to this machine, which its age counts from.
     pub arrived_at: jiff::Timestamp,
 }

@@ -207,8 +207,10 @@ pub struct LogEntry {
     pub commit: Oid,
     /// The domain; none for the realm itself.
     pub domain: Option<DomainName>,
-    /// When.
+    /// When, as the commit says.
     pub time: jiff::Timestamp,
+    /// Whether that is more than a day ahead of this clock: such a date orders nothing.
+    pub ahead_of_clock: bool,
     /// Who, as `Name <email>`.
     pub author: String,
     /// What, in one line.

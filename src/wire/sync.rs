@@ -7,6 +7,7 @@ use super::{Notification, Published};
 use crate::model::{
     name::{ContractName, DomainName, RealmName, RemoteName, RepoName},
     oid::Oid,
+    set_aside::{Breach, SetAside, Verdict},
     version::Version,
 };
 
@@ -97,7 +98,7 @@ pub enum How {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SyncConflict {
     /// What kind of conflict.
-    #[schemars(extend("enum" = ["version-conflict", "binding-conflict", "name-conflict"]))]
+    #[schemars(extend("enum" = ["version-conflict", "binding-conflict", "name-conflict", "set-aside"]))]
     pub code: &'static str,
     /// The domain; none for a repository's name.
     pub domain: Option<DomainName>,
@@ -107,8 +108,69 @@ pub struct SyncConflict {
     pub version: Option<Version>,
     /// The repository.
     pub repo: Option<RepoName>,
-    /// The commands that resolve it, in their order.
+    /// The commit that broke a rule, where it is about one; what it changed was not taken.
+    pub set_aside: Option<SetAsideCommit>,
+    /// What it is about, in a sentence.
+    pub meaning: String,
+    /// The commands that resolve it: in their order, or for a commit that was set aside, to choose from.
     pub resolution: Vec<String>,
+}
+
+/// A commit that broke a rule of the realm.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SetAsideCommit {
+    /// Names the conflict in `git blue realm conflict`.
+    pub id: String,
+    /// The commit.
+    pub commit: Oid,
+    /// Its author, as `Name <email>`.
+    pub author: String,
+    /// Its committer, as `Name <email>`.
+    pub committer: String,
+    /// When it was committed, as it says.
+    pub time: jiff::Timestamp,
+    /// What it changed against a rule, at most 20 files.
+    pub changes: Vec<Breach>,
+    /// How many more files there are.
+    pub more_changes: usize,
+}
+
+/// Most files that are named of one commit.
+const MAX_CHANGES: usize = 20;
+
+impl From<SetAside> for SetAsideCommit {
+    fn from(record: SetAside) -> Self {
+        Self {
+            id: record.id().to_string(),
+            more_changes: record.changes.len().saturating_sub(MAX_CHANGES),
+            changes: record.changes.into_iter().take(MAX_CHANGES).collect(),
+            commit: record.commit,
+            author: record.author,
+            committer: record.committer,
+            time: record.time,
+        }
+    }
+}
+
+/// What `realm_conflict_accept` and `realm_conflict_undo` answer.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ConflictSettled {
+    /// The realm.
+    pub realm: RealmName,
+    /// The repository that decided.
+    pub repo: RepoName,
+    /// The domain; none for what is about the realm itself.
+    pub domain: Option<DomainName>,
+    /// The conflict.
+    pub id: String,
+    /// The commit that it is about.
+    pub commit: Oid,
+    /// How it is settled.
+    pub verdict: Verdict,
+    /// The files that it is about.
+    pub files: Vec<String>,
+    /// Whether this call decided it; it was decided so before otherwise.
+    pub changed: bool,
 }
 
 /// Something that did not come or go.

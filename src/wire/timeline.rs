@@ -40,8 +40,12 @@ pub struct TimelineRealm {
 /// A version that came to a realm.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TimelineEntry {
-    /// When.
+    /// When, as the commit says.
     pub time: jiff::Timestamp,
+    /// Whether that is more than a day ahead of this clock: such a date orders nothing.
+    pub ahead_of_clock: bool,
+    /// Who, as `Name <email>`.
+    pub author: String,
     /// Which realm.
     pub realm: RealmName,
     /// Which version.

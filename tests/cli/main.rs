@@ -8,6 +8,7 @@ mod github;
 mod schemas;
 mod world;
 
+mod append_only;
 mod bootstrap;
 mod check_break;
 mod check_rules;

@@ -95,6 +95,9 @@ struct Notification {
     domain: String,
     contract: Option<String>,
     from_repo: String,
+    author: Option<String>,
+    by_another: bool,
+    ahead_of_clock: bool,
     change_type: String,
     changes: Changes,
     created_at: String,
@@ -363,6 +366,8 @@ fn notifications_list() {
     assert_eq!((&*one.from_repo, &*one.change_type, &*one.kind), ("fungal", "VersionChanged", "contract_updated"));
     assert_eq!((one.rollback, one.coalesced, one.affects_me, one.import_satisfied), (false, 1, true, Some(true)));
     assert_eq!(one.arrived_at, one.created_at, "it was made on this machine");
+    assert_eq!(one.author.as_deref(), Some("Ada <ada@example.com>"));
+    assert!(!one.by_another && !one.ahead_of_clock);
     assert!(one.created_at.starts_with("2026-01-24T12:") && one.created_at.ends_with(":00Z"), "{}", one.created_at);
     assert_eq!(one.state, "pending");
 }

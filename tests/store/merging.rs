@@ -12,7 +12,10 @@ use git_blue::{
         name::{ContractName, DomainName},
         oid::Oid,
     },
-    store::{Change, Edit, Objects as _, Parents, Store as _, StoreRef, codec, history::Relation, layout, merge, read},
+    store::{
+        Change, Edit, Objects as _, Parents, Store as _, StoreRef, append_only, codec, history::Relation, layout,
+        merge, read,
+    },
     testing::{make, memory::MemoryStore},
 };
 use proptest::prelude::*;
@@ -100,6 +103,14 @@ impl Meeting {
         read::lookup(&self.store, &tree, path).unwrap().is_some()
     }
 
+    /// Whether a machine knows that another repository owns the contract.
+    fn is_anothers(&self, at: usize, document: &Contract) -> bool {
+        let tree = self.store.commit(&self.tip(at)).unwrap().tree;
+        let path = layout::contract(&document.name);
+        let held: Option<Contract> = read::file(&self.store, &domain(), &tree, &path).unwrap();
+        held.is_some_and(|held| held.owner != document.owner)
+    }
+
     fn step(&mut self, at: usize, step: &Step) {
         let change = match step {
             Step::Publish { repo, contract, version, value } => {
@@ -112,14 +123,14 @@ impl Meeting {
                 }
                 .sealed();
                 let path = layout::version(&name, &document.version);
-                if self.exists(at, path.as_str()) {
+                if self.exists(at, path.as_str()) || self.is_anothers(at, &document) {
                     return;
                 }
                 let content = document.computed_content_hash();
                 self.published.push((name.clone(), document.version.to_string(), content));
                 let bytes = codec::encode(&document);
                 make::change(
-                    "publish",
+                    &format!("publish\n\nBlue-Repo: repo{repo}\n"),
                     [make::put(path, bytes.clone()), make::put(layout::contract(&name), bytes), self.source(*repo)],
                 )
             }
@@ -133,11 +144,14 @@ impl Meeting {
                 };
                 let binding = Binding { role: Role::Consumer, exports: vec![], imports: vec![import] };
                 let path = layout::binding(&format!("repo{repo}").parse().unwrap());
-                make::change("bind", [make::put(path, codec::encode(&binding)), self.source(*repo)])
+                make::change(
+                    &format!("bind\n\nBlue-Repo: repo{repo}\n"),
+                    [make::put(path, codec::encode(&binding)), self.source(*repo)],
+                )
             }
             Step::Unbind { repo } => {
                 let path = layout::binding(&format!("repo{repo}").parse().unwrap());
-                make::change("unbind", [(path, Edit::Remove)])
+                make::change(&format!("unbind\n\nBlue-Repo: repo{repo}\n"), [(path, Edit::Remove)])
             }
             Step::Enter { repo } => {
                 let tree = self.store.commit(&self.tip(at)).unwrap().tree;
@@ -161,6 +175,11 @@ impl Meeting {
     fn sync(&mut self, at: usize) {
         let ours = self.tip(at);
         let relation = Relation::of(&self.store, &ours, &self.hub).unwrap();
+        // Nobody broke a rule, whoever looks and whatever was known.
+        for (known, came) in [(ours, self.hub), (self.hub, ours)] {
+            let examined = append_only::examine(&self.store, &domain(), &known, &came).unwrap();
+            assert!(examined.records.is_empty() && examined.instead.is_empty(), "{examined:?}");
+        }
         if relation.is_contained {
             self.advance(at, Some(ours), self.hub);
         } else if relation.contains {

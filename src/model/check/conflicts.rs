@@ -1,16 +1,36 @@
-//! What two machines wrote differently, and nobody has resolved yet.
+//! What two machines wrote differently, or a commit changed against a rule, and nobody has resolved yet.
 
-use super::Finding;
+use super::{Finding, Severity};
 use crate::model::{
     conflict::Conflict,
     name::{DomainName, RepoName},
+    set_aside::SetAside,
     summary::DomainSummary,
 };
 
-/// Those of one domain.
-pub(super) fn check(domain: &DomainSummary) -> Vec<Finding> {
+/// Those of one domain, as `me` has to care about them; everybody has to care about nobody's.
+pub(super) fn check(domain: &DomainSummary, me: Option<&RepoName>) -> Vec<Finding> {
     let name = &domain.info.name;
-    domain.open_conflicts().iter().map(|conflict| finding(conflict, Some(name)).domain(name)).collect()
+    let finding = |conflict: &Conflict| {
+        let finding = finding(conflict, Some(name)).domain(name);
+        match (conflict, me) {
+            (Conflict::SetAside(record), Some(me)) if !concerns(record, domain, me) => {
+                Finding { severity: Severity::Warning, ..finding }
+            }
+            _ => finding,
+        }
+    };
+    domain.open_conflicts().iter().map(finding).collect()
+}
+
+/// Returns whether a commit changed what is `me`'s, or what it imports.
+fn concerns(record: &SetAside, domain: &DomainSummary, me: &RepoName) -> bool {
+    let imports = domain.bindings.get(me).map(|binding| &binding.imports);
+    let is_imported = |change: &crate::model::set_aside::Breach| {
+        imports.into_iter().flatten().any(|import| change.contract.as_ref() == Some(&import.contract))
+    };
+    let is_nobodys = record.changes.iter().all(|change| change.owners.is_empty());
+    is_nobodys || record.is_owned_by(me) || record.changes.iter().any(is_imported)
 }
 
 /// Names that two repositories have.
@@ -18,12 +38,26 @@ pub(super) fn names(repos: &[RepoName]) -> impl Iterator<Item = Finding> {
     repos.iter().map(|repo| finding(&Conflict::Repo(repo.clone()), None))
 }
 
+/// Commits that broke a rule of the realm itself.
+pub(super) fn of_realm(records: &[SetAside], me: Option<&RepoName>) -> impl Iterator<Item = Finding> {
+    records.iter().map(move |record| {
+        let finding = finding(&Conflict::SetAside(record.clone()), None);
+        let is_others = |me| !record.is_owned_by(me) && record.changes.iter().any(|change| !change.owners.is_empty());
+        let severity = if me.is_some_and(is_others) { Severity::Warning } else { Severity::Error };
+        Finding { severity, ..finding }
+    })
+}
+
 fn finding(conflict: &Conflict, domain: Option<&DomainName>) -> Finding {
-    let message =
-        format!("{}; to resolve it: {}", conflict.meaning(domain), conflict.resolution(domain).join(", then "));
+    let between = if matches!(conflict, Conflict::SetAside(_)) { ", or " } else { ", then " };
+    let message = format!("{}; to resolve it: {}", conflict.meaning(domain), conflict.resolution(domain).join(between));
     let finding = Finding::error(conflict.code(), message);
     match conflict {
         Conflict::Contract(name, version) => Finding { version: Some(version.clone()), ..finding.contract(name) },
         Conflict::Binding(repo) | Conflict::Repo(repo) => finding.repo(repo),
+        Conflict::SetAside(record) => match record.changes.iter().find_map(|change| change.contract.as_ref()) {
+            Some(contract) => finding.contract(contract),
+            None => finding,
+        },
     }
 }

@@ -26,6 +26,7 @@ use super::{
     range::Range,
     realm::Repo,
     schema::Budget,
+    set_aside::SetAside,
     summary::DomainSummary,
     version::Version,
     view::{Damage, DomainView},
@@ -131,6 +132,8 @@ impl Finding {
 pub struct Question<'a> {
     /// The repositories of the realm.
     pub repos: &'a BTreeMap<RepoName, Repo>,
+    /// The repository that asks, if one does.
+    pub me: Option<&'a RepoName>,
     /// The files laid over it, if any.
     pub judged: Option<Judged<'a>>,
     /// The moment the question is asked: for sunsets, and for what a binding would record.
@@ -233,7 +236,7 @@ impl<'a> Check<'a> {
         self.domains.insert(name.clone());
         self.is_empty &= domain.contracts.is_empty() && domain.bindings.is_empty();
         self.findings.extend(domain.damage.iter().map(|damage| damaged(damage).domain(name)));
-        self.findings.extend(conflicts::check(domain));
+        self.findings.extend(conflicts::check(domain, self.question.me));
         if mode != Mode::Importer {
             contracts::check(repos, domain, &mut examination, self.today, &mut self.findings);
         }
@@ -255,10 +258,11 @@ impl<'a> Check<'a> {
         }));
     }
 
-    /// Ends, with what could not be read outside of the domains, and the names that two
-    /// repositories have.
-    pub fn finish(self, damage: &[Damage], twice: &[RepoName]) -> Report {
+    /// Ends, with what could not be read outside of the domains, the names that two repositories
+    /// have, and the commits that broke a rule of the realm itself.
+    pub fn finish(self, damage: &[Damage], twice: &[RepoName], set_aside: &[SetAside]) -> Report {
         let mut findings: Vec<_> = damage.iter().map(damaged).chain(conflicts::names(twice)).collect();
+        findings.extend(conflicts::of_realm(set_aside, self.question.me));
         if let Some(judged) = self.question.judged {
             findings.extend(candidate::unreadable(judged));
             findings.extend(candidate::unknown_domains(&self.domains, damage, judged));

@@ -16,13 +16,13 @@ use crate::{
         realm::Realm,
     },
     store::{
-        Store, StoreError, StoreRef,
+        Store, StoreError, StoreRef, append_only,
         git::Link,
         history::Relation,
         inspect, layout, read,
         remote::{Listing, Remote},
     },
-    wire::{How, RefSync, RemoteSync, SyncConflict, SyncProblem},
+    wire::{How, RefSync, RemoteSync, SetAsideCommit, SyncConflict, SyncProblem},
 };
 
 /// How often the remote is asked, where others push meanwhile.
@@ -170,6 +170,11 @@ impl Syncing<'_> {
                 continue;
             }
             let ours = self.store.tip(&name)?;
+            if let Some(ours) = ours {
+                let examined = append_only::examine(self.store, &name, &ours, &theirs)?;
+                let refused = examined.records.into_iter().map(Conflict::SetAside);
+                report.conflicts.extend(refused.map(|one| conflict(name.domain(), one)));
+            }
             let how = match ours {
                 None => How::New,
                 Some(ours) => {
@@ -366,12 +371,15 @@ pub fn conflict(domain: Option<&DomainName>, conflict: Conflict) -> SyncConflict
         contract: None,
         version: None,
         repo: None,
+        set_aside: None,
+        meaning: conflict.meaning(domain),
         resolution: conflict.resolution(domain),
     };
     match conflict {
         Conflict::Contract(contract, version) => {
             SyncConflict { contract: Some(contract), version: Some(version), ..none }
         }
+        Conflict::SetAside(record) => SyncConflict { set_aside: Some(SetAsideCommit::from(record)), ..none },
         Conflict::Binding(repo) | Conflict::Repo(repo) => SyncConflict { repo: Some(repo), ..none },
     }
 }

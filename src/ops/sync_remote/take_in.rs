@@ -5,9 +5,14 @@ use std::collections::BTreeSet;
 use super::{Here, Syncing, Unsound, conflict, line, problem, realm_at};
 use crate::{
     error::OpError,
-    model::{conflict::Conflict, oid::Oid},
+    model::{conflict::Conflict, name::RemoteName, oid::Oid, set_aside::SetAside},
     store::{
-        Change, Parents, StoreRef, git::code::without_credentials, history::Relation, inspect, merge, remote::Listing,
+        Change, Edit, Parents, StoreRef, append_only, codec,
+        git::code::without_credentials,
+        history::Relation,
+        inspect, layout,
+        merge::{self, Instead},
+        remote::Listing,
     },
     wire::{How, RemoteSync},
 };
@@ -59,7 +64,9 @@ impl Syncing<'_> {
             }
             if let Outcome::Moved(old, new, how, conflicts) = self.bring_together(&name, &theirs)? {
                 report.received.push(line(&name, old, Some(new), how));
-                report.conflicts.extend(conflicts.into_iter().map(|one| conflict(name.domain(), one)));
+                let refused = self.newly_set_aside(old, &new)?.into_iter().map(Conflict::SetAside);
+                let conflicts = conflicts.into_iter().chain(refused);
+                report.conflicts.extend(conflicts.map(|one| conflict(name.domain(), one)));
             }
             self.note_seen(&name, theirs)?;
         }
@@ -125,6 +132,14 @@ impl Syncing<'_> {
         Ok(None)
     }
 
+    /// Returns the open conflicts about commits that broke a rule, as far as they were not here before.
+    fn newly_set_aside(&self, old: Option<Oid>, new: &Oid) -> Result<Vec<SetAside>, OpError> {
+        let records = |tip: &Oid| merge::set_aside(self.store, &self.store.commit(tip)?.tree);
+        let held = old.map(|old| records(&old)).transpose()?.unwrap_or_default();
+        let new = records(new)?.into_iter();
+        Ok(new.filter(|(id, one)| one.is_open() && !held.contains_key(id)).map(|(_, one)| one).collect())
+    }
+
     fn bring_together(&self, name: &StoreRef, theirs: &Oid) -> Result<Outcome, OpError> {
         let _lease = self.store.lock(name)?;
         let mut races = 0;
@@ -149,18 +164,35 @@ impl Syncing<'_> {
         if relation.contains {
             return Ok(Outcome::Ahead);
         }
-        if relation.is_contained {
+        let examined = append_only::examine(self.store, name, &tip, theirs)?;
+        if relation.is_contained && examined.instead.is_empty() {
             self.store.advance(name, ours, *theirs)?;
             return Ok(Outcome::Moved(ours, *theirs, How::FastForward, Vec::new()));
         }
-        let merged = merge::merge(self.store, name, &relation, &tip, theirs)?;
+        let instead = [&Instead::new(), &examined.instead];
+        let mut merged = merge::merge_instead(self.store, name, &relation, [&tip, theirs], instead)?;
+        let held = merge::set_aside(self.store, &self.store.commit(&tip)?.tree)?;
+        for record in examined.records.iter().filter(|record| !held.contains_key(&record.id())) {
+            merged.edits.insert(layout::set_aside(&record.id()), Edit::Put(codec::encode(record)));
+        }
         let change = Change {
             edits: merged.edits.into_iter().collect(),
-            message: format!("merge {} from {}\n", name.below_travelling(), self.remote.name),
-            author: self.ctx.signature()?,
+            message: message(name, &self.remote.name, &examined.records),
+            author: self.ctx.identity()?,
             parents: Parents::Merge(*theirs),
         };
         let new = self.store.commit_change(name, ours, &change)?;
         Ok(Outcome::Moved(ours, new, How::Merged, merged.conflicts))
     }
+}
+
+fn message(name: &StoreRef, from: &RemoteName, set_aside: &[SetAside]) -> String {
+    let mut text = format!("merge {} from {from}\n", name.below_travelling());
+    if !set_aside.is_empty() {
+        text += "\nSet aside, because a rule was broken:\n";
+    }
+    for one in set_aside {
+        text += &format!("  {} by {}\n", one.id(), one.author);
+    }
+    text
 }

@@ -127,17 +127,26 @@ pub(super) fn blob(repo: &gix::Repository, id: &Oid) -> Result<Vec<u8>, StoreErr
     Ok(find(repo, id, gix::objs::Kind::Blob)?.detach().data)
 }
 
+/// Most characters of who wrote a commit. Anybody may write what they like there.
+const MAX_PERSON: usize = 256;
+
+fn person(who: &gix::actor::SignatureRef<'_>) -> String {
+    format!("{} <{}>", who.name, who.email).chars().take(MAX_PERSON).collect()
+}
+
 pub(super) fn commit(repo: &gix::Repository, id: &Oid) -> Result<CommitInfo, StoreError> {
     let object = find(repo, id, gix::objs::Kind::Commit)?;
     let damaged = |problem: String| StoreError::Damaged { what: format!("the commit {id}"), problem };
     let commit = gix::objs::CommitRef::from_bytes(&object.data, repo.object_hash())
         .map_err(|error| damaged(error.to_string()))?;
     let author = commit.author().map_err(|error| damaged(error.to_string()))?;
+    let committer = commit.committer().map_err(|error| damaged(error.to_string()))?;
     let time = commit.time().map_err(|error| damaged(error.to_string()))?;
     Ok(CommitInfo {
         tree: to_oid(&commit.tree()),
         parents: commit.parents().map(|id| to_oid(&id)).collect(),
-        author: format!("{} <{}>", author.name, author.email),
+        author: person(&author),
+        committer: person(&committer),
         time: jiff::Timestamp::from_second(time.seconds).map_err(|error| damaged(error.to_string()))?,
         message: commit.message.to_string(),
     })

@@ -12,11 +12,12 @@ use crate::{
         domain::Domain,
         name::{ContractName, DomainName, RepoName},
         oid::Oid,
+        set_aside::SetAside,
         summary::{ContractSummary, DomainSummary},
         version::Version,
         view::{Damage, DomainView, Subject},
     },
-    store::{Entry, EntryKind, Store, StoreError, StoreRef, layout},
+    store::{Entry, EntryKind, Store, StoreError, StoreRef, layout, merge},
 };
 
 /// Returns one domain, or `None` where the realm has none of that name.
@@ -264,6 +265,8 @@ impl Reader<'_> {
             conflicts.contracts.entry(name).or_default().extend(versions);
         }
         let repos = folders(&folder.id, layout::BINDINGS)?;
+        let records = merge::set_aside(self.store, tree)?;
+        conflicts.set_aside = records.into_values().filter(SetAside::is_open).collect();
         conflicts.bindings = repos.iter().filter_map(|entry| entry.name.parse().ok()).collect();
         Ok(conflicts)
     }

@@ -12,11 +12,12 @@ use serde::de::DeserializeOwned;
 
 use reader::Reader;
 
-use super::{Entry, EntryKind, Objects, Store, StoreError, StoreRef, TreePath, codec, layout};
+use super::{Entry, EntryKind, Objects, Store, StoreError, StoreRef, TreePath, codec, layout, merge};
 use crate::model::{
     name::RepoName,
     oid::Oid,
     realm::{self, Realm, Repo},
+    set_aside::SetAside,
     view::{Damage, RealmView, Subject},
 };
 
@@ -130,6 +131,18 @@ pub fn names_taken_twice(store: &dyn Store, repos: &BTreeMap<RepoName, Repo>) ->
     }
     twice.dedup();
     Ok(twice)
+}
+
+/// Returns the commits that broke a rule of the realm itself, and that nobody has decided on.
+///
+/// # Errors
+/// Where the realm's tree cannot be read.
+pub fn set_aside(store: &dyn Store) -> Result<Vec<SetAside>, StoreError> {
+    let Some(tip) = store.tip(&StoreRef::Realm)? else {
+        return Ok(Vec::new());
+    };
+    let records = merge::set_aside(store, &store.commit(&tip)?.tree)?;
+    Ok(records.into_values().filter(SetAside::is_open).collect())
 }
 
 /// Returns the realm with everything in it.

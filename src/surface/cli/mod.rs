@@ -5,6 +5,7 @@ mod bootstrap;
 mod cache;
 mod claude;
 mod complete;
+mod conflict;
 mod contract;
 mod daemon;
 mod difference;

@@ -5,7 +5,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::{
     Names, Page, Verdict,
     output::{Delivery, Output},
-    realm::render_cursor,
+    realm::{render_cursor, signed},
     text::{Look, Text, Word, look, plain},
 };
 use crate::{
@@ -97,7 +97,7 @@ impl notifications_watch::Listener for Listener<'_, '_> {
         let delivery = self.0.item(&Answer::new(one.clone()), |answer, text| {
             let one = &answer.body;
             let time = one.created_at.strftime("%Y-%m-%d %H:%M");
-            let words = [look(time, Look::Dim), phrase(one)].into_iter().chain(consequence(one));
+            let words = [look(time, Look::Dim), phrase(one)].into_iter().chain(consequence(one)).chain(author(one));
             text.line(&words.collect::<Vec<_>>());
         })?;
         Ok(delivery == Delivery::Done)
@@ -138,6 +138,7 @@ fn render_list(body: &NotificationsList, text: &mut Text) {
             vec![look(&one.id, Look::Commit), state, look(one.created_at.strftime("%Y-%m-%d %H:%M"), Look::Dim)];
         row.push(phrase(one));
         row.extend(consequence(one));
+        row.extend(author(one));
         row
     });
     text.table("", &rows.collect::<Vec<_>>());
@@ -158,7 +159,8 @@ pub fn render(notifications: &[Notification], more: usize, imports: &[ImportStat
         import.map(|import| import.version_req.to_string())
     };
     let meaning = |one: &Notification| of_import(one, range(one).as_deref());
-    let rows = notifications.iter().map(|one| [phrase(one)].into_iter().chain(meaning(one)).collect());
+    let rows =
+        notifications.iter().map(|one| [phrase(one)].into_iter().chain(meaning(one)).chain(author(one)).collect());
     text.table("  ", &rows.collect::<Vec<Vec<Word>>>());
     if more > 0 {
         text.line(&[plain("  and"), plain(more), plain("more: git blue notifications list --state pending")]);
@@ -184,6 +186,15 @@ fn phrase(one: &Notification) -> Word {
         ChangeType::ContractRetired => format!("{from} retired {contract}"),
         ChangeType::BindingAdded => format!("{from} changed its part in {domain}"),
         ChangeType::BindingRemoved => format!("{from} gave up its part in {domain}"),
+    })
+}
+
+/// Who wrote it; loudly where it should have been this repository.
+fn author(one: &Notification) -> Option<Word> {
+    let author = one.author.as_deref()?;
+    Some(match one.by_another {
+        true => look(format!("warning: written by {author}, and it is yours"), Look::Red),
+        false => signed(author, one.ahead_of_clock),
     })
 }
 

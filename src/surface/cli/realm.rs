@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::{
-    Names, Page, Verdict, admin, notifications,
+    Names, Page, Verdict, admin, conflict, notifications,
     output::{Delivery, Output},
     pr, session, sync,
     text::{Look, Text, Word, look, plain},
@@ -36,6 +36,9 @@ pub enum Command {
     Topology(topology::Topology),
     #[command(about = ops::realm_compare::OPERATION.summary)]
     Compare(topology::Compare),
+    /// Settle what was set aside because it broke a rule
+    #[command(subcommand)]
+    Conflict(conflict::Command),
     /// Worktrees of one RFC in several repositories
     #[command(subcommand)]
     Worktree(worktree::Command),
@@ -61,6 +64,7 @@ impl Command {
             Self::Log(arguments) => arguments.run(ctx, output),
             Self::Topology(arguments) => arguments.run(ctx, output).map(|()| Verdict::Yes),
             Self::Compare(arguments) => arguments.run(ctx, output).map(|()| Verdict::Yes),
+            Self::Conflict(command) => command.run(ctx, output),
             Self::Worktree(command) => command.run(ctx, output),
             Self::Pr(command) => command.run(ctx, output),
             Self::Admin(command) => command.run(ctx, output),
@@ -379,10 +383,19 @@ pub fn render_log(entries: &[LogEntry], next_cursor: Option<&str>, text: &mut Te
             look(entry.time.strftime("%Y-%m-%d %H:%M").to_string(), Look::Dim),
             look(entry.domain.as_ref().map_or_else(|| "-".into(), ToString::to_string), Look::Green),
             plain(&entry.subject),
+            signed(&entry.author, entry.ahead_of_clock),
         ]
     });
     text.table("", &rows.collect::<Vec<_>>());
     render_cursor(next_cursor, text);
+}
+
+/// Says who wrote a commit, and whether its date means nothing.
+pub fn signed(author: &str, is_ahead: bool) -> Word {
+    match is_ahead {
+        true => look(format!("by {author}, dated ahead of this clock"), Look::Yellow),
+        false => look(format!("by {author}"), Look::Dim),
+    }
 }
 
 /// Says that there is more.

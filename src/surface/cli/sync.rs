@@ -74,6 +74,9 @@ pub fn render_conflicts(conflicts: &[SyncConflict], text: &mut Text) {
     text.heading("conflicts");
     for one in conflicts {
         text.line(&[plain(" "), look(subject(one), Look::Red), look(format!("[{}]", one.code), Look::Dim)]);
+        if one.set_aside.is_some() {
+            text.line(&[plain("   "), plain(&one.meaning)]);
+        }
         for command in &one.resolution {
             text.line(&[plain("   "), look(command, Look::Dim)]);
         }
@@ -138,6 +141,10 @@ fn how(how: How) -> &'static str {
 }
 
 fn subject(one: &SyncConflict) -> String {
+    if let Some(commit) = &one.set_aside {
+        let within = one.domain.as_ref().map_or("the realm", |domain| domain.as_str());
+        return format!("{} in {within}, by {}", commit.id, commit.author);
+    }
     let domain = one.domain.as_ref().map(|domain| format!("{domain}/")).unwrap_or_default();
     match (&one.contract, &one.version, &one.repo) {
         (Some(contract), Some(version), _) => format!("{domain}{contract} {version}"),

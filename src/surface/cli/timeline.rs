@@ -5,7 +5,7 @@ use clap::Args;
 use super::{
     Page,
     output::Output,
-    realm::render_cursor,
+    realm::{render_cursor, signed},
     text::{Look, Text, look, plain},
 };
 use crate::{
@@ -44,6 +44,7 @@ fn render(body: &ContractTimeline, text: &mut Text) {
             look(entry.realm.as_str(), Look::Green),
             plain(entry.version.to_string()),
             note,
+            signed(&entry.author, entry.ahead_of_clock),
         ]
     });
     text.table("", &rows.collect::<Vec<_>>());

@@ -225,6 +225,8 @@ mod tests {
         let mut shown = shown(evil);
         shown.timeline = vec![TimelineEntry {
             time: "2026-01-21T09:00:00Z".parse().unwrap(),
+            ahead_of_clock: true,
+            author: EVIL.into(),
             realm: "aperture".parse().unwrap(),
             version: "1.0.0".parse().unwrap(),
             is_current: true,

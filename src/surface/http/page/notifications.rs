@@ -158,6 +158,9 @@ fn entry(one: &Notification) -> Markup {
         }
         p.when {
             (badge(tone, state)) " " (time(one.arrived_at))
+            @if let Some(author) = &one.author { " · by " (text(author)) }
+            @if one.by_another { " · " (badge(Tone::Bad, "yours, and written by somebody else")) }
+            @if one.ahead_of_clock { " · " (badge(Tone::Warn, "dated ahead of this clock")) }
             @if one.coalesced > 1 { " · " (count(one.coalesced, "version")) }
             @match one.import_satisfied {
                 Some(true) => { " · " (badge(Tone::Good, "import satisfied")) }

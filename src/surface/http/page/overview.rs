@@ -103,7 +103,9 @@ fn attention(status: &RealmStatus, topology: &RealmTopology) -> Markup {
                     (broken(topology))
                     @for conflict in status.conflicts.iter().take(MAX_BROKEN) {
                         li {
-                            (badge(Tone::Bad, "conflict")) " two machines wrote differently: "
+                            (badge(Tone::Bad, "conflict")) " "
+                            @if conflict.set_aside.is_some() { (text(&conflict.meaning)) }
+                            @else { "two machines wrote differently: " }
                             @if let Some(domain) = &conflict.domain { (domain) }
                             @if let Some(contract) = &conflict.contract { "/" (contract) }
                             @if let Some(version) = &conflict.version { " " (version) }
@@ -166,6 +168,8 @@ fn history(log: &[LogEntry]) -> Markup {
                         (time(entry.time))
                         @if let Some(domain) = &entry.domain { " · " (domain) }
                         @if let Some(repo) = &entry.repo { " · from " (text(repo)) }
+                        " · by " (text(&entry.author))
+                        @if entry.ahead_of_clock { " · " (badge(Tone::Warn, "dated ahead of this clock")) }
                     }
                 }
             }
@@ -266,6 +270,8 @@ mod tests {
             contract: Some("twice".parse().unwrap()),
             version: Some("1.2.3".parse().unwrap()),
             repo: None,
+            set_aside: None,
+            meaning: String::new(),
             resolution: vec![EVIL.into()],
         };
         let remote = RemoteStatus {
@@ -282,7 +288,8 @@ mod tests {
             commit: "1234567890123456789012345678901234567890".parse().unwrap(),
             domain: None,
             time: "2026-01-21T09:00:00Z".parse().unwrap(),
-            author: String::new(),
+            ahead_of_clock: true,
+            author: EVIL.into(),
             subject: EVIL.into(),
             repo: Some(EVIL.into()),
             source_commit: None,
@@ -293,6 +300,6 @@ mod tests {
             assert!(shown.contains(text), "{text}: {shown}");
         }
         assert!(!shown.contains("<script") && !shown.contains('\u{202e}'), "{shown}");
-        assert_eq!(shown.matches("&lt;script&gt;").count(), 5, "{shown}");
+        assert_eq!(shown.matches("&lt;script&gt;").count(), 6, "{shown}");
     }
 }

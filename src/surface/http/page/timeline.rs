@@ -40,7 +40,8 @@ fn entry_head(body: &ContractGet, entry: &TimelineEntry, older: Option<&Version>
             @if entry.is_yanked { " " (badge(Tone::Bad, "yanked")) }
         }
         p.when {
-            (time(entry.time))
+            (time(entry.time)) " · by " (text(&entry.author))
+            @if entry.ahead_of_clock { " · " (badge(Tone::Warn, "dated ahead of this clock")) }
             @if let Some(older) = older {
                 " · "
                 a href=(href(&[("version", &version), ("from", &older.to_string()), ("to", &version)])) {

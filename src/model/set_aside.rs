@@ -1,0 +1,180 @@
+//! A commit that broke a rule of the realm. Nothing of what it broke is taken: what was there
+//! stands, and this record says so, alike on every machine, until somebody settles it.
+
+use std::{collections::BTreeMap, fmt};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    merge::LossId,
+    name::{ContractName, RepoName},
+    oid::Oid,
+};
+
+/// The rules that every commit of a realm keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rule {
+    /// A published version is never changed.
+    VersionChanged,
+    /// A published version is never deleted.
+    VersionRemoved,
+    /// Only its owner changes a contract.
+    ContractChanged,
+    /// A contract is retired, never deleted.
+    ContractRemoved,
+    /// A member leaves by itself.
+    MemberRemoved,
+    /// Only a repository changes its own url, and its root commits are never taken away.
+    IdentityChanged,
+    /// Only a repository changes its own binding.
+    BindingChanged,
+    /// Only a repository says which of its commits was published last.
+    SourceChanged,
+    /// What the realm says of itself, and its records of conflicts, are never deleted.
+    RecordRemoved,
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::VersionChanged => "a published version was changed",
+            Self::VersionRemoved => "a published version was deleted",
+            Self::ContractChanged => "another than the owner changed the contract",
+            Self::ContractRemoved => "the contract was deleted",
+            Self::MemberRemoved => "another took the membership away",
+            Self::IdentityChanged => "the repository's url or root commits were changed",
+            Self::BindingChanged => "another than the repository changed its binding",
+            Self::SourceChanged => "another than the repository changed which commit it published last",
+            Self::RecordRemoved => "a record of the realm was deleted",
+        })
+    }
+}
+
+/// One file that a commit changed against a rule.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Breach {
+    /// The file, in the tree of the ref.
+    pub path: String,
+    /// The rule.
+    pub rule: Rule,
+    /// The repositories whose file it is.
+    pub owners: Vec<RepoName>,
+    /// The contract, where it is about one.
+    #[serde(default)]
+    pub contract: Option<ContractName>,
+    /// The content that stands; none where there was no such file.
+    pub kept: Option<Oid>,
+    /// The content that was not taken; none where the file was deleted.
+    pub refused: Option<Oid>,
+}
+
+/// How a conflict was settled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// The change was taken after all.
+    Accepted,
+    /// What was there stands for good.
+    Undone,
+}
+
+/// Who settled a conflict, and how.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settled {
+    /// How.
+    pub verdict: Verdict,
+    /// By which repository.
+    pub by: RepoName,
+}
+
+/// A commit of which something was set aside.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SetAside {
+    /// The commit.
+    pub commit: Oid,
+    /// Its author, as `Name <email>`.
+    pub author: String,
+    /// Its committer, as `Name <email>`.
+    pub committer: String,
+    /// When it was committed, as it says.
+    pub time: jiff::Timestamp,
+    /// The files it changed against a rule.
+    pub changes: Vec<Breach>,
+    /// Set once somebody decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled: Option<Settled>,
+}
+
+impl SetAside {
+    /// Returns its name: the first digits of the commit.
+    pub fn id(&self) -> LossId {
+        LossId::of_commit(&self.commit)
+    }
+
+    /// Returns whether nobody has decided yet.
+    pub fn is_open(&self) -> bool {
+        self.settled.is_none()
+    }
+
+    /// Returns whether the change was taken after all.
+    pub fn is_accepted(&self) -> bool {
+        self.settled.as_ref().is_some_and(|settled| settled.verdict == Verdict::Accepted)
+    }
+
+    /// Returns whether one of its files is `repo`'s.
+    pub fn is_owned_by(&self, repo: &RepoName) -> bool {
+        self.changes.iter().any(|one| one.owners.contains(repo))
+    }
+
+    /// Returns both records of one commit as one. That it was accepted outweighs that it was undone.
+    #[must_use]
+    pub fn united(&self, other: &Self) -> Self {
+        let mut changes: BTreeMap<&str, &Breach> = BTreeMap::new();
+        for one in self.changes.iter().chain(&other.changes) {
+            let held = changes.entry(&one.path).or_insert(one);
+            *held = (*held).min(one);
+        }
+        Self {
+            changes: changes.into_values().cloned().collect(),
+            settled: [&self.settled, &other.settled].into_iter().flatten().min().cloned(),
+            ..self.clone()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_records_of_one_commit_are_one_whoever_unites_them() {
+        let breach = |path: &str| Breach {
+            path: path.into(),
+            rule: Rule::ContractRemoved,
+            owners: vec!["fungal".parse().unwrap()],
+            contract: None,
+            kept: None,
+            refused: None,
+        };
+        let settled = |verdict| Some(Settled { verdict, by: "fungal".parse().unwrap() });
+        let one = SetAside {
+            commit: Oid::from_bytes(&[1; 20]).unwrap(),
+            author: "A <a@x>".into(),
+            committer: "A <a@x>".into(),
+            time: jiff::Timestamp::UNIX_EPOCH,
+            changes: vec![breach("a"), breach("b")],
+            settled: settled(Verdict::Undone),
+        };
+        let other =
+            SetAside { changes: vec![breach("b"), breach("c")], settled: settled(Verdict::Accepted), ..one.clone() };
+        assert_eq!(one.united(&other), other.united(&one));
+        assert_eq!(one.united(&other).changes.len(), 3);
+        assert!(one.united(&other).is_accepted());
+        assert_eq!(one.id().to_string(), "010101010101");
+    }
+}

@@ -1,0 +1,10 @@
+//! Trailers of the commits of a realm. They are claims: anybody can write them.
+
+/// The trailer that names the repository.
+pub const REPO: &str = "Blue-Repo";
+
+/// Returns the value of the last trailer `key` of a message.
+pub fn last<'m>(message: &'m str, key: &str) -> Option<&'m str> {
+    let found = message.lines().rev().find_map(|line| line.strip_prefix(key)?.strip_prefix(": "));
+    found.map(str::trim)
+}

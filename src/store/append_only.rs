@@ -1,0 +1,411 @@
+//! The rules that every commit of a realm keeps, applied to the commits that a ref got: what was
+//! published stays as it is, and only its owner changes a file. Each commit is compared with the one
+//! before it, a merge with what this program makes of its parents. So every machine finds the same,
+//! whichever of the commits it knew.
+//!
+//! Whose commit it is, its `Blue-Repo` trailer claims. Whoever lies there breaks no rule; the owner is
+//! told all the same who wrote the file.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::de::DeserializeOwned;
+
+use super::{
+    CommitInfo, Edit, EntryKind, Store, StoreError, StoreRef, TreePath, codec,
+    history::{self, Relation},
+    layout,
+    merge::{self, Instead},
+    place::Place,
+    read,
+};
+use crate::model::{
+    contract::Contract,
+    domain::Domain,
+    name::{ContractName, RepoName},
+    oid::Oid,
+    realm::Repo,
+    set_aside::{Breach, Rule, SetAside},
+    trailer,
+};
+
+/// Most files that the record of one commit names. The others are kept out all the same.
+const MAX_CHANGES: usize = 5_000;
+/// Deepest folder that has files of a realm.
+const MAX_DEPTH: usize = 5;
+
+/// What must not be taken of the commits that a ref got.
+#[derive(Debug, Default)]
+pub struct Examined {
+    /// The files that keep another content than the tip has.
+    pub instead: Instead,
+    /// The commits to blame.
+    pub records: Vec<SetAside>,
+}
+
+/// Judges the commits that `tip` has and `known` does not. What `known` has is trusted.
+///
+/// # Errors
+/// Where an object cannot be read.
+pub fn examine(store: &dyn Store, name: &StoreRef, known: &Oid, tip: &Oid) -> Result<Examined, StoreError> {
+    if matches!(name, StoreRef::Sessions(_)) {
+        return Ok(Examined::default());
+    }
+    let mut judging = Judging { store, name, known: *known, breaches: BTreeMap::new(), kept_out: BTreeMap::new() };
+    for commit in history::added(store, known, tip)? {
+        judging.commit(commit)?;
+    }
+    let kept_out = judging.kept_out.remove(tip).unwrap_or_default();
+    let blamed: BTreeSet<Oid> = kept_out.values().map(|one| one.by).collect();
+    let record = |commit| judging.record(commit);
+    Ok(Examined {
+        records: blamed.into_iter().map(record).collect::<Result<_, _>>()?,
+        instead: kept_out.into_iter().map(|(path, one)| (path, one.content)).collect(),
+    })
+}
+
+/// A file that was changed against a rule and is still as that commit left it.
+#[derive(Debug, Clone)]
+struct KeptOut {
+    /// The content that stands.
+    content: Option<Oid>,
+    /// The commit to blame.
+    by: Oid,
+}
+
+struct Judging<'a> {
+    store: &'a dyn Store,
+    name: &'a StoreRef,
+    known: Oid,
+    breaches: BTreeMap<Oid, Vec<Breach>>,
+    kept_out: BTreeMap<Oid, BTreeMap<TreePath, KeptOut>>,
+}
+
+/// A commit, and the trees that it is compared with.
+struct Step<'a> {
+    id: Oid,
+    info: &'a CommitInfo,
+    /// The tree of its first parent.
+    before: Oid,
+    claim: Option<RepoName>,
+    /// Whether it is only asked what another commit brings back.
+    is_looked_up: bool,
+}
+
+impl<'a> Step<'a> {
+    fn new(id: Oid, info: &'a CommitInfo, before: Oid) -> Self {
+        let claim = trailer::last(&info.message, trailer::REPO).and_then(|repo| repo.parse().ok());
+        Self { id, info, before, claim, is_looked_up: false }
+    }
+}
+
+/// What a file should hold after a merge.
+enum Expected {
+    Content(Option<Oid>),
+    Bytes(Vec<u8>),
+}
+
+impl Judging<'_> {
+    fn commit(&mut self, id: Oid) -> Result<(), StoreError> {
+        let info = self.store.commit(&id)?;
+        let Some(first) = info.parents.first() else { return Ok(()) };
+        let inherited: BTreeMap<TreePath, KeptOut> = info
+            .parents
+            .iter()
+            .rev()
+            .filter_map(|parent| self.kept_out.get(parent))
+            .flatten()
+            .map(|(path, one)| (path.clone(), one.clone()))
+            .collect();
+        let before = self.store.commit(first)?.tree;
+        if before == info.tree && info.parents.len() == 1 {
+            self.kept_out.insert(id, inherited);
+            return Ok(());
+        }
+        let step = Step::new(id, &info, before);
+        let (breaches, kept_out) = self.judge(&step, &inherited)?;
+        if !breaches.is_empty() {
+            self.breaches.insert(id, breaches);
+        }
+        if !kept_out.is_empty() {
+            self.kept_out.insert(id, kept_out);
+        }
+        Ok(())
+    }
+
+    fn judge(
+        &self,
+        step: &Step<'_>,
+        inherited: &BTreeMap<TreePath, KeptOut>,
+    ) -> Result<(Vec<Breach>, BTreeMap<TreePath, KeptOut>), StoreError> {
+        let Step { id, info, before, .. } = step;
+        let expected = self.expected(info)?;
+        let mut paths = self.changed(before, &info.tree)?;
+        for path in expected.keys().chain(inherited.keys()) {
+            if let Some(place) = Place::parse(self.name, &path.parts().collect::<Vec<_>>()) {
+                paths.insert(path.clone(), place);
+            }
+        }
+        let (mut breaches, mut kept_out) = (Vec::new(), BTreeMap::new());
+        for (path, place) in paths {
+            let after = self.content(&info.tree, &path)?;
+            let held = match expected.get(&path) {
+                Some(Expected::Content(content)) => *content,
+                Some(Expected::Bytes(bytes)) => match after {
+                    Some(blob) if self.store.blob(&blob)? == *bytes => continue,
+                    _ => self.content(before, &path)?,
+                },
+                None => self.content(before, &path)?,
+            };
+            if held == after {
+                continue;
+            }
+            if let Some(one) = inherited.get(&path)
+                && self.is_left_alone(info, &path, after)?
+            {
+                kept_out.insert(path, one.clone());
+                continue;
+            }
+            if let Some(breach) = self.breach(step, &place, held, after)? {
+                kept_out.insert(path, KeptOut { content: held, by: *id });
+                breaches.push(breach);
+            }
+        }
+        Ok((breaches, kept_out))
+    }
+
+    /// Returns the files that should hold something else than the first parent's tree has.
+    fn expected(&self, info: &CommitInfo) -> Result<BTreeMap<TreePath, Expected>, StoreError> {
+        let none = Instead::new();
+        let instead = |parent: Option<&Oid>| -> Instead {
+            let kept_out = parent.and_then(|parent| self.kept_out.get(parent)).into_iter().flatten();
+            kept_out.map(|(path, one)| (path.clone(), one.content)).collect()
+        };
+        let first = instead(info.parents.first());
+        let mut expected: BTreeMap<_, _> =
+            first.iter().map(|(path, content)| (path.clone(), Expected::Content(*content))).collect();
+        if let [ours, theirs, ..] = &info.parents[..] {
+            let second = instead(Some(theirs));
+            let relation = Relation::of(self.store, ours, theirs)?;
+            let sides = if first.is_empty() && second.is_empty() { [&none, &none] } else { [&first, &second] };
+            let merged = merge::merge_instead(self.store, self.name, &relation, [ours, theirs], sides)?;
+            expected.extend(merged.edits.into_iter().map(|(path, edit)| match edit {
+                Edit::Put(bytes) => (path, Expected::Bytes(bytes)),
+                Edit::Link(_, blob) => (path, Expected::Content(Some(blob))),
+                Edit::Remove => (path, Expected::Content(None)),
+            }));
+        }
+        Ok(expected)
+    }
+
+    /// Returns whether a file is as one of the parents has it.
+    fn is_left_alone(&self, info: &CommitInfo, path: &TreePath, after: Option<Oid>) -> Result<bool, StoreError> {
+        for parent in &info.parents {
+            let is_kept_out = self.kept_out.get(parent).is_some_and(|kept_out| kept_out.contains_key(path));
+            if is_kept_out && self.content(&self.store.commit(parent)?.tree, path)? == after {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Returns the rule that a change of a file breaks, unless the change settles a conflict.
+    fn breach(
+        &self,
+        step: &Step<'_>,
+        place: &Place,
+        before: Option<Oid>,
+        after: Option<Oid>,
+    ) -> Result<Option<Breach>, StoreError> {
+        let Some((rule, owners)) = self.rule(step, place, before, after)? else { return Ok(None) };
+        let contract = match place {
+            Place::Contract(name) | Place::Version(name, _) => Some(name.clone()),
+            _ => None,
+        };
+        let path = place.path().to_string();
+        let breach = Breach { path, rule, owners, contract, kept: before, refused: after };
+        Ok((!self.is_accepted(step, &breach)? && !self.is_brought_back(step, &breach)?).then_some(breach))
+    }
+
+    /// Returns which rule a change breaks, and whose file it is.
+    fn rule(
+        &self,
+        step: &Step<'_>,
+        place: &Place,
+        before: Option<Oid>,
+        after: Option<Oid>,
+    ) -> Result<Option<(Rule, Vec<RepoName>)>, StoreError> {
+        let claims = |repo: &RepoName| step.claim.as_ref() == Some(repo);
+        let own = |repo: &RepoName, rule| Ok((before.is_some() && !claims(repo)).then(|| (rule, vec![repo.clone()])));
+        let found = match place {
+            Place::Realm if after.is_none() => Some((Rule::RecordRemoved, Vec::new())),
+            Place::Domain => return self.membership(step, before, after),
+            Place::Version(name, _) => {
+                let held = before.map(|blob| self.read::<Contract>(&blob)).transpose()?.flatten();
+                let owner = held.map(|contract| contract.owner).or(self.owner(&step.before, name)?);
+                match (before, after, owner) {
+                    (Some(_), None, owner) => Some((Rule::VersionRemoved, owner.into_iter().collect())),
+                    (Some(_), Some(_), owner) => Some((Rule::VersionChanged, owner.into_iter().collect())),
+                    (None, _, Some(owner)) if !claims(&owner) => Some((Rule::ContractChanged, vec![owner])),
+                    _ => None,
+                }
+            }
+            Place::Contract(name) => match (self.owner(&step.before, name)?, after) {
+                (owner, None) => Some((Rule::ContractRemoved, owner.into_iter().collect())),
+                (Some(owner), Some(_)) if !claims(&owner) => Some((Rule::ContractChanged, vec![owner])),
+                _ => None,
+            },
+            Place::Binding(repo) => return own(repo, Rule::BindingChanged),
+            Place::Source(repo) => return own(repo, Rule::SourceChanged),
+            Place::Repo(repo) => {
+                let held = before.map(|blob| self.read::<Repo>(&blob)).transpose()?.flatten();
+                let new = after.map(|blob| self.read::<Repo>(&blob)).transpose()?.flatten();
+                let is_broken = match (held, new) {
+                    (Some(held), Some(new)) => {
+                        !held.roots.iter().all(|root| new.roots.contains(root))
+                            || (held.url != new.url && !claims(repo))
+                    }
+                    (Some(_), None) => !claims(repo),
+                    (None, _) => false,
+                };
+                is_broken.then(|| (Rule::IdentityChanged, vec![repo.clone()]))
+            }
+            Place::LostContract(..) | Place::LostRepo(..) if after.is_none() => Some((Rule::RecordRemoved, Vec::new())),
+            Place::SetAside(_) => {
+                let read = |blob: Option<Oid>| Ok(blob.map(|blob| self.read::<SetAside>(&blob)).transpose()?.flatten());
+                let [held, new]: [Result<Option<SetAside>, StoreError>; 2] = [read(before), read(after)];
+                let is_broken = match (held?, new?) {
+                    (None, _) => false,
+                    (Some(held), Some(new)) => SetAside { settled: None, ..new } != SetAside { settled: None, ..held },
+                    (Some(_), None) => true,
+                };
+                is_broken.then_some((Rule::RecordRemoved, Vec::new()))
+            }
+            _ => None,
+        };
+        Ok(found)
+    }
+
+    fn membership(
+        &self,
+        step: &Step<'_>,
+        before: Option<Oid>,
+        after: Option<Oid>,
+    ) -> Result<Option<(Rule, Vec<RepoName>)>, StoreError> {
+        let read = |blob: Option<Oid>| Ok(blob.map(|blob| self.read::<Domain>(&blob)).transpose()?.flatten());
+        let held: Result<Option<Domain>, StoreError> = read(before);
+        let (Some(held), new) = (held?, read(after)?) else { return Ok(None) };
+        let Some(new) = new else { return Ok(Some((Rule::RecordRemoved, held.members))) };
+        let is_taken_away = |repo: &RepoName| !new.has_member(repo) && step.claim.as_ref() != Some(repo);
+        let gone: Vec<_> = held.members.into_iter().filter(is_taken_away).collect();
+        Ok((!gone.is_empty()).then_some((Rule::MemberRemoved, gone)))
+    }
+
+    /// Returns the owner of a contract, also where it has no current version.
+    fn owner(&self, tree: &Oid, name: &ContractName) -> Result<Option<RepoName>, StoreError> {
+        let mut documents: Vec<_> =
+            read::lookup(self.store, tree, layout::contract(name).as_str())?.into_iter().collect();
+        if documents.is_empty() {
+            documents.extend(read::folder(self.store, tree, layout::versions(name).as_str())?.pop());
+        }
+        for entry in documents.iter().filter(|entry| entry.kind == EntryKind::Blob) {
+            if let Some(contract) = self.read::<Contract>(&entry.id)? {
+                return Ok(Some(contract.owner));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns whether the commit takes what was set aside, in the name of one whose file it is.
+    fn is_accepted(&self, step: &Step<'_>, breach: &Breach) -> Result<bool, StoreError> {
+        let Some(claim) = &step.claim else { return Ok(false) };
+        let held = merge::set_aside(self.store, &step.before)?;
+        let now = merge::set_aside(self.store, &step.info.tree)?;
+        Ok(held.iter().any(|(id, record)| {
+            let is_now = now.get(id).and_then(|now| now.settled.as_ref());
+            let by_owner = is_now.is_some_and(|settled| settled.by == *claim) && record.is_owned_by(claim);
+            record.is_open() && by_owner && now.get(id).is_some_and(SetAside::is_accepted) && {
+                let change = record.changes.iter().find(|one| one.path == breach.path);
+                change.is_some_and(|change| (change.kept, change.refused) == (breach.kept, breach.refused))
+            }
+        }))
+    }
+
+    /// Returns whether the commit only brings back what another one had changed against a rule: what
+    /// is known here may be that other one.
+    fn is_brought_back(&self, step: &Step<'_>, breach: &Breach) -> Result<bool, StoreError> {
+        if step.is_looked_up {
+            return Ok(false);
+        }
+        for record in merge::set_aside(self.store, &step.info.tree)?.into_values() {
+            let undoes = |change: &&Breach| {
+                change.path == breach.path && (change.kept, change.refused) == (breach.refused, breach.kept)
+            };
+            let Some(change) = record.changes.iter().find(undoes) else { continue };
+            if record.commit == step.id || !self.is_known(&record.commit)? {
+                continue;
+            }
+            let info = self.store.commit(&record.commit)?;
+            let Some(first) = info.parents.first() else { continue };
+            let before = self.store.commit(first)?.tree;
+            let step = Step { is_looked_up: true, ..Step::new(record.commit, &info, before) };
+            let (breaches, _) = self.judge(&step, &BTreeMap::new())?;
+            if breaches.iter().any(|one| one.path == change.path && one.refused == change.refused) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Returns whether a commit was here before.
+    fn is_known(&self, commit: &Oid) -> Result<bool, StoreError> {
+        match Relation::of(self.store, commit, &self.known) {
+            Err(error) if error.is_damage() => Ok(false),
+            relation => Ok(relation?.is_contained),
+        }
+    }
+
+    fn record(&self, id: Oid) -> Result<SetAside, StoreError> {
+        let CommitInfo { author, committer, time, .. } = self.store.commit(&id)?;
+        let changes = self.breaches.get(&id).into_iter().flatten().take(MAX_CHANGES).cloned().collect();
+        Ok(SetAside { commit: id, author, committer, time, changes, settled: None })
+    }
+
+    /// Returns the files of the realm that differ between two trees.
+    fn changed(&self, before: &Oid, after: &Oid) -> Result<BTreeMap<TreePath, Place>, StoreError> {
+        let mut changed = BTreeMap::new();
+        let mut open = vec![(Vec::<String>::new(), Some(*before), Some(*after))];
+        while let Some((path, before, after)) = open.pop() {
+            let mut names: BTreeMap<String, [Option<(EntryKind, Oid)>; 2]> = BTreeMap::new();
+            for (at, tree) in [before, after].into_iter().enumerate() {
+                for entry in tree.map(|tree| self.store.entries(&tree)).transpose()?.unwrap_or_default() {
+                    names.entry(entry.name).or_default()[at] = Some((entry.kind, entry.id));
+                }
+            }
+            for (name, sides) in names.into_iter().filter(|(_, [before, after])| before != after) {
+                let path: Vec<String> = path.iter().cloned().chain([name]).collect();
+                let tree = |side: Option<(EntryKind, Oid)>| side.filter(|(kind, _)| *kind == EntryKind::Tree);
+                let [old, new] = sides.map(|side| tree(side).map(|(_, id)| id));
+                if (old.is_some() || new.is_some()) && path.len() < MAX_DEPTH {
+                    open.push((path.clone(), old, new));
+                }
+                if let Some(place) = Place::parse(self.name, &path.iter().map(String::as_str).collect::<Vec<_>>()) {
+                    changed.insert(place.path(), place);
+                }
+            }
+        }
+        Ok(changed)
+    }
+
+    fn content(&self, tree: &Oid, path: &TreePath) -> Result<Option<Oid>, StoreError> {
+        let entry = read::lookup(self.store, tree, path.as_str())?;
+        Ok(entry.filter(|entry| entry.kind == EntryKind::Blob).map(|entry| entry.id))
+    }
+
+    fn read<T: DeserializeOwned>(&self, blob: &Oid) -> Result<Option<T>, StoreError> {
+        match self.store.blob(blob) {
+            Ok(bytes) => Ok(codec::decode(&bytes).ok()),
+            Err(error) if error.is_damage() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}

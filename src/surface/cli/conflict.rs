@@ -1,0 +1,55 @@
+//! `git blue realm conflict …`.
+
+use clap::Subcommand;
+
+use super::{
+    Verdict,
+    output::Output,
+    text::{Look, Text, look, plain},
+};
+use crate::{
+    error::OpError,
+    model::{merge::LossId, set_aside},
+    ops::{self, ctx::Ctx, realm_conflict_accept, realm_conflict_undo},
+    wire::ConflictSettled,
+};
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    #[command(about = ops::realm_conflict_accept::OPERATION.summary)]
+    Accept {
+        /// The conflict, as `git blue status` names it
+        #[arg(value_name = "ID")]
+        id: LossId,
+    },
+    #[command(about = ops::realm_conflict_undo::OPERATION.summary)]
+    Undo {
+        /// The conflict, as `git blue status` names it
+        #[arg(value_name = "ID")]
+        id: LossId,
+    },
+}
+
+impl Command {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        let answer = match self {
+            Self::Accept { id } => realm_conflict_accept::run(ctx, &id)?,
+            Self::Undo { id } => realm_conflict_undo::run(ctx, &id)?,
+        };
+        output.answer(&answer, render)?;
+        Ok(Verdict::Yes)
+    }
+}
+
+fn render(body: &ConflictSettled, text: &mut Text) {
+    let verdict = match (body.verdict, body.changed) {
+        (set_aside::Verdict::Accepted, true) => "accepted",
+        (set_aside::Verdict::Undone, true) => "undone",
+        (set_aside::Verdict::Accepted, false) => "accepted before",
+        (set_aside::Verdict::Undone, false) => "undone before",
+    };
+    text.line(&[plain(verdict), look(&body.id, Look::Commit)]);
+    for file in &body.files {
+        text.line(&[plain(" "), look(file, Look::Dim)]);
+    }
+}

@@ -1,0 +1,469 @@
+//! What somebody who may push to the hub can do there with plain git, and what the others see of it:
+//! nothing that breaks a rule is taken, the hub heals, and somebody settles it.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::world::{BINDING_FILE, DOMAIN_REF, Run, World, contract, importing};
+
+const REALM_REF: &str = "refs/blue/realm";
+const CURRENT: &str = "contracts/s3-permissions.json";
+const PUBLISHED: &str = "versions/s3-permissions/1.0.0.json";
+
+/// Three machines at one hub: `home` has the provider, `second` a consumer, and `third` another one.
+struct Three {
+    world: World,
+    hub: PathBuf,
+}
+
+const MACHINES: [(&str, &str); 3] = [("home", "fungal"), ("second", "access"), ("third", "reader")];
+
+impl Three {
+    fn new() -> Self {
+        let world = World::solo();
+        world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
+        let hub = world.path("hub.git");
+        world.ok(&world.path("fungal"), &["init", "--url", hub.to_str().unwrap()]);
+        for (home, repo) in &MACHINES[1..] {
+            world.on(home).repo(repo);
+            let path = world.path(repo);
+            world.ok(&path, &["init", "--url", hub.to_str().unwrap()]);
+            world.ok(&path, &["realm", "admin", "domain", "--name", "s3-access", "--repos", repo]);
+            world.write(&format!("{repo}/cdk/access_stack.py"), "# uses s3-permissions\n");
+            world.write(&format!("{repo}/{BINDING_FILE}"), &importing(">=1.0.0, <2.0.0"));
+            world.commit(repo, "Read from the masks");
+            world.ok(&path, &["sync"]);
+        }
+        let three = Self { world, hub };
+        for at in 0..3 {
+            three.ok(at, &["sync"]);
+            three.ok(at, &["status"]);
+        }
+        three.alike();
+        three
+    }
+
+    fn path(&self, at: usize) -> PathBuf {
+        self.world.on(MACHINES[at].0);
+        self.world.path(MACHINES[at].1)
+    }
+
+    fn blue(&self, at: usize, args: &[&str]) -> Run {
+        self.world.blue(&self.path(at), args)
+    }
+
+    #[track_caller]
+    fn ok(&self, at: usize, args: &[&str]) -> Run {
+        self.blue(at, args).exits(0)
+    }
+
+    fn json(&self, at: usize, args: &[&str]) -> Value {
+        self.world.json(&self.path(at), args)
+    }
+
+    /// A command as it is printed, comment and all, pasted into a shell.
+    #[track_caller]
+    fn paste(&self, at: usize, command: &str) -> Run {
+        let mut shell = self.world.command("sh", &self.path(at));
+        shell.args(["-c", command]);
+        self.world.finish(shell, "sh")
+    }
+
+    /// Runs a command of git at the hub, as Mal, or as who these variables say.
+    fn git(&self, args: &[&str], vars: &[(&str, &str)]) -> String {
+        let mut git = self.world.command("git", &self.hub);
+        git.args(["-c", "user.name=Mal", "-c", "user.email=mal@example.org"]).args(args);
+        git.env("GIT_INDEX_FILE", self.world.path("mal-index")).envs(vars.iter().copied());
+        self.world.finish(git, "git").exits(0).stdout.trim().to_owned()
+    }
+
+    /// What the hub holds under a path.
+    fn at_hub(&self, name: &str, path: &str) -> Option<Value> {
+        let run = self.world.try_git(&self.hub, &["cat-file", "blob", &format!("{name}:{path}")]);
+        (run.code == 0).then(|| run.json())
+    }
+
+    /// Pushes one commit to the hub that has these files changed, or deleted. Returns the commit.
+    fn push(&self, name: &str, files: &[(&str, Option<Value>)], message: &str, vars: &[(&str, &str)]) -> String {
+        self.git(&["read-tree", name], vars);
+        for (path, document) in files {
+            match document {
+                None => drop(self.git(&["rm", "--quiet", "--cached", path], vars)),
+                Some(document) => {
+                    self.world.write("mal.json", &format!("{document:#}\n"));
+                    let file = self.world.path("mal.json");
+                    let blob = self.git(&["hash-object", "-w", file.to_str().unwrap()], vars);
+                    self.git(&["update-index", "--add", "--cacheinfo", &format!("100644,{blob},{path}")], vars);
+                }
+            }
+        }
+        let tree = self.git(&["write-tree"], vars);
+        let commit = self.git(&["commit-tree", "-p", name, "-m", message, &tree], vars);
+        self.git(&["update-ref", name, &commit], vars);
+        commit
+    }
+
+    /// A document of the hub with one field changed, and hashes that fit.
+    fn with_value(&self, path: &str, value: &str) -> Value {
+        let mut document = self.at_hub(DOMAIN_REF, path).unwrap();
+        document["value"] = json!(value);
+        document.as_object_mut().unwrap().remove("content_hash");
+        document
+    }
+
+    /// Syncs every machine until nothing moves, and all of them and the hub hold the same.
+    #[track_caller]
+    fn alike(&self) {
+        for at in [0, 1, 2, 0, 1, 2] {
+            self.ok(at, &["sync"]);
+        }
+        let tips = |dir: &Path| {
+            let format = "--format=%(refname) %(objectname)";
+            self.world.git(dir, &["for-each-ref", format, REALM_REF, "refs/blue/domains"]).stdout
+        };
+        let hub = tips(&self.hub);
+        for (home, _) in MACHINES {
+            assert_eq!(tips(&self.world.on(home).store()), hub, "{home}");
+            self.world.git(&self.world.store(), &["fsck", "--strict", "--no-dangling"]);
+        }
+    }
+
+    /// The one conflict that a machine shows.
+    #[track_caller]
+    fn conflict(&self, at: usize) -> Value {
+        let status = self.json(at, &["status", "--peek"]);
+        let conflicts = status["conflicts"].as_array().unwrap();
+        assert_eq!(conflicts.len(), 1, "{status:#}");
+        conflicts[0].clone()
+    }
+
+    /// Whether `check` of a machine fails because of what was set aside.
+    fn fails(&self, at: usize) -> bool {
+        let check = self.blue(at, &["check", "--json"]);
+        let named = |list: &str| check.json()[list].as_array().unwrap().iter().any(|one| one["code"] == "set-aside");
+        assert_eq!(check.code == 1, named("errors"), "{check:?}");
+        assert!(named("errors") || named("warnings"), "{check:?}");
+        named("errors")
+    }
+
+    /// A commit is set aside: every machine says so, the hub heals, and the rule is named.
+    #[track_caller]
+    fn is_set_aside(&self, commit: &str, rules: &[&str]) -> Value {
+        let sync = self.ok(1, &["sync"]);
+        assert!(sync.stdout.contains("conflict") && sync.stdout.contains("Mal <mal@example.org>"), "{sync:?}");
+        self.alike();
+        let shown = self.conflict(1);
+        for at in 0..3 {
+            let conflict = self.conflict(at);
+            assert_eq!(conflict, shown);
+            let status = self.ok(at, &["status", "--peek"]);
+            assert!(status.stdout.contains("by Mal <mal@example.org>"), "{status:?}");
+        }
+        assert_eq!(shown["code"], "set-aside");
+        let record = &shown["set_aside"];
+        assert_eq!(record["commit"], commit);
+        assert_eq!(record["author"], "Mal <mal@example.org>");
+        assert_eq!(record["committer"], "Mal <mal@example.org>");
+        let found: Vec<_> = record["changes"].as_array().unwrap().iter().map(|one| one["rule"].clone()).collect();
+        assert_eq!(found, rules);
+        shown
+    }
+}
+
+/// The command of a conflict that does `verb`.
+fn command(conflict: &Value, verb: &str) -> String {
+    let commands = conflict["resolution"].as_array().unwrap().iter();
+    let found = commands.map(|one| one.as_str().unwrap()).find(|one| one.contains(verb));
+    found.unwrap_or_else(|| panic!("{conflict:#}")).to_owned()
+}
+
+#[test]
+fn a_contract_that_another_than_its_owner_changed_is_set_aside() {
+    let three = Three::new();
+    let mut evil = three.with_value(CURRENT, "EVIL");
+    evil["version"] = json!("1.1.0");
+    let commit = three.push(DOMAIN_REF, &[(CURRENT, Some(evil))], "tidy", &[]);
+    let conflict = three.is_set_aside(&commit, &["contract-changed"]);
+    assert_eq!(three.at_hub(DOMAIN_REF, CURRENT).unwrap()["version"], "1.0.0");
+    for at in 0..3 {
+        assert!(three.fails(at));
+    }
+    // Who it does not concern hears of it, and is not stopped.
+    let run = three.paste(1, &command(&conflict, "accept")).exits(1);
+    assert!(run.stderr.contains("access may not accept it") && run.stderr.contains("in fungal"), "{run:?}");
+    three.paste(1, &command(&conflict, "undo")).exits(0);
+    three.alike();
+    for at in 0..3 {
+        three.ok(at, &["check"]);
+        assert_eq!(three.json(at, &["status", "--peek"])["conflicts"], json!([]));
+    }
+    let again = three.blue(0, &["realm", "conflict", "accept", conflict["set_aside"]["id"].as_str().unwrap()]).exits(1);
+    assert!(again.stderr.contains("was undone by access before"), "{again:?}");
+    three.world.on("home").bump("1.1.0");
+    three.alike();
+    assert_eq!(three.world.version(), "1.1.0");
+    assert_eq!(three.json(1, &["status", "--peek"])["conflicts"], json!([]));
+}
+
+#[test]
+fn a_published_version_that_was_replaced_is_set_aside_and_its_owner_may_accept_it() {
+    let three = Three::new();
+    let swapped = three.with_value(PUBLISHED, "SWAPPED");
+    let files = [(PUBLISHED, Some(swapped.clone())), (CURRENT, Some(swapped))];
+    let commit = three.push(DOMAIN_REF, &files, "tidy", &[]);
+    let conflict = three.is_set_aside(&commit, &["contract-changed", "version-changed"]);
+    let get = three.ok(1, &["contract", "get", "s3-access/s3-permissions", "--version", "1.0.0"]);
+    assert!(!get.stdout.contains("SWAPPED"), "{get:?}");
+    assert_ne!(three.at_hub(DOMAIN_REF, PUBLISHED).unwrap()["value"], "SWAPPED");
+    three.paste(0, &command(&conflict, "accept")).exits(0);
+    three.paste(0, &command(&conflict, "accept")).exits(0);
+    three.alike();
+    for at in 0..3 {
+        assert_eq!(three.json(at, &["status", "--peek"])["conflicts"], json!([]));
+        let get = three.ok(at, &["contract", "get", "s3-access/s3-permissions", "--version", "1.0.0"]);
+        assert!(get.stdout.contains("SWAPPED"), "{get:?}");
+    }
+}
+
+#[test]
+fn a_version_that_claims_to_be_its_owners_is_immutable_all_the_same() {
+    let three = Three::new();
+    let swapped = three.with_value(PUBLISHED, "SWAPPED");
+    let commit = three.push(DOMAIN_REF, &[(PUBLISHED, Some(swapped))], "tidy\n\nBlue-Repo: fungal", &[]);
+    three.is_set_aside(&commit, &["version-changed"]);
+}
+
+#[test]
+fn a_repository_keeps_its_identity() {
+    let three = Three::new();
+    let path = "repos/fungal.json";
+    let held = three.at_hub(REALM_REF, path).unwrap();
+    let mut evil = held.clone();
+    evil["roots"] = json!(["3".repeat(40)]);
+    evil["url"] = json!("https://evil.example/fungal.git");
+    let commit = three.push(REALM_REF, &[(path, Some(evil))], "tidy", &[]);
+    let conflict = three.is_set_aside(&commit, &["identity-changed"]);
+    assert_eq!(three.at_hub(REALM_REF, path), Some(held));
+    assert!(three.fails(0));
+    assert!(!three.fails(1));
+    three.ok(0, &["init"]);
+    three.paste(2, &command(&conflict, "undo")).exits(0);
+    three.alike();
+    three.ok(0, &["check"]);
+}
+
+#[test]
+fn a_member_is_taken_away_by_itself_alone() {
+    let three = Three::new();
+    let mut domain = three.at_hub(DOMAIN_REF, "domain.json").unwrap();
+    domain["members"] = json!(["fungal", "reader"]);
+    let commit = three.push(DOMAIN_REF, &[("domain.json", Some(domain))], "tidy", &[]);
+    let conflict = three.is_set_aside(&commit, &["member-removed"]);
+    assert!(three.fails(1));
+    assert!(!three.fails(0) && !three.fails(2));
+    three.paste(1, &command(&conflict, "accept")).exits(0);
+    three.alike();
+    assert_eq!(three.at_hub(DOMAIN_REF, "domain.json").unwrap()["members"], json!(["fungal", "reader"]));
+    // By itself it leaves without a word from anybody.
+    three.ok(2, &["realm", "admin", "leave", "--force"]);
+    three.alike_but_reader();
+    assert_eq!(three.at_hub(DOMAIN_REF, "domain.json").unwrap()["members"], json!(["fungal"]));
+    assert_eq!(three.json(0, &["status", "--peek"])["conflicts"], json!([]));
+}
+
+#[test]
+fn a_contract_that_was_deleted_with_all_its_versions_comes_back() {
+    let three = Three::new();
+    let commit = three.push(DOMAIN_REF, &[(CURRENT, None), (PUBLISHED, None)], "tidy", &[]);
+    let conflict = three.is_set_aside(&commit, &["contract-removed", "version-removed"]);
+    assert!(three.at_hub(DOMAIN_REF, CURRENT).is_some() && three.at_hub(DOMAIN_REF, PUBLISHED).is_some());
+    assert_eq!(three.json(1, &["status"])["notifications"], json!([]));
+    three.paste(0, &command(&conflict, "undo")).exits(0);
+    three.alike();
+    for at in 0..3 {
+        three.ok(at, &["check"]);
+    }
+}
+
+#[test]
+fn what_a_repository_published_last_and_what_it_imports_is_its_own() {
+    let three = Three::new();
+    let (source, binding) = ("sources/fungal.json", "bindings/access.json");
+    let older = three.world.line(&three.world.path("fungal"), &["rev-list", "--max-parents=0", "HEAD"]);
+    let files = [(source, Some(json!({ "commit": older }))), (binding, None)];
+    let commit = three.push(DOMAIN_REF, &files, "tidy", &[]);
+    three.is_set_aside(&commit, &["binding-changed", "source-changed"]);
+}
+
+#[test]
+fn a_machine_that_joined_in_between_takes_what_the_others_brought_back() {
+    let three = Three::new();
+    let swapped = three.with_value(PUBLISHED, "SWAPPED");
+    let commit = three.push(DOMAIN_REF, &[(PUBLISHED, Some(swapped))], "tidy", &[]);
+    // It never saw anything else: the first fetch is trusted.
+    three.world.on("fourth").repo("late");
+    let late = three.world.path("late");
+    three.world.ok(&late, &["init", "--url", three.hub.to_str().unwrap()]);
+    let get = ["contract", "get", "s3-access/s3-permissions", "--version", "1.0.0"];
+    assert!(three.world.ok(&late, &get).stdout.contains("SWAPPED"));
+    three.is_set_aside(&commit, &["version-changed"]);
+    three.world.on("fourth").ok(&late, &["sync"]);
+    assert!(!three.world.ok(&late, &get).stdout.contains("SWAPPED"));
+    three.alike();
+    let hub = three.world.line(&three.hub, &["rev-parse", DOMAIN_REF]);
+    assert_eq!(three.world.on("fourth").tip(DOMAIN_REF), hub);
+}
+
+#[test]
+fn machines_that_set_the_same_aside_before_they_meet_end_alike() {
+    let three = Three::new();
+    // Each has something of its own, and no hub to push to while it looks.
+    let commit = three.push(DOMAIN_REF, &[(CURRENT, None), (PUBLISHED, None)], "tidy", &[]);
+    let hook = three.hub.join("hooks/pre-receive");
+    std::fs::write(&hook, "#!/bin/sh\nexit 1\n").unwrap();
+    std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    three.world.on("home").bump("1.1.0");
+    for at in 0..3 {
+        three.blue(at, &["sync"]).exits(1);
+        assert_eq!(three.conflict(at)["set_aside"]["commit"], json!(commit));
+    }
+    let conflict = three.conflict(0);
+    three.paste(1, &command(&conflict, "undo")).exits(0);
+    std::fs::remove_file(&hook).unwrap();
+    three.alike();
+    for at in 0..3 {
+        three.ok(at, &["check"]);
+        assert_eq!(three.world.version(), "1.1.0");
+    }
+}
+
+#[test]
+fn a_dry_run_names_what_would_be_set_aside() {
+    let three = Three::new();
+    let before = three.world.on("second").tip(DOMAIN_REF);
+    three.push(DOMAIN_REF, &[(CURRENT, None)], "tidy", &[]);
+    let run = three.ok(1, &["sync", "--dry-run"]);
+    assert!(run.stdout.contains("by Mal <mal@example.org>"), "{run:?}");
+    assert_eq!(three.world.tip(DOMAIN_REF), before);
+}
+
+#[test]
+fn what_the_owner_does_breaks_no_rule() {
+    let three = Three::new();
+    let none = |three: &Three| {
+        three.alike();
+        for at in 0..3 {
+            assert_eq!(three.json(at, &["status", "--peek"])["conflicts"], json!([]));
+        }
+    };
+    three.world.on("home").bump("1.1.0");
+    none(&three);
+    three.world.write("edited.yaml", &contract("1.2.0"));
+    let file = three.world.path("edited.yaml");
+    three.ok(0, &["contract", "edit", "s3-access/s3-permissions", "--file", file.to_str().unwrap()]);
+    three.ok(0, &["contract", "yank", "s3-access/s3-permissions", "1.1.0", "--reason", "wrong"]);
+    none(&three);
+    three.ok(0, &["contract", "retire", "s3-access/s3-permissions", "--reason", "gone", "--force"]);
+    none(&three);
+    three.ok(2, &["realm", "admin", "contract", "--domain", "s3-access", "--name", "queues", "--owner", "reader"]);
+    none(&three);
+    none(&three);
+    let import = ["--role", "consumer", "--import", "queues@>=0.1.0"];
+    three.ok(1, &[&["realm", "admin", "binding", "--domain", "s3-access", "--repo", "access"], &import[..]].concat());
+    none(&three);
+}
+
+impl Three {
+    /// As [`Self::alike`], once the third machine's repository has left.
+    fn alike_but_reader(&self) {
+        self.blue(2, &["sync"]);
+        for at in [0, 1, 0] {
+            self.ok(at, &["sync"]);
+        }
+    }
+}
+
+#[test]
+fn nobody_writes_in_another_repositorys_name() {
+    let three = Three::new();
+    three.world.write("evil.yaml", &contract("1.1.0"));
+    let file = three.world.path("evil.yaml").display().to_string();
+    let edit = ["contract", "edit", "s3-access/s3-permissions", "--file", &file];
+    three.blue(2, &edit).exits(1);
+    let before = three.world.on("third").tip(DOMAIN_REF);
+    let as_fungal = [("GIT_BLUE_REPO", std::ffi::OsStr::new("fungal"))];
+    for args in [&edit[..], &["contract", "yank", "s3-access/s3-permissions", "1.0.0", "--reason", "x"]] {
+        let run = three.world.blue_with(&three.path(2), args, &as_fungal).exits(1);
+        assert!(run.stderr.contains("GIT_BLUE_REPO says fungal, but this work tree is reader"), "{run:?}");
+        let run = three.world.blue_with(&three.path(2), &[args, &["--json"]].concat(), &as_fungal);
+        assert_eq!(run.json()["code"], "other-repo");
+    }
+    assert_eq!(three.world.tip(DOMAIN_REF), before);
+    let status = three.world.blue_with(&three.path(2), &["status", "--peek", "--json"], &as_fungal).exits(0);
+    assert_eq!(status.json()["current_repo"], "fungal");
+}
+
+#[test]
+fn the_owner_hears_who_wrote_in_its_name() {
+    let three = Three::new();
+    let mut evil = three.with_value(CURRENT, "EVIL");
+    evil["version"] = json!("1.1.0");
+    let files = [(CURRENT, Some(evil.clone())), ("versions/s3-permissions/1.1.0.json", Some(evil))];
+    three.push(DOMAIN_REF, &files, "s3-permissions 1.0.0 -> 1.1.0\n\nBlue-Repo: fungal", &[]);
+    // The trailer is a claim, and breaks no rule. Each machine merges it into something of its own.
+    for (at, _) in MACHINES.iter().enumerate() {
+        three.ok(
+            at,
+            &["realm", "admin", "domain", "--name", "s3-access", "--repos", "fungal", "--description", MACHINES[at].1],
+        );
+    }
+    three.alike();
+    let status = three.json(0, &["status", "--peek"]);
+    let told = &status["notifications"][0];
+    assert_eq!((&told["author"], &told["by_another"]), (&json!("Mal <mal@example.org>"), &json!(true)), "{status:#}");
+    let status = three.ok(0, &["status"]);
+    assert!(status.stdout.contains("warning: written by Mal <mal@example.org>, and it is yours"), "{status:?}");
+    assert_eq!(three.json(0, &["status"])["notifications"], json!([]), "once");
+    let other = three.json(1, &["status"]);
+    assert_eq!(other["notifications"][0]["author"], "Mal <mal@example.org>");
+    assert_eq!(other["notifications"][0]["by_another"], false);
+    let other = three.ok(2, &["notifications", "list"]);
+    assert!(other.stdout.contains("by Mal <mal@example.org>"), "{other:?}");
+}
+
+#[test]
+fn a_commit_of_the_future_is_taken_marked_and_orders_nothing() {
+    let three = Three::new();
+    let added = three.with_value(CURRENT, "x");
+    for (date, name) in [("2099-01-01T00:00:00Z", "later"), ("4000000000 +0000", "latest")] {
+        let mut added = added.clone();
+        added["name"] = json!(name);
+        let files = [
+            (format!("contracts/{name}.json"), Some(added.clone())),
+            (format!("versions/{name}/1.0.0.json"), Some(added)),
+        ];
+        let files: Vec<_> = files.iter().map(|(path, document)| (path.as_str(), document.clone())).collect();
+        let vars = [("GIT_COMMITTER_DATE", date), ("GIT_AUTHOR_DATE", date)];
+        three.push(DOMAIN_REF, &files, &format!("add {name}\n\nBlue-Repo: fungal"), &vars);
+    }
+    three.alike();
+    three.ok(1, &["realm", "admin", "domain", "--name", "other", "--repos", "access"]);
+    let log = three.json(1, &["realm", "log"]);
+    let entries = log["entries"].as_array().unwrap();
+    assert_eq!(entries[0]["subject"], "make the domain other with access");
+    assert_eq!(entries[1]["subject"], "add latest");
+    assert_eq!((&entries[1]["ahead_of_clock"], &entries[1]["author"]), (&json!(true), &json!("Mal <mal@example.org>")));
+    let log = three.ok(1, &["realm", "log"]);
+    assert!(log.stdout.contains("by Mal <mal@example.org>, dated ahead of this clock"), "{log:?}");
+    let log = three.ok(1, &["contract", "log", "s3-access/later"]);
+    assert!(log.stdout.contains("dated ahead of this clock"), "{log:?}");
+    let list = three.json(1, &["notifications", "list", "--state", "pending"]);
+    let ahead = |list: &Value| {
+        list["notifications"].as_array().unwrap().iter().filter(|one| one["ahead_of_clock"] == true).count()
+    };
+    assert_eq!(ahead(&list), 2, "{list:#}");
+    three.world.pass_days(8);
+    let list = three.json(1, &["notifications", "list", "--state", "expired"]);
+    assert_eq!(ahead(&list), 2, "{list:#}");
+}
