@@ -87,7 +87,7 @@ pub fn in_realm(env: Env, realm: &RealmName, repo: Option<&RepoName>) -> Result<
     let env = env.at(folder.as_deref().unwrap_or(Path::new("/")));
     let place = Place { cwd: env.cwd().to_owned(), vars: env.vars().clone(), in_hook: false };
     let code = folder.map(|_| CodeRepo::discover(&place)).transpose()?.flatten();
-    let here = Here { realm: realm.clone(), store: Box::new(store), repo: repo.cloned(), instead_of: None };
+    let here = Here { realm: realm.clone(), store: Box::new(store), repo: repo.cloned() };
     Ok(Ctx { env, home, code, here: Ok(here) })
 }
 
@@ -122,18 +122,18 @@ fn find(env: &Env, home: &Home, code: Option<&CodeRepo>, flag: Option<RealmName>
         },
     };
     let realm = named.ok_or_else(|| no_realm(env, code))?;
-    let own: Option<RepoName> = match &proposed {
-        // Elsewhere than in the realm it proposes, the repository is nobody.
-        Some(config) => Some(config.repo.clone()).filter(|_| config.realm.name == realm),
-        None => config("blue.repo").map(|text| text.parse()).transpose()?,
+    let repo: Option<RepoName> = match variable(REPO) {
+        Some(text) => Some(text.parse()?),
+        None => match &proposed {
+            // Elsewhere than in the realm it proposes, the repository is nobody.
+            Some(config) => Some(config.repo.clone()).filter(|_| config.realm.name == realm),
+            None => config("blue.repo").map(|text| text.parse()).transpose()?,
+        },
     };
-    let named: Option<RepoName> = variable(REPO).map(|text| text.parse()).transpose()?;
-    let instead_of = own.clone().filter(|own| named.as_ref().is_some_and(|named| named != own));
-    let repo = named.or(own);
     let known = trusted(home, &realm, proposed.as_ref())?;
     let store = GitStore::open(&known.path, options(env))?;
     held(&known, &store)?;
-    Ok(Here { realm, store: Box::new(store), repo, instead_of })
+    Ok(Here { realm, store: Box::new(store), repo })
 }
 
 /// A store that somebody else's took the place of is not the realm.

@@ -95,7 +95,7 @@ impl World {
         let store = FaultyStore::new(self.store.clone(), fault);
         let calls = store.counter();
         let env = code.env(code.path().join("code"));
-        let here = Here { realm: name("r"), store: Box::new(store), repo: Some(name(repo)), instead_of: None };
+        let here = Here { realm: name("r"), store: Box::new(store), repo: Some(name(repo)) };
         let mut ctx = Ctx { env, home: Home::new(code.path().join("home")), code: None, here: Ok(here) };
         ctx.code = CodeRepo::discover(&ctx.place()).unwrap();
         (ctx, calls)

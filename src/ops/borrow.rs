@@ -35,7 +35,7 @@ pub fn at_url(ctx: &Ctx, typed: &str) -> Result<Borrowed, OpError> {
     let code = CodeRepo::discover(&ctx.place())?;
     let repo = who(ctx, code.as_ref(), &realm)?;
     let store = GitStore::open(&aside.store.path(), ctx.options())?;
-    let here = Ok(Here { realm, store: Box::new(store), repo, instead_of: None });
+    let here = Ok(Here { realm, store: Box::new(store), repo });
     Ok(Borrowed { ctx: Ctx { env: ctx.env.clone(), home: ctx.home.clone(), code, here }, _aside: aside })
 }
 

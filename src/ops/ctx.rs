@@ -2,7 +2,7 @@
 
 use super::identity;
 use crate::{
-    env::{Env, REPO},
+    env::Env,
     error::OpError,
     model::{
         name::{RealmName, RepoName},
@@ -32,24 +32,8 @@ pub struct Here {
     pub realm: RealmName,
     /// Its store.
     pub store: Box<dyn Store>,
-    /// The name of the repository that asks; none outside of one.
+    /// The name of the repository around the folder; none outside of one.
     pub repo: Option<RepoName>,
-    /// The name that the work tree has in the realm, where a variable says another one.
-    pub instead_of: Option<RepoName>,
-}
-
-impl Here {
-    /// Refuses to write in another repository's name.
-    ///
-    /// # Errors
-    /// Where a variable names another repository than the work tree's.
-    pub fn may_write(&self) -> Result<(), OpError> {
-        let (Some(own), Some(named)) = (&self.instead_of, &self.repo) else { return Ok(()) };
-        let message = format!("{REPO} says {named}, but this work tree is {own}, and writes in its own name alone");
-        Err(OpError::no("other-repo", message)
-            .next(format!("unset {REPO}"))
-            .next(format!("or run it in a work tree of {named}")))
-    }
 }
 
 /// A realm, and the repository that asks.
@@ -61,7 +45,7 @@ pub struct Acting<'a> {
     pub store: &'a dyn Store,
     /// The repository.
     pub repo: &'a RepoName,
-    /// The user's clone of it, where it is at hand.
+    /// The clone of it around the folder, if there is one.
     pub code: Option<&'a CodeRepo>,
 }
 
@@ -131,22 +115,11 @@ impl Ctx {
         })
     }
 
-    /// Returns who makes a change of the realm, and when.
-    ///
-    /// # Errors
-    /// Where git knows no identity, or the change would be made in another repository's name.
-    pub fn signature(&self) -> Result<Signature, OpError> {
-        if let Ok(here) = &self.here {
-            here.may_write()?;
-        }
-        self.identity()
-    }
-
-    /// Returns the user's git identity and the time: for what is done in no repository's name.
+    /// Returns the user's git identity and the time.
     ///
     /// # Errors
     /// Where git knows no identity.
-    pub fn identity(&self) -> Result<Signature, OpError> {
+    pub fn signature(&self) -> Result<Signature, OpError> {
         let of = |part: &str, upper: &str| {
             let named = self.env.text(&format!("GIT_COMMITTER_{upper}")).map(str::to_owned);
             let config = |key: String| self.code.as_ref().and_then(|code| code.config(&key));
@@ -177,7 +150,7 @@ impl Ctx {
     /// Returns the user's git identity, or the program's own where git knows none: for upkeep, which
     /// must work all the same.
     pub fn upkeep_signature(&self) -> Signature {
-        self.identity().unwrap_or_else(|_| own_signature(self.env.now_here()))
+        self.signature().unwrap_or_else(|_| own_signature(self.env.now_here()))
     }
 
     /// Returns how the user's repositories are looked for.

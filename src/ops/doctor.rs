@@ -136,7 +136,7 @@ fn man(ctx: &Ctx) -> DoctorCheck {
 }
 
 fn identity(ctx: &Ctx) -> DoctorCheck {
-    match ctx.identity() {
+    match ctx.signature() {
         Ok(by) => check("identity", None, Health::Ok, format!("{} <{}>", by.name, by.email)),
         Err(error) => {
             advise(check("identity", None, Health::Error, error.message.clone()), error.next_steps.join("; "))

@@ -95,7 +95,7 @@ fn create(ctx: &Ctx, name: &RealmName, path: &std::path::Path) -> Result<(), OpE
             Edit::Put(codec::encode(&Realm { format: FORMAT, name: name.clone(), cycles: Cycles::default() })),
         )],
         message: Message { subject: format!("make the realm {name}"), ..Message::default() }.text(),
-        author: ctx.identity()?,
+        author: ctx.signature()?,
         parents: Parents::Tip,
     };
     git::create(path, &first, ctx.options())?;

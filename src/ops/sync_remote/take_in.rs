@@ -178,7 +178,7 @@ impl Syncing<'_> {
         let change = Change {
             edits: merged.edits.into_iter().collect(),
             message: message(name, &self.remote.name, &examined.records),
-            author: self.ctx.identity()?,
+            author: self.ctx.signature()?,
             parents: Parents::Merge(*theirs),
         };
         let new = self.store.commit_change(name, ours, &change)?;
