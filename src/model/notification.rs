@@ -133,7 +133,7 @@ pub fn binding_change(
     path: &str,
     delta: &Delta<Binding>,
 ) -> Option<Change> {
-    let typed = |side: &Option<(Oid, Binding)>| side.as_ref().map(|(_, binding)| as_typed(binding));
+    let typed = |side: &Option<(Oid, Binding)>| side.as_ref().map(|(_, binding)| binding.as_typed());
     let (old, new) = (typed(&delta.old), typed(&delta.new));
     if old == new {
         return None;
@@ -150,14 +150,4 @@ pub fn binding_change(
         coalesced: 1,
         is_mine: repo == me,
     })
-}
-
-/// Returns the binding as its repository wrote it, without what the realm derived.
-fn as_typed(binding: &Binding) -> Binding {
-    let mut typed = binding.clone();
-    for import in &mut typed.imports {
-        import.resolved_version = None;
-        import.resolved_at = None;
-    }
-    typed
 }

@@ -1,9 +1,10 @@
 //! `realm_status`: the realm at a glance, and what this repository should know.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Operation, arrival,
+    blue_files::CONTRACTS,
     ctx::{Ctx, Here},
     identity,
     inbox::Receipt,
@@ -28,7 +29,7 @@ use crate::{
     },
     wire::{
         Answer, DomainBinding, DomainContract, DomainStatus, ImportStatus, Notification, PageRequest, RealmStatus,
-        RepoLine, SessionLine, State, SyncConflict, page,
+        RemovedFile, RepoLine, SessionLine, State, SyncConflict, page,
     },
 };
 
@@ -128,6 +129,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
         unreadable: unreadable(&overview)?.into_iter().chain(unreadable_sessions).collect(),
         published: caught_up.published,
         unpublished: caught_up.unpublished,
+        removed_files: removed_files(ctx, here, &summaries)?,
         notifications,
         more_notifications,
     };
@@ -226,6 +228,11 @@ fn imports(summaries: &Summaries<'_>, repo: &RepoName) -> Vec<ImportStatus> {
                     Standing::Missing => None,
                 },
                 resolved_version: standing.resolved().cloned(),
+                binding: import.binding.clone(),
+                retired: domain
+                    .contracts
+                    .get(&import.contract)
+                    .and_then(|contract| contract.retired.as_ref().map(|retired| retired.reason.clone())),
             });
         }
     }
@@ -245,6 +252,36 @@ pub fn failure(body: &RealmStatus) -> Option<OpError> {
 fn unreadable_domains(overview: &Overview<'_>) -> Vec<String> {
     let is_domain = |damage: &&Damage| matches!(damage.subject, Subject::Domain(_) | Subject::Domains);
     overview.damage().iter().filter(is_domain).map(ToString::to_string).collect()
+}
+
+/// The contracts of this repository that the realm still offers, and whose files HEAD does not have. Where
+/// the repository publishes nothing from files there were none.
+fn removed_files(ctx: &Ctx, here: &Here, summaries: &Summaries<'_>) -> Result<Vec<RemovedFile>, OpError> {
+    let (Some(repo), Some(code)) = (&here.repo, &ctx.code) else {
+        return Ok(Vec::new());
+    };
+    let Some(commit) = code.head()?.commit else {
+        return Ok(Vec::new());
+    };
+    let tree = code.tree_of(&commit)?;
+    let mut removed = Vec::new();
+    for summary in summaries.values().filter(|summary| summary.sources.contains_key(repo)) {
+        let domain = &summary.info.name;
+        let served = summary.contracts.iter().filter(|(_, held)| held.owner == *repo && held.retired.is_none());
+        let mut served = served.map(|(contract, _)| contract).peekable();
+        if served.peek().is_none() {
+            continue;
+        }
+        let folder = format!("{CONTRACTS}/{domain}");
+        let files: BTreeSet<String> = read::folder(code, &tree, &folder)?.into_iter().map(|entry| entry.name).collect();
+        let gone = served.filter(|contract| !files.contains(&format!("{contract}.yaml")));
+        removed.extend(gone.map(|contract| RemovedFile {
+            domain: domain.clone(),
+            contract: contract.clone(),
+            file: format!("{folder}/{contract}.yaml"),
+        }));
+    }
+    Ok(removed)
 }
 
 /// Returns every stored file that cannot be read, with what is wrong.
@@ -276,6 +313,7 @@ fn with_next_steps(mut answer: Answer<RealmStatus>, joined: bool) -> Answer<Real
     let (ahead, behind) = body.remotes.iter().fold((0, 0), |(a, b), one| (a.max(one.ahead), b.max(one.behind)));
     let has_conflicts = !body.conflicts.is_empty();
     let solo = body.total == 0;
+    let removed = body.removed_files.clone();
     let is_idle = body.session.is_none();
     let (unreadable, repo) = (!body.unreadable.is_empty(), body.current_repo.clone());
     if !answer.body.unreadable_domains.is_empty() {
@@ -283,6 +321,11 @@ fn with_next_steps(mut answer: Answer<RealmStatus>, joined: bool) -> Answer<Real
     }
     if unreadable || broken > 0 {
         answer = answer.next("git blue check  # says what is wrong");
+    }
+    for RemovedFile { domain, contract, .. } in removed.into_iter().take(3) {
+        answer = answer.next(format!(
+            "git blue contract retire {domain}/{contract} --reason \"…\"  # its file is gone; or bring the file back"
+        ));
     }
     if has_conflicts {
         answer = answer.next("git blue check  # names the conflicts, and how to resolve them");

@@ -10,3 +10,4 @@ pub mod log;
 pub mod mcp;
 mod memory;
 mod supervise;
+pub mod told;

@@ -7,6 +7,9 @@ pub fn of_tools(step: &str) -> String {
     if step.ends_with("or pass -C DIR") {
         return "pass cwd: the absolute path of a folder in the repository".to_owned();
     }
+    if let Some(rest) = step.strip_prefix("pass --published ") {
+        return format!("pass scope published {rest}");
+    }
     let Some(rest) = step.strip_prefix("git blue ") else { return step.to_owned() };
     for tool in TOOLS {
         let command = tool.operation.cli.join(" ");

@@ -97,7 +97,7 @@ fn attention(status: &RealmStatus, topology: &RealmTopology) -> Markup {
     html! {
         section.attention aria-labelledby="attention" {
             h2 #attention.unseen[is_well] { "Needs attention" }
-            @if is_well { p.well { (badge(Tone::Good, "all well")) " Every import is satisfied." } }
+            @if is_well { p.well { (badge(Tone::Good, "all well")) " Every import accepts what is published, by version range only." } }
             @else {
                 ul.problems {
                     (broken(topology))
@@ -153,7 +153,7 @@ fn broken(topology: &RealmTopology) -> Markup {
             }
         }
         @if let Some(more @ 1..) = topology.broken.checked_sub(MAX_BROKEN) {
-            li { "and " (grouped(more)) " more: " code { "git blue check" } }
+            li { "and " (grouped(more)) " more: " code { "git blue check --all" } }
         }
     }
 }
@@ -228,6 +228,7 @@ mod tests {
             unreadable: Vec::new(),
             published: Vec::new(),
             unpublished: None,
+            removed_files: Vec::new(),
             notifications: Vec::new(),
             more_notifications: 0,
         }
@@ -247,7 +248,7 @@ mod tests {
     #[test]
     fn a_realm_in_which_nothing_is_wrong_says_so() {
         let shown = render(&status(), &topology(), &[], &[]).into_string();
-        assert!(shown.contains("Every import is satisfied") && !shown.contains("class=\"problems\""), "{shown}");
+        assert!(shown.contains("Every import accepts") && !shown.contains("class=\"problems\""), "{shown}");
         assert!(!shown.contains("<script"), "{shown}");
     }
 
