@@ -168,14 +168,7 @@ pub fn version(ours: &Contract, theirs: &Contract, newer: Newer) -> Merged<Contr
 /// to is no difference that anybody lost.
 pub fn binding(ours: &Binding, theirs: &Binding, newer: Newer) -> Merged<Binding> {
     let (winner, lost) = pick(newer.order().then_with(|| by_hash(ours, theirs)), ours, theirs);
-    let typed = |binding: &Binding| {
-        let mut binding = binding.clone();
-        for import in &mut binding.imports {
-            (import.resolved_version, import.resolved_at) = (None, None);
-        }
-        binding
-    };
-    let is_conflict = newer == Newer::Unknown && typed(ours) != typed(theirs);
+    let is_conflict = newer == Newer::Unknown && ours.typed() != theirs.typed();
     Merged { winner, lost: is_conflict.then_some(lost) }
 }
 
@@ -264,12 +257,8 @@ mod tests {
 
     fn a_binding() -> impl Strategy<Value = Binding> {
         prop::collection::vec(prop::sample::select(vec![">=1.0.0", "<2.0.0"]), 0..2).prop_map(|ranges| {
-            let import = |(at, range): (usize, &&str)| Import {
-                contract: format!("c{at}").parse().unwrap(),
-                version: range.parse().unwrap(),
-                binding: None,
-                resolved_version: None,
-                resolved_at: None,
+            let import = |(at, range): (usize, &&str)| {
+                Import::new(format!("c{at}").parse().unwrap(), range.parse().unwrap(), None)
             };
             Binding { role: Role::Consumer, exports: vec![], imports: ranges.iter().enumerate().map(import).collect() }
         })

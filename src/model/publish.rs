@@ -5,7 +5,7 @@
 //! store can write anything.
 
 use super::{
-    binding::Binding,
+    binding::{Binding, Import},
     candidate::{Declared, Judged},
     change::{DomainChange, Event},
     contract::{Contract, Withdrawn, Yanked},
@@ -200,7 +200,7 @@ fn keep_published_content(domain: &DomainView, document: &Contract) -> Result<()
 }
 
 /// Returns the next version that is free: above every release, as breaking as the owner's promise.
-fn free_bump(domain: &DomainView, document: &Contract) -> Version {
+pub fn free_bump(domain: &DomainView, document: &Contract) -> Version {
     let released = domain.versions.get(&document.name).into_iter().flatten().filter(|version| !version.is_prerelease());
     let highest = released.max().unwrap_or(&document.version).max(&document.version);
     highest.bump(!document.compatibility.backwards)
@@ -261,6 +261,8 @@ pub fn binding(
     for import in &mut wanted.imports {
         let resolved = domain.standing(import).resolved().cloned();
         let before = held.and_then(|held| held.import(&import.contract));
+        let untouched = before.filter(|before| before.typed() == import.typed());
+        import.adapted_version = untouched.and_then(Import::adapted).or(resolved.as_ref()).cloned();
         let unchanged = before.is_some_and(|before| before.resolved_version == resolved);
         import.resolved_at =
             if unchanged { before.and_then(|before| before.resolved_at) } else { resolved.as_ref().map(|_| now) };

@@ -195,13 +195,7 @@ mod tests {
         let summary = DomainSummary::from(&view);
         for (name, range) in [("served", "<2.0.0"), ("served", ">=2.0.0"), ("dropped", "<2.0.0"), ("draft", ">=0.1.0")]
         {
-            let import = Import {
-                contract: name.parse().unwrap(),
-                version: range.parse().unwrap(),
-                binding: None,
-                resolved_version: None,
-                resolved_at: None,
-            };
+            let import = Import::new(name.parse().unwrap(), range.parse().unwrap(), None);
             assert_eq!(summary.standing(&import), view.standing(&import), "{name} {range}");
         }
         assert_eq!(summary.versions.keys().map(ToString::to_string).collect::<Vec<_>>(), ["draft", "served"]);

@@ -9,6 +9,7 @@ pub mod borrow;
 pub mod candidate;
 pub mod catch_up;
 pub mod claude;
+pub mod contract_adapted;
 pub mod contract_diff;
 pub mod contract_edit;
 pub mod contract_get;
@@ -25,6 +26,7 @@ pub mod declared_tools;
 pub mod doctor;
 mod doctor_sessions;
 pub mod domain;
+pub mod draft;
 mod forges;
 pub mod gc;
 pub mod hint;
@@ -155,6 +157,7 @@ pub const TABLE: &[Operation] = &[
     contract_edit::OPERATION,
     contract_retire::OPERATION,
     contract_yank::OPERATION,
+    contract_adapted::OPERATION,
     session_start::OPERATION,
     session_status::OPERATION,
     session_list::OPERATION,

@@ -198,6 +198,25 @@ pub struct ContractLog {
     pub next_cursor: Option<String>,
 }
 
+/// What `contract_adapted` answers.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ContractAdapted {
+    /// The realm.
+    pub realm: RealmName,
+    /// The domain.
+    pub domain: DomainName,
+    /// The contract.
+    pub contract: ContractName,
+    /// The repository that imports it.
+    pub current_repo: RepoName,
+    /// The version that its code was written against before; none where that is not known.
+    pub old_version: Option<Version>,
+    /// The version that its code is written against.
+    pub adapted_version: Option<Version>,
+    /// Whether anything changed: saying it twice does nothing.
+    pub changed: bool,
+}
+
 /// What `contract_retire` and `contract_yank` answer.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ContractMarked {

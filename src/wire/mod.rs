@@ -32,11 +32,11 @@ pub use check::RealmCheck;
 pub use claude::{ClaudeFile, ClaudeScope, ClaudeSetup, FileChange};
 pub use compare::{ContractComparison, ContractSide, RealmCompare};
 pub use contract::{
-    ContractBinding, ContractDetail, ContractGet, ContractLine, ContractList, ContractLog, ContractMarked,
-    Relationship, Retired, Yanked,
+    ContractAdapted, ContractBinding, ContractDetail, ContractGet, ContractLine, ContractList, ContractLog,
+    ContractMarked, Relationship, Retired, Yanked,
 };
 pub use daemon::{Daemon, DaemonOpen, DaemonToken};
-pub use diff::{ContractDiff, ContractImpact, ImporterImpact};
+pub use diff::{ContractDiff, ContractImpact, DocumentSource, ImporterImpact};
 pub use hooks::{HookState, HooksAnswer};
 pub use notification::{
     Notification, NotificationFilter, NotificationSummary, NotificationsAck, NotificationsList, State, VersionChange,

@@ -156,6 +156,8 @@ pub struct ImportStatus {
     pub current_version: Option<Version>,
     /// The version that the import resolves to; none where it is broken.
     pub resolved_version: Option<Version>,
+    /// The version that this repository's code was written against; none where that is not known.
+    pub adapted_version: Option<Version>,
 }
 
 /// What `realm_list` answers.

@@ -8,6 +8,7 @@ mod github;
 mod schemas;
 mod world;
 
+mod adapted;
 mod bootstrap;
 mod check_break;
 mod check_rules;
@@ -15,6 +16,7 @@ mod claude;
 mod comparing;
 mod completions;
 mod damage;
+mod drafts;
 mod editing;
 mod history;
 mod hook_matrix;

@@ -124,13 +124,7 @@ impl Meeting {
                 )
             }
             Step::Bind { repo, range } => {
-                let import = Import {
-                    contract: "c0".parse().unwrap(),
-                    version: format!(">=1.{range}.0").parse().unwrap(),
-                    binding: None,
-                    resolved_version: None,
-                    resolved_at: None,
-                };
+                let import = Import::new("c0".parse().unwrap(), format!(">=1.{range}.0").parse().unwrap(), None);
                 let binding = Binding { role: Role::Consumer, exports: vec![], imports: vec![import] };
                 let path = layout::binding(&format!("repo{repo}").parse().unwrap());
                 make::change("bind", [make::put(path, codec::encode(&binding)), self.source(*repo)])

@@ -179,13 +179,11 @@ fn import(text: &str) -> Result<Import, String> {
     let (contract, rest) =
         text.split_once('@').ok_or("write it as CONTRACT@RANGE, for example 'paths@>=1.0.0, <2.0.0'")?;
     let (range, file) = rest.split_once(':').unwrap_or((rest, ""));
-    Ok(Import {
-        contract: contract.parse().map_err(|error: crate::model::name::NameError| error.to_string())?,
-        version: range.parse().map_err(|error: crate::model::range::RangeError| error.to_string())?,
-        binding: Some(file.to_owned()).filter(|file| !file.is_empty()),
-        resolved_version: None,
-        resolved_at: None,
-    })
+    Ok(Import::new(
+        contract.parse().map_err(|error: crate::model::name::NameError| error.to_string())?,
+        range.parse().map_err(|error: crate::model::range::RangeError| error.to_string())?,
+        Some(file.to_owned()).filter(|file| !file.is_empty()),
+    ))
 }
 
 impl Init {
@@ -290,7 +288,11 @@ impl Contract {
     }
 }
 
-fn value(ctx: &Ctx, file: &std::path::Path) -> Result<Json, OpError> {
+/// Reads a value from a file that the user named.
+///
+/// # Errors
+/// Where it cannot be read.
+pub fn value(ctx: &Ctx, file: &std::path::Path) -> Result<Json, OpError> {
     codec::value(&read_file(ctx, file)?).map_err(|problem| {
         let problem = problem.in_file(&file.display().to_string());
         OpError::no("unreadable-file", problem.to_string()).problem((&problem).into())

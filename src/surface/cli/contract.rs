@@ -18,11 +18,13 @@ use crate::{
         version::Version,
     },
     ops::{
-        self, contract_edit, contract_get, contract_list, contract_log, contract_publish, contract_retire,
-        contract_yank, ctx::Ctx,
+        self, contract_adapted, contract_edit, contract_get, contract_list, contract_log, contract_publish,
+        contract_retire, contract_yank, ctx::Ctx,
     },
     store::codec::{self, MAX_FILE},
-    wire::{Answer, ContractGet, ContractList, ContractMarked, ContractPublish, Published, Relationship},
+    wire::{
+        Answer, ContractAdapted, ContractGet, ContractList, ContractMarked, ContractPublish, Published, Relationship,
+    },
 };
 
 #[derive(Debug, Subcommand)]
@@ -47,6 +49,8 @@ pub enum Command {
     Retire(Retire),
     #[command(about = ops::contract_yank::OPERATION.summary)]
     Yank(Yank),
+    #[command(about = ops::contract_adapted::OPERATION.summary)]
+    Adapted(Adapted),
 }
 
 #[derive(Debug, Args)]
@@ -145,6 +149,16 @@ pub struct Yank {
     reason: String,
 }
 
+#[derive(Debug, Args)]
+pub struct Adapted {
+    /// The contract
+    #[arg(value_name = "DOMAIN/CONTRACT")]
+    contract: ContractRef,
+    /// The published version; the current one by default
+    #[arg(value_name = "VERSION")]
+    version: Option<Version>,
+}
+
 fn reason(text: &str) -> Result<String, String> {
     match text.trim() {
         "" => Err("say why".into()),
@@ -198,6 +212,10 @@ impl Command {
                 let Yank { contract, version, reason } = arguments;
                 let answer = contract_yank::run(ctx, &contract_yank::Request { contract, version, reason })?;
                 output.answer(&answer, |body, text| render_marked("yanked", body, text))?;
+            }
+            Self::Adapted(Adapted { contract, version }) => {
+                let answer = contract_adapted::run(ctx, &contract_adapted::Request { contract, version })?;
+                output.answer(&answer, render_adapted)?;
             }
         }
         Ok(Verdict::Yes)
@@ -385,4 +403,14 @@ fn render_marked(verb: &str, body: &ContractMarked, text: &mut Text) {
     if !body.importers.is_empty() {
         text.line(&[look("imported by:", Look::Yellow), plain(joined(&body.importers))]);
     }
+}
+
+fn render_adapted(body: &ContractAdapted, text: &mut Text) {
+    let version = |version: &Option<Version>| version.as_ref().map_or_else(|| "-".into(), ToString::to_string);
+    let before = if body.changed { version(&body.old_version) } else { "already".into() };
+    text.line(&[
+        plain(format!("{} is adapted to {}/{}", body.current_repo, body.domain, body.contract)),
+        plain(version(&body.adapted_version)),
+        look(format!("({})", if body.changed { format!("before: {before}") } else { before }), Look::Dim),
+    ]);
 }

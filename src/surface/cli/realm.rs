@@ -201,7 +201,10 @@ fn import(import: &crate::wire::ImportStatus) -> Vec<Word> {
         _ if import.current_version.is_none() => look("broken: there is no such contract", Look::Red),
         _ => look(format!("broken: it is {now}"), Look::Red),
     };
-    vec![plain(format!("{}/{}", import.domain, import.contract)), plain(&import.version_req), verdict]
+    let adapted = import.adapted_version.as_ref().filter(|adapted| Some(*adapted) != import.current_version.as_ref());
+    let adapted = adapted.map(|version| format!("(adapted to {version})")).unwrap_or_default();
+    let name = plain(format!("{}/{}", import.domain, import.contract));
+    vec![name, plain(&import.version_req), verdict, look(adapted, Look::Dim)]
 }
 
 #[derive(Debug, Args)]

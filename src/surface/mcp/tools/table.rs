@@ -140,8 +140,12 @@ pub const TOOLS: &[Tool] = &[
         parameters: &[
             DOMAIN,
             CONTRACT,
-            Parameter::optional("old_version", Kind::Text, "default: the one before new_version"),
-            Parameter::optional("new_version", Kind::Text, "default: the current one"),
+            Parameter::optional(
+                "old_version",
+                Kind::Text,
+                "default: what your code is adapted to, else the one before",
+            ),
+            Parameter::optional("new_version", Kind::Text, "default: the current one; worktree: uncommitted files"),
             LIMIT,
             CURSOR,
         ],
@@ -159,6 +163,7 @@ pub const TOOLS: &[Tool] = &[
             DOMAIN,
             CONTRACT,
             Parameter::optional("to", Kind::Text, "a version, published or not; default: the current one"),
+            Parameter::optional("worktree", Kind::Flag, "the uncommitted file instead"),
             LIMIT,
             CURSOR,
         ],
