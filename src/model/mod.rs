@@ -17,6 +17,7 @@ pub mod json_text;
 pub mod line_diff;
 pub mod merge;
 pub mod merge_order;
+pub mod merge_plan;
 pub mod name;
 pub mod notification;
 pub mod oid;

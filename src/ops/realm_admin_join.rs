@@ -66,7 +66,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
         url: code.origin_url(),
         roots: code.head()?.commit.map(|tip| code.roots(&tip)).transpose()?.unwrap_or_default(),
     };
-    let joined = enter(ctx, &store, &entry)?;
+    let joined = enter(ctx, &store, &entry).map_err(|error| if_shallow(code, error))?;
     ctx.home.record_repo(&name, &code.main_folder())?;
     let wrote_config = match (&proposed, code.workdir()) {
         (None, Some(root)) => write_config(&root, &known, &name)?,
@@ -284,6 +284,17 @@ fn taken(entry: &Repo, held: &Repo) -> OpError {
     let whose = held.url.as_deref().map(|url| format!(" ({url})")).unwrap_or_default();
     let message = format!("another repository{whose} has the name {} in this realm", entry.name);
     OpError::no("name-taken", message).next("choose another name with --repo NAME")
+}
+
+/// A shallow clone has no root commit to show, so another one of the same repository looks like a
+/// stranger.
+fn if_shallow(code: &CodeRepo, error: OpError) -> OpError {
+    if error.code != "name-taken" || !code.is_shallow().unwrap_or_default() {
+        return error;
+    }
+    let message = format!("{}, and this clone is shallow: its first commits cannot be compared", error.message);
+    let fetched = OpError::no(error.code, message).next("git fetch --unshallow, and try again");
+    error.next_steps.into_iter().fold(fetched, OpError::next)
 }
 
 fn write_config(root: &Path, realm: &KnownRealm, repo: &RepoName) -> Result<bool, OpError> {

@@ -8,8 +8,9 @@ use super::{
     ctx::{Ctx, Here},
     forges::{Closed, Forges, OnForge},
     many,
-    realm_pr_status::{Place, order, places, standing},
+    realm_pr_status::{Place, places, reliance, standing},
     realm_worktree_create::of_git,
+    rfc::{self, Head},
     worktrees,
 };
 use crate::{
@@ -52,6 +53,13 @@ struct Job {
     on: Result<OnForge, Closed>,
     /// The pull request, once there is one.
     pull: Option<Pull>,
+}
+
+impl Job {
+    fn head(&self) -> Option<Head<'_>> {
+        let commit = self.standing.head.as_deref()?;
+        Some(Head { repo: &self.place.found.name, folder: &self.place.path, commit })
+    }
 }
 
 /// Pushes and opens.
@@ -150,7 +158,11 @@ fn jobs(
         }
     }
     let names: BTreeSet<RepoName> = jobs.keys().cloned().collect();
-    let (reliance, order) = order(here, &names)?;
+    let heads: Vec<_> = jobs.values().filter_map(Job::head).collect();
+    let planned = rfc::plan(ctx, here, &heads, &names)?;
+    body.errors.extend(planned.errors);
+    let reliance = reliance(here)?;
+    let order = reliance.order(&names, &planned.plan.before);
     Ok((order.repos.iter().filter_map(|name| jobs.remove(name)).collect(), reliance))
 }
 

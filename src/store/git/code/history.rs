@@ -15,6 +15,14 @@ impl CodeRepo {
         native(&self.repo, commit).is_ok_and(|commit| self.repo.has_object(commit))
     }
 
+    /// Returns whether history was cut off when this clone was made.
+    ///
+    /// # Errors
+    /// Where that cannot be read.
+    pub fn is_shallow(&self) -> Result<bool, StoreError> {
+        self.repo.is_shallow().map_err(|error| StoreError::git("walk the history")(error))
+    }
+
     /// Returns whether `old` is `new` or one of its ancestors, as far as this clone knows.
     ///
     /// # Errors
@@ -61,7 +69,7 @@ impl CodeRepo {
     pub fn roots(&self, tip: &Oid) -> Result<Vec<Oid>, StoreError> {
         let failed = |error: gix::Error| StoreError::git("walk the history")(error);
         // The ends of a shallow clone are no roots.
-        if self.repo.is_shallow().map_err(failed)? {
+        if self.is_shallow()? {
             return Ok(Vec::new());
         }
         let mut roots = Vec::new();
