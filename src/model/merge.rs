@@ -18,6 +18,7 @@ use super::{
     realm::Repo,
     session::Session,
     text::as_text,
+    transfer::Transfers,
 };
 
 /// Names a document that lost, by what it holds.
@@ -202,8 +203,15 @@ pub fn domain(base: Option<&Domain>, ours: &Domain, theirs: &Domain) -> Domain {
             &winner.description,
         ),
         members: ours_set.union(&theirs_set).filter(|member| stays(member)).cloned().collect(),
+        removed: field(base.map(|base| &base.removed), &ours.removed, &theirs.removed, &winner.removed),
         name: winner.name,
     }
+}
+
+/// Merges the hand-overs of a contract: the longer record knows more.
+pub fn transfers(ours: &Transfers, theirs: &Transfers) -> Transfers {
+    let order = ours.transfers.len().cmp(&theirs.transfers.len());
+    pick(order.then_with(|| by_hash(ours, theirs)), ours, theirs).0
 }
 
 /// Merges two entries of one name in the realm. Two repositories that want the same name: one lost.
@@ -269,6 +277,7 @@ mod tests {
             name: "s3".parse().unwrap(),
             description,
             members: members.iter().map(|name| name.parse().unwrap()).collect(),
+            removed: false,
         })
     }
 

@@ -30,5 +30,6 @@ pub mod secret_file;
 pub mod session;
 pub mod summary;
 mod text;
+pub mod transfer;
 pub mod version;
 pub mod view;

@@ -11,6 +11,7 @@ use super::{
     contract::{Contract, Withdrawn, Yanked},
     name::{ContractName, DomainName, RepoName},
     schema,
+    transfer::Transfers,
     version::Version,
     view::DomainView,
 };
@@ -134,7 +135,10 @@ pub fn contract(
     document: &Contract,
     direction: Direction,
 ) -> Result<Decision, Refusal> {
-    may_change(domain, acting, &document.name)?;
+    match is_offered(domain, acting, &document.name) {
+        true => may_write(domain, acting, &document.name)?,
+        false => may_change(domain, acting, &document.name)?,
+    }
     if document.owner != *acting {
         let reason = Reason::NotOwner { owner: document.owner.clone(), acting: acting.clone() };
         return Err(refuse(domain, &document.name, reason));
@@ -162,15 +166,27 @@ pub fn document_problems(document: &Contract) -> Vec<String> {
 
 /// Whoever acts must be a member, must own what is there, and must not shadow another name.
 fn may_change(domain: &DomainView, acting: &RepoName, name: &ContractName) -> Result<(), Refusal> {
+    may_write(domain, acting, name)?;
+    if let Some(owner) = domain.owner(name).filter(|owner| *owner != acting) {
+        let reason = Reason::NotOwner { owner: owner.clone(), acting: acting.clone() };
+        return Err(refuse(domain, name, reason));
+    }
+    Ok(())
+}
+
+/// Returns whether the owner of the contract hands it over to `acting`.
+fn is_offered(domain: &DomainView, acting: &RepoName, name: &ContractName) -> bool {
+    let owner = domain.contracts.get(name).map(|contract| &contract.owner);
+    owner.is_some_and(|owner| domain.transfers.get(name).and_then(|record| record.offered(owner)) == Some(acting))
+}
+
+/// Whoever writes must be a member, and must not shadow another name.
+fn may_write(domain: &DomainView, acting: &RepoName, name: &ContractName) -> Result<(), Refusal> {
     if !domain.info.has_member(acting) {
         return Err(not_member(domain, acting));
     }
     if domain.is_damaged(name) {
         return Err(refuse(domain, name, Reason::Damaged));
-    }
-    if let Some(owner) = domain.owner(name).filter(|owner| *owner != acting) {
-        let reason = Reason::NotOwner { owner: owner.clone(), acting: acting.clone() };
-        return Err(refuse(domain, name, reason));
     }
     let mut existing = domain.versions.keys().chain(domain.contracts.keys());
     match existing.find(|other| *other != name && other.collides_with(name)) {
@@ -216,7 +232,10 @@ fn next(domain: &DomainView, document: Contract, direction: Direction) -> Result
         let events = keep.iter().map(|_| Event::Prerelease(name.clone(), version.clone())).collect();
         return Ok(Decision { changes: keep.into_iter().collect(), events });
     }
-    let event = match domain.contracts.get(&name) {
+    let held = domain.contracts.get(&name);
+    let owner = held.filter(|held| held.owner != document.owner);
+    let owner = owner.map(|held| Event::TakenOver(name.clone(), held.version.clone(), version.clone()));
+    let event = match held {
         None => Event::Added(name, version),
         Some(current) if current.version == version => {
             // The realm's own marks are not the document's to change.
@@ -225,10 +244,16 @@ fn next(domain: &DomainView, document: Contract, direction: Direction) -> Result
                 if document == *current { None } else { Some(DomainChange::Contract(Box::new(document))) }
                     .into_iter()
                     .collect();
-            let events = changes.iter().map(|_| Event::Described(name.clone(), version.clone())).collect();
+            let event = match owner {
+                Some(owner) => owner,
+                None => Event::Described(name.clone(), version.clone()),
+            };
+            let events = changes.iter().map(|_| event.clone()).collect();
             return Ok(Decision { changes: keep.into_iter().chain(changes).collect(), events });
         }
-        Some(current) if current.version < version => Event::Updated(name, current.version.clone(), version),
+        Some(current) if current.version < version => {
+            owner.unwrap_or_else(|| Event::Updated(name, current.version.clone(), version))
+        }
         Some(current) => match direction {
             Direction::Rollback if is_published => Event::RolledBack(name, current.version.clone(), version),
             Direction::Rollback => return Err(refuse(domain, &name, Reason::NotPublished(version))),
@@ -346,9 +371,31 @@ pub fn overlay(domain: &DomainView, changes: &[DomainChange]) -> DomainView {
             DomainChange::RemoveSource(repo) => {
                 after.sources.remove(&repo);
             }
+            DomainChange::Transfers(record) => {
+                after.transfers.insert(record.contract.clone(), record);
+            }
         }
     }
     after
+}
+
+/// Decides on offering a contract to another repository, or to nobody any more.
+///
+/// # Errors
+/// A [`Refusal`] where `acting` may not.
+pub fn offer(
+    domain: &DomainView,
+    acting: &RepoName,
+    held: &Contract,
+    to: Option<&RepoName>,
+) -> Result<Decision, Refusal> {
+    may_change(domain, acting, &held.name)?;
+    let record = domain.transfers.get(&held.name).cloned().unwrap_or_else(|| Transfers::of(held.name.clone()));
+    if record.offered(acting) == to {
+        return Ok(Decision::default());
+    }
+    let changes = vec![DomainChange::Transfers(record.offering(acting, to))];
+    Ok(Decision { changes, events: Vec::new() })
 }
 
 /// Decides on withdrawing a contract; its content stays.

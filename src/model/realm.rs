@@ -38,6 +38,16 @@ pub struct Repo {
     pub roots: Vec<Oid>,
 }
 
+/// A name that a repository had before: what `renames/<name>.json` says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rename {
+    /// The name that it had.
+    pub from: RepoName,
+    /// The name that it took.
+    pub to: RepoName,
+}
+
 impl Repo {
     /// Returns whether both entries are the same repository: a shared root commit or the same url.
     pub fn is_same_repository(&self, other: &Self) -> bool {

@@ -19,6 +19,7 @@ pub mod contract_log;
 pub mod contract_publish;
 pub mod contract_retire;
 pub mod contract_timeline;
+pub mod contract_transfer;
 pub mod contract_yank;
 pub mod ctx;
 mod cycles;
@@ -53,6 +54,10 @@ pub mod realm_admin_domain;
 pub mod realm_admin_init;
 pub mod realm_admin_join;
 pub mod realm_admin_leave;
+pub mod realm_admin_remove_domain;
+pub mod realm_admin_remove_member;
+pub mod realm_admin_remove_realm;
+pub mod realm_admin_rename;
 pub mod realm_check;
 pub mod realm_compare;
 pub mod realm_list;
@@ -67,6 +72,7 @@ pub mod realm_worktree_create;
 pub mod realm_worktree_list;
 pub mod realm_worktree_remove;
 mod remote_status;
+pub mod renamed;
 pub mod rest;
 pub mod rfc;
 pub mod session;
@@ -147,6 +153,10 @@ pub const TABLE: &[Operation] = &[
     realm_admin_contract::OPERATION,
     realm_admin_binding::OPERATION,
     realm_admin_bootstrap::OPERATION,
+    realm_admin_rename::OPERATION,
+    realm_admin_remove_domain::OPERATION,
+    realm_admin_remove_member::OPERATION,
+    realm_admin_remove_realm::OPERATION,
     realm_admin_cache_stats::OPERATION,
     realm_admin_cache_clear::OPERATION,
     contract_list::OPERATION,
@@ -160,6 +170,7 @@ pub const TABLE: &[Operation] = &[
     contract_retire::OPERATION,
     contract_yank::OPERATION,
     contract_adapted::OPERATION,
+    contract_transfer::OPERATION,
     session_start::OPERATION,
     session_status::OPERATION,
     session_list::OPERATION,
@@ -190,7 +201,7 @@ mod tests {
     #[test]
     fn a_name_is_its_command_with_underscores() {
         for operation in TABLE {
-            assert_eq!(operation.name, operation.cli.join("_"));
+            assert_eq!(operation.name, operation.cli.join("_").replace('-', "_"));
         }
     }
 

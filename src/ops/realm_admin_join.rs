@@ -2,7 +2,7 @@
 
 use std::{io::Write as _, path::Path};
 
-use super::{Operation, blue_files::FOLDER, ctx::Ctx, message::Message, realm_sync, shared};
+use super::{Operation, blue_files::FOLDER, ctx::Ctx, message::Message, realm_sync, renamed, shared};
 use crate::{
     error::OpError,
     model::{
@@ -66,6 +66,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
         url: code.origin_url(),
         roots: code.head()?.commit.map(|tip| code.roots(&tip)).transpose()?.unwrap_or_default(),
     };
+    renamed::refuse_entry(&store, &entry)?;
     let joined = enter(ctx, &store, &entry).map_err(|error| if_shallow(code, error))?;
     ctx.home.record_repo(&name, &code.main_folder())?;
     let wrote_config = match (&proposed, code.workdir()) {

@@ -12,8 +12,9 @@ use crate::model::{
     contract::Contract,
     domain::{Domain, Source},
     oid::Oid,
-    realm::{FORMAT, Realm, Repo},
+    realm::{FORMAT, Realm, Rename, Repo},
     session::Session,
+    transfer::Transfers,
 };
 
 /// Most files and folders in the tree of one ref.
@@ -159,6 +160,14 @@ impl Looking<'_> {
             }
             Place::Binding(_) | Place::LostBinding(..) => read::<Binding>(bytes).map(drop),
             Place::Source(_) => read::<Source>(bytes).map(drop),
+            Place::Transfers(name) => {
+                let transfers: Transfers = read(bytes)?;
+                named(transfers.contract == *name, &transfers.contract)
+            }
+            Place::Rename(name) => {
+                let rename: Rename = read(bytes)?;
+                named(rename.from == *name, &rename.from)
+            }
             Place::Repo(name) | Place::LostRepo(name, _) => {
                 let repo: Repo = read(bytes)?;
                 named(repo.name == *name, &repo.name)
@@ -195,7 +204,7 @@ mod tests {
 
     fn sound() -> MemoryStore {
         let store = MemoryStore::create(&make::realm("aperture".parse().unwrap())).unwrap();
-        let info = Domain { name: "s3".parse().unwrap(), description: String::new(), members: vec![] };
+        let info = Domain { name: "s3".parse().unwrap(), description: String::new(), members: vec![], removed: false };
         let _lease = store.lock(&domain()).unwrap();
         let change = make::change("make", [make::put(layout::domain(), codec::encode(&info))]);
         store.commit_change(&domain(), None, &change).unwrap();

@@ -3,7 +3,7 @@
 
 use super::{
     StoreRef, TreePath,
-    layout::{self, BINDINGS, CONFLICTS, CONTRACTS, ENDED, REPOS, SOURCES, VERSIONS, stem},
+    layout::{self, BINDINGS, CONFLICTS, CONTRACTS, ENDED, RENAMES, REPOS, SOURCES, TRANSFERS, VERSIONS, stem},
 };
 use crate::model::{
     merge::LossId,
@@ -31,6 +31,10 @@ pub enum Place {
     Binding(RepoName),
     /// Which commit of a repository was published last.
     Source(RepoName),
+    /// To whom a contract was handed over.
+    Transfers(ContractName),
+    /// The name that a repository took instead of this one.
+    Rename(RepoName),
     /// A document that lost.
     LostContract(ContractName, Version, LossId),
     /// A binding that lost.
@@ -47,12 +51,14 @@ impl Place {
         match (within, path) {
             (StoreRef::Realm, ["realm.json"]) => Some(Self::Realm),
             (StoreRef::Realm, [REPOS, file]) => stem(file).map(Self::Repo),
+            (StoreRef::Realm, [RENAMES, file]) => stem(file).map(Self::Rename),
             (StoreRef::Realm, [CONFLICTS, REPOS, repo, file]) => Some(Self::LostRepo(repo.parse().ok()?, stem(file)?)),
             (StoreRef::Domain(_), ["domain.json"]) => Some(Self::Domain),
             (StoreRef::Domain(_), [CONTRACTS, file]) => stem(file).map(Self::Contract),
             (StoreRef::Domain(_), [VERSIONS, name, file]) => Some(Self::Version(name.parse().ok()?, stem(file)?)),
             (StoreRef::Domain(_), [BINDINGS, file]) => stem(file).map(Self::Binding),
             (StoreRef::Domain(_), [SOURCES, file]) => stem(file).map(Self::Source),
+            (StoreRef::Domain(_), [TRANSFERS, file]) => stem(file).map(Self::Transfers),
             (StoreRef::Domain(_), [CONFLICTS, CONTRACTS, name, version, file]) => {
                 Some(Self::LostContract(name.parse().ok()?, version.parse().ok()?, stem(file)?))
             }
@@ -76,6 +82,8 @@ impl Place {
             Self::Version(name, version) => layout::version(name, version),
             Self::Binding(repo) => layout::binding(repo),
             Self::Source(repo) => layout::source(repo),
+            Self::Transfers(name) => layout::transfers(name),
+            Self::Rename(repo) => layout::rename(repo),
             Self::LostContract(name, version, id) => layout::lost_contract(name, version, id),
             Self::LostBinding(repo, id) => layout::lost_binding(repo, id),
             Self::Session(id) => layout::session(id),
@@ -87,8 +95,8 @@ impl Place {
     pub fn is_kept(&self) -> bool {
         match self {
             Self::Realm | Self::Domain | Self::Contract(_) | Self::Version(..) => true,
-            Self::LostContract(..) | Self::LostRepo(..) => true,
-            Self::Repo(_) | Self::Binding(_) | Self::Source(_) | Self::LostBinding(..) => false,
+            Self::LostContract(..) | Self::LostRepo(..) | Self::Rename(_) => true,
+            Self::Repo(_) | Self::Binding(_) | Self::Source(_) | Self::LostBinding(..) | Self::Transfers(_) => false,
             Self::Session(_) | Self::EndedSession(_) => false,
         }
     }
@@ -112,6 +120,8 @@ mod tests {
             (&domain, "versions/paths/1.0.0-rc.1.json".to_owned()),
             (&domain, "bindings/fungal.json".to_owned()),
             (&domain, "sources/fungal.json".to_owned()),
+            (&domain, "transfers/paths.json".to_owned()),
+            (&StoreRef::Realm, "renames/fungal.json".to_owned()),
             (&domain, format!("conflicts/contracts/paths/1.0.0/{loss}.json")),
             (&domain, format!("conflicts/bindings/fungal/{loss}.json")),
             (&sessions, "sess-12.json".to_owned()),

@@ -198,6 +198,23 @@ pub struct ContractLog {
     pub next_cursor: Option<String>,
 }
 
+/// What `contract_transfer` answers.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ContractTransfer {
+    /// The realm.
+    pub realm: RealmName,
+    /// The domain.
+    pub domain: DomainName,
+    /// The contract.
+    pub contract: ContractName,
+    /// Who owns it, until the other repository publishes it.
+    pub owner: RepoName,
+    /// To whom it is offered; none where the offer was taken back.
+    pub offered_to: Option<RepoName>,
+    /// Whether anything changed: offering twice does nothing.
+    pub changed: bool,
+}
+
 /// What `contract_adapted` answers.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ContractAdapted {

@@ -25,7 +25,8 @@ mod upkeep;
 mod worktree;
 
 pub use admin::{
-    BindingSet, BootstrappedDomain, ContractAdded, DomainSet, Init, RealmBootstrap, RealmInit, RealmJoin, RealmLeave,
+    BindingSet, BootstrappedDomain, ContractAdded, DomainRemoved, DomainSet, Init, MemberRemoved, RealmBootstrap,
+    RealmInit, RealmJoin, RealmLeave, RealmRemoved, RealmRename,
 };
 pub use cache::{CacheCleared, CacheStats};
 pub use check::RealmCheck;
@@ -33,7 +34,7 @@ pub use claude::{ClaudeFile, ClaudeScope, ClaudeSetup, FileChange};
 pub use compare::{ContractComparison, ContractSide, RealmCompare};
 pub use contract::{
     ContractAdapted, ContractBinding, ContractDetail, ContractGet, ContractLine, ContractList, ContractLog,
-    ContractMarked, Relationship, Retired, Yanked,
+    ContractMarked, ContractTransfer, Relationship, Retired, Yanked,
 };
 pub use daemon::{Daemon, DaemonOpen, DaemonToken};
 pub use diff::{ContractDiff, ContractImpact, DocumentSource, ImporterImpact};

@@ -18,6 +18,7 @@ mod completions;
 mod damage;
 mod drafts;
 mod editing;
+mod handing_over;
 mod history;
 mod hook_matrix;
 mod hook_traps;

@@ -68,7 +68,7 @@ impl Meeting {
     fn new() -> Self {
         let store = MemoryStore::new();
         let name: DomainName = "s3".parse().unwrap();
-        let info = Domain { name, description: String::new(), members: vec!["repo0".parse().unwrap()] };
+        let info = Domain { name, description: String::new(), members: vec!["repo0".parse().unwrap()], removed: false };
         let first = make::change("make", [make::put(layout::domain(), codec::encode(&info))]);
         let hub = {
             let _lease = store.lock(&machine(0)).unwrap();

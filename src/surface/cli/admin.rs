@@ -20,7 +20,8 @@ use crate::{
     },
     ops::{
         self, ctx::Ctx, init, realm_admin_binding, realm_admin_contract, realm_admin_domain, realm_admin_init,
-        realm_admin_join, realm_admin_leave,
+        realm_admin_join, realm_admin_leave, realm_admin_remove_domain, realm_admin_remove_member,
+        realm_admin_remove_realm, realm_admin_rename,
     },
     store::codec,
 };
@@ -39,6 +40,14 @@ pub enum Command {
     Contract(Contract),
     #[command(about = ops::realm_admin_binding::OPERATION.summary)]
     Binding(Binding),
+    #[command(about = ops::realm_admin_rename::OPERATION.summary)]
+    Rename(Rename),
+    #[command(about = ops::realm_admin_remove_domain::OPERATION.summary)]
+    RemoveDomain(RemoveDomain),
+    #[command(about = ops::realm_admin_remove_member::OPERATION.summary)]
+    RemoveMember(RemoveMember),
+    #[command(about = ops::realm_admin_remove_realm::OPERATION.summary)]
+    RemoveRealm(RemoveRealm),
     #[command(about = ops::realm_admin_bootstrap::OPERATION.summary)]
     Bootstrap(super::bootstrap::Bootstrap),
     /// What the realm's store keeps at hand
@@ -96,6 +105,40 @@ pub struct Leave {
     /// Also where it still takes part in domains; its contracts stay
     #[arg(long)]
     force: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Rename {
+    /// The name that the repository has
+    #[arg(value_name = "REPO")]
+    repo: RepoName,
+    /// The name that it gets
+    #[arg(value_name = "NEW")]
+    name: RepoName,
+}
+
+#[derive(Debug, Args)]
+pub struct RemoveDomain {
+    /// The domain
+    #[arg(value_name = "DOMAIN")]
+    domain: DomainName,
+}
+
+#[derive(Debug, Args)]
+pub struct RemoveMember {
+    /// The repository
+    #[arg(value_name = "REPO")]
+    repo: RepoName,
+    /// The domain
+    #[arg(long, value_name = "DOMAIN")]
+    domain: DomainName,
+}
+
+#[derive(Debug, Args)]
+pub struct RemoveRealm {
+    /// The realm
+    #[arg(value_name = "REALM")]
+    realm: RealmName,
 }
 
 #[derive(Debug, Args)]
@@ -260,6 +303,32 @@ impl Command {
             }
             Self::Contract(arguments) => arguments.run(ctx, output)?,
             Self::Binding(arguments) => arguments.run(ctx, output)?,
+            Self::Rename(Rename { repo, name }) => {
+                let answer = realm_admin_rename::run(ctx, &realm_admin_rename::Request { repo, name })?;
+                output.answer(&answer, |body, text| {
+                    let verb = if body.changed { "renamed" } else { "already renamed" };
+                    text.line(&[plain(verb), plain(&body.old_name), plain("to"), look(&body.name, Look::Bold)]);
+                    text.table("  ", &body.files.iter().map(|file| vec![plain(file)]).collect::<Vec<_>>());
+                })?;
+            }
+            Self::RemoveDomain(RemoveDomain { domain }) => {
+                let answer = realm_admin_remove_domain::run(ctx, &realm_admin_remove_domain::Request { domain })?;
+                output.answer(&answer, |body, text| {
+                    text.line(&[plain(format!("removed the domain {} from {}", body.domain, body.realm))]);
+                })?;
+            }
+            Self::RemoveMember(RemoveMember { repo, domain }) => {
+                let request = realm_admin_remove_member::Request { repo, domain };
+                output.answer(&realm_admin_remove_member::run(ctx, &request)?, |body, text| {
+                    text.line(&[plain(format!("removed {} from {}", body.repo, body.domain))]);
+                })?;
+            }
+            Self::RemoveRealm(RemoveRealm { realm }) => {
+                let answer = realm_admin_remove_realm::run(ctx, &realm_admin_remove_realm::Request { realm })?;
+                output.answer(&answer, |body, text| {
+                    text.line(&[plain(format!("deleted the realm {}", body.realm)), look(&body.path, Look::Dim)]);
+                })?;
+            }
             Self::Bootstrap(arguments) => arguments.run(ctx, output)?,
             Self::Cache(command) => return command.run(ctx, output),
         }

@@ -14,12 +14,12 @@ use super::{
 use crate::{
     error::OpError,
     model::{
-        name::{ContractRef, DomainName},
+        name::{ContractRef, DomainName, RepoName},
         version::Version,
     },
     ops::{
         self, contract_adapted, contract_edit, contract_get, contract_list, contract_log, contract_publish,
-        contract_retire, contract_yank, ctx::Ctx,
+        contract_retire, contract_transfer, contract_yank, ctx::Ctx,
     },
     store::codec::{self, MAX_FILE},
     wire::{
@@ -49,6 +49,8 @@ pub enum Command {
     Retire(Retire),
     #[command(about = ops::contract_yank::OPERATION.summary)]
     Yank(Yank),
+    #[command(about = ops::contract_transfer::OPERATION.summary)]
+    Transfer(Transfer),
     #[command(about = ops::contract_adapted::OPERATION.summary)]
     Adapted(Adapted),
 }
@@ -150,6 +152,19 @@ pub struct Yank {
 }
 
 #[derive(Debug, Args)]
+pub struct Transfer {
+    /// The contract
+    #[arg(value_name = "DOMAIN/CONTRACT")]
+    contract: ContractRef,
+    /// The repository that is to own it; it takes the contract by publishing it
+    #[arg(long, value_name = "REPO", required_unless_present = "cancel")]
+    to: Option<RepoName>,
+    /// Take back an offer that nobody has taken yet
+    #[arg(long, conflicts_with = "to")]
+    cancel: bool,
+}
+
+#[derive(Debug, Args)]
 pub struct Adapted {
     /// The contract
     #[arg(value_name = "DOMAIN/CONTRACT")]
@@ -212,6 +227,16 @@ impl Command {
                 let Yank { contract, version, reason } = arguments;
                 let answer = contract_yank::run(ctx, &contract_yank::Request { contract, version, reason })?;
                 output.answer(&answer, |body, text| render_marked("yanked", body, text))?;
+            }
+            Self::Transfer(Transfer { contract, to, cancel: _ }) => {
+                let answer = contract_transfer::run(ctx, &contract_transfer::Request { contract, to })?;
+                output.answer(&answer, |body, text| {
+                    let at = format!("{}/{}", body.domain, body.contract);
+                    text.line(&[match &body.offered_to {
+                        Some(to) => plain(format!("offered {at} to {to}; it stays with {} until then", body.owner)),
+                        None => plain(format!("{at} stays with {}", body.owner)),
+                    }]);
+                })?;
             }
             Self::Adapted(Adapted { contract, version }) => {
                 let answer = contract_adapted::run(ctx, &contract_adapted::Request { contract, version })?;
