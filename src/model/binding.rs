@@ -95,6 +95,16 @@ impl Binding {
         self.exports.iter().find(|export| export.contract == *contract)
     }
 
+    /// Returns the binding as its repository wrote it, without what the realm derived.
+    pub fn as_typed(&self) -> Self {
+        let mut typed = self.clone();
+        for import in &mut typed.imports {
+            import.resolved_version = None;
+            import.resolved_at = None;
+        }
+        typed
+    }
+
     /// Says what is contradictory in the document, as a sentence, or nothing.
     pub fn contradiction(&self) -> Option<String> {
         if !self.role.provides() && !self.exports.is_empty() {

@@ -136,7 +136,7 @@ pub fn binding_change(
     if repo == me {
         return None;
     }
-    let typed = |side: &Option<(Oid, Binding)>| side.as_ref().map(|(_, binding)| as_typed(binding));
+    let typed = |side: &Option<(Oid, Binding)>| side.as_ref().map(|(_, binding)| binding.as_typed());
     let (old, new) = (typed(&delta.old), typed(&delta.new));
     if old == new {
         return None;
@@ -152,14 +152,4 @@ pub fn binding_change(
         rollback: false,
         coalesced: 1,
     })
-}
-
-/// Returns the binding as its repository wrote it, without what the realm derived.
-fn as_typed(binding: &Binding) -> Binding {
-    let mut typed = binding.clone();
-    for import in &mut typed.imports {
-        import.resolved_version = None;
-        import.resolved_at = None;
-    }
-    typed
 }

@@ -6,6 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+pub use crate::model::candidate::{BINDINGS, CONTRACTS};
 use crate::{
     error::OpError,
     model::oid::Oid,
@@ -14,10 +15,6 @@ use crate::{
 
 /// The folder that people's files lie in.
 pub const FOLDER: &str = ".blue";
-/// Contracts: `.blue/contracts/<domain>/<name>.yaml`.
-pub const CONTRACTS: &str = ".blue/contracts";
-/// Bindings: `.blue/bindings/<domain>.yaml`.
-pub const BINDINGS: &str = ".blue/bindings";
 
 /// Most files that are read of one repository.
 const MAX_FILES: usize = 20_000;

@@ -1,4 +1,4 @@
-//! `contract_impact`: who relies on a contract, and whether a version would satisfy them.
+//! `contract_impact`: who relies on a contract, and whether their ranges accept a version.
 
 use super::{
     Operation,
@@ -11,18 +11,19 @@ use crate::{
     model::{
         contract::Contract,
         name::{ContractRef, RepoName},
+        narrowing,
         version::Version,
         view::DomainView,
     },
     store::StoreRef,
-    wire::{Answer, ContractImpact, ImporterImpact},
+    wire::{Answer, ContractImpact, ImporterImpact, JudgedBy},
 };
 
 /// Its entry in the table.
 pub const OPERATION: Operation = Operation::read::<ContractImpact>(
     "contract_impact",
     &["contract", "impact"],
-    "Show who imports a contract, and whether a version fits",
+    "Show who imports a contract, and whose range accepts a version",
 );
 
 /// What is asked.
@@ -57,6 +58,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
         Some(version) => Contract { version: version.clone(), ..newest(&view, request)? },
     };
     let version = candidate.version.clone();
+    let current = view.contracts.get(name);
+    let narrows = current.map(|current| narrowing::under_minor(current, &candidate)).unwrap_or_default();
     let mut then = view.clone();
     then.contracts.insert(name.clone(), candidate);
     let importers: Vec<_> = view
@@ -83,6 +86,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
         published: is_published(&version),
         version,
         broken: broken.len(),
+        judged_by: JudgedBy::VersionRange,
+        narrows,
         importers,
     };
     Ok(next.into_iter().fold(Answer::new(body), Answer::next))

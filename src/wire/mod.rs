@@ -28,7 +28,7 @@ pub use admin::{
     BindingSet, BootstrappedDomain, ContractAdded, DomainSet, Init, RealmBootstrap, RealmInit, RealmJoin, RealmLeave,
 };
 pub use cache::{CacheCleared, CacheStats};
-pub use check::RealmCheck;
+pub use check::{Elsewhere, Judged, RealmCheck};
 pub use claude::{ClaudeFile, ClaudeScope, ClaudeSetup, FileChange};
 pub use compare::{ContractComparison, ContractSide, RealmCompare};
 pub use contract::{
@@ -36,7 +36,7 @@ pub use contract::{
     Relationship, Retired, Yanked,
 };
 pub use daemon::{Daemon, DaemonOpen, DaemonToken};
-pub use diff::{ContractDiff, ContractImpact, ImporterImpact};
+pub use diff::{ContractDiff, ContractImpact, ImporterImpact, JudgedBy};
 pub use hooks::{HookState, HooksAnswer};
 pub use notification::{
     Notification, NotificationFilter, NotificationSummary, NotificationsAck, NotificationsList, State, VersionChange,
@@ -48,7 +48,7 @@ pub use pull::{
     PullState,
 };
 pub use realm::{
-    DomainBinding, DomainContract, DomainStatus, ImportStatus, LogEntry, RealmLine, RealmList, RealmLog, RealmStatus,
+    DomainBinding, DomainContract, DomainStatus, ImportStatus, LogEntry, RealmLine, RealmList, RealmLog, RealmStatus, RemovedFile,
     RepoLine, Role, Unpublished,
 };
 pub use session::{SessionInfo, SessionLine, SessionList, SessionStart, SessionStatus, SessionStop, SessionSummary};
