@@ -11,6 +11,7 @@ mod world;
 mod bootstrap;
 mod check_break;
 mod check_rules;
+mod check_scope;
 mod claude;
 mod comparing;
 mod completions;

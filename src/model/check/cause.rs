@@ -76,7 +76,8 @@ impl Own<'_> {
                     _ => Cause::AlreadyInTheRealm,
                 }
             }
-            Some(_) if finding.requirement.is_some() && self.owns(finding, domain) => Cause::AlreadyInTheRealm,
+            // Others' imports stand as they do by what their owner published; their exports are their own.
+            Some(_) if finding.code != "not-owner" && self.owns(finding, domain) => Cause::AlreadyInTheRealm,
             Some(_) => Cause::AnotherRepository,
             None if self.owns(finding, domain) => Cause::AlreadyInTheRealm,
             None => Cause::AnotherRepository,
@@ -91,17 +92,21 @@ impl Own<'_> {
         let takes_part = || self.0.iter().any(|judged| domain.takes_part(judged.repo));
         match (&finding.repo, finding.code) {
             (Some(repo), _) if self.is(repo) => true,
-            // A contract that cannot be read, or of which there are two, is nothing to rely on either.
             (None, "damaged") => takes_part(),
-            (_, "version-conflict") => self.owns(finding, domain) || self.imports(finding, domain),
-            _ => self.owns(finding, domain),
+            (None, _) => self.owns(finding, domain) || self.imports(finding, domain),
+            (Some(_), _) => self.owns(finding, domain),
         }
     }
 
-    /// Returns whether it fails those who are judged: another repository's import that was broken before
-    /// is theirs to know, and not theirs to mend now.
+    /// Returns whether it fails those who are judged. Another repository's import that was broken before,
+    /// and what is wrong in a contract that another one owns, is theirs to know and not to mend; but what
+    /// cannot be read, or is there twice, is nothing to rely on.
     pub fn severity(self, finding: &Finding) -> Severity {
-        let is_others = finding.repo.as_ref().is_some_and(|repo| !self.is(repo));
-        if is_others && finding.caused_by != Cause::ThisChange { Severity::Warning } else { finding.severity }
+        let is_others = match &finding.repo {
+            Some(repo) => !self.is(repo) && finding.caused_by != Cause::ThisChange,
+            None => finding.caused_by == Cause::AnotherRepository,
+        };
+        let is_unreliable = matches!(finding.code, "damaged" | "version-conflict");
+        if is_others && !is_unreliable { Severity::Warning } else { finding.severity }
     }
 }

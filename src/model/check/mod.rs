@@ -342,11 +342,13 @@ impl<'a> Check<'a> {
         for (finding, is_own) in cycles::check(&self.provision, self.question.cycles, judged) {
             self.sort(finding, |_| is_own);
         }
-        let Self { mut report, .. } = self;
+        let Self { mut report, domains, .. } = self;
         for judged in judged {
-            report.findings.extend(candidate::unreadable(*judged));
-            report.findings.extend(candidate::unknown_domains(&self.domains, *judged));
-            report.findings.extend(candidate::missing_files(*judged));
+            let mut findings: Vec<_> = candidate::unreadable(*judged).collect();
+            findings.extend(candidate::unknown_domains(&domains, *judged));
+            findings.append(&mut report.findings);
+            findings.extend(candidate::missing_files(*judged));
+            report.findings = findings;
             report.findings.iter_mut().for_each(|finding| candidate::locate(finding, *judged));
         }
         if report.findings.is_empty() && report.elsewhere.is_empty() && self.is_empty {
