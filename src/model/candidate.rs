@@ -8,6 +8,11 @@ use super::{
     name::{ContractName, DomainName, RepoName},
 };
 
+/// Contracts lie at `.blue/contracts/<domain>/<name>.yaml`.
+pub const CONTRACTS: &str = ".blue/contracts";
+/// Bindings lie at `.blue/bindings/<domain>.yaml`.
+pub const BINDINGS: &str = ".blue/bindings";
+
 /// The `.blue/` folder of one repository, parsed.
 #[derive(Debug, Clone, Default)]
 pub struct Candidate {
@@ -65,6 +70,20 @@ impl Candidate {
     /// Returns the domains that the files name, sorted.
     pub fn domains(&self) -> BTreeSet<&DomainName> {
         self.contracts.keys().map(|(domain, _)| domain).chain(self.bindings.keys()).collect()
+    }
+
+    /// Returns how many contracts and bindings it declares, files that cannot be read included.
+    pub fn files(&self) -> usize {
+        self.contracts.len() + self.bindings.len() + self.problems.len()
+    }
+
+    /// Returns the path of the file of a contract, where the repository has none: what could not be read is
+    /// not gone.
+    pub fn gone(&self, domain: &DomainName, contract: &ContractName) -> Option<String> {
+        let path = format!("{CONTRACTS}/{domain}/{contract}.yaml");
+        let is_there = self.contracts.contains_key(&(domain.clone(), contract.clone()))
+            || self.problems.iter().any(|problem| problem.path == path);
+        (!is_there).then_some(path)
     }
 
     /// Returns whether the files say, or no longer say, anything of a domain.

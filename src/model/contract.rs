@@ -197,6 +197,11 @@ impl Contract {
         Self { retired: None, yanked: Vec::new(), ..self.clone() }
     }
 
+    /// Returns whether nothing is agreed in it: any value satisfies its schema, and it has none.
+    pub fn is_empty(&self) -> bool {
+        self.value.0.is_null() && (self.schema == empty_schema() || self.schema.0 == true)
+    }
+
     /// Returns why `version` was yanked, if it was.
     pub fn yanked_reason(&self, version: &Version) -> Option<&str> {
         self.yanked.iter().find(|yanked| yanked.version == *version).map(|yanked| yanked.reason.as_str())

@@ -10,6 +10,7 @@ use super::{
     change::{DomainChange, Event},
     contract::{Contract, Withdrawn, Yanked},
     name::{ContractName, DomainName, RepoName},
+    narrowing::{self, A_GUESS},
     schema,
     transfer::Transfers,
     version::Version,
@@ -46,12 +47,15 @@ pub enum Reason {
     #[error("differs from the existing {0} in upper and lower case alone")]
     Collides(ContractName),
     /// The version stands for other content already.
-    #[error("{version} was published with other content, and a published version never changes: bump to {bump}")]
+    #[error("{version} was published with other content, and a published version never changes: bump to {bump}{}",
+        if .taken.is_empty() { String::new() } else { format!(" (it {}, by {A_GUESS})", narrowing::summary(.taken)) })]
     Republished {
         /// The version that was used twice.
         version: Version,
         /// The version to use.
         bump: Version,
+        /// What the content takes away, if anything: the version to use says so.
+        taken: Vec<String>,
     },
     /// The version would go down.
     #[error("would go down from {current} to {version}")]
@@ -202,24 +206,28 @@ fn keep_published_content(domain: &DomainView, document: &Contract) -> Result<()
     let is_current = current.is_some_and(|current| current.version == version);
     let published = domain.published.get(&(document.name.clone(), version.clone()));
     let published = published.or_else(|| current.filter(|_| is_current));
-    if published.is_some_and(|published| published.computed_content_hash() != document.computed_content_hash()) {
-        let reason = Reason::Republished { version, bump: free_bump(domain, document) };
+    if let Some(published) = published
+        && published.computed_content_hash() != document.computed_content_hash()
+    {
+        let taken = narrowing::narrowing(published, document);
+        let reason = Reason::Republished { version, bump: free_bump(domain, document, !taken.is_empty()), taken };
         return Err(refuse(domain, &document.name, reason));
     }
     match current.and_then(|current| current.yanked_reason(&version)) {
         Some(why) if !is_current => {
-            let reason = Reason::Yanked { version, why: why.to_owned(), bump: free_bump(domain, document) };
+            let reason = Reason::Yanked { version, why: why.to_owned(), bump: free_bump(domain, document, false) };
             Err(refuse(domain, &document.name, reason))
         }
         _ => Ok(()),
     }
 }
 
-/// Returns the next version that is free: above every release, as breaking as the owner's promise.
-pub fn free_bump(domain: &DomainView, document: &Contract) -> Version {
+/// Returns the next version that is free: above every release, and a breaking one where the content takes
+/// something away or the owner promises nothing.
+pub fn free_bump(domain: &DomainView, document: &Contract, narrows: bool) -> Version {
     let released = domain.versions.get(&document.name).into_iter().flatten().filter(|version| !version.is_prerelease());
     let highest = released.max().unwrap_or(&document.version).max(&document.version);
-    highest.bump(!document.compatibility.backwards)
+    highest.bump(narrows || !document.compatibility.backwards)
 }
 
 /// Which way the contract goes from what the domain holds.

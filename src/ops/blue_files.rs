@@ -6,6 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+pub use crate::model::candidate::{BINDINGS, CONTRACTS};
 use crate::{
     error::OpError,
     model::oid::Oid,
@@ -14,10 +15,6 @@ use crate::{
 
 /// The folder that people's files lie in.
 pub const FOLDER: &str = ".blue";
-/// Contracts: `.blue/contracts/<domain>/<name>.yaml`.
-pub const CONTRACTS: &str = ".blue/contracts";
-/// Bindings: `.blue/bindings/<domain>.yaml`.
-pub const BINDINGS: &str = ".blue/bindings";
 
 /// Most files that are read of one repository.
 const MAX_FILES: usize = 20_000;
@@ -87,6 +84,8 @@ impl<'a> Files<'a> {
             (Self::Commit(code, _), Handle::Blob(id)) => match code.blob(id) {
                 Ok(bytes) => Ok(Some(bytes)),
                 Err(StoreError::TooLarge { .. }) => Ok(None),
+                // A partial clone has them where they were checked out.
+                Err(StoreError::Missing { .. }) => Err(not_fetched()),
                 Err(error) => Err(error.into()),
             },
             (_, Handle::Path(path)) => {
@@ -116,6 +115,11 @@ impl<'a> Files<'a> {
             Self::Worktree(root) => Ok(root.join(path).symlink_metadata().is_ok()),
         }
     }
+}
+
+fn not_fetched() -> OpError {
+    OpError::cannot("not-fetched", format!("files below {FOLDER} are not in this clone, which was made without them"))
+        .next(format!("git archive HEAD {FOLDER} >/dev/null  # fetches them"))
 }
 
 /// Returns `folder`, or the first part of its path that is no folder.

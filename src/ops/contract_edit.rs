@@ -3,6 +3,7 @@
 
 use super::{
     Operation,
+    blue_files::CONTRACTS,
     ctx::Ctx,
     domain::{self, Part, Why},
 };
@@ -58,18 +59,29 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
     })?;
     let wanted = [(contract.clone(), document.version.clone())];
     let why = Why { repo: Some(acting.repo), ..Why::default() };
-    let decision =
-        domain::change(ctx, acting.store, name, Part { published: &wanted, ..Part::default() }, why, |view| {
-            domain::current(view, contract)?;
-            Ok(publish::contract(view, acting.repo, &document, Direction::Forward)?)
-        })?;
-    Ok(Answer::new(ContractPublish {
+    let mut published = Vec::new();
+    domain::change(ctx, acting.store, name, Part { published: &wanted, ..Part::default() }, why, |view| {
+        domain::current(view, contract)?;
+        let decision = publish::contract(view, acting.repo, &document, Direction::Forward)?;
+        let after = publish::overlay(view, &decision.changes);
+        published = decision.events.iter().map(|event| Published::new(view, &after, event)).collect();
+        Ok(decision)
+    })?;
+    let answer = Answer::new(ContractPublish {
         realm: acting.realm.clone(),
         current_repo: acting.repo.clone(),
         commit: None,
         dry_run: false,
-        published: decision.events.iter().map(|event| Published::new(name, event)).collect(),
+        published,
         removed_files: Vec::new(),
         cycles: Vec::new(),
-    }))
+    });
+    // The realm alone has it now: a commit of the file would say something else.
+    let path = format!("{CONTRACTS}/{name}/{contract}.yaml");
+    Ok(match answer.body.published.is_empty() {
+        true => answer,
+        false => answer.next(format!(
+            "git blue contract get {name}/{contract} --format yaml >{path}  # and commit: the file says something else"
+        )),
+    })
 }

@@ -1,4 +1,4 @@
-//! `contract_impact`: who relies on a contract, and whether a version would satisfy them.
+//! `contract_impact`: who relies on a contract, and whether their ranges accept a version.
 
 use super::{
     Operation,
@@ -13,19 +13,19 @@ use crate::{
         contract::Contract,
         json::Json,
         name::{ContractRef, RepoName},
-        publish,
+        narrowing, publish,
         version::Version,
         view::DomainView,
     },
     store::StoreRef,
-    wire::{Answer, ContractImpact, DocumentSource, ImporterImpact},
+    wire::{Answer, ContractImpact, DocumentSource, ImporterImpact, JudgedBy},
 };
 
 /// Its entry in the table.
 pub const OPERATION: Operation = Operation::read::<ContractImpact>(
     "contract_impact",
     &["contract", "impact"],
-    "Show who imports a contract, and whether a version fits",
+    "Show who imports a contract, and whose range accepts a version",
 );
 
 /// What is asked.
@@ -80,6 +80,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
         Candidate::Schema(schema) => (with_schema(&view, newest(&view, request)?, schema), DocumentSource::Schema),
     };
     let version = candidate.version.clone();
+    let current = view.contracts.get(name);
+    let narrows = current.map(|current| narrowing::under_minor(current, &candidate)).unwrap_or_default();
     let mut then = view.clone();
     then.contracts.insert(name.clone(), candidate);
     let importers: Vec<_> = view
@@ -108,6 +110,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
         source,
         version,
         broken: broken.len(),
+        judged_by: JudgedBy::VersionRange,
+        narrows,
         importers,
     };
     Ok(next.into_iter().fold(Answer::new(body), Answer::next))
@@ -125,7 +129,10 @@ fn with_schema(view: &DomainView, held: Contract, schema: &Json) -> Contract {
     let wanted = Contract { schema: schema.clone(), ..held.clone() };
     match wanted.computed_content_hash() == held.computed_content_hash() {
         true => wanted,
-        false => Contract { version: publish::free_bump(view, &wanted), ..wanted },
+        false => {
+            let narrows = !narrowing::narrowing(&held, &wanted).is_empty();
+            Contract { version: publish::free_bump(view, &wanted, narrows), ..wanted }
+        }
     }
 }
 

@@ -93,11 +93,13 @@ pub fn publish(
     names.extend(sources.keys().filter(|name| !candidate.domains().contains(name)));
     let mut decided = Vec::new();
     let mut refusals = Vec::new();
+    let mut gone = Vec::new();
     for name in names {
         let view = work.load(name)?;
         let lineage = work.require_successor(&view)?;
+        gone.extend(work.gone(&view));
         match work.decide(&view, lineage) {
-            Ok(decision) => decided.push((name, decision)),
+            Ok(decision) => decided.push((name, Meaning::of(&view, decision))),
             Err(mut more) => refusals.append(&mut more),
         }
     }
@@ -106,13 +108,36 @@ pub fn publish(
     }
     let cycles = work.cycles()?;
     let mut published = Vec::new();
-    for (name, mut decision) in decided {
-        if !request.dry_run && !decision.changes.is_empty() {
-            decision = work.carry_out(name, request.rollback.as_deref())?;
+    for (name, mut meaning) in decided {
+        if !request.dry_run && meaning.is_change {
+            meaning = work.carry_out(name, request.rollback.as_deref())?;
         }
-        published.extend(decision.events.iter().map(|event| Published::new(name, event)));
+        published.extend(meaning.published);
     }
-    Ok(answer(acting, commit, request, published, cycles, &candidate))
+    Ok(answer(acting, commit, request, published, cycles, gone))
+}
+
+/// What a decision means, told while the domain is at hand that it was made over.
+#[derive(Default)]
+struct Meaning {
+    /// Whether anything is to be written.
+    is_change: bool,
+    published: Vec<Published>,
+}
+
+impl Meaning {
+    fn of(view: &DomainView, decision: Decision) -> Self {
+        let after = publish::overlay(view, &decision.changes);
+        let published = decision.events.iter().map(|event| Published::new(view, &after, event)).collect();
+        Self { is_change: !decision.changes.is_empty(), published }
+    }
+}
+
+/// A contract that the realm still offers, and whose file the commit does not have.
+struct Gone {
+    domain: DomainName,
+    contract: ContractName,
+    path: String,
 }
 
 /// Returns the last published commit of the repository, by domain.
@@ -216,7 +241,24 @@ impl Work<'_> {
         let declared = self.candidate.contracts_in(name).map(|(contract, _)| contract.clone());
         let binding = self.candidate.bindings.get(name).into_iter();
         let imported = binding.flat_map(|declared| &declared.document.imports).map(|import| import.contract.clone());
-        declared.chain(imported).collect()
+        let removed = self.candidate.removed_contracts.keys().filter(|(domain, _)| domain == name);
+        declared.chain(imported).chain(removed.map(|(_, contract)| contract.clone())).collect()
+    }
+
+    /// Contracts of this repository whose files went since the last published commit, and which nobody retired.
+    fn gone(&self, view: &DomainView) -> Vec<Gone> {
+        let domain = &view.info.name;
+        let removed = self.candidate.removed_contracts.iter().filter(|((of, _), _)| of == domain);
+        let served = removed.filter(|((_, contract), _)| {
+            let held = view.contracts.get(contract);
+            held.is_some_and(|held| held.owner == *self.acting.repo && held.retired.is_none())
+        });
+        let gone = served.map(|((_, contract), path)| Gone {
+            domain: domain.clone(),
+            contract: contract.clone(),
+            path: path.clone(),
+        });
+        gone.collect()
     }
 
     fn load(&self, name: &DomainName) -> Result<DomainView, OpError> {
@@ -299,13 +341,17 @@ impl Work<'_> {
             || self.candidate.removed_contracts.keys().any(|(domain, _)| domain == name)
     }
 
-    fn carry_out(&self, name: &DomainName, reason: Option<&str>) -> Result<Decision, OpError> {
+    fn carry_out(&self, name: &DomainName, reason: Option<&str>) -> Result<Meaning, OpError> {
         let why = Why { repo: Some(self.acting.repo), source: Some(self.commit), reason, subject: None };
         let part = Part { contracts: Some(&self.contracts(name)), published: &self.wanted(name) };
+        let mut meaning = Meaning::default();
         domain::change(self.ctx, self.store(), name, part, why, |view| {
             let lineage = self.require_successor(view)?;
-            self.decide(view, lineage).map_err(|refusals| refused(self.candidate, refusals))
-        })
+            let decision = self.decide(view, lineage).map_err(|refusals| refused(self.candidate, refusals))?;
+            meaning = Meaning::of(view, decision.clone());
+            Ok(decision)
+        })?;
+        Ok(meaning)
     }
 }
 
@@ -371,9 +417,8 @@ fn answer(
     request: &Request,
     published: Vec<Published>,
     cycles: Vec<String>,
-    candidate: &Candidate,
+    gone: Vec<Gone>,
 ) -> Answer<ContractPublish> {
-    let removed: Vec<_> = candidate.removed_contracts.iter().collect();
     let nothing = published.is_empty();
     let mut answer = Answer::new(ContractPublish {
         realm: acting.realm.clone(),
@@ -381,12 +426,12 @@ fn answer(
         commit: Some(*commit),
         dry_run: request.dry_run,
         published,
-        removed_files: removed.iter().map(|(_, path)| (*path).clone()).collect(),
+        removed_files: gone.iter().map(|gone| gone.path.clone()).collect(),
         cycles,
     });
-    for ((domain, contract), _) in removed {
+    for Gone { domain, contract, .. } in gone {
         answer = answer
-            .next(format!("git blue contract retire {domain}/{contract} --reason \"…\" if it is no longer served"));
+            .next(format!("git blue contract retire {domain}/{contract} --reason \"…\"  # if it is no longer served"));
     }
     if request.dry_run && !nothing {
         let commit = request.commit.as_ref().map(|commit| format!(" --commit {commit}")).unwrap_or_default();

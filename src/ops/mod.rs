@@ -8,6 +8,8 @@ pub mod blue_files;
 pub mod borrow;
 pub mod candidate;
 pub mod catch_up;
+pub mod check_base;
+pub mod check_subject;
 pub mod claude;
 pub mod contract_adapted;
 pub mod contract_diff;

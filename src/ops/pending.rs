@@ -334,6 +334,7 @@ fn notification(
         rollback: change.rollback,
         coalesced: change.coalesced,
         affects_me: import.is_some(),
+        binding: import.and_then(|import| import.binding.clone()),
         import_satisfied: standing.map(|standing| matches!(standing, Standing::Satisfied(_) | Standing::Behind { .. })),
         state: if expired { State::Expired } else { State::Pending },
         created_at,

@@ -2,6 +2,7 @@
 
 use super::{
     Operation,
+    blue_files::BINDINGS,
     ctx::Ctx,
     cycles,
     domain::{self, Part, Why},
@@ -65,7 +66,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingSet>, OpError> 
     let decision = domain::change(ctx, &*here.store, &request.domain, Part::default(), why, |view| {
         Ok(publish::binding(view, &request.repo, wanted.clone(), ctx.env.now())?)
     })?;
-    Ok(Answer::new(BindingSet {
+    let mut answer = Answer::new(BindingSet {
         realm: here.realm.clone(),
         domain: request.domain.clone(),
         repo: request.repo.clone(),
@@ -74,6 +75,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingSet>, OpError> 
         imports: request.imports.len(),
         changed: !decision.changes.is_empty(),
         cycles,
-    })
-    .next("git blue check"))
+    });
+    if answer.body.changed {
+        // The realm alone has it now: a commit of the file would say something else.
+        let path = format!("{BINDINGS}/{}.yaml", request.domain);
+        answer = answer.next(format!("write the same into {path} of {}, if it publishes from there", request.repo));
+    }
+    Ok(answer.next("git blue check"))
 }

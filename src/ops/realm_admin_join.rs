@@ -7,6 +7,7 @@ use crate::{
     error::OpError,
     model::{
         name::{RealmName, RepoName},
+        oid::Oid,
         realm::Repo,
     },
     store::{
@@ -163,35 +164,44 @@ pub fn same_url(home: &Home, known: &KnownRealm, proposed: Option<&Config>) -> R
     )))
 }
 
-/// Returns what `.blue/config.yaml` of a repository proposes, if it has one.
+/// Returns what `.blue/config.yaml` of a repository proposes, if it has one: the file of the work tree, or
+/// that of HEAD where the work tree has none, as in a bare, a sparse or an empty one.
 ///
 /// # Errors
 /// Where the file cannot be read, or is reached through a symbolic link.
 pub fn proposed(code: &CodeRepo) -> Result<Option<Config>, OpError> {
-    use super::blue_files::{Files, Handle, Item};
-    let files = match code.workdir() {
-        Some(root) => Files::Worktree(root),
-        None => match code.head()?.commit {
-            Some(commit) => Files::at(code, &commit)?,
-            None => return Ok(None),
-        },
+    use super::blue_files::{Files, Handle};
+    if let Some(root) = code.workdir()
+        && file_without_links(&root)?
+    {
+        let path = root.join(CONFIG);
+        let bytes = Files::Worktree(root).read(&Handle::Path(path))?;
+        return decode(&bytes.unwrap_or_default()).map(Some);
+    }
+    match code.head()?.commit {
+        Some(commit) => proposed_at(code, &commit),
+        None => Ok(None),
+    }
+}
+
+/// Returns what `.blue/config.yaml` of a commit proposes, if it has one.
+///
+/// # Errors
+/// As [`proposed`].
+pub fn proposed_at(code: &CodeRepo, commit: &Oid) -> Result<Option<Config>, OpError> {
+    use super::blue_files::{Files, Handle};
+    let tree = code.tree_of(commit)?;
+    let blob = match read::lookup(code, &tree, CONFIG)? {
+        Some(entry) if entry.kind == crate::store::EntryKind::Blob => entry.id,
+        Some(_) => return Err(linked(CONFIG)),
+        None => return Ok(None),
     };
-    let item = match &files {
-        Files::Worktree(root) => match file_without_links(root)? {
-            true => Item::File(Handle::Path(root.join(CONFIG))),
-            false => return Ok(None),
-        },
-        Files::Commit(code, tree) => match read::lookup(*code, tree, CONFIG)? {
-            Some(entry) if entry.kind == crate::store::EntryKind::Blob => Item::File(Handle::Blob(entry.id)),
-            Some(_) => Item::Other,
-            None => return Ok(None),
-        },
-    };
-    let bytes = match item {
-        Item::File(handle) => files.read(&handle)?.unwrap_or_default(),
-        Item::Other => return Err(linked(CONFIG)),
-    };
-    codec::config(&bytes).map(Some).map_err(|problem| {
+    let bytes = Files::Commit(code, tree).read(&Handle::Blob(blob))?;
+    decode(&bytes.unwrap_or_default()).map(Some)
+}
+
+fn decode(bytes: &[u8]) -> Result<Config, OpError> {
+    codec::config(bytes).map_err(|problem| {
         let problem = problem.in_file(CONFIG);
         OpError::cannot("unreadable-config", problem.to_string()).problem((&problem).into())
     })

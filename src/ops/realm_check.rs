@@ -1,10 +1,10 @@
 //! `realm_check`: does the realm hold together, with this repository's files laid over it?
 
 use super::{
-    Operation,
-    blue_files::Files,
-    candidate, contract_publish,
-    ctx::{Acting, Ctx},
+    Operation, candidate, check_base,
+    check_subject::{self, Found},
+    contract_publish,
+    ctx::{Acting, Ctx, Here},
     pending::{self, MAX_TOLD, Pending},
     unpublished,
 };
@@ -12,23 +12,27 @@ use crate::{
     error::OpError,
     model::{
         candidate::{Candidate, Judged},
-        check::{Check, Examination, Mode, Question, Report, Severity},
-        name::ReaderName,
+        check::{Check, Examination, Mode, Question, Report, Scope, Severity},
+        name::{ReaderName, RepoName},
         summary::DomainSummary,
         view::{self, Damage},
     },
     store::{
-        Store, StoreRef,
-        git::code::CodeRepo,
+        Store, StoreRef, layout,
         overview::{Line, Overview, Schemas},
         read,
     },
-    wire::{Answer, Notification, RealmCheck, State},
+    wire::{self, Answer, Elsewhere, Notification, RealmCheck, State},
 };
+
+pub use check_subject::Subject;
 
 /// Its entry in the table.
 pub const OPERATION: Operation =
     Operation::read::<RealmCheck>("realm_check", &["realm", "check"], "Check contracts and imports, for people and CI");
+
+/// Most findings of other repositories that are listed: the rest is counted.
+const MAX_ELSEWHERE: usize = 20;
 
 /// What is asked.
 #[derive(Debug, Clone)]
@@ -37,12 +41,18 @@ pub struct Request {
     pub reader: Option<ReaderName>,
     /// Which files are laid over the realm.
     pub subject: Subject,
+    /// Whose they are, where that cannot be told from them.
+    pub repo: Option<RepoName>,
+    /// Whose findings count.
+    pub scope: Scope,
+    /// The commit to compare with, where no runner names one.
+    pub base: Option<String>,
     /// Which rules.
     pub mode: Mode,
     /// Whether warnings fail too.
     pub strict: bool,
-    /// Whether what no hook published is published before.
-    pub catch_up: bool,
+    /// Whether the realm is here for this once, so that nothing is published to it from here.
+    pub borrowed: bool,
     /// Whether every contract that was looked at is listed, and not only counted.
     pub listed: bool,
 }
@@ -52,100 +62,199 @@ impl Default for Request {
         Self {
             reader: Some(pending::person()),
             subject: Subject::default(),
+            repo: None,
+            scope: Scope::default(),
+            base: None,
             mode: Mode::default(),
             strict: false,
-            catch_up: false,
+            borrowed: false,
             listed: true,
         }
     }
 }
 
-/// Which files are laid over the realm.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Subject {
-    /// Those of HEAD.
-    #[default]
-    Head,
-    /// Those of this commit.
-    Commit(String),
-    /// Those of the work tree.
-    Worktree,
-    /// None: the realm as it was published.
-    Published,
-}
-
-/// Answers. That the realm is not valid is an answer, not an error.
+/// Answers. That the realm is not valid is an answer, not an error. Nothing is published.
 ///
 /// # Errors
-/// Where the realm or the repository cannot be read: never a pass.
+/// Where the realm or the repository cannot be read, or it cannot be told which repository is judged: never
+/// a pass.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> {
     let here = ctx.here()?;
-    let mut overview = Overview::open(&*here.store)?;
-    let mut published = Vec::new();
-    if let (true, Subject::Head, Ok(acting)) = (request.catch_up, &request.subject, ctx.acting()) {
-        // What cannot be published is what the check finds.
-        let caught_up = unpublished::run(ctx, acting, &overview, true);
-        if caught_up.has_moved {
-            overview = Overview::open(&*here.store)?;
-        }
-        published = caught_up.published;
+    let overview = Overview::open(&*here.store)?;
+    let work = Work { ctx, here, overview: &overview, request };
+    let found = check_subject::find(ctx, &request.subject, request.repo.as_ref())?;
+    if let Some(Found { repo, .. }) = found.as_ref().filter(|found| !overview.repos().contains_key(&found.repo)) {
+        let message = format!("the realm {} has no repository {repo}, so nothing was checked", here.realm);
+        return Err(OpError::cannot("unknown-repo", message)
+            .next(format!("git blue init --realm {}  # in a clone of it; then git blue sync", here.realm))
+            .next("pass --repo NAME: the name that it has in the realm"));
     }
-    let candidate = match (&request.subject, ctx.acting()) {
-        (Subject::Published, _) => None,
-        (subject, Ok(acting)) => {
-            candidate_of(ctx, acting, &overview, subject)?.map(|candidate| (acting.repo, candidate))
-        }
-        // Outside of a repository there is nothing to lay over, unless it was asked for.
-        (Subject::Head, Err(_)) => None,
-        (_, Err(error)) => return Err(error),
-    };
-    let cycles = read::realm(&*here.store)?.cycles;
-    let judged = candidate.as_ref().map(|(repo, candidate)| Judged { repo, candidate });
-    let Request { mode, listed, .. } = *request;
-    let question = Question { repos: overview.repos(), judged, now: ctx.env.now(), mode, listed, cycles };
-    let report = judge(&*here.store, &overview, Check::new(question))?;
-    let (errors, warnings): (Vec<_>, Vec<_>) =
-        report.findings.into_iter().partition(|finding| finding.severity == Severity::Error);
-    let valid = errors.is_empty() && (warnings.is_empty() || !request.strict);
-    let body = RealmCheck {
-        realm: here.realm.clone(),
-        current_repo: candidate.as_ref().map(|(repo, _)| (*repo).clone()),
-        valid,
-        published,
-        errors,
-        warnings,
-        contracts: report.count,
-        schema_hashes: report.contracts,
-        notifications: request.reader.as_ref().map(|reader| notifications(ctx, reader, &overview)).unwrap_or_default(),
-    };
-    let step = match (valid, body.errors.is_empty()) {
-        (true, _) => "All checks passed. Ready to proceed.",
-        (false, true) => "Resolve the warnings: --strict fails on them",
-        (false, false) => "Fix the errors, and check again",
-    };
-    Ok(Answer::new(body).next(step))
+    let candidate = found.as_ref().map(|found| work.candidate(found)).transpose()?;
+    let judged: Vec<_> = found.iter().zip(&candidate).map(|(found, candidate)| found.judged(candidate)).collect();
+    let mut report = work.judge(&judged, request.listed)?;
+    let base = found.as_ref().map(|found| work.base(found)).transpose()?.unwrap_or_default();
+    if let (Some(found), Some(commit)) = (&found, base.commit.filter(|_| report.has_errors())) {
+        let before = Found::at(ctx, found.repo.clone(), &commit)?;
+        let candidate = work.candidate(&before)?;
+        report.forgive(&work.judge(&[before.judged(&candidate)], false)?);
+    }
+    Ok(work.answer(report, found.as_ref(), candidate.as_ref(), base))
 }
+
+/// One check.
+struct Work<'a> {
+    ctx: &'a Ctx,
+    here: &'a Here,
+    overview: &'a Overview<'a>,
+    request: &'a Request,
+}
+
+impl Work<'_> {
+    fn candidate(&self, found: &Found<'_>) -> Result<Candidate, OpError> {
+        let Some(files) = &found.files else {
+            return Ok(Candidate::default());
+        };
+        let acting = Acting { realm: &self.here.realm, store: &*self.here.store, repo: &found.repo };
+        let sources = contract_publish::sources(acting, Some(self.overview))?;
+        candidate::read(self.ctx.code()?, files, &sources)
+    }
+
+    fn judge(&self, judged: &[Judged<'_>], listed: bool) -> Result<Report, OpError> {
+        let Request { mode, scope, .. } = *self.request;
+        let (repos, cycles) = (self.overview.repos(), read::realm(&*self.here.store)?.cycles);
+        let question = Question { repos, judged, scope, now: self.ctx.env.now(), mode, listed, cycles };
+        judge(&*self.here.store, self.overview, judged, Check::new(question))
+    }
+
+    fn base(&self, found: &Found<'_>) -> Result<check_base::Base, OpError> {
+        let code = self.ctx.code()?;
+        match (&found.commit, &self.request.base) {
+            (Some(commit), Some(revision)) => {
+                Ok(check_base::Base { commit: Some(check_base::named(code, commit, revision)?), missing: None })
+            }
+            (Some(commit), None) => check_base::on_a_runner(self.ctx, code, commit),
+            (None, _) => Ok(check_base::Base::default()),
+        }
+    }
+
+    fn answer(
+        &self,
+        report: Report,
+        found: Option<&Found<'_>>,
+        candidate: Option<&Candidate>,
+        base: check_base::Base,
+    ) -> Answer<RealmCheck> {
+        let Self { ctx, here, overview, request } = self;
+        let elsewhere = elsewhere(&report);
+        let (errors, warnings): (Vec<_>, Vec<_>) =
+            report.findings.into_iter().partition(|finding| finding.severity == Severity::Error);
+        let body = RealmCheck {
+            realm: here.realm.clone(),
+            current_repo: found.map(|found| found.repo.clone()),
+            judged: match (found, request.scope) {
+                (None, _) => wire::Judged::Realm,
+                (Some(_), Scope::Own) => wire::Judged::Repository,
+                (Some(_), Scope::Everything) => wire::Judged::Everything,
+            },
+            files: candidate.map(Candidate::files),
+            base: base.commit,
+            valid: errors.is_empty() && (warnings.is_empty() || !request.strict),
+            errors,
+            warnings,
+            elsewhere,
+            unpublished: self.unpublished(),
+            contracts: report.count,
+            schema_hashes: report.contracts,
+            notifications: request
+                .reader
+                .as_ref()
+                .map(|reader| notifications(ctx, reader, overview))
+                .unwrap_or_default(),
+        };
+        next_steps(body, base.missing)
+    }
+
+    /// What the publishing branch says that the realm does not hold is not published from here.
+    fn unpublished(&self) -> Option<wire::Unpublished> {
+        let acting = self.ctx.acting().ok()?;
+        let is_asked = self.request.subject == Subject::Head && !self.request.borrowed;
+        is_asked.then(|| unpublished::run(self.ctx, acting, self.overview, false).unpublished)?
+    }
+}
+
+fn elsewhere(report: &Report) -> Elsewhere {
+    let errors = report.elsewhere.iter().filter(|finding| finding.severity == Severity::Error).count();
+    Elsewhere {
+        errors,
+        warnings: report.elsewhere.len() - errors,
+        findings: report.elsewhere.iter().take(MAX_ELSEWHERE).cloned().collect(),
+    }
+}
+
+fn next_steps(body: RealmCheck, missing_base: Option<String>) -> Answer<RealmCheck> {
+    let is_new = body.errors.iter().any(|error| error.code == "nothing-to-check");
+    let says_nothing = body.files == Some(0);
+    let (valid, has_errors, repo) = (body.valid, !body.errors.is_empty(), body.current_repo.clone());
+    let mut answer = Answer::new(body);
+    if is_new {
+        let repos = repo.map_or_else(|| "REPO,OTHER".to_owned(), |repo| format!("{repo},OTHER"));
+        return answer
+            .next(format!("git blue realm admin domain --name DOMAIN --repos {repos}"))
+            .next("write .blue/contracts/DOMAIN/NAME.yaml and .blue/bindings/DOMAIN.yaml, and commit");
+    }
+    if says_nothing {
+        answer = answer.next(NO_FILES);
+    }
+    if let (Some(base), true) = (missing_base, has_errors) {
+        let step = format!("git fetch origin {base}  # the base is not in this clone, so what was wrong there counts");
+        answer = answer.next(step);
+    }
+    answer.next(match (valid, has_errors) {
+        (true, _) => NOTHING_FOUND,
+        (false, true) => "Fix the errors, and check again",
+        (false, false) => "Resolve the warnings: --strict fails on them",
+    })
+}
+
+/// What a check says that found nothing.
+const NOTHING_FOUND: &str = "No errors. Imports are compared by version range only; schemas are not compared";
+/// What a check says of a repository that declares nothing.
+const NO_FILES: &str = "Nothing of this repository was checked: it has no file below .blue/contracts or .blue/bindings";
 
 /// Most domains are as they were when they were examined last, and only those are read whole that
 /// were not, or that the candidate says something of.
-fn judge(store: &dyn Store, overview: &Overview<'_>, mut check: Check<'_>) -> Result<Report, OpError> {
-    let (mut damage, mut examining) = (overview.damage().to_vec(), overview.examining());
+fn judge(
+    store: &dyn Store,
+    overview: &Overview<'_>,
+    judged: &[Judged<'_>],
+    mut check: Check<'_>,
+) -> Result<Report, OpError> {
+    let with_concern = |one: &Damage| (one.clone(), is_concerned(one, judged));
+    let mut damage: Vec<_> = overview.damage().iter().map(with_concern).collect();
+    let mut examining = overview.examining();
     for line in overview.domains() {
-        let is_judged = check.is_judged(&line.name);
+        // Whoever published here and has no file any more is judged too.
+        let has_published = judged.iter().any(|judged| line.sources.contains_key(judged.repo));
+        let is_judged = has_published || check.is_judged(&line.name);
         if let Some(schemas) = schemas(overview, line, check.is_listed()).filter(|_| !is_judged) {
             check.published(&overview.summary(line)?, Examination::clean(schemas));
             continue;
         }
-        let domain = match read::domain_at(store, &line.name, &line.tip) {
+        let mut domain = match read::domain_at(store, &line.name, &line.tip) {
             Ok(domain) => domain,
             Err(error) if error.is_damage() => {
                 let file = StoreRef::Domain(line.name.clone()).to_string();
-                damage.push(Damage { file, subject: view::Subject::Other, problem: error.to_string() });
+                let takes_part = judged.iter().any(|judged| line.repos.contains(judged.repo));
+                let one = Damage { file, subject: view::Subject::Other, problem: error.to_string() };
+                damage.push((one, is_judged || takes_part));
                 continue;
             }
             Err(error) => return Err(error.into()),
         };
         if is_judged {
+            for (contract, version) in check.declared(&line.name) {
+                read::load_version(store, &mut domain, &line.tree, &contract, &version)?;
+            }
             check.laid_over(&domain);
             continue;
         }
@@ -159,6 +268,19 @@ fn judge(store: &dyn Store, overview: &Overview<'_>, mut check: Check<'_>) -> Re
     Ok(check.finish(&damage, &read::names_taken_twice(store, overview.repos())?))
 }
 
+/// Returns whether a file outside of the domains that were read concerns the judged repositories. The entry
+/// of another one does not, nor a domain that their files say nothing of; what cannot be told does.
+fn is_concerned(damage: &Damage, judged: &[Judged<'_>]) -> bool {
+    let (name, path) = damage.file.split_once(':').unwrap_or((&damage.file, ""));
+    match StoreRef::travelling(name) {
+        Some(StoreRef::Realm) => {
+            !path.starts_with(layout::REPOS) || judged.iter().any(|judged| path == layout::repo(judged.repo).as_str())
+        }
+        Some(StoreRef::Domain(domain)) => judged.iter().any(|judged| judged.candidate.says_something_of(&domain)),
+        _ => true,
+    }
+}
+
 /// Returns the hashes of a domain's schemas, if it was examined and nothing was found; they are read
 /// only where they are wanted.
 fn schemas(overview: &Overview<'_>, line: &Line, listed: bool) -> Option<Schemas> {
@@ -170,32 +292,4 @@ fn notifications(ctx: &Ctx, reader: &ReaderName, overview: &Overview<'_>) -> Vec
     let pending = ctx.acting().and_then(|acting| Pending::of(acting, reader, ctx.env.now(), overview));
     let pending = pending.unwrap_or_default();
     pending.notifications.into_iter().filter(|one| one.state == State::Pending).take(MAX_TOLD).collect()
-}
-
-fn candidate_of(
-    ctx: &Ctx,
-    acting: Acting<'_>,
-    overview: &Overview<'_>,
-    subject: &Subject,
-) -> Result<Option<Candidate>, OpError> {
-    let code = ctx.code()?;
-    let Some(files) = files(code, subject)? else {
-        return Ok(None);
-    };
-    candidate::read(code, &files, &contract_publish::sources(acting, Some(overview))?).map(Some)
-}
-
-fn files<'a>(code: &'a CodeRepo, subject: &Subject) -> Result<Option<Files<'a>>, OpError> {
-    match subject {
-        Subject::Published => Ok(None),
-        Subject::Worktree => {
-            let root = code.workdir().ok_or_else(|| OpError::usage("a bare repository has no work tree"))?;
-            Ok(Some(Files::Worktree(root)))
-        }
-        Subject::Commit(revision) => {
-            let commit = code.resolve(revision).map_err(|error| OpError::no("unknown-commit", error.to_string()))?;
-            Files::at(code, &commit).map(Some)
-        }
-        Subject::Head => code.head()?.commit.map(|commit| Files::at(code, &commit)).transpose(),
-    }
 }

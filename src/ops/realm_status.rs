@@ -1,9 +1,10 @@
 //! `realm_status`: the realm at a glance, and what this repository should know.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Operation, arrival,
+    blue_files::CONTRACTS,
     ctx::{Ctx, Here},
     inbox::Receipt,
     pending::{self, MAX_TOLD, Pending},
@@ -27,7 +28,7 @@ use crate::{
     },
     wire::{
         Answer, DomainBinding, DomainContract, DomainStatus, ImportStatus, Notification, PageRequest, RealmStatus,
-        RepoLine, SessionLine, State, SyncConflict, page,
+        RemovedFile, RepoLine, SessionLine, State, SyncConflict, page,
     },
 };
 
@@ -122,6 +123,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
         unreadable: unreadable(&overview)?.into_iter().chain(unreadable_sessions).collect(),
         published: caught_up.published,
         unpublished: caught_up.unpublished,
+        removed_files: removed_files(ctx, here, &summaries)?,
         notifications,
         more_notifications,
     };
@@ -216,10 +218,45 @@ fn imports(summaries: &Summaries<'_>, repo: &RepoName) -> Vec<ImportStatus> {
                 },
                 resolved_version: standing.resolved().cloned(),
                 adapted_version: import.adapted().cloned(),
+                binding: import.binding.clone(),
+                retired: domain
+                    .contracts
+                    .get(&import.contract)
+                    .and_then(|contract| contract.retired.as_ref().map(|retired| retired.reason.clone())),
             });
         }
     }
     lines
+}
+
+/// The contracts of this repository that the realm still offers, and whose files HEAD does not have. Where
+/// the repository publishes nothing from files there were none.
+fn removed_files(ctx: &Ctx, here: &Here, summaries: &Summaries<'_>) -> Result<Vec<RemovedFile>, OpError> {
+    let (Some(repo), Some(code)) = (&here.repo, &ctx.code) else {
+        return Ok(Vec::new());
+    };
+    let Some(commit) = code.head()?.commit else {
+        return Ok(Vec::new());
+    };
+    let tree = code.tree_of(&commit)?;
+    let mut removed = Vec::new();
+    for summary in summaries.values().filter(|summary| summary.sources.contains_key(repo)) {
+        let domain = &summary.info.name;
+        let served = summary.contracts.iter().filter(|(_, held)| held.owner == *repo && held.retired.is_none());
+        let mut served = served.map(|(contract, _)| contract).peekable();
+        if served.peek().is_none() {
+            continue;
+        }
+        let folder = format!("{CONTRACTS}/{domain}");
+        let files: BTreeSet<String> = read::folder(code, &tree, &folder)?.into_iter().map(|entry| entry.name).collect();
+        let gone = served.filter(|contract| !files.contains(&format!("{contract}.yaml")));
+        removed.extend(gone.map(|contract| RemovedFile {
+            domain: domain.clone(),
+            contract: contract.clone(),
+            file: format!("{folder}/{contract}.yaml"),
+        }));
+    }
+    Ok(removed)
 }
 
 /// Returns every stored file that cannot be read, with what is wrong.
@@ -248,6 +285,7 @@ fn with_next_steps(mut answer: Answer<RealmStatus>, joined: bool) -> Answer<Real
     let (ahead, behind) = body.remotes.iter().fold((0, 0), |(a, b), one| (a.max(one.ahead), b.max(one.behind)));
     let has_conflicts = !body.conflicts.is_empty();
     let solo = body.total == 0;
+    let removed = body.removed_files.clone();
     let is_idle = body.session.is_none();
     let (unreadable, repo, realm) = (!body.unreadable.is_empty(), body.current_repo.clone(), body.realm.clone());
     if let (Some(repo), false) = (&repo, joined) {
@@ -255,6 +293,11 @@ fn with_next_steps(mut answer: Answer<RealmStatus>, joined: bool) -> Answer<Real
     }
     if unreadable || broken > 0 {
         answer = answer.next("git blue check  # says what is wrong");
+    }
+    for RemovedFile { domain, contract, .. } in removed.into_iter().take(3) {
+        answer = answer.next(format!(
+            "git blue contract retire {domain}/{contract} --reason \"…\"  # its file is gone; or bring the file back"
+        ));
     }
     if has_conflicts {
         answer = answer.next("git blue check  # names what two machines wrote differently, and how to resolve it");

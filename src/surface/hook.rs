@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 
-use super::{background, mcp};
+use super::{background, mcp, told};
 use crate::{
     app,
     env::Env,
@@ -15,7 +15,6 @@ use crate::{
         ctx::Ctx,
         hint, hooks, publish_log, realm_check, session,
     },
-    wire::{ContractPublish, Published},
 };
 
 /// What a hook says, and how it ends.
@@ -94,7 +93,7 @@ fn publish(ctx: &Ctx, event: &str) -> Option<String> {
             session::touch(ctx);
             background::pack_if_due(ctx);
             background::sync_if_wanted(ctx);
-            told(&answer.body)
+            told::line(&answer.body)
         }
         Err(error) if error.code == "locked" && background::publish_later(ctx, &news.commit) => {
             Some(format!("the realm is busy; {} is published as soon as it is free", news.commit.short()))
@@ -158,22 +157,6 @@ fn check(ctx: &Ctx, input: &str) -> Outcome {
         outcome.lines.push("not pushed; git push --no-verify pushes all the same".to_owned());
     }
     outcome
-}
-
-fn told(body: &ContractPublish) -> Option<String> {
-    let phrases: Vec<_> = body.published.iter().map(phrase).collect();
-    let circle = body.cycles.first().map(|cycle| format!(", which closes a circle: {cycle}")).unwrap_or_default();
-    (!phrases.is_empty()).then(|| format!("published {}{circle}", phrases.join(", ")))
-}
-
-/// Returns what was published, in a few words.
-pub fn phrase(published: &Published) -> String {
-    let domain = &published.domain;
-    match (&published.contract, &published.old_version, &published.new_version) {
-        (Some(contract), Some(old), Some(new)) if old != new => format!("{domain}/{contract} {old} -> {new}"),
-        (Some(contract), _, Some(new)) => format!("{domain}/{contract} {new}"),
-        _ => format!("the binding in {domain}"),
-    }
 }
 
 fn not_published(error: &OpError) -> String {

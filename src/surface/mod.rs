@@ -9,3 +9,4 @@ pub mod http;
 pub mod log;
 pub mod mcp;
 mod memory;
+pub mod told;

@@ -3,10 +3,11 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Notification, Published};
+use super::{Notification, Unpublished};
 use crate::model::{
     check::{Finding, SchemaHash},
     name::{RealmName, RepoName},
+    oid::Oid,
 };
 
 /// What `realm_check` answers.
@@ -16,18 +17,49 @@ pub struct RealmCheck {
     pub realm: RealmName,
     /// The repository whose files were laid over the realm; none where it was looked at alone.
     pub current_repo: Option<RepoName>,
+    /// What was judged.
+    pub judged: Judged,
+    /// How many contract and binding files the repository has; none where the realm was looked at alone.
+    pub files: Option<usize>,
+    /// The commit that the judged one was compared with: what was wrong there is a warning.
+    pub base: Option<Oid>,
     /// Whether nothing is wrong: no error, and with `--strict` no warning.
     pub valid: bool,
-    /// What this call itself published, because no hook had done so.
-    pub published: Vec<Published>,
     /// What does not work.
     pub errors: Vec<Finding>,
     /// What smells.
     pub warnings: Vec<Finding>,
+    /// What is wrong in the realm and is not this repository's to mend. It fails nothing.
+    pub elsewhere: Elsewhere,
+    /// What the publishing branch says that the realm does not hold; none where it holds it all.
+    pub unpublished: Option<Unpublished>,
     /// How many contracts were looked at.
     pub contracts: usize,
     /// Each of them, with what its schema hashes to; none where only their number was wanted.
     pub schema_hashes: Vec<SchemaHash>,
     /// What this reader has not been told yet, oldest first; reading it here does not tell it.
     pub notifications: Vec<Notification>,
+}
+
+/// What a check judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Judged {
+    /// What one repository does, exports and imports.
+    Repository,
+    /// The whole realm with that repository's files.
+    Everything,
+    /// The realm as it was published.
+    Realm,
+}
+
+/// What is wrong in the realm and is not the business of the repository that was judged.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Elsewhere {
+    /// How many errors.
+    pub errors: usize,
+    /// How many warnings.
+    pub warnings: usize,
+    /// The first of them, errors before warnings; `--all` lists every one.
+    pub findings: Vec<Finding>,
 }

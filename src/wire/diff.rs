@@ -68,6 +68,19 @@ pub struct ContractImpact {
     pub importers: Vec<ImporterImpact>,
     /// How many of them would be broken.
     pub broken: usize,
+    /// What this goes by: the ranges of versions that importers accept. Schemas are not compared.
+    pub judged_by: JudgedBy,
+    /// What the version takes away from the current one under a number that ranges accept all the same: a
+    /// guess from the structure of both schemas. Empty where the version was not published.
+    pub narrows: Vec<String>,
+}
+
+/// What a verdict goes by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum JudgedBy {
+    /// Whether versions are in ranges.
+    VersionRange,
 }
 
 /// What a version means for one repository that imports the contract.

@@ -29,7 +29,7 @@ pub use admin::{
     RealmInit, RealmJoin, RealmLeave, RealmRemoved, RealmRename,
 };
 pub use cache::{CacheCleared, CacheStats};
-pub use check::RealmCheck;
+pub use check::{Elsewhere, Judged, RealmCheck};
 pub use claude::{ClaudeFile, ClaudeScope, ClaudeSetup, FileChange};
 pub use compare::{ContractComparison, ContractSide, RealmCompare};
 pub use contract::{
@@ -37,7 +37,7 @@ pub use contract::{
     ContractMarked, ContractTransfer, Relationship, Retired, Yanked,
 };
 pub use daemon::{Daemon, DaemonOpen, DaemonToken};
-pub use diff::{ContractDiff, ContractImpact, DocumentSource, ImporterImpact};
+pub use diff::{ContractDiff, ContractImpact, DocumentSource, ImporterImpact, JudgedBy};
 pub use hooks::{HookState, HooksAnswer};
 pub use notification::{
     Notification, NotificationFilter, NotificationSummary, NotificationsAck, NotificationsList, State, VersionChange,
@@ -50,7 +50,7 @@ pub use pull::{
 };
 pub use realm::{
     DomainBinding, DomainContract, DomainStatus, ImportStatus, LogEntry, RealmLine, RealmList, RealmLog, RealmStatus,
-    RepoLine, Role, Unpublished,
+    RemovedFile, RepoLine, Role, Unpublished,
 };
 pub use session::{SessionInfo, SessionLine, SessionList, SessionStart, SessionStatus, SessionStop, SessionSummary};
 pub use sync::{How, RealmSync, RefStatus, RefSync, RemoteStatus, RemoteSync, SyncConflict, SyncProblem};

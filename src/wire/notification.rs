@@ -35,8 +35,11 @@ pub struct Notification {
     pub coalesced: usize,
     /// Whether this repository imports the contract.
     pub affects_me: bool,
-    /// Whether its import still holds; none where it has none.
+    /// Whether its import still holds, by version range only; none where it has none.
     pub import_satisfied: Option<bool>,
+    /// The file of this repository that relies on the contract, as its binding says.
+    #[serde(default)]
+    pub binding: Option<String>,
     /// Pending, seen or expired.
     pub state: State,
     /// When the change was made.

@@ -5,9 +5,12 @@ use serde::Serialize;
 
 use crate::model::{
     change::Event,
+    effects,
     name::{ContractName, DomainName, RealmName, RepoName},
     oid::Oid,
+    range::Range,
     version::Version,
+    view::DomainView,
 };
 
 /// What `contract_publish` answers.
@@ -43,11 +46,44 @@ pub struct Published {
     pub old_version: Option<Version>,
     /// The version now.
     pub new_version: Option<Version>,
+    /// Whom it breaks: imports that held before, by version range only. The first of them.
+    pub breaks: Vec<Broken>,
+    /// How many imports it breaks.
+    pub broken: usize,
+    /// What its author should know besides.
+    pub remarks: Vec<Remark>,
 }
 
+/// An import that a change breaks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Broken {
+    /// Whose it is.
+    pub repo: RepoName,
+    /// The versions it works with.
+    pub version_req: Range,
+    /// The file of that repository that relies on the contract.
+    pub binding: Option<String>,
+}
+
+/// Something that does not stop a change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Remark {
+    /// Its stable code, as in `realm_check`.
+    pub code: &'static str,
+    /// The contract that it is about.
+    pub contract: ContractName,
+    /// The name that was meant, where one is nearly the same.
+    pub nearest: Option<ContractName>,
+    /// The remark, as the end of a sentence.
+    pub message: String,
+}
+
+/// Most imports that are listed of those that a change breaks.
+const MAX_BREAKS: usize = 20;
+
 impl Published {
-    /// Returns the change of `domain` that `event` stands for.
-    pub fn new(domain: &DomainName, event: &Event) -> Self {
+    /// Returns the change of a domain that `event` stands for, from `before` to `after`.
+    pub fn new(before: &DomainView, after: &DomainView, event: &Event) -> Self {
         let (contract, old, new) = match event {
             Event::Added(name, new) | Event::Prerelease(name, new) => (Some(name), None, Some(new)),
             Event::Updated(name, old, new) | Event::RolledBack(name, old, new) | Event::TakenOver(name, old, new) => {
@@ -56,12 +92,34 @@ impl Published {
             Event::Described(name, version) => (Some(name), Some(version), Some(version)),
             Event::Bound(_) | Event::Unbound(_) => (None, None, None),
         };
+        let breaks = contract.map(|name| effects::breaks(before, after, name)).unwrap_or_default();
+        let remarks = match event {
+            Event::Bound(repo) => after.bindings.get(repo).map(|binding| effects::of_binding(after, binding)),
+            Event::Unbound(_) | Event::Prerelease(..) => None,
+            _ => contract
+                .and_then(|name| Some(effects::of_contract(before.contracts.get(name), after.contracts.get(name)?))),
+        };
         Self {
-            domain: domain.clone(),
+            domain: after.info.name.clone(),
             contract: contract.cloned(),
             change: event.kind(),
             old_version: old.cloned(),
             new_version: new.cloned(),
+            broken: breaks.len(),
+            breaks: breaks.into_iter().take(MAX_BREAKS).map(Broken::from).collect(),
+            remarks: remarks.unwrap_or_default().into_iter().map(Remark::from).collect(),
         }
+    }
+}
+
+impl From<effects::Break> for Broken {
+    fn from(one: effects::Break) -> Self {
+        Self { repo: one.repo, version_req: one.requirement, binding: one.binding }
+    }
+}
+
+impl From<effects::Remark> for Remark {
+    fn from(one: effects::Remark) -> Self {
+        Self { code: one.code, contract: one.contract, nearest: one.nearest, message: one.message }
     }
 }

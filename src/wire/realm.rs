@@ -46,6 +46,8 @@ pub struct RealmStatus {
     pub published: Vec<Published>,
     /// What the publishing branch says that the realm does not hold; none where it holds it all.
     pub unpublished: Option<Unpublished>,
+    /// Contracts of this repository whose files are gone, and that nobody retired.
+    pub removed_files: Vec<RemovedFile>,
     /// What this reader has not been told yet, oldest first.
     pub notifications: Vec<Notification>,
     /// How many more there are than fit one answer.
@@ -154,10 +156,25 @@ pub struct ImportStatus {
     pub state: &'static str,
     /// The contract's version; none where there is no such contract.
     pub current_version: Option<Version>,
-    /// The version that the import resolves to; none where it is broken.
+    /// The version that the import resolves to, by version range only; none where it is broken.
     pub resolved_version: Option<Version>,
     /// The version that this repository's code was written against; none where that is not known.
     pub adapted_version: Option<Version>,
+    /// The file of this repository that relies on it.
+    pub binding: Option<String>,
+    /// Why its owner withdrew the contract; none where it is served.
+    pub retired: Option<String>,
+}
+
+/// A contract of this repository that the realm still offers, and whose file is gone from HEAD.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct RemovedFile {
+    /// Where.
+    pub domain: DomainName,
+    /// What.
+    pub contract: ContractName,
+    /// The file that is gone.
+    pub file: String,
 }
 
 /// What `realm_list` answers.

@@ -30,6 +30,7 @@ fn the_providers_pull_request_fails_before_anything_is_published() {
         errors(&world, "fungal", &[]),
         [json!({
             "code": "import-broken",
+            "caused_by": "this-change",
             "domain": "s3-access",
             "contract": "s3-permissions",
             "repo": "access",
@@ -79,9 +80,10 @@ fn what_is_checked_is_chosen() {
     world.blue(&provider, &["check", "--worktree"]).exits(0);
     let both = world.blue(&provider, &["check", "--worktree", "--published"]).exits(129);
     snapshot("check_subjects", &[&unknown, &both]);
-    // Outside of a repository, the realm alone; a commit of nothing is a mistake.
+    // Outside of a repository, the realm alone where that was asked for; a commit of nothing is a mistake.
     let nowhere = world.root();
-    world.blue(&nowhere, &["check", "--realm", "aperture"]).exits(0);
+    world.blue(&nowhere, &["check", "--realm", "aperture", "--published"]).exits(0);
+    world.blue(&nowhere, &["check", "--realm", "aperture"]).exits(128);
     world.blue(&nowhere, &["check", "--realm", "aperture", "--worktree"]).exits(128);
 }
 
@@ -100,7 +102,10 @@ fn advisory_reports_and_passes() {
 fn strict_fails_on_warnings() {
     let world = World::solo();
     let run = world.blue(&world.path("fungal"), &["check"]).exits(0);
-    assert!(run.stdout.contains("warning: nobody imports s3-permissions [unused]"), "{run}");
+    assert!(
+        run.stdout.contains(&format!("{CONTRACT_FILE}: warning: nobody imports s3-access/s3-permissions [unused]")),
+        "{run}"
+    );
     let strict = world.blue(&world.path("fungal"), &["check", "--strict"]).exits(1);
     snapshot("strict", &[&run, &strict]);
     assert_eq!(world.json(&world.path("fungal"), &["check", "--strict"])["valid"], false);

@@ -13,15 +13,15 @@ fn codes(run: &Run) -> (Vec<String>, Vec<String>) {
     (of("errors"), of("warnings"))
 }
 
-/// Asserts what `check` finds in a repository, in this order, and its exit code with it. Returns it
+/// Asserts what `check` finds in the whole realm, with the files of a repository laid over it, in this order, and its exit code with it. Returns it
 /// as text.
 #[track_caller]
 fn finds(world: &World, repo: &str, errors: &[&str], warnings: &[&str]) -> Run {
-    let run = world.blue(&world.path(repo), &["check", "--json"]).exits(i32::from(!errors.is_empty()));
+    let run = world.blue(&world.path(repo), &["check", "--all", "--json"]).exits(i32::from(!errors.is_empty()));
     let (found_errors, found_warnings) = codes(&run);
     assert_eq!(found_errors, errors, "{run}");
     assert_eq!(found_warnings, warnings, "{run}");
-    world.blue(&world.path(repo), &["check"])
+    world.blue(&world.path(repo), &["check", "--all"])
 }
 
 /// Publishes the contract with these lines added, and 1.1.0 as its version.
@@ -163,11 +163,11 @@ fn yanked_and_retired() {
 fn every_failing_path_of_a_value() {
     let world = World::pair();
     tamper(&world, |document| document["value"] = json!({"read": ["x", 1, null]}));
-    let run = world.blue(&world.path("access"), &["check", "--json"]).exits(1);
+    let run = world.blue(&world.path("access"), &["check", "--all", "--json"]).exits(1);
     let errors = run.json()["errors"].clone();
     let pointers: Vec<_> = errors.as_array().unwrap().iter().map(|one| (&one["code"], &one["pointer"])).collect();
     assert_eq!(pointers, [(&json!("invalid-value"), &json!("/read/1")), (&json!("invalid-value"), &json!("/read/2"))]);
-    snapshot("check_invalid_value", &[&world.blue(&world.path("access"), &["check"])]);
+    snapshot("check_invalid_value", &[&world.blue(&world.path("access"), &["check", "--all"])]);
 }
 
 #[test]

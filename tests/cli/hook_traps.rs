@@ -111,14 +111,17 @@ fn what_could_not_be_published_is_in_the_next_status() {
 }
 
 #[test]
-fn check_catches_up_too() {
+fn check_publishes_nothing() {
     let world = World::solo();
     world.git(&world.path("fungal"), &["config", "core.hooksPath", "/dev/null"]);
     commit(&world, "1.1.0", |_| {});
     assert_eq!(world.version(), "1.0.0");
+    let before = world.tip(DOMAIN_REF);
     let check = world.ok(&world.path("fungal"), &["check"]);
-    assert!(check.stdout.contains("published now: s3-access/s3-permissions 1.0.0 -> 1.1.0"), "{check}");
-    assert_eq!(world.version(), "1.1.0");
+    assert!(check.stdout.contains("not published yet: ") && check.stdout.contains("(main)"), "{check}");
+    assert_eq!(world.tip(DOMAIN_REF), before);
+    let answer = world.json(&world.path("fungal"), &["check"]);
+    assert_eq!(answer["unpublished"]["domains"], serde_json::json!(["s3-access"]));
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod adapted;
 mod bootstrap;
 mod check_break;
 mod check_rules;
+mod check_scope;
 mod claude;
 mod comparing;
 mod completions;

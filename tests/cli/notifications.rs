@@ -42,6 +42,7 @@ fn a_bump_on_main_is_pending_once_and_then_seen() {
             "rollback": false,
             "coalesced": 1,
             "affects_me": true,
+            "binding": "cdk/access_stack.py",
             "import_satisfied": true,
             "state": "pending",
             "created_at": one["created_at"],

@@ -216,7 +216,7 @@ fn a_dry_run_says_what_would_happen_and_does_nothing() {
     assert_eq!(
         answer["published"],
         json!([{"domain": "s3-access", "contract": "s3-permissions", "change": "updated",
-                "old_version": "1.0.0", "new_version": "1.1.0"}])
+                "old_version": "1.0.0", "new_version": "1.1.0", "breaks": [], "broken": 0, "remarks": []}])
     );
     assert_eq!(world.tip(DOMAIN_REF), before);
 }
@@ -283,7 +283,7 @@ fn a_binding_file_that_is_removed_ends_the_part() {
     let world = World::pair();
     world.git(&world.path("access"), &["rm", "--quiet", BINDING_FILE]);
     let commit = world.commit("access", "Read nothing any more");
-    assert_eq!(commit.stderr, "git blue: published the binding in s3-access\n");
+    assert_eq!(commit.stderr, "git blue: removed the binding in s3-access\n");
     let bindings = world.json(&world.path("fungal"), &["status", "--peek"])["domains"][0]["bindings"].clone();
     assert_eq!(bindings.as_array().unwrap().len(), 1);
     let told = world.json(&world.path("fungal"), &["status"])["notifications"].clone();

@@ -310,6 +310,11 @@ impl World {
         self.outcome(output, name, &[])
     }
 
+    /// Runs a line of shell, as somebody who pastes it.
+    pub fn finish_shell(&self, dir: &Path, line: &str) -> Run {
+        self.run(self.command("sh", dir), "sh", &["-c", line])
+    }
+
     fn run(&self, mut command: Command, name: &str, args: &[&str]) -> Run {
         let output = command.args(args).stdin(Stdio::null()).output().unwrap();
         self.outcome(output, name, args)

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Finding, Severity};
+use super::{Cause, Finding, files};
 use crate::model::{
     candidate::{Declared, Judged},
     change::DomainChange,
@@ -35,42 +35,51 @@ pub(super) fn unknown_domains(known: &BTreeSet<DomainName>, judged: Judged<'_>) 
     found.collect()
 }
 
-/// Returns the domain with the candidate laid over it; what publishing would refuse becomes
-/// findings and is not laid over.
-pub(super) fn lay_over(
-    domain: &DomainView,
-    judged: Judged<'_>,
-    now: jiff::Timestamp,
-    findings: &mut Vec<Finding>,
-) -> DomainView {
+/// A domain with files laid over it.
+pub(super) struct LaidOver {
+    /// The domain as it would be.
+    pub after: DomainView,
+    /// What the files themselves do wrong: what publishing would refuse is not laid over.
+    pub findings: Vec<Finding>,
+    /// Whether the domain is another one with them.
+    pub is_other: bool,
+}
+
+/// Lays the files of all judged repositories over a domain together: first their contracts, then their
+/// bindings, which may rely on any of them.
+pub(super) fn lay_over(domain: &DomainView, judged: &[Judged<'_>], now: jiff::Timestamp) -> LaidOver {
     let name = &domain.info.name;
+    let mut findings = Vec::new();
     let mut changes = Vec::new();
-    for (contract, declared) in judged.candidate.contracts_in(name).filter(|(_, declared)| declared.changed) {
-        match publish::contract(domain, judged.repo, &declared.document, Direction::Forward) {
-            Ok(decision) => changes.extend(decision.changes),
-            Err(refusal) => findings.extend(refused(domain, contract, declared, refusal)),
-        }
-    }
-    let mut after = publish::overlay(domain, &changes);
-    if let Some(declared) = judged.candidate.bindings.get(name).filter(|declared| declared.changed) {
-        match publish::binding(&after, judged.repo, declared.document.clone(), now) {
-            Ok(decision) => after = publish::overlay(&after, &decision.changes),
-            Err(refusal) => {
-                let finding = Finding::error(refusal.code(), refusal.to_string()).domain(name).repo(judged.repo);
-                findings.push(finding.at(&declared.path, None));
+    for one in judged {
+        for (contract, declared) in one.candidate.contracts_in(name).filter(|(_, declared)| declared.changed) {
+            match publish::contract(domain, one.repo, &declared.document, Direction::Forward) {
+                Ok(decision) => changes.extend(decision.changes),
+                Err(refusal) => findings.extend(refused(domain, contract, declared, refusal)),
             }
         }
     }
-    if judged.candidate.removed_bindings.contains(name) {
-        after = publish::overlay(&after, &[DomainChange::RemoveBinding(judged.repo.clone())]);
+    let mut is_other = !changes.is_empty();
+    let mut after = publish::overlay(domain, &changes);
+    for one in judged {
+        let mut changes = Vec::new();
+        if let Some(declared) = one.candidate.bindings.get(name).filter(|declared| declared.changed) {
+            match publish::binding(&after, one.repo, declared.document.clone(), now) {
+                Ok(decision) => changes = decision.changes,
+                Err(refusal) => {
+                    let finding = Finding::error(refusal.code(), refusal.to_string()).domain(name).repo(one.repo);
+                    findings.push(finding.at(&declared.path, None));
+                }
+            }
+        }
+        if one.candidate.removed_bindings.contains(name) {
+            changes.push(DomainChange::RemoveBinding(one.repo.clone()));
+        }
+        is_other |= !changes.is_empty();
+        after = publish::overlay(&after, &changes);
+        findings.extend(files::check(domain, &after, *one));
     }
-    for (contract, path) in
-        judged.candidate.removed_contracts.iter().filter(|((of, _), _)| of == name).map(|((_, c), p)| (c, p))
-    {
-        let message = format!("{path} was removed, but {name}/{contract} stays in the realm until it is retired");
-        findings.push(Finding::warning("file-removed", message).domain(name).contract(contract).at(path, None));
-    }
-    after
+    LaidOver { after, findings, is_other }
 }
 
 /// A refusal as findings. A branch that merely lacks what was published since is no break.
@@ -119,7 +128,8 @@ pub(super) fn missing_files(judged: Judged<'_>) -> Vec<Finding> {
             let message = format!("the {what} {file} of {domain}/{contract} does not exist");
             let line = declared.lines.get(contract.as_str()).copied();
             let finding = Finding::warning("missing-file", message).domain(domain).contract(contract);
-            findings.push(finding.repo(judged.repo).at(&declared.path, line));
+            let caused_by = if declared.changed { Cause::ThisChange } else { Cause::AlreadyInTheRealm };
+            findings.push(Finding { caused_by, ..finding.repo(judged.repo).at(&declared.path, line) });
         }
     }
     findings
@@ -142,9 +152,9 @@ pub(super) fn locate(finding: &mut Finding, judged: Judged<'_>) {
         return;
     };
     if let Some(declared) = judged.candidate.contracts.get(&(domain.clone(), contract.clone())) {
-        // Only what the candidate changes is its doing; a line for the rest would blame the wrong commit.
-        if declared.changed || finding.severity == Severity::Error {
-            finding.file = Some(declared.path.clone());
+        finding.file = Some(declared.path.clone());
+        // Only what the files change is their doing; a line for the rest would blame the wrong commit.
+        if declared.changed || finding.caused_by == Cause::ThisChange {
             finding.line = declared.lines.get("version").copied();
         }
     }

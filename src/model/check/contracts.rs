@@ -57,7 +57,7 @@ fn life(domain: &DomainSummary, name: &ContractName, contract: &ContractSummary,
         findings.push(Finding::warning("past-sunset", message));
     }
     if contract.retired.is_none() && importers == 0 {
-        findings.push(Finding::warning("unused", format!("nobody imports {name}")));
+        findings.push(Finding::warning("unused", format!("nobody imports {}/{name}", domain.info.name)));
     }
     findings
 }

@@ -1,19 +1,29 @@
 //! Repositories that rely on each other in a circle.
 
-use super::{Finding, Severity};
+use super::{Cause, Finding, Severity};
 use crate::model::{
     candidate::Judged,
     cycle::{Cycles, Provision},
 };
 
-/// `judged` is told at its own import, where it is part of a cycle.
-pub(super) fn check(provision: &Provision, cycles: Cycles, judged: Option<Judged<'_>>) -> Vec<Finding> {
+/// Returns the circles, and of each whether one of the judged repositories is part of it: that one is
+/// told at its own import.
+pub(super) fn check(provision: &Provision, cycles: Cycles, judged: &[Judged<'_>]) -> Vec<(Finding, bool)> {
     let severity = if cycles == Cycles::Refuse { Severity::Error } else { Severity::Warning };
     let findings = provision.cycles().into_iter().filter_map(|cycle| {
-        let own = judged.and_then(|judged| cycle.relying(judged.repo));
-        let link = own.or_else(|| cycle.links().first())?;
+        let own = judged.iter().find_map(|judged| Some((judged, cycle.relying(judged.repo)?)));
+        let link = own.map(|(_, link)| link).or_else(|| cycle.links().first())?;
         let finding = Finding::new(severity, "cycle", format!("repositories rely on each other in a circle: {cycle}"));
-        Some(finding.domain(&link.contract.domain).contract(&link.contract.contract).repo(&link.consumer))
+        let finding = finding.domain(&link.contract.domain).contract(&link.contract.contract).repo(&link.consumer);
+        let is_changed = own.is_some_and(|(judged, link)| {
+            judged.candidate.bindings.get(&link.contract.domain).is_some_and(|declared| declared.changed)
+        });
+        let caused_by = match (is_changed, own) {
+            (true, _) => Cause::ThisChange,
+            (false, None) if !judged.is_empty() => Cause::AnotherRepository,
+            _ => Cause::AlreadyInTheRealm,
+        };
+        Some((Finding { caused_by, ..finding }, own.is_some()))
     });
     findings.collect()
 }

@@ -23,16 +23,32 @@ impl Examination {
     /// Examines every contract of a domain.
     pub fn of(domain: &DomainView) -> Self {
         let mut examination = Self::default();
-        for (name, contract) in &domain.contracts {
+        examination.examine(domain, |_, _| true);
+        examination
+    }
+
+    /// Returns what this examination of `after` would have found in `before`: only what differs is
+    /// examined once more.
+    pub fn before(&self, before: &DomainView, after: &DomainView) -> Self {
+        let differs = |name: &ContractName, contract: &Contract| after.contracts.get(name) != Some(contract);
+        let is_same = |name: &ContractName| before.contracts.get(name) == after.contracts.get(name);
+        let same = self.findings.iter().filter(|(name, _)| is_same(name));
+        let findings = same.map(|(name, findings)| (name.clone(), findings.clone())).collect();
+        let mut examination = Self { schema_hashes: BTreeMap::new(), findings };
+        examination.examine(before, differs);
+        examination
+    }
+
+    fn examine(&mut self, domain: &DomainView, wanted: impl Fn(&ContractName, &Contract) -> bool) {
+        for (name, contract) in domain.contracts.iter().filter(|(name, contract)| wanted(name, contract)) {
             let hash = contract.computed_schema_hash();
             let mut findings = content(contract);
             findings.extend(stored_hashes(domain, contract, &hash));
             if !findings.is_empty() {
-                examination.findings.insert(name.clone(), findings);
+                self.findings.insert(name.clone(), findings);
             }
-            examination.schema_hashes.insert(name.clone(), hash);
+            self.schema_hashes.insert(name.clone(), hash);
         }
-        examination
     }
 
     /// Returns the examination of a domain in which nothing was found but these hashes.

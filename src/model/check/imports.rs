@@ -8,6 +8,7 @@ use super::{Finding, is_past};
 use crate::model::{
     binding::{Binding, Import},
     name::RepoName,
+    nearest::question,
     realm::Repo,
     summary::{ContractSummary, DomainSummary},
     view::Standing,
@@ -26,6 +27,7 @@ pub(super) fn check(
         of_binding.extend(exports(domain, repo, binding));
         for import in &binding.imports {
             of_binding.extend(standing(published, domain, repo, import));
+            of_binding.extend(own(domain, repo, import));
             of_binding.extend(domain.contracts.get(&import.contract).into_iter().flat_map(|contract| {
                 life(repo, import, contract, today).into_iter().map(|finding| finding.contract(&import.contract))
             }));
@@ -61,7 +63,8 @@ fn exports(domain: &DomainSummary, repo: &RepoName, binding: &Binding) -> Vec<Fi
         let finding = match domain.owner(contract) {
             None if domain.is_damaged(contract) => continue,
             None => {
-                let message = format!("{repo} exports {name}/{contract}, which does not exist");
+                let meant = question(contract, domain.contract_names());
+                let message = format!("{repo} exports {name}/{contract}, which does not exist{meant}");
                 Finding::error("missing-contract", message)
             }
             Some(owner) if owner != repo => {
@@ -93,7 +96,10 @@ fn standing(published: &DomainSummary, domain: &DomainSummary, repo: &RepoName, 
                 Some(version) => format!(
                     "{repo} imports {name}/{contract} {range}, but only pre-releases up to {version} are published"
                 ),
-                None => format!("{repo} imports {name}/{contract} {range}, which does not exist"),
+                None => {
+                    let meant = question(contract, domain.contract_names());
+                    format!("{repo} imports {name}/{contract} {range}, which does not exist{meant}")
+                }
             };
             Finding::error("missing-contract", message)
         }
@@ -112,6 +118,14 @@ fn standing(published: &DomainSummary, domain: &DomainSummary, repo: &RepoName, 
         }
     };
     Some(Finding { requirement: Some(range.clone()), ..finding.contract(contract) })
+}
+
+/// Whoever changes a contract need not be told that it changed.
+fn own(domain: &DomainSummary, repo: &RepoName, import: &Import) -> Option<Finding> {
+    let contract = &import.contract;
+    let is_own = domain.owner(contract) == Some(repo);
+    let message = || format!("{repo} imports {}/{contract}, which is its own", domain.info.name);
+    is_own.then(|| Finding::warning("imports-own", message()).contract(contract))
 }
 
 fn uses(import: &Import) -> String {

@@ -5,10 +5,12 @@
 //! Types"): an error is something that does not work, a warning something that smells.
 
 mod candidate;
+mod cause;
 mod conflicts;
 mod contracts;
 mod cycles;
 mod examination;
+mod files;
 mod imports;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +19,11 @@ use jiff::civil::Date;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub use cause::{Cause, Key};
 pub use examination::Examination;
+
+use candidate::LaidOver;
+use cause::Own;
 
 use super::{
     candidate::Judged,
@@ -27,7 +33,7 @@ use super::{
     realm::Repo,
     summary::DomainSummary,
     version::Version,
-    view::{Damage, DomainView},
+    view::{Damage, DomainView, Subject},
 };
 
 /// What to look at.
@@ -59,6 +65,8 @@ pub struct Finding {
     pub severity: Severity,
     /// Its stable code.
     pub code: &'static str,
+    /// Whose doing it is.
+    pub caused_by: Cause,
     /// The domain it is in.
     pub domain: Option<DomainName>,
     /// The contract it is about.
@@ -87,6 +95,7 @@ impl Finding {
         Self {
             severity,
             code,
+            caused_by: Cause::ThisChange,
             message,
             domain: None,
             contract: None,
@@ -125,13 +134,25 @@ impl Finding {
     }
 }
 
-/// The question: in which realm, whose candidate, which day, which rules.
+/// Whose findings are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Scope {
+    /// Those that concern the repositories whose files are judged; the rest is told apart.
+    #[default]
+    Own,
+    /// All of them.
+    Everything,
+}
+
+/// The question: in which realm, whose files, which day, which rules.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {
     /// The repositories of the realm.
     pub repos: &'a BTreeMap<RepoName, Repo>,
-    /// The files laid over it, if any.
-    pub judged: Option<Judged<'a>>,
+    /// The files that are laid over it together, of one repository each.
+    pub judged: &'a [Judged<'a>],
+    /// Whose findings are wanted.
+    pub scope: Scope,
     /// The moment the question is asked: for sunsets, and for what a binding would record.
     pub now: jiff::Timestamp,
     /// Which rules.
@@ -147,6 +168,8 @@ pub struct Question<'a> {
 pub struct Report {
     /// What is wrong: errors first, what the judged repository can mend before the rest.
     pub findings: Vec<Finding>,
+    /// What is wrong in the realm and is not the business of those who are judged, errors first.
+    pub elsewhere: Vec<Finding>,
     /// How many contracts were judged, the candidate laid over them.
     pub count: usize,
     /// Which ones, where that was asked for.
@@ -176,9 +199,7 @@ pub struct Check<'a> {
     domains: BTreeSet<DomainName>,
     is_empty: bool,
     provision: Provision,
-    findings: Vec<Finding>,
-    count: usize,
-    contracts: Vec<SchemaHash>,
+    report: Report,
 }
 
 impl<'a> Check<'a> {
@@ -191,16 +212,24 @@ impl<'a> Check<'a> {
             domains: BTreeSet::new(),
             is_empty: true,
             provision: Provision::default(),
-            findings: Vec::new(),
-            count: 0,
-            contracts: Vec::new(),
+            report: Report::default(),
         }
     }
 
-    /// Returns whether the candidate says anything of a domain: it is laid over the whole of it
-    /// then.
+    fn own(&self) -> Own<'a> {
+        Own(self.question.judged)
+    }
+
+    /// Returns the versions that the judged files declare in a domain: the check compares them with what
+    /// was published under them, so the documents must be in the view.
+    pub fn declared(&self, domain: &DomainName) -> Vec<(ContractName, Version)> {
+        let contracts = self.question.judged.iter().flat_map(|judged| judged.candidate.contracts_in(domain));
+        contracts.map(|(name, declared)| (name.clone(), declared.document.version.clone())).collect()
+    }
+
+    /// Returns whether the judged files say anything of a domain: they are laid over the whole of it then.
     pub fn is_judged(&self, domain: &DomainName) -> bool {
-        self.question.judged.is_some_and(|judged| judged.candidate.says_something_of(domain))
+        self.question.judged.iter().any(|judged| judged.candidate.says_something_of(domain))
     }
 
     /// Returns whether the contracts are listed, with the hashes of their schemas.
@@ -209,40 +238,85 @@ impl<'a> Check<'a> {
     }
 
     /// Judges a domain as it is.
-    pub fn published(&mut self, domain: &DomainSummary, examination: Examination) {
-        self.judge(domain, domain, examination);
+    pub fn published(&mut self, domain: &DomainSummary, mut examination: Examination) {
+        let findings = self.findings(domain, domain, &mut examination);
+        self.take(findings, None, domain);
+        self.count(domain, examination);
     }
 
-    /// Judges a domain with the candidate laid over it.
+    /// Judges a domain with the files laid over it.
     pub fn laid_over(&mut self, domain: &DomainView) {
-        match self.question.judged {
-            Some(judged) => {
-                let after = candidate::lay_over(domain, judged, self.question.now, &mut self.findings);
-                self.judge(&domain.into(), &DomainSummary::from(&after), Examination::of(&after));
-            }
-            None => self.published(&domain.into(), Examination::of(domain)),
-        }
+        let (published, now) = (DomainSummary::from(domain), self.question.now);
+        let LaidOver { after, findings: of_files, is_other } = candidate::lay_over(domain, self.question.judged, now);
+        let summary = DomainSummary::from(&after);
+        let mut examination = Examination::of(&after);
+        // What the realm has without the files is not their doing.
+        let before = is_other.then(|| {
+            let mut examined = examination.before(domain, &after);
+            let findings = self.findings(&published, &published, &mut examined);
+            findings.iter().map(Finding::key).collect::<BTreeSet<_>>()
+        });
+        let findings = self.findings(&published, &summary, &mut examination);
+        self.take(findings, before.as_ref(), &summary);
+        self.report.findings.extend(of_files);
+        self.count(&summary, examination);
     }
 
-    fn judge(&mut self, published: &DomainSummary, domain: &DomainSummary, mut examination: Examination) {
+    /// Applies the rules to one domain.
+    fn findings(
+        &self,
+        published: &DomainSummary,
+        domain: &DomainSummary,
+        examination: &mut Examination,
+    ) -> Vec<Finding> {
         let (Question { repos, mode, .. }, name) = (self.question, &domain.info.name);
-        self.domains.insert(name.clone());
-        self.is_empty &= domain.contracts.is_empty() && domain.bindings.is_empty();
-        self.findings.extend(domain.damage.iter().map(|damage| damaged(damage).domain(name)));
-        self.findings.extend(conflicts::check(domain));
+        let mut findings: Vec<_> = domain.damage.iter().map(|damage| damaged(damage).domain(name)).collect();
+        findings.extend(conflicts::check(domain));
         if mode != Mode::Importer {
-            contracts::check(repos, domain, &mut examination, self.today, &mut self.findings);
+            contracts::check(repos, domain, examination, self.today, &mut findings);
         }
         if mode != Mode::Contract {
-            imports::check(repos, published, domain, self.today, &mut self.findings);
+            imports::check(repos, published, domain, self.today, &mut findings);
+        }
+        findings
+    }
+
+    /// Says of each finding whose doing it is, and whom it concerns.
+    fn take(&mut self, findings: Vec<Finding>, before: Option<&BTreeSet<Key>>, domain: &DomainSummary) {
+        let own = self.own();
+        for mut finding in findings {
+            let is_new = before.is_some_and(|before| !before.contains(&finding.key()));
+            finding.caused_by = if is_new { Cause::ThisChange } else { own.cause(&finding, domain) };
+            self.sort(finding, |finding| own.is_concerned(finding, domain));
+        }
+    }
+
+    fn sort(&mut self, mut finding: Finding, is_concerned: impl Fn(&Finding) -> bool) {
+        let own = self.own();
+        if own.0.is_empty() || self.question.scope == Scope::Everything {
+            self.report.findings.push(finding);
+        } else if is_concerned(&finding) {
+            finding.severity = own.severity(&finding);
+            self.report.findings.push(finding);
+        } else {
+            self.report.elsewhere.push(finding);
+        }
+    }
+
+    /// Counts what was judged.
+    fn count(&mut self, domain: &DomainSummary, examination: Examination) {
+        let name = &domain.info.name;
+        self.domains.insert(name.clone());
+        self.is_empty &= domain.contracts.is_empty() && domain.bindings.is_empty();
+        if self.question.mode != Mode::Contract {
             self.provision.add(domain);
         }
-        self.count += domain.contracts.len();
+        self.report.count += domain.contracts.len();
         if !self.question.listed {
             return;
         }
         let Examination { mut schema_hashes, .. } = examination;
-        self.contracts.extend(domain.contracts.iter().map(|(contract, summary)| SchemaHash {
+        self.report.contracts.extend(domain.contracts.iter().map(|(contract, summary)| SchemaHash {
             domain: name.clone(),
             contract: contract.clone(),
             version: summary.version.clone(),
@@ -251,34 +325,75 @@ impl<'a> Check<'a> {
         }));
     }
 
-    /// Ends, with what could not be read outside of the domains, and the names that two
-    /// repositories have.
-    pub fn finish(self, damage: &[Damage], twice: &[RepoName]) -> Report {
-        let mut findings: Vec<_> = damage.iter().map(damaged).chain(conflicts::names(twice)).collect();
-        if let Some(judged) = self.question.judged {
-            findings.extend(candidate::unreadable(judged));
-            findings.extend(candidate::unknown_domains(&self.domains, judged));
+    /// Ends, with what could not be read outside of the domains, each with whether it concerns the judged
+    /// repositories, and the names that two repositories have.
+    pub fn finish(mut self, damage: &[(Damage, bool)], twice: &[RepoName]) -> Report {
+        for (damage, is_concerned) in damage {
+            let finding = Finding { caused_by: Cause::AlreadyInTheRealm, ..damaged(damage) };
+            self.sort(finding, |_| *is_concerned);
         }
-        findings.extend(self.findings);
-        findings.extend(cycles::check(&self.provision, self.question.cycles, self.question.judged));
-        if let Some(judged) = self.question.judged {
-            findings.extend(candidate::missing_files(judged));
-            findings.iter_mut().for_each(|finding| candidate::locate(finding, judged));
+        for finding in conflicts::names(twice) {
+            let finding = Finding { caused_by: Cause::AlreadyInTheRealm, ..finding };
+            let judged = self.question.judged;
+            self.sort(finding, |one| judged.iter().any(|judged| one.repo.as_ref() == Some(judged.repo)));
         }
-        if findings.is_empty() && self.is_empty {
-            findings.push(Finding::error(
+        let judged = self.question.judged;
+        for (finding, is_own) in cycles::check(&self.provision, self.question.cycles, judged) {
+            self.sort(finding, |_| is_own);
+        }
+        let Self { mut report, domains, .. } = self;
+        for judged in judged {
+            let mut findings: Vec<_> = candidate::unreadable(*judged).collect();
+            findings.extend(candidate::unknown_domains(&domains, *judged));
+            findings.append(&mut report.findings);
+            findings.extend(candidate::missing_files(*judged));
+            report.findings = findings;
+            report.findings.iter_mut().for_each(|finding| candidate::locate(finding, *judged));
+        }
+        if report.findings.is_empty() && report.elsewhere.is_empty() && self.is_empty {
+            report.findings.push(Finding::error(
                 "nothing-to-check",
                 "the realm holds no contract and no binding yet, so nothing was checked".into(),
             ));
         }
         // The order of the rules is kept within each group.
-        findings.sort_by_key(|finding| (finding.severity, finding.file.is_none()));
-        Report { findings, count: self.count, contracts: self.contracts }
+        for findings in [&mut report.findings, &mut report.elsewhere] {
+            findings.sort_by_key(|finding| (finding.severity, finding.file.is_none()));
+        }
+        report
+    }
+}
+
+impl Report {
+    /// Returns whether anything that does not work was found.
+    pub fn has_errors(&self) -> bool {
+        self.findings.iter().any(|finding| finding.severity == Severity::Error)
+    }
+
+    /// Turns what was wrong before, too, into warnings: `before` is what is wrong at the commit that the
+    /// judged one is compared with.
+    pub fn forgive(&mut self, before: &Report) {
+        let is_error = |finding: &&Finding| finding.severity == Severity::Error;
+        let known: BTreeSet<Key> = before.findings.iter().filter(is_error).map(Finding::key).collect();
+        for finding in &mut self.findings {
+            if finding.severity == Severity::Error && known.contains(&finding.key()) {
+                finding.severity = Severity::Warning;
+                if finding.caused_by == Cause::ThisChange {
+                    finding.caused_by = Cause::AlreadyInTheRealm;
+                }
+            }
+        }
+        self.findings.sort_by_key(|finding| (finding.severity, finding.file.is_none()));
     }
 }
 
 fn damaged(damage: &Damage) -> Finding {
-    Finding::error("damaged", format!("it cannot be read: {}", damage.problem)).at(&damage.file, None)
+    let finding = Finding::error("damaged", format!("it cannot be read: {}", damage.problem)).at(&damage.file, None);
+    match &damage.subject {
+        Subject::Contract(name) => finding.contract(name),
+        Subject::Binding(repo) | Subject::Source(repo) => finding.repo(repo),
+        Subject::Other => finding,
+    }
 }
 
 fn is_past(date: Option<Date>, today: Date) -> bool {

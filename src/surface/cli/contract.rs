@@ -22,9 +22,8 @@ use crate::{
         contract_retire, contract_transfer, contract_yank, ctx::Ctx,
     },
     store::codec::{self, MAX_FILE},
-    wire::{
-        Answer, ContractAdapted, ContractGet, ContractList, ContractMarked, ContractPublish, Published, Relationship,
-    },
+    surface::told,
+    wire::{Answer, ContractAdapted, ContractGet, ContractList, ContractMarked, ContractPublish, Relationship},
 };
 
 #[derive(Debug, Subcommand)]
@@ -403,22 +402,22 @@ fn render_published(body: &ContractPublish, text: &mut Text) {
         text.line(&[plain("nothing to publish")]);
     }
     let verb = if body.dry_run { "would publish" } else { "published" };
-    let rows = body.published.iter().map(|published| vec![plain(verb), subject(published), plain(published.change)]);
+    let rows = body.published.iter().map(|one| vec![plain(verb), plain(told::phrase(one)), plain(one.change)]);
     text.table("", &rows.collect::<Vec<_>>());
+    if let Some(breaks) = told::breaks(&body.published) {
+        text.line(&[look(breaks, Look::Red), look("by version range only", Look::Dim)]);
+    }
+    for remark in body.published.iter().flat_map(|published| &published.remarks) {
+        text.line(&[
+            look("warning:", Look::Yellow),
+            plain(&remark.message),
+            look(format!("[{}]", remark.code), Look::Dim),
+        ]);
+    }
     for file in &body.removed_files {
         text.line(&[look("removed:", Look::Yellow), plain(file), plain("(its contract stays until it is retired)")]);
     }
     super::bootstrap::render_cycles(&body.cycles, text);
-}
-
-fn subject(published: &Published) -> super::text::Word {
-    let domain = &published.domain;
-    plain(match (&published.contract, &published.old_version, &published.new_version) {
-        (Some(contract), Some(old), Some(new)) if old != new => format!("{domain}/{contract} {old} -> {new}"),
-        (Some(contract), _, Some(new)) => format!("{domain}/{contract} {new}"),
-        (Some(contract), _, None) => format!("{domain}/{contract}"),
-        (None, ..) => format!("the binding in {domain}"),
-    })
 }
 
 fn render_marked(verb: &str, body: &ContractMarked, text: &mut Text) {

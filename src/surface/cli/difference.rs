@@ -15,6 +15,7 @@ use crate::{
         diff::{Difference, Kind},
         json::Json,
         name::ContractRef,
+        narrowing,
         version::Version,
     },
     ops::{
@@ -173,14 +174,18 @@ fn render_impact(body: &ContractImpact, text: &mut Text) {
     text.line(&[
         look(format!("{}/{}", body.domain, body.contract), Look::Bold),
         plain(&body.version),
-        look(kind, Look::Dim),
+        look(format!("{kind}, by version range only"), Look::Dim),
     ]);
+    if !body.narrows.is_empty() {
+        let message = format!("it {} ({})", narrowing::summary(&body.narrows), narrowing::A_GUESS);
+        text.line(&[look("  warning:", Look::Yellow), plain(message), look("[narrowed-under-minor]", Look::Dim)]);
+    }
     if body.importers.is_empty() {
         text.line(&[plain("  nobody imports it")]);
     }
     let row = |one: &ImporterImpact| {
         let verdict = match (one.state, &one.resolved_version) {
-            ("current", _) => look("satisfied", Look::Green),
+            ("current", _) => look("accepted", Look::Green),
             ("stale", Some(served)) => look(format!("behind: {served} is still served"), Look::Yellow),
             _ => look("broken", Look::Red),
         };

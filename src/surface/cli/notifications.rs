@@ -194,8 +194,9 @@ fn consequence(one: &Notification) -> Option<Word> {
 /// What it means for the import with this range.
 fn of_import(one: &Notification, range: Option<&str>) -> Option<Word> {
     let range = range.map(|range| format!(" {range}")).unwrap_or_default();
+    let file = one.binding.as_ref().map(|file| format!(" ({file})")).unwrap_or_default();
     match one.import_satisfied? {
-        true => Some(look(format!("your import{range} is still satisfied"), Look::Green)),
-        false => Some(look(format!("your import{range} is broken"), Look::Red)),
+        true => Some(look(format!("your import{range} still accepts it, by version range only"), Look::Green)),
+        false => Some(look(format!("your import{range} is broken{file}"), Look::Red)),
     }
 }

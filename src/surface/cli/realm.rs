@@ -12,12 +12,12 @@ use super::{
 use crate::{
     error::OpError,
     model::{
-        check::{Finding, Mode},
-        name::DomainName,
+        check::{Finding, Mode, Scope},
+        name::{DomainName, RepoName},
     },
     ops::{self, borrow, ctx::Ctx, inbox, pending, realm_check, realm_list, realm_log, realm_status},
-    surface::hook,
-    wire::{LogEntry, Published, RealmCheck, RealmList, RealmStatus, Role, Unpublished},
+    surface::told,
+    wire::{Elsewhere, LogEntry, Published, RealmCheck, RealmList, RealmStatus, RemovedFile, Role, Unpublished},
 };
 
 #[derive(Debug, Subcommand)]
@@ -149,7 +149,7 @@ fn render_status(body: &RealmStatus, text: &mut Text) {
         render_cursor(body.next_cursor.as_deref(), text);
     }
     if !body.imports.is_empty() {
-        text.heading("your imports");
+        text.heading("your imports, by version range only");
         text.table("  ", &body.imports.iter().map(import).collect::<Vec<_>>());
     }
     session::render(&body.sessions, body.more_sessions, text);
@@ -159,6 +159,13 @@ fn render_status(body: &RealmStatus, text: &mut Text) {
         text.heading("unreadable");
         for line in &body.unreadable {
             text.line(&[plain(" "), look(line, Look::Red)]);
+        }
+    }
+    if !body.removed_files.is_empty() {
+        text.heading("removed files");
+        for RemovedFile { domain, contract, file } in &body.removed_files {
+            let stays = format!("is gone; {domain}/{contract} stays in the realm until it is retired");
+            text.line(&[plain(" "), look(file, Look::Yellow), plain(stays)]);
         }
     }
     render_published(&body.published, text);
@@ -171,7 +178,7 @@ fn render_status(body: &RealmStatus, text: &mut Text) {
 /// What a command published by the way.
 fn render_published(published: &[Published], text: &mut Text) {
     if !published.is_empty() {
-        let phrases: Vec<_> = published.iter().map(hook::phrase).collect();
+        let phrases: Vec<_> = published.iter().map(told::phrase).collect();
         text.gap();
         text.line(&[look("published now:", Look::Green), plain(phrases.join(", "))]);
     }
@@ -196,7 +203,10 @@ fn render_unpublished(unpublished: &Unpublished, text: &mut Text) {
 fn import(import: &crate::wire::ImportStatus) -> Vec<Word> {
     let now = import.current_version.as_ref().map_or_else(|| "missing".into(), ToString::to_string);
     let verdict = match (import.state, &import.resolved_version) {
-        ("current", _) => look(format!("satisfied by {now}"), Look::Green),
+        ("current", _) => match &import.retired {
+            Some(reason) => look(format!("accepts {now}, retired: {reason}"), Look::Yellow),
+            None => look(format!("accepts {now}"), Look::Green),
+        },
         ("stale", Some(served)) => look(format!("behind: it is {now}, {served} is still served"), Look::Yellow),
         _ if import.current_version.is_none() => look("broken: there is no such contract", Look::Red),
         _ => look(format!("broken: it is {now}"), Look::Red),
@@ -218,6 +228,18 @@ pub struct Check {
     /// Check the realm alone, without this repository's files
     #[arg(long, group = "subject")]
     published: bool,
+    /// Check the whole realm, not only what this repository does, exports and imports
+    #[arg(long)]
+    all: bool,
+    /// Compare with this commit: what was wrong there is a warning
+    ///
+    /// The runner of a pull request names one by itself: GITHUB_BASE_REF,
+    /// CI_MERGE_REQUEST_DIFF_BASE_SHA, CI_MERGE_REQUEST_TARGET_BRANCH_NAME.
+    #[arg(long, value_name = "REF", conflicts_with_all = ["published", "worktree"])]
+    base: Option<String>,
+    /// The name of this repository in the realm, where its files do not say it
+    #[arg(long, value_name = "NAME", conflicts_with = "published")]
+    repo: Option<RepoName>,
     /// Lay the files of this commit over the realm, instead of HEAD's
     #[arg(long, value_name = "COMMIT", group = "subject")]
     commit: Option<String>,
@@ -279,10 +301,12 @@ impl Check {
         };
         let request = realm_check::Request {
             subject,
+            repo: self.repo,
+            scope: if self.all { Scope::Everything } else { Scope::Own },
+            base: self.base,
             mode,
             strict: self.strict,
-            // What is borrowed is not written to.
-            catch_up: borrowed.is_none(),
+            borrowed: borrowed.is_some(),
             listed: output.json,
             ..realm_check::Request::default()
         };
@@ -297,7 +321,6 @@ impl Check {
 }
 
 fn render_check(body: &RealmCheck, text: &mut Text) {
-    render_published(&body.published, text);
     for finding in &body.errors {
         render_finding(finding, look("error:", Look::Red), text);
     }
@@ -305,13 +328,35 @@ fn render_check(body: &RealmCheck, text: &mut Text) {
         render_finding(finding, look("warning:", Look::Yellow), text);
     }
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let Elsewhere { errors, warnings, .. } = &body.elsewhere;
+    if *errors > 0 {
+        let counts = format!("{}, {}", count(*errors, "error"), count(*warnings, "warning"));
+        text.line(&[
+            look("elsewhere:", Look::Dim),
+            plain(counts),
+            look("(git blue check --all lists them)", Look::Dim),
+        ]);
+    }
+    if let Some(unpublished) = &body.unpublished {
+        let (commit, branch) = (unpublished.commit.short(), &unpublished.branch);
+        let news = format!("{commit} ({branch}) has unpublished changes in {}", unpublished.domains.join(", "));
+        text.line(&[look("not published yet:", Look::Dim), plain(news)]);
+    }
+    if body.files == Some(0) {
+        let message = "this repository has no file below .blue/contracts or .blue/bindings to check";
+        text.line(&[look("note:", Look::Yellow), plain(message)]);
+    }
     let counts = format!(
         "{}, {}, {} checked",
         count(body.errors.len(), "error"),
         count(body.warnings.len(), "warning"),
         count(body.contracts, "contract")
     );
-    text.line(&[if body.valid { look("ok:", Look::Green) } else { look("failed:", Look::Red) }, plain(counts)]);
+    text.line(&[
+        if body.valid { look("ok:", Look::Green) } else { look("failed:", Look::Red) },
+        plain(counts),
+        look("(imports by version range only)", Look::Dim),
+    ]);
 }
 
 /// As compilers print it, so that editors and CI find the place.

@@ -33,7 +33,7 @@ fn row(one: &ImporterImpact) -> Markup {
             td { code { (one.version_req.to_string()) } }
             td {
                 @match (one.state, &one.resolved_version) {
-                    ("current", _) => { (badge(Tone::Good, "satisfied")) }
+                    ("current", _) => { (badge(Tone::Good, "in range")) }
                     ("stale", Some(served)) => { (badge(Tone::Warn, "behind")) " " (served) " is still served" }
                     _ => { (badge(Tone::Bad, "broken")) }
                 }

@@ -160,9 +160,12 @@ fn entry(one: &Notification) -> Markup {
             (badge(tone, state)) " " (time(one.arrived_at))
             @if one.coalesced > 1 { " · " (count(one.coalesced, "version")) }
             @match one.import_satisfied {
-                Some(true) => { " · " (badge(Tone::Good, "import satisfied")) }
+                Some(true) => { " · " (badge(Tone::Good, "in the import's range")) }
                 Some(false) => { " · " (badge(Tone::Bad, "import broken")) }
                 None => {}
+            }
+            @if let (Some(false), Some(file)) = (one.import_satisfied, &one.binding) {
+                " · " code dir="auto" { (text(file)) }
             }
         }
     }

@@ -97,7 +97,7 @@ fn attention(status: &RealmStatus, topology: &RealmTopology) -> Markup {
     html! {
         section.attention aria-labelledby="attention" {
             h2 #attention.unseen[is_well] { "Needs attention" }
-            @if is_well { p.well { (badge(Tone::Good, "all well")) " Every import is satisfied." } }
+            @if is_well { p.well { (badge(Tone::Good, "all well")) " Every import accepts what is published, by version range only." } }
             @else {
                 ul.problems {
                     (broken(topology))
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn a_realm_in_which_nothing_is_wrong_says_so() {
         let shown = render(&status(), &topology(), &[], &[]).into_string();
-        assert!(shown.contains("Every import is satisfied") && !shown.contains("class=\"problems\""), "{shown}");
+        assert!(shown.contains("Every import accepts") && !shown.contains("class=\"problems\""), "{shown}");
         assert!(!shown.contains("<script"), "{shown}");
     }
 

@@ -1,7 +1,7 @@
 //! The tools about a realm, and about work in several of its repositories.
 
 use super::{super::body::Body, Call};
-use crate::{error::OpError, ops};
+use crate::{error::OpError, model::check::Scope, ops};
 
 /// How many imports `realm_status` lists, however they stand.
 const MAX_IMPORTS: usize = 30;
@@ -30,11 +30,14 @@ fn leave_out_current_imports(body: &mut Body) {
 }
 
 pub fn check(call: &Call<'_>) -> Result<Body, OpError> {
-    let subject = match call.arguments.flag("worktree") {
-        true => ops::realm_check::Subject::Worktree,
-        false => ops::realm_check::Subject::Head,
+    let wanted = call.arguments.text("scope");
+    let subject = match (wanted, call.arguments.flag("worktree")) {
+        (Some("published"), _) => ops::realm_check::Subject::Published,
+        (_, true) => ops::realm_check::Subject::Worktree,
+        (_, false) => ops::realm_check::Subject::Head,
     };
-    let request = ops::realm_check::Request { reader: None, subject, ..ops::realm_check::Request::default() };
+    let scope = if wanted == Some("all") { Scope::Everything } else { Scope::Own };
+    let request = ops::realm_check::Request { reader: None, subject, scope, ..ops::realm_check::Request::default() };
     let answer = ops::realm_check::run(call.ctx, &request)?;
     let mut body = Body::of(&answer);
     if let (false, Some(repo), Some(serde_json::Value::Array(hashes))) =

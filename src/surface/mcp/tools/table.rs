@@ -35,11 +35,13 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         operation: &ops::realm_check::OPERATION,
-        about: "Does this repository's .blue/ (of HEAD, or of the work tree) hold with the realm? Call it after \
-                editing a contract or a binding, and before a release.",
+        about: "What this repository's .blue/ (of HEAD, or of the work tree) breaks in the realm, and which of its \
+                own imports are broken: by version range only. Call it after editing a contract or a binding, and \
+                before a release.",
         parameters: &[
             REALM,
             Parameter::optional("worktree", Kind::Flag, "check uncommitted files instead of HEAD"),
+            Parameter::optional("scope", Kind::OneOf(&["own", "all", "published"]), "default own"),
             DETAIL,
             LIMIT,
             CURSOR,
@@ -157,8 +159,8 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         operation: &ops::contract_impact::OPERATION,
-        about: "Who imports a contract, in which file, and whom a version would break. Call it before raising a \
-                version.",
+        about: "Who imports a contract, in which file, and whom a version would break, by version range only. \
+                Call it before raising a version.",
         parameters: &[
             DOMAIN,
             CONTRACT,

@@ -200,7 +200,7 @@ fn idle(body: &RealmTopology) -> Vec<&RepoName> {
 /// The legend's words, the same in drawing and table.
 fn word(stand: Stand) -> (&'static str, Tone) {
     match stand {
-        Stand::Current => ("satisfied", Tone::Good),
+        Stand::Current => ("in range", Tone::Good),
         Stand::Stale => ("behind, still served", Tone::Warn),
         Stand::Broken => ("broken", Tone::Bad),
     }
@@ -261,7 +261,7 @@ mod tests {
         assert_eq!(shown.matches("class=\"link broken\"").count(), 1);
         assert_eq!(shown.matches("class=\"link stale\"").count(), 1);
         assert!(shown.contains("class=\"row lost\"") && shown.contains(">missing<"));
-        for word in ["satisfied", "broken", "behind, still served"] {
+        for word in ["in range", "broken", "behind, still served"] {
             assert!(shown.contains(&format!(">{word}<")), "{word}");
         }
         assert!(shown.contains("Without a part in any exchange: idler."));

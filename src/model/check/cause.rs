@@ -1,0 +1,111 @@
+//! Whose doing a finding is, and whom it concerns.
+//!
+//! A repository answers for what its own files do to the realm, and for what it exports, imports and
+//! owns itself. What else is wrong in the realm is somebody else's to mend.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{Finding, Severity};
+use crate::model::{candidate::Judged, name::RepoName, summary::DomainSummary};
+
+/// Whose doing a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// The files that are judged: without them it would not be there.
+    ThisChange,
+    /// It was there before these files: in the realm, or at the commit that they are compared with.
+    AlreadyInTheRealm,
+    /// Another repository published something.
+    AnotherRepository,
+}
+
+/// Names what is wrong, so that it is found again beside other files. Versions are left out: an import
+/// that was broken at 2.0.0 is not broken anew by 3.0.0.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key(Vec<String>);
+
+impl Finding {
+    /// Returns what it is recognised by.
+    pub fn key(&self) -> Key {
+        let text = |part: Option<String>| part.unwrap_or_default();
+        let range = self.requirement.as_ref().map(ToString::to_string);
+        // The message of an import says what it meets now; any other one says what is wrong.
+        let what = range.clone().unwrap_or_else(|| self.message.clone());
+        Key(vec![
+            self.code.to_owned(),
+            text(self.domain.as_ref().map(ToString::to_string)),
+            text(self.contract.as_ref().map(ToString::to_string)),
+            text(self.repo.as_ref().map(ToString::to_string)),
+            text(self.pointer.clone()),
+            what,
+        ])
+    }
+}
+
+/// The repositories whose files are judged.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Own<'a>(pub &'a [Judged<'a>]);
+
+impl Own<'_> {
+    fn is(self, repo: &RepoName) -> bool {
+        self.0.iter().any(|judged| judged.repo == repo)
+    }
+
+    fn owns(self, finding: &Finding, domain: &DomainSummary) -> bool {
+        let owner = finding.contract.as_ref().and_then(|contract| domain.owner(contract));
+        owner.is_some_and(|owner| self.is(owner))
+    }
+
+    fn imports(self, finding: &Finding, domain: &DomainSummary) -> bool {
+        let Some(contract) = &finding.contract else { return false };
+        self.0.iter().any(|judged| domain.bindings.get(judged.repo).is_some_and(|own| own.import(contract).is_some()))
+    }
+
+    /// Returns whose doing a finding is that the realm has without the judged files too.
+    pub fn cause(self, finding: &Finding, domain: &DomainSummary) -> Cause {
+        match &finding.repo {
+            _ if self.0.is_empty() => Cause::AlreadyInTheRealm,
+            Some(repo) if self.is(repo) => {
+                // What held when it was written was changed by its owner since.
+                let import = finding.contract.as_ref().and_then(|contract| domain.bindings.get(repo)?.import(contract));
+                match import.is_some_and(|import| import.resolved_version.is_some()) {
+                    true if !self.owns(finding, domain) => Cause::AnotherRepository,
+                    _ => Cause::AlreadyInTheRealm,
+                }
+            }
+            // Others' imports stand as they do by what their owner published; their exports are their own.
+            Some(_) if finding.code != "not-owner" && self.owns(finding, domain) => Cause::AlreadyInTheRealm,
+            Some(_) => Cause::AnotherRepository,
+            None if self.owns(finding, domain) => Cause::AlreadyInTheRealm,
+            None => Cause::AnotherRepository,
+        }
+    }
+
+    /// Returns whether a finding in a domain is the business of those who are judged.
+    pub fn is_concerned(self, finding: &Finding, domain: &DomainSummary) -> bool {
+        if finding.caused_by == Cause::ThisChange {
+            return true;
+        }
+        let takes_part = || self.0.iter().any(|judged| domain.takes_part(judged.repo));
+        match (&finding.repo, finding.code) {
+            (Some(repo), _) if self.is(repo) => true,
+            (None, "damaged") => takes_part(),
+            (None, _) => self.owns(finding, domain) || self.imports(finding, domain),
+            (Some(_), _) => self.owns(finding, domain),
+        }
+    }
+
+    /// Returns whether it fails those who are judged. Another repository's import that was broken before,
+    /// and what is wrong in a contract that another one owns, is theirs to know and not to mend; but what
+    /// cannot be read, or is there twice, is nothing to rely on.
+    pub fn severity(self, finding: &Finding) -> Severity {
+        let is_others = match &finding.repo {
+            Some(repo) => !self.is(repo) && finding.caused_by != Cause::ThisChange,
+            None => finding.caused_by == Cause::AnotherRepository,
+        };
+        let is_unreliable = matches!(finding.code, "damaged" | "version-conflict");
+        if is_others && !is_unreliable { Severity::Warning } else { finding.severity }
+    }
+}

@@ -1,0 +1,137 @@
+//! How a repository's files stand to what the realm holds of it: files that are gone, files that say
+//! something else, and what a new document does that no rule refuses.
+
+use super::{Cause, Finding};
+use crate::model::{
+    binding::Binding,
+    candidate::{Declared, Judged},
+    contract::Contract,
+    effects,
+    name::{ContractName, DomainName},
+    view::DomainView,
+};
+
+/// `after` is the domain with the files laid over it.
+pub(super) fn check(domain: &DomainView, after: &DomainView, judged: Judged<'_>) -> Vec<Finding> {
+    let name = &domain.info.name;
+    let mut findings = gone(domain, judged);
+    for (contract, declared) in judged.candidate.contracts_in(name) {
+        let held = domain.contracts.get(contract);
+        let of_contract = if declared.changed {
+            remarks(name, held, after.contracts.get(contract), declared)
+        } else {
+            differs(name, contract, held, declared)
+        };
+        findings.extend(of_contract.into_iter().map(|finding| finding.domain(name).contract(contract)));
+    }
+    findings.extend(binding_differs(domain, judged));
+    findings
+}
+
+/// Contracts of the repository that the realm still offers, and whose files are gone. Where the repository
+/// publishes nothing from files there were none.
+fn gone(domain: &DomainView, judged: Judged<'_>) -> Vec<Finding> {
+    let name = &domain.info.name;
+    let is_from_files = domain.sources.contains_key(judged.repo);
+    let served = domain.contracts.values();
+    let served = served.filter(|contract| contract.owner == *judged.repo && contract.retired.is_none());
+    let finding = |contract: &Contract| {
+        let path = judged.candidate.gone(name, &contract.name)?;
+        let is_removed = judged.candidate.removed_contracts.contains_key(&(name.clone(), contract.name.clone()));
+        if !is_removed && !is_from_files {
+            return None;
+        }
+        let of = &contract.name;
+        let message = format!(
+            "{path} is gone, but {name}/{of} stays in the realm until: git blue contract retire {name}/{of} --reason \"…\""
+        );
+        let caused_by = if is_removed { Cause::ThisChange } else { Cause::AlreadyInTheRealm };
+        let finding = Finding::warning("file-removed", message).domain(name).contract(of).at(&path, None);
+        Some(Finding { caused_by, ..finding })
+    };
+    served.filter_map(finding).collect()
+}
+
+/// What a changed document does, as its publishing will say too.
+fn remarks(
+    name: &DomainName,
+    held: Option<&Contract>,
+    after: Option<&Contract>,
+    declared: &Declared<Contract>,
+) -> Vec<Finding> {
+    // Where it was refused, that is what there is to say.
+    let Some(after) = after.filter(|after| after.version == declared.document.version) else {
+        return Vec::new();
+    };
+    let line = declared.lines.get("version").copied();
+    let remarks = effects::of_contract(held, after).into_iter();
+    remarks
+        .map(|remark| Finding::warning(remark.code, format!("{name}: {}", remark.message)).at(&declared.path, line))
+        .collect()
+}
+
+/// A file that is as it was published, where the realm holds something else since.
+fn differs(
+    domain: &DomainName,
+    name: &ContractName,
+    held: Option<&Contract>,
+    declared: &Declared<Contract>,
+) -> Vec<Finding> {
+    let document = &declared.document;
+    let Some(held) = held.filter(|held| !document.version.is_prerelease() && !is_same(held, document)) else {
+        return Vec::new();
+    };
+    let path = &declared.path;
+    let there = format!("git blue contract get {domain}/{name} --format yaml >{path}");
+    let message = match document.version == held.version {
+        true => format!(
+            "{path} is not what the realm holds as {domain}/{name} {}, which is newer: {there} brings it here, git blue contract edit {domain}/{name} --file {path} takes the file there",
+            held.version
+        ),
+        false => format!(
+            "{path} says {}, and the realm holds {domain}/{name} {}, which is newer: {there} brings it here; to keep the file, give it a version above {}, and commit",
+            document.version, held.version, held.version
+        ),
+    };
+    let finding = Finding::warning("file-differs", message).at(path, declared.lines.get("version").copied());
+    vec![Finding { caused_by: Cause::AlreadyInTheRealm, version: Some(held.version.clone()), ..finding }]
+}
+
+/// Returns whether both say the same: what the realm alone writes is left aside.
+fn is_same(held: &Contract, document: &Contract) -> bool {
+    let plain = |contract: &Contract| Contract { retired: None, yanked: Vec::new(), ..contract.clone().sealed() };
+    held.version == document.version && plain(held) == plain(document)
+}
+
+fn binding_differs(domain: &DomainView, judged: Judged<'_>) -> Option<Finding> {
+    let name = &domain.info.name;
+    let declared = judged.candidate.bindings.get(name).filter(|declared| !declared.changed)?;
+    let held = domain.bindings.get(judged.repo);
+    if held.is_some_and(|held| held.typed() == declared.document.typed()) {
+        return None;
+    }
+    let (path, repo) = (&declared.path, judged.repo);
+    let command = set_binding(name, judged, declared);
+    let message = format!(
+        "{path} is not what the realm holds of {repo} in {name}, which is newer: write the same into the file; {command} takes the file there"
+    );
+    let finding = Finding::warning("file-differs", message).domain(name).repo(repo).at(path, None);
+    Some(Finding { caused_by: Cause::AlreadyInTheRealm, ..finding })
+}
+
+/// Returns the command that writes into the realm what the file says, as a shell takes it.
+fn set_binding(domain: &DomainName, judged: Judged<'_>, declared: &Declared<Binding>) -> String {
+    let quoted = |text: String| format!("'{}'", text.replace('\'', "'\\''"));
+    let binding = &declared.document;
+    let exports = binding.exports.iter().map(|export| {
+        let files = export.source_files.join(",");
+        let files = if files.is_empty() { files } else { format!(":{files}") };
+        format!(" --export {}", quoted(format!("{}{files}", export.contract)))
+    });
+    let imports = binding.imports.iter().map(|import| {
+        let file = import.binding.as_ref().map(|file| format!(":{file}")).unwrap_or_default();
+        format!(" --import {}", quoted(format!("{}@{}{file}", import.contract, import.version)))
+    });
+    let parts: String = exports.chain(imports).collect();
+    format!("git blue realm admin binding --domain {domain} --repo {} --role {}{parts}", judged.repo, binding.role)
+}

@@ -1,0 +1,81 @@
+//! What was published, and what it means for others, in one line.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    model::{candidate::CONTRACTS, name::RepoName},
+    wire::{ContractPublish, Published},
+};
+
+/// Most repositories that one line names.
+const MAX_REPOS: usize = 3;
+
+/// Returns the line, if there is anything to say.
+pub fn line(body: &ContractPublish) -> Option<String> {
+    let (unbound, rest): (Vec<_>, Vec<_>) = body.published.iter().partition(|one| one.change == "unbound");
+    let mut parts = Vec::new();
+    if !rest.is_empty() {
+        let circle = body.cycles.first().map(|cycle| format!(", which closes a circle: {cycle}")).unwrap_or_default();
+        let phrases: Vec<_> = rest.into_iter().map(phrase).collect();
+        parts.push(format!("published {}{circle}", phrases.join(", ")));
+    }
+    if !unbound.is_empty() {
+        let phrases: Vec<_> = unbound.into_iter().map(phrase).collect();
+        parts.push(format!("removed {}", phrases.join(", ")));
+    }
+    parts.extend(breaks(&body.published));
+    parts.extend(remarks(&body.published));
+    parts.extend(gone(&body.removed_files));
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// Returns what was published, in a few words.
+pub fn phrase(published: &Published) -> String {
+    let domain = &published.domain;
+    match (&published.contract, &published.old_version, &published.new_version) {
+        (Some(contract), Some(old), Some(new)) if old != new => format!("{domain}/{contract} {old} -> {new}"),
+        (Some(contract), _, Some(new)) => format!("{domain}/{contract} {new}"),
+        (Some(contract), _, None) => format!("{domain}/{contract}"),
+        (None, ..) => format!("the binding in {domain}"),
+    }
+}
+
+/// Returns who is broken, each with the file that relies on it, as `breaks billing (billing/invoice.py)`.
+pub fn breaks(published: &[Published]) -> Option<String> {
+    let mut repos: BTreeMap<&RepoName, Vec<Option<&String>>> = BTreeMap::new();
+    for one in published.iter().flat_map(|published| &published.breaks) {
+        repos.entry(&one.repo).or_default().push(one.binding.as_ref());
+    }
+    let listed: usize = repos.values().map(Vec::len).sum();
+    let all: usize = published.iter().map(|published| published.broken).sum();
+    let mut names: Vec<_> = repos.iter().take(MAX_REPOS).map(|(repo, files)| named(repo, files)).collect();
+    let more = repos.len().saturating_sub(MAX_REPOS) + all.saturating_sub(listed);
+    if more > 0 {
+        names.push(format!("and {more} more"));
+    }
+    (!names.is_empty()).then(|| format!("breaks {}", names.join(", ")))
+}
+
+fn named(repo: &RepoName, files: &[Option<&String>]) -> String {
+    match files {
+        [Some(file)] => format!("{repo} ({file})"),
+        [] | [None] => repo.to_string(),
+        several => format!("{repo} ({} files)", several.len()),
+    }
+}
+
+fn remarks(published: &[Published]) -> Option<String> {
+    let mut remarks = published.iter().flat_map(|published| &published.remarks);
+    let first = remarks.next()?;
+    Some(match remarks.count() {
+        0 => first.message.clone(),
+        more => format!("{} (and {more} more: git blue check)", first.message),
+    })
+}
+
+fn gone(files: &[String]) -> Option<String> {
+    let first = files.first()?;
+    let contract = first.strip_prefix(CONTRACTS)?.strip_prefix('/')?.strip_suffix(".yaml")?;
+    let more = if files.len() > 1 { format!(" (and {} more)", files.len() - 1) } else { String::new() };
+    Some(format!("{first} is gone{more}; the contract stays until: git blue contract retire {contract} --reason \"…\""))
+}
