@@ -10,13 +10,15 @@ use super::{
     candidate, contract_publish,
     ctx::{Acting, Ctx, Here},
     domain::{self, Part},
+    realm_worktree_list::all_found,
+    worktrees,
 };
 use crate::{
     error::OpError,
     model::{
         candidate::{Candidate, Judged},
         merge_plan::{Plan, Proposed},
-        name::{ContractName, DomainName, RepoName},
+        name::{ContractName, DomainName, RepoName, RfcName},
         oid::Oid,
         publish::{self, Direction},
         version::Version,
@@ -25,7 +27,7 @@ use crate::{
         git::code::{CodeRepo, Place},
         overview::{Line, Overview},
     },
-    wire::RepoProblem,
+    wire::{RepoProblem, RfcBranch},
 };
 
 /// What the branch of one repository says.
@@ -68,6 +70,37 @@ impl Branch {
         let declared = self.candidate.contracts_in(name);
         declared.map(|(contract, declared)| (contract.clone(), declared.document.version.clone()))
     }
+}
+
+/// Returns the branch of an RFC in each repository of the realm that lies on this machine: the one that is
+/// here, else the one at its remote as it was last fetched.
+///
+/// # Errors
+/// Where no repository has one, or one cannot be read.
+pub fn branches(
+    ctx: &Ctx,
+    here: &Here,
+    overview: &Overview<'_>,
+    rfc: &RfcName,
+) -> Result<Vec<(Branch, RfcBranch)>, OpError> {
+    let branch = worktrees::branch(ctx, rfc)?;
+    let mut branches = Vec::new();
+    for found in all_found(ctx, here)?.0 {
+        let place = Place { cwd: found.folder.clone(), vars: ctx.env.vars_elsewhere(), in_hook: false };
+        let Some(code) = CodeRepo::discover(&place)? else { continue };
+        for name in [format!("refs/heads/{branch}"), format!("refs/remotes/origin/{branch}")] {
+            if let Some(commit) = code.reference(&name)? {
+                let read = Branch::read(ctx, here, overview, &found.name, (&found.folder, &commit))?;
+                branches.push((read, RfcBranch { repo: found.name, branch: name, commit }));
+                break;
+            }
+        }
+    }
+    if branches.is_empty() {
+        let message = format!("{rfc} has no branch {branch} in any repository of the realm on this machine");
+        return Err(OpError::no("no-branches", message).next(format!("git blue realm worktree create --rfc {rfc}")));
+    }
+    Ok(branches)
 }
 
 /// What branches make of the realm, and what of them could not be published, with the repository whose

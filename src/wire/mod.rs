@@ -29,7 +29,7 @@ pub use admin::{
     RealmInit, RealmJoin, RealmLeave, RealmRemoved, RealmRename,
 };
 pub use cache::{CacheCleared, CacheStats};
-pub use check::{Elsewhere, Judged, RealmCheck};
+pub use check::{Elsewhere, Judged, RealmCheck, RfcBranch};
 pub use claude::{ClaudeFile, ClaudeScope, ClaudeSetup, FileChange};
 pub use compare::{ContractComparison, ContractSide, RealmCompare};
 pub use contract::{

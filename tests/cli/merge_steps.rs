@@ -156,3 +156,38 @@ fn a_branch_that_changes_no_contract_needs_no_steps() {
     let answer = status(&world);
     assert_eq!((&of(&answer, "access")["pushed"], &of(&answer, "fungal")["pushed"]), (&Value::Null, &json!(false)));
 }
+
+#[test]
+fn the_branches_of_an_rfc_are_checked_together() {
+    let world = World::pair();
+    let (fungal, access) = (world.path("fungal"), world.path("access"));
+    let none = world.blue(&fungal, &["check", "--rfc", RFC]).exits(1);
+    world.ok(&fungal, &["realm", "worktree", "create", "--rfc", RFC]);
+    commit(&world, &tree(&world, "fungal"), CONTRACT_FILE, &contract("2.0.0"));
+    let alone = world.blue(&tree(&world, "fungal"), &["check", "--rfc", RFC]).exits(1);
+    commit(&world, &tree(&world, "access"), BINDING_FILE, &importing(">=2.0.0, <3.0.0"));
+    // Each is red by itself; together, from wherever one asks, they hold.
+    for repo in ["fungal", "access"] {
+        world.blue(&tree(&world, repo), &["check"]).exits(1);
+        world.blue(&tree(&world, repo), &["check", "--rfc", RFC]).exits(0);
+    }
+    let together = world.ok(&fungal, &["check", "--rfc", RFC]);
+    snapshot("check_rfc", &[&none, &alone, &together]);
+    let answer = world.json(&access, &["check", "--rfc", RFC]);
+    assert_eq!((&answer["judged"], &answer["rfc"], &answer["valid"]), (&json!("rfc"), &json!(RFC), &json!(true)));
+    assert_eq!((&answer["branches"][0]["repo"], &answer["branches"][1]["repo"]), (&json!("access"), &json!("fungal")));
+    // A branch that is only at the remote counts as it was last fetched.
+    world.git(&access, &["update-ref", "refs/remotes/origin/rfc-7", "rfc-7"]);
+    world.git(&access, &["worktree", "remove", "--force", tree(&world, "access").to_str().unwrap()]);
+    world.git(&access, &["branch", "-q", "-D", RFC]);
+    let answer = world.json(&tree(&world, "fungal"), &["check", "--rfc", RFC]);
+    assert_eq!(
+        (&answer["valid"], &answer["branches"][0]["branch"]),
+        (&json!(true), &json!("refs/remotes/origin/rfc-7"))
+    );
+    let asked = world.ok(&fungal, &["mcp", "test-tool", "realm_check", "--args", r#"{"rfc": "rfc-7"}"#]).json();
+    assert_eq!((&asked["judged"], &asked["valid"]), (&json!("rfc"), &json!(true)), "{asked}");
+    // What is not committed is asked about by name.
+    std::fs::write(tree(&world, "fungal").join(CONTRACT_FILE), contract("3.0.0")).unwrap();
+    world.blue(&tree(&world, "fungal"), &["check", "--rfc", RFC, "--worktree"]).exits(1);
+}

@@ -78,6 +78,7 @@ const SEARCH: Parameter = Parameter::optional("search", Kind::Text, "only those 
 const WORKTREE: Parameter =
     Parameter::optional("worktree", Kind::Flag, "look at the work tree of this repository instead");
 const COMMIT: Parameter = Parameter::optional("commit", Kind::Text, "look at this commit of this repository instead");
+const RFC: Parameter = Parameter::optional("rfc", Kind::Text, "with the branches of this RFC in all repositories");
 const LIMIT: Parameter = Parameter::optional("limit", Kind::Count, "most entries of a page");
 const CURSOR: Parameter = Parameter::optional("cursor", Kind::Text, "the next_cursor of the page before");
 
@@ -118,7 +119,7 @@ pub static ROUTES: &[Route] = &[
         method: "POST",
         ..afresh(read("/realms/{realm}/sync", &[], &ops::realm_sync::OPERATION, realm_sync))
     },
-    read("/realms/{realm}/check", &[ASKING], &ops::realm_check::OPERATION, realm_check),
+    read("/realms/{realm}/check", &[ASKING, RFC], &ops::realm_check::OPERATION, realm_check),
     read("/realms/{realm}/log", &[DOMAIN, LIMIT, CURSOR], &ops::realm_log::OPERATION, realm_log),
     read("/realms/{realm}/topology", &[DOMAIN], &ops::realm_topology::OPERATION, realm_topology),
     read("/realms/{realm}/contracts", &[DOMAIN, SEARCH, LIMIT, CURSOR], &ops::contract_list::OPERATION, contract_list),
@@ -279,7 +280,8 @@ impl Call<'_> {
 
     /// Returns whether the answer depends on the realm of the path alone: not on a work tree.
     pub fn is_of_realm(&self) -> bool {
-        self.path.contains_key("realm") && self.arguments.text("repo").is_none()
+        let reads_files = ["repo", "rfc"].iter().any(|name| self.arguments.text(name).is_some());
+        self.path.contains_key("realm") && !reads_files
     }
 }
 
@@ -307,7 +309,8 @@ fn realm_check(call: &Call<'_>) -> Result<Reply, OpError> {
         Some(_) => ops::realm_check::Subject::Head,
         None => ops::realm_check::Subject::Published,
     };
-    let request = ops::realm_check::Request { subject, ..Default::default() };
+    let rfc = call.arguments.parsed("rfc")?;
+    let request = ops::realm_check::Request { subject, rfc, ..Default::default() };
     Ok(Reply::of(&ops::realm_check::run(&call.ctx()?, &request)?))
 }
 

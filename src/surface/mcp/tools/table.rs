@@ -42,6 +42,7 @@ pub const TOOLS: &[Tool] = &[
             REALM,
             Parameter::optional("worktree", Kind::Flag, "check uncommitted files instead of HEAD"),
             Parameter::optional("scope", Kind::OneOf(&["own", "all", "published"]), "default own"),
+            Parameter::optional("rfc", Kind::Text, "its branches in all repositories together"),
             DETAIL,
             LIMIT,
             CURSOR,
