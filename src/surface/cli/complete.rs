@@ -67,6 +67,7 @@ const KINDS: &[(&str, Kind)] = &[
     ("N", Kind::Free),
     ("NAME", Kind::Free),
     ("REASON", Kind::Free),
+    ("REF", Kind::Free),
     ("REMOTE", Kind::Free),
     ("RFC", Kind::Rfc),
     ("TEXT", Kind::Free),

@@ -238,7 +238,7 @@ pub struct Check {
     #[arg(long, value_name = "REF", conflicts_with_all = ["published", "worktree"])]
     base: Option<String>,
     /// The name of this repository in the realm, where its files do not say it
-    #[arg(long, value_name = "NAME", conflicts_with = "published")]
+    #[arg(long, value_name = "REPO", conflicts_with = "published")]
     repo: Option<RepoName>,
     /// Lay the files of this commit over the realm, instead of HEAD's
     #[arg(long, value_name = "COMMIT", group = "subject")]

@@ -151,7 +151,7 @@ fn broken(topology: &RealmTopology) -> Markup {
             }
         }
         @if let Some(more @ 1..) = topology.broken.checked_sub(MAX_BROKEN) {
-            li { "and " (grouped(more)) " more: " code { "git blue check" } }
+            li { "and " (grouped(more)) " more: " code { "git blue check --all" } }
         }
     }
 }
@@ -222,6 +222,7 @@ mod tests {
             unreadable: Vec::new(),
             published: Vec::new(),
             unpublished: None,
+            removed_files: Vec::new(),
             notifications: Vec::new(),
             more_notifications: 0,
         }
