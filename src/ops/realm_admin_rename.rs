@@ -73,16 +73,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRename>, OpError>
         renaming.sessions()?;
         renaming.finish()?;
     }
-    renaming.inboxes(&domains)?;
+    renaming.inboxes()?;
     let files = renaming.here(&realm)?;
-    let body = RealmRename {
-        realm,
-        old_name: old.clone(),
-        name: new.clone(),
-        changed,
-        domains: domains.into_iter().map(|(name, ..)| name).collect(),
-        files: files.clone(),
-    };
+    let body = RealmRename { realm, old_name: old.clone(), name: new.clone(), changed, domains, files: files.clone() };
     let answer = Answer::new(body);
     Ok(match files.is_empty() {
         true => answer.next(format!("git blue realm admin rename {old} {new}  # in its work tree: writes {CONFIG}")),
@@ -110,9 +103,6 @@ struct Renaming<'a> {
     old: &'a RepoName,
     new: &'a RepoName,
 }
-
-/// A domain, and its trees before and after.
-type Renamed = (DomainName, crate::model::oid::Oid, crate::model::oid::Oid);
 
 impl Renaming<'_> {
     fn message(&self) -> String {
@@ -191,7 +181,7 @@ impl Renaming<'_> {
         Ok(())
     }
 
-    fn domains(&self) -> Result<Vec<Renamed>, OpError> {
+    fn domains(&self) -> Result<Vec<DomainName>, OpError> {
         let overview = Overview::open(self.store)?;
         let mut done = Vec::new();
         for line in overview.domains() {
@@ -205,8 +195,7 @@ impl Renaming<'_> {
             domain::change(self.ctx, self.store, &line.name, Part::default(), why, |view| {
                 Ok(Decision { changes: self.changes(view), events: Vec::new() })
             })?;
-            let tip = self.store.tip(&StoreRef::Domain(line.name.clone()))?.unwrap_or(line.tip);
-            done.push((line.name.clone(), line.tree, self.store.commit(&tip)?.tree));
+            done.push(line.name.clone());
         }
         Ok(done)
     }
@@ -295,8 +284,8 @@ impl Renaming<'_> {
         })
     }
 
-    /// Moves what the readers of this machine know. Who knew a domain as it was knows it as it is.
-    fn inboxes(&self, domains: &[Renamed]) -> Result<(), OpError> {
+    /// Moves what the readers of this machine know. That the repository has another name is no news to it.
+    fn inboxes(&self) -> Result<(), OpError> {
         for (name, tip) in self.store.inboxes()? {
             let StoreRef::Inbox(repo, reader) = &name else { continue };
             if repo != self.old {
@@ -310,8 +299,13 @@ impl Renaming<'_> {
                     let Ok(domain) = entry.name.parse::<DomainName>() else { continue };
                     let path =
                         if folder == layout::JOINED { layout::joined(&domain) } else { layout::baseline(&domain) };
-                    let now = domains.iter().find(|(name, before, _)| *name == domain && *before == entry.id);
-                    edits.push((path, Edit::Link(EntryKind::Tree, now.map_or(entry.id, |(.., after)| *after))));
+                    let known = read::lookup(self.store, &entry.id, layout::binding(self.old).as_str())?;
+                    edits.push((path.clone(), Edit::Link(EntryKind::Tree, entry.id)));
+                    if let Some(known) = known {
+                        edits.push((layout::binding(self.old).below(&path), Edit::Remove));
+                        let renamed = layout::binding(self.new).below(&path);
+                        edits.push((renamed, Edit::Link(EntryKind::Blob, known.id)));
+                    }
                 }
             }
             if let Some(told) = read::lookup(self.store, &tree, layout::told().as_str())? {

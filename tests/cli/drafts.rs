@@ -50,7 +50,7 @@ fn a_schema_alone_is_enough() {
     );
     let file = world.path("schema.json").display().to_string();
     let answer = world.json(&dir, &["contract", "impact", CONTRACT, "--schema", &file]);
-    assert_eq!((&answer["source"], &answer["version"]), (&json!("schema"), &json!("1.1.0")));
+    assert_eq!((&answer["source"], &answer["version"]), (&json!("schema"), &json!("2.0.0")));
     world.blue(&dir, &["contract", "impact", CONTRACT, "--schema", "none.json"]).exits(128);
 }
 

@@ -113,7 +113,7 @@ pub struct Rename {
     #[arg(value_name = "REPO")]
     repo: RepoName,
     /// The name that it gets
-    #[arg(value_name = "NEW")]
+    #[arg(value_name = "NAME")]
     name: RepoName,
 }
 
