@@ -8,7 +8,7 @@ use crate::{
     model::name::{RealmName, RepoName},
     ops::{
         ctx::{Ctx, Here, options},
-        realm_admin_join,
+        realm_admin_join, renamed,
     },
     store::{
         codec::Config,
@@ -133,6 +133,7 @@ fn find(env: &Env, home: &Home, code: Option<&CodeRepo>, flag: Option<RealmName>
     let known = trusted(home, &realm, proposed.as_ref())?;
     let store = GitStore::open(&known.path, options(env))?;
     held(&known, &store)?;
+    repo.iter().try_for_each(|repo| renamed::refuse(&store, repo))?;
     Ok(Here { realm, store: Box::new(store), repo })
 }
 

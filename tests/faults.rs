@@ -158,6 +158,7 @@ fn bind(ctx: &Ctx, repo: &str, role: Role) -> Result<(), OpError> {
         binding: None,
         resolved_version: None,
         resolved_at: None,
+        adapted_version: None,
     };
     let request = realm_admin_binding::Request {
         domain: name("s3"),

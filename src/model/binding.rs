@@ -65,6 +65,9 @@ pub struct Export {
     pub source_files: Vec<String>,
 }
 
+/// The fields of an import that people do not type.
+pub const KEPT_BY_THE_REALM: &str = "resolved_version, resolved_at and adapted_version";
+
 /// A contract that a repository relies on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -82,6 +85,28 @@ pub struct Import {
     /// When that was; never typed.
     #[serde(default)]
     pub resolved_at: Option<jiff::Timestamp>,
+    /// The version that the repository's code was written against; never typed. See [`Self::adapted`].
+    #[serde(default)]
+    pub adapted_version: Option<Version>,
+}
+
+impl Import {
+    /// Returns an import as people type it.
+    pub fn new(contract: ContractName, version: Range, binding: Option<String>) -> Self {
+        Self { contract, version, binding, resolved_version: None, resolved_at: None, adapted_version: None }
+    }
+
+    /// Returns the version that the repository's code was written against: the one that was current
+    /// when the import was last edited, or that the repository named since. A binding stored by an
+    /// older program only says what the range resolved to at the time.
+    pub fn adapted(&self) -> Option<&Version> {
+        self.adapted_version.as_ref().or(self.resolved_version.as_ref())
+    }
+
+    /// Returns the import as its repository typed it, without what the realm keeps of it.
+    pub fn typed(&self) -> Self {
+        Self::new(self.contract.clone(), self.version.clone(), self.binding.clone())
+    }
 }
 
 impl Binding {
@@ -95,14 +120,9 @@ impl Binding {
         self.exports.iter().find(|export| export.contract == *contract)
     }
 
-    /// Returns the binding as its repository wrote it, without what the realm derived.
-    pub fn as_typed(&self) -> Self {
-        let mut typed = self.clone();
-        for import in &mut typed.imports {
-            import.resolved_version = None;
-            import.resolved_at = None;
-        }
-        typed
+    /// Returns the binding as its repository typed it, without what the realm keeps of it.
+    pub fn typed(&self) -> Self {
+        Self { imports: self.imports.iter().map(Import::typed).collect(), ..self.clone() }
     }
 
     /// Says what is contradictory in the document, as a sentence, or nothing.

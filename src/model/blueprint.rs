@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 
 use super::{
-    binding::Binding,
+    binding::{Binding, KEPT_BY_THE_REALM},
     cycle::Cycles,
     name::{DomainName, RepoName},
 };
@@ -80,12 +80,8 @@ impl Blueprint {
                     found.push(format!("{of} has a binding, and is not among the repos of the domain"));
                 }
                 found.extend(binding.contradiction().map(|problem| format!("{of}: {problem}")));
-                if binding
-                    .imports
-                    .iter()
-                    .any(|import| import.resolved_version.is_some() || import.resolved_at.is_some())
-                {
-                    found.push(format!("{of}: resolved_version and resolved_at are kept by the realm; remove them"));
+                if *binding != binding.typed() {
+                    found.push(format!("{of}: {KEPT_BY_THE_REALM} are kept by the realm; remove them"));
                 }
             }
         }

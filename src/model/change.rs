@@ -5,6 +5,7 @@ use super::{
     contract::Contract,
     domain::{Domain, Source},
     name::{ContractName, RepoName},
+    transfer::Transfers,
     version::Version,
 };
 
@@ -27,6 +28,8 @@ pub enum DomainChange {
     Source(RepoName, Source),
     /// Forgets which commit of a repository was published last.
     RemoveSource(RepoName),
+    /// Writes to whom a contract was handed over.
+    Transfers(Transfers),
 }
 
 /// What a change means to people, for commit subjects and answers.
@@ -42,6 +45,8 @@ pub enum Event {
     Prerelease(ContractName, Version),
     /// The same version, other words around it.
     Described(ContractName, Version),
+    /// The contract has another owner; its version before and now.
+    TakenOver(ContractName, Version, Version),
     /// A repository's part was written.
     Bound(RepoName),
     /// A repository's part was taken away.
@@ -57,6 +62,7 @@ impl Event {
             Self::RolledBack(..) => "rolled-back",
             Self::Prerelease(..) => "pre-release",
             Self::Described(..) => "described",
+            Self::TakenOver(..) => "taken-over",
             Self::Bound(_) => "bound",
             Self::Unbound(_) => "unbound",
         }
@@ -69,6 +75,7 @@ impl Event {
             Self::RolledBack(name, from, to) => format!("roll back {name} {from} -> {to}"),
             Self::Prerelease(name, version) => format!("pre-release {name} {version}"),
             Self::Described(name, version) => format!("describe {name} {version}"),
+            Self::TakenOver(name, _, version) => format!("take over {name} {version}"),
             Self::Bound(repo) => format!("bind {repo}"),
             Self::Unbound(repo) => format!("unbind {repo}"),
         }

@@ -17,6 +17,9 @@ pub struct Domain {
     /// The repositories that take part, sorted.
     #[serde(default)]
     pub members: Vec<RepoName>,
+    /// Whether it was removed: it is not shown any more, and its history stays.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub removed: bool,
 }
 
 impl Domain {

@@ -19,6 +19,7 @@ use super::{
     realm::Repo,
     session::Session,
     text::as_text,
+    transfer::Transfers,
 };
 
 /// Names a document that lost, by what it holds.
@@ -174,14 +175,7 @@ pub fn version(ours: &Contract, theirs: &Contract, newer: Newer) -> Merged<Contr
 /// to is no difference that anybody lost.
 pub fn binding(ours: &Binding, theirs: &Binding, newer: Newer) -> Merged<Binding> {
     let (winner, lost) = pick(newer.order().then_with(|| by_hash(ours, theirs)), ours, theirs);
-    let typed = |binding: &Binding| {
-        let mut binding = binding.clone();
-        for import in &mut binding.imports {
-            (import.resolved_version, import.resolved_at) = (None, None);
-        }
-        binding
-    };
-    let is_conflict = newer == Newer::Unknown && typed(ours) != typed(theirs);
+    let is_conflict = newer == Newer::Unknown && ours.typed() != theirs.typed();
     Merged { winner, lost: is_conflict.then_some(lost) }
 }
 
@@ -215,8 +209,15 @@ pub fn domain(base: Option<&Domain>, ours: &Domain, theirs: &Domain) -> Domain {
             &winner.description,
         ),
         members: ours_set.union(&theirs_set).filter(|member| stays(member)).cloned().collect(),
+        removed: field(base.map(|base| &base.removed), &ours.removed, &theirs.removed, &winner.removed),
         name: winner.name,
     }
+}
+
+/// Merges the hand-overs of a contract: the longer record knows more.
+pub fn transfers(ours: &Transfers, theirs: &Transfers) -> Transfers {
+    let order = ours.transfers.len().cmp(&theirs.transfers.len());
+    pick(order.then_with(|| by_hash(ours, theirs)), ours, theirs).0
 }
 
 /// Merges two entries of one name in the realm. Two repositories that want the same name: one lost.
@@ -270,12 +271,8 @@ mod tests {
 
     fn a_binding() -> impl Strategy<Value = Binding> {
         prop::collection::vec(prop::sample::select(vec![">=1.0.0", "<2.0.0"]), 0..2).prop_map(|ranges| {
-            let import = |(at, range): (usize, &&str)| Import {
-                contract: format!("c{at}").parse().unwrap(),
-                version: range.parse().unwrap(),
-                binding: None,
-                resolved_version: None,
-                resolved_at: None,
+            let import = |(at, range): (usize, &&str)| {
+                Import::new(format!("c{at}").parse().unwrap(), range.parse().unwrap(), None)
             };
             Binding { role: Role::Consumer, exports: vec![], imports: ranges.iter().enumerate().map(import).collect() }
         })
@@ -286,6 +283,7 @@ mod tests {
             name: "s3".parse().unwrap(),
             description,
             members: members.iter().map(|name| name.parse().unwrap()).collect(),
+            removed: false,
         })
     }
 

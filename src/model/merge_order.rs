@@ -1,5 +1,5 @@
-//! In which order pull requests of several repositories are merged: who provides something before
-//! who relies on it.
+//! In which order pull requests of several repositories are merged: as their imports need it, and where
+//! these do not care, who provides something before who relies on it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,10 @@ pub struct Reliance {
     providers: BTreeMap<RepoName, BTreeSet<RepoName>>,
 }
 
-/// An order, providers first.
+/// The repositories that must be merged before each.
+pub type Before = BTreeMap<RepoName, BTreeSet<RepoName>>;
+
+/// An order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Order {
     /// All of the repositories.
@@ -43,10 +46,18 @@ impl Reliance {
             .collect()
     }
 
+    /// Returns those among `repos` that come before `repo`: those that must, and those that it relies
+    /// on, unless they must come after it.
+    pub fn before(&self, repo: &RepoName, repos: &BTreeSet<RepoName>, must: &Before) -> BTreeSet<RepoName> {
+        let relied_on = self.of(repo, repos).into_iter().filter(|provider| !comes_after(provider, repo, must));
+        let needed = must.get(repo).into_iter().flatten().filter(|needed| repos.contains(*needed)).cloned();
+        relied_on.chain(needed).collect()
+    }
+
     /// Returns the repositories in order; by name where nothing else decides.
-    pub fn order(&self, repos: &BTreeSet<RepoName>) -> Order {
+    pub fn order(&self, repos: &BTreeSet<RepoName>, must: &Before) -> Order {
         let mut left: BTreeMap<&RepoName, BTreeSet<RepoName>> =
-            repos.iter().map(|repo| (repo, self.of(repo, repos).into_iter().collect())).collect();
+            repos.iter().map(|repo| (repo, self.before(repo, repos, must))).collect();
         let mut order = Order::default();
         while !left.is_empty() {
             let free = left.iter().find(|(_, waits)| waits.is_empty()).map(|(repo, _)| (*repo).clone());
@@ -64,6 +75,20 @@ impl Reliance {
         }
         order
     }
+}
+
+/// Returns whether `later` must be merged after `repo`, be it by way of others.
+fn comes_after(later: &RepoName, repo: &RepoName, must: &Before) -> bool {
+    let (mut seen, mut left) = (BTreeSet::new(), vec![later]);
+    while let Some(one) = left.pop() {
+        for earlier in must.get(one).into_iter().flatten().filter(|earlier| seen.insert(*earlier)) {
+            if earlier == repo {
+                return true;
+            }
+            left.push(earlier);
+        }
+    }
+    false
 }
 
 #[cfg(test)]
@@ -89,7 +114,7 @@ mod tests {
 
     #[test]
     fn providers_come_first_and_names_decide_the_rest() {
-        let order = reliance("z<a y<z").order(&names("a b y z").into_iter().collect());
+        let order = reliance("z<a y<z").order(&names("a b y z").into_iter().collect(), &Before::new());
         assert_eq!(order, Order { repos: names("b y z a"), circular: vec![] });
     }
 
@@ -97,13 +122,28 @@ mod tests {
     fn who_is_not_asked_for_does_not_count() {
         let (reliance, repos) = (reliance("out<a z<a"), names("a z").into_iter().collect());
         assert_eq!(reliance.of(&names("a")[0], &repos), names("z"));
-        assert_eq!(reliance.order(&repos).repos, names("z a"));
+        assert_eq!(reliance.order(&repos, &Before::new()).repos, names("z a"));
     }
 
     #[test]
     fn a_circle_is_named_and_has_an_order_all_the_same() {
-        let order = reliance("a<b b<a b<c").order(&names("a b c d").into_iter().collect());
+        let order = reliance("a<b b<a b<c").order(&names("a b c d").into_iter().collect(), &Before::new());
         assert_eq!(order, Order { repos: names("d a b c"), circular: names("a b c") });
+    }
+
+    #[test]
+    fn what_an_import_needs_outweighs_who_relies_on_whom() {
+        // c and d rely on p; p must wait for d, by way of x.
+        let must: Before = [("p", "x"), ("x", "d")]
+            .map(|(later, earlier)| (names(later)[0].clone(), names(earlier).into_iter().collect()))
+            .into();
+        let order = reliance("p<c p<d").order(&names("c d p x").into_iter().collect(), &must);
+        assert_eq!(order, Order { repos: names("d x p c"), circular: vec![] });
+        // Two that each must wait for the other have no order.
+        let must: Before = [("a", "b"), ("b", "a")]
+            .map(|(later, earlier)| (names(later)[0].clone(), names(earlier).into_iter().collect()))
+            .into();
+        assert_eq!(Reliance::default().order(&names("a b").into_iter().collect(), &must).circular, names("a b"));
     }
 
     proptest! {
@@ -113,7 +153,7 @@ mod tests {
             let text: Vec<_> = edges.iter().filter(|(a, b)| a != b).map(|(a, b)| format!("{}<{}", name(*a), name(*b))).collect();
             let repos: BTreeSet<RepoName> = (0..6).map(|n| name(n).parse().unwrap()).collect();
             let reliance = reliance(&text.join(" "));
-            let order = reliance.order(&repos);
+            let order = reliance.order(&repos, &Before::new());
             let mut sorted = order.repos.clone();
             sorted.sort();
             prop_assert_eq!(sorted, repos.iter().cloned().collect::<Vec<_>>());

@@ -133,7 +133,7 @@ pub fn binding_change(
     path: &str,
     delta: &Delta<Binding>,
 ) -> Option<Change> {
-    let typed = |side: &Option<(Oid, Binding)>| side.as_ref().map(|(_, binding)| binding.as_typed());
+    let typed = |side: &Option<(Oid, Binding)>| side.as_ref().map(|(_, binding)| binding.typed());
     let (old, new) = (typed(&delta.old), typed(&delta.new));
     if old == new {
         return None;

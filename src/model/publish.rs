@@ -5,13 +5,14 @@
 //! store can write anything.
 
 use super::{
-    binding::Binding,
+    binding::{Binding, Import},
     candidate::{Declared, Judged},
     change::{DomainChange, Event},
     contract::{Contract, Withdrawn, Yanked},
     name::{ContractName, DomainName, RepoName},
     narrowing::{self, A_GUESS},
     schema::{self, Budget, Part},
+    transfer::Transfers,
     version::Version,
     view::DomainView,
 };
@@ -143,7 +144,10 @@ pub fn contract(
     direction: Direction,
     budget: &Budget,
 ) -> Result<Decision, Refusal> {
-    may_change(domain, acting, &document.name)?;
+    match is_offered(domain, acting, &document.name) {
+        true => may_write(domain, acting, &document.name)?,
+        false => may_change(domain, acting, &document.name)?,
+    }
     if document.owner != *acting {
         let reason = Reason::NotOwner { owner: document.owner.clone(), acting: acting.clone() };
         return Err(refuse(domain, &document.name, reason));
@@ -170,15 +174,27 @@ fn document_problem(document: &Contract, budget: &Budget) -> Option<Reason> {
 
 /// Whoever acts must be a member, must own what is there, and must not shadow another name.
 fn may_change(domain: &DomainView, acting: &RepoName, name: &ContractName) -> Result<(), Refusal> {
+    may_write(domain, acting, name)?;
+    if let Some(owner) = domain.owner(name).filter(|owner| *owner != acting) {
+        let reason = Reason::NotOwner { owner: owner.clone(), acting: acting.clone() };
+        return Err(refuse(domain, name, reason));
+    }
+    Ok(())
+}
+
+/// Returns whether the owner of the contract hands it over to `acting`.
+fn is_offered(domain: &DomainView, acting: &RepoName, name: &ContractName) -> bool {
+    let owner = domain.contracts.get(name).map(|contract| &contract.owner);
+    owner.is_some_and(|owner| domain.transfers.get(name).and_then(|record| record.offered(owner)) == Some(acting))
+}
+
+/// Whoever writes must be a member, and must not shadow another name.
+fn may_write(domain: &DomainView, acting: &RepoName, name: &ContractName) -> Result<(), Refusal> {
     if !domain.info.has_member(acting) {
         return Err(not_member(domain, acting));
     }
     if domain.is_damaged(name) {
         return Err(refuse(domain, name, Reason::Damaged));
-    }
-    if let Some(owner) = domain.owner(name).filter(|owner| *owner != acting) {
-        let reason = Reason::NotOwner { owner: owner.clone(), acting: acting.clone() };
-        return Err(refuse(domain, name, reason));
     }
     let mut existing = domain.versions.keys().chain(domain.contracts.keys());
     match existing.find(|other| *other != name && other.collides_with(name)) {
@@ -212,7 +228,7 @@ fn keep_published_content(domain: &DomainView, document: &Contract) -> Result<()
 
 /// Returns the next version that is free: above every release, and a breaking one where the content takes
 /// something away or the owner promises nothing.
-fn free_bump(domain: &DomainView, document: &Contract, narrows: bool) -> Version {
+pub fn free_bump(domain: &DomainView, document: &Contract, narrows: bool) -> Version {
     let released = domain.versions.get(&document.name).into_iter().flatten().filter(|version| !version.is_prerelease());
     let highest = released.max().unwrap_or(&document.version).max(&document.version);
     highest.bump(narrows || !document.compatibility.backwards)
@@ -228,7 +244,10 @@ fn next(domain: &DomainView, document: Contract, direction: Direction) -> Result
         let events = keep.iter().map(|_| Event::Prerelease(name.clone(), version.clone())).collect();
         return Ok(Decision { changes: keep.into_iter().collect(), events });
     }
-    let event = match domain.contracts.get(&name) {
+    let held = domain.contracts.get(&name);
+    let owner = held.filter(|held| held.owner != document.owner);
+    let owner = owner.map(|held| Event::TakenOver(name.clone(), held.version.clone(), version.clone()));
+    let event = match held {
         None => Event::Added(name, version),
         Some(current) if current.version == version => {
             // The realm's own marks are not the document's to change.
@@ -237,10 +256,16 @@ fn next(domain: &DomainView, document: Contract, direction: Direction) -> Result
                 if document == *current { None } else { Some(DomainChange::Contract(Box::new(document))) }
                     .into_iter()
                     .collect();
-            let events = changes.iter().map(|_| Event::Described(name.clone(), version.clone())).collect();
+            let event = match owner {
+                Some(owner) => owner,
+                None => Event::Described(name.clone(), version.clone()),
+            };
+            let events = changes.iter().map(|_| event.clone()).collect();
             return Ok(Decision { changes: keep.into_iter().chain(changes).collect(), events });
         }
-        Some(current) if current.version < version => Event::Updated(name, current.version.clone(), version),
+        Some(current) if current.version < version => {
+            owner.unwrap_or_else(|| Event::Updated(name, current.version.clone(), version))
+        }
         Some(current) => match direction {
             Direction::Rollback if is_published => Event::RolledBack(name, current.version.clone(), version),
             Direction::Rollback => return Err(refuse(domain, &name, Reason::NotPublished(version))),
@@ -273,6 +298,8 @@ pub fn binding(
     for import in &mut wanted.imports {
         let resolved = domain.standing(import).resolved().cloned();
         let before = held.and_then(|held| held.import(&import.contract));
+        let untouched = before.filter(|before| before.typed() == import.typed());
+        import.adapted_version = untouched.and_then(Import::adapted).or(resolved.as_ref()).cloned();
         let unchanged = before.is_some_and(|before| before.resolved_version == resolved);
         import.resolved_at =
             if unchanged { before.and_then(|before| before.resolved_at) } else { resolved.as_ref().map(|_| now) };
@@ -357,9 +384,31 @@ pub fn overlay(domain: &DomainView, changes: &[DomainChange]) -> DomainView {
             DomainChange::RemoveSource(repo) => {
                 after.sources.remove(&repo);
             }
+            DomainChange::Transfers(record) => {
+                after.transfers.insert(record.contract.clone(), record);
+            }
         }
     }
     after
+}
+
+/// Decides on offering a contract to another repository, or to nobody any more.
+///
+/// # Errors
+/// A [`Refusal`] where `acting` may not.
+pub fn offer(
+    domain: &DomainView,
+    acting: &RepoName,
+    held: &Contract,
+    to: Option<&RepoName>,
+) -> Result<Decision, Refusal> {
+    may_change(domain, acting, &held.name)?;
+    let record = domain.transfers.get(&held.name).cloned().unwrap_or_else(|| Transfers::of(held.name.clone()));
+    if record.offered(acting) == to {
+        return Ok(Decision::default());
+    }
+    let changes = vec![DomainChange::Transfers(record.offering(acting, to))];
+    Ok(Decision { changes, events: Vec::new() })
 }
 
 /// Decides on withdrawing a contract; its content stays.

@@ -29,9 +29,90 @@ impl Range {
         self.req.matches(version.semver())
     }
 
+    /// Returns the versions that `version` is compatible with: `>=2.0.0, <3.0.0` of 2.3.1.
+    pub fn compatible(version: &Version) -> Self {
+        let v = version.semver();
+        let lower = if v.major > 0 { (v.major, 0) } else { (0, v.minor) };
+        Self::between(&semver::Version::new(lower.0, lower.1, 0), Some(version.bump(true).semver()))
+    }
+
+    /// Returns the range that accepts `version` and what is compatible with it too, if one can say so:
+    /// a range has no gaps.
+    pub fn widened(&self, version: &Version) -> Option<Self> {
+        if version.is_prerelease() {
+            return None;
+        }
+        let lower = self.req.comparators.iter().filter_map(lower).max().unwrap_or(semver::Version::new(0, 0, 0));
+        let upper = self.req.comparators.iter().filter_map(upper).min();
+        let upper = upper.map(|upper| upper.max(version.bump(true).semver().clone()));
+        Some(Self::between(&lower.min(version.semver().clone()), upper.as_ref()))
+    }
+
+    /// Returns whether there is a version that is too high for the range.
+    pub fn is_bounded(&self) -> bool {
+        self.req.comparators.iter().any(|comparator| upper(comparator).is_some())
+    }
+
+    fn between(lower: &semver::Version, upper: Option<&semver::Version>) -> Self {
+        let comparator = |op, v: &semver::Version| semver::Comparator {
+            op,
+            major: v.major,
+            minor: Some(v.minor),
+            patch: Some(v.patch),
+            pre: v.pre.clone(),
+        };
+        let from = comparator(semver::Op::GreaterEq, lower);
+        let to = upper.map(|upper| comparator(semver::Op::Less, upper));
+        let req = semver::VersionReq { comparators: std::iter::once(from).chain(to).collect() };
+        Self { written: req.to_string().into(), req }
+    }
+
     /// Returns the range as it was written.
     pub fn as_str(&self) -> &str {
         &self.written
+    }
+}
+
+/// Returns the lowest version that a comparator accepts, if there is one.
+fn lower(comparator: &semver::Comparator) -> Option<semver::Version> {
+    use semver::Op::{Caret, Exact, Greater, GreaterEq, Tilde};
+    match comparator.op {
+        Exact | GreaterEq | Tilde | Caret => Some(first(comparator)),
+        Greater => Some(after(comparator)),
+        _ => None,
+    }
+}
+
+/// Returns the lowest version that is too high for a comparator, if there is one.
+fn upper(comparator: &semver::Comparator) -> Option<semver::Version> {
+    use semver::{Op, Version};
+    let semver::Comparator { major, minor, patch, .. } = *comparator;
+    match (comparator.op, minor, patch) {
+        (Op::Less, ..) => Some(first(comparator)),
+        (Op::LessEq | Op::Exact, ..) => Some(after(comparator)),
+        (Op::Tilde, Some(minor), _) => Some(Version::new(major, minor + 1, 0)),
+        (Op::Tilde, None, _) => Some(Version::new(major + 1, 0, 0)),
+        (Op::Caret, Some(0), Some(patch)) if major == 0 => Some(Version::new(0, 0, patch + 1)),
+        (Op::Caret, Some(minor), _) if major == 0 => Some(Version::new(0, minor + 1, 0)),
+        (Op::Caret, ..) => Some(Version::new(major + 1, 0, 0)),
+        _ => None,
+    }
+}
+
+/// Returns the first version that has the numbers of a comparator.
+fn first(comparator: &semver::Comparator) -> semver::Version {
+    let number = |part: Option<u64>| part.unwrap_or_default();
+    let (minor, patch) = (number(comparator.minor), number(comparator.patch));
+    semver::Version { pre: comparator.pre.clone(), ..semver::Version::new(comparator.major, minor, patch) }
+}
+
+/// Returns the first version behind all those that have the numbers of a comparator.
+fn after(comparator: &semver::Comparator) -> semver::Version {
+    let major = comparator.major;
+    match (comparator.minor, comparator.patch) {
+        (Some(minor), Some(patch)) => semver::Version::new(major, minor, patch + 1),
+        (Some(minor), None) => semver::Version::new(major, minor + 1, 0),
+        (None, _) => semver::Version::new(major + 1, 0, 0),
     }
 }
 
@@ -147,7 +228,46 @@ mod tests {
         assert!(matches(">=1.1.0-rc.1", "1.1.0-rc.2"));
     }
 
+    #[test]
+    fn a_wider_range_accepts_the_old_versions_and_the_new_one() {
+        for (range, version, wider) in [
+            (">=1.0.0, <2.0.0", "2.0.0", ">=1.0.0, <3.0.0"),
+            (">=2.0.0 <3.0.0", "3.1.0", ">=2.0.0, <4.0.0"),
+            ("^1.2.0", "2.0.0", ">=1.2.0, <3.0.0"),
+            ("~1.2", "1.4.0", ">=1.2.0, <2.0.0"),
+            ("=1.2.3", "1.3.0", ">=1.2.3, <2.0.0"),
+            ("^0.2.1", "0.3.0", ">=0.2.1, <0.4.0"),
+            (">1.2, <=1.5", "2.0.0", ">=1.3.0, <3.0.0"),
+            (">=3.0.0, <4.0.0", "2.1.0", ">=2.1.0, <4.0.0"),
+            (">=3.0.0", "2.1.0", ">=2.1.0"),
+            ("<2.0.0", "2.0.0", ">=0.0.0, <3.0.0"),
+        ] {
+            let wider_range = range.parse::<Range>().unwrap().widened(&version.parse().unwrap()).unwrap();
+            assert_eq!(wider_range.to_string(), wider, "{range} and {version}");
+            assert_eq!(wider.parse::<Range>().unwrap(), wider_range);
+        }
+        assert_eq!(">=1.0.0".parse::<Range>().unwrap().widened(&"2.0.0-rc.1".parse().unwrap()), None);
+        assert_eq!(Range::compatible(&"2.3.1".parse().unwrap()).to_string(), ">=2.0.0, <3.0.0");
+        assert_eq!(Range::compatible(&"0.3.1".parse().unwrap()).to_string(), ">=0.3.0, <0.4.0");
+        assert!("^1.0.0".parse::<Range>().unwrap().is_bounded() && !">=1.0.0".parse::<Range>().unwrap().is_bounded());
+    }
+
     proptest! {
+        #[test]
+        fn a_wider_range_accepts_what_the_narrow_one_did(
+            range in "(>=|>|<=|<|=|\\^|~)[0-3]\\.[0-3]\\.[0-3]",
+            (major, minor, patch) in (0u64..4, 0u64..4, 0u64..4),
+            (other_major, other_minor) in (0u64..4, 0u64..4),
+        ) {
+            let version = |text: String| text.parse::<Version>().unwrap();
+            let new = version(format!("{other_major}.{other_minor}.0"));
+            let range: Range = range.parse().unwrap();
+            let wider = range.widened(&new).unwrap();
+            prop_assert!(wider.matches(&new));
+            let old = version(format!("{major}.{minor}.{patch}"));
+            prop_assert!(!range.matches(&old) || wider.matches(&old), "{range} {wider} {old}");
+        }
+
         #[test]
         fn never_panics(text in ".{0,300}") {
             let _ = text.parse::<Range>();

@@ -39,6 +39,16 @@ pub struct Repo {
     pub roots: Vec<Oid>,
 }
 
+/// A name that a repository had before: what `renames/<name>.json` says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rename {
+    /// The name that it had.
+    pub from: RepoName,
+    /// The name that it took.
+    pub to: RepoName,
+}
+
 /// How a repository stands to an entry of the realm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Likeness {

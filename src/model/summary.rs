@@ -184,6 +184,7 @@ mod tests {
             name: "s3".parse().unwrap(),
             description: String::new(),
             members: vec!["fungal".parse().unwrap()],
+            removed: false,
         };
         let mut view = DomainView::new(info);
         let versions: BTreeSet<Version> = ["1.0.0", "2.0.0"].map(|version| version.parse().unwrap()).into();
@@ -195,13 +196,7 @@ mod tests {
         let summary = DomainSummary::from(&view);
         for (name, range) in [("served", "<2.0.0"), ("served", ">=2.0.0"), ("dropped", "<2.0.0"), ("draft", ">=0.1.0")]
         {
-            let import = Import {
-                contract: name.parse().unwrap(),
-                version: range.parse().unwrap(),
-                binding: None,
-                resolved_version: None,
-                resolved_at: None,
-            };
+            let import = Import::new(name.parse().unwrap(), range.parse().unwrap(), None);
             assert_eq!(summary.standing(&import), view.standing(&import), "{name} {range}");
         }
         assert_eq!(summary.versions.keys().map(ToString::to_string).collect::<Vec<_>>(), ["draft", "served"]);
@@ -210,7 +205,12 @@ mod tests {
     #[test]
     fn a_repository_takes_part_by_membership_or_binding() {
         let [member, bound, source]: [RepoName; 3] = ["member", "bound", "source"].map(|name| name.parse().unwrap());
-        let info = Domain { name: "s3".parse().unwrap(), description: String::new(), members: vec![member.clone()] };
+        let info = Domain {
+            name: "s3".parse().unwrap(),
+            description: String::new(),
+            members: vec![member.clone()],
+            removed: false,
+        };
         let mut view = DomainView::new(info);
         view.bindings.insert(bound.clone(), Binding { role: Role::Consumer, exports: vec![], imports: vec![] });
         let commit = super::super::oid::Oid::from_bytes(&[1; 20]).unwrap();

@@ -12,6 +12,7 @@ use super::{
     oid::Oid,
     range::Range,
     realm::Repo,
+    transfer::Transfers,
     version::Version,
 };
 
@@ -43,6 +44,8 @@ pub struct DomainView {
     pub bindings: BTreeMap<RepoName, Binding>,
     /// The last published commit of each repository.
     pub sources: BTreeMap<RepoName, Source>,
+    /// To whom contracts were handed over.
+    pub transfers: BTreeMap<ContractName, Transfers>,
     /// What two machines wrote differently.
     pub conflicts: Conflicts,
     /// What could not be read.
@@ -105,6 +108,7 @@ impl DomainView {
             published: BTreeMap::new(),
             bindings: BTreeMap::new(),
             sources: BTreeMap::new(),
+            transfers: BTreeMap::new(),
             conflicts: Conflicts::default(),
             damage: Vec::new(),
         }
@@ -122,8 +126,12 @@ impl DomainView {
 
     /// Returns the repository that owns `contract`, also where only pre-releases were published.
     pub fn owner(&self, contract: &ContractName) -> Option<&RepoName> {
-        let published = || self.published.iter().rev().find(|((name, _), _)| name == contract).map(|(_, doc)| doc);
-        self.contracts.get(contract).or_else(published).map(|contract| &contract.owner)
+        let published = || {
+            let newest = self.published.iter().rev().find(|((name, _), _)| name == contract)?;
+            let transfers = self.transfers.get(contract);
+            Some(transfers.map_or(&newest.1.owner, |transfers| transfers.owner(&newest.1.owner)))
+        };
+        self.contracts.get(contract).map(|contract| &contract.owner).or_else(published)
     }
 
     /// Returns who imports `contract`, and how.

@@ -2,11 +2,12 @@
 
 use serde_json::Value;
 
-use super::{Operation, contract_get, ctx::Ctx};
+use super::{Operation, contract_get, ctx::Ctx, draft::Draft};
 use crate::{
     error::OpError,
-    model::{diff::diff, name::ContractRef, version::Version},
-    wire::{Answer, ContractDetail, ContractDiff},
+    model::{binding::Binding, diff::diff, name::ContractRef, version::Version},
+    store::{StoreRef, layout, read},
+    wire::{Answer, ContractDetail, ContractDiff, DocumentSource},
 };
 
 /// Its entry in the table.
@@ -24,10 +25,20 @@ const LEFT_OUT: [&str; 5] = ["version", "schema_hash", "content_hash", "retired"
 pub struct Request {
     /// Which contract.
     pub contract: ContractRef,
-    /// From which version; by default the published one before `new`.
+    /// From which version. By default the one that this repository's code is written against, where it
+    /// imports the contract; else the current one for a draft, and the one before for a version.
     pub old: Option<Version>,
-    /// To which version; the current one by default.
-    pub new: Option<Version>,
+    /// To what.
+    pub new: Newer,
+}
+
+/// The document that is compared to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Newer {
+    /// A published version; the current one by default.
+    Version(Option<Version>),
+    /// What the files of this repository say.
+    Draft(Draft),
 }
 
 /// Answers.
@@ -35,33 +46,68 @@ pub struct Request {
 /// # Errors
 /// Where there is no such contract or version, none before it, or one that cannot be read.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractDiff>, OpError> {
+    let at = &request.contract;
     let get = |version| {
-        let request = contract_get::Request { contract: request.contract.clone(), version };
+        let request = contract_get::Request { contract: at.clone(), version };
         contract_get::run(ctx, &request).map(|answer| answer.body)
     };
-    let newer = get(request.new.clone())?;
-    let old = match &request.old {
-        Some(version) => version.clone(),
-        None => before(&newer.versions, &newer.contract.version).ok_or_else(|| {
-            let at = &request.contract;
-            let message = format!("no version of {at} was published before {}", newer.contract.version);
-            OpError::no("no-earlier-version", message).next(format!("git blue contract get {at} shows it"))
-        })?,
+    let (newer, source, known) = match &request.new {
+        Newer::Version(version) => {
+            let found = get(version.clone())?;
+            (found.contract, DocumentSource::Realm, found.versions)
+        }
+        Newer::Draft(draft) => (draft.contract(ctx, at)?.into(), draft.source(), Vec::new()),
     };
-    let older = get(Some(old))?;
+    let older = get(match &request.old {
+        Some(version) => Some(version.clone()),
+        None => base(ctx, request, &newer.version, &known)?,
+    })?;
     let typed = |contract: &ContractDetail| contract.typed().computed_content_hash();
     let body = ContractDiff {
-        realm: newer.realm,
-        domain: newer.domain,
-        contract: newer.contract.name.clone(),
-        content_changed: typed(&older.contract) != typed(&newer.contract),
-        changes: diff(&document(&older.contract), &document(&newer.contract)),
+        realm: older.realm,
+        domain: older.domain,
+        contract: newer.name.clone(),
+        content_changed: typed(&older.contract) != typed(&newer),
+        changes: diff(&document(&older.contract), &document(&newer)),
         old_version: older.contract.version,
-        new_version: newer.contract.version,
+        new_version: newer.version,
+        source,
     };
-    let impact = format!("git blue contract impact {} --to {}", request.contract, body.new_version);
+    let look_at = match &request.new {
+        Newer::Version(_) => format!("--to {}", body.new_version),
+        Newer::Draft(Draft::Worktree) => "--worktree".to_owned(),
+        Newer::Draft(Draft::Commit(revision)) => format!("--commit {revision}"),
+    };
+    let impact = format!("git blue contract impact {at} {look_at}: who it means something for");
     let answer = Answer::new(body);
-    Ok(if answer.body.content_changed { answer.next(format!("{impact}: who it means something for")) } else { answer })
+    Ok(if answer.body.content_changed { answer.next(impact) } else { answer })
+}
+
+/// Returns the version that is compared from where nobody names one; none is the current one.
+fn base(ctx: &Ctx, request: &Request, newer: &Version, known: &[Version]) -> Result<Option<Version>, OpError> {
+    let is_newest = request.new == Newer::Version(None);
+    let adapted = adapted(ctx, &request.contract)?;
+    if let Some(adapted) = adapted.filter(|adapted| adapted < newer || (is_newest && adapted != newer)) {
+        return Ok(Some(adapted));
+    }
+    if matches!(request.new, Newer::Draft(_)) {
+        return Ok(None);
+    }
+    before(known, newer).map(Some).ok_or_else(|| {
+        let at = &request.contract;
+        OpError::no("no-earlier-version", format!("no version of {at} was published before {newer}"))
+            .next(format!("git blue contract get {at} shows it"))
+    })
+}
+
+/// Returns the version that the code of the repository that asks is written against.
+fn adapted(ctx: &Ctx, at: &ContractRef) -> Result<Option<Version>, OpError> {
+    let here = ctx.here()?;
+    let within = StoreRef::Domain(at.domain.clone());
+    let (Some(repo), Some(tip)) = (&here.repo, here.store.tip(&within)?) else { return Ok(None) };
+    let tree = here.store.commit(&tip)?.tree;
+    let binding: Option<Binding> = read::file(&*here.store, &within, &tree, &layout::binding(repo))?;
+    Ok(binding.and_then(|binding| binding.import(&at.contract)?.adapted().cloned()))
 }
 
 /// Returns the version that people mean by the one before: a release, unless a pre-release is asked

@@ -5,18 +5,20 @@ use super::{
     contract_get::at_version,
     ctx::Ctx,
     domain::{self, Part},
+    draft::Draft,
 };
 use crate::{
     error::OpError,
     model::{
         contract::Contract,
+        json::Json,
         name::{ContractRef, RepoName},
-        narrowing,
+        narrowing, publish,
         version::Version,
         view::DomainView,
     },
     store::StoreRef,
-    wire::{Answer, ContractImpact, ImporterImpact, JudgedBy},
+    wire::{Answer, ContractImpact, DocumentSource, ImporterImpact, JudgedBy},
 };
 
 /// Its entry in the table.
@@ -31,8 +33,19 @@ pub const OPERATION: Operation = Operation::read::<ContractImpact>(
 pub struct Request {
     /// Which contract.
     pub contract: ContractRef,
-    /// The version to look at, published or not; the current one by default.
-    pub to: Option<Version>,
+    /// The document to look at as if it were current.
+    pub to: Candidate,
+}
+
+/// The document whose impact is looked at.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Candidate {
+    /// A version, published or not; the current one by default.
+    Version(Option<Version>),
+    /// What the files of this repository say.
+    Draft(Draft),
+    /// The current document with this schema, under the version that it would need.
+    Schema(Json),
 }
 
 /// Answers.
@@ -43,7 +56,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
     let here = ctx.here()?;
     let ContractRef { domain: domain_name, contract: name } = &request.contract;
     let tip = here.store.tip(&StoreRef::Domain(domain_name.clone()))?.ok_or_else(|| domain::unknown(domain_name))?;
-    let wanted: Vec<_> = request.to.iter().map(|version| (name.clone(), version.clone())).collect();
+    let wanted: Vec<_> = match &request.to {
+        Candidate::Version(Some(version)) => vec![(name.clone(), version.clone())],
+        _ => Vec::new(),
+    };
     let view = domain::load(
         &*here.store,
         domain_name,
@@ -51,11 +67,17 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
         Part { published: &wanted, contracts: Some(&[name.clone()].into()) },
     )?;
     let is_published = |version: &Version| view.versions.get(name).is_some_and(|all| all.contains(version));
-    let candidate = match &request.to {
-        None => domain::current(&view, name)?.clone(),
-        Some(version) if is_published(version) => at_version(&view, name, version)?,
+    let (candidate, source) = match &request.to {
+        Candidate::Version(None) => (domain::current(&view, name)?.clone(), DocumentSource::Realm),
+        Candidate::Version(Some(version)) if is_published(version) => {
+            (at_version(&view, name, version)?, DocumentSource::Realm)
+        }
         // Of a version that nobody has seen yet, all else is taken to be as it is now.
-        Some(version) => Contract { version: version.clone(), ..newest(&view, request)? },
+        Candidate::Version(Some(version)) => {
+            (Contract { version: version.clone(), ..newest(&view, request)? }, DocumentSource::Guess)
+        }
+        Candidate::Draft(draft) => (draft.contract(ctx, &request.contract)?, draft.source()),
+        Candidate::Schema(schema) => (with_schema(&view, newest(&view, request)?, schema), DocumentSource::Schema),
     };
     let version = candidate.version.clone();
     let current = view.contracts.get(name);
@@ -72,6 +94,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
                 binding: import.binding.clone(),
                 state: standing.word(),
                 resolved_version: standing.resolved().cloned(),
+                adapted_version: import.adapted().cloned(),
                 state_now: view.standing(import).word(),
             }
         })
@@ -84,6 +107,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
         contract: name.clone(),
         current_version: view.contracts.get(name).map(|contract| contract.version.clone()),
         published: is_published(&version),
+        source,
         version,
         broken: broken.len(),
         judged_by: JudgedBy::VersionRange,
@@ -98,6 +122,18 @@ fn newest(view: &DomainView, request: &Request) -> Result<Contract, OpError> {
     let name = &request.contract.contract;
     let newest = view.published.iter().rev().find(|((of, _), _)| of == name).map(|(_, document)| document.clone());
     domain::current(view, name).cloned().or_else(|error| newest.ok_or(error))
+}
+
+/// Returns the document with another schema, under the next version if that changes anything.
+fn with_schema(view: &DomainView, held: Contract, schema: &Json) -> Contract {
+    let wanted = Contract { schema: schema.clone(), ..held.clone() };
+    match wanted.computed_content_hash() == held.computed_content_hash() {
+        true => wanted,
+        false => {
+            let narrows = !narrowing::narrowing(&held, &wanted).is_empty();
+            Contract { version: publish::free_bump(view, &wanted, narrows), ..wanted }
+        }
+    }
 }
 
 fn next_step(version: &Version, broken: &[&RepoName]) -> Option<String> {

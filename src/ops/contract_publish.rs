@@ -295,6 +295,11 @@ impl Work<'_> {
         if self.code.replaced(self.branch, &source.commit)? {
             return Ok(Lineage::Replaced);
         }
+        if self.code.is_shallow()? {
+            let (domain, source) = (&view.info.name, source.commit.short());
+            let message = format!("{domain} was published from {source}, which this shallow clone does not reach");
+            return Err(OpError::no("shallow-clone", message).next("git fetch --unshallow, and publish again"));
+        }
         let message = format!(
             "{} was published from {}, which {} does not know: this clone is behind, fetch first",
             view.info.name,

@@ -67,7 +67,7 @@ pub fn closed(store: &dyn Store, parts: &[Part<'_>], rule: Option<Cycles>) -> Re
 }
 
 fn empty(name: &DomainName) -> DomainView {
-    DomainView::new(Domain { name: name.clone(), description: String::new(), members: Vec::new() })
+    DomainView::new(Domain { name: name.clone(), description: String::new(), members: Vec::new(), removed: false })
 }
 
 fn links(domain: &DomainSummary, repo: &RepoName) -> Vec<cycle::Link> {

@@ -11,6 +11,7 @@ pub mod catch_up;
 pub mod check_base;
 pub mod check_subject;
 pub mod claude;
+pub mod contract_adapted;
 pub mod contract_diff;
 pub mod contract_edit;
 pub mod contract_get;
@@ -20,6 +21,7 @@ pub mod contract_log;
 pub mod contract_publish;
 pub mod contract_retire;
 pub mod contract_timeline;
+pub mod contract_transfer;
 pub mod contract_yank;
 pub mod ctx;
 mod cycles;
@@ -28,6 +30,7 @@ pub mod doctor;
 mod doctor_objects;
 mod doctor_sessions;
 pub mod domain;
+pub mod draft;
 mod forges;
 pub mod gc;
 mod git_dir_file;
@@ -39,6 +42,7 @@ pub mod init;
 pub mod joined;
 mod log;
 mod many;
+mod merge_steps;
 pub mod message;
 pub mod names;
 pub mod notifications_ack;
@@ -59,6 +63,10 @@ pub mod realm_admin_init;
 pub mod realm_admin_join;
 pub mod realm_admin_leave;
 pub mod realm_admin_reclaim;
+pub mod realm_admin_remove_domain;
+pub mod realm_admin_remove_member;
+pub mod realm_admin_remove_realm;
+pub mod realm_admin_rename;
 pub mod realm_admin_reseed;
 pub mod realm_check;
 pub mod realm_compare;
@@ -76,7 +84,9 @@ pub mod realm_worktree_create;
 pub mod realm_worktree_list;
 pub mod realm_worktree_remove;
 mod remote_status;
+pub mod renamed;
 pub mod rest;
+pub mod rfc;
 pub mod session;
 pub mod session_list;
 pub mod session_mark;
@@ -160,6 +170,10 @@ pub const TABLE: &[Operation] = &[
     realm_admin_contract::OPERATION,
     realm_admin_binding::OPERATION,
     realm_admin_bootstrap::OPERATION,
+    realm_admin_rename::OPERATION,
+    realm_admin_remove_domain::OPERATION,
+    realm_admin_remove_member::OPERATION,
+    realm_admin_remove_realm::OPERATION,
     realm_admin_cache_stats::OPERATION,
     realm_admin_cache_clear::OPERATION,
     contract_list::OPERATION,
@@ -172,6 +186,8 @@ pub const TABLE: &[Operation] = &[
     contract_edit::OPERATION,
     contract_retire::OPERATION,
     contract_yank::OPERATION,
+    contract_adapted::OPERATION,
+    contract_transfer::OPERATION,
     session_start::OPERATION,
     session_status::OPERATION,
     session_list::OPERATION,
@@ -202,7 +218,7 @@ mod tests {
     #[test]
     fn a_name_is_its_command_with_underscores() {
         for operation in TABLE {
-            assert_eq!(operation.name, operation.cli.join("_"));
+            assert_eq!(operation.name, operation.cli.join("_").replace('-', "_"));
         }
     }
 

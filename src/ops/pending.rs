@@ -14,6 +14,7 @@ use super::{
 use crate::{
     error::OpError,
     model::{
+        binding::Import,
         clock,
         name::{ContractName, DomainName, ReaderName, RepoName},
         notification::{self, Change, Delta},
@@ -66,7 +67,7 @@ struct Difference {
 }
 
 enum Of {
-    Contract,
+    Contract(ContractName),
     Binding(RepoName),
 }
 
@@ -114,8 +115,8 @@ impl Pending {
     ) -> Result<(), OpError> {
         let (name, tree) = (&line.name, line.tree);
         let differences = match known {
-            Some(known) => differences(acting, &known, &tree)?,
-            None => since_resolved(acting, domain, &tree)?,
+            Some(known) => with_adapted(acting, domain, &tree, differences(acting, &known, &tree)?)?,
+            None => since_adapted(acting, domain, &tree)?,
         };
         self.trees.insert(name.clone(), tree);
         let mut found = Vec::new();
@@ -193,7 +194,7 @@ impl Difference {
     fn meaning(&self, acting: Acting<'_>, domain: &DomainView) -> Result<Meaning, OpError> {
         let (path, me) = (self.path.as_str(), acting.repo);
         let change = match &self.of {
-            Of::Contract => self.delta(acting)?.map(|delta| notification::contract_change(domain, me, path, &delta)),
+            Of::Contract(_) => self.delta(acting)?.map(|delta| notification::contract_change(domain, me, path, &delta)),
             Of::Binding(repo) => {
                 self.delta(acting)?.map(|delta| notification::binding_change(&domain.info.name, me, repo, path, &delta))
             }
@@ -243,7 +244,7 @@ fn differences(acting: Acting<'_>, known: &Oid, tree: &Oid) -> Result<Vec<Differ
         let changed = old.keys().chain(new.keys().filter(|name| !old.contains_key(*name)));
         for file in changed.filter(|file| old.get(*file) != new.get(*file)) {
             let place = if folder == layout::CONTRACTS {
-                layout::stem::<ContractName>(file).map(|name| (layout::contract(&name), Of::Contract))
+                layout::stem::<ContractName>(file).map(|name| (layout::contract(&name), Of::Contract(name)))
             } else {
                 layout::stem::<RepoName>(file).map(|repo| (layout::binding(&repo), Of::Binding(repo)))
             };
@@ -255,25 +256,57 @@ fn differences(acting: Acting<'_>, known: &Oid, tree: &Oid) -> Result<Vec<Differ
     Ok(found)
 }
 
-/// A machine that never told this repository anything of the domain: what its imports resolved to
-/// when its binding was stored is what it knew, and everything else is as it is.
-fn since_resolved(acting: Acting<'_>, domain: &DomainView, tree: &Oid) -> Result<Vec<Difference>, OpError> {
+/// A machine that never told this repository anything of the domain: it is taken to know what its
+/// code was written against, and everything else as it is.
+fn since_adapted(acting: Acting<'_>, domain: &DomainView, tree: &Oid) -> Result<Vec<Difference>, OpError> {
     let mut found = Vec::new();
     let imports = domain.bindings.get(acting.repo).into_iter().flat_map(|binding| &binding.imports);
     for import in imports {
-        let current = domain.contracts.get(&import.contract).map(|contract| &contract.version);
-        let (Some(resolved), Some(current)) = (&import.resolved_version, current) else { continue };
-        if resolved == current {
-            continue;
-        }
         let path = layout::contract(&import.contract);
-        let old = read::lookup(acting.store, tree, layout::version(&import.contract, resolved).as_str())?;
+        let old = adapted(acting, domain, tree, &import.contract)?;
         let new = read::lookup(acting.store, tree, path.as_str())?;
         if let (Some(old), Some(new)) = (old, new) {
-            found.push(Difference { path, old: Some(old.id), new: Some(new.id), of: Of::Contract });
+            found.push(Difference {
+                path,
+                old: Some(old),
+                new: Some(new.id),
+                of: Of::Contract(import.contract.clone()),
+            });
         }
     }
     Ok(found)
+}
+
+/// A contract that the reader never knew, but that the repository's code was written against, changed
+/// since that version.
+fn with_adapted(
+    acting: Acting<'_>,
+    domain: &DomainView,
+    tree: &Oid,
+    mut differences: Vec<Difference>,
+) -> Result<Vec<Difference>, OpError> {
+    for difference in differences.iter_mut().filter(|one| one.old.is_none() && one.new.is_some()) {
+        if let Of::Contract(name) = &difference.of {
+            difference.old = adapted(acting, domain, tree, name)?;
+        }
+    }
+    Ok(differences)
+}
+
+/// Returns the published document that the repository's code was written against, where it is not the
+/// current one.
+fn adapted(
+    acting: Acting<'_>,
+    domain: &DomainView,
+    tree: &Oid,
+    contract: &ContractName,
+) -> Result<Option<Oid>, OpError> {
+    let import = domain.bindings.get(acting.repo).and_then(|binding| binding.import(contract));
+    let current = domain.contracts.get(contract).map(|contract| &contract.version);
+    let Some(version) = import.and_then(Import::adapted).filter(|version| Some(*version) != current) else {
+        return Ok(None);
+    };
+    Ok(read::lookup(acting.store, tree, layout::version(contract, version).as_str())?.map(|entry| entry.id))
 }
 
 /// Returns what of a domain's tree was never seen on this machine; `None` where nothing of it was.

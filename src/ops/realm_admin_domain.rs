@@ -122,10 +122,12 @@ fn widened(before: Option<&Domain>, request: &Request) -> Domain {
         name: request.name.clone(),
         description: String::new(),
         members: Vec::new(),
+        removed: false,
     });
     if let Some(description) = &request.description {
         wanted.description.clone_from(description);
     }
+    wanted.removed = false;
     wanted.members.extend(request.repos.iter().cloned());
     wanted.members.sort();
     wanted.members.dedup();

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, io::Write as _, path::Path};
 
-use super::{Operation, blue_files::FOLDER, ctx::Ctx, identity, joined, message::Message, realm_sync, shared};
+use super::{Operation, blue_files::FOLDER, ctx::Ctx, identity, joined, message::Message, realm_sync, renamed, shared};
 use crate::{
     error::OpError,
     model::{
@@ -64,6 +64,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
     same_url(&ctx.home, &known, proposed.as_ref())?;
     let name = name(code, request, proposed.as_ref())?;
     let entry = identity::of(code, &name)?;
+    renamed::refuse_entry(&store, &entry)?;
     let claim = Claim::of(ctx, code, &known, &name, proposed.is_some())?;
     let joined = enter(ctx, &store, &known, &entry, claim)?;
     ctx.home.record_repo(&name, &code.main_folder())?;

@@ -6,10 +6,11 @@ use super::{
     domain::{self, Part, Why},
     joined,
     message::Message,
+    realm_admin_remove_member::without,
 };
 use crate::{
     error::OpError,
-    model::{change::DomainChange, domain::Domain, name::DomainName, publish::Decision},
+    model::{name::DomainName, publish::Decision},
     store::{Change, Edit, Parents, StoreRef, layout, overview::Overview, write::write},
     wire::{Answer, RealmLeave},
 };
@@ -62,18 +63,7 @@ fn leave_domain(ctx: &Ctx, acting: Acting<'_>, name: &DomainName) -> Result<(), 
     let subject = format!("{} leaves", acting.repo);
     let why = Why { repo: Some(acting.repo), subject: Some(&subject), ..Why::default() };
     domain::change(ctx, acting.store, name, Part::default(), why, |view| {
-        let members = view.info.members.iter().filter(|member| *member != acting.repo).cloned().collect();
-        let mut changes = Vec::new();
-        if view.info.has_member(acting.repo) {
-            changes.push(DomainChange::Domain(Domain { members, ..view.info.clone() }));
-        }
-        if view.bindings.contains_key(acting.repo) {
-            changes.push(DomainChange::RemoveBinding(acting.repo.clone()));
-        }
-        if view.sources.contains_key(acting.repo) {
-            changes.push(DomainChange::RemoveSource(acting.repo.clone()));
-        }
-        Ok(Decision { changes, events: Vec::new() })
+        Ok(Decision { changes: without(view, acting.repo), events: Vec::new() })
     })?;
     Ok(())
 }

@@ -6,14 +6,14 @@ use super::{
     contract_publish,
     ctx::{Acting, Ctx, Here},
     pending::{self, MAX_TOLD, Pending},
-    unpublished,
+    rfc, unpublished,
 };
 use crate::{
     error::OpError,
     model::{
         candidate::{Candidate, Judged},
         check::{Check, Examination, Mode, Question, Report, Scope, Severity},
-        name::{ReaderName, RepoName},
+        name::{ReaderName, RepoName, RfcName},
         schema::Budget,
         summary::DomainSummary,
         view::{self, Damage},
@@ -42,6 +42,8 @@ pub struct Request {
     pub reader: Option<ReaderName>,
     /// Which files are laid over the realm.
     pub subject: Subject,
+    /// The RFC whose branches are laid over the realm too.
+    pub rfc: Option<RfcName>,
     /// Whose they are, where that cannot be told from them.
     pub repo: Option<RepoName>,
     /// Whose findings count.
@@ -63,6 +65,7 @@ impl Default for Request {
         Self {
             reader: Some(pending::person()),
             subject: Subject::default(),
+            rfc: None,
             repo: None,
             scope: Scope::default(),
             base: None,
@@ -83,7 +86,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
     let here = ctx.here()?;
     let overview = Overview::open(&*here.store)?;
     let work = Work { ctx, here, overview: &overview, request };
-    let found = check_subject::find(ctx, &request.subject, request.repo.as_ref())?;
+    let branches = match &request.rfc {
+        Some(rfc) => rfc::branches(ctx, here, &overview, rfc)?,
+        None => Vec::new(),
+    };
+    let found = work.found(&branches)?;
     if let Some(Found { repo, .. }) = found.as_ref().filter(|found| !overview.repos().contains_key(&found.repo)) {
         let message = format!("the realm {} has no repository {repo}, so nothing was checked", here.realm);
         return Err(OpError::cannot("unknown-repo", message)
@@ -91,7 +98,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
             .next("pass --repo NAME: the name that it has in the realm"));
     }
     let candidate = found.as_ref().map(|found| work.candidate(found)).transpose()?;
-    let judged: Vec<_> = found.iter().zip(&candidate).map(|(found, candidate)| found.judged(candidate)).collect();
+    let mut judged: Vec<_> = found.iter().zip(&candidate).map(|(found, candidate)| found.judged(candidate)).collect();
+    let (branches, shown): (Vec<_>, Vec<_>) =
+        branches.into_iter().filter(|(branch, _)| judged.iter().all(|judged| *judged.repo != branch.repo)).unzip();
+    let together = branches.iter().map(|branch| Judged { repo: &branch.repo, candidate: &branch.candidate });
+    judged.extend(together);
     let mut report = work.judge(&judged, request.listed)?;
     let base = found.as_ref().map(|found| work.base(found)).transpose()?.unwrap_or_default();
     if let (Some(found), Some(commit)) = (&found, base.commit.filter(|_| report.has_errors())) {
@@ -99,7 +110,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
         let candidate = work.candidate(&before)?;
         report.forgive(&work.judge(&[before.judged(&candidate)], false)?);
     }
-    Ok(work.answer(report, found.as_ref(), candidate.as_ref(), base))
+    Ok(work.answer(report, found.as_ref(), candidate.as_ref(), (base, shown)))
 }
 
 /// One check.
@@ -110,7 +121,23 @@ struct Work<'a> {
     request: &'a Request,
 }
 
-impl Work<'_> {
+impl<'a> Work<'a> {
+    /// Returns whose files are asked about. Of an RFC, it is the branch here, unless other files are named;
+    /// who asks from elsewhere asks about the branches alone.
+    fn found(&self, branches: &[(rfc::Branch, wire::RfcBranch)]) -> Result<Option<Found<'a>>, OpError> {
+        let Request { subject, repo, rfc, .. } = self.request;
+        let asking = repo.as_ref().or(self.here.repo.as_ref());
+        let is_among = |asking: &RepoName| {
+            branches.iter().any(|(branch, shown)| branch.repo == *asking && shown.branch.starts_with("refs/heads/"))
+        };
+        let is_branch = *subject == Subject::Head && asking.is_some_and(is_among);
+        let is_elsewhere = rfc.is_some() && (asking.is_none() || self.ctx.code.is_none());
+        if is_branch || is_elsewhere {
+            return Ok(None);
+        }
+        check_subject::find(self.ctx, subject, repo.as_ref())
+    }
+
     fn candidate(&self, found: &Found<'_>) -> Result<Candidate, OpError> {
         let Some(files) = &found.files else {
             return Ok(Candidate::default());
@@ -145,7 +172,7 @@ impl Work<'_> {
         report: Report,
         found: Option<&Found<'_>>,
         candidate: Option<&Candidate>,
-        base: check_base::Base,
+        (base, branches): (check_base::Base, Vec<wire::RfcBranch>),
     ) -> Answer<RealmCheck> {
         let Self { ctx, here, overview, request } = self;
         let elsewhere = elsewhere(&report);
@@ -153,12 +180,15 @@ impl Work<'_> {
             report.findings.into_iter().partition(|finding| finding.severity == Severity::Error);
         let body = RealmCheck {
             realm: here.realm.clone(),
-            current_repo: found.map(|found| found.repo.clone()),
+            current_repo: found.map(|found| found.repo.clone()).or_else(|| self.asking(&branches)),
             judged: match (found, request.scope) {
+                _ if request.rfc.is_some() => wire::Judged::Rfc,
                 (None, _) => wire::Judged::Realm,
                 (Some(_), Scope::Own) => wire::Judged::Repository,
                 (Some(_), Scope::Everything) => wire::Judged::Everything,
             },
+            rfc: request.rfc.clone(),
+            branches,
             files: candidate.map(Candidate::files),
             base: base.commit,
             valid: errors.is_empty() && (warnings.is_empty() || !request.strict),
@@ -175,6 +205,12 @@ impl Work<'_> {
                 .unwrap_or_default(),
         };
         next_steps(body, base.missing)
+    }
+
+    /// Returns the repository that asks, where its branch is among those that were judged.
+    fn asking(&self, branches: &[wire::RfcBranch]) -> Option<RepoName> {
+        let asking = self.here.repo.as_ref();
+        branches.iter().map(|branch| &branch.repo).find(|repo| Some(*repo) == asking).cloned()
     }
 
     /// What the publishing branch says that the realm does not hold is not published from here.

@@ -8,8 +8,9 @@ use super::{
     ctx::{Ctx, Here},
     forges::{Closed, Forges, OnForge, where_its_api_is},
     many,
-    realm_pr_status::{Place, order, places, standing},
+    realm_pr_status::{Place, places, reliance, standing},
     realm_worktree_create::of_git,
+    rfc::{self, Head},
     worktrees,
 };
 use crate::{
@@ -54,6 +55,13 @@ struct Job {
     pull: Option<Pull>,
 }
 
+impl Job {
+    fn head(&self) -> Option<Head<'_>> {
+        let commit = self.standing.head.as_deref()?;
+        Some(Head { repo: &self.place.found.name, folder: &self.place.path, commit })
+    }
+}
+
 /// Pushes and opens.
 ///
 /// # Errors
@@ -72,7 +80,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrCreate>, OpError> {
         errors,
     };
     let mut forges = Forges::new(ctx);
-    let (mut jobs, reliance) = jobs(&mut forges, here, places, &branch, &mut body)?;
+    let (mut jobs, reliance) = jobs(ctx, &mut forges, here, places, &branch, &mut body)?;
     let mut lines = Vec::new();
     let mut warnings = Vec::new();
     for at in 0..jobs.len() {
@@ -125,6 +133,7 @@ fn check_title(title: &str) -> Result<(), OpError> {
 
 /// Returns what is to be done, in merge order, and who relies on whom.
 fn jobs(
+    ctx: &Ctx,
     forges: &mut Forges<'_>,
     here: &Here,
     places: Vec<Place>,
@@ -151,7 +160,11 @@ fn jobs(
         }
     }
     let names: BTreeSet<RepoName> = jobs.keys().cloned().collect();
-    let (reliance, order) = order(here, &names)?;
+    let heads: Vec<_> = jobs.values().filter_map(Job::head).collect();
+    let planned = rfc::plan(ctx, here, &heads, &names)?;
+    body.errors.extend(planned.errors);
+    let reliance = reliance(here)?;
+    let order = reliance.order(&names, &planned.plan.before);
     Ok((order.repos.iter().filter_map(|name| jobs.remove(name)).collect(), reliance))
 }
 

@@ -1,18 +1,17 @@
 //! `realm_pr_status`: how far the work on an RFC is in each repository, what stands in its way, and in
 //! which order to merge.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::PathBuf,
-};
+use std::{collections::BTreeSet, path::PathBuf};
 
 use super::{
     Operation,
     ctx::{Ctx, Here},
     forges::{Forges, OnForge},
     many,
+    merge_steps::Places,
     realm_worktree_create::of_git,
     realm_worktree_list::all_found,
+    rfc::{self, Head, Planned},
     whereabouts::Found,
     worktrees,
 };
@@ -20,7 +19,8 @@ use crate::{
     error::OpError,
     forge::{Condition, ForgeError, Pull, State},
     model::{
-        merge_order::{Order, Reliance},
+        merge_order::Reliance,
+        merge_plan::{Clash, Plan},
         name::{RepoName, RfcName},
     },
     store::{
@@ -28,7 +28,9 @@ use crate::{
         git::work::{Standing, Work},
         overview::Overview,
     },
-    wire::{Answer, PrRepo, PrStatus, PrSummary, PullChecks, PullRequest, PullReviews, PullState, RepoProblem},
+    wire::{
+        Answer, MergeAction, PrRepo, PrStatus, PrSummary, PullChecks, PullRequest, PullReviews, PullState, RepoProblem,
+    },
 };
 
 /// Its entry in the table.
@@ -92,6 +94,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
     });
     let mut steps = Vec::new();
     let mut lines = Vec::new();
+    let mut tips = Vec::new();
     for ((forge, place), measured) in jobs.iter().zip(measured) {
         let closed = match forge {
             Ok(on) => on.forge.as_ref().err(),
@@ -99,18 +102,37 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
         };
         steps.extend(closed.map(|closed| format!("{}: {}", closed.message, closed.next_step)));
         match measured {
-            Ok(measured) => lines.push(line(here, place, measured)),
+            Ok(measured) => {
+                tips.push((place, measured.standing.head.clone()));
+                lines.push(line(here, place, measured));
+            }
             Err(error) => errors.push(of_git(&place.found.name, &error)),
         }
     }
-    let (reliance, names) = (reliance(here)?, lines.iter().map(|line| line.name.clone()).collect());
-    let order = reliance.order(&names);
-    relate(&mut lines, &reliance);
+    let names: BTreeSet<_> = lines.iter().map(|line| line.name.clone()).collect();
+    let heads = heads(&tips, &lines);
+    // Without an RFC, only what has something to merge is work that belongs together.
+    let members = match rfc {
+        Some(_) => names.clone(),
+        None => heads.iter().map(|head| head.repo.clone()).collect(),
+    };
+    let Planned { plan, refused, errors: unread } = rfc::plan(ctx, here, &heads, &members)?;
+    errors.extend(unread);
+    let reliance = reliance(here)?;
+    let order = reliance.order(&names, &plan.before);
+    relate(&mut lines, &reliance, &plan);
+    for (repo, why) in refused {
+        add_hurdle(&mut lines, &repo, why);
+    }
+    let places = Places::new(ctx, &lines, tips.iter().map(|(place, _)| &place.found))?;
+    let clashes = places.clashes(&plan);
     let body = PrStatus {
         realm: here.realm.clone(),
         current_repo: here.repo.clone(),
         rfc,
         summary: summary(&lines),
+        steps: places.steps(&plan, &order.repos),
+        clashes,
         repos: lines,
         merge_order: order.repos,
         circular: order.circular,
@@ -238,7 +260,7 @@ fn line(here: &Here, place: &Place, measured: Measured) -> PrRepo {
         uncommitted_changes: standing.uncommitted,
         commits_ahead: standing.ahead,
         commits_behind: standing.behind,
-        pushed: standing.unpushed == Some(0),
+        pushed: (standing.ahead > 0).then_some(standing.unpushed == Some(0)),
         pr: pull,
         pr_unknown: unknown,
         depends_on: Vec::new(),
@@ -328,31 +350,58 @@ pub(super) fn reliance(here: &Here) -> Result<Reliance, OpError> {
     Ok(reliance)
 }
 
-/// Returns the order of those that have something to merge.
-pub(super) fn order(here: &Here, repos: &BTreeSet<RepoName>) -> Result<(Reliance, Order), OpError> {
-    let reliance = reliance(here)?;
-    let order = reliance.order(repos);
-    Ok((reliance, order))
+/// Returns the tips of the branches that have something to merge.
+fn heads<'a>(tips: &'a [(&Place, Option<String>)], lines: &[PrRepo]) -> Vec<Head<'a>> {
+    let is_open = |name: &RepoName| lines.iter().any(|line| line.name == *name && has_to_merge(line));
+    let open = tips.iter().filter(|(place, _)| is_open(&place.found.name));
+    let head = |(place, head): &'a (&Place, Option<String>)| {
+        Some(Head { repo: &place.found.name, folder: &place.path, commit: head.as_deref()? })
+    };
+    open.filter_map(head).collect()
 }
 
-fn relate(lines: &mut [PrRepo], reliance: &Reliance) {
+/// Returns whether the branch has commits that nobody merged.
+pub(super) fn has_to_merge(line: &PrRepo) -> bool {
+    line.commits_ahead > 0 && line.pr.as_ref().is_none_or(|pr| pr.state != PullState::Merged)
+}
+
+fn relate(lines: &mut [PrRepo], reliance: &Reliance, plan: &Plan) {
     let names: BTreeSet<_> = lines.iter().map(|line| line.name.clone()).collect();
+    let clashes = |name: &RepoName| plan.clashes.iter().any(|clash| clash.consumer == *name);
     // Who has nothing to merge, or has merged it, holds up nobody.
-    let is_open = |line: &PrRepo| {
-        let is_merged = line.pr.as_ref().is_some_and(|pr| pr.state == PullState::Merged);
-        !is_merged && (line.commits_ahead > 0 || line.uncommitted_changes > 0)
-    };
-    let open: BTreeMap<_, _> = lines.iter().map(|line| (line.name.clone(), is_open(line))).collect();
-    for line in lines {
+    let is_merged = |line: &PrRepo| line.pr.as_ref().is_some_and(|pr| pr.state == PullState::Merged);
+    let is_open =
+        |line: &PrRepo| has_to_merge(line) || (line.uncommitted_changes > 0 && !is_merged(line)) || clashes(&line.name);
+    let open: BTreeSet<_> = lines.iter().filter(|line| is_open(line)).map(|line| line.name.clone()).collect();
+    for line in &mut *lines {
         line.depends_on = reliance.of(&line.name, &names);
-        line.blocked_by = line.depends_on.iter().filter(|name| open.get(*name) == Some(&true)).cloned().collect();
+        let before = reliance.before(&line.name, &names, &plan.before);
+        line.blocked_by = before.into_iter().filter(|name| open.contains(name)).collect();
+    }
+    for clash in &plan.clashes {
+        let Clash { consumer, provider, at, new, .. } = clash;
+        let must = match &clash.widened {
+            Some(range) => format!("must accept {range} of {at}, before {provider} makes it {new}"),
+            None => format!("must accept {new} of {at}, before {provider} makes it that"),
+        };
+        match names.contains(consumer) {
+            true => add_hurdle(lines, consumer, must),
+            false => add_hurdle(lines, provider, format!("{consumer}, which has no branch for this, {must}")),
+        }
+    }
+}
+
+fn add_hurdle(lines: &mut [PrRepo], repo: &RepoName, hurdle: String) {
+    for line in lines.iter_mut().filter(|line| line.name == *repo) {
+        line.hurdles.push(hurdle.clone());
+        line.ready = false;
     }
 }
 
 fn summary(lines: &[PrRepo]) -> PrSummary {
     let all_clean = lines.iter().all(|line| line.uncommitted_changes == 0);
     let has_work = |line: &&PrRepo| line.commits_ahead > 0;
-    let all_pushed = lines.iter().filter(has_work).all(|line| line.pushed);
+    let all_pushed = lines.iter().all(|line| line.pushed != Some(false));
     let ready_for_pr = all_clean && all_pushed && lines.iter().any(|line| has_work(&line));
     PrSummary { all_clean, all_pushed, ready_for_pr }
 }
@@ -383,6 +432,8 @@ fn with_next_steps(body: PrStatus, closed: Vec<String>) -> Answer<PrStatus> {
         steps.push(format!("{what}{how}"));
     }
     steps.extend(first);
+    let edit = body.steps.first().filter(|step| step.action == MergeAction::Widen);
+    steps.extend(edit.map(|step| step.text.clone()));
     let mut closed = closed;
     closed.sort();
     closed.dedup();

@@ -228,6 +228,7 @@ fn imports(summaries: &Summaries<'_>, repo: &RepoName) -> Vec<ImportStatus> {
                     Standing::Missing => None,
                 },
                 resolved_version: standing.resolved().cloned(),
+                adapted_version: import.adapted().cloned(),
                 binding: import.binding.clone(),
                 retired: domain
                     .contracts

@@ -23,9 +23,10 @@ use crate::model::{
     domain::Domain,
     name::{ContractName, RepoName},
     oid::Oid,
-    realm::Repo,
+    realm::{Rename, Repo},
     set_aside::{Breach, Rule, SetAside},
     trailer,
+    transfer::Transfers,
 };
 
 /// Most files that the record of one commit names. The others are kept out all the same.
@@ -50,7 +51,15 @@ pub fn examine(store: &dyn Store, name: &StoreRef, known: &Oid, tip: &Oid) -> Re
     if matches!(name, StoreRef::Sessions(_)) {
         return Ok(Examined::default());
     }
-    let mut judging = Judging { store, name, known: *known, breaches: BTreeMap::new(), kept_out: BTreeMap::new() };
+    let realm = if *name == StoreRef::Realm { Some(*tip) } else { store.tip(&StoreRef::Realm)? };
+    let mut judging = Judging {
+        store,
+        name,
+        known: *known,
+        renames: realm.map(|realm| renames(store, &realm)).transpose()?.unwrap_or_default(),
+        breaches: BTreeMap::new(),
+        kept_out: BTreeMap::new(),
+    };
     for commit in history::added(store, known, tip)? {
         judging.commit(commit)?;
     }
@@ -61,6 +70,18 @@ pub fn examine(store: &dyn Store, name: &StoreRef, known: &Oid, tip: &Oid) -> Re
         records: blamed.into_iter().map(record).collect::<Result<_, _>>()?,
         instead: kept_out.into_iter().map(|(path, one)| (path, one.content)).collect(),
     })
+}
+
+/// Returns the names that repositories took since, by the name that they had.
+fn renames(store: &dyn Store, realm: &Oid) -> Result<BTreeMap<RepoName, RepoName>, StoreError> {
+    let tree = store.commit(realm)?.tree;
+    let mut renames = BTreeMap::new();
+    for entry in read::folder(store, &tree, layout::RENAMES)?.iter().filter(|entry| entry.kind == EntryKind::Blob) {
+        if let Ok(Rename { from, to }) = codec::decode(&store.blob(&entry.id)?) {
+            renames.insert(from, to);
+        }
+    }
+    Ok(renames)
 }
 
 /// A file that was changed against a rule and is still as that commit left it.
@@ -76,6 +97,7 @@ struct Judging<'a> {
     store: &'a dyn Store,
     name: &'a StoreRef,
     known: Oid,
+    renames: BTreeMap<RepoName, RepoName>,
     breaches: BTreeMap<Oid, Vec<Breach>>,
     kept_out: BTreeMap<Oid, BTreeMap<TreePath, KeptOut>>,
 }
@@ -234,7 +256,7 @@ impl Judging<'_> {
         before: Option<Oid>,
         after: Option<Oid>,
     ) -> Result<Option<(Rule, Vec<RepoName>)>, StoreError> {
-        let claims = |repo: &RepoName| step.claim.as_ref() == Some(repo);
+        let claims = |repo: &RepoName| self.speaks_for(step, repo);
         let own = |repo: &RepoName, rule| Ok((before.is_some() && !claims(repo)).then(|| (rule, vec![repo.clone()])));
         let found = match place {
             Place::Realm if after.is_none() => Some((Rule::RecordRemoved, Vec::new())),
@@ -245,15 +267,26 @@ impl Judging<'_> {
                 match (before, after, owner) {
                     (Some(_), None, owner) => Some((Rule::VersionRemoved, owner.into_iter().collect())),
                     (Some(_), Some(_), owner) => Some((Rule::VersionChanged, owner.into_iter().collect())),
-                    (None, _, Some(owner)) if !claims(&owner) => Some((Rule::ContractChanged, vec![owner])),
+                    (None, _, Some(owner)) if !claims(&owner) && !self.is_offered(step, name, &owner)? => {
+                        Some((Rule::ContractChanged, vec![owner]))
+                    }
                     _ => None,
                 }
             }
             Place::Contract(name) => match (self.owner(&step.before, name)?, after) {
                 (owner, None) => Some((Rule::ContractRemoved, owner.into_iter().collect())),
-                (Some(owner), Some(_)) if !claims(&owner) => Some((Rule::ContractChanged, vec![owner])),
+                (Some(owner), Some(_)) if !claims(&owner) && !self.is_offered(step, name, &owner)? => {
+                    Some((Rule::ContractChanged, vec![owner]))
+                }
                 _ => None,
             },
+            Place::Transfers(name) => match self.owner(&step.before, name)? {
+                Some(owner) if !claims(&owner) => Some((Rule::ContractChanged, vec![owner])),
+                _ => None,
+            },
+            Place::Rename(old) => {
+                (!self.is_honest_rename(step, old, after)?).then(|| (Rule::IdentityChanged, vec![old.clone()]))
+            }
             Place::Binding(repo) => return own(repo, Rule::BindingChanged),
             Place::Source(repo) => return own(repo, Rule::SourceChanged),
             Place::Repo(repo) => {
@@ -285,6 +318,47 @@ impl Judging<'_> {
         Ok(found)
     }
 
+    /// Returns whether a commit claims to be a repository's: by its name, or by one that it took since.
+    fn speaks_for(&self, step: &Step<'_>, repo: &RepoName) -> bool {
+        let Some(claim) = &step.claim else { return false };
+        let mut name = repo;
+        for _ in 0..=self.renames.len() {
+            if name == claim {
+                return true;
+            }
+            match self.renames.get(name) {
+                Some(newer) => name = newer,
+                None => break,
+            }
+        }
+        false
+    }
+
+    /// Returns whether the owner of a contract offered it to the repository that the commit claims to be of.
+    fn is_offered(&self, step: &Step<'_>, name: &ContractName, owner: &RepoName) -> Result<bool, StoreError> {
+        let Some(entry) = read::lookup(self.store, &step.before, layout::transfers(name).as_str())? else {
+            return Ok(false);
+        };
+        let transfers = self.read::<Transfers>(&entry.id)?;
+        Ok(transfers.is_some_and(|transfers| {
+            transfers.offered(owner).is_some() && transfers.offered(owner) == step.claim.as_ref()
+        }))
+    }
+
+    /// Returns whether a repository took another name itself, or its former name is free for others again:
+    /// the entry of the new name is of the same repository.
+    fn is_honest_rename(&self, step: &Step<'_>, old: &RepoName, after: Option<Oid>) -> Result<bool, StoreError> {
+        let entry = |tree: &Oid, name: &RepoName| -> Result<Option<Repo>, StoreError> {
+            let entry = read::lookup(self.store, tree, layout::repo(name).as_str())?;
+            Ok(entry.map(|entry| self.read::<Repo>(&entry.id)).transpose()?.flatten())
+        };
+        let Some(blob) = after else { return Ok(entry(&step.info.tree, old)?.is_some()) };
+        let Some(rename) = self.read::<Rename>(&blob)? else { return Ok(false) };
+        let (held, new) = (entry(&step.before, old)?, entry(&step.info.tree, &rename.to)?);
+        let is_same = held.zip(new).is_some_and(|(held, new)| (held.url, held.roots) == (new.url, new.roots));
+        Ok(is_same && rename.from == *old && step.claim.as_ref() == Some(&rename.to))
+    }
+
     fn membership(
         &self,
         step: &Step<'_>,
@@ -295,7 +369,7 @@ impl Judging<'_> {
         let held: Result<Option<Domain>, StoreError> = read(before);
         let (Some(held), new) = (held?, read(after)?) else { return Ok(None) };
         let Some(new) = new else { return Ok(Some((Rule::RecordRemoved, held.members))) };
-        let is_taken_away = |repo: &RepoName| !new.has_member(repo) && step.claim.as_ref() != Some(repo);
+        let is_taken_away = |repo: &RepoName| !new.has_member(repo) && !self.speaks_for(step, repo);
         let gone: Vec<_> = held.members.into_iter().filter(is_taken_away).collect();
         Ok((!gone.is_empty()).then_some((Rule::MemberRemoved, gone)))
     }

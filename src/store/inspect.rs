@@ -12,10 +12,11 @@ use crate::model::{
     contract::Contract,
     domain::{Domain, Source},
     oid::Oid,
-    realm::{FORMAT, Realm, Repo},
+    realm::{FORMAT, Realm, Rename, Repo},
     schema,
     session::Session,
     set_aside::SetAside,
+    transfer::Transfers,
 };
 
 /// Most files and folders in the tree of one ref.
@@ -165,6 +166,14 @@ impl Looking<'_> {
             }
             Place::Binding(_) | Place::LostBinding(..) => read::<Binding>(bytes).map(drop),
             Place::Source(_) => read::<Source>(bytes).map(drop),
+            Place::Transfers(name) => {
+                let transfers: Transfers = read(bytes)?;
+                named(transfers.contract == *name, &transfers.contract)
+            }
+            Place::Rename(name) => {
+                let rename: Rename = read(bytes)?;
+                named(rename.from == *name, &rename.from)
+            }
             Place::Repo(name) | Place::LostRepo(name, _) => {
                 let repo: Repo = read(bytes)?;
                 named(repo.name == *name, &repo.name)
@@ -205,7 +214,7 @@ mod tests {
 
     fn sound() -> MemoryStore {
         let store = MemoryStore::create(&make::realm("aperture".parse().unwrap())).unwrap();
-        let info = Domain { name: "s3".parse().unwrap(), description: String::new(), members: vec![] };
+        let info = Domain { name: "s3".parse().unwrap(), description: String::new(), members: vec![], removed: false };
         let _lease = store.lock(&domain()).unwrap();
         let change = make::change("make", [make::put(layout::domain(), codec::encode(&info))]);
         store.commit_change(&domain(), None, &change).unwrap();

@@ -182,6 +182,16 @@ pub fn source(repo: &RepoName) -> TreePath {
     TreePath(format!("{SOURCES}/{repo}.json"))
 }
 
+/// `transfers/<contract>.json`: to whom a contract was handed over.
+pub fn transfers(name: &ContractName) -> TreePath {
+    TreePath(format!("{TRANSFERS}/{name}.json"))
+}
+
+/// `renames/<repo>.json`: the name that a repository took instead of this one.
+pub fn rename(name: &RepoName) -> TreePath {
+    TreePath(format!("{RENAMES}/{name}.json"))
+}
+
 /// `conflicts/contracts/<name>/<version>/<id>.json`: a document that lost to another one of that
 /// name, on a machine that did not know it.
 pub fn lost_contract(name: &ContractName, version: &Version, id: &LossId) -> TreePath {
@@ -251,6 +261,10 @@ pub const CONTRACTS: &str = "contracts";
 pub const VERSIONS: &str = "versions";
 /// The folder of bindings in a domain's tree.
 pub const BINDINGS: &str = "bindings";
+/// The folder of hand-overs of contracts in a domain's tree.
+pub const TRANSFERS: &str = "transfers";
+/// The folder of names that repositories had before in the realm's tree.
+pub const RENAMES: &str = "renames";
 /// The folder of last published commits in a domain's tree.
 pub const SOURCES: &str = "sources";
 /// The folder of what lost where two machines wrote the same, in the trees that travel.

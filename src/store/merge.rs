@@ -23,6 +23,7 @@ use crate::model::{
     realm::Repo,
     session::Session,
     set_aside::SetAside,
+    transfer::Transfers,
 };
 
 /// How far back it is looked which commits of a repository were published before.
@@ -312,8 +313,16 @@ impl Merging<'_> {
                 let Some([our, their]) = self.both::<Session>(&place, our, their)? else { return Ok(()) };
                 self.put(&place, &our, &merge::session(&our, &their));
             }
+            Place::Transfers(_) => {
+                let Some([our, their]) = self.both::<Transfers>(&place, our, their)? else { return Ok(()) };
+                self.put(&place, &our, &merge::transfers(&our, &their));
+            }
             // Named by what they hold, or never different.
-            Place::Realm | Place::LostRepo(..) | Place::LostContract(..) | Place::LostBinding(..) => {
+            Place::Realm
+            | Place::Rename(_)
+            | Place::LostRepo(..)
+            | Place::LostContract(..)
+            | Place::LostBinding(..) => {
                 self.smaller(&place, our, their);
             }
         }

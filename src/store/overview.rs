@@ -276,6 +276,9 @@ impl<'s> Making<'s> {
             }
             Err(error) => return Err(error),
         };
+        if summary.info.removed {
+            return Ok(());
+        }
         let place = summary.damage.is_empty().then(|| self.parts.add(&snapshot::encode(&summary)));
         self.is_changed |= place.is_some();
         self.index.domains.push(Line {

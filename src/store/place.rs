@@ -3,7 +3,9 @@
 
 use super::{
     StoreRef, TreePath,
-    layout::{self, BINDINGS, CONFLICTS, CONTRACTS, ENDED, REPOS, SET_ASIDE, SOURCES, VERSIONS, stem},
+    layout::{
+        self, BINDINGS, CONFLICTS, CONTRACTS, ENDED, RENAMES, REPOS, SET_ASIDE, SOURCES, TRANSFERS, VERSIONS, stem,
+    },
 };
 use crate::model::{
     merge::LossId,
@@ -31,6 +33,10 @@ pub enum Place {
     Binding(RepoName),
     /// Which commit of a repository was published last.
     Source(RepoName),
+    /// To whom a contract was handed over.
+    Transfers(ContractName),
+    /// The name that a repository took instead of this one.
+    Rename(RepoName),
     /// A document that lost.
     LostContract(ContractName, Version, LossId),
     /// A binding that lost.
@@ -49,6 +55,7 @@ impl Place {
         match (within, path) {
             (StoreRef::Realm, ["realm.json"]) => Some(Self::Realm),
             (StoreRef::Realm, [REPOS, file]) => stem(file).map(Self::Repo),
+            (StoreRef::Realm, [RENAMES, file]) => stem(file).map(Self::Rename),
             (StoreRef::Realm, [CONFLICTS, REPOS, repo, file]) => Some(Self::LostRepo(repo.parse().ok()?, stem(file)?)),
             (StoreRef::Realm | StoreRef::Domain(_), [CONFLICTS, SET_ASIDE, file]) => stem(file).map(Self::SetAside),
             (StoreRef::Domain(_), ["domain.json"]) => Some(Self::Domain),
@@ -56,6 +63,7 @@ impl Place {
             (StoreRef::Domain(_), [VERSIONS, name, file]) => Some(Self::Version(name.parse().ok()?, stem(file)?)),
             (StoreRef::Domain(_), [BINDINGS, file]) => stem(file).map(Self::Binding),
             (StoreRef::Domain(_), [SOURCES, file]) => stem(file).map(Self::Source),
+            (StoreRef::Domain(_), [TRANSFERS, file]) => stem(file).map(Self::Transfers),
             (StoreRef::Domain(_), [CONFLICTS, CONTRACTS, name, version, file]) => {
                 Some(Self::LostContract(name.parse().ok()?, version.parse().ok()?, stem(file)?))
             }
@@ -79,6 +87,8 @@ impl Place {
             Self::Version(name, version) => layout::version(name, version),
             Self::Binding(repo) => layout::binding(repo),
             Self::Source(repo) => layout::source(repo),
+            Self::Transfers(name) => layout::transfers(name),
+            Self::Rename(repo) => layout::rename(repo),
             Self::LostContract(name, version, id) => layout::lost_contract(name, version, id),
             Self::LostBinding(repo, id) => layout::lost_binding(repo, id),
             Self::SetAside(id) => layout::set_aside(id),
@@ -91,8 +101,8 @@ impl Place {
     pub fn is_kept(&self) -> bool {
         match self {
             Self::Realm | Self::Domain | Self::Contract(_) | Self::Version(..) => true,
-            Self::LostContract(..) | Self::LostRepo(..) | Self::SetAside(_) => true,
-            Self::Repo(_) | Self::Binding(_) | Self::Source(_) | Self::LostBinding(..) => false,
+            Self::LostContract(..) | Self::LostRepo(..) | Self::SetAside(_) | Self::Rename(_) => true,
+            Self::Repo(_) | Self::Binding(_) | Self::Source(_) | Self::LostBinding(..) | Self::Transfers(_) => false,
             Self::Session(_) | Self::EndedSession(_) => false,
         }
     }
@@ -116,6 +126,8 @@ mod tests {
             (&domain, "versions/paths/1.0.0-rc.1.json".to_owned()),
             (&domain, "bindings/fungal.json".to_owned()),
             (&domain, "sources/fungal.json".to_owned()),
+            (&domain, "transfers/paths.json".to_owned()),
+            (&StoreRef::Realm, "renames/fungal.json".to_owned()),
             (&domain, format!("conflicts/contracts/paths/1.0.0/{loss}.json")),
             (&domain, format!("conflicts/bindings/fungal/{loss}.json")),
             (&domain, format!("conflicts/set-aside/{loss}.json")),

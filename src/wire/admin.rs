@@ -155,3 +155,53 @@ pub struct BootstrappedDomain {
     /// Repositories whose part was written. Parts that are there stay as they are.
     pub bound: Vec<RepoName>,
 }
+
+/// What `realm_admin_rename` answers.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct RealmRename {
+    /// The realm.
+    pub realm: RealmName,
+    /// The name that the repository had.
+    pub old_name: RepoName,
+    /// The name that it has.
+    pub name: RepoName,
+    /// Whether anything changed in the realm: asking twice does nothing there.
+    pub changed: bool,
+    /// The domains that it takes part in.
+    pub domains: Vec<DomainName>,
+    /// Files of this work tree that have the new name now, to be committed.
+    pub files: Vec<String>,
+}
+
+/// What `realm_admin_remove_member` answers.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct MemberRemoved {
+    /// The realm.
+    pub realm: RealmName,
+    /// The domain.
+    pub domain: DomainName,
+    /// The repository that takes no part in it any more.
+    pub repo: RepoName,
+}
+
+/// What `realm_admin_remove_domain` answers.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct DomainRemoved {
+    /// The realm.
+    pub realm: RealmName,
+    /// The domain.
+    pub domain: DomainName,
+    /// The repositories that were members.
+    pub members: Vec<RepoName>,
+}
+
+/// What `realm_admin_remove_realm` answers.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct RealmRemoved {
+    /// The realm.
+    pub realm: RealmName,
+    /// The store that was deleted, absolute.
+    pub path: String,
+    /// Where it was shared; what is there stays.
+    pub url: Option<String>,
+}

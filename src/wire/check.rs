@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{Notification, Unpublished};
 use crate::model::{
     check::{Finding, SchemaHash},
-    name::{RealmName, RepoName},
+    name::{RealmName, RepoName, RfcName},
     oid::Oid,
 };
 
@@ -19,6 +19,10 @@ pub struct RealmCheck {
     pub current_repo: Option<RepoName>,
     /// What was judged.
     pub judged: Judged,
+    /// The RFC whose branches were laid over the realm together; none where only one repository was judged.
+    pub rfc: Option<RfcName>,
+    /// Those branches, but for the files of the repository that asks.
+    pub branches: Vec<RfcBranch>,
     /// How many contract and binding files the repository has; none where the realm was looked at alone.
     pub files: Option<usize>,
     /// The commit that the judged one was compared with: what was wrong there is a warning.
@@ -49,8 +53,21 @@ pub enum Judged {
     Repository,
     /// The whole realm with that repository's files.
     Everything,
+    /// What the branches of an RFC do together.
+    Rfc,
     /// The realm as it was published.
     Realm,
+}
+
+/// A branch of an RFC in one repository.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RfcBranch {
+    /// The repository.
+    pub repo: RepoName,
+    /// The branch, as git names it in full: here, or as it was last fetched.
+    pub branch: String,
+    /// Its commit.
+    pub commit: Oid,
 }
 
 /// What is wrong in the realm and is not the business of the repository that was judged.

@@ -198,6 +198,42 @@ pub struct ContractLog {
     pub next_cursor: Option<String>,
 }
 
+/// What `contract_transfer` answers.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ContractTransfer {
+    /// The realm.
+    pub realm: RealmName,
+    /// The domain.
+    pub domain: DomainName,
+    /// The contract.
+    pub contract: ContractName,
+    /// Who owns it, until the other repository publishes it.
+    pub owner: RepoName,
+    /// To whom it is offered; none where the offer was taken back.
+    pub offered_to: Option<RepoName>,
+    /// Whether anything changed: offering twice does nothing.
+    pub changed: bool,
+}
+
+/// What `contract_adapted` answers.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ContractAdapted {
+    /// The realm.
+    pub realm: RealmName,
+    /// The domain.
+    pub domain: DomainName,
+    /// The contract.
+    pub contract: ContractName,
+    /// The repository that imports it.
+    pub current_repo: RepoName,
+    /// The version that its code was written against before; none where that is not known.
+    pub old_version: Option<Version>,
+    /// The version that its code is written against.
+    pub adapted_version: Option<Version>,
+    /// Whether anything changed: saying it twice does nothing.
+    pub changed: bool,
+}
+
 /// What `contract_retire` and `contract_yank` answer.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ContractMarked {

@@ -23,10 +23,28 @@ pub struct ContractDiff {
     pub old_version: Version,
     /// The version that is compared to.
     pub new_version: Version,
+    /// Where the document comes from that is compared to.
+    pub source: DocumentSource,
     /// Whether schema, value or compatibility differ: what a version fixes for good.
     pub content_changed: bool,
     /// What differs, with its place in the document that `contract_get` shows.
     pub changes: Vec<Difference>,
+}
+
+/// Where the document comes from that is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum DocumentSource {
+    /// It was published.
+    Realm,
+    /// A version that nobody published yet, with everything else as it is now.
+    Guess,
+    /// A file of the work tree.
+    Worktree,
+    /// A file of a commit.
+    Commit,
+    /// The current document with another schema.
+    Schema,
 }
 
 /// What `contract_impact` answers.
@@ -44,6 +62,8 @@ pub struct ContractImpact {
     pub version: Version,
     /// Whether that version was published.
     pub published: bool,
+    /// Where the document of that version comes from.
+    pub source: DocumentSource,
     /// Who imports the contract.
     pub importers: Vec<ImporterImpact>,
     /// How many of them would be broken.
@@ -77,6 +97,8 @@ pub struct ImporterImpact {
     pub state: &'static str,
     /// The version that the import would resolve to; none where it would be broken.
     pub resolved_version: Option<Version>,
+    /// The version that the repository's code was written against; none where that is not known.
+    pub adapted_version: Option<Version>,
     /// The same of today: `current`, `stale` or `broken`.
     #[schemars(extend("enum" = ["current", "stale", "broken"]))]
     pub state_now: &'static str,

@@ -25,19 +25,19 @@ mod upkeep;
 mod worktree;
 
 pub use admin::{
-    BindingSet, BootstrappedDomain, ContractAdded, DomainSet, Init, RealmBootstrap, RealmInit, RealmJoin, RealmLeave,
-    RealmReclaim,
+    BindingSet, BootstrappedDomain, ContractAdded, DomainRemoved, DomainSet, Init, MemberRemoved, RealmBootstrap,
+    RealmInit, RealmJoin, RealmLeave, RealmReclaim, RealmRemoved, RealmRename,
 };
 pub use cache::{CacheCleared, CacheStats};
-pub use check::{Elsewhere, Judged, RealmCheck};
+pub use check::{Elsewhere, Judged, RealmCheck, RfcBranch};
 pub use claude::{ClaudeFile, ClaudeScope, ClaudeSetup, FileChange};
 pub use compare::{ContractComparison, ContractSide, RealmCompare};
 pub use contract::{
-    ContractBinding, ContractDetail, ContractGet, ContractLine, ContractList, ContractLog, ContractMarked,
-    Relationship, Retired, Yanked,
+    ContractAdapted, ContractBinding, ContractDetail, ContractGet, ContractLine, ContractList, ContractLog,
+    ContractMarked, ContractTransfer, Relationship, Retired, Yanked,
 };
 pub use daemon::{Daemon, DaemonOpen, DaemonToken};
-pub use diff::{ContractDiff, ContractImpact, ImporterImpact, JudgedBy};
+pub use diff::{ContractDiff, ContractImpact, DocumentSource, ImporterImpact, JudgedBy};
 pub use hooks::{HookState, HooksAnswer};
 pub use notification::{
     Notification, NotificationFilter, NotificationSummary, NotificationsAck, NotificationsList, State, VersionChange,
@@ -45,8 +45,8 @@ pub use notification::{
 pub use page::{DEFAULT_LIMIT, PageRequest, page, page_in_order};
 pub use publish::{ContractPublish, Published};
 pub use pull::{
-    PrCreate, PrCreated, PrPrepare, PrRepo, PrStatus, PrSummary, Prepared, PullChecks, PullRequest, PullReviews,
-    PullState,
+    ImportClash, MergeAction, MergeStep, PrCreate, PrCreated, PrPrepare, PrRepo, PrStatus, PrSummary, Prepared,
+    PullChecks, PullRequest, PullReviews, PullState,
 };
 pub use realm::{
     DomainBinding, DomainContract, DomainStatus, ImportStatus, LogEntry, RealmLine, RealmList, RealmLog, RealmStatus,

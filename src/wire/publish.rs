@@ -39,8 +39,8 @@ pub struct Published {
     pub domain: DomainName,
     /// The contract; none for a binding.
     pub contract: Option<ContractName>,
-    /// `added`, `updated`, `rolled-back`, `pre-release`, `described`, `bound` or `unbound`.
-    #[schemars(extend("enum" = ["added", "updated", "rolled-back", "pre-release", "described", "bound", "unbound"]))]
+    /// `added`, `updated`, `rolled-back`, `pre-release`, `described`, `taken-over`, `bound` or `unbound`.
+    #[schemars(extend("enum" = ["added", "updated", "rolled-back", "pre-release", "described", "taken-over", "bound", "unbound"]))]
     pub change: &'static str,
     /// The version before.
     pub old_version: Option<Version>,
@@ -86,7 +86,9 @@ impl Published {
     pub fn new(before: &DomainView, after: &DomainView, event: &Event) -> Self {
         let (contract, old, new) = match event {
             Event::Added(name, new) | Event::Prerelease(name, new) => (Some(name), None, Some(new)),
-            Event::Updated(name, old, new) | Event::RolledBack(name, old, new) => (Some(name), Some(old), Some(new)),
+            Event::Updated(name, old, new) | Event::RolledBack(name, old, new) | Event::TakenOver(name, old, new) => {
+                (Some(name), Some(old), Some(new))
+            }
             Event::Described(name, version) => (Some(name), Some(version), Some(version)),
             Event::Bound(_) | Event::Unbound(_) => (None, None, None),
         };

@@ -5,7 +5,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::RepoProblem;
-use crate::model::name::{RealmName, RepoName, RfcName};
+use crate::model::{
+    name::{ContractName, DomainName, RealmName, RepoName, RfcName},
+    range::Range,
+    version::Version,
+};
 
 /// What `realm_pr_status` answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -20,12 +24,74 @@ pub struct PrStatus {
     pub repos: Vec<PrRepo>,
     /// All of them together.
     pub summary: PrSummary,
-    /// In which order to merge: who provides something before who relies on it.
+    /// In which order to merge: as imports need it, and where they do not care, who provides something
+    /// before who relies on it.
     pub merge_order: Vec<RepoName>,
     /// Those that rely on each other, so that no order is right.
     pub circular: Vec<RepoName>,
+    /// Imports that accept only the version before a merge, or only the one after.
+    pub clashes: Vec<ImportClash>,
+    /// What to do, in this order, so that every check passes on the way; nothing where the branches
+    /// change no import and no contract that is imported.
+    pub steps: Vec<MergeStep>,
     /// Repositories that could not be looked at, and why.
     pub errors: Vec<RepoProblem>,
+}
+
+/// An import that no order of merges keeps whole.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ImportClash {
+    /// The repository that imports.
+    pub consumer: RepoName,
+    /// The repository that changes the contract.
+    pub provider: RepoName,
+    /// The domain.
+    pub domain: DomainName,
+    /// The contract.
+    pub contract: ContractName,
+    /// The version that is published; none where there is none yet.
+    pub old_version: Option<Version>,
+    /// The version that the provider's branch makes current.
+    pub new_version: Version,
+    /// The range that is published; none where there is none yet.
+    pub old_version_req: Option<Range>,
+    /// The range of the consumer's branch.
+    pub version_req: Range,
+    /// Each way out of it.
+    pub ways_out: Vec<String>,
+}
+
+/// One thing to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct MergeStep {
+    /// In which repository.
+    pub repo: RepoName,
+    /// What.
+    pub action: MergeAction,
+    /// For an edit, the domain.
+    pub domain: Option<DomainName>,
+    /// For an edit, the contract.
+    pub contract: Option<ContractName>,
+    /// For an edit, the file, absolute where the repository lies on this machine.
+    pub file: Option<String>,
+    /// For an edit, the range to write.
+    pub version_req: Option<Range>,
+    /// For a merge without a pull request, the command.
+    pub command: Option<String>,
+    /// All of it in words.
+    pub text: String,
+}
+
+/// What is done in a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum MergeAction {
+    /// Accept the version after the break beside the one before.
+    Widen,
+    /// Merge the branch.
+    Merge,
+    /// Accept the version before the break no longer.
+    Narrow,
 }
 
 /// How far one repository is.
@@ -47,8 +113,8 @@ pub struct PrRepo {
     pub commits_ahead: usize,
     /// How many commits the base has that it has not.
     pub commits_behind: usize,
-    /// Whether the branch is at the remote, with every commit.
-    pub pushed: bool,
+    /// Whether the branch is at the remote, with every commit; none where there is nothing to push.
+    pub pushed: Option<bool>,
     /// The pull request; none where there is none, or it is not known.
     pub pr: Option<PullRequest>,
     /// Why it is not known whether there is a pull request, or how it stands.

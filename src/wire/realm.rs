@@ -163,6 +163,8 @@ pub struct ImportStatus {
     pub current_version: Option<Version>,
     /// The version that the import resolves to, by version range only; none where it is broken.
     pub resolved_version: Option<Version>,
+    /// The version that this repository's code was written against; none where that is not known.
+    pub adapted_version: Option<Version>,
     /// The file of this repository that relies on it.
     pub binding: Option<String>,
     /// Why its owner withdrew the contract; none where it is served.

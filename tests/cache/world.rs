@@ -146,13 +146,7 @@ impl World {
     }
 
     pub fn bind(&self, at: u8, number: u8, range: &str) -> Result<(), OpError> {
-        let import = Import {
-            contract: contract(number),
-            version: name(range),
-            binding: None,
-            resolved_version: None,
-            resolved_at: None,
-        };
+        let import = Import::new(contract(number), name(range), None);
         let request = realm_admin_binding::Request {
             domain: domain(at),
             repo: name(CONSUMER),

@@ -69,7 +69,7 @@ fn operation(args: &[&str]) -> String {
         ["sync"] => "realm_sync".into(),
         ["install", "man" | "completions"] | ["daemon", "install"] => "install".into(),
         ["daemon", "start" | "stop" | "status"] => "daemon".into(),
-        _ => path.join("_"),
+        _ => path.join("_").replace('-', "_"),
     }
 }
 
@@ -141,6 +141,12 @@ fn every_operation_answers_as_its_schema_says() {
         ("access", &["notifications", "ack", "--all"]),
         ("fungal", &["contract", "yank", contract, "1.0.0", "--reason", "wrong"]),
         ("fungal", &["contract", "retire", contract, "--reason", "moved", "--force"]),
+        ("access", &["contract", "adapted", contract, "1.0.0"]),
+        ("fungal", &["contract", "transfer", contract, "--to", "access"]),
+        ("access", &["realm", "admin", "remove-member", "fungal", "--domain", "unsent"]),
+        ("access", &["realm", "admin", "remove-domain", "unsent"]),
+        ("fungal", &["realm", "admin", "rename", "fungal", "mushroom"]),
+        (".", &["realm", "admin", "remove-realm", "third"]),
         ("fungal", &["hooks", "status"]),
         ("fungal", &["hooks", "uninstall"]),
         ("fungal", &["hooks", "install"]),

@@ -71,7 +71,7 @@ impl Meeting {
     fn new() -> Self {
         let store = MemoryStore::new();
         let name: DomainName = "s3".parse().unwrap();
-        let info = Domain { name, description: String::new(), members: vec!["repo0".parse().unwrap()] };
+        let info = Domain { name, description: String::new(), members: vec!["repo0".parse().unwrap()], removed: false };
         let first = make::change("make", [make::put(layout::domain(), codec::encode(&info))]);
         let hub = {
             let _lease = store.lock(&machine(0)).unwrap();
@@ -135,13 +135,7 @@ impl Meeting {
                 )
             }
             Step::Bind { repo, range } => {
-                let import = Import {
-                    contract: "c0".parse().unwrap(),
-                    version: format!(">=1.{range}.0").parse().unwrap(),
-                    binding: None,
-                    resolved_version: None,
-                    resolved_at: None,
-                };
+                let import = Import::new("c0".parse().unwrap(), format!(">=1.{range}.0").parse().unwrap(), None);
                 let binding = Binding { role: Role::Consumer, exports: vec![], imports: vec![import] };
                 let path = layout::binding(&format!("repo{repo}").parse().unwrap());
                 make::change(

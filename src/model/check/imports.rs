@@ -106,7 +106,9 @@ fn standing(published: &DomainSummary, domain: &DomainSummary, repo: &RepoName, 
         Standing::Broken { current } => {
             let was = published.contracts.get(contract).map(|contract| &contract.version);
             let verb = if was == Some(&current) { "it is" } else { "this makes it" };
-            let message = format!("{repo} imports {name}/{contract} {range}, but {verb} {current}{}", uses(import));
+            let wider = range.widened(&current).map(|range| format!("; \"{range}\" accepts both")).unwrap_or_default();
+            let uses = uses(import);
+            let message = format!("{repo} imports {name}/{contract} {range}, but {verb} {current}{uses}{wider}");
             Finding { version: Some(current), ..Finding::error("import-broken", message) }
         }
         Standing::Behind { current, served } => {

@@ -46,7 +46,10 @@ impl Syncing<'_> {
         for name in &listing.ignored {
             problem(report, "bad-name", None, format!("{name:?} is left alone: a part of it is no name"));
         }
-        for (name, theirs) in self.wanted(listing) {
+        let mut wanted: Vec<_> = self.wanted(listing).into_iter().collect();
+        // The realm says which repository took which name since.
+        wanted.sort_by_key(|(name, _)| *name != StoreRef::Realm);
+        for (name, theirs) in wanted {
             if here.seen.get(&name) == Some(&theirs) && here.tips.get(&name) == Some(&theirs) {
                 continue;
             }

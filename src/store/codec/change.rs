@@ -19,6 +19,10 @@ pub fn edit(change: &DomainChange) -> (TreePath, Edit) {
         DomainChange::RemoveBinding(repo) => (layout::binding(repo), Edit::Remove),
         DomainChange::SettleBinding(repo) => (layout::lost_bindings(repo), Edit::Remove),
         DomainChange::Source(repo, source) => (layout::source(repo), Edit::Put(encode(source))),
+        DomainChange::Transfers(record) if record.transfers.is_empty() => {
+            (layout::transfers(&record.contract), Edit::Remove)
+        }
+        DomainChange::Transfers(record) => (layout::transfers(&record.contract), Edit::Put(encode(record))),
         DomainChange::RemoveSource(repo) => (layout::source(repo), Edit::Remove),
     }
 }

@@ -13,7 +13,7 @@ use serde_saphyr::{
 
 use super::{MAX_FILE, Problem, plain};
 use crate::model::{
-    binding::Binding,
+    binding::{Binding, KEPT_BY_THE_REALM},
     contract::{Compatibility, Contract, Deprecated, Evolution, Validation},
     json::{Json, MAX_DEPTH},
     name::{ContractName, RealmName, RepoName},
@@ -135,10 +135,8 @@ pub fn contract(bytes: &[u8], name: &ContractName) -> Result<Contract, Problem> 
 /// The place and what to write instead.
 pub fn binding(bytes: &[u8]) -> Result<Binding, Problem> {
     let binding: Binding = document(bytes)?;
-    if binding.imports.iter().any(|import| import.resolved_version.is_some() || import.resolved_at.is_some()) {
-        return Err(Problem::whole(
-            "resolved_version and resolved_at are kept by the realm; remove them from the file",
-        ));
+    if binding != binding.typed() {
+        return Err(Problem::whole(format!("{KEPT_BY_THE_REALM} are kept by the realm; remove them from the file")));
     }
     match binding.contradiction() {
         Some(message) => Err(Problem::whole(message)),

@@ -175,19 +175,55 @@ impl Home {
         self.change(&format!("repo.{name}"), &[("path", path.display().to_string())])
     }
 
+    /// Records a repository under another name.
+    ///
+    /// # Errors
+    /// Where the configuration cannot be read or written.
+    pub fn rename_repo(&self, old: &RepoName, new: &RepoName) -> Result<(), StoreError> {
+        match self.repo_path(old)? {
+            Some(path) => {
+                self.record_repo(new, &path)?;
+                self.forget(&format!("repo.{old}"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Forgets a realm.
+    ///
+    /// # Errors
+    /// Where the configuration cannot be read or written.
+    pub fn forget_realm(&self, name: &RealmName) -> Result<(), StoreError> {
+        self.forget(&format!("realm.{name}"))
+    }
+
+    fn forget(&self, subsection: &str) -> Result<(), StoreError> {
+        self.edit(|config| {
+            while config.remove_section("blue", Some(subsection.into())).is_some() {}
+            Ok(())
+        })
+    }
+
     /// Sets values in one section, keeping every other line of the file as it is.
     fn change(&self, subsection: &str, values: &[(&'static str, String)]) -> Result<(), StoreError> {
+        self.edit(|config| {
+            for (key, value) in values {
+                config
+                    .set_raw_value_by("blue", Some(subsection.into()), *key, value.as_str())
+                    .map_err(|error| StoreError::git(format!("set blue.{subsection}.{key}"))(error))?;
+            }
+            Ok(())
+        })
+    }
+
+    fn edit(&self, edit: impl FnOnce(&mut gix::config::File) -> Result<(), StoreError>) -> Result<(), StoreError> {
         let path = self.config_path();
         self.make()?;
         let lock_path = self.folder.join("config.flock");
         let lock = std::fs::File::create(&lock_path).map_err(StoreError::io("create", &lock_path))?;
         lock.lock().map_err(StoreError::io("lock", &lock_path))?;
         let mut config = self.config()?;
-        for (key, value) in values {
-            config
-                .set_raw_value_by("blue", Some(subsection.into()), *key, value.as_str())
-                .map_err(|error| StoreError::git(format!("set blue.{subsection}.{key}"))(error))?;
-        }
+        edit(&mut config)?;
         let mut file =
             tempfile::NamedTempFile::new_in(&self.folder).map_err(StoreError::io("create a file in", &self.folder))?;
         file.write_all(&config.to_bstring())

@@ -14,6 +14,7 @@ use crate::{
         oid::Oid,
         set_aside::SetAside,
         summary::{ContractSummary, DomainSummary},
+        transfer::Transfers,
         version::Version,
         view::{Damage, DomainView, Subject},
     },
@@ -57,6 +58,7 @@ pub fn domain_at(store: &dyn Store, name: &DomainName, tip: &Oid) -> Result<Doma
     }
     view.bindings = reader.all(&tree, layout::BINDINGS, Subject::Binding)?;
     view.sources = reader.all(&tree, layout::SOURCES, Subject::Source)?;
+    view.transfers = reader.transfers(&tree)?;
     view.conflicts = reader.conflicts(&tree)?;
     view.damage = reader.damage;
     Ok(view)
@@ -99,6 +101,7 @@ pub fn contracts_at(
     }
     view.bindings = reader.all(&tree, layout::BINDINGS, Subject::Binding)?;
     view.sources = reader.all(&tree, layout::SOURCES, Subject::Source)?;
+    view.transfers = reader.transfers(&tree)?;
     view.conflicts = reader.conflicts(&tree)?;
     view.damage = reader.damage;
     Ok(view)
@@ -125,7 +128,9 @@ pub fn summary_of(store: &dyn Store, name: &DomainName, tree: &Oid) -> Result<Do
         if let (None, Some((_, newest))) = (current, published.last_key_value())
             && let Some(document) = reader.version(&contract, newest)?
         {
-            owners.insert(contract.clone(), document.owner);
+            let transfers = reader.transfers(tree)?.remove(&contract);
+            let owner = transfers.map(|transfers| transfers.owner(&document.owner).clone());
+            owners.insert(contract.clone(), owner.unwrap_or(document.owner));
         }
         versions.insert(contract, published.into_keys().collect());
     }
@@ -245,6 +250,17 @@ impl Reader<'_> {
     /// Reads one published document.
     fn version(&mut self, contract: &ContractName, entry: &Entry) -> Result<Option<Contract>, StoreError> {
         self.document(layout::versions(contract).as_str(), entry, Subject::Contract(contract.clone()))
+    }
+
+    /// Returns to whom contracts were handed over.
+    fn transfers(&mut self, tree: &Oid) -> Result<BTreeMap<ContractName, Transfers>, StoreError> {
+        let mut all = BTreeMap::new();
+        for (name, entry) in self.named::<ContractName>(tree, layout::TRANSFERS)? {
+            if let Some(record) = self.document(layout::TRANSFERS, &entry, Subject::Other)? {
+                all.insert(name, record);
+            }
+        }
+        Ok(all)
     }
 
     /// Returns what two machines wrote differently; the documents themselves are not read.

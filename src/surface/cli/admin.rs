@@ -21,7 +21,8 @@ use crate::{
     },
     ops::{
         self, ctx::Ctx, init, realm_admin_binding, realm_admin_contract, realm_admin_domain, realm_admin_init,
-        realm_admin_join, realm_admin_leave, realm_admin_reclaim, realm_admin_reseed,
+        realm_admin_join, realm_admin_leave, realm_admin_reclaim, realm_admin_remove_domain, realm_admin_remove_member,
+        realm_admin_remove_realm, realm_admin_rename, realm_admin_reseed,
     },
     store::codec,
 };
@@ -44,6 +45,14 @@ pub enum Command {
     Contract(Contract),
     #[command(about = ops::realm_admin_binding::OPERATION.summary)]
     Binding(Binding),
+    #[command(about = ops::realm_admin_rename::OPERATION.summary)]
+    Rename(Rename),
+    #[command(about = ops::realm_admin_remove_domain::OPERATION.summary)]
+    RemoveDomain(RemoveDomain),
+    #[command(about = ops::realm_admin_remove_member::OPERATION.summary)]
+    RemoveMember(RemoveMember),
+    #[command(about = ops::realm_admin_remove_realm::OPERATION.summary)]
+    RemoveRealm(RemoveRealm),
     #[command(about = ops::realm_admin_bootstrap::OPERATION.summary)]
     Bootstrap(super::bootstrap::Bootstrap),
     /// What the realm's store keeps at hand
@@ -118,6 +127,40 @@ pub struct Reseed {
     /// Share the realm there from now on
     #[arg(long, value_name = "URL")]
     url: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Rename {
+    /// The name that the repository has
+    #[arg(value_name = "REPO")]
+    repo: RepoName,
+    /// The name that it gets
+    #[arg(value_name = "NAME")]
+    name: RepoName,
+}
+
+#[derive(Debug, Args)]
+pub struct RemoveDomain {
+    /// The domain
+    #[arg(value_name = "DOMAIN")]
+    domain: DomainName,
+}
+
+#[derive(Debug, Args)]
+pub struct RemoveMember {
+    /// The repository
+    #[arg(value_name = "REPO")]
+    repo: RepoName,
+    /// The domain
+    #[arg(long, value_name = "DOMAIN")]
+    domain: DomainName,
+}
+
+#[derive(Debug, Args)]
+pub struct RemoveRealm {
+    /// The realm
+    #[arg(value_name = "REALM")]
+    realm: RealmName,
 }
 
 #[derive(Debug, Args)]
@@ -201,13 +244,11 @@ fn import(text: &str) -> Result<Import, String> {
     let (contract, rest) =
         text.split_once('@').ok_or("write it as CONTRACT@RANGE, for example 'paths@>=1.0.0, <2.0.0'")?;
     let (range, file) = rest.split_once(':').unwrap_or((rest, ""));
-    Ok(Import {
-        contract: contract.parse().map_err(|error: crate::model::name::NameError| error.to_string())?,
-        version: range.parse().map_err(|error: crate::model::range::RangeError| error.to_string())?,
-        binding: Some(file.to_owned()).filter(|file| !file.is_empty()),
-        resolved_version: None,
-        resolved_at: None,
-    })
+    Ok(Import::new(
+        contract.parse().map_err(|error: crate::model::name::NameError| error.to_string())?,
+        range.parse().map_err(|error: crate::model::range::RangeError| error.to_string())?,
+        Some(file.to_owned()).filter(|file| !file.is_empty()),
+    ))
 }
 
 impl Init {
@@ -298,6 +339,32 @@ impl Command {
             }
             Self::Contract(arguments) => arguments.run(ctx, output)?,
             Self::Binding(arguments) => arguments.run(ctx, output)?,
+            Self::Rename(Rename { repo, name }) => {
+                let answer = realm_admin_rename::run(ctx, &realm_admin_rename::Request { repo, name })?;
+                output.answer(&answer, |body, text| {
+                    let verb = if body.changed { "renamed" } else { "already renamed" };
+                    text.line(&[plain(verb), plain(&body.old_name), plain("to"), look(&body.name, Look::Bold)]);
+                    text.table("  ", &body.files.iter().map(|file| vec![plain(file)]).collect::<Vec<_>>());
+                })?;
+            }
+            Self::RemoveDomain(RemoveDomain { domain }) => {
+                let answer = realm_admin_remove_domain::run(ctx, &realm_admin_remove_domain::Request { domain })?;
+                output.answer(&answer, |body, text| {
+                    text.line(&[plain(format!("removed the domain {} from {}", body.domain, body.realm))]);
+                })?;
+            }
+            Self::RemoveMember(RemoveMember { repo, domain }) => {
+                let request = realm_admin_remove_member::Request { repo, domain };
+                output.answer(&realm_admin_remove_member::run(ctx, &request)?, |body, text| {
+                    text.line(&[plain(format!("removed {} from {}", body.repo, body.domain))]);
+                })?;
+            }
+            Self::RemoveRealm(RemoveRealm { realm }) => {
+                let answer = realm_admin_remove_realm::run(ctx, &realm_admin_remove_realm::Request { realm })?;
+                output.answer(&answer, |body, text| {
+                    text.line(&[plain(format!("deleted the realm {}", body.realm)), look(&body.path, Look::Dim)]);
+                })?;
+            }
             Self::Bootstrap(arguments) => arguments.run(ctx, output)?,
             Self::Cache(command) => return command.run(ctx, output),
         }
@@ -326,7 +393,11 @@ impl Contract {
     }
 }
 
-fn value(ctx: &Ctx, file: &std::path::Path) -> Result<Json, OpError> {
+/// Reads a value from a file that the user named.
+///
+/// # Errors
+/// Where it cannot be read.
+pub fn value(ctx: &Ctx, file: &std::path::Path) -> Result<Json, OpError> {
     codec::value(&read_file(ctx, file)?).map_err(|problem| {
         let problem = problem.in_file(&file.display().to_string());
         OpError::no("unreadable-file", problem.to_string()).problem((&problem).into())

@@ -18,12 +18,12 @@ use crate::{
         version::Version,
     },
     ops::{
-        self, contract_edit, contract_get, contract_list, contract_log, contract_publish, contract_retire,
-        contract_yank, ctx::Ctx, publish_to_url,
+        self, contract_adapted, contract_edit, contract_get, contract_list, contract_log, contract_publish,
+        contract_retire, contract_transfer, contract_yank, ctx::Ctx, publish_to_url,
     },
     store::codec::{self, MAX_FILE},
     surface::told,
-    wire::{Answer, ContractGet, ContractList, ContractMarked, ContractPublish, Relationship},
+    wire::{Answer, ContractAdapted, ContractGet, ContractList, ContractMarked, ContractPublish, Relationship},
 };
 
 #[derive(Debug, Subcommand)]
@@ -48,6 +48,10 @@ pub enum Command {
     Retire(Retire),
     #[command(about = ops::contract_yank::OPERATION.summary)]
     Yank(Yank),
+    #[command(about = ops::contract_transfer::OPERATION.summary)]
+    Transfer(Transfer),
+    #[command(about = ops::contract_adapted::OPERATION.summary)]
+    Adapted(Adapted),
 }
 
 #[derive(Debug, Args)]
@@ -152,6 +156,29 @@ pub struct Yank {
     reason: String,
 }
 
+#[derive(Debug, Args)]
+pub struct Transfer {
+    /// The contract
+    #[arg(value_name = "DOMAIN/CONTRACT")]
+    contract: ContractRef,
+    /// The repository that is to own it; it takes the contract by publishing it
+    #[arg(long, value_name = "REPO", required_unless_present = "cancel")]
+    to: Option<RepoName>,
+    /// Take back an offer that nobody has taken yet
+    #[arg(long, conflicts_with = "to")]
+    cancel: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Adapted {
+    /// The contract
+    #[arg(value_name = "DOMAIN/CONTRACT")]
+    contract: ContractRef,
+    /// The published version; the current one by default
+    #[arg(value_name = "VERSION")]
+    version: Option<Version>,
+}
+
 /// Parses a reason that is kept in the history.
 pub fn reason(text: &str) -> Result<String, String> {
     match text.trim() {
@@ -210,6 +237,20 @@ impl Command {
                 let Yank { contract, version, reason } = arguments;
                 let answer = contract_yank::run(ctx, &contract_yank::Request { contract, version, reason })?;
                 output.answer(&answer, |body, text| render_marked("yanked", body, text))?;
+            }
+            Self::Transfer(Transfer { contract, to, cancel: _ }) => {
+                let answer = contract_transfer::run(ctx, &contract_transfer::Request { contract, to })?;
+                output.answer(&answer, |body, text| {
+                    let at = format!("{}/{}", body.domain, body.contract);
+                    text.line(&[match &body.offered_to {
+                        Some(to) => plain(format!("offered {at} to {to}; it stays with {} until then", body.owner)),
+                        None => plain(format!("{at} stays with {}", body.owner)),
+                    }]);
+                })?;
+            }
+            Self::Adapted(Adapted { contract, version }) => {
+                let answer = contract_adapted::run(ctx, &contract_adapted::Request { contract, version })?;
+                output.answer(&answer, render_adapted)?;
             }
         }
         Ok(Verdict::Yes)
@@ -397,4 +438,14 @@ fn render_marked(verb: &str, body: &ContractMarked, text: &mut Text) {
     if !body.importers.is_empty() {
         text.line(&[look("imported by:", Look::Yellow), plain(joined(&body.importers))]);
     }
+}
+
+fn render_adapted(body: &ContractAdapted, text: &mut Text) {
+    let version = |version: &Option<Version>| version.as_ref().map_or_else(|| "-".into(), ToString::to_string);
+    let before = if body.changed { version(&body.old_version) } else { "already".into() };
+    text.line(&[
+        plain(format!("{} is adapted to {}/{}", body.current_repo, body.domain, body.contract)),
+        plain(version(&body.adapted_version)),
+        look(format!("({})", if body.changed { format!("before: {before}") } else { before }), Look::Dim),
+    ]);
 }

@@ -1,8 +1,11 @@
 //! `git blue contract diff` and `git blue contract impact`.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 use super::{
+    admin::value,
     output::Output,
     text::{Look, Text, look, plain},
 };
@@ -15,8 +18,13 @@ use crate::{
         narrowing,
         version::Version,
     },
-    ops::{contract_diff, contract_impact, ctx::Ctx},
-    wire::{ContractDiff, ContractImpact, ImporterImpact},
+    ops::{
+        contract_diff::{self, Newer},
+        contract_impact::{self, Candidate},
+        ctx::Ctx,
+        draft::Draft,
+    },
+    wire::{ContractDiff, ContractImpact, DocumentSource, ImporterImpact},
 };
 
 /// Most differences that are shown to people, most lines of one value, most characters of a line.
@@ -31,17 +39,39 @@ pub struct Diff {
     /// The contract
     #[arg(value_name = "DOMAIN/CONTRACT")]
     contract: ContractRef,
-    /// From this published version; the one before by default
+    /// From this published version [default: the one that this repository's code is written against,
+    /// else the one before]
     #[arg(value_name = "V1")]
     old: Option<Version>,
-    /// To this published version; the current one by default
-    #[arg(value_name = "V2")]
+    /// To this published version [default: the current one]
+    #[arg(value_name = "V2", conflicts_with = "draft")]
     new: Option<Version>,
+    #[command(flatten)]
+    draft: DraftArgs,
+}
+
+/// Files that say what is not published yet.
+#[derive(Debug, Args)]
+#[group(id = "draft", multiple = false)]
+struct DraftArgs {
+    /// Look at the file of the work tree, which need not be committed
+    #[arg(long)]
+    worktree: bool,
+    /// Look at the file of this commit
+    #[arg(long, value_name = "COMMIT")]
+    commit: Option<String>,
+}
+
+impl DraftArgs {
+    fn draft(self) -> Option<Draft> {
+        self.commit.map(Draft::Commit).or(self.worktree.then_some(Draft::Worktree))
+    }
 }
 
 impl Diff {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
-        let request = contract_diff::Request { contract: self.contract, old: self.old, new: self.new };
+        let new = self.draft.draft().map_or(Newer::Version(self.new), Newer::Draft);
+        let request = contract_diff::Request { contract: self.contract, old: self.old, new };
         output.answer(&contract_diff::run(ctx, &request)?, render_diff)?;
         Ok(())
     }
@@ -50,7 +80,7 @@ impl Diff {
 fn render_diff(body: &ContractDiff, text: &mut Text) {
     text.line(&[
         look(format!("{}/{}", body.domain, body.contract), Look::Bold),
-        plain(format!("{} -> {}", body.old_version, body.new_version)),
+        plain(format!("{} -> {}{}", body.old_version, body.new_version, from(body.source))),
         look(if body.content_changed { "" } else { "(schema, value and promise are the same)" }, Look::Dim),
     ]);
     for one in body.changes.iter().take(MAX_SHOWN) {
@@ -59,6 +89,15 @@ fn render_diff(body: &ContractDiff, text: &mut Text) {
     }
     if let Some(more @ 1..) = body.changes.len().checked_sub(MAX_SHOWN) {
         text.gap().line(&[look(format!("and {more} more: --json shows all"), Look::Dim)]);
+    }
+}
+
+fn from(source: DocumentSource) -> &'static str {
+    match source {
+        DocumentSource::Realm | DocumentSource::Guess => "",
+        DocumentSource::Worktree => " of the work tree",
+        DocumentSource::Commit => " of the commit",
+        DocumentSource::Schema => " with that schema",
     }
 }
 
@@ -102,23 +141,35 @@ pub struct Impact {
     #[arg(value_name = "DOMAIN/CONTRACT")]
     contract: ContractRef,
     /// Look at this version, published or not, as if it were current
-    #[arg(long, value_name = "VERSION")]
+    #[arg(long, value_name = "VERSION", conflicts_with = "draft")]
     to: Option<Version>,
+    /// Look at the current contract with this schema, under the version that it would need
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["draft", "to"])]
+    schema: Option<PathBuf>,
+    #[command(flatten)]
+    draft: DraftArgs,
 }
 
 impl Impact {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
-        let request = contract_impact::Request { contract: self.contract, to: self.to };
+        let schema = self.schema.map(|file| value(ctx, &file)).transpose()?;
+        let to = match (self.draft.draft(), schema) {
+            (Some(draft), _) => Candidate::Draft(draft),
+            (None, Some(schema)) => Candidate::Schema(schema),
+            (None, None) => Candidate::Version(self.to),
+        };
+        let request = contract_impact::Request { contract: self.contract, to };
         output.answer(&contract_impact::run(ctx, &request)?, render_impact)?;
         Ok(())
     }
 }
 
 fn render_impact(body: &ContractImpact, text: &mut Text) {
-    let kind = match (body.published, body.current_version.as_ref() == Some(&body.version)) {
-        (_, true) => "current",
-        (true, false) => "published",
-        (false, false) => "not published yet",
+    let kind = match (body.source, body.current_version.as_ref() == Some(&body.version)) {
+        (DocumentSource::Realm, true) => "current",
+        (DocumentSource::Realm, false) => "published",
+        (DocumentSource::Guess, _) => "not published yet",
+        (source, _) => from(source).trim_start(),
     };
     text.line(&[
         look(format!("{}/{}", body.domain, body.contract), Look::Bold),
@@ -138,12 +189,15 @@ fn render_impact(body: &ContractImpact, text: &mut Text) {
             ("stale", Some(served)) => look(format!("behind: {served} is still served"), Look::Yellow),
             _ => look("broken", Look::Red),
         };
+        let adapted = one.adapted_version.as_ref().filter(|adapted| **adapted != body.version);
+        let adapted = adapted.map(|version| format!("(adapted to {version})")).unwrap_or_default();
         let already = one.state == "broken" && one.state_now == "broken" && kind != "current";
         vec![
             plain(&one.repo),
             plain(&one.version_req),
             verdict,
             look(one.binding.clone().unwrap_or_default(), Look::Dim),
+            look(adapted, Look::Dim),
             look(if already { "(broken already)" } else { "" }, Look::Dim),
         ]
     };

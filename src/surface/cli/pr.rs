@@ -101,6 +101,26 @@ fn render_status(body: &PrStatus, text: &mut Text) {
         let names: Vec<_> = body.circular.iter().map(ToString::to_string).collect();
         text.line(&[look("no order is right for:", Look::Yellow), plain(names.join(", "))]);
     }
+    if !body.clashes.is_empty() {
+        text.heading("imports that no order keeps whole");
+    }
+    for clash in &body.clashes {
+        let at = format!("{}/{}", clash.domain, clash.contract);
+        text.line(&[
+            plain(format!("  {} imports {at} {};", clash.consumer, clash.version_req)),
+            plain(format!("{} makes it {}", clash.provider, clash.new_version)),
+            look(clash.old_version.as_ref().map(|old| format!("(now {old})")).unwrap_or_default(), Look::Dim),
+        ]);
+        for way in &clash.ways_out {
+            text.line(&[plain("    -"), plain(way)]);
+        }
+    }
+    if !body.steps.is_empty() {
+        text.heading("steps");
+        for (at, step) in body.steps.iter().enumerate() {
+            text.line(&[plain(format!("  {}.", at + 1)), plain(&step.text)]);
+        }
+    }
     render_errors(&body.errors, text);
 }
 

@@ -13,7 +13,7 @@ use crate::{
     error::OpError,
     model::{
         check::{Finding, Mode, Scope},
-        name::{DomainName, RepoName},
+        name::{DomainName, RepoName, RfcName},
     },
     ops::{self, borrow, ctx::Ctx, inbox, pending, realm_check, realm_list, realm_log, realm_status},
     surface::told,
@@ -230,7 +230,10 @@ fn import(import: &crate::wire::ImportStatus) -> Vec<Word> {
         _ if import.current_version.is_none() => look("broken: there is no such contract", Look::Red),
         _ => look(format!("broken: it is {now}"), Look::Red),
     };
-    vec![plain(format!("{}/{}", import.domain, import.contract)), plain(&import.version_req), verdict]
+    let adapted = import.adapted_version.as_ref().filter(|adapted| Some(*adapted) != import.current_version.as_ref());
+    let adapted = adapted.map(|version| format!("(adapted to {version})")).unwrap_or_default();
+    let name = plain(format!("{}/{}", import.domain, import.contract));
+    vec![name, plain(&import.version_req), verdict, look(adapted, Look::Dim)]
 }
 
 #[derive(Debug, Args)]
@@ -262,6 +265,11 @@ pub struct Check {
     /// Lay the files of the work tree over the realm, instead of HEAD's
     #[arg(long, group = "subject")]
     worktree: bool,
+    /// Lay the branches of this RFC in all repositories over the realm together
+    ///
+    /// Branches that are here, else those at origin as they were last fetched. Nothing is fetched.
+    #[arg(long, value_name = "RFC", conflicts_with_all = ["published", "base"])]
+    rfc: Option<RfcName>,
     /// Fetch the realm from here for this once, as on a machine of CI that knows none
     #[arg(long, value_name = "URL", conflicts_with = "realm_path")]
     realm_url: Option<String>,
@@ -317,6 +325,7 @@ impl Check {
         };
         let request = realm_check::Request {
             subject,
+            rfc: self.rfc,
             repo: self.repo,
             scope: if self.all { Scope::Everything } else { Scope::Own },
             base: self.base,

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     error::OpError,
     model::name::{ContractRef, RealmName, RepoName},
-    ops::{self, Operation},
+    ops::{self, Operation, contract_diff::Newer, contract_impact::Candidate, draft::Draft},
     surface::mcp::arguments::{Arguments, Kind, Parameter},
     wire::{NotificationFilter, PageRequest},
 };
@@ -75,6 +75,10 @@ const REPO: Parameter = Parameter::optional("repo", Kind::Text, "only this repos
 const ASKING: Parameter = Parameter::optional("repo", Kind::Text, "as this repository sees it");
 const DOMAIN: Parameter = Parameter::optional("domain", Kind::Text, "only this domain");
 const SEARCH: Parameter = Parameter::optional("search", Kind::Text, "only those with these words in their names");
+const WORKTREE: Parameter =
+    Parameter::optional("worktree", Kind::Flag, "look at the work tree of this repository instead");
+const COMMIT: Parameter = Parameter::optional("commit", Kind::Text, "look at this commit of this repository instead");
+const RFC: Parameter = Parameter::optional("rfc", Kind::Text, "with the branches of this RFC in all repositories");
 const LIMIT: Parameter = Parameter::optional("limit", Kind::Count, "most entries of a page");
 const CURSOR: Parameter = Parameter::optional("cursor", Kind::Text, "the next_cursor of the page before");
 
@@ -115,7 +119,7 @@ pub static ROUTES: &[Route] = &[
         method: "POST",
         ..afresh(read("/realms/{realm}/sync", &[], &ops::realm_sync::OPERATION, realm_sync))
     },
-    read("/realms/{realm}/check", &[ASKING], &ops::realm_check::OPERATION, realm_check),
+    read("/realms/{realm}/check", &[ASKING, RFC], &ops::realm_check::OPERATION, realm_check),
     read("/realms/{realm}/log", &[DOMAIN, LIMIT, CURSOR], &ops::realm_log::OPERATION, realm_log),
     read("/realms/{realm}/topology", &[DOMAIN], &ops::realm_topology::OPERATION, realm_topology),
     read("/realms/{realm}/contracts", &[DOMAIN, SEARCH, LIMIT, CURSOR], &ops::contract_list::OPERATION, contract_list),
@@ -134,15 +138,18 @@ pub static ROUTES: &[Route] = &[
     read(
         "/realms/{realm}/contracts/{domain}/{contract}/diff",
         &[
+            ASKING,
             Parameter::optional("from", Kind::Text, "a published version; the one before by default"),
             Parameter::optional("to", Kind::Text, "a published version; the current one by default"),
+            WORKTREE,
+            COMMIT,
         ],
         &ops::contract_diff::OPERATION,
         contract_diff,
     ),
     read(
         "/realms/{realm}/contracts/{domain}/{contract}/impact",
-        &[Parameter::optional("to", Kind::Text, "the version that would be published")],
+        &[ASKING, Parameter::optional("to", Kind::Text, "the version that would be published"), WORKTREE, COMMIT],
         &ops::contract_impact::OPERATION,
         contract_impact,
     ),
@@ -251,6 +258,18 @@ impl Call<'_> {
         Ok(ContractRef { domain: self.part("domain").parse()?, contract: self.part("contract").parse()? })
     }
 
+    /// Returns which files of the repository that asks are looked at, if any.
+    fn draft(&self) -> Result<Option<Draft>, OpError> {
+        let commit = self.arguments.text("commit").map(|commit| Draft::Commit(commit.to_owned()));
+        let worktree = self.arguments.flag("worktree").then_some(Draft::Worktree);
+        match (commit, worktree, self.arguments.text("to"), self.arguments.text("repo")) {
+            (None, None, _, _) => Ok(None),
+            (Some(draft), None, None, Some(_)) | (None, Some(draft), None, Some(_)) => Ok(Some(draft)),
+            (.., None) => Err(OpError::usage("pass repo: whose files are meant")),
+            _ => Err(OpError::usage("pass one of to, worktree and commit")),
+        }
+    }
+
     fn page(&self) -> PageRequest {
         PageRequest { limit: self.arguments.count("limit"), cursor: self.arguments.text("cursor").map(str::to_owned) }
     }
@@ -261,7 +280,8 @@ impl Call<'_> {
 
     /// Returns whether the answer depends on the realm of the path alone: not on a work tree.
     pub fn is_of_realm(&self) -> bool {
-        self.path.contains_key("realm") && self.arguments.text("repo").is_none()
+        let reads_files = ["repo", "rfc"].iter().any(|name| self.arguments.text(name).is_some());
+        self.path.contains_key("realm") && !reads_files
     }
 }
 
@@ -289,7 +309,8 @@ fn realm_check(call: &Call<'_>) -> Result<Reply, OpError> {
         Some(_) => ops::realm_check::Subject::Head,
         None => ops::realm_check::Subject::Published,
     };
-    let request = ops::realm_check::Request { subject, ..Default::default() };
+    let rfc = call.arguments.parsed("rfc")?;
+    let request = ops::realm_check::Request { subject, rfc, ..Default::default() };
     Ok(Reply::of(&ops::realm_check::run(&call.ctx()?, &request)?))
 }
 
@@ -321,13 +342,21 @@ fn contract_log(call: &Call<'_>) -> Result<Reply, OpError> {
 }
 
 fn contract_diff(call: &Call<'_>) -> Result<Reply, OpError> {
-    let (old, new) = (call.arguments.parsed("from")?, call.arguments.parsed("to")?);
+    let old = call.arguments.parsed("from")?;
+    let new = match call.draft()? {
+        Some(draft) => Newer::Draft(draft),
+        None => Newer::Version(call.arguments.parsed("to")?),
+    };
     let request = ops::contract_diff::Request { contract: call.contract()?, old, new };
     Ok(Reply::of(&ops::contract_diff::run(&call.ctx()?, &request)?))
 }
 
 fn contract_impact(call: &Call<'_>) -> Result<Reply, OpError> {
-    let request = ops::contract_impact::Request { contract: call.contract()?, to: call.arguments.parsed("to")? };
+    let to = match call.draft()? {
+        Some(draft) => Candidate::Draft(draft),
+        None => Candidate::Version(call.arguments.parsed("to")?),
+    };
+    let request = ops::contract_impact::Request { contract: call.contract()?, to };
     Ok(Reply::of(&ops::contract_impact::run(&call.ctx()?, &request)?))
 }
 

@@ -12,7 +12,12 @@ use super::{
 use crate::{
     error::OpError,
     model::name::{ContractRef, ReaderName},
-    ops::{contract_get, contract_impact, ctx::Ctx, realm_check, realm_status, tell},
+    ops::{
+        contract_get,
+        contract_impact::{self, Candidate},
+        ctx::Ctx,
+        realm_check, realm_status, tell,
+    },
 };
 
 /// Returns what a prompt shows of the realm.
@@ -108,7 +113,7 @@ fn change(ctx: &Ctx, _: &ReaderName, given: &Map<String, Value>) -> Result<Body,
     };
     let contract: ContractRef = ContractRef { domain: part("domain")?.parse()?, contract: part("contract")?.parse()? };
     let got = contract_get::run(ctx, &contract_get::Request { contract: contract.clone(), version: None })?.body;
-    let impact = contract_impact::run(ctx, &contract_impact::Request { contract, to: None })?;
+    let impact = contract_impact::run(ctx, &contract_impact::Request { contract, to: Candidate::Version(None) })?;
     let mut body = Body::of(&impact);
     body.fields.insert("owner".into(), json!(got.contract.owner));
     body.fields.insert("compatibility".into(), json!(got.contract.compatibility));

@@ -15,6 +15,14 @@ impl CodeRepo {
         native(&self.repo, commit).is_ok_and(|commit| self.repo.has_object(commit))
     }
 
+    /// Returns whether history was cut off when this clone was made.
+    ///
+    /// # Errors
+    /// Where that cannot be read.
+    pub fn is_shallow(&self) -> Result<bool, StoreError> {
+        self.repo.is_shallow().map_err(|error| StoreError::git("walk the history")(error))
+    }
+
     /// Returns whether `old` is `new` or one of its ancestors, as far as this clone knows.
     ///
     /// # Errors
@@ -52,14 +60,6 @@ impl CodeRepo {
         };
         let wanted = to_git(commit);
         Ok(lines.filter_map(Result::ok).any(|line| line.new_oid == wanted || line.previous_oid == wanted))
-    }
-
-    /// Returns whether history ends before its beginning, as in a clone of limited depth.
-    ///
-    /// # Errors
-    /// Where that cannot be read.
-    pub fn is_shallow(&self) -> Result<bool, StoreError> {
-        self.repo.is_shallow().map_err(|error: gix::Error| StoreError::git("walk the history")(error))
     }
 
     /// Returns the root commits that `tip` grew from: what tells this repository from others.

@@ -15,7 +15,13 @@ use super::{
 use crate::{
     error::OpError,
     model::{name::ContractRef, version::Version},
-    ops::{contract_diff, contract_get, contract_impact, contract_timeline, ctx::Ctx},
+    ops::{
+        contract_diff::{self, Newer},
+        contract_get,
+        contract_impact::{self, Candidate},
+        contract_timeline,
+        ctx::Ctx,
+    },
     wire::{ContractDiff, ContractGet, ContractImpact, PageRequest, Relationship, TimelineEntry},
 };
 
@@ -55,10 +61,16 @@ pub fn page(ctx: &Ctx, wanted: &ContractRef, query: &Query) -> Result<Page, OpEr
     let new = new.or_else(|| at.clone());
     let shown = Shown {
         timeline: timeline?.body.entries.into_iter().filter(|entry| entry.realm == *realm).collect(),
-        diff: contract_diff::run(ctx, &contract_diff::Request { contract: wanted.clone(), old, new })
-            .map(|answer| answer.body),
-        impact: contract_impact::run(ctx, &contract_impact::Request { contract: wanted.clone(), to: at })
-            .map(|answer| answer.body),
+        diff: contract_diff::run(
+            ctx,
+            &contract_diff::Request { contract: wanted.clone(), old, new: Newer::Version(new) },
+        )
+        .map(|answer| answer.body),
+        impact: contract_impact::run(
+            ctx,
+            &contract_impact::Request { contract: wanted.clone(), to: Candidate::Version(at) },
+        )
+        .map(|answer| answer.body),
         contract,
     };
     Ok(Page {

@@ -93,7 +93,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::model::diff::diff;
+    use crate::{model::diff::diff, wire::DocumentSource};
 
     fn shown(old: &serde_json::Value, new: &serde_json::Value) -> String {
         let body = ContractDiff {
@@ -102,6 +102,7 @@ mod tests {
             contract: "s3-permissions".parse().unwrap(),
             old_version: "1.0.0".parse().unwrap(),
             new_version: "1.1.0".parse().unwrap(),
+            source: DocumentSource::Realm,
             content_changed: true,
             changes: diff(old, new),
         };

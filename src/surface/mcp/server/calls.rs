@@ -22,7 +22,7 @@ use super::{
         roots::Outcome,
         settings::Settings,
         steps,
-        tools::{self, Call, Tool},
+        tools::{self, Call, Tool, WORKTREE},
     },
     Server,
 };
@@ -120,7 +120,7 @@ impl Server {
     ) -> Result<(), Lost> {
         let project = self.project_of(tool, arguments, roots)?;
         // How everything stood before it was read.
-        let resting = match tool.rests {
+        let resting = match tool.rests && !reads_work_tree(arguments) {
             true => self.answers.begin(&*open(&self.settings.env, &project)?, &project),
             false => None,
         };
@@ -206,6 +206,11 @@ impl Server {
         }
         result
     }
+}
+
+/// Returns whether the answer also follows from files of the work tree, which nobody watches.
+fn reads_work_tree(arguments: &Arguments) -> bool {
+    arguments.flag(WORKTREE) || arguments.text("new_version") == Some(WORKTREE)
 }
 
 /// Returns what a tool answers in a project: as much of it as fits a message.

@@ -4,7 +4,13 @@ use super::{
     super::body::{self, Body},
     Call,
 };
-use crate::{error::OpError, ops};
+use crate::{
+    error::OpError,
+    ops::{self, contract_diff::Newer, contract_impact::Candidate, draft::Draft},
+};
+
+/// The version that stands for the files of the work tree.
+pub const WORKTREE: &str = "worktree";
 
 pub fn get(call: &Call<'_>) -> Result<Body, OpError> {
     let request = ops::contract_get::Request { contract: call.contract()?, version: call.arguments.parsed("version")? };
@@ -40,13 +46,21 @@ pub fn diff(call: &Call<'_>) -> Result<Body, OpError> {
     let request = ops::contract_diff::Request {
         contract: call.contract()?,
         old: call.arguments.parsed("old_version")?,
-        new: call.arguments.parsed("new_version")?,
+        new: match call.arguments.text("new_version") {
+            Some(WORKTREE) => Newer::Draft(Draft::Worktree),
+            _ => Newer::Version(call.arguments.parsed("new_version")?),
+        },
     };
     Ok(Body::of(&ops::contract_diff::run(call.ctx, &request)?))
 }
 
 pub fn impact(call: &Call<'_>) -> Result<Body, OpError> {
-    let request = ops::contract_impact::Request { contract: call.contract()?, to: call.arguments.parsed("to")? };
+    let to = match (call.arguments.flag("worktree"), call.arguments.parsed("to")?) {
+        (false, to) => Candidate::Version(to),
+        (true, None) => Candidate::Draft(Draft::Worktree),
+        (true, Some(_)) => return Err(OpError::usage("pass either to or worktree")),
+    };
+    let request = ops::contract_impact::Request { contract: call.contract()?, to };
     Ok(Body::of(&ops::contract_impact::run(call.ctx, &request)?))
 }
 

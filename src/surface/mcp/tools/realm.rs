@@ -37,7 +37,9 @@ pub fn check(call: &Call<'_>) -> Result<Body, OpError> {
         (_, false) => ops::realm_check::Subject::Head,
     };
     let scope = if wanted == Some("all") { Scope::Everything } else { Scope::Own };
-    let request = ops::realm_check::Request { reader: None, subject, scope, ..ops::realm_check::Request::default() };
+    let rfc = call.arguments.parsed("rfc")?;
+    let request =
+        ops::realm_check::Request { reader: None, subject, scope, rfc, ..ops::realm_check::Request::default() };
     let answer = ops::realm_check::run(call.ctx, &request)?;
     let mut body = Body::of(&answer);
     if let (false, Some(repo), Some(serde_json::Value::Array(hashes))) =

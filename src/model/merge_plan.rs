@@ -1,0 +1,198 @@
+//! What it means for imports to merge the branches of several repositories one after the other: who
+//! must be merged before whom, and which imports no order keeps whole.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    binding::Import,
+    contract::Contract,
+    name::{ContractName, ContractRef, DomainName, RepoName},
+    range::Range,
+    version::Version,
+    view::{DomainView, Offer, Standing},
+};
+
+/// A domain as it is published, and as the branch of each repository alone would make it.
+#[derive(Debug, Clone)]
+pub struct Proposed {
+    /// As it is published.
+    pub published: DomainView,
+    /// With one repository's branch laid over it.
+    pub branches: BTreeMap<RepoName, DomainView>,
+}
+
+/// Who must be merged before whom, and what must be edited before.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Plan {
+    /// The repositories that must be merged before each.
+    pub before: BTreeMap<RepoName, BTreeSet<RepoName>>,
+    /// The imports that no order keeps whole.
+    pub clashes: Vec<Clash>,
+    /// The imports that accept a version that is no longer served then.
+    pub leftovers: Vec<Leftover>,
+}
+
+/// An import that accepts only the version before a provider's merge, or only the one after.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Clash {
+    /// Who imports.
+    pub consumer: RepoName,
+    /// Who changes the contract.
+    pub provider: RepoName,
+    /// What.
+    pub at: ContractRef,
+    /// The version that is published; none where there is none yet.
+    pub old: Option<Version>,
+    /// The version after all merges.
+    pub new: Version,
+    /// The range before the consumer's merge; none where it imports nothing before.
+    pub range_before: Option<Range>,
+    /// The range after it.
+    pub range_after: Range,
+    /// The range that accepts both versions.
+    pub widened: Option<Range>,
+}
+
+/// An import to be narrowed once everything is merged.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Leftover {
+    /// Who imports.
+    pub consumer: RepoName,
+    /// What.
+    pub at: ContractRef,
+    /// A version that its range accepts and that is no longer served.
+    pub version: Version,
+    /// The range to have.
+    pub narrowed: Range,
+}
+
+/// One import of one contract, before and after the merges of both sides.
+struct Edge<'a> {
+    domain: &'a Proposed,
+    contract: &'a ContractName,
+    consumer: &'a RepoName,
+    provider: &'a RepoName,
+}
+
+impl Plan {
+    /// Finds what the branches of `proposed` need. `members` are the repositories that the work is in.
+    pub fn of(proposed: &[Proposed], members: &BTreeSet<RepoName>) -> Self {
+        let mut plan = Self::default();
+        for domain in proposed {
+            for (consumer, contract) in domain.imports() {
+                match domain.owner(contract) {
+                    Some(provider) if provider != consumer => {
+                        plan.add(&Edge { domain, contract, consumer, provider }, members);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        plan
+    }
+
+    fn add(&mut self, edge: &Edge<'_>, members: &BTreeSet<RepoName>) {
+        let mut first = |repo: &RepoName, then: &RepoName| {
+            self.before.entry(then.clone()).or_default().insert(repo.clone());
+        };
+        let [[now, provider_alone], [consumer_alone, both]] =
+            [[edge.holds(false, false), edge.holds(false, true)], [edge.holds(true, false), edge.holds(true, true)]];
+        let breaks = now && !provider_alone;
+        let (consumer, provider) = (edge.consumer, edge.provider);
+        let merges = |repo| edge.domain.branches.contains_key(repo);
+        let needs_both = (breaks && !(consumer_alone && both)) || (merges(consumer) && now && !consumer_alone && !both);
+        if breaks {
+            first(consumer, provider);
+        } else if !consumer_alone && both && merges(provider) {
+            first(provider, consumer);
+        }
+        let clash = if needs_both { edge.clash() } else { None };
+        if members.contains(consumer) && members.contains(provider) {
+            self.leftovers.extend(edge.leftover(clash.as_ref()));
+        }
+        self.clashes.extend(clash);
+    }
+}
+
+impl Proposed {
+    fn of(&self, repo: &RepoName, is_merged: bool) -> &DomainView {
+        self.branches.get(repo).filter(|_| is_merged).unwrap_or(&self.published)
+    }
+
+    /// Returns who imports what, before or after.
+    fn imports(&self) -> BTreeSet<(&RepoName, &ContractName)> {
+        let views = std::iter::once(&self.published).chain(self.branches.values());
+        let bindings = views.flat_map(|view| &view.bindings);
+        bindings
+            .flat_map(|(repo, binding)| binding.imports.iter().map(move |import| (repo, &import.contract)))
+            .collect()
+    }
+
+    fn owner(&self, contract: &ContractName) -> Option<&RepoName> {
+        let mut views = std::iter::once(&self.published).chain(self.branches.values());
+        views.find_map(|view| view.owner(contract))
+    }
+}
+
+impl Edge<'_> {
+    fn import(&self, is_merged: bool) -> Option<&Import> {
+        self.domain.of(self.consumer, is_merged).bindings.get(self.consumer)?.import(self.contract)
+    }
+
+    fn contract(&self, is_merged: bool) -> Option<&Contract> {
+        self.domain.of(self.provider, is_merged).contracts.get(self.contract)
+    }
+
+    /// Returns whether the import holds, with the consumer's branch merged or not, and the provider's.
+    fn holds(&self, consumer: bool, provider: bool) -> bool {
+        let Some(import) = self.import(consumer) else { return true };
+        let offer = self.contract(provider);
+        let offer = offer.map(|contract| Offer { current: &contract.version, supported: &contract.supported });
+        let versions = self.domain.of(self.provider, provider).versions.get(self.contract);
+        matches!(Standing::of(import, offer, versions), Standing::Satisfied(_) | Standing::Behind { .. })
+    }
+
+    fn at(&self) -> ContractRef {
+        let domain: &DomainName = &self.domain.published.info.name;
+        ContractRef { domain: domain.clone(), contract: self.contract.clone() }
+    }
+
+    fn clash(&self) -> Option<Clash> {
+        let new = self.contract(true)?.version.clone();
+        let range_before = self.import(false).map(|import| import.version.clone());
+        let range_after = self.import(true)?.version.clone();
+        let old = self.contract(false).map(|contract| contract.version.clone());
+        let base = range_before.as_ref().filter(|range| old.as_ref().is_some_and(|old| range.matches(old)));
+        Some(Clash {
+            consumer: self.consumer.clone(),
+            provider: self.provider.clone(),
+            at: self.at(),
+            widened: base.unwrap_or(&range_after).widened(&new),
+            old,
+            new,
+            range_before,
+            range_after,
+        })
+    }
+
+    /// An old version that is still accepted though nobody serves it any more. A range without an end
+    /// accepts anything on purpose.
+    fn leftover(&self, clash: Option<&Clash>) -> Option<Leftover> {
+        let contract = self.contract(true)?;
+        let current = &contract.version;
+        let own = &self.import(true)?.version;
+        let range = clash.and_then(|clash| clash.widened.as_ref()).unwrap_or(own);
+        let compatible = Range::compatible(current);
+        let is_gone = |version: &&Version| {
+            *version < current
+                && range.matches(version)
+                && !compatible.matches(version)
+                && !contract.supported.iter().any(|served| served.matches(version))
+        };
+        let versions = self.domain.of(self.provider, true).versions.get(self.contract)?;
+        let version = versions.iter().rev().find(is_gone).filter(|_| range.is_bounded() && range.matches(current))?;
+        let wanted = clash.map(|_| own).filter(|own| own.matches(current));
+        let narrowed = wanted.cloned().unwrap_or(compatible);
+        Some(Leftover { consumer: self.consumer.clone(), at: self.at(), version: version.clone(), narrowed })
+    }
+}

@@ -1,0 +1,72 @@
+//! Handing a contract over: its owner offers it, and the other repository takes it by publishing the
+//! contract from its own files.
+
+use serde::{Deserialize, Serialize};
+
+use super::name::{ContractName, RepoName};
+
+/// What `transfers/<contract>.json` says: every hand-over of a contract, oldest first. They stay, so
+/// that each machine can see how the owner came to own it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Transfers {
+    /// The contract.
+    pub contract: ContractName,
+    /// Each hand-over; the last one may still wait to be taken.
+    pub transfers: Vec<Transfer>,
+}
+
+/// One hand-over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Transfer {
+    /// The owner who offered it.
+    pub from: RepoName,
+    /// The repository that it was offered to.
+    pub to: RepoName,
+}
+
+impl Transfers {
+    /// Returns the record of a contract that was never handed over.
+    pub fn of(contract: ContractName) -> Self {
+        Self { contract, transfers: Vec::new() }
+    }
+
+    /// Returns to whom `owner` offers the contract, if nobody has taken it yet.
+    pub fn offered(&self, owner: &RepoName) -> Option<&RepoName> {
+        self.transfers.last().filter(|last| last.from == *owner).map(|last| &last.to)
+    }
+
+    /// Returns the record with this offer in place of one that nobody took, or without any.
+    #[must_use]
+    pub fn offering(mut self, owner: &RepoName, to: Option<&RepoName>) -> Self {
+        if self.offered(owner).is_some() {
+            self.transfers.pop();
+        }
+        self.transfers.extend(to.map(|to| Transfer { from: owner.clone(), to: to.clone() }));
+        self
+    }
+
+    /// Returns who owns the contract now, if `first` owned it at first and every offer was taken.
+    pub fn owner<'a>(&'a self, first: &'a RepoName) -> &'a RepoName {
+        self.transfers.iter().fold(first, |owner, transfer| if transfer.from == *owner { &transfer.to } else { owner })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_offer_is_open_until_it_is_taken_and_stays_in_the_record() {
+        let [a, b, c]: [RepoName; 3] = ["a", "b", "c"].map(|name| name.parse().unwrap());
+        let record = Transfers::of("paths".parse().unwrap()).offering(&a, Some(&b));
+        assert_eq!((record.offered(&a), record.offered(&b)), (Some(&b), None));
+        let elsewhere = record.clone().offering(&a, Some(&c));
+        assert_eq!((elsewhere.offered(&a), elsewhere.transfers.len()), (Some(&c), 1));
+        assert_eq!(record.clone().offering(&a, None).transfers, []);
+        // b took it, and hands it on.
+        let on = record.offering(&b, Some(&c));
+        assert_eq!((on.offered(&b), on.transfers.len(), on.owner(&a)), (Some(&c), 2, &c));
+    }
+}

@@ -1,0 +1,99 @@
+//! The version that a consumer's code was written against is kept, and changes are told from there.
+
+use serde_json::{Value, json};
+
+use crate::world::{BINDING_FILE, World, importing, snapshot};
+
+const CONTRACT: &str = "s3-access/s3-permissions";
+
+fn import(world: &World) -> Value {
+    world.json(&world.path("access"), &["status", "--peek"])["imports"][0].clone()
+}
+
+/// A consumer that was bound before anybody in it looked at the realm.
+fn unseen() -> World {
+    let world = World::new();
+    for repo in ["fungal", "access"] {
+        world.join(repo);
+    }
+    world.ok(&world.path("fungal"), &["realm", "admin", "domain", "--name", "s3-access", "--repos", "fungal,access"]);
+    world.write("fungal/models/s3_paths.py", "");
+    world.write(&format!("fungal/{BINDING_FILE}"), crate::world::EXPORTING);
+    world.bump("1.0.0");
+    world.write("access/cdk/access_stack.py", "");
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <2.0.0"));
+    world.commit("access", "Read from the masks");
+    world
+}
+
+#[test]
+fn a_change_is_told_from_what_the_code_was_written_against() {
+    let world = unseen();
+    world.bump("1.1.0");
+    let answer = world.json(&world.path("access"), &["status", "--peek"]);
+    let told =
+        answer["notifications"].as_array().unwrap().iter().find(|one| one["contract"] == "s3-permissions").unwrap();
+    assert_eq!(told["change_type"], "VersionChanged");
+    assert_eq!(told["changes"], json!({"old_version": "1.0.0", "new_version": "1.1.0"}));
+    assert_eq!(told["coalesced"], 1);
+    assert_eq!(
+        (&import(&world)["adapted_version"], &import(&world)["resolved_version"]),
+        (&json!("1.0.0"), &json!("1.1.0"))
+    );
+    // Also once nothing that is served satisfies it.
+    world.bump("2.0.0");
+    assert_eq!(
+        (&import(&world)["adapted_version"], &import(&world)["resolved_version"]),
+        (&json!("1.0.0"), &Value::Null)
+    );
+    let status = world.ok(&world.path("access"), &["status", "--peek"]);
+    assert!(status.stdout.contains("broken: it is 2.0.0  (adapted to 1.0.0)"), "{status}");
+    let diff = world.json(&world.path("access"), &["contract", "diff", CONTRACT]);
+    assert_eq!((&diff["old_version"], &diff["new_version"]), (&json!("1.0.0"), &json!("2.0.0")));
+    let provider = world.json(&world.path("fungal"), &["contract", "diff", CONTRACT]);
+    assert_eq!(provider["old_version"], "1.1.0");
+    let impact = world.json(&world.path("fungal"), &["contract", "impact", CONTRACT]);
+    assert_eq!(impact["importers"][0]["adapted_version"], "1.0.0");
+}
+
+#[test]
+fn it_stays_until_the_import_is_edited_or_the_repository_says_so() {
+    let world = World::pair();
+    let dir = world.path("access");
+    let adapted = || import(&world)["adapted_version"].clone();
+    assert_eq!(world.stored("bindings/access.json")["imports"][0]["adapted_version"], "1.0.0");
+    world.bump("1.1.0");
+    // Something else in the file, and everything published once more.
+    world.write(&format!("access/{BINDING_FILE}"), &format!("# a comment\n{}", importing(">=1.0.0, <2.0.0")));
+    world.commit("access", "Comment");
+    assert_eq!(adapted(), "1.0.0");
+    let said = world.ok(&dir, &["contract", "adapted", CONTRACT]);
+    let twice = world.ok(&dir, &["contract", "adapted", CONTRACT, "1.1.0"]);
+    assert_eq!(adapted(), "1.1.0");
+    world.ok(&dir, &["contract", "adapted", CONTRACT, "1.0.0"]);
+    assert_eq!(adapted(), "1.0.0");
+    let unknown = world.blue(&dir, &["contract", "adapted", CONTRACT, "9.0.0"]).exits(1);
+    let owner = world.blue(&world.path("fungal"), &["contract", "adapted", CONTRACT]).exits(1);
+    snapshot("adapted", &[&said, &twice, &unknown, &owner]);
+    assert_eq!(world.json(&dir, &["contract", "adapted", CONTRACT])["old_version"], "1.0.0");
+    world.bump("1.2.0");
+    // Whoever edits the range, or names another file, has looked.
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <3.0.0"));
+    world.commit("access", "Wider");
+    assert_eq!(adapted(), "1.2.0");
+    // A version that the range leaves out needs another range.
+    world.bump("4.0.0");
+    let outside = world.json(&dir, &["contract", "adapted", CONTRACT]);
+    assert_eq!(outside["adapted_version"], "4.0.0");
+    assert!(outside["next_steps"][0].as_str().unwrap().contains(BINDING_FILE), "{outside}");
+}
+
+#[test]
+fn a_binding_that_an_older_program_stored_says_it_too() {
+    let world = World::pair();
+    let mut stored = world.stored("bindings/access.json");
+    stored["imports"][0].as_object_mut().unwrap().remove("adapted_version");
+    world.plant("bindings/access.json", &stored.to_string());
+    world.bump("1.1.0");
+    assert_eq!((&import(&world)["adapted_version"], &import(&world)["state"]), (&json!("1.0.0"), &json!("current")));
+}

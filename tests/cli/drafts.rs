@@ -1,0 +1,83 @@
+//! What is not committed, or not published, is compared before it is.
+
+use serde_json::json;
+
+use crate::world::{CONTRACT_FILE, World, contract, snapshot};
+
+const CONTRACT: &str = "s3-access/s3-permissions";
+
+/// The provider's work tree has 2.0.0, with another required field.
+fn edited() -> World {
+    let world = World::pair();
+    let text = contract("2.0.0").replace("required: [read]", "required: [input]").replace("    read:", "    input:");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &text.replace("  read: [", "  input: ["));
+    world
+}
+
+#[test]
+fn a_difference_and_its_impact_are_seen_before_the_commit() {
+    let world = edited();
+    let dir = world.path("fungal");
+    let before = world.tip(crate::world::DOMAIN_REF);
+    let diff = world.ok(&dir, &["contract", "diff", CONTRACT, "--worktree"]);
+    let impact = world.ok(&dir, &["contract", "impact", CONTRACT, "--worktree"]);
+    snapshot("drafts", &[&diff, &impact]);
+    let answer = world.json(&dir, &["contract", "diff", CONTRACT, "1.0.0", "--worktree"]);
+    assert_eq!((&answer["source"], &answer["new_version"]), (&json!("worktree"), &json!("2.0.0")));
+    let answer = world.json(&dir, &["contract", "impact", CONTRACT, "--worktree"]);
+    assert_eq!(
+        (&answer["broken"], &answer["published"], &answer["source"]),
+        (&json!(1), &json!(false), &json!("worktree"))
+    );
+    // A commit that is on no publishing branch.
+    world.git(&dir, &["switch", "-q", "-c", "proposal"]);
+    world.commit("fungal", "Rename");
+    world.git(&dir, &["switch", "-q", "main"]);
+    let answer = world.json(&dir, &["contract", "diff", CONTRACT, "--commit", "proposal"]);
+    assert_eq!((&answer["source"], &answer["content_changed"]), (&json!("commit"), &json!(true)));
+    assert_eq!(world.json(&dir, &["contract", "impact", CONTRACT, "--commit", "proposal"])["broken"], 1);
+    assert_eq!(world.json(&dir, &["contract", "impact", CONTRACT, "--commit", "main"])["broken"], 0);
+    assert_eq!(world.tip(crate::world::DOMAIN_REF), before);
+}
+
+#[test]
+fn a_schema_alone_is_enough() {
+    let world = World::pair();
+    let dir = world.path("fungal");
+    world.write(
+        "schema.json",
+        r#"{"type": "object", "required": ["input"], "properties": {"input": {"type": "string"}}}"#,
+    );
+    let file = world.path("schema.json").display().to_string();
+    let answer = world.json(&dir, &["contract", "impact", CONTRACT, "--schema", &file]);
+    assert_eq!((&answer["source"], &answer["version"]), (&json!("schema"), &json!("2.0.0")));
+    world.blue(&dir, &["contract", "impact", CONTRACT, "--schema", "none.json"]).exits(128);
+}
+
+#[test]
+fn what_is_not_there_is_named() {
+    let world = edited();
+    let missing = world.blue(&world.path("access"), &["contract", "diff", CONTRACT, "--worktree"]).exits(1);
+    let unknown = world.blue(&world.path("fungal"), &["contract", "diff", CONTRACT, "--commit", "nowhere"]).exits(1);
+    world.write(&format!("fungal/{CONTRACT_FILE}"), "name: [");
+    let broken = world.blue(&world.path("fungal"), &["contract", "impact", CONTRACT, "--worktree"]).exits(1);
+    snapshot("drafts_missing", &[&missing, &unknown, &broken]);
+    for args in
+        [&["diff", CONTRACT, "1.0.0", "1.1.0", "--worktree"][..], &["impact", CONTRACT, "--to", "2.0.0", "--worktree"]]
+    {
+        world.blue(&world.path("fungal"), &[&["contract"], args].concat()).exits(129);
+    }
+}
+
+#[test]
+fn models_and_programs_ask_the_same() {
+    let world = edited();
+    let dir = world.path("fungal");
+    let ask = |tool: &str, args: &str| world.ok(&dir, &["mcp", "test-tool", tool, "--args", args]).json();
+    let at = r#""domain": "s3-access", "contract": "s3-permissions""#;
+    let diff = ask("contract_diff", &format!("{{{at}, \"new_version\": \"worktree\"}}"));
+    let impact = ask("contract_impact", &format!("{{{at}, \"worktree\": true}}"));
+    let found = |answer: &serde_json::Value, pointer: &str| answer.pointer(pointer).cloned().unwrap_or_default();
+    assert_eq!(found(&diff, "/new_version"), "2.0.0", "{diff}");
+    assert_eq!(found(&impact, "/broken"), 1, "{impact}");
+}

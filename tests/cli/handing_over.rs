@@ -1,0 +1,177 @@
+//! A repository takes another name, a contract changes hands, and what nobody needs any more is removed:
+//! refused, with the commands that free it, while somebody does.
+
+use serde_json::{Value, json};
+
+use crate::world::{BINDING_FILE, CONTRACT_FILE, REALM, World, contract, snapshot};
+
+const CONTRACT: &str = "s3-access/s3-permissions";
+
+fn rename(world: &World) -> Value {
+    world.ok(&world.path("fungal"), &["realm", "admin", "rename", "fungal", "mushroom", "--json"]).json()
+}
+
+#[test]
+fn a_repository_takes_another_name() {
+    let world = World::pair();
+    let dir = world.path("fungal");
+    world.git(&world.root(), &["clone", "-q", "fungal", "second"]);
+    world.ok(&dir, &["session", "start"]);
+    world.bump("1.1.0");
+    let answer = rename(&world);
+    assert_eq!(answer["files"], json!([".blue/config.yaml", CONTRACT_FILE]));
+    assert_eq!((&answer["changed"], &answer["domains"]), (&json!(true), &json!(["s3-access"])));
+    assert!(world.read("fungal/.blue/config.yaml").contains("repo: mushroom"));
+    assert!(world.read(&format!("fungal/{CONTRACT_FILE}")).contains("owner: mushroom\n"));
+    // Everything of it has the new name, but for what was published.
+    assert_eq!(world.stored("contracts/s3-permissions.json")["owner"], "mushroom");
+    assert_eq!(world.stored("versions/s3-permissions/1.0.0.json")["owner"], "fungal");
+    assert_eq!(world.stored("domain.json")["members"], json!(["access", "mushroom"]));
+    assert_eq!(world.stored("bindings/mushroom.json")["role"], "provider");
+    assert_eq!(world.json(&dir, &["session", "status"])["session"]["state"], "active");
+    let tree = |name: &str| world.git(&world.store(), &["ls-tree", "-r", "--name-only", name]).stdout;
+    assert!(!tree("refs/blue/domains/s3-access").contains("/fungal.json"));
+    assert_eq!(tree("refs/blue/realm"), "realm.json\nrenames/fungal.json\nrepos/access.json\nrepos/mushroom.json\n");
+    // Nothing is news to it, and it goes on publishing.
+    assert_eq!(world.json(&dir, &["status", "--peek"])["notifications"], json!([]));
+    let step = answer["next_steps"][0].as_str().unwrap();
+    assert_eq!(step, format!("git add .blue/config.yaml {CONTRACT_FILE} && git commit -m \"Take the name mushroom\""));
+    world.commit("fungal", "Take the name mushroom");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.2.0").replace("owner: fungal", "owner: mushroom"));
+    world.commit("fungal", "1.2.0");
+    assert_eq!(world.version(), "1.2.0");
+    world.ok(&dir, &["check"]);
+    // The consumer is told of the versions, from the new name.
+    let told = world.json(&world.path("access"), &["status", "--peek"]);
+    let told =
+        told["notifications"].as_array().unwrap().iter().find(|one| one["contract"] == "s3-permissions").unwrap();
+    assert_eq!((&told["from_repo"], &told["changes"]["new_version"]), (&json!("mushroom"), &json!("1.2.0")));
+    // Another clone, which has the old name still.
+    let second = world.path("second");
+    let stale = world.blue(&second, &["status"]).exits(128);
+    let joining = world.blue(&second, &["init", "--realm", REALM]).exits(128);
+    world.ok(&second, &["realm", "admin", "rename", "fungal", "mushroom"]);
+    world.ok(&second, &["status"]);
+    let again = world.ok(&dir, &["realm", "admin", "rename", "fungal", "mushroom"]);
+    let other = world.blue(&world.path("access"), &["realm", "admin", "rename", "mushroom", "x"]).exits(1);
+    let taken = world.blue(&dir, &["realm", "admin", "rename", "mushroom", "ACCESS"]).exits(1);
+    let unknown = world.blue(&dir, &["realm", "admin", "rename", "nobody", "x"]).exits(1);
+    snapshot("rename", &[&stale, &joining, &again, &other, &taken, &unknown]);
+    world.git(&world.store(), &["fsck", "--strict"]);
+}
+
+#[test]
+fn a_pre_release_alone_goes_with_the_name_and_a_name_comes_back() {
+    let world = World::pair();
+    world
+        .write("fungal/.blue/contracts/s3-access/next.yaml", &contract("1.0.0-rc.1").replace("s3-permissions", "next"));
+    world.commit("fungal", "Draft");
+    rename(&world);
+    world.commit("fungal", "Take the name mushroom");
+    let text = contract("1.0.0-rc.2").replace("s3-permissions", "next").replace("owner: fungal", "owner: mushroom");
+    world.write("fungal/.blue/contracts/s3-access/next.yaml", &text);
+    world.commit("fungal", "Draft 2");
+    assert_eq!(world.stored("versions/next/1.0.0-rc.2.json")["owner"], "mushroom");
+    world.ok(&world.path("fungal"), &["realm", "admin", "rename", "mushroom", "fungal"]);
+    world.commit("fungal", "Take the old name");
+    world.ok(&world.path("fungal"), &["status"]);
+    assert_eq!(world.stored("contracts/s3-permissions.json")["owner"], "fungal");
+}
+
+#[test]
+fn a_contract_changes_hands_when_the_other_side_publishes_it() {
+    let world = World::pair();
+    let (fungal, access) = (world.path("fungal"), world.path("access"));
+    let path = format!("access/{CONTRACT_FILE}");
+    let taken = contract("1.0.0").replace("owner: fungal", "owner: access");
+    world.join("other");
+    let stranger = world.blue(&access, &["contract", "transfer", CONTRACT, "--to", "access"]).exits(129);
+    let not_mine = world.blue(&access, &["contract", "transfer", CONTRACT, "--to", "other"]).exits(1);
+    let no_member = world.blue(&fungal, &["contract", "transfer", CONTRACT, "--to", "other"]).exits(1);
+    // Nobody takes what was not offered.
+    world.write(&path, &taken);
+    world.commit("access", "Take it");
+    assert_eq!(world.stored("contracts/s3-permissions.json")["owner"], "fungal");
+    world.git(&access, &["rm", "-q", CONTRACT_FILE]);
+    world.commit("access", "Not yet");
+    let offered = world.ok(&fungal, &["contract", "transfer", CONTRACT, "--to", "access"]);
+    let twice = world.json(&fungal, &["contract", "transfer", CONTRACT, "--to", "access"]);
+    assert_eq!(twice["changed"], false);
+    assert_eq!(world.stored("contracts/s3-permissions.json")["owner"], "fungal");
+    // Until it is taken, the owner goes on, and may take the offer back.
+    world.bump("1.1.0");
+    assert_eq!(world.version(), "1.1.0");
+    let back = world.ok(&fungal, &["contract", "transfer", CONTRACT, "--cancel"]);
+    world.ok(&fungal, &["contract", "transfer", CONTRACT, "--to", "access"]);
+    snapshot("transfer", &[&stranger, &not_mine, &no_member, &offered, &back]);
+    // The step as it is printed, in the other repository.
+    let step = twice["next_steps"][0].as_str().unwrap();
+    let mut command = world.command("sh", &access);
+    command.args(["-c", step]);
+    assert_eq!(world.finish(command, "sh").code, 0);
+    world.write(&format!("access/{BINDING_FILE}"), "role: provider\nexports: [ { contract: s3-permissions } ]\n");
+    let run = world.commit("access", "Take it over");
+    assert!(run.stderr.contains(CONTRACT), "{run}");
+    assert_eq!(world.stored("contracts/s3-permissions.json")["owner"], "access");
+    assert_eq!(world.stored("transfers/s3-permissions.json")["transfers"], json!([{"from": "fungal", "to": "access"}]));
+    // The old owner's file no longer counts.
+    world.bump("1.2.0");
+    assert_eq!(world.version(), "1.1.0");
+    world.write(&path, &contract("1.3.0").replace("owner: fungal", "owner: access"));
+    world.commit("access", "1.3.0");
+    assert_eq!(world.version(), "1.3.0");
+    world.git(&fungal, &["rm", "-q", CONTRACT_FILE, BINDING_FILE]);
+    world.commit("fungal", "It is theirs");
+    world.ok(&fungal, &["check"]);
+    world.git(&world.store(), &["fsck", "--strict"]);
+}
+
+#[test]
+fn a_member_goes_when_nobody_needs_its_contracts() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    let remove = |repo: &str| ["realm", "admin", "remove-member", repo, "--domain", "s3-access"].map(str::to_owned);
+    let run = |repo: &str| world.blue(&fungal, &remove(repo).each_ref().map(String::as_str));
+    let refused = run("fungal").exits(1);
+    assert!(refused.stderr.contains("access imports") && refused.stderr.contains("contract transfer"), "{refused}");
+    let gone = run("access").exits(0);
+    assert_eq!(world.stored("domain.json")["members"], json!(["fungal"]));
+    let twice = run("access").exits(1);
+    world.ok(&fungal, &["contract", "retire", CONTRACT, "--reason", "gone"]);
+    run("fungal").exits(0);
+    snapshot("remove_member", &[&refused, &gone, &twice]);
+    // Its file is still there, and publishing it is refused.
+    world.write(&format!("access/{BINDING_FILE}"), &crate::world::importing(">=1.0.0, <4.0.0"));
+    let run = world.commit("access", "Still here");
+    assert!(run.stderr.contains("has no member access"), "{run}");
+}
+
+#[test]
+fn a_domain_and_a_realm_go_when_nothing_is_in_them() {
+    let world = World::pair();
+    let (fungal, access) = (world.path("fungal"), world.path("access"));
+    let domain = ["realm", "admin", "remove-domain", "s3-access"];
+    let realm = ["realm", "admin", "remove-realm", REALM];
+    let in_use = world.blue(&fungal, &domain).exits(1);
+    let full = world.blue(&fungal, &realm).exits(1);
+    for repo in ["fungal", "access"] {
+        world.git(&world.path(repo), &["rm", "-q", BINDING_FILE]);
+        world.commit(repo, "Leave s3-access");
+    }
+    world.ok(&fungal, &["contract", "retire", CONTRACT, "--reason", "gone"]);
+    let gone = world.ok(&fungal, &domain);
+    assert_eq!(world.json(&fungal, &["status", "--peek"])["domains"], json!([]));
+    assert_eq!(world.json(&fungal, &["contract", "list"])["total"], 0);
+    world.blue(&fungal, &domain).exits(1);
+    // Its history stays, and a domain of that name has it.
+    world.ok(&fungal, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "fungal"]);
+    assert_eq!(world.json(&fungal, &["contract", "list"])["total"], 1);
+    world.ok(&fungal, &["realm", "admin", "remove-domain", "s3-access"]);
+    for dir in [&fungal, &access] {
+        world.ok(dir, &["realm", "admin", "leave"]);
+    }
+    let deleted = world.ok(&world.root(), &realm);
+    assert!(!world.store().exists());
+    let unknown = world.blue(&world.root(), &realm).exits(128);
+    snapshot("remove", &[&in_use, &full, &gone, &deleted, &unknown]);
+}

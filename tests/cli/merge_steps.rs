@@ -1,0 +1,193 @@
+//! A break that several repositories make together goes green, step by step, in the order that
+//! `realm pr status` prints.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::world::{BINDING_FILE, CONTRACT_FILE, REALM, World, contract, importing, snapshot};
+
+const RFC: &str = "rfc-7";
+
+fn tree(world: &World, repo: &str) -> PathBuf {
+    world.path(&format!("home/blue/worktrees/{REALM}/{RFC}/{repo}"))
+}
+
+fn commit(world: &World, folder: &Path, file: &str, text: &str) {
+    std::fs::write(folder.join(file), text).unwrap();
+    world.git(folder, &["commit", "-q", "-a", "-m", "Change"]);
+}
+
+/// The provider makes 2.0.0 on its branch. `access` has moved to it on its own, and to nothing else;
+/// `other` has not heard of it.
+fn deadlocked() -> World {
+    let world = World::pair();
+    world.join("other");
+    let fungal = world.path("fungal");
+    world.ok(&fungal, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "other"]);
+    world.write(&format!("other/{BINDING_FILE}"), &importing("^1.0.0").replace("cdk/", ""));
+    world.write("other/access_stack.py", "");
+    world.commit("other", "Read too");
+    world.ok(&fungal, &["realm", "worktree", "create", "--rfc", RFC]);
+    commit(&world, &tree(&world, "fungal"), CONTRACT_FILE, &contract("2.0.0"));
+    commit(&world, &tree(&world, "access"), BINDING_FILE, &importing(">=2.0.0, <3.0.0"));
+    world
+}
+
+fn status(world: &World) -> Value {
+    world.json(&world.path("fungal"), &["realm", "pr", "status", "--rfc", RFC])
+}
+
+fn of<'v>(answer: &'v Value, repo: &str) -> &'v Value {
+    answer["repos"].as_array().unwrap().iter().find(|one| one["name"] == *repo).unwrap()
+}
+
+/// Does what a step says, and nothing else.
+fn follow(world: &World, step: &Value) {
+    let text = |key: &str| step[key].as_str().unwrap();
+    if step["action"] == "merge" {
+        let mut command = world.command("sh", &world.root());
+        command.args(["-c", text("command")]);
+        let run = world.finish(command, "sh");
+        assert_eq!(run.code, 0, "{run:?}");
+        return;
+    }
+    let file = Path::new(text("file"));
+    let old = std::fs::read_to_string(file).unwrap();
+    let lines = old.lines().map(|line| match line.split_once("version:") {
+        Some((before, _)) => format!("{before}version: \"{}\"\n", text("version_req")),
+        None => format!("{line}\n"),
+    });
+    std::fs::write(file, lines.collect::<String>()).unwrap();
+    world.git(file.parent().unwrap(), &["commit", "-q", "-a", "-m", "As the step says"]);
+}
+
+#[test]
+fn three_repositories_go_green_by_following_the_steps() {
+    let world = deadlocked();
+    let shown = world.ok(&world.path("fungal"), &["realm", "pr", "status", "--rfc", RFC]);
+    snapshot("merge_steps", &[&shown]);
+    let mut done = Vec::new();
+    while let Some(step) = status(&world)["steps"].as_array().unwrap().first().cloned() {
+        let repo = step["repo"].as_str().unwrap().to_owned();
+        let action = step["action"].as_str().unwrap().to_owned();
+        if action == "merge" {
+            // What is to be merged now passes now.
+            world.blue(&tree(&world, &repo), &["check"]).exits(0);
+        }
+        follow(&world, &step);
+        if action != "widen" {
+            for repo in ["access", "fungal", "other"] {
+                world.blue(&world.path(repo), &["check"]).exits(0);
+            }
+        }
+        done.push(format!("{action} {repo}"));
+        assert!(done.len() < 20, "{done:?}");
+    }
+    let expected =
+        ["widen access", "merge access", "widen other", "merge other", "merge fungal", "narrow access", "narrow other"];
+    assert_eq!(done, expected);
+    assert_eq!(world.version(), "2.0.0");
+    assert_eq!(world.stored("bindings/other.json")["imports"][0]["version"], ">=2.0.0, <3.0.0");
+}
+
+#[test]
+fn a_deadlock_is_named_with_both_ways_out() {
+    let world = deadlocked();
+    let answer = status(&world);
+    // Each check is red, and none of both may go first.
+    for repo in ["fungal", "access"] {
+        world.blue(&tree(&world, repo), &["check"]).exits(1);
+        assert_eq!(of(&answer, repo)["ready"], false);
+    }
+    assert_eq!(of(&answer, "fungal")["blocked_by"], json!(["access", "other"]));
+    assert_eq!(of(&answer, "access")["blocked_by"], json!([]));
+    assert_eq!((&answer["merge_order"], &answer["circular"]), (&json!(["access", "other", "fungal"]), &json!([])));
+    let clash = &answer["clashes"][0];
+    assert_eq!((&clash["consumer"], &clash["provider"]), (&json!("access"), &json!("fungal")));
+    assert_eq!(
+        (&clash["old_version_req"], &clash["version_req"]),
+        (&json!(">=1.0.0, <2.0.0"), &json!(">=2.0.0, <3.0.0"))
+    );
+    let ways: String = clash["ways_out"].as_array().unwrap().iter().map(|way| way.as_str().unwrap()).collect();
+    assert!(ways.contains(">=1.0.0, <3.0.0") && ways.contains("supported: [\">=1.0.0, <2.0.0\"]"), "{ways}");
+    // The second way: the provider goes on serving what is relied on, and goes first.
+    let served = contract("2.0.0").replace("schema:", "supported: [\">=1.0.0, <2.0.0\"]\nschema:");
+    commit(&world, &tree(&world, "fungal"), CONTRACT_FILE, &served);
+    let answer = status(&world);
+    assert_eq!(answer["clashes"], json!([]));
+    assert_eq!(answer["merge_order"], json!(["fungal", "access", "other"]));
+    assert_eq!(
+        (&of(&answer, "access")["blocked_by"], &of(&answer, "fungal")["blocked_by"]),
+        (&json!(["fungal"]), &json!([]))
+    );
+    world.blue(&tree(&world, "fungal"), &["check"]).exits(0);
+}
+
+#[test]
+fn a_consumer_without_a_branch_is_named() {
+    let world = World::pair();
+    world.git(&world.path("fungal"), &["switch", "-q", "-c", RFC]);
+    world.bump("2.0.0");
+    let answer = status(&world);
+    assert_eq!(of(&answer, "fungal")["blocked_by"], json!([]));
+    let hurdles = of(&answer, "fungal")["hurdles"].to_string();
+    assert!(hurdles.contains("access, which has no branch for this, must accept >=1.0.0, <3.0.0"), "{hurdles}");
+    assert_eq!((&answer["steps"][0]["repo"], &answer["steps"][0]["action"]), (&json!("access"), &json!("widen")));
+    assert_eq!(answer["steps"][0]["file"], json!(world.path("access").join(BINDING_FILE)));
+    follow(&world, &answer["steps"][0]);
+    let answer = status(&world);
+    assert_eq!((&answer["clashes"], &answer["steps"]), (&json!([]), &json!([])));
+    assert!(!of(&answer, "fungal")["hurdles"].to_string().contains("must accept"), "{answer}");
+    world.blue(&world.path("fungal"), &["check"]).exits(0);
+}
+
+#[test]
+fn a_branch_that_changes_no_contract_needs_no_steps() {
+    let world = World::pair();
+    for repo in ["fungal", "access"] {
+        world.git(&world.path(repo), &["switch", "-q", "-c", RFC]);
+        world.commit(repo, "Elsewhere");
+    }
+    let answer = status(&world);
+    assert_eq!((&answer["steps"], &answer["merge_order"]), (&json!([]), &json!(["fungal", "access"])));
+    // What has nothing to push is neither pushed nor unpushed.
+    world.git(&world.path("access"), &["reset", "-q", "--hard", "main"]);
+    let answer = status(&world);
+    assert_eq!((&of(&answer, "access")["pushed"], &of(&answer, "fungal")["pushed"]), (&Value::Null, &json!(false)));
+}
+
+#[test]
+fn the_branches_of_an_rfc_are_checked_together() {
+    let world = World::pair();
+    let (fungal, access) = (world.path("fungal"), world.path("access"));
+    let none = world.blue(&fungal, &["check", "--rfc", RFC]).exits(1);
+    world.ok(&fungal, &["realm", "worktree", "create", "--rfc", RFC]);
+    commit(&world, &tree(&world, "fungal"), CONTRACT_FILE, &contract("2.0.0"));
+    let alone = world.blue(&tree(&world, "fungal"), &["check", "--rfc", RFC]).exits(1);
+    commit(&world, &tree(&world, "access"), BINDING_FILE, &importing(">=2.0.0, <3.0.0"));
+    // Each is red by itself; together, from wherever one asks, they hold.
+    for repo in ["fungal", "access"] {
+        world.blue(&tree(&world, repo), &["check"]).exits(1);
+        world.blue(&tree(&world, repo), &["check", "--rfc", RFC]).exits(0);
+    }
+    let together = world.ok(&fungal, &["check", "--rfc", RFC]);
+    snapshot("check_rfc", &[&none, &alone, &together]);
+    let answer = world.json(&access, &["check", "--rfc", RFC]);
+    assert_eq!((&answer["judged"], &answer["rfc"], &answer["valid"]), (&json!("rfc"), &json!(RFC), &json!(true)));
+    assert_eq!((&answer["branches"][0]["repo"], &answer["branches"][1]["repo"]), (&json!("access"), &json!("fungal")));
+    // A branch that is only at the remote counts as it was last fetched.
+    world.git(&access, &["update-ref", "refs/remotes/origin/rfc-7", "rfc-7"]);
+    world.git(&access, &["worktree", "remove", "--force", tree(&world, "access").to_str().unwrap()]);
+    world.git(&access, &["branch", "-q", "-D", RFC]);
+    let answer = world.json(&tree(&world, "fungal"), &["check", "--rfc", RFC]);
+    assert_eq!(
+        (&answer["valid"], &answer["branches"][0]["branch"]),
+        (&json!(true), &json!("refs/remotes/origin/rfc-7"))
+    );
+    let asked = world.ok(&fungal, &["mcp", "test-tool", "realm_check", "--args", r#"{"rfc": "rfc-7"}"#]).json();
+    assert_eq!((&asked["judged"], &asked["valid"]), (&json!("rfc"), &json!(true)), "{asked}");
+    // What is not committed is asked about by name.
+    std::fs::write(tree(&world, "fungal").join(CONTRACT_FILE), contract("3.0.0")).unwrap();
+    world.blue(&tree(&world, "fungal"), &["check", "--rfc", RFC, "--worktree"]).exits(1);
+}

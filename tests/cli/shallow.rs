@@ -1,0 +1,31 @@
+//! A clone without its history says so, and is never told that it is behind.
+
+use crate::world::{CONTRACT_FILE, REALM, World, contract, snapshot};
+
+#[test]
+fn a_shallow_clone_is_told_what_to_fetch() {
+    let world = World::pair();
+    let fungal = world.path("fungal");
+    world.git(&world.root(), &["clone", "-q", "--bare", "fungal", "code.git"]);
+    let url = world.path("code.git").display().to_string();
+    world.git(&fungal, &["remote", "add", "origin", &url]);
+    world.ok(&fungal, &["realm", "admin", "join", REALM]);
+    world.git(&fungal, &["config", "blue.publish", "off"]);
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.1.0"));
+    world.commit("fungal", "1.1.0");
+    world.commit("fungal", "More");
+    world.git(&fungal, &["push", "-q", "origin", "main"]);
+    // It is the same repository, as its root commit would tell; its url is spelled in another way.
+    world.git(&world.root(), &["clone", "-q", "--depth", "1", &format!("file://{url}"), "shallow"]);
+    let shallow = world.path("shallow");
+    let stranger = world.blue(&shallow, &["init", "--realm", REALM]).exits(1);
+    assert!(stranger.stderr.contains("git fetch --unshallow"), "{stranger}");
+    world.git(&shallow, &["remote", "set-url", "origin", &url]);
+    world.ok(&shallow, &["init", "--realm", REALM]);
+    let refused = world.blue(&shallow, &["contract", "publish"]).exits(1);
+    assert!(!refused.all().contains("behind") && refused.stderr.contains("git fetch --unshallow"), "{refused}");
+    snapshot("shallow", &[&stranger, &refused]);
+    world.git(&shallow, &["fetch", "-q", "--unshallow"]);
+    world.ok(&shallow, &["contract", "publish"]);
+    assert_eq!(world.version(), "1.1.0");
+}
