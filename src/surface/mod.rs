@@ -8,5 +8,4 @@ pub mod hook;
 pub mod http;
 pub mod log;
 pub mod mcp;
-mod memory;
 mod supervise;

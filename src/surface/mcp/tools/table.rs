@@ -30,7 +30,6 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &[],
         is_slow: false,
-        rests: true,
         run: realm::status,
     },
     Tool {
@@ -47,7 +46,6 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &["errors", "warnings", "schema_hashes"],
         is_slow: false,
-        rests: false,
         run: realm::check,
     },
     Tool {
@@ -65,7 +63,6 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &[],
         is_slow: false,
-        rests: true,
         run: contract::get,
     },
     Tool {
@@ -75,7 +72,6 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &[],
         is_slow: false,
-        rests: false,
         run: session::start,
     },
     Tool {
@@ -85,7 +81,6 @@ pub const TOOLS: &[Tool] = &[
         tells: false,
         lists: &[],
         is_slow: false,
-        rests: false,
         run: session::stop,
     },
     Tool {
@@ -96,7 +91,6 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &[],
         is_slow: true,
-        rests: false,
         run: realm::worktree_create,
     },
     Tool {
@@ -106,7 +100,6 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &["repos"],
         is_slow: true,
-        rests: false,
         run: realm::pr_status,
     },
     Tool {
@@ -116,7 +109,6 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &[],
         is_slow: false,
-        rests: true,
         run: contract::list,
     },
     Tool {
@@ -131,7 +123,6 @@ pub const TOOLS: &[Tool] = &[
         tells: false,
         lists: &[],
         is_slow: false,
-        rests: false,
         run: session::notifications_list,
     },
     Tool {
@@ -148,7 +139,6 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &["changes"],
         is_slow: false,
-        rests: true,
         run: contract::diff,
     },
     Tool {
@@ -165,7 +155,6 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &["importers"],
         is_slow: false,
-        rests: true,
         run: contract::impact,
     },
     Tool {
@@ -175,7 +164,6 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: TOPOLOGY_LISTS,
         is_slow: false,
-        rests: true,
         run: realm::topology,
     },
     Tool {
@@ -185,7 +173,6 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &[],
         is_slow: false,
-        rests: true,
         run: realm::log,
     },
     Tool {
@@ -195,7 +182,6 @@ pub const TOOLS: &[Tool] = &[
         tells: false,
         lists: &["realms"],
         is_slow: false,
-        rests: false,
         run: realm::list,
     },
     Tool {
@@ -205,7 +191,6 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &[],
         is_slow: false,
-        rests: false,
         run: realm::compare,
     },
     Tool {
@@ -215,7 +200,6 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &[],
         is_slow: false,
-        rests: false,
         run: contract::timeline,
     },
 ];
