@@ -26,12 +26,9 @@ const STARTS: usize = 40;
 
 /// Calls of a tool.
 struct Calls {
-    name: &'static str,
     tool: &'static str,
     /// What each call is asked, by its number, in a realm of so many contracts.
     arguments: fn(usize, usize) -> Value,
-    /// Whether each is marked as its own, as some clients do, so that no answer is given again.
-    is_marked: bool,
     /// How many times as much as the floor one may cost.
     budget: Option<f64>,
 }
@@ -51,15 +48,13 @@ fn nothing(_: usize, _: usize) -> Value {
 }
 
 const fn calls_of(tool: &'static str, arguments: fn(usize, usize) -> Value) -> Calls {
-    Calls { name: tool, tool, arguments, is_marked: true, budget: None }
+    Calls { tool, arguments, budget: None }
 }
 
 /// What is measured, in this order.
 const ALL: &[Calls] = &[
     Calls { budget: Some(3.0), ..calls_of("contract_get", another) },
-    Calls { name: "contract_get, again", is_marked: false, budget: Some(3.0), ..calls_of("contract_get", one) },
     Calls { budget: Some(6.0), ..calls_of("realm_status", nothing) },
-    Calls { name: "realm_status, again", is_marked: false, budget: Some(6.0), ..calls_of("realm_status", nothing) },
     calls_of("contract_list", nothing),
     calls_of("contract_impact", one),
     calls_of("notifications_list", nothing),
@@ -70,7 +65,7 @@ const ALL: &[Calls] = &[
 
 /// Prints every row whose name contains `wanted`.
 pub fn report(place: &Place, wanted: &str, out: &mut impl Write) {
-    for calls in ALL.iter().filter(|calls| format!("mcp {}", calls.name).contains(wanted)) {
+    for calls in ALL.iter().filter(|calls| format!("mcp {}", calls.tool).contains(wanted)) {
         measure(place, calls, out);
     }
     if "mcp start to first tools/list".contains(wanted) {
@@ -82,14 +77,12 @@ pub fn report(place: &Place, wanted: &str, out: &mut impl Write) {
 }
 
 fn measure(place: &Place, calls: &Calls, out: &mut impl Write) {
-    let name = format!("mcp {}", calls.name);
+    let name = format!("mcp {}", calls.tool);
     let mut server = Server::of_git_blue(place);
     let params = |number| {
-        let mut params = json!({"name": calls.tool, "arguments": (calls.arguments)(number, place.contracts)});
-        if calls.is_marked {
-            params["_meta"] = json!({"progressToken": number});
-        }
-        params
+        let arguments = (calls.arguments)(number, place.contracts);
+        // Marked as its own, as some clients do.
+        json!({"name": calls.tool, "arguments": arguments, "_meta": {"progressToken": number}})
     };
     // Slow ones are asked less often.
     let (_, first) = server.timed("tools/call", &params(0));

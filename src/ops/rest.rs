@@ -1,4 +1,4 @@
-//! Whether a realm has stood still: for whoever keeps answers as long as they are true.
+//! Whether a realm has stood still: for whoever waits for changes.
 
 use std::{
     os::unix::fs::MetadataExt as _,
@@ -40,14 +40,8 @@ impl Rest {
         Ok(Self { store: path, watch, files, stamps })
     }
 
-    /// Returns whether it may have changed since the last call, without waiting. What was acknowledged
-    /// before the call is noticed for sure.
-    pub fn is_broken(&mut self) -> bool {
-        self.waited(Duration::ZERO)
-    }
-
     /// Waits until it may have changed since the last call, or the time is over. Returns whether it may
-    /// have.
+    /// have. What was acknowledged before the call is noticed for sure.
     pub fn waited(&mut self, timeout: Duration) -> bool {
         let moved = self.watch.wait(timeout).unwrap_or(true);
         let mut stamps = [stamp(&self.files[0]), inode(&self.files[1])];

@@ -8,6 +8,5 @@ pub mod hook;
 pub mod http;
 pub mod log;
 pub mod mcp;
-mod memory;
 mod supervise;
 pub mod told;

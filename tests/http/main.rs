@@ -19,7 +19,6 @@ mod hostile;
 mod idle;
 mod load;
 mod mcp;
-mod mcp_kept;
 mod page;
 mod process;
 mod routes;

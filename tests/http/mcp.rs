@@ -5,6 +5,7 @@ use std::{
     net::TcpStream,
     path::Path,
     sync::atomic::{AtomicI64, Ordering},
+    time::Duration,
 };
 
 use serde_json::{Value, json};
@@ -383,4 +384,56 @@ fn a_change_reaches_who_listens_in_both_eras() {
         let heard = wait_for(stream, |message| message["method"] == "notifications/resources/updated");
         assert_eq!(heard["params"]["uri"], uri);
     }
+}
+
+#[test]
+fn who_has_no_session_that_goes_on_is_answered_nothing() {
+    let world = World::pair();
+    let daemon = started(&world);
+    let client = Client::session(&daemon);
+    let arguments = json!({"domain": "s3-access", "contract": "s3-permissions"});
+    let call = |session: &str| {
+        let params = json!({"name": "contract_get", "arguments": arguments});
+        let body = json!({"jsonrpc": "2.0", "id": 900, "method": "tools/call", "params": params}).to_string();
+        post(&Place::of(&daemon), &format!("{ACCEPT}Mcp-Session-Id: {session}\r\n"), body.as_bytes()).status
+    };
+    let session = client.session.clone().unwrap();
+    assert_eq!(call(&session), 200);
+    assert_eq!(call("none"), 404);
+    let gone = daemon.ask("DELETE", "/mcp", &format!("Mcp-Session-Id: {session}\r\n"), b"");
+    assert!((200..300).contains(&gone.status), "{gone:?}");
+    assert_eq!(call(&session), 404);
+}
+
+#[test]
+fn of_two_requests_with_one_id_in_a_session_the_second_is_refused() {
+    let world = World::pair();
+    let daemon = started(&world);
+    let client = Client::session(&daemon);
+    let folder = world.store().join("blue/locks");
+    std::fs::create_dir_all(&folder).unwrap();
+    let lock = std::fs::File::options().create(true).truncate(false).write(true).open(folder.join("_sessions-access"));
+    let lock = lock.unwrap();
+    lock.lock().unwrap();
+    let access = world.path("access");
+    let call = |tool: &str| {
+        let params = json!({"name": tool, "arguments": {"cwd": access}});
+        json!({"jsonrpc": "2.0", "id": 900, "method": "tools/call", "params": params})
+    };
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| client.send(&call("session_start"), ""));
+        std::thread::sleep(Duration::from_millis(500));
+        let second = client.send(&call("realm_status"), "");
+        assert_eq!(
+            (second.status, &second.messages[0]["error"]["code"]),
+            (400, &json!(-32600)),
+            "{:?}",
+            second.messages
+        );
+        drop(lock);
+        let first = first.join().unwrap();
+        let answer = first.messages.iter().find(|message| message["id"] == 900).unwrap();
+        assert_eq!(answer["result"]["structuredContent"]["resumed"], false, "{answer:#}");
+    });
+    assert_eq!(client.send(&call("realm_status"), "").status, 200, "it is free again");
 }

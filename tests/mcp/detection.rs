@@ -98,3 +98,30 @@ fn where_none_is_found_every_place_that_was_tried_is_named() {
     let mode = world.path("home/blue/mcp.log").metadata().unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
 }
+
+#[test]
+fn what_decides_the_project_is_looked_at_for_each_call() {
+    let world = World::pair();
+    let mut client = Client::start(&world, &world.path("access"));
+    let contract = || json!({"domain": "s3-access", "contract": "s3-permissions"});
+    client.ok("contract_get", contract());
+    let (store, away) = (world.store(), world.path("away.git"));
+    std::fs::rename(&store, &away).unwrap();
+    client.fails("contract_get", contract());
+    std::fs::rename(&away, &store).unwrap();
+    client.ok("contract_get", contract());
+    // The user's own records say which realms there are.
+    let config = world.store().join("../../config");
+    let before = std::fs::read_to_string(&config).unwrap();
+    std::fs::write(&config, before.replace("aperture", "elsewhere")).unwrap();
+    client.fails("contract_get", contract());
+    std::fs::write(&config, before).unwrap();
+    client.ok("contract_get", contract());
+    // So does the work tree.
+    let (file, away) = (world.path("access/.blue/config.yaml"), world.path("away.yaml"));
+    std::fs::rename(&file, &away).unwrap();
+    std::fs::write(&file, "realm: { name: elsewhere }\n").unwrap();
+    client.fails("contract_get", contract());
+    std::fs::rename(&away, &file).unwrap();
+    client.ok("contract_get", contract());
+}

@@ -18,7 +18,6 @@ mod commands;
 mod declared;
 mod detection;
 mod eras;
-mod kept;
 mod large;
 mod limits;
 mod locks;

@@ -126,3 +126,28 @@ fn more_than_one_answer_holds_comes_with_the_next() {
     assert_eq!((seen.len(), told, answers), (45, 45, 3));
     assert!(client.told("realm_status", json!({})).is_empty());
 }
+
+#[test]
+fn a_publish_before_a_request_is_in_its_answer_whatever_was_asked_before() {
+    let world = World::pair();
+    let mut provider = Client::start(&world, &world.path("fungal"));
+    let mut consumer = Client::with(&world, &world.path("access"), LEGACY, &[], &[("GIT_BLUE_SEED", "2")]);
+    let mut other = Client::with(&world, &world.path("access"), LEGACY, &[], &[("GIT_BLUE_SEED", "3")]);
+    let contract = || serde_json::from_str(CONTRACT).unwrap();
+    for n in 1..=6 {
+        for client in [&mut provider, &mut consumer, &mut other] {
+            for _ in 0..3 {
+                assert!(client.told("contract_get", contract()).is_empty());
+            }
+        }
+        let version = format!("1.{n}.0");
+        world.bump(&version);
+        assert_eq!(provider.ok("contract_get", contract())["current_version"], *version);
+        for client in [&mut consumer, &mut other] {
+            let answer = client.ok("contract_get", contract());
+            assert_eq!(answer["current_version"], *version);
+            assert_eq!(answer["notifications"][0]["changes"]["new_version"], *version, "{answer:?}");
+            assert!(client.told("realm_status", json!({})).is_empty());
+        }
+    }
+}

@@ -102,6 +102,7 @@ fn what_a_dead_writer_left_is_removed() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the age of files is measured by the system's clock")]
 fn a_lock_that_a_dead_writer_cannot_have_taken_stays() {
     let (_sandbox, store) = realm();
     let lock = store.path().join("packed-refs.lock");

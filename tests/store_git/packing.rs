@@ -187,6 +187,7 @@ fn pack_of(sandbox: &Sandbox, store: &GitStore, id: &str) -> PathBuf {
     store.path().join(format!("objects/pack/pack-{}.pack", name.trim()))
 }
 
+#[expect(clippy::disallowed_methods, reason = "the age of files is measured by the system's clock")]
 fn age(path: &PathBuf, days: u32) {
     let mut permissions = path.metadata().unwrap().permissions();
     permissions.set_mode(0o644);

@@ -359,7 +359,7 @@ mod tests {
         found.retain(|path| {
             !matches!(
                 path.join(" ").as_str(),
-                "status" | "check" | "sync" | "complete" | "hook" | "install man" | "install completions"
+                "status" | "check" | "sync" | "complete" | "hook" | "supervise" | "install man" | "install completions"
             ) && !["mcp", "daemon"].contains(&path[0].as_str())
         });
         let mut operations: Vec<Vec<String>> =

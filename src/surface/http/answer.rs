@@ -1,7 +1,7 @@
 //! What goes out: answers as `--json` prints them, failures in the same shape, and on each the headers
 //! that tell a browser not to take it for anything else.
 
-use std::{io::Write as _, sync::OnceLock};
+use std::io::Write as _;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
@@ -113,48 +113,43 @@ impl From<Result<Reply, OpError>> for Reply {
     }
 }
 
-/// An answer that can be given again: with a tag that tells it from others, and packed for those who ask
-/// for that.
+/// An answer with a tag that tells it from others: who has it already is not sent it again, and it is
+/// packed for those who ask for that.
 #[derive(Debug)]
-pub struct Kept {
+pub struct Tagged {
     reply: Reply,
     tag: String,
-    packed: OnceLock<Option<Bytes>>,
 }
 
 /// Below that, packing saves nothing.
 const WORTH_PACKING: usize = 1_024;
 
-impl Kept {
+impl Tagged {
     /// Returns an answer with its tag, which follows from what it says.
     pub fn new(reply: Reply) -> Self {
         let mut tag = hash::of_text(&reply.body);
         tag.truncate(20);
-        Self { reply, tag, packed: OnceLock::new() }
+        Self { reply, tag }
     }
 
-    /// Returns it as it goes out to whom nothing is kept for.
-    pub fn plainly(&self) -> Response<Body> {
-        self.reply.clone().finish()
-    }
-
-    /// Returns how long the answer is.
-    pub fn len(&self) -> usize {
-        self.reply.body.len()
+    /// Returns it as it goes out without its tag.
+    pub fn plainly(self) -> Response<Body> {
+        self.reply.finish()
     }
 
     /// Returns it as it goes out to who sent these headers.
-    pub fn finish(&self, asked: &HeaderMap) -> Response<Body> {
-        let packed = takes_gzip(asked).then(|| self.packed.get_or_init(|| pack(&self.reply.body)).clone()).flatten();
-        let tag = format!("\"{}{}\"", self.tag, if packed.is_some() { "-gzip" } else { "" });
+    pub fn finish(self, asked: &HeaderMap) -> Response<Body> {
+        let is_known = self.is_known(asked);
+        let is_packed = takes_gzip(asked) && self.reply.body.len() >= WORTH_PACKING;
+        let tag = format!("\"{}{}\"", self.tag, if is_packed { "-gzip" } else { "" });
         let header = |text: &str| HeaderValue::from_str(text).unwrap_or_else(|_| unreachable!("it is ASCII"));
-        let reply = self.reply.clone().with(ETAG, header(&tag)).with(VARY, HeaderValue::from_static("accept-encoding"));
-        if self.is_known(asked) {
+        let reply = self.reply.with(ETAG, header(&tag)).with(VARY, HeaderValue::from_static("accept-encoding"));
+        if is_known {
             let mut response = Reply { status: StatusCode::NOT_MODIFIED, body: Bytes::new(), ..reply }.finish();
             response.headers_mut().remove(CONTENT_TYPE);
             return response;
         }
-        match packed {
+        match is_packed.then(|| pack(&reply.body)) {
             Some(body) => Reply { body, ..reply }.with(CONTENT_ENCODING, HeaderValue::from_static("gzip")).finish(),
             None => reply.finish(),
         }
@@ -182,12 +177,10 @@ fn takes_gzip(asked: &HeaderMap) -> bool {
     })
 }
 
-fn pack(body: &[u8]) -> Option<Bytes> {
-    if body.len() < WORTH_PACKING {
-        return None;
-    }
+fn pack(body: &[u8]) -> Bytes {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(body).and_then(|()| encoder.finish()).ok().map(Bytes::from)
+    let packed = encoder.write_all(body).and_then(|()| encoder.finish());
+    packed.unwrap_or_else(|error| unreachable!("memory takes it all: {error}")).into()
 }
 
 #[cfg(test)]
@@ -200,9 +193,9 @@ mod tests {
 
     #[test]
     fn who_has_it_already_is_told_so() {
-        let kept = Kept::new(Reply::new(JSON, "x".repeat(2_000)));
-        let tag = kept.finish(&HeaderMap::new()).headers()[ETAG].to_str().unwrap().to_owned();
-        let packed = kept.finish(&asked(ACCEPT_ENCODING, "br, gzip"));
+        let kept = || Tagged::new(Reply::new(JSON, "x".repeat(2_000)));
+        let tag = kept().finish(&HeaderMap::new()).headers()[ETAG].to_str().unwrap().to_owned();
+        let packed = kept().finish(&asked(ACCEPT_ENCODING, "br, gzip"));
         assert_eq!(packed.headers()[CONTENT_ENCODING], "gzip");
         assert_eq!(packed.headers()[ETAG], format!("{}-gzip\"", tag.trim_end_matches('"')));
         for (sent, is_known) in [
@@ -214,7 +207,7 @@ mod tests {
             (String::new(), false),
         ] {
             let headers = HeaderMap::from_iter([(IF_NONE_MATCH, HeaderValue::from_str(&sent).unwrap())]);
-            assert_eq!(kept.finish(&headers).status() == StatusCode::NOT_MODIFIED, is_known, "{sent}");
+            assert_eq!(kept().finish(&headers).status() == StatusCode::NOT_MODIFIED, is_known, "{sent}");
         }
     }
 
@@ -223,7 +216,7 @@ mod tests {
         for (value, takes) in [("gzip", true), ("br;q=1, GZIP;q=0.5", true), ("gzip;q=0", false), ("br", false)] {
             assert_eq!(takes_gzip(&asked(ACCEPT_ENCODING, value)), takes, "{value}");
         }
-        let short = Kept::new(Reply::new(JSON, "{}")).finish(&asked(ACCEPT_ENCODING, "gzip"));
+        let short = Tagged::new(Reply::new(JSON, "{}")).finish(&asked(ACCEPT_ENCODING, "gzip"));
         assert!(!short.headers().contains_key(CONTENT_ENCODING));
     }
 }

@@ -14,7 +14,7 @@ use super::{
     Body, Settings,
     access::{self, Access, Who},
     address,
-    answer::{self, JSON, Kept, Reply},
+    answer::{self, JSON, Reply, Tagged},
     body,
     desk::Desk,
     events::Events,
@@ -26,12 +26,9 @@ use crate::{
     app,
     env::Env,
     error::OpError,
-    model::{hash, name::RealmName},
-    ops::{self, Operation, rest::Rest},
-    surface::{
-        mcp::{Mcp, arguments::Arguments},
-        memory::Memory,
-    },
+    model::hash,
+    ops::{self, Operation},
+    surface::mcp::{Mcp, arguments::Arguments},
     wire::{
         Answer,
         daemon::{Health, Link},
@@ -52,7 +49,6 @@ const MAX_JUDGING: usize = 2;
 pub struct Handler {
     access: Access,
     desk: Desk,
-    memory: Memory<Arc<Kept>>,
     events: Arc<Events>,
     rate: Rate,
     mcp: Mcp,
@@ -67,8 +63,6 @@ struct Asked {
     route: &'static Route,
     path: BTreeMap<&'static str, String>,
     arguments: Arguments,
-    /// The target, and so what the answer is kept under.
-    target: String,
 }
 
 impl Handler {
@@ -80,7 +74,6 @@ impl Handler {
         let desk = Desk::new(env);
         Ok(Self {
             access: Access::new(port, settings.token.clone()),
-            memory: Memory::default(),
             events: Arc::new(Events::new(desk.clone(), stopping.clone())),
             rate: Rate::new(settings.rate_limit),
             mcp: Mcp::new(env, stopping)?,
@@ -131,13 +124,12 @@ impl Handler {
         if let Does::Mcp = route.does {
             return self.mcp(who, parts, body).await;
         }
-        let target = parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
         let mut given = address::query(parts.uri.query().unwrap_or_default(), route.query)?;
         if !route.body.is_empty() {
             given.extend(body::object(&parts.headers, &body::whole(body).await?)?);
         }
         let taken: Vec<_> = route.query.iter().chain(route.body).copied().collect();
-        let asked = Asked { route, path: path.clone(), arguments: Arguments::read(given, &taken)?, target };
+        let asked = Asked { route, path: path.clone(), arguments: Arguments::read(given, &taken)? };
         self.does(asked, &parts.method, &parts.headers).await
     }
 
@@ -148,7 +140,7 @@ impl Handler {
         headers: &HeaderMap,
     ) -> Result<Response<Body>, OpError> {
         match asked.route.does {
-            Does::Run { operation, run, rests } => self.run(asked, operation, run, rests, headers).await,
+            Does::Run { operation, run } => self.run(asked, operation, run, headers).await,
             Does::Health => Ok(Reply::of(&Answer::new(self.health()?)).finish()),
             Does::Link => {
                 let url = format!("{}/open?key={}", self.url, self.access.link()?);
@@ -157,39 +149,29 @@ impl Handler {
             // Programs that look ahead at links use nothing up.
             Does::Open if *method == Method::HEAD => Ok(Reply::new("text/plain; charset=utf-8", "").finish()),
             Does::Open => Ok(self.open(asked.arguments.text("key").unwrap_or_default())?.finish()),
-            Does::OpenApi => Ok(Kept::new(Reply::new(JSON, openapi::text())).finish(headers)),
+            Does::OpenApi => Ok(Tagged::new(Reply::new(JSON, openapi::text())).finish(headers)),
             Does::Events => self.events.clone().stream(&asked.arguments, headers).await,
             Does::Mcp => unreachable!("it was answered before its body was read"),
         }
     }
 
-    /// Runs an operation on a thread of its own, unless its answer is still known.
+    /// Runs an operation on a thread of its own.
     async fn run(
         self: Arc<Self>,
         asked: Asked,
         operation: &'static Operation,
         run: fn(&Call<'_>) -> Result<Reply, OpError>,
-        rests: bool,
         headers: &HeaderMap,
     ) -> Result<Response<Body>, OpError> {
-        let call = Call { desk: &self.desk, path: &asked.path, arguments: &asked.arguments };
-        let realm: Option<RealmName> = (rests && call.is_of_realm()).then(|| call.realm()).transpose()?;
-        let kept = || self.memory.of(realm.as_ref()?, asked.target.as_bytes());
-        if let Some(kept) = kept() {
-            return Ok(kept.finish(headers));
-        }
         let _waiting = self.waiting.try_acquire().map_err(|_| busy())?;
         let _turn = match self.turns(operation) {
             Some(turns) => Some(turns.acquire().await.map_err(|_| busy())?),
             None => None,
         };
-        // Who waited for a turn may find that the one before asked the same.
-        if let Some(kept) = kept() {
-            return Ok(kept.finish(headers));
-        }
         let handler = self.clone();
         let method = asked.route.method;
-        let work = move || handler.answered(&asked, realm, run);
+        let work =
+            move || run(&Call { desk: &handler.desk, path: &asked.path, arguments: &asked.arguments }).map(Tagged::new);
         let reply = aside(work).await?;
         Ok(match method {
             "GET" => reply.finish(headers),
@@ -204,30 +186,6 @@ impl Handler {
             name if name == ops::realm_check::OPERATION.name => Some(&self.judging),
             _ => None,
         }
-    }
-
-    fn answered(
-        &self,
-        asked: &Asked,
-        realm: Option<RealmName>,
-        run: fn(&Call<'_>) -> Result<Reply, OpError>,
-    ) -> Result<Arc<Kept>, OpError> {
-        let call = Call { desk: &self.desk, path: &asked.path, arguments: &asked.arguments };
-        // What cannot be watched is answered anew each time.
-        let rest = |realm| self.memory.begin(realm, || Rest::begin(&self.desk.nowhere()?, realm));
-        let begun = realm.as_ref().and_then(|realm| rest(realm).ok());
-        let answered = run(&call).map(|reply| Arc::new(Kept::new(reply)));
-        match (&answered, realm, begun) {
-            (Ok(kept), _, Some(begun)) => {
-                // It may be kept packed, too.
-                self.memory.keep(&begun, asked.target.as_bytes(), kept.clone(), 2 * kept.len());
-            }
-            (Err(error), Some(realm), _) if error.http_status() >= 500 || error.code == "not-in-realm" => {
-                self.memory.forget(&realm);
-            }
-            _ => {}
-        }
-        answered
     }
 
     fn health(&self) -> Result<Health, OpError> {
@@ -258,7 +216,7 @@ impl Handler {
         let uri = parts.uri;
         let page = aside(move || Ok(page::answer(&handler.desk, uri.path(), uri.query().unwrap_or_default()))).await?;
         let reply = Reply::from(page);
-        Ok(if reply.status.is_success() { Kept::new(reply).finish(&parts.headers) } else { reply.finish() })
+        Ok(if reply.status.is_success() { Tagged::new(reply).finish(&parts.headers) } else { reply.finish() })
     }
 
     async fn mcp(&self, who: Who, parts: Parts, body: Incoming) -> Result<Response<Body>, OpError> {

@@ -43,8 +43,6 @@ pub enum Does {
         operation: &'static Operation,
         /// Runs it.
         run: fn(&Call<'_>) -> Result<Reply, OpError>,
-        /// Whether the answer stays the same while the realm of the path stands still.
-        rests: bool,
     },
     /// Says that the daemon is there.
     Health,
@@ -88,17 +86,8 @@ const fn read(
     operation: &'static Operation,
     run: fn(&Call<'_>) -> Result<Reply, OpError>,
 ) -> Route {
-    let does = Does::Run { operation, run, rests: true };
+    let does = Does::Run { operation, run };
     Route { method: "GET", path, summary: operation.summary, query, body: &[], does }
-}
-
-/// An answer that also depends on something else than the realm of its path.
-const fn afresh(route: Route) -> Route {
-    let does = match route.does {
-        Does::Run { operation, run, .. } => Does::Run { operation, run, rests: false },
-        does => does,
-    };
-    Route { does, ..route }
 }
 
 const fn other(method: &'static str, path: &'static str, summary: &'static str, does: Does) -> Route {
@@ -108,7 +97,7 @@ const fn other(method: &'static str, path: &'static str, summary: &'static str, 
 /// Every route. A path is matched by the first that fits.
 pub static ROUTES: &[Route] = &[
     other("GET", "/health", "Say that the daemon is there; needs no token", Does::Health),
-    afresh(read("/realms", &[], &ops::realm_list::OPERATION, realm_list)),
+    read("/realms", &[], &ops::realm_list::OPERATION, realm_list),
     read("/realms/{realm}", &[ASKING, LIMIT, CURSOR], &ops::realm_status::OPERATION, realm_status),
     Route {
         body: &[
@@ -117,7 +106,7 @@ pub static ROUTES: &[Route] = &[
             Parameter::optional("dry_run", Kind::Flag, "only look at what would come and go"),
         ],
         method: "POST",
-        ..afresh(read("/realms/{realm}/sync", &[], &ops::realm_sync::OPERATION, realm_sync))
+        ..read("/realms/{realm}/sync", &[], &ops::realm_sync::OPERATION, realm_sync)
     },
     read("/realms/{realm}/check", &[ASKING, RFC], &ops::realm_check::OPERATION, realm_check),
     read("/realms/{realm}/log", &[DOMAIN, LIMIT, CURSOR], &ops::realm_log::OPERATION, realm_log),
@@ -153,18 +142,18 @@ pub static ROUTES: &[Route] = &[
         &ops::contract_impact::OPERATION,
         contract_impact,
     ),
-    afresh(read(
+    read(
         "/contracts/{domain}/{contract}/timeline",
         &[LIMIT, CURSOR],
         &ops::contract_timeline::OPERATION,
         contract_timeline,
-    )),
-    afresh(read(
+    ),
+    read(
         "/sessions",
         &[REALM, REPO, Parameter::optional("ended", Kind::Flag, "also those that ended"), LIMIT, CURSOR],
         &ops::session_list::OPERATION,
         session_list,
-    )),
+    ),
     Route {
         method: "POST",
         body: &[
@@ -172,13 +161,10 @@ pub static ROUTES: &[Route] = &[
             Parameter::required("repo", "it must lie on this machine"),
             Parameter::optional("rfc", Kind::Text, "what is worked on, as branches are named"),
         ],
-        ..afresh(read("/sessions", &[], &ops::session_start::OPERATION, session_start))
+        ..read("/sessions", &[], &ops::session_start::OPERATION, session_start)
     },
-    Route {
-        method: "DELETE",
-        ..afresh(read("/sessions/{id}", &[REALM, REPO], &ops::session_stop::OPERATION, session_stop))
-    },
-    afresh(read(
+    Route { method: "DELETE", ..read("/sessions/{id}", &[REALM, REPO], &ops::session_stop::OPERATION, session_stop) },
+    read(
         "/notifications",
         &[
             REALM,
@@ -189,10 +175,10 @@ pub static ROUTES: &[Route] = &[
         ],
         &ops::notifications_list::OPERATION,
         notifications_list,
-    )),
+    ),
     Route {
         method: "POST",
-        ..afresh(read("/notifications/{id}/ack", &[REALM, REPO], &ops::notifications_ack::OPERATION, notifications_ack))
+        ..read("/notifications/{id}/ack", &[REALM, REPO], &ops::notifications_ack::OPERATION, notifications_ack)
     },
     Route {
         query: &[REALM, REPO],
@@ -276,12 +262,6 @@ impl Call<'_> {
 
     fn narrowed(&self) -> Result<Narrowed, OpError> {
         Ok(Narrowed { realm: self.arguments.parsed("realm")?, repo: self.repo()? })
-    }
-
-    /// Returns whether the answer depends on the realm of the path alone: not on a work tree.
-    pub fn is_of_realm(&self) -> bool {
-        let reads_files = ["repo", "rfc"].iter().any(|name| self.arguments.text(name).is_some());
-        self.path.contains_key("realm") && !reads_files
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rmcp::{RoleServer, service::RequestContext};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::{desk::Told, kept::Resting, quiet::Quiet};
+use super::{desk::Told, quiet::Quiet};
 use crate::model::name::ReaderName;
 
 /// One reader, as long as it is served.
@@ -31,14 +31,13 @@ impl Client {
     }
 }
 
-/// Goes with a request over HTTP: who asks, what its answer tells, and what it follows from. The answer
-/// is written by another layer than the one that makes it.
+/// Goes with a request over HTTP: who asks, and what its answer tells. The answer is written by another
+/// layer than the one that makes it.
 #[derive(Debug, Clone)]
 pub struct Slip {
     /// Who asks.
     pub client: Client,
     owed: Arc<Mutex<Option<Owed>>>,
-    resting: Arc<Mutex<Option<Resting>>>,
 }
 
 /// What is to be recorded once the answer has been written. Until then nothing else is told.
@@ -51,7 +50,7 @@ pub struct Owed {
 impl Slip {
     /// Returns the slip of a request.
     pub fn new(client: Client) -> Self {
-        Self { client, owed: Arc::default(), resting: Arc::default() }
+        Self { client, owed: Arc::default() }
     }
 
     /// Returns the slip that came with a request; none where its transport writes answers itself.
@@ -62,16 +61,6 @@ impl Slip {
     /// Notes what the answer tells.
     pub fn note(&self, told: Told, turn: OwnedSemaphorePermit) {
         *self.owed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Owed { told, _turn: turn });
-    }
-
-    /// Notes what the answer follows from: it may be given again.
-    pub fn rests(&self, resting: Resting) {
-        *self.resting.lock().unwrap_or_else(PoisonError::into_inner) = Some(resting);
-    }
-
-    /// Takes what the answer follows from.
-    pub fn take_resting(&self) -> Option<Resting> {
-        self.resting.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Takes what the answer told.

@@ -11,7 +11,6 @@ use serde_json::{Map, Value};
 
 use super::{
     body::{Body, to_string},
-    kept::{Answers, Resting},
     open::{Project, open},
     quiet::Quiet,
     weigh::{ENVELOPE, MAX_MESSAGE, harmless, weight},
@@ -39,8 +38,6 @@ pub struct Answer {
     pub body: Body,
     /// Who is told; nobody where the tool tells nothing.
     pub teller: Option<Teller>,
-    /// What it follows from, if it may be given again.
-    pub resting: Option<Resting>,
 }
 
 /// Tells one reader what is pending in one project.
@@ -56,25 +53,12 @@ pub struct Teller {
     pub marks: bool,
     /// Where nothing was pending when last looked at.
     pub quiet: Arc<Quiet>,
-    /// Tells how realms stand.
-    pub answers: Arc<Answers>,
-}
-
-/// What is left of an answer to be done once it has been written.
-#[derive(Debug)]
-pub enum After {
-    /// It told something, which is to be recorded.
-    Told(Box<Told>),
-    /// It told nothing because nothing was pending, and may be given again.
-    Rests(Resting),
-    /// Nothing.
-    Done,
 }
 
 /// An answer with what is told beside it.
 struct Finished {
     fields: Map<String, Value>,
-    after: After,
+    told: Option<Told>,
 }
 
 /// What was told, to be recorded once it has been written.
@@ -104,15 +88,15 @@ impl Desk {
 }
 
 impl Answer {
-    /// Returns the line to write instead of `message`, and what is to be done after that. Nothing is
-    /// told unless `may_tell`: what waits stays pending.
-    pub fn finish(self, message: &ServerJsonRpcMessage, may_tell: bool) -> (Vec<u8>, After) {
+    /// Returns the line to write instead of `message`, and what it tells, to be recorded after that.
+    /// Nothing is told unless `may_tell`: what waits stays pending.
+    pub fn finish(self, message: &ServerJsonRpcMessage, may_tell: bool) -> (Vec<u8>, Option<Told>) {
         let JsonRpcMessage::Response(response) = message else { unreachable!("only results are put down") };
         let is_versioned = match &response.result {
             ServerResult::CallToolResult(result) => result.result_type.is_some(),
             _ => false,
         };
-        let Finished { fields, after } = self.tell(may_tell);
+        let Finished { fields, told } = self.tell(may_tell);
         let json = to_string(&fields);
         let result_type = if is_versioned { r#""resultType":"complete","# } else { "" };
         let line = format!(
@@ -121,29 +105,25 @@ impl Answer {
             to_string(&harmless(&json)),
             "\n"
         );
-        (line.into_bytes(), after)
+        (line.into_bytes(), told)
     }
 
-    /// Returns the result that another layer writes, and what is to be done after that; as
-    /// [`Self::finish`] otherwise.
-    pub fn result(self, may_tell: bool) -> (CallToolResult, After) {
-        let Finished { fields, after } = self.tell(may_tell);
+    /// Returns the result that another layer writes, and what it tells; as [`Self::finish`] otherwise.
+    pub fn result(self, may_tell: bool) -> (CallToolResult, Option<Told>) {
+        let Finished { fields, told } = self.tell(may_tell);
         let text = ContentBlock::text(harmless(&to_string(&fields)));
         let mut result = CallToolResult::success(vec![text]);
         result.structured_content = Some(Value::Object(fields));
-        (result, after)
+        (result, told)
     }
 
     fn tell(self, may_tell: bool) -> Finished {
-        let Self { mut body, teller, resting } = self;
-        let mut after = resting.map_or(After::Done, After::Rests);
+        let Self { mut body, teller } = self;
+        let mut told = None;
         if let Some(teller) = teller {
             let room =
                 || MAX_MESSAGE - ENVELOPE - weight(&to_string(&body.fields)) - weight(&to_string(&body.next_steps));
             let looked = if may_tell { Some(teller.look(room)) } else { None };
-            if !matches!(looked, Some(Ok(None))) {
-                after = After::Done;
-            }
             // What cannot be told now stays pending, and is no reason to withhold an answer.
             let telling = looked.and_then(Result::ok).flatten();
             let (notifications, more) =
@@ -154,11 +134,11 @@ impl Answer {
             body.next_steps.splice(0..0, steps);
             if let Some((telling, domains)) = telling.filter(|_| teller.marks) {
                 let is_all = telling.more == 0;
-                after = After::Told(Box::new(Told { is_all, receipt: telling.receipt, teller, domains }));
+                told = Some(Told { is_all, receipt: telling.receipt, teller, domains });
             }
         }
         body.fields.insert("next_steps".into(), serde_json::json!(body.next_steps));
-        Finished { fields: body.fields, after }
+        Finished { fields: body.fields, told }
     }
 }
 
@@ -172,13 +152,8 @@ impl Teller {
         if !joined::is_joined(&ctx, acting) {
             return Ok(None);
         }
-        let stands = self.answers.stand(&ctx);
-        let inboxes = tell::inboxes(acting, &self.reader)?;
-        if self.quiet.lasts(&self.project, stands.as_ref(), &inboxes) {
-            return Ok(None);
-        }
         let tips = tell::tips(acting, &self.reader)?;
-        if self.quiet.is(&self.project, stands, &tips) {
+        if self.quiet.is(&self.project, &tips) {
             return Ok(None);
         }
         // Three steps name what was told.

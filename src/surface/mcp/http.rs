@@ -15,7 +15,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use http_body_util::{BodyExt as _, Collected, Empty, Full, combinators::BoxBody};
+use http_body_util::{BodyExt as _, Empty, Full, combinators::BoxBody};
 use hyper::{
     HeaderMap, Method, Request, Response, StatusCode,
     header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER},
@@ -31,10 +31,8 @@ use rmcp::{
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{
-    asked::Asked,
     client::{Client, Owed, Slip},
     frame::{self, Frame},
-    kept::{Answers, Resting},
     log::Log,
     pending::{Asking, Turn},
     runtime,
@@ -68,7 +66,6 @@ type Service = StreamableHttpService<Server, LocalSessionManager>;
 pub struct Mcp {
     work: mpsc::UnboundedSender<Work>,
     sessions: Arc<LocalSessionManager>,
-    answers: Arc<Answers>,
     asking: Arc<Asking>,
     clients: Mutex<VecDeque<(String, Client)>>,
 }
@@ -93,11 +90,7 @@ impl Mcp {
         let sessions = Arc::new(sessions);
         let mut config = StreamableHttpServerConfig::default().with_json_response(true);
         config.max_request_body_bytes = frame::MAX_LINE;
-        let answers = Arc::new(Answers::default());
-        let make = {
-            let answers = answers.clone();
-            move || Ok(Server::new(settings.clone(), Arc::default(), answers.clone(), Log::default()))
-        };
+        let make = move || Ok(Server::new(settings.clone(), Arc::default(), Log::default()));
         let service = StreamableHttpService::new(make, sessions.clone(), config);
         let (work, queue) = mpsc::unbounded_channel();
         let runtime = runtime()?;
@@ -105,18 +98,12 @@ impl Mcp {
         thread
             .spawn(move || runtime.block_on(serve(service, queue, stopping)))
             .map_err(|error| OpError::cannot("io", format!("cannot start the MCP server: {error}")))?;
-        Ok(Self { work, sessions, answers, asking: Arc::default(), clients: Mutex::default() })
+        Ok(Self { work, sessions, asking: Arc::default(), clients: Mutex::default() })
     }
 
     /// Answers one request, whose body was read.
     pub async fn answer(&self, mut parts: Parts, body: Bytes) -> Response<Body> {
         let mut key = parts.headers.get(SESSION).map(|id| format!("session {id:?}"));
-        // The answers of a session are events with numbers of their own.
-        let is_plain = parts.method == Method::POST && key.is_none();
-        let asked = if is_plain { Asked::over_http(&parts.headers, &body) } else { None };
-        if let Some(answer) = asked.as_ref().and_then(|asked| self.answers.given(asked)) {
-            return json(answer.into());
-        }
         let mut turn = None;
         if parts.method == Method::POST {
             let frame = frame::read(if body.trim_ascii().is_empty() { b"-" } else { &body });
@@ -149,23 +136,8 @@ impl Mcp {
         let request = Box::new(Request::from_parts(parts, Full::new(body)));
         // Where nobody works any more, the answer does not come either.
         let _ = self.work.send(Work::Answer(request, answer));
-        let Ok(mut response) = answered.await else { return empty(StatusCode::INTERNAL_SERVER_ERROR) };
-        if let (Some(asked), Some(resting)) = (asked, slip.take_resting()) {
-            response = self.kept(&asked, resting, response).await;
-        }
+        let Ok(response) = answered.await else { return empty(StatusCode::INTERNAL_SERVER_ERROR) };
         response.map(|inner| Written::new(inner, slip, self.work.clone(), after, turn).boxed())
-    }
-
-    /// Keeps an answer, which is there as a whole.
-    async fn kept(&self, asked: &Asked, resting: Resting, response: Response<Body>) -> Response<Body> {
-        let is_json = response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == JSON);
-        if response.status() != StatusCode::OK || !is_json {
-            return response;
-        }
-        let (parts, body) = response.into_parts();
-        let Ok(body) = body.collect().await.map(Collected::to_bytes);
-        self.answers.keep(asked, resting, &body);
-        Response::from_parts(parts, Full::new(body).boxed())
     }
 
     fn client(&self, key: &str) -> Client {

@@ -6,7 +6,6 @@
 //! and for commands that the user declared as tools.
 
 pub mod arguments;
-mod asked;
 mod body;
 mod client;
 mod complete;
@@ -16,7 +15,6 @@ mod desk;
 pub mod frame;
 mod http;
 mod instructions;
-mod kept;
 mod lines;
 mod log;
 mod open;
@@ -50,7 +48,7 @@ pub use probe::ask;
 pub use settings::{Options, reader};
 pub use written::AfterFlush;
 
-use self::{desk::Desk, kept::Answers, log::Log, server::Server, settings::Settings, transport::Connection};
+use self::{desk::Desk, log::Log, server::Server, settings::Settings, transport::Connection};
 use crate::{app, env::Env, error::OpError};
 
 /// Returns why tools that the user declared are not offered.
@@ -102,9 +100,8 @@ where
     W: AsyncWrite + Unpin + Send + 'static,
 {
     let desk = Arc::new(Desk::default());
-    let answers = Arc::new(Answers::default());
-    let connection = Connection::new(input, output, desk.clone(), answers.clone(), log.clone());
-    let server = Server::new(Arc::new(settings), desk, answers, log.clone());
+    let connection = Connection::new(input, output, desk.clone(), log.clone());
+    let server = Server::new(Arc::new(settings), desk, log.clone());
     match rmcp::serve_server(server, connection).await {
         Ok(running) => match running.waiting().await {
             Ok(QuitReason::JoinError(error)) | Err(error) => {

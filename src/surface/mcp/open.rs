@@ -6,7 +6,6 @@ use std::{
     os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
     rc::Rc,
-    sync::Arc,
 };
 
 use crate::{app, env::Env, error::OpError, model::name::RealmName, ops::ctx::Ctx};
@@ -26,16 +25,15 @@ pub struct Project {
 struct Opened {
     project: Project,
     ctx: Rc<Ctx>,
-    stamps: Arc<Stamps>,
+    stamps: Stamps,
 }
 
 /// The files that decide which repository and which realm a project is, as they were.
-#[derive(Debug)]
-pub struct Stamps(Vec<(PathBuf, Stamp)>);
+struct Stamps(Vec<(PathBuf, Stamp)>);
 
 impl Stamps {
     /// Returns whether all of them are as they were.
-    pub fn hold(&self) -> bool {
+    fn hold(&self) -> bool {
         self.0.iter().all(|(path, before)| stamp(path) == *before)
     }
 }
@@ -64,7 +62,7 @@ pub fn open(env: &Env, project: &Project) -> Result<Rc<Ctx>, OpError> {
         }
         let ctx = Rc::new(app::ctx(env.clone().at(&project.folder), project.realm.clone())?);
         let stamps = deciding(&ctx, project).into_iter().map(|path| (stamp(&path), path));
-        let stamps = Arc::new(Stamps(stamps.map(|(stamp, path)| (path, stamp)).collect()));
+        let stamps = Stamps(stamps.map(|(stamp, path)| (path, stamp)).collect());
         // What was not found is looked for again: a repository may appear anywhere, but not around
         // everything.
         if (ctx.code.is_some() || project.folder == Path::new("/")) && ctx.here.is_ok() {
@@ -73,12 +71,6 @@ pub fn open(env: &Env, project: &Project) -> Result<Rc<Ctx>, OpError> {
         }
         Ok(ctx)
     })
-}
-
-/// Returns how the files stood that decide what a project is when it was opened; nothing where it did
-/// not stay open.
-pub fn stamps(project: &Project) -> Option<Arc<Stamps>> {
-    OPENED.with_borrow(|opened| opened.iter().find(|one| one.project == *project).map(|one| one.stamps.clone()))
 }
 
 trait TruncateFront {

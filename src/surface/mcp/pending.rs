@@ -2,39 +2,31 @@
 //! same id at the same time.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::HashSet,
     sync::{Arc, Mutex, PoisonError},
 };
 
 use rmcp::model::{ErrorCode, ErrorData, JsonRpcError, RequestId};
 
-use super::asked::Asked;
-
-/// Requests by their ids.
+/// The ids of requests.
 #[derive(Debug, Default)]
-pub struct Pending(Mutex<HashMap<RequestId, Option<Asked>>>);
+pub struct Pending(Mutex<HashSet<RequestId>>);
 
 impl Pending {
-    /// Notes a request, and what it asks if that is plain to see.
+    /// Notes a request.
     ///
     /// # Errors
     /// Where another one of the same id is being answered.
-    pub fn begin(&self, id: &RequestId, asked: Option<Asked>) -> Result<(), JsonRpcError> {
-        if self.has(id) {
-            return Err(taken(id));
+    pub fn begin(&self, id: &RequestId) -> Result<(), JsonRpcError> {
+        match self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone()) {
+            true => Ok(()),
+            false => Err(taken(id)),
         }
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone(), asked);
-        Ok(())
     }
 
-    /// Returns whether a request of this id is being answered.
-    pub fn has(&self, id: &RequestId) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains_key(id)
-    }
-
-    /// Forgets a request, and returns what it asked.
-    pub fn end(&self, id: &RequestId) -> Option<Asked> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id).flatten()
+    /// Forgets a request.
+    pub fn end(&self, id: &RequestId) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
     }
 }
 

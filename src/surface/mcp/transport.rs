@@ -16,10 +16,8 @@ use tokio::{
 };
 
 use super::{
-    asked::Asked,
     desk::Desk,
     frame::{self, Frame},
-    kept::Answers,
     lines::{Line, Lines},
     log::Log,
     pending::Pending,
@@ -35,7 +33,6 @@ pub struct Connection<R> {
     out: mpsc::UnboundedSender<Outgoing>,
     state: watch::Sender<State>,
     desk: Arc<Desk>,
-    answers: Arc<Answers>,
     pending: Arc<Pending>,
     log: Log,
     is_open: bool,
@@ -43,23 +40,17 @@ pub struct Connection<R> {
 
 impl<R: AsyncRead + Unpin + Send> Connection<R> {
     /// Connects `input` and `output`. Needs a runtime around it.
-    pub fn new<W>(input: R, output: W, desk: Arc<Desk>, answers: Arc<Answers>, log: Log) -> Self
+    pub fn new<W>(input: R, output: W, desk: Arc<Desk>, log: Log) -> Self
     where
         W: AsyncWrite + Unpin + Send + 'static,
     {
         let (out, queue) = mpsc::unbounded_channel();
         let state = watch::Sender::new(State::default());
         let pending = Arc::new(Pending::default());
-        let writer = Writer {
-            output,
-            desk: desk.clone(),
-            answers: answers.clone(),
-            pending: pending.clone(),
-            state: state.clone(),
-            log: log.clone(),
-        };
+        let writer =
+            Writer { output, desk: desk.clone(), pending: pending.clone(), state: state.clone(), log: log.clone() };
         tokio::spawn(writer.write_all(queue));
-        Self { lines: Lines::new(input), out, state, desk, answers, pending, log, is_open: false }
+        Self { lines: Lines::new(input), out, state, desk, pending, log, is_open: false }
     }
 
     /// Hands something over to be written.
@@ -74,31 +65,20 @@ impl<R: AsyncRead + Unpin + Send> Connection<R> {
         self.queue(Outgoing::Line(line(&JsonRpcMessage::Error(error))));
     }
 
-    /// Returns the answer to a request that was answered before, if that still holds.
-    fn given(&self, asked: &Asked) -> Option<Vec<u8>> {
-        let mut answer = self.answers.given(asked)?;
-        let id = serde_json::from_slice(&asked.id).ok()?;
-        answer.push(b'\n');
-        (!self.pending.has(&id)).then_some(answer)
-    }
-
     /// Notes what a message means for those before it. Returns whether the library is to see it.
-    fn notes(&mut self, message: &ClientJsonRpcMessage, asked: Option<Asked>) -> bool {
+    fn notes(&mut self, message: &ClientJsonRpcMessage) -> bool {
         match message {
-            JsonRpcMessage::Notification(notification) => match &notification.notification {
-                ClientNotification::CancelledNotification(cancelled) => {
-                    if let Some(id) = &cancelled.params.request_id {
-                        // Its answer is dropped before it gets here.
-                        self.desk.forget(id);
-                        self.pending.end(id);
-                    }
+            JsonRpcMessage::Notification(notification) => {
+                if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    // Its answer is dropped before it gets here.
+                    self.desk.forget(id);
+                    self.pending.end(id);
                 }
-                // Another project may be meant.
-                ClientNotification::RootsListChangedNotification(_) => self.answers.forget(),
-                _ => {}
-            },
+            }
             JsonRpcMessage::Request(request) => {
-                if let Err(error) = self.pending.begin(&request.id, asked) {
+                if let Err(error) = self.pending.begin(&request.id) {
                     self.refuse(error);
                     return false;
                 }
@@ -147,17 +127,9 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for Connection<R> {
                 _ = state.wait_for(|state| state.is_closed) => return None,
                 line = self.lines.next() => line,
             };
-            let (frame, asked) = match line {
-                Line::Text(text) => {
-                    let asked = Asked::read(&text);
-                    if let Some(answer) = asked.as_ref().and_then(|asked| self.given(asked)) {
-                        self.log.say(|| "in: what was answered before".to_owned());
-                        self.queue(Outgoing::Line(answer));
-                        continue;
-                    }
-                    (frame::read(&text), asked)
-                }
-                Line::Oversized => (Frame::Wrong(frame::oversized()), None),
+            let frame = match line {
+                Line::Text(text) => frame::read(&text),
+                Line::Oversized => Frame::Wrong(frame::oversized()),
                 Line::End => return None,
             };
             match frame {
@@ -165,7 +137,7 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for Connection<R> {
                 Frame::Wrong(error) => self.refuse(error),
                 Frame::Message(message) => {
                     self.log.say(|| format!("in: {}", summary(&message)));
-                    if self.notes(&message, asked) {
+                    if self.notes(&message) {
                         return Some(*message);
                     }
                 }

@@ -11,8 +11,7 @@ use tokio::{
 };
 
 use super::{
-    desk::{After, Desk, Told},
-    kept::Answers,
+    desk::{Desk, Told},
     log::Log,
     pending::Pending,
 };
@@ -40,8 +39,6 @@ pub struct Writer<W> {
     pub output: W,
     /// Where answers wait.
     pub desk: Arc<Desk>,
-    /// Those that may be given again.
-    pub answers: Arc<Answers>,
     /// What is being answered.
     pub pending: Arc<Pending>,
     /// How the way out is.
@@ -55,11 +52,11 @@ impl<W: AsyncWrite + Unpin> Writer<W> {
     pub async fn write_all(mut self, mut queue: mpsc::UnboundedReceiver<Outgoing>) {
         let mut owed = Owed::default();
         while let Some(outgoing) = owed.while_waiting(queue.recv(), &self.log).await {
-            let (line, after, done) = match outgoing {
-                Outgoing::Line(line) => (line, After::Done, None),
+            let (line, told, done) = match outgoing {
+                Outgoing::Line(line) => (line, None, None),
                 Outgoing::Message(message, done) => {
-                    let (line, after) = self.finished(&message, &mut owed);
-                    (line, after, Some(done))
+                    let (line, told) = self.finished(&message, &mut owed);
+                    (line, told, Some(done))
                 }
             };
             self.log.say(|| format!("out: {} bytes", line.len()));
@@ -68,8 +65,8 @@ impl<W: AsyncWrite + Unpin> Writer<W> {
                 Err(error) => Err(error),
             };
             let is_closed = written.is_err();
-            if let (After::Told(told), false) = (after, is_closed) {
-                owed.0.get_or_insert(*told);
+            if let (Some(told), false) = (told, is_closed) {
+                owed.0.get_or_insert(told);
                 owed.is_settled(&self.log);
             }
             if let Some(done) = done {
@@ -85,30 +82,24 @@ impl<W: AsyncWrite + Unpin> Writer<W> {
         }
     }
 
-    /// Returns a message as a line, and what is to be done once it has been written. What may be given
-    /// again is kept.
-    fn finished(&self, message: &ServerJsonRpcMessage, owed: &mut Owed) -> (Vec<u8>, After) {
+    /// Returns a message as a line, and what it tells, to be recorded once it has been written.
+    fn finished(&self, message: &ServerJsonRpcMessage, owed: &mut Owed) -> (Vec<u8>, Option<Told>) {
         let id = match message {
             JsonRpcMessage::Response(response) => Some(&response.id),
             JsonRpcMessage::Error(error) => error.id.as_ref(),
             _ => None,
         };
-        let asked = id.and_then(|id| self.pending.end(id));
+        if let Some(id) = id {
+            self.pending.end(id);
+        }
         let answer = match message {
             JsonRpcMessage::Response(response) if matches!(response.result, ServerResult::CallToolResult(_)) => {
                 self.desk.take(&response.id)
             }
             _ => None,
         };
-        let Some(answer) = answer else { return (line(message), After::Done) };
-        let (line, after) = answer.finish(message, owed.is_settled(&self.log));
-        match (after, asked) {
-            (After::Rests(resting), Some(asked)) => {
-                self.answers.keep(&asked, resting, &line);
-                (line, After::Done)
-            }
-            (after, _) => (line, after),
-        }
+        let Some(answer) = answer else { return (line(message), None) };
+        answer.finish(message, owed.is_settled(&self.log))
     }
 }
 

@@ -13,8 +13,7 @@ use super::{
         arguments::Arguments,
         body::Body,
         client::Slip,
-        desk::{After, Answer, Teller},
-        kept::Resting,
+        desk::{Answer, Teller},
         open::{Project, open},
         paging,
         project::{self, Lost, Roots},
@@ -119,13 +118,8 @@ impl Server {
         roots: &Roots,
     ) -> Result<(), Lost> {
         let project = self.project_of(tool, arguments, roots)?;
-        // How everything stood before it was read.
-        let resting = match tool.rests && !reads_work_tree(arguments) {
-            true => self.answers.begin(&*open(&self.settings.env, &project)?, &project),
-            false => None,
-        };
         let body = answer(&self.settings, &self.client(context).reader, tool, arguments, &project)?;
-        self.put(tool, context, project, body, resting);
+        self.put(tool, context, project, body);
         Ok(())
     }
 
@@ -151,7 +145,7 @@ impl Server {
         match answered {
             Ok(_) if context.ct.is_cancelled() => Outcome::Failed(OpError::no("cancelled", "cancelled")),
             Ok(body) => {
-                self.put(tool, context, project, body, None);
+                self.put(tool, context, project, body);
                 Outcome::Done(())
             }
             Err(error) => Outcome::Failed(error),
@@ -165,16 +159,9 @@ impl Server {
         Ok(project)
     }
 
-    fn put(
-        &self,
-        tool: &Tool,
-        context: &RequestContext<RoleServer>,
-        project: Project,
-        body: Body,
-        resting: Option<Resting>,
-    ) {
+    fn put(&self, tool: &Tool, context: &RequestContext<RoleServer>, project: Project, body: Body) {
         let teller = tool.tells.then(|| self.teller(project, context));
-        self.desk.put(context.id.clone(), Answer { body, teller, resting });
+        self.desk.put(context.id.clone(), Answer { body, teller });
     }
 
     /// Returns who tells what is pending in a project.
@@ -186,7 +173,6 @@ impl Server {
             reader: client.reader.clone(),
             marks: self.settings.marks,
             quiet: client.quiet.clone(),
-            answers: self.answers.clone(),
         }
     }
 
@@ -198,19 +184,12 @@ impl Server {
             return failed(&OpError::no("cancelled", "cancelled"));
         };
         let turn = slip.client.turn();
-        let (result, after) = answer.result(turn.is_some());
-        match (after, turn) {
-            (After::Told(told), Some(turn)) => slip.note(*told, turn),
-            (After::Rests(resting), _) => slip.rests(resting),
-            _ => {}
+        let (result, told) = answer.result(turn.is_some());
+        if let (Some(told), Some(turn)) = (told, turn) {
+            slip.note(told, turn);
         }
         result
     }
-}
-
-/// Returns whether the answer also follows from files of the work tree, which nobody watches.
-fn reads_work_tree(arguments: &Arguments) -> bool {
-    arguments.flag(WORKTREE) || arguments.text("new_version") == Some(WORKTREE)
 }
 
 /// Returns what a tool answers in a project: as much of it as fits a message.

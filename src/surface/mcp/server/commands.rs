@@ -56,10 +56,7 @@ impl Server {
         match outcome {
             Ok(mut body) => {
                 body.cut("the command printed more than fits a message");
-                self.desk.put(
-                    context.id.clone(),
-                    Answer { body, teller: Some(self.teller(project, context)), resting: None },
-                );
+                self.desk.put(context.id.clone(), Answer { body, teller: Some(self.teller(project, context)) });
                 self.handed_over(context).into()
             }
             Err(error) => failed(&error).into(),

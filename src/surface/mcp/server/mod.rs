@@ -15,7 +15,6 @@ use super::{
     client::{Client, Slip},
     declared,
     desk::Desk,
-    kept::Answers,
     log::Log,
     open::Project,
     project::{self, Lost, Roots},
@@ -31,7 +30,6 @@ use crate::{app, model::name::RealmName};
 pub struct Server {
     settings: Arc<Settings>,
     desk: Arc<Desk>,
-    answers: Arc<Answers>,
     /// Whom it serves, where requests do not say it.
     client: Client,
     asking: Arc<Asking>,
@@ -42,13 +40,12 @@ pub struct Server {
 }
 
 impl Server {
-    /// Returns a server that puts its answers on `desk`, for a transport that gives some of `answers` again.
-    pub fn new(settings: Arc<Settings>, desk: Arc<Desk>, answers: Arc<Answers>, log: Log) -> Self {
+    /// Returns a server that puts its answers on `desk`.
+    pub fn new(settings: Arc<Settings>, desk: Arc<Desk>, log: Log) -> Self {
         Self {
             client: Client::new(settings.reader.clone()),
             settings,
             desk,
-            answers,
             asking: Arc::new(Asking::new(log.clone())),
             watches: Arc::default(),
             running: Arc::new(Semaphore::new(declared::MAX_RUNNING)),

@@ -39,9 +39,6 @@ pub struct Tool {
     pub lists: Lists,
     /// Whether it waits for git in several repositories, or for a forge: it runs beside the others.
     pub is_slow: bool,
-    /// Whether its answer follows from the realm, and from the files that decide which project is meant,
-    /// alone: it is given again while they stand still.
-    pub rests: bool,
     /// Calls the operation.
     pub run: fn(&Call<'_>) -> Result<Body, OpError>,
 }

@@ -30,7 +30,6 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &[],
         is_slow: false,
-        rests: true,
         run: realm::status,
     },
     Tool {
@@ -50,7 +49,6 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &["errors", "warnings", "schema_hashes"],
         is_slow: false,
-        rests: false,
         run: realm::check,
     },
     Tool {
@@ -68,7 +66,6 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &[],
         is_slow: false,
-        rests: true,
         run: contract::get,
     },
     Tool {
@@ -78,7 +75,6 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &[],
         is_slow: false,
-        rests: false,
         run: session::start,
     },
     Tool {
@@ -88,7 +84,6 @@ pub const TOOLS: &[Tool] = &[
         tells: false,
         lists: &[],
         is_slow: false,
-        rests: false,
         run: session::stop,
     },
     Tool {
@@ -99,7 +94,6 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &[],
         is_slow: true,
-        rests: false,
         run: realm::worktree_create,
     },
     Tool {
@@ -109,7 +103,6 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &["repos"],
         is_slow: true,
-        rests: false,
         run: realm::pr_status,
     },
     Tool {
@@ -119,7 +112,6 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &[],
         is_slow: false,
-        rests: true,
         run: contract::list,
     },
     Tool {
@@ -134,7 +126,6 @@ pub const TOOLS: &[Tool] = &[
         tells: false,
         lists: &[],
         is_slow: false,
-        rests: false,
         run: session::notifications_list,
     },
     Tool {
@@ -155,7 +146,6 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &["changes"],
         is_slow: false,
-        rests: true,
         run: contract::diff,
     },
     Tool {
@@ -173,7 +163,6 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &["importers"],
         is_slow: false,
-        rests: true,
         run: contract::impact,
     },
     Tool {
@@ -183,7 +172,6 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: TOPOLOGY_LISTS,
         is_slow: false,
-        rests: true,
         run: realm::topology,
     },
     Tool {
@@ -193,7 +181,6 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &[],
         is_slow: false,
-        rests: true,
         run: realm::log,
     },
     Tool {
@@ -203,7 +190,6 @@ pub const TOOLS: &[Tool] = &[
         tells: false,
         lists: &["realms"],
         is_slow: false,
-        rests: false,
         run: realm::list,
     },
     Tool {
@@ -213,7 +199,6 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &[],
         is_slow: false,
-        rests: false,
         run: realm::compare,
     },
     Tool {
@@ -223,7 +208,6 @@ pub const TOOLS: &[Tool] = &[
         tells: true,
         lists: &[],
         is_slow: false,
-        rests: false,
         run: contract::timeline,
     },
 ];
