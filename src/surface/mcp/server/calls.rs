@@ -21,7 +21,7 @@ use super::{
         roots::Outcome,
         settings::Settings,
         steps,
-        tools::{self, Call, Tool, WORKTREE},
+        tools::{self, Call, Tool},
     },
     Server,
 };

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// The version that stands for the files of the work tree.
-pub const WORKTREE: &str = "worktree";
+const WORKTREE: &str = "worktree";
 
 pub fn get(call: &Call<'_>) -> Result<Body, OpError> {
     let request = ops::contract_get::Request { contract: call.contract()?, version: call.arguments.parsed("version")? };

@@ -9,7 +9,6 @@ mod session;
 mod table;
 
 pub use call::Call;
-pub use contract::WORKTREE;
 pub use listed::listed;
 pub use table::{TOOLS, TOPOLOGY_LISTS};
 
