@@ -61,6 +61,9 @@ impl FromStr for Joined {
             Some(NO_ROOTS) => false,
             Some(_) => return Err(()),
         };
+        if words.next().is_some() {
+            return Err(());
+        }
         let is_number = number.len() == 32 && number.bytes().all(|byte| byte.is_ascii_hexdigit());
         if is_number { Ok(Self { number, realm, repo, has_roots }) } else { Err(()) }
     }

@@ -13,7 +13,7 @@ use super::{
     joined,
     message::Message,
     realm_admin_join::{self, CONFIG},
-    session_mark,
+    renamed, session_mark,
 };
 use crate::{
     error::OpError,
@@ -70,7 +70,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRename>, OpError>
     }
     if let Some(code) = ctx.code.as_ref().filter(|_| asking.is_some()) {
         let joined = joined::read(&ctx.home, code);
-        if !joined.is_some_and(|joined| joined.is_of(&realm, old) || joined.is_of(&realm, new)) {
+        let is_joined = joined.is_some_and(|joined| joined.is_of(&realm, old) || joined.is_of(&realm, new));
+        // Where the realm has the new name already, only the files of this clone are written.
+        if !is_joined && renamed::newer(&store, old)?.as_ref() != Some(new) {
             return Err(joined::missing(Acting { realm: &realm, store: &store, repo: old, code: None }));
         }
     }
@@ -344,8 +346,8 @@ impl Renaming<'_> {
         if config.repo != *self.old && config.repo != *self.new {
             return Ok(Vec::new());
         }
-        self.ctx.home.record_repo(self.new, &code.main_folder())?;
         if let Some(joined) = joined::read(&self.ctx.home, code) {
+            self.ctx.home.record_repo(self.new, &code.main_folder())?;
             joined::write(&self.ctx.home, code, realm, self.new, joined.has_roots)?;
         }
         self.files(&root)

@@ -340,6 +340,7 @@ impl<'a> Check<'a> {
             self.sort(finding, |_| *is_concerned);
         }
         for finding in conflicts::of_realm(set_aside, self.question.me) {
+            let finding = Finding { caused_by: Cause::AnotherRepository, ..finding };
             self.sort(finding, |finding| finding.severity == Severity::Error);
         }
         for finding in conflicts::names(twice) {
