@@ -109,6 +109,7 @@ fn every_operation_answers_as_its_schema_says() {
         ("access", &["realm", "admin", "domain", "--name", "unsent", "--repos", "access,fungal"]),
         ("access", &["status"]),
         ("access", &["realm", "sync"]),
+        ("access", &["realm", "admin", "reseed"]),
         (".", &["realm", "admin", "init", "--name", "third"]),
         ("third", &["realm", "admin", "join", "aperture"]),
         ("third", &["realm", "admin", "reclaim", "--reason", "ours"]),
@@ -162,8 +163,10 @@ fn every_operation_answers_as_its_schema_says() {
         ("fungal", &["install", "claude"]),
         ("fungal", &["uninstall", "claude"]),
     ];
-    // It goes on until nobody listens: its own suite holds what it says.
-    let mut asked = BTreeSet::from(["notifications_watch".to_owned()]);
+    // One goes on until nobody listens, two need a commit that breaks a rule: suites of their own hold what
+    // they say.
+    let elsewhere = ["notifications_watch", "realm_conflict_accept", "realm_conflict_undo"];
+    let mut asked: BTreeSet<_> = elsewhere.map(str::to_owned).into();
     for (folder, args) in calls {
         let answer = world.json(&world.path(folder), args);
         assert_eq!(answer["status"], "success", "{args:?}: {answer:#}");

@@ -15,12 +15,14 @@ fn a_shallow_clone_is_told_what_to_fetch() {
     world.commit("fungal", "1.1.0");
     world.commit("fungal", "More");
     world.git(&fungal, &["push", "-q", "origin", "main"]);
-    // It is the same repository, as its root commit would tell; its url is spelled in another way.
-    world.git(&world.root(), &["clone", "-q", "--depth", "1", &format!("file://{url}"), "shallow"]);
+    // It is the same repository, as its root commit would tell; its origin is a mirror.
+    let origin = format!("file://{url}");
+    world.git(&world.root(), &["clone", "-q", "--depth", "1", &origin, "shallow"]);
     let shallow = world.path("shallow");
+    world.git(&shallow, &["remote", "set-url", "origin", "https://mirror.example.com/code.git"]);
     let stranger = world.blue(&shallow, &["init", "--realm", REALM]).exits(1);
     assert!(stranger.stderr.contains("git fetch --unshallow"), "{stranger}");
-    world.git(&shallow, &["remote", "set-url", "origin", &url]);
+    world.git(&shallow, &["remote", "set-url", "origin", &origin]);
     world.ok(&shallow, &["init", "--realm", REALM]);
     let refused = world.blue(&shallow, &["contract", "publish"]).exits(1);
     assert!(!refused.all().contains("behind") && refused.stderr.contains("git fetch --unshallow"), "{refused}");

@@ -44,8 +44,10 @@ struct RealmStatus {
     remotes: Vec<Value>,
     conflicts: Vec<Value>,
     unreadable: Vec<String>,
+    unreadable_domains: Vec<String>,
     published: Vec<Value>,
     unpublished: Option<Value>,
+    removed_files: Vec<Value>,
     more_notifications: usize,
     total: usize,
     next_cursor: Option<String>,
@@ -110,6 +112,7 @@ struct Notification {
     coalesced: usize,
     affects_me: bool,
     import_satisfied: Option<bool>,
+    binding: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -127,7 +130,7 @@ fn realm_status() {
     assert_eq!(status.status, Status::Success);
     assert!(status.published.is_empty() && status.unpublished.is_none());
     assert_eq!((&*status.realm, &*status.current_repo), ("aperture", "access"));
-    assert_eq!(status.read_only, None);
+    assert_eq!((status.read_only, status.unreadable_domains.len(), status.removed_files.len()), (None, 0, 0));
     let path = |name: &str| Some(world.path(name).display().to_string());
     assert_eq!(
         status.repos,
@@ -183,7 +186,13 @@ struct RealmCheck {
     notifications: Vec<Notification>,
     next_steps: Vec<String>,
     // more
-    published: Vec<Value>,
+    judged: String,
+    rfc: Option<String>,
+    branches: Vec<Value>,
+    files: Option<usize>,
+    base: Option<String>,
+    elsewhere: Value,
+    unpublished: Option<Value>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -205,7 +214,9 @@ fn realm_check() {
         (check.status, &*check.realm, check.current_repo.as_deref()),
         (Status::Success, "aperture", Some("access"))
     );
-    assert!(check.valid && check.errors.is_empty() && check.warnings.is_empty() && check.published.is_empty());
+    assert!(check.valid && check.errors.is_empty() && check.warnings.is_empty());
+    assert_eq!((&*check.judged, check.rfc, check.branches.len(), check.files), ("repository", None, 0, Some(1)));
+    assert_eq!((check.base, check.unpublished, &check.elsewhere["errors"]), (None, None, &Value::from(0)));
     assert_eq!(check.contracts, check.schema_hashes.len());
     let hash = &check.schema_hashes[0];
     assert_eq!(
@@ -214,7 +225,7 @@ fn realm_check() {
     );
     // SHA-256 of RFC 8785's form, as any other program computes it.
     assert_eq!(hash.schema_hash, "5420010fc8fb1df4b28096e3bf569859f4365b7071a99616c76b8d74cc6dfdb9");
-    assert_eq!(check.next_steps, ["All checks passed. Ready to proceed."]);
+    assert_eq!(check.next_steps, ["No errors. Imports are compared by version range only; schemas are not compared"]);
     // What is pending comes along, and stays pending.
     for _ in 0..2 {
         let check: RealmCheck = answer(&world, "access", &["check"]);
@@ -365,6 +376,7 @@ fn notifications_list() {
     assert_eq!((&*one.realm, &*one.domain, one.contract.as_deref()), ("aperture", "s3-access", Some("s3-permissions")));
     assert_eq!((&*one.from_repo, &*one.change_type, &*one.kind), ("fungal", "VersionChanged", "contract_updated"));
     assert_eq!((one.rollback, one.coalesced, one.affects_me, one.import_satisfied), (false, 1, true, Some(true)));
+    assert_eq!(one.binding.as_deref(), Some("cdk/access_stack.py"));
     assert_eq!(one.arrived_at, one.created_at, "it was made on this machine");
     assert_eq!(one.author.as_deref(), Some("Ada <ada@example.com>"));
     assert!(!one.by_another && !one.ahead_of_clock);

@@ -99,13 +99,14 @@ impl Own<'_> {
 
     /// Returns whether it fails those who are judged. Another repository's import that was broken before,
     /// and what is wrong in a contract that another one owns, is theirs to know and not to mend; but what
-    /// cannot be read, or is there twice, is nothing to rely on.
+    /// cannot be read or judged, or is there twice, is nothing to rely on.
     pub fn severity(self, finding: &Finding) -> Severity {
         let is_others = match &finding.repo {
             Some(repo) => !self.is(repo) && finding.caused_by != Cause::ThisChange,
             None => finding.caused_by == Cause::AnotherRepository,
         };
-        let is_unreliable = matches!(finding.code, "damaged" | "version-conflict" | "set-aside");
+        let is_unreliable =
+            matches!(finding.code, "damaged" | "version-conflict" | "set-aside" | "undecided" | "schema-too-large");
         if is_others && !is_unreliable { Severity::Warning } else { finding.severity }
     }
 }
