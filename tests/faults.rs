@@ -16,9 +16,9 @@ use git_blue::{
     ops::{
         contract_edit, contract_publish, contract_retire, contract_yank,
         ctx::{Ctx, Here},
-        inbox, notifications_ack, realm_admin_binding, realm_admin_bootstrap, realm_admin_contract, realm_admin_domain,
-        realm_admin_leave, realm_status, session, session_list, session_mark, session_start, session_stop,
-        session_upkeep,
+        inbox, joined, notifications_ack, realm_admin_binding, realm_admin_bootstrap, realm_admin_contract,
+        realm_admin_domain, realm_admin_leave, realm_status, session, session_list, session_mark, session_start,
+        session_stop, session_upkeep,
     },
     store::{
         Store, StoreRef, codec,
@@ -98,6 +98,8 @@ impl World {
         let here = Here { realm: name("r"), store: Box::new(store), repo: Some(name(repo)) };
         let mut ctx = Ctx { env, home: Home::new(code.path().join("home")), code: None, here: Ok(here) };
         ctx.code = CodeRepo::discover(&ctx.place()).unwrap();
+        // As if its user had joined the clone as whoever asks.
+        joined::write(&ctx.home, ctx.code.as_ref().unwrap(), &name("r"), &name(repo), true).unwrap();
         (ctx, calls)
     }
 

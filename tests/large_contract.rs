@@ -32,7 +32,8 @@ fn every_version_is_published_and_told_as_one_change() {
     let sandbox = Scripted::realm();
     publish(&sandbox, &["1.0.0", "1.1.0", "2.0.0"]);
     let log = sandbox.ok("aperture", &["blue", "contract", "log", "platform/platform-api"]);
-    let subjects: Vec<_> = log.lines().map(|line| line.rsplit("platform  ").next().unwrap_or_default()).collect();
+    let subjects = log.lines().map(|line| line.rsplit("platform  ").next().unwrap_or_default());
+    let subjects: Vec<_> = subjects.map(|text| text.split("  ").next().unwrap_or_default().trim_end()).collect();
     assert_eq!(subjects, ["platform-api 1.1.0 -> 2.0.0", "platform-api 1.0.0 -> 1.1.0", "add platform-api 1.0.0"]);
     // fungal was told of another domain before it joined this one.
     let status = sandbox.ok("fungal", &["blue", "status"]);
