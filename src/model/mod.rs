@@ -6,6 +6,7 @@ pub mod blueprint;
 pub mod candidate;
 pub mod change;
 pub mod check;
+pub mod compatibility;
 pub mod conflict;
 pub mod contract;
 pub mod cycle;

@@ -9,6 +9,7 @@ pub mod borrow;
 pub mod candidate;
 pub mod catch_up;
 pub mod claude;
+pub mod compat;
 pub mod contract_diff;
 pub mod contract_edit;
 pub mod contract_get;
@@ -145,6 +146,7 @@ pub const TABLE: &[Operation] = &[
     realm_admin_bootstrap::OPERATION,
     realm_admin_cache_stats::OPERATION,
     realm_admin_cache_clear::OPERATION,
+    compat::OPERATION,
     contract_list::OPERATION,
     contract_get::OPERATION,
     contract_log::OPERATION,

@@ -7,6 +7,7 @@ mod cache;
 mod check;
 mod claude;
 mod compare;
+mod compat;
 mod contract;
 pub mod daemon;
 mod diff;
@@ -31,6 +32,9 @@ pub use cache::{CacheCleared, CacheStats};
 pub use check::RealmCheck;
 pub use claude::{ClaudeFile, ClaudeScope, ClaudeSetup, FileChange};
 pub use compare::{ContractComparison, ContractSide, RealmCompare};
+pub use compat::{
+    AskedDirection, BothReadings, BrokenDirection, Compat, SchemaDifference, SchemaReading, SchemaVerdict, VersionBump,
+};
 pub use contract::{
     ContractBinding, ContractDetail, ContractGet, ContractLine, ContractList, ContractLog, ContractMarked,
     Relationship, Retired, Yanked,
