@@ -204,7 +204,8 @@ impl State {
 
 fn want(shape: &mut Shape, id: Id, count: u64, lenient: bool) {
     shape.least = shape.least.max(count);
-    for _ in 0..count.min(LONGEST) {
+    let known = shape.wanted.iter().filter(|wanted| wanted.group == Some(id)).count() as u64;
+    for _ in known..count.min(LONGEST) {
         shape.wanted.push(Wanted { first: 0, last: None, atom: Atom::is(id, lenient), group: Some(id) });
     }
 }

@@ -63,7 +63,7 @@ pub(super) fn literal(table: &mut Table, lit: &Lit, value: &Value) -> Option<boo
             false => holds(table, *other, value),
         },
         _ => match value {
-            Value::Number(number) => number_literal(&table.words, lit, number),
+            Value::Number(number) => number_literal(&mut table.words, lit, number),
             Value::String(text) => string_literal(&mut table.words, lit, text),
             Value::Array(items) => array_literal(table, lit, items),
             Value::Object(members) => object_literal(table, lit, members, value),
@@ -87,13 +87,15 @@ fn one(table: &mut Table, ids: &[Id], value: &Value) -> Option<bool> {
     if unsure { None } else { Some(held == 1) }
 }
 
-fn number_literal(words: &Words, lit: &Lit, number: &serde_json::Number) -> Option<bool> {
+fn number_literal(words: &mut Words, lit: &Lit, number: &serde_json::Number) -> Option<bool> {
+    if let Lit::Multiple(of) = lit {
+        return words.is_multiple(*of, number);
+    }
     let value = numbers::rational(number)?;
     let bound = |id: &u32| &words.numbers[*id as usize];
     Some(match lit {
         Lit::Min(id, strict) => value > *bound(id) || (!strict && value == *bound(id)),
         Lit::Max(id, strict) => value < *bound(id) || (!strict && value == *bound(id)),
-        Lit::Multiple(id) => (value / bound(id)).is_integer(),
         _ => true,
     })
 }

@@ -99,7 +99,7 @@ impl Sources<'_> {
         None
     }
 
-    /// Follows the branch that comes closest: the one that fails deepest inside of the value.
+    /// Follows the branch that comes closest: the one in which the fewest keywords fail.
     fn branch(
         &self,
         table: &mut Table,
@@ -108,16 +108,27 @@ impl Sources<'_> {
         path: &mut Vec<String>,
         masked: &dyn Fn(&(Id, Lit)) -> bool,
     ) -> Option<Leaf> {
-        let is_accepted =
-            |table: &mut Table, id: &Id| evaluate::holds(table, self.classes.of(*id), value) == Some(true);
-        if ids.iter().any(|id| is_accepted(table, id)) {
-            return None;
+        let counted: Vec<_> = ids.iter().map(|id| (self.failures(table, *id, value), *id)).collect();
+        let least = counted.iter().map(|(count, _)| *count).min().filter(|least| *least > 0)?;
+        let closest: Vec<_> = counted.into_iter().filter(|(count, _)| *count == least).map(|(_, id)| id).collect();
+        let leaves = closest.into_iter().filter_map(|id| self.walk(table, id, value, path, masked));
+        leaves.max_by_key(|leaf| leaf.path.len()).filter(|leaf| leaf.path.len() > path.len())
+    }
+
+    /// Returns how many keywords of a sub-schema refuse a value.
+    fn failures(&self, table: &mut Table, raw: Id, value: &Value) -> usize {
+        let mut count = 0;
+        for lit in &self.graph.raws[raw as usize].lits {
+            if self.refuses(table, lit, value) {
+                count += match lit {
+                    Lit::Sub(id) => self.failures(table, *id, value),
+                    // Another kind of value altogether.
+                    Lit::Type(_) | Lit::Never => 100,
+                    _ => 1,
+                };
+            }
         }
-        let mut leaves: Vec<_> = ids.iter().filter_map(|id| self.walk(table, *id, value, path, masked)).collect();
-        leaves.sort_by_key(|leaf| leaf.path.len());
-        let best = leaves.pop()?;
-        let is_alone = leaves.last().is_none_or(|next| next.path.len() < best.path.len());
-        (is_alone && best.path.len() > path.len()).then_some(best)
+        count
     }
 
     fn part(

@@ -310,6 +310,9 @@ impl State {
         let Some(at) = (0..self.open.len()).min_by_key(|at| self.open[*at].len()) else {
             return self.build(engine);
         };
+        if let Some(answer) = self.look_ahead(engine) {
+            return answer;
+        }
         let choice = self.open.swap_remove(at);
         let mut best = Answer::Empty;
         for branch in choice.iter() {
@@ -390,7 +393,8 @@ impl State {
                 }
             }
             Item::Unless(id) if seen(id) & HOLDS != 0 => Outlook::Closed,
-            Item::Unless(_) => Outlook::Given,
+            Item::Unless(id) if seen(id) & (UNLESS | REFUSED) != 0 => Outlook::Given,
+            Item::Unless(_) => Outlook::Open,
             Item::Present(name) if self.absent.contains(&name) => Outlook::Closed,
             Item::Present(name) if self.present.contains(&name) => Outlook::Given,
             Item::Absent(name) if self.present.contains(&name) => Outlook::Closed,
@@ -492,23 +496,49 @@ impl State {
         }
     }
 
-    /// Builds a value of the facts, where all is chosen.
-    fn build(self, engine: &mut Engine<'_>) -> Answer {
-        let found = match self.kind {
+    /// Looks at the facts alone: if nothing satisfies them no choice helps, and the value that does
+    /// may satisfy the rest by chance.
+    fn look_ahead(&self, engine: &mut Engine<'_>) -> Option<Answer> {
+        let obstacle = engine.obstacle.clone();
+        let found = self.value(engine);
+        engine.obstacle = obstacle;
+        match found {
+            Answer::Empty => Some(Answer::Empty),
+            Answer::One(value) if !self.goal.iter().any(|atom| atom.is_lenient()) => {
+                (engine.check(&self.goal, &value) == Some(true)).then_some(Answer::One(value))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns a value that is as the facts ask, whatever is still to be chosen.
+    fn value(&self, engine: &mut Engine<'_>) -> Answer {
+        match self.kind {
             Kind::Null | Kind::Boolean => self.plain(engine),
             Kind::Number => self.number(engine),
             Kind::String => self.string(engine),
             Kind::Array => self.array(engine),
             Kind::Object => self.object(engine),
-        };
+        }
+    }
+
+    /// Returns whether all is chosen.
+    pub(super) fn is_settled(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// Builds a value of the facts, where all is chosen.
+    fn build(self, engine: &mut Engine<'_>) -> Answer {
+        let obstacle = engine.obstacle.clone();
+        let found = self.value(engine);
         let value = match found {
             Answer::Empty => return Answer::Empty,
-            Answer::Unsure => return self.without_unless(engine).unwrap_or(Answer::Unsure),
+            Answer::Unsure => return self.without_unless(engine, obstacle).unwrap_or(Answer::Unsure),
             Answer::One(value) | Answer::Maybe(value) => value,
         };
         match engine.check(&self.goal, &value) {
             Some(true) => Answer::One(value),
-            verdict => match self.without_unless(engine) {
+            verdict => match self.without_unless(engine, obstacle) {
                 Some(answer) => answer,
                 None if verdict.is_none() => Answer::Maybe(value),
                 None => Answer::Unsure,
@@ -517,7 +547,7 @@ impl State {
     }
 
     /// Decides again with every other branch of a chosen `oneOf` refused in full.
-    fn without_unless(&self, engine: &mut Engine<'_>) -> Option<Answer> {
+    fn without_unless(&self, engine: &mut Engine<'_>, obstacle: Option<String>) -> Option<Answer> {
         let mut others: Vec<_> = self
             .seen
             .iter()
@@ -530,6 +560,7 @@ impl State {
         }
         let mut next = self.clone();
         let is_open = next.settle(engine, others.into_iter().map(Atom::is_not));
+        engine.obstacle = obstacle;
         Some(if is_open { next.solve(engine) } else { Answer::Empty })
     }
 }

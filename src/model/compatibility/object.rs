@@ -127,7 +127,8 @@ impl State {
                 _ => {}
             }
         }
-        shape.closed = self.named(engine);
+        // A choice that is still open may name more.
+        shape.closed = if self.is_settled() { self.named(engine) } else { None };
         if let Some((names, patterns)) = &shape.closed {
             shape.known.extend(names);
             shape.patterns.extend(patterns);

@@ -85,20 +85,43 @@ impl Answer {
 enum Memo {
     /// Being decided, at this place of the stack.
     Open(usize),
-    /// Empty, if the assumption at this place of the stack stands.
-    EmptyIf(usize),
+    /// Empty, if the goals at these places of the stack are.
+    EmptyIf(Places),
     Solid(Answer),
 }
 
 type Goal = Rc<[Atom]>;
+
+/// Places of the stack, one bit each; all that are too deep for a bit of their own share the last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Places(u128);
+
+impl Places {
+    fn one(at: usize) -> Self {
+        Self(1 << at.min(127))
+    }
+
+    fn has(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Leaves out the place itself. Where several share a bit it stays until the first of them.
+    fn below(self, at: usize) -> Self {
+        if at > 127 { self } else { Self(self.0 & !(1 << at)) }
+    }
+}
 
 /// The search and everything that it has found out.
 pub(super) struct Engine<'a> {
     pub(super) table: Table,
     pub(super) budget: Budget<'a>,
     memo: HashMap<Goal, Memo>,
-    /// For each open goal the lowest assumption that was used below it.
-    lows: Vec<usize>,
+    /// For each open goal the assumptions that were used below it.
+    used: Vec<Places>,
     /// The goals that are empty under an assumption, in the order in which they were found.
     trail: Vec<Goal>,
     patterns: HashMap<Sym, Option<Rc<Pattern>>>,
@@ -116,7 +139,7 @@ impl<'a> Engine<'a> {
             table,
             budget,
             memo: HashMap::new(),
-            lows: Vec::new(),
+            used: Vec::new(),
             trail: Vec::new(),
             patterns: HashMap::new(),
             own_patterns: HashMap::new(),
@@ -152,11 +175,12 @@ impl<'a> Engine<'a> {
         let Some(goal) = self.normal(atoms) else { return Answer::Empty };
         match self.memo.get(&goal) {
             Some(Memo::Solid(answer)) => return answer.clone(),
-            Some(Memo::Open(at) | Memo::EmptyIf(at)) => {
-                let at = *at;
-                if let Some(low) = self.lows.last_mut() {
-                    *low = (*low).min(at);
-                }
+            Some(Memo::Open(at)) => {
+                self.lean_on(Places::one(*at));
+                return Answer::Empty;
+            }
+            Some(Memo::EmptyIf(places)) => {
+                self.lean_on(*places);
                 return Answer::Empty;
             }
             None => {}
@@ -164,7 +188,7 @@ impl<'a> Engine<'a> {
         if !self.budget.step() {
             return Answer::Unsure;
         }
-        if self.lows.len() >= DEEPEST {
+        if self.used.len() >= DEEPEST {
             self.hinder(|| "the schema is nested too deeply".to_owned());
             return Answer::Unsure;
         }
@@ -192,59 +216,62 @@ impl<'a> Engine<'a> {
         Some(kept.into())
     }
 
+    fn lean_on(&mut self, places: Places) {
+        if let Some(used) = self.used.last_mut() {
+            *used = used.with(places);
+        }
+    }
+
     fn decide(&mut self, goal: &Goal) -> Answer {
-        let at = self.lows.len();
+        let at = self.used.len();
         let trail = self.trail.len();
         self.memo.insert(Rc::clone(goal), Memo::Open(at));
-        self.lows.push(usize::MAX);
+        self.used.push(Places::default());
         let answer = self.by_type(goal);
-        let low = self.lows.pop().unwrap_or(usize::MAX);
+        let used = self.used.pop().unwrap_or_default().below(at);
         if self.budget.spent().is_some() {
             // Nothing that was found while over budget is kept.
             self.memo.remove(goal);
-            self.drop_trail(trail);
+            for known in self.trail.drain(trail..) {
+                self.memo.remove(&known);
+            }
             return Answer::Unsure;
         }
         self.budget.keep(goal.len() * 4 + 96 + if let Answer::One(value) = &answer { size(value) } else { 0 });
-        match answer {
-            Answer::Empty if low >= at => {
-                // Nothing below depends on anything above.
-                for known in self.trail.drain(trail..) {
-                    self.memo.insert(known, Memo::Solid(Answer::Empty));
-                }
-                self.memo.insert(Rc::clone(goal), Memo::Solid(Answer::Empty));
-            }
-            Answer::Empty => {
-                // Whatever leaned on this goal leans now on what this goal leans on.
-                for known in &self.trail[trail..] {
-                    if let Some(Memo::EmptyIf(depends)) = self.memo.get_mut(known) {
-                        *depends = (*depends).min(low);
-                    }
-                }
+        self.settle_trail(trail, at, answer.is_empty().then_some(used));
+        let memo = match answer {
+            Answer::Empty if used != Places::default() => {
                 self.trail.push(Rc::clone(goal));
-                self.memo.insert(Rc::clone(goal), Memo::EmptyIf(low));
+                self.lean_on(used);
+                Memo::EmptyIf(used)
             }
-            _ => {
-                self.drop_trail(trail);
-                // A value stands for itself; "undecided" may have leaned on an assumption.
-                if matches!(answer, Answer::One(_)) || low >= at {
-                    self.memo.insert(Rc::clone(goal), Memo::Solid(answer.clone()));
-                } else {
-                    self.memo.remove(goal);
-                }
-            }
-        }
-        if low < at
-            && let Some(outer) = self.lows.last_mut()
-        {
-            *outer = (*outer).min(low);
-        }
+            // A value stands for itself, and "undecided" claims nothing.
+            _ => Memo::Solid(answer.clone()),
+        };
+        self.memo.insert(Rc::clone(goal), memo);
         answer
     }
 
-    fn drop_trail(&mut self, from: usize) {
-        for known in self.trail.drain(from..) {
-            self.memo.remove(&known);
+    /// Settles what leaned on the goal at a place: if it is empty it leans on what that goal leans
+    /// on, for good if that is nothing; otherwise it is forgotten.
+    fn settle_trail(&mut self, from: usize, at: usize, empty_if: Option<Places>) {
+        let place = Places::one(at);
+        for known in self.trail.split_off(from) {
+            let Some(Memo::EmptyIf(places)) = self.memo.get(&known) else { continue };
+            let places = match (places.has(place), empty_if) {
+                (false, _) => *places,
+                (true, Some(used)) => places.below(at).with(used),
+                (true, None) => {
+                    self.memo.remove(&known);
+                    continue;
+                }
+            };
+            if places == Places::default() {
+                self.memo.insert(known, Memo::Solid(Answer::Empty));
+            } else {
+                self.memo.insert(Rc::clone(&known), Memo::EmptyIf(places));
+                self.trail.push(known);
+            }
         }
     }
 

@@ -26,9 +26,9 @@ pub enum Reading {
 /// What is asked of a comparison.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
-    /// What must hold after the change.
+    /// Whether every value of the new schema must be a value of the old one.
     pub backwards: bool,
-    /// What must hold after the change.
+    /// Whether every value of the old schema must be a value of the new one.
     pub forwards: bool,
     /// The reading that decides about breaks and bumps.
     pub reading: Reading,
@@ -304,12 +304,11 @@ impl Judge<'_> {
     /// Looks for further differences, each time with those that are known allowed.
     fn collect(&mut self, direction: Direction, first: Difference) {
         let reading = first.reading;
-        let (inner, outer) = sides(direction);
+        let (_, outer) = sides(direction);
         let table = &mut self.engine.table;
         let leaf = self.sources.leaf(table, self.roots[outer], &first.witness, &|_| false);
         let mut mask = leaf.and_then(|leaf| leaf.mask(&self.sources));
         self.differences.push(first);
-        let _ = inner;
         self.engine.unmask();
         let mut found = 1;
         while found < self.options.most_differences {
