@@ -6,7 +6,7 @@ use super::{Operation, ctx::Ctx};
 use crate::{
     error::OpError,
     model::{
-        compatibility::{self, Options, Reading, Verdict},
+        compatibility::{self, Options, Reading},
         schema::{self, Part},
     },
     store::codec,
@@ -57,12 +57,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Compat>, OpError> {
     let found = compatibility::compare(&old, &new, &options, &ctx.env.stopwatch())
         .map_err(|error| OpError::cannot("not-compared", format!("cannot compare the schemas: {error}")))?;
     let asked = [(&found.backwards, options.backwards), (&found.forwards, options.forwards)];
-    let asked = asked.iter().filter(|(_, is_asked)| *is_asked).map(|(readings, _)| readings.of(options.reading));
-    let compatible = asked.fold(Some(true), |all, verdict| match verdict {
-        Verdict::Incompatible(_) => Some(false),
-        Verdict::Unknown(_) if all == Some(true) => None,
-        _ => all,
-    });
+    let asked: Vec<_> =
+        asked.iter().filter(|(_, is_asked)| *is_asked).map(|(readings, _)| readings.of(options.reading)).collect();
+    let is_refuted = asked.iter().any(|verdict| verdict.is_incompatible());
+    let is_proved = asked.iter().all(|verdict| verdict.is_compatible());
+    let compatible = (is_refuted || is_proved).then_some(is_proved);
     Ok(Answer::new(Compat {
         old: request.old.name.clone(),
         new: request.new.name.clone(),

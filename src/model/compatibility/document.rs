@@ -195,7 +195,7 @@ impl<'a> Document<'a> {
 
     /// Resolves a `$recursiveRef`, where only one schema can be meant.
     pub(super) fn resolve_recursive(&self, reference: &str, base: &str) -> Result<String, Unresolved> {
-        if self.recursive > 0 && self.resources > 1 {
+        if reference != "#" || (self.recursive > 0 && self.resources > 1) {
             return Err(Unresolved::Dynamic);
         }
         self.resolve(reference, base)

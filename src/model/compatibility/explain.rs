@@ -111,8 +111,12 @@ impl Sources<'_> {
         let counted: Vec<_> = ids.iter().map(|id| (self.failures(table, *id, value), *id)).collect();
         let least = counted.iter().map(|(count, _)| *count).min().filter(|least| *least > 0)?;
         let closest: Vec<_> = counted.into_iter().filter(|(count, _)| *count == least).map(|(_, id)| id).collect();
-        let leaves = closest.into_iter().filter_map(|id| self.walk(table, id, value, path, masked));
-        leaves.max_by_key(|leaf| leaf.path.len()).filter(|leaf| leaf.path.len() > path.len())
+        let mut leaves: Vec<_> =
+            closest.into_iter().filter_map(|id| self.walk(table, id, value, path, masked)).collect();
+        leaves.sort_by_key(|leaf| leaf.path.len());
+        let best = leaves.pop()?;
+        let next = leaves.last().map_or(path.len(), |leaf| leaf.path.len());
+        (best.path.len() > next).then_some(best)
     }
 
     /// Returns how many keywords of a sub-schema refuse a value.
@@ -168,7 +172,9 @@ impl Sources<'_> {
             }
             _ => return None,
         };
-        if matches!(lit, Lit::AddProp(..)) && matches!(self.graph.raws[id as usize].lits[..], [Lit::Never]) {
+        if matches!(lit, Lit::AddProp(..) | Lit::Items(..))
+            && matches!(self.graph.raws[id as usize].lits[..], [Lit::Never])
+        {
             return None;
         }
         for (token, part) in parts {

@@ -1,12 +1,15 @@
 //! One number for equal sub-schemas: of both documents, whatever they are called, also recursive.
 //!
-//! Partition refinement: all nodes start in one class, and a class splits where its members differ
+//! What does not recur is named bottom up. The rest starts in one class, and a class splits where its members differ
 //! in a literal or in the class of a child, until nothing splits.
 
 use std::collections::HashMap;
 
 use super::dialect::Graph;
 use super::node::{Id, Lit, Table};
+
+/// Rounds of refinement; real schemas need fewer than ten.
+const MOST_ROUNDS: usize = 200;
 
 /// Which node of the table each raw sub-schema is.
 pub(super) struct Classes {
@@ -50,26 +53,10 @@ pub(super) fn intern(graph: Graph) -> Result<(Table, Classes, Graph), String> {
         }
         more.into_iter().for_each(|at| classes.is_true[at] = true);
     }
-    let mut count = 1;
-    let signatures = loop {
-        let mut known: HashMap<Vec<Lit>, Id> = HashMap::new();
-        let mut next = vec![0; graph.raws.len()];
-        for (at, raw) in graph.raws.iter().enumerate() {
-            if classes.alias[at] as usize != at {
-                continue;
-            }
-            let mut lits: Vec<_> = raw.lits.iter().filter_map(|lit| classes.lit(lit)).collect();
-            lits.sort_unstable();
-            lits.dedup();
-            let fresh = u32::try_from(known.len()).unwrap_or(u32::MAX);
-            next[at] = *known.entry(lits).or_insert(fresh);
-        }
-        classes.class = next;
-        if known.len() == count {
-            break known;
-        }
-        count = known.len();
-    };
+    let mut known: HashMap<Vec<Lit>, Id> = HashMap::new();
+    let cyclic = name_bottom_up(&graph, &mut classes, &mut known);
+    refine(&graph, &mut classes, &mut known, &cyclic);
+    let signatures = known;
     let mut nodes: Vec<(Vec<Lit>, Id)> = signatures.into_iter().collect();
     nodes.sort_unstable_by_key(|(_, id)| *id);
     let mut graph = graph;
@@ -80,6 +67,77 @@ pub(super) fn intern(graph: Graph) -> Result<(Table, Classes, Graph), String> {
     }
     find_loop(&table)?;
     Ok((table, classes, graph))
+}
+
+impl Classes {
+    /// Returns the literals of a raw sub-schema, children by class.
+    fn signature(&self, graph: &Graph, at: usize) -> Vec<Lit> {
+        let mut lits: Vec<_> = graph.raws[at].lits.iter().filter_map(|lit| self.lit(lit)).collect();
+        lits.sort_unstable();
+        lits.dedup();
+        lits
+    }
+}
+
+/// Names all sub-schemas below which nothing recurs, leaves first. Returns the others.
+fn name_bottom_up(graph: &Graph, classes: &mut Classes, known: &mut HashMap<Vec<Lit>, Id>) -> Vec<usize> {
+    let own: Vec<_> = (0..graph.raws.len()).filter(|at| classes.alias[*at] as usize == *at).collect();
+    let mut parents: Vec<Vec<usize>> = vec![Vec::new(); graph.raws.len()];
+    let mut missing = vec![0usize; graph.raws.len()];
+    for at in &own {
+        for lit in graph.raws[*at].lits.iter().filter(|lit| !classes.is_vacuous(lit)) {
+            lit.map(&mut |id| {
+                parents[classes.alias[id as usize] as usize].push(*at);
+                missing[*at] += 1;
+                id
+            });
+        }
+    }
+    let mut ready: Vec<_> = own.iter().copied().filter(|at| missing[*at] == 0).collect();
+    let mut is_named = vec![false; graph.raws.len()];
+    while let Some(at) = ready.pop() {
+        let fresh = id_of(known.len());
+        classes.class[at] = *known.entry(classes.signature(graph, at)).or_insert(fresh);
+        is_named[at] = true;
+        for parent in std::mem::take(&mut parents[at]) {
+            missing[parent] -= 1;
+            if missing[parent] == 0 {
+                ready.push(parent);
+            }
+        }
+    }
+    own.into_iter().filter(|at| !is_named[*at]).collect()
+}
+
+/// Names the sub-schemas that recur: all are one class, which splits until nothing splits.
+fn refine(graph: &Graph, classes: &mut Classes, known: &mut HashMap<Vec<Lit>, Id>, cyclic: &[usize]) {
+    let first = known.len();
+    cyclic.iter().for_each(|at| classes.class[*at] = id_of(first));
+    let mut count = 1;
+    for round in 0.. {
+        let mut split: HashMap<Vec<Lit>, Id> = HashMap::new();
+        let mut next = Vec::with_capacity(cyclic.len());
+        for (place, at) in cyclic.iter().enumerate() {
+            // Beyond the rounds that real schemas need, each for itself is right too.
+            let own = (round >= MOST_ROUNDS).then(|| id_of(first + place));
+            let fresh = id_of(first + split.len());
+            next.push(own.unwrap_or_else(|| *split.entry(classes.signature(graph, *at)).or_insert(fresh)));
+        }
+        cyclic.iter().zip(next).for_each(|(at, class)| classes.class[*at] = class);
+        if round >= MOST_ROUNDS {
+            known.extend(cyclic.iter().map(|at| (classes.signature(graph, *at), classes.class[*at])));
+            return;
+        }
+        if split.len() == count {
+            known.extend(split);
+            return;
+        }
+        count = split.len();
+    }
+}
+
+fn id_of(count: usize) -> Id {
+    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 /// Returns for each sub-schema that is only a reference what it finally refers to.

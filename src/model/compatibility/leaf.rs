@@ -59,6 +59,9 @@ impl State {
                 _ => {}
             }
         }
+        if let Some(only) = wanted.only() {
+            return self.named_number(engine, only);
+        }
         match wanted.find() {
             numbers::Found::One(value) => Answer::One(Rc::new(value)),
             numbers::Found::None => Answer::Empty,
@@ -66,6 +69,18 @@ impl State {
                 engine.hinder(|| "numbers beyond what is decided exactly".to_owned());
                 Answer::Unsure
             }
+        }
+    }
+
+    /// Has the validator decide about the one number that is left.
+    fn named_number(&self, engine: &mut Engine<'_>, only: Value) -> Answer {
+        if super::evaluate::type_of(&only) & self.types == 0 {
+            return Answer::Empty;
+        }
+        match engine.check(&self.goal, &only) {
+            Some(true) => Answer::One(Rc::new(only)),
+            Some(false) => Answer::Empty,
+            None => Answer::Maybe(Rc::new(only)),
         }
     }
 

@@ -135,6 +135,14 @@ impl Wanted {
         }
     }
 
+    /// Returns the number that the bounds leave, if it is one.
+    pub(super) fn only(&self) -> Option<Value> {
+        match (&self.low, &self.high) {
+            (Some((low, false)), Some((high, false))) if low == high => to_json(low),
+            _ => None,
+        }
+    }
+
     /// Returns a number that is as wanted.
     pub(super) fn find(&self) -> Found {
         if !(self.integers || self.fractions) || self.is_interval_empty() {

@@ -315,19 +315,16 @@ impl State {
         wanted: &Wanted,
         slot: &Slot,
     ) -> Option<(Vec<Atom>, Option<Atom>)> {
-        let (mut goal, matches): (_, Box<dyn Fn(&mut Engine<'_>, &Sym) -> bool>) = match slot {
+        let mut goal = match slot {
+            Slot::Name(name) => self.member(engine, shape, *name)?,
+            Slot::Class(signs) => Self::class_member(shape, signs)?,
+        };
+        let matches = |engine: &mut Engine<'_>, pattern: &Sym| match slot {
             Slot::Name(name) => {
                 let text = engine.table.words.text(*name);
-                let matches = move |engine: &mut Engine<'_>, pattern: &Sym| {
-                    engine.table.words.matches(*pattern, &text) == Some(true)
-                };
-                (self.member(engine, shape, *name)?, Box::new(matches))
+                engine.table.words.matches(*pattern, &text) == Some(true)
             }
-            Slot::Class(signs) => {
-                let matches =
-                    |_: &mut Engine<'_>, pattern: &Sym| shape.patterns.binary_search(pattern).is_ok_and(|at| signs[at]);
-                (Self::class_member(shape, signs)?, Box::new(matches))
-            }
+            Slot::Class(signs) => shape.patterns.binary_search(pattern).is_ok_and(|at| signs[at]),
         };
         match wanted {
             Wanted::Matching(pattern, atom) => {

@@ -172,6 +172,15 @@ pub(super) fn compare(
     let mut judge = Judge { engine, sources, classes: &classes, roots, sides, options, differences: Vec::new() };
     let backwards = judge.readings(Direction::Backwards);
     let forwards = judge.readings(Direction::Forwards);
+    for (direction, readings, is_asked) in
+        [(Direction::Backwards, &backwards, options.backwards), (Direction::Forwards, &forwards, options.forwards)]
+    {
+        let decisive = readings.of(options.reading);
+        let shown = if decisive.is_incompatible() { decisive } else { &readings.strict };
+        if let (Verdict::Incompatible(first), true) = (shown, is_asked) {
+            judge.collect(direction, (**first).clone());
+        }
+    }
     let bump = bump(&backwards, &forwards, options);
     Comparison { backwards, forwards, differences: judge.differences, bump, steps: judge.engine.budget.steps }
 }
@@ -225,16 +234,6 @@ impl Judge<'_> {
             }
             _ => strict,
         };
-        let is_asked = match direction {
-            Direction::Backwards => self.options.backwards,
-            Direction::Forwards => self.options.forwards,
-        };
-        let decisive = if self.options.reading == Reading::Lenient { &lenient } else { &strict };
-        let shown = if decisive.is_incompatible() { decisive } else { &strict };
-        if let (Verdict::Incompatible(first), true) = (shown, is_asked) {
-            let first = (**first).clone();
-            self.collect(direction, first);
-        }
         Readings { strict, lenient }
     }
 
