@@ -13,6 +13,7 @@ mod check_break;
 mod check_rules;
 mod claude;
 mod comparing;
+mod compat;
 mod completions;
 mod damage;
 mod editing;

@@ -1,6 +1,6 @@
 //! Random pairs: what is proved holds for every sampled value, and every witness is one.
 //!
-//! `GIT_BLUE_TORTURE=full` runs five minutes instead of seconds; `GIT_BLUE_SEED` begins elsewhere.
+//! `GIT_BLUE_TORTURE=full` runs five minutes instead of seconds; `GIT_BLUE_FUZZ_SEED` begins elsewhere.
 
 use std::time::{Duration, Instant};
 
@@ -224,10 +224,17 @@ fn judge(random: &mut Random, old: &Value, new: &Value, tally: &mut Tally) {
     look(&found.forwards, &old_validator, &new_validator);
 }
 
+/// Returns whether to run long, and where to begin.
+#[expect(clippy::disallowed_methods, reason = "a test's own switches")]
+fn settings() -> (bool, u64) {
+    let is_full = std::env::var("GIT_BLUE_TORTURE").is_ok_and(|set| set == "full");
+    let seed = std::env::var("GIT_BLUE_FUZZ_SEED").ok().and_then(|seed| seed.parse().ok());
+    (is_full, seed.unwrap_or(17))
+}
+
 #[test]
 fn what_is_proved_holds_and_what_is_refuted_does_not() {
-    let is_full = std::env::var("GIT_BLUE_TORTURE").is_ok_and(|set| set == "full");
-    let seed: u64 = std::env::var("GIT_BLUE_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(17);
+    let (is_full, seed) = settings();
     let time = Duration::from_secs(if is_full { 300 } else { 3 });
     let start = Instant::now();
     let mut tally = Tally::default();
@@ -237,7 +244,7 @@ fn what_is_proved_holds_and_what_is_refuted_does_not() {
         }
         let mut random =
             Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ round.wrapping_mul(0xD1B5_4A32_D192_ED03) | 1);
-        (0..5).for_each(|_| drop(random.below(2)));
+        (0..5).for_each(|_| _ = random.below(2));
         let draft = random.pick(&[4, 6, 7, 2019, 2020]);
         let definitions = random.below(3);
         let old = Source { random: &mut random, draft, definitions }.root();

@@ -147,6 +147,8 @@ pub(super) struct Table {
     pub(super) nodes: Vec<Rc<[Lit]>>,
     known: HashMap<Rc<[Lit]>, Id>,
     pub(super) words: Words,
+    /// How many nodes were evaluated.
+    pub(super) evaluated: u64,
 }
 
 impl Table {

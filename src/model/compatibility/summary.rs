@@ -7,8 +7,8 @@ use super::evaluate;
 use super::node::{self, Id, Lit, Sym};
 use super::prove::Engine;
 
-/// Nodes looked through for one summary.
-const DEEPEST: usize = 12;
+/// Nodes within nodes, for the same value; below that anything is assumed.
+const DEEPEST: usize = 500;
 /// Members that are told apart by.
 const MOST_MEMBERS: usize = 64;
 
@@ -42,9 +42,7 @@ impl Engine<'_> {
             summary.members.truncate(MOST_MEMBERS);
         }
         let summary = Rc::new(summary);
-        if depth == 0 {
-            self.summaries.insert(id, Rc::clone(&summary));
-        }
+        self.summaries.insert(id, Rc::clone(&summary));
         summary
     }
 

@@ -11,7 +11,7 @@ use super::node::{self, Id, Lit, Sym};
 /// Branches that may hold or not; more are not rewritten.
 const MOST: usize = 7;
 /// Sub-schemas looked through.
-const MOST_PARTS: usize = 200;
+const MOST_VISITS: usize = 1_000;
 
 /// What is unevaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -38,9 +38,10 @@ enum What {
 
 /// Returns the literal that `unevaluated…: child` of the schema `id` means, none if nothing is left.
 pub(super) fn rewrite(graph: &mut Graph, id: Id, kind: Kind, child: Id) -> Option<Lit> {
-    let mut parts = Vec::new();
-    let mut guards = Vec::new();
-    if collect(graph, (id, kind), id, &mut guards, &mut parts).is_none() {
+    let mut walk = Walk { of: id, kind, guards: Vec::new(), parts: Vec::new(), visits: 0 };
+    let collected = walk.collect(graph, id, 0);
+    let parts = walk.parts;
+    if collected.is_none() {
         return Some(Lit::Opaque(graph.words.symbol("unevaluated properties or items with many branches")));
     }
     let branches: BTreeSet<Id> = parts.iter().flat_map(|part| &part.guards).map(|(id, _)| *id).collect();
@@ -88,65 +89,63 @@ fn rest(graph: &mut Graph, id: Id, kind: Kind, parts: &[Part], child: Id) -> Opt
     Some(Lit::Items(first, either))
 }
 
-/// Collects what `id` evaluates for the keyword of `of`.
-fn collect(
-    graph: &mut Graph,
-    of: (Id, Kind),
-    id: Id,
-    guards: &mut Vec<(Id, bool)>,
-    parts: &mut Vec<Part>,
-) -> Option<()> {
-    if parts.len() > MOST_PARTS * 20 || guards.len() > MOST_PARTS {
-        return None;
-    }
-    let kind = of.1;
-    if id != of.0 && graph.evaluates_all.contains(&(id, kind)) {
-        parts.push(Part { guards: guards.clone(), what: What::All });
-        return Some(());
-    }
-    for lit in graph.raws[id as usize].lits.clone() {
-        let what = match (&lit, kind) {
-            (Lit::Prop(name, _), Kind::Properties) => Some(What::Name(*name)),
-            (Lit::PatProp(pattern, _), Kind::Properties) => Some(What::Pattern(*pattern)),
-            (Lit::AddProp(..), Kind::Properties) | (Lit::Items(..), Kind::Items) => Some(What::All),
-            (Lit::Item(at, _), Kind::Items) => Some(What::First(at + 1)),
-            (Lit::AtLeast(id, _) | Lit::AtMost(id, _), Kind::Items) => Some(What::Matching(*id)),
-            _ => None,
-        };
-        parts.extend(what.map(|what| Part { guards: guards.clone(), what }));
-        match lit {
-            Lit::Opaque(_) => return None,
-            Lit::Sub(id) => collect(graph, of, id, guards, parts)?,
-            Lit::AnyOf(ids) | Lit::OneOf(ids) => {
-                for id in ids {
-                    guarded(graph, of, (id, true), id, guards, parts)?;
-                }
-            }
-            Lit::If(condition, then, other) => {
-                guarded(graph, of, (condition, true), condition, guards, parts)?;
-                guarded(graph, of, (condition, true), then, guards, parts)?;
-                guarded(graph, of, (condition, false), other, guards, parts)?;
-            }
-            Lit::DepSchema(name, id) => {
-                let present = graph.add(vec![Lit::Type(node::OBJECT), Lit::Required(name)], id);
-                guarded(graph, of, (present, true), id, guards, parts)?;
-            }
-            _ => {}
-        }
-    }
-    Some(())
+/// The way through the sub-schemas that look at the same value.
+struct Walk {
+    of: Id,
+    kind: Kind,
+    guards: Vec<(Id, bool)>,
+    parts: Vec<Part>,
+    visits: usize,
 }
 
-fn guarded(
-    graph: &mut Graph,
-    of: (Id, Kind),
-    guard: (Id, bool),
-    id: Id,
-    guards: &mut Vec<(Id, bool)>,
-    parts: &mut Vec<Part>,
-) -> Option<()> {
-    guards.push(guard);
-    let done = collect(graph, of, id, guards, parts);
-    guards.pop();
-    done
+impl Walk {
+    /// Collects what `id` evaluates; none if there is too much of it, or references go round.
+    fn collect(&mut self, graph: &mut Graph, id: Id, depth: usize) -> Option<()> {
+        self.visits += 1;
+        if self.visits > MOST_VISITS || depth > MOST_VISITS {
+            return None;
+        }
+        if id != self.of && graph.evaluates_all.contains(&(id, self.kind)) {
+            self.parts.push(Part { guards: self.guards.clone(), what: What::All });
+            return Some(());
+        }
+        for lit in graph.raws[id as usize].lits.clone() {
+            let what = match (&lit, self.kind) {
+                (Lit::Prop(name, _), Kind::Properties) => Some(What::Name(*name)),
+                (Lit::PatProp(pattern, _), Kind::Properties) => Some(What::Pattern(*pattern)),
+                (Lit::AddProp(..), Kind::Properties) | (Lit::Items(..), Kind::Items) => Some(What::All),
+                (Lit::Item(at, _), Kind::Items) => Some(What::First(at + 1)),
+                (Lit::AtLeast(id, _) | Lit::AtMost(id, _), Kind::Items) => Some(What::Matching(*id)),
+                _ => None,
+            };
+            self.parts.extend(what.map(|what| Part { guards: self.guards.clone(), what }));
+            match lit {
+                Lit::Opaque(_) => return None,
+                Lit::Sub(id) => self.collect(graph, id, depth + 1)?,
+                Lit::AnyOf(ids) | Lit::OneOf(ids) => {
+                    for id in ids {
+                        self.guarded(graph, (id, true), id, depth)?;
+                    }
+                }
+                Lit::If(condition, then, other) => {
+                    self.guarded(graph, (condition, true), condition, depth)?;
+                    self.guarded(graph, (condition, true), then, depth)?;
+                    self.guarded(graph, (condition, false), other, depth)?;
+                }
+                Lit::DepSchema(name, id) => {
+                    let present = graph.add(vec![Lit::Type(node::OBJECT), Lit::Required(name)], id);
+                    self.guarded(graph, (present, true), id, depth)?;
+                }
+                _ => {}
+            }
+        }
+        Some(())
+    }
+
+    fn guarded(&mut self, graph: &mut Graph, guard: (Id, bool), id: Id, depth: usize) -> Option<()> {
+        self.guards.push(guard);
+        let done = self.collect(graph, id, depth + 1);
+        self.guards.pop();
+        done
+    }
 }
