@@ -138,7 +138,10 @@ fn a_keyword_asserts_where_the_validator_asserts_it() {
             for value in &values {
                 let one = json!({"$schema": draft, "enum": [value]});
                 let found = compare(&one, &schema);
-                let expected = if validator.is_valid(value) { 'o' } else { 'x' };
+                // 1 is 1.0 too, which draft-04 takes for no integer.
+                let spelled = value.as_i64().map(|n| json!(n as f64));
+                let is_valid = spelled.iter().chain([value]).all(|value| validator.is_valid(value));
+                let expected = if is_valid { 'o' } else { 'x' };
                 let letter = crate::world::letter(&found.forwards.strict);
                 if letter != expected && letter != '?' {
                     wrong.push(format!("{draft} {keyword} of {value}: {expected}, found {letter}"));

@@ -13,6 +13,7 @@ pub fn compare(old: &Value, new: &Value) -> Comparison {
 /// Compares within limits.
 pub fn within(old: &Value, new: &Value, limits: Limits) -> Comparison {
     let start = Instant::now();
+    let limits = Limits { differences: limits.time, ..limits };
     let options = Options { limits, most_differences: 3, ..Options::default() };
     compatibility::compare(old, new, &options, &|| start.elapsed()).unwrap()
 }

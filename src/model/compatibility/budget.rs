@@ -7,6 +7,8 @@ use std::time::Duration;
 pub struct Limits {
     /// Time by the clock that the caller gives.
     pub time: Duration,
+    /// Time for looking for further differences, once the verdicts are there.
+    pub differences: Duration,
     /// Bytes kept by the search, about.
     pub bytes: usize,
     /// Steps of the search, so that tests repeat; `u64::MAX` for none.
@@ -15,7 +17,8 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { time: Duration::from_secs(1), bytes: 150 << 20, steps: u64::MAX }
+        let differences = Duration::from_millis(200);
+        Self { time: Duration::from_secs(1), differences, bytes: 150 << 20, steps: u64::MAX }
     }
 }
 
@@ -51,6 +54,11 @@ impl<'a> Budget<'a> {
             self.spent.get_or_insert("time");
         }
         self.spent.is_none()
+    }
+
+    /// Leaves only the time for looking for differences.
+    pub(super) fn end_verdicts(&mut self) {
+        self.limits.time = self.limits.time.min(self.elapsed().saturating_add(self.limits.differences));
     }
 
     /// Counts bytes that stay until the end.

@@ -186,7 +186,7 @@ impl<'a> Keywords<'a, '_, '_> {
 
     fn values(&mut self) {
         if let Some(types) = self.schema.get("type") {
-            self.lits.push(Lit::Type(types_of(types)));
+            self.lits.push(Lit::Type(types_of(types, self.context.draft)));
         }
         let words = &mut self.reader.graph.words;
         if let Some(Value::Array(values)) = self.schema.get("enum") {
@@ -378,13 +378,14 @@ impl<'a> Keywords<'a, '_, '_> {
     }
 }
 
-fn types_of(types: &Value) -> u8 {
+fn types_of(types: &Value, draft: Draft) -> u8 {
     match types {
-        Value::Array(types) => types.iter().map(types_of).fold(0, |all, one| all | one),
+        Value::Array(types) => types.iter().map(|one| types_of(one, draft)).fold(0, |all, one| all | one),
         Value::String(name) => match name.as_str() {
             "null" => node::NULL,
             "boolean" => node::BOOLEAN,
-            "integer" => node::INTEGER,
+            "integer" if draft == Draft::D4 => node::INTEGER,
+            "integer" => node::INTEGER | node::WHOLE,
             "number" => node::NUMBER,
             "string" => node::STRING,
             "array" => node::ARRAY,

@@ -23,12 +23,30 @@ pub(super) fn type_of(value: &Value) -> u8 {
     match value {
         Value::Null => node::NULL,
         Value::Bool(_) => node::BOOLEAN,
-        Value::Number(number) if numbers::is_integer(number) => node::INTEGER,
+        Value::Number(number) if number.is_i64() || number.is_u64() => node::INTEGER,
+        Value::Number(number) if numbers::is_whole(number) => node::WHOLE,
         Value::Number(_) => node::FRACTION,
         Value::String(_) => node::STRING,
         Value::Array(_) => node::ARRAY,
         Value::Object(_) => node::OBJECT,
     }
+}
+
+/// Returns the types that a value may have by the ways in which it can be written.
+pub(super) fn types_written(value: &Value) -> u8 {
+    match type_of(value) {
+        node::INTEGER | node::WHOLE => node::INTEGER | node::WHOLE,
+        other => other,
+    }
+}
+
+/// Returns a value in each way in which it can be written: `1` and `1.0`.
+pub(super) fn spellings(value: &Value) -> Vec<Value> {
+    let mut all = vec![value.clone()];
+    if let Value::Number(number) = value {
+        all.extend(numbers::other_spelling(number).map(Value::Number));
+    }
+    all
 }
 
 /// False as soon as one is false, unknown if one is.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
+use super::evaluate;
 use super::node::{self, Id, Lit, Sym};
 use super::prove::{Answer, Atom, Engine};
 
@@ -275,7 +276,7 @@ impl State {
                 self.facts.push(fact.clone());
                 for id in ids {
                     let value = &engine.table.words.values[*id as usize];
-                    if (value.is_array() || value.is_object()) && super::evaluate::type_of(value) & self.types != 0 {
+                    if (value.is_array() || value.is_object()) && evaluate::type_of(value) & self.types != 0 {
                         let node = engine.value_node(*id);
                         work.push(Item::Atom(Atom::is_not(node)));
                     }
@@ -480,13 +481,15 @@ impl State {
         let mut unsure = None;
         for id in named? {
             let value = engine.table.words.values[id as usize].clone();
-            if super::evaluate::type_of(&value) & self.types == 0 {
-                continue;
-            }
-            match engine.check(&self.goal, &value) {
-                Some(true) => return Some(Answer::One(Rc::new(value))),
-                Some(false) => {}
-                None => drop(unsure.get_or_insert(value)),
+            for value in evaluate::spellings(&value) {
+                if evaluate::type_of(&value) & self.types == 0 {
+                    continue;
+                }
+                match engine.check(&self.goal, &value) {
+                    Some(true) => return Some(Answer::One(Rc::new(value))),
+                    Some(false) => {}
+                    None => drop(unsure.get_or_insert(value)),
+                }
             }
         }
         match unsure {

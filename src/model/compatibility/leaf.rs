@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::flatten::{Kind, State};
 use super::node::{self, Lit};
 use super::prove::{Answer, Engine};
-use super::{numbers, strings};
+use super::{evaluate, numbers, strings};
 
 impl State {
     /// Returns the values that are refused by name.
@@ -41,7 +41,7 @@ impl State {
 
     pub(super) fn number(&self, engine: &mut Engine<'_>) -> Answer {
         let mut wanted = numbers::Wanted {
-            integers: self.types & node::INTEGER != 0,
+            integers: self.types & (node::INTEGER | node::WHOLE) != 0,
             fractions: self.types & node::FRACTION != 0,
             excluded: self.refused(engine).iter().filter_map(Value::as_number).filter_map(numbers::rational).collect(),
             ..Default::default()
@@ -62,8 +62,16 @@ impl State {
         if let Some(only) = wanted.only() {
             return self.named_number(engine, only);
         }
+        // A fraction says more than a whole number in another spelling.
+        if self.types & node::INTEGER == 0 && wanted.fractions && wanted.integers {
+            wanted.integers = false;
+            if let numbers::Found::One(value) = wanted.find() {
+                return Answer::One(Rc::new(value));
+            }
+            wanted.integers = true;
+        }
         match wanted.find() {
-            numbers::Found::One(value) => Answer::One(Rc::new(value)),
+            numbers::Found::One(value) => self.spelled(&value),
             numbers::Found::None => Answer::Empty,
             numbers::Found::Unsure => {
                 engine.hinder(|| "numbers beyond what is decided exactly".to_owned());
@@ -74,14 +82,24 @@ impl State {
 
     /// Has the validator decide about the one number that is left.
     fn named_number(&self, engine: &mut Engine<'_>, only: Value) -> Answer {
-        if super::evaluate::type_of(&only) & self.types == 0 {
-            return Answer::Empty;
+        let mut best = Answer::Empty;
+        for value in evaluate::spellings(&only) {
+            if evaluate::type_of(&value) & self.types == 0 {
+                continue;
+            }
+            match engine.check(&self.goal, &value) {
+                Some(true) => return Answer::One(Rc::new(value)),
+                Some(false) => {}
+                None => best = Answer::Maybe(Rc::new(value)),
+            }
         }
-        match engine.check(&self.goal, &only) {
-            Some(true) => Answer::One(Rc::new(only)),
-            Some(false) => Answer::Empty,
-            None => Answer::Maybe(Rc::new(only)),
-        }
+        best
+    }
+
+    /// Returns a number written as the types allow.
+    fn spelled(&self, value: &Value) -> Answer {
+        let spelling = evaluate::spellings(value).into_iter().find(|value| evaluate::type_of(value) & self.types != 0);
+        spelling.map_or(Answer::Unsure, |value| Answer::One(Rc::new(value)))
     }
 
     pub(super) fn string(&self, engine: &mut Engine<'_>) -> Answer {

@@ -15,13 +15,16 @@ pub(super) type Sym = u32;
 
 pub(super) const NULL: u8 = 1;
 pub(super) const BOOLEAN: u8 = 2;
+/// A whole number written without a fraction: `1`.
 pub(super) const INTEGER: u8 = 4;
 pub(super) const FRACTION: u8 = 8;
 pub(super) const STRING: u8 = 16;
 pub(super) const ARRAY: u8 = 32;
 pub(super) const OBJECT: u8 = 64;
-pub(super) const NUMBER: u8 = INTEGER | FRACTION;
-pub(super) const ANY: u8 = 127;
+/// A whole number written with a fraction, `1.0`: no integer in draft-04.
+pub(super) const WHOLE: u8 = 128;
+pub(super) const NUMBER: u8 = INTEGER | WHOLE | FRACTION;
+pub(super) const ANY: u8 = 255;
 
 /// One assertion about a value. A node holds where all of its literals hold.
 ///

@@ -54,9 +54,19 @@ pub(super) fn to_json(value: &BigRational) -> Option<Value> {
     (rational(&number).as_ref() == Some(value)).then_some(Value::Number(number))
 }
 
-/// Returns whether the validator takes a number for an integer: `1.0` is one.
-pub(super) fn is_integer(number: &Number) -> bool {
+/// Returns whether a number has no fraction: `1.0` has none.
+pub(super) fn is_whole(number: &Number) -> bool {
     number.is_i64() || number.is_u64() || number.as_f64().is_some_and(|float| float.fract() == 0.0)
+}
+
+/// Returns a whole number written the other way: `1.0` for `1`, and `1` for `1.0`.
+pub(super) fn other_spelling(number: &Number) -> Option<Number> {
+    let value = rational(number).filter(BigRational::is_integer)?;
+    if number.is_f64() {
+        let whole = value.to_integer();
+        return whole.to_i64().map(Number::from).or_else(|| whole.to_u64().map(Number::from));
+    }
+    Number::from_f64(value.to_f64()?).filter(|float| rational(float).as_ref() == Some(&value))
 }
 
 /// Writes a value so that values which JSON Schema holds equal are written alike.

@@ -51,7 +51,7 @@ impl Engine<'_> {
             Lit::Never => summary.types = 0,
             Lit::Type(types) => summary.types &= types,
             Lit::Enum(ids) => {
-                let types = ids.iter().map(|id| evaluate::type_of(&self.table.words.values[*id as usize]));
+                let types = ids.iter().map(|id| evaluate::types_written(&self.table.words.values[*id as usize]));
                 summary.types &= types.fold(0, |all, one| all | one);
                 meet(&mut summary.values, &ids.iter().copied().collect());
             }

@@ -172,6 +172,7 @@ pub(super) fn compare(
     let mut judge = Judge { engine, sources, classes: &classes, roots, sides, options, differences: Vec::new() };
     let backwards = judge.readings(Direction::Backwards);
     let forwards = judge.readings(Direction::Forwards);
+    judge.engine.budget.end_verdicts();
     for (direction, readings, is_asked) in
         [(Direction::Backwards, &backwards, options.backwards), (Direction::Forwards, &forwards, options.forwards)]
     {

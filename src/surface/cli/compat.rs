@@ -98,15 +98,10 @@ fn render(body: &Compat, text: &mut Text) {
         text.gap();
     }
     if body.direction != AskedDirection::Forwards {
-        render_readings(
-            "backwards",
-            "consumers of the old schema accept what the new one sends",
-            &body.backwards,
-            text,
-        );
+        render_readings("backwards", ("the old schema", "the new one sends"), &body.backwards, text);
     }
     if body.direction != AskedDirection::Backwards {
-        render_readings("forwards", "consumers of the new schema accept what the old one sent", &body.forwards, text);
+        render_readings("forwards", ("the new schema", "the old one sent"), &body.forwards, text);
     }
     let bump = match body.bump {
         VersionBump::Major => "a major version: it breaks what is asked for",
@@ -117,14 +112,19 @@ fn render(body: &Compat, text: &mut Text) {
     text.line(&[plain("needs"), plain(bump)]);
 }
 
-fn render_readings(name: &str, meaning: &str, readings: &BothReadings, text: &mut Text) {
+fn render_readings(name: &str, (reader, sent): (&str, &str), readings: &BothReadings, text: &mut Text) {
     let word = |verdict: &SchemaVerdict| match verdict {
         SchemaVerdict::Compatible => look("compatible", Look::Green),
         SchemaVerdict::Incompatible(_) => look("incompatible", Look::Red),
         SchemaVerdict::Unknown { .. } => look("unknown", Look::Yellow),
     };
-    let lenient = word(&readings.lenient);
-    text.line(&[look(format!("{name}:"), Look::Bold), lenient, look(format!("({meaning})"), Look::Dim)]);
+    let verb = match readings.lenient {
+        SchemaVerdict::Compatible => "accept",
+        SchemaVerdict::Incompatible(_) => "reject some of",
+        SchemaVerdict::Unknown { .. } => "may reject some of",
+    };
+    let meaning = format!("(consumers of {reader} {verb} what {sent})");
+    text.line(&[look(format!("{name}:"), Look::Bold), word(&readings.lenient), look(meaning, Look::Dim)]);
     if std::mem::discriminant(&readings.lenient) != std::mem::discriminant(&readings.strict) {
         text.line(&[plain("  read strictly:"), word(&readings.strict)]);
     }
