@@ -10,6 +10,9 @@ use super::prove::{Answer, Atom, Engine};
 
 /// Items that are written out.
 const LONGEST: u64 = 1_000;
+/// Places and wanted items of which every assignment is tried.
+const MOST_PLACES: u64 = 6;
+const MOST_PLACED: usize = 5;
 /// Lengths tried beyond the least one.
 const MORE_LENGTHS: u64 = 4;
 
@@ -70,6 +73,9 @@ impl State {
         }
         let Some(placed) = place_each(engine, &shape, &mut is_sure) else { return Answer::Empty };
         if shape.repeated && !can_repeat(engine, &shape, &mut is_sure) {
+            return Answer::Empty;
+        }
+        if is_sure && (cannot_place_all(engine, &shape) || shape.unique && must_repeat(engine, &shape)) {
             return Answer::Empty;
         }
         if shape.unique
@@ -190,15 +196,15 @@ impl State {
         if shape.repeated {
             repeat(engine, &mut goals)?;
         }
-        let mut items: Vec<Value> = Vec::with_capacity(goals.len());
+        let mut items: Vec<Rc<Value>> = Vec::with_capacity(goals.len());
         for goal in goals {
             let goal = if shape.unique { distinct(engine, goal, &items) } else { goal };
             match engine.goal(goal) {
-                Answer::One(value) | Answer::Maybe(value) => items.push((*value).clone()),
+                Answer::One(value) | Answer::Maybe(value) => items.push(value),
                 _ => return None,
             }
         }
-        Some(Value::Array(items))
+        Some(items.iter().map(|item| (**item).clone()).collect())
     }
 }
 
@@ -256,6 +262,61 @@ fn place_each(engine: &mut Engine<'_>, shape: &Shape, is_sure: &mut bool) -> Opt
     Some(placed)
 }
 
+/// Returns whether the wanted items cannot be placed all at once, where places are few.
+fn cannot_place_all(engine: &mut Engine<'_>, shape: &Shape) -> bool {
+    let is_small = shape.wanted.len() > 1 && shape.wanted.len() <= MOST_PLACED;
+    match shape.most {
+        Some(most) if is_small && most <= MOST_PLACES => {
+            let mut goals: Vec<_> = (0..most).map(|at| (shape.item(at), Vec::new())).collect();
+            !can_place(engine, &shape.wanted, &mut goals)
+        }
+        _ => false,
+    }
+}
+
+/// A place while items are placed: what is asked of it, and the `contains` that it counts for.
+type Place = (Vec<Atom>, Vec<Id>);
+
+fn can_place(engine: &mut Engine<'_>, wanted: &[Wanted], places: &mut [Place]) -> bool {
+    let Some((first, rest)) = wanted.split_first() else { return true };
+    for at in first.first..=first.last.unwrap_or(u64::MAX).min((places.len() as u64).saturating_sub(1)) {
+        let Some(place) = usize::try_from(at).ok().filter(|at| *at < places.len()) else { break };
+        if first.group.is_some_and(|group| places[place].1.contains(&group)) {
+            continue;
+        }
+        let before = places[place].clone();
+        places[place].0.push(first.atom);
+        places[place].1.extend(first.group);
+        if !engine.goal(places[place].0.clone()).is_empty() && can_place(engine, rest, places) {
+            return true;
+        }
+        places[place] = before;
+    }
+    false
+}
+
+/// Returns whether items that must be there have too few different values.
+fn must_repeat(engine: &mut Engine<'_>, shape: &Shape) -> bool {
+    let mut groups: Vec<_> = shape.wanted.iter().filter_map(|wanted| Some((wanted.group?, wanted.atom))).collect();
+    groups.dedup();
+    let is_short = groups.into_iter().any(|(group, atom)| {
+        let count = shape.wanted.iter().filter(|wanted| wanted.group == Some(group)).count();
+        has_fewer(engine, &[atom], count as u64)
+    });
+    is_short || {
+        let least = shape.least.min(MOST_PLACES);
+        (0..least).any(|one| {
+            let Answer::One(value) = engine.goal(shape.item(one)) else { return false };
+            let others = distinct(engine, shape.item(one), std::slice::from_ref(&value));
+            engine.goal(others).is_empty()
+                && (0..least).filter(|other| *other != one).any(|other| {
+                    let goal = distinct(engine, shape.item(other), std::slice::from_ref(&value));
+                    engine.goal(goal).is_empty()
+                })
+        })
+    }
+}
+
 /// Returns whether two places can hold the same value.
 fn can_repeat(engine: &mut Engine<'_>, shape: &Shape, is_sure: &mut bool) -> bool {
     let last = shape.uniform_from() + 1;
@@ -291,7 +352,7 @@ fn repeat(engine: &mut Engine<'_>, goals: &mut [Vec<Atom>]) -> Option<()> {
 }
 
 /// Adds to a goal that it is none of these values.
-fn distinct(engine: &mut Engine<'_>, goal: Vec<Atom>, items: &[Value]) -> Vec<Atom> {
+fn distinct(engine: &mut Engine<'_>, goal: Vec<Atom>, items: &[Rc<Value>]) -> Vec<Atom> {
     if items.is_empty() {
         return goal;
     }
@@ -303,11 +364,16 @@ fn distinct(engine: &mut Engine<'_>, goal: Vec<Atom>, items: &[Value]) -> Vec<At
 
 /// Returns whether there are fewer different items than there must be items.
 fn too_few_values(engine: &mut Engine<'_>, shape: &Shape) -> bool {
+    has_fewer(engine, &shape.item(0), shape.least)
+}
+
+/// Returns whether fewer than so many different values satisfy a goal.
+fn has_fewer(engine: &mut Engine<'_>, goal: &[Atom], count: u64) -> bool {
     let mut items = Vec::new();
-    while (items.len() as u64) < shape.least {
-        let goal = distinct(engine, shape.item(0), &items);
+    while (items.len() as u64) < count.min(LONGEST) {
+        let goal = distinct(engine, goal.to_vec(), &items);
         match engine.goal(goal) {
-            Answer::One(value) => items.push((*value).clone()),
+            Answer::One(value) => items.push(value),
             Answer::Empty => return true,
             _ => return false,
         }

@@ -49,6 +49,17 @@ impl Pattern {
         (parts.len() > 1).then_some(Self { parts })
     }
 
+    /// Compiles a pattern that matches at least what a `pattern` keyword with word boundaries does.
+    pub(super) fn around(pattern: &str) -> Option<Self> {
+        let translated = jsonschema_regex::to_rust_regex(pattern).ok()?;
+        if translated.contains('[') {
+            // In a class it may mean something else.
+            return None;
+        }
+        let wider = translated.replace("\\\\", "\\x5c").replace("\\b", "").replace("\\B", "");
+        (wider != translated).then(|| Self::own(&wider))?
+    }
+
     /// Compiles a regular expression of our own.
     pub(super) fn own(regex: &str) -> Option<Self> {
         Some(Self { parts: vec![(dfa(regex)?, true)] })

@@ -308,7 +308,9 @@ impl State {
         if self.open.len() > 1 && !self.simplify(engine, true) {
             return Answer::Empty;
         }
-        let Some(at) = (0..self.open.len()).min_by_key(|at| self.open[*at].len()) else {
+        // What must hold first: it tells what must not hold apart.
+        let rank = |choice: &Choice| (!is_about_what_holds(choice), choice.len());
+        let Some(at) = (0..self.open.len()).min_by_key(|at| rank(&self.open[*at])) else {
             return self.build(engine);
         };
         if let Some(answer) = self.look_ahead(engine) {
@@ -572,6 +574,11 @@ impl Outlook {
     fn open_if_given(self) -> Self {
         if self == Self::Given { Self::Open } else { self }
     }
+}
+
+/// Returns whether a choice is between schemas that must hold.
+fn is_about_what_holds(choice: &[Vec<Item>]) -> bool {
+    choice.iter().flatten().any(|item| matches!(item, Item::Atom(atom) if atom.holds()))
 }
 
 /// Returns whether no value satisfies both what is known and `id`, as far as that is plain.

@@ -198,7 +198,7 @@ impl Wanted {
         self.multiples.contains(by)
             || by.recip().is_integer() && *by.denom() < BigInt::from(1_000_000_000)
             || all_whole && by.is_integer()
-            || self.multiples.iter().any(|m| m.denom() == by.denom() && !m.is_integer() && (m / by).is_integer())
+            || self.multiples.iter().any(|m| places(m) == places(by) && !m.is_integer() && (m / by).is_integer())
             || self.is_bounded()
     }
 
@@ -297,6 +297,11 @@ impl Wanted {
             && !self.not_multiples.iter().any(|by| (value / by).is_integer())
             && !self.excluded.contains(value)
     }
+}
+
+/// Returns how many decimals a number has, none if it has no end.
+fn places(value: &BigRational) -> Option<u32> {
+    (0..20).find(|places| (value * BigRational::from_integer(BigInt::from(10).pow(*places))).is_integer())
 }
 
 fn rational_power(power: i32) -> Option<BigRational> {

@@ -10,8 +10,10 @@ use super::flatten::State;
 use super::node::{self, Id, Lit, Sym};
 use super::prove::{Answer, Atom, Engine};
 
-/// Patterns whose combinations are all looked at.
-const MOST_PATTERNS: usize = 7;
+/// Patterns whose combinations are looked at without asking whether a name is like that.
+const FEW_PATTERNS: usize = 4;
+/// Combinations that are looked at.
+const MOST_CLASSES: usize = 200;
 /// Members that are made up to reach a `minProperties`.
 const MOST_FILLED: u64 = 1_000;
 
@@ -215,11 +217,8 @@ impl State {
 
     /// Returns a name of the class that is none of the known or used ones.
     fn fresh(shape: &Shape, engine: &mut Engine<'_>, signs: &[bool], more: Option<Atom>, draft: &Draft) -> Answer {
-        let mut goal: Vec<_> = shape.names.iter().copied().chain(more).collect();
-        for (pattern, sign) in shape.patterns.iter().zip(signs) {
-            let node = engine.table.node(vec![Lit::Pattern(*pattern)]);
-            goal.push(if *sign { Atom::is(node, false) } else { Atom::is_not(node) });
-        }
+        let mut goal = Self::names(shape, engine, signs);
+        goal.extend(more);
         let used: BTreeSet<Sym> = shape.known.iter().chain(draft.values.keys()).copied().collect();
         let mut used: Vec<_> = used
             .into_iter()
@@ -233,30 +232,53 @@ impl State {
             let node = engine.table.node(vec![Lit::Enum(used)]);
             goal.push(Atom::is_not(node));
         }
-        let text = engine.table.node(vec![Lit::Type(node::STRING)]);
         let named = engine.table.node(vec![Lit::Type(node::STRING), Lit::MinLength(1)]);
         let readable = goal.iter().copied().chain([Atom::is(named, false)]).collect();
         match engine.goal(readable) {
             Answer::One(name) => Answer::One(name),
-            _ => engine.goal(goal.into_iter().chain([Atom::is(text, false)]).collect()),
+            _ => engine.goal(goal),
         }
     }
 
     /// Returns every way in which names that are not spoken of can match the patterns.
-    fn classes(shape: &Shape, draft: &mut Draft) -> Vec<Vec<bool>> {
-        let count = shape.patterns.len();
-        if count > MOST_PATTERNS {
-            draft.unsure = true;
-            return (0..=count).map(|one| (0..count).map(|at| at == one).collect()).collect();
+    fn classes(engine: &mut Engine<'_>, shape: &Shape, draft: &mut Draft) -> Vec<Vec<bool>> {
+        let mut classes = vec![Vec::new()];
+        for at in 0..shape.patterns.len() {
+            let both = classes.into_iter().flat_map(|signs: Vec<bool>| {
+                [false, true].map(|sign| signs.iter().copied().chain([sign]).collect::<Vec<_>>())
+            });
+            classes = both.collect();
+            if at >= FEW_PATTERNS {
+                classes.retain(|signs| {
+                    let names = Self::names(shape, engine, signs);
+                    !engine.goal(names).is_empty()
+                });
+            }
+            if classes.len() > MOST_CLASSES {
+                draft.unsure = true;
+                classes.truncate(MOST_CLASSES);
+            }
         }
-        (0..1u32 << count).map(|signs| (0..count).map(|at| signs >> at & 1 == 1).collect()).collect()
+        classes
+    }
+
+    /// Returns what a name must satisfy that matches the patterns like this, as far as they go.
+    fn names(shape: &Shape, engine: &mut Engine<'_>, signs: &[bool]) -> Vec<Atom> {
+        let mut goal = shape.names.clone();
+        for (pattern, sign) in shape.patterns.iter().zip(signs) {
+            let node = engine.table.node(vec![Lit::Pattern(*pattern)]);
+            goal.push(if *sign { Atom::is(node, false) } else { Atom::is_not(node) });
+        }
+        let text = engine.table.node(vec![Lit::Type(node::STRING)]);
+        goal.push(Atom::is(text, false));
+        goal
     }
 
     /// Finds a member that a fact wants; false if there can be none.
     fn place(&self, engine: &mut Engine<'_>, shape: &Shape, wanted: &Wanted, draft: &mut Draft) -> bool {
         let unsure_before = draft.unsure;
         let slots: Vec<_> = shape.known.iter().map(|name| Slot::Name(*name)).collect();
-        let classes = Self::classes(shape, draft);
+        let classes = Self::classes(engine, shape, draft);
         let is_full = |draft: &Draft| shape.most.is_some_and(|most| draft.values.len() as u64 >= most);
         let mut is_possible = false;
         for slot in slots.into_iter().chain(classes.into_iter().map(Slot::Class)) {
@@ -379,7 +401,7 @@ impl State {
             }
         }
         let unsure_before = draft.unsure;
-        for signs in Self::classes(shape, draft) {
+        for signs in Self::classes(engine, shape, draft) {
             let Some(goal) = Self::class_member(shape, &signs) else { continue };
             let found = engine.goal(goal);
             if found.is_empty() {

@@ -1,5 +1,7 @@
 //! A string as it is wanted: lengths, patterns, formats, and texts that it must not be.
 
+use std::rc::Rc;
+
 use super::automaton::{self, Pattern, Search};
 use super::formats;
 use super::node::Sym;
@@ -85,7 +87,12 @@ impl Wanted {
         for (pattern, sign) in &self.patterns {
             match engine.pattern(*pattern) {
                 Some(compiled) => patterns.push((compiled, *sign)),
-                None => exact = false,
+                None => {
+                    exact = false;
+                    let text = engine.table.words.text(*pattern);
+                    patterns
+                        .extend(sign.then(|| Pattern::around(&text)).flatten().map(|around| (Rc::new(around), true)));
+                }
             }
         }
         let mut samples: Vec<String> = Vec::new();
@@ -124,6 +131,10 @@ impl Wanted {
                         return Found::Unsure;
                     }
                     verdict => {
+                        let longer = formats::ODD.iter().map(|odd| format!("{text}{odd}"));
+                        if let Some(text) = longer.into_iter().find(|text| self.accepts(engine, text) == Some(true)) {
+                            return Found::One(text);
+                        }
                         is_sure &= verdict.is_some();
                         excluded.push(text);
                     }
