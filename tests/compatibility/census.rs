@@ -18,7 +18,7 @@ fn keywords() -> Vec<(Value, Vec<Value>)> {
     let values = |values: Value| values.as_array().unwrap().clone();
     let strings = values(json!(["", "a", "ab", "2026-01-01", "é", "{", "a b", "%", "@"]));
     let numbers = values(json!([0, 1, 2, 3, 4, 0.5, -1]));
-    let arrays = values(json!([[], [1], ["a"], [1, 1], [1, "a"], ["a", 1], [1, 2, 3], ["a", "b"]]));
+    let arrays = values(json!([[], [null], [1], ["a"], [1, 1], [1, "a"], ["a", 1], [1, 2, 3], ["a", "b"]]));
     let objects = values(json!([{}, {"a": 1}, {"b": 1}, {"a": "x"}, {"a": 1, "b": 1}, {"c": 1}, {"a": 1, "c": "x"}]));
     let mut all = vec![
         (json!({"type": "integer"}), numbers.clone()),
@@ -58,6 +58,22 @@ fn keywords() -> Vec<(Value, Vec<Value>)> {
         (json!({"contains": {"type": "integer"}, "minContains": 0}), arrays.clone()),
         (json!({"minContains": 2}), arrays.clone()),
         (json!({"unevaluatedItems": false}), arrays.clone()),
+        (json!({"items": true, "unevaluatedItems": false}), arrays.clone()),
+        (json!({"items": [true], "additionalItems": true, "unevaluatedItems": false}), arrays.clone()),
+        (
+            json!({"anyOf": [{"items": [{"type": "string"}]}, {"items": [{"type": "integer"}, true]}], "unevaluatedItems": false}),
+            arrays.clone(),
+        ),
+        (
+            json!({"anyOf": [{"prefixItems": [{"type": "string"}]}, {"prefixItems": [{"type": "integer"}, true]}], "unevaluatedItems": false}),
+            arrays.clone(),
+        ),
+        (json!({"allOf": [{"contains": {"type": "string"}}], "unevaluatedItems": {"type": "integer"}}), arrays.clone()),
+        (json!({"contains": {"type": "string"}, "minContains": 0, "unevaluatedItems": false}), arrays.clone()),
+        (json!({"contains": {"type": "string"}, "maxContains": 1, "unevaluatedItems": false}), arrays.clone()),
+        (json!({"not": {"not": {"prefixItems": [true]}}, "unevaluatedItems": false}), arrays.clone()),
+        (json!({"allOf": [{"unevaluatedItems": {"type": "integer"}}], "unevaluatedItems": false}), arrays.clone()),
+        (json!({"if": {"prefixItems": [{"type": "string"}]}, "unevaluatedItems": false}), arrays.clone()),
         (json!({"contains": {"type": "string"}, "unevaluatedItems": false}), arrays.clone()),
         (json!({"items": [{"type": "string"}], "unevaluatedItems": false}), arrays.clone()),
         (json!({"prefixItems": [{"type": "string"}], "unevaluatedItems": false}), arrays),
@@ -74,6 +90,36 @@ fn keywords() -> Vec<(Value, Vec<Value>)> {
         (json!({"dependentRequired": {"a": ["b"]}}), objects.clone()),
         (json!({"dependentSchemas": {"a": {"required": ["b"]}}}), objects.clone()),
         (json!({"unevaluatedProperties": false}), objects.clone()),
+        (json!({"additionalProperties": true, "unevaluatedProperties": false}), objects.clone()),
+        (json!({"if": {"properties": {"a": {}}}, "unevaluatedProperties": false}), objects.clone()),
+        (
+            json!({"if": {"required": ["a"], "properties": {"a": {}}}, "then": {"properties": {"c": {}}}, "else": {"properties": {"b": {}}}, "unevaluatedProperties": false}),
+            objects.clone(),
+        ),
+        (json!({"allOf": [{"properties": {"a": {}}}], "unevaluatedProperties": false}), objects.clone()),
+        (
+            json!({"anyOf": [{"properties": {"a": {"type": "string"}}}, {"patternProperties": {"b|c": {}}}], "unevaluatedProperties": false}),
+            objects.clone(),
+        ),
+        (
+            json!({"oneOf": [{"required": ["a"], "properties": {"a": {}}}, {"required": ["b"], "properties": {"b": {}}}], "unevaluatedProperties": false}),
+            objects.clone(),
+        ),
+        (json!({"not": {"not": {"properties": {"a": {}}}}, "unevaluatedProperties": false}), objects.clone()),
+        (
+            json!({"dependentSchemas": {"a": {"properties": {"a": {}, "c": {}}}}, "unevaluatedProperties": false}),
+            objects.clone(),
+        ),
+        (
+            json!({"$ref": "#/definitions/x", "unevaluatedProperties": false, "definitions": {"x": {"properties": {"a": {}}}}}),
+            objects.clone(),
+        ),
+        (
+            json!({"allOf": [{"unevaluatedProperties": {"type": "integer"}}], "unevaluatedProperties": false}),
+            objects.clone(),
+        ),
+        (json!({"propertyNames": {"enum": ["a"]}, "unevaluatedProperties": false}), objects.clone()),
+        (json!({"dependencies": {"a": {"properties": {"a": {}}}}, "unevaluatedProperties": false}), objects.clone()),
         (json!({"properties": {"a": {}}, "unevaluatedProperties": false}), objects.clone()),
         (json!({"allOf": [{"required": ["a"]}]}), objects.clone()),
         (json!({"anyOf": [{"required": ["a"]}]}), objects.clone()),

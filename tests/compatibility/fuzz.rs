@@ -105,7 +105,7 @@ impl Source<'_> {
         let (keyword, value) = match self.random.below(14) {
             0 | 1 => ("properties", json!({name: one, self.random.pick(&NAMES): self.schema(depth)})),
             2 => ("patternProperties", json!({pattern: one})),
-            3 => ("additionalProperties", if self.random.one_in(2) { json!(false) } else { one }),
+            3 => ("additionalProperties", self.random.pick(&[json!(false), json!(true), one])),
             4 => ("items", one),
             5 if draft >= 2020 => ("prefixItems", json!([one])),
             5 => {

@@ -312,7 +312,8 @@ impl<'a> Keywords<'a, '_, '_> {
         }
         let properties = self.members("properties");
         let patterns = self.members("patternProperties");
-        if let Some(value) = self.schema.get("additionalProperties").filter(|value| **value != Value::Bool(true)) {
+        // Also where it is true: it evaluates every property.
+        if let Some(value) = self.schema.get("additionalProperties") {
             let id = self.below(value, &["additionalProperties"]);
             let mut names: Vec<_> = properties.iter().map(|(name, _)| *name).collect();
             let mut rest: Vec<_> = patterns.iter().map(|(pattern, _)| *pattern).collect();
@@ -347,10 +348,22 @@ impl<'a> Keywords<'a, '_, '_> {
                     self.lits.push(Lit::DepRequired(name_symbol, names));
                 } else {
                     let id = self.below(value, &[keyword, name]);
-                    self.lits.push(Lit::DepSchema(name_symbol, id));
+                    let lit = if *keyword == "dependencies" && self.context.draft >= Draft::D2019 {
+                        self.unevaluating(name_symbol, id)
+                    } else {
+                        Lit::DepSchema(name_symbol, id)
+                    };
+                    self.lits.push(lit);
                 }
             }
         }
+    }
+
+    /// Returns a dependency that asserts, and evaluates nothing: the validator takes `dependencies`
+    /// so in the drafts that have no such keyword.
+    fn unevaluating(&mut self, name: Sym, id: Id) -> Lit {
+        let broken = vec![Lit::Type(node::OBJECT), Lit::Required(name), Lit::Not(id)];
+        Lit::Not(self.reader.graph.add(broken, self.id))
     }
 
     fn applicators(&mut self) {
@@ -368,7 +381,8 @@ impl<'a> Keywords<'a, '_, '_> {
             self.lits.push(Lit::Not(id));
         }
         let (then, other) = (self.get("then", Draft::D7), self.get("else", Draft::D7));
-        if let Some(value) = self.get("if", Draft::D7).filter(|_| then.is_some() || other.is_some()) {
+        // Also where nothing follows from it: it evaluates what it looks at.
+        if let Some(value) = self.get("if", Draft::D7) {
             let anything = &Value::Bool(true);
             let condition = self.below(value, &["if"]);
             let then = self.below(then.unwrap_or(anything), &["then"]);

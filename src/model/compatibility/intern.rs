@@ -30,11 +30,13 @@ impl Classes {
     }
 
     fn is_vacuous(&self, lit: &Lit) -> bool {
+        let is_true = |id: &Id| self.is_true[self.alias[*id as usize] as usize];
         match lit {
             Lit::AtLeast(_, 0) => true,
             Lit::Items(_, id) | Lit::AddProp(_, _, id) | Lit::Sub(id) | Lit::DepSchema(_, id) | Lit::PropNames(id) => {
-                self.is_true[self.alias[*id as usize] as usize]
+                is_true(id)
             }
+            Lit::If(_, then, other) => is_true(then) && is_true(other),
             _ => false,
         }
     }
