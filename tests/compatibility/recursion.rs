@@ -76,3 +76,9 @@ fn an_assumption_is_kept_only_as_long_as_it_stands() {
     assert_eq!(label(&compare(&json!(false), &outer(json!({"type": "null"})))), "x/o");
     assert_eq!(label(&compare(&json!(false), &outer(json!(false)))), "o/o");
 }
+
+#[test]
+fn a_dialect_of_somebody_elses_is_not_guessed() {
+    let own = json!({"$schema": "https://example.com/dialect", "type": "string"});
+    assert_eq!(label(&compare(&own, &json!({"type": "string"}))), "?/?");
+}

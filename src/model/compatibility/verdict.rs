@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::budget::{Budget, Limits};
 use super::confirm::{self, Side};
 use super::dialect::Graph;
-use super::document::Document;
+use super::document::{Document, Draft};
 use super::explain::Sources;
 use super::intern::{self, Classes};
 use super::node::Id;
@@ -154,6 +154,11 @@ pub(super) fn compare(
     options: &Options,
     clock: &(dyn Fn() -> Duration + Sync),
 ) -> Comparison {
+    for schema in [old, new] {
+        if let Some(uri) = schema.get("$schema").and_then(Value::as_str).filter(|uri| Draft::of(uri).is_none()) {
+            return undecided(&format!("the dialect {uri:?} is not known"));
+        }
+    }
     let budget = Budget::new(clock, options.limits);
     let (mut graph, documents) = (Graph::default(), [Document::new(old), Document::new(new)]);
     let roots = [graph.read(&documents[0], 0), graph.read(&documents[1], 1)];
