@@ -299,6 +299,12 @@ impl Env {
         read().unwrap_or_else(TimeZone::system)
     }
 
+    /// Returns a clock that tells how long ago it was made.
+    pub fn stopwatch(&self) -> impl Fn() -> Duration + Sync + use<> {
+        let start = std::time::Instant::now();
+        move || start.elapsed()
+    }
+
     /// Returns a number that differs from process to process.
     #[expect(clippy::disallowed_methods, reason = "the one reader of the clock")]
     pub fn seed(&self) -> u64 {

@@ -7,6 +7,7 @@ pub mod candidate;
 pub mod change;
 pub mod check;
 pub mod clock;
+pub mod compatibility;
 pub mod conflict;
 pub mod contract;
 pub mod cycle;

@@ -11,6 +11,7 @@ pub mod catch_up;
 pub mod check_base;
 pub mod check_subject;
 pub mod claude;
+pub mod compat;
 pub mod contract_adapted;
 pub mod contract_diff;
 pub mod contract_edit;
@@ -176,6 +177,7 @@ pub const TABLE: &[Operation] = &[
     realm_admin_remove_realm::OPERATION,
     realm_admin_cache_stats::OPERATION,
     realm_admin_cache_clear::OPERATION,
+    compat::OPERATION,
     contract_list::OPERATION,
     contract_get::OPERATION,
     contract_log::OPERATION,

@@ -7,6 +7,7 @@ mod cache;
 mod check;
 mod claude;
 mod compare;
+mod compat;
 mod contract;
 pub mod daemon;
 mod diff;
@@ -32,6 +33,9 @@ pub use cache::{CacheCleared, CacheStats};
 pub use check::{Elsewhere, Judged, RealmCheck, RfcBranch};
 pub use claude::{ClaudeFile, ClaudeScope, ClaudeSetup, FileChange};
 pub use compare::{ContractComparison, ContractSide, RealmCompare};
+pub use compat::{
+    AskedDirection, BothReadings, BrokenDirection, Compat, SchemaDifference, SchemaReading, SchemaVerdict, VersionBump,
+};
 pub use contract::{
     ContractAdapted, ContractBinding, ContractDetail, ContractGet, ContractLine, ContractList, ContractLog,
     ContractMarked, ContractTransfer, Relationship, Retired, Yanked,

@@ -16,6 +16,7 @@ mod check_rules;
 mod check_scope;
 mod claude;
 mod comparing;
+mod compat;
 mod completions;
 mod damage;
 mod drafts;

@@ -91,6 +91,8 @@ fn every_operation_answers_as_its_schema_says() {
     world.write("new.yaml", &crate::world::contract("1.2.0"));
     let file = world.path("new.yaml");
     world.write("plan.yaml", "repos: [{ name: planned }]\ndomains: [{ name: planned, repos: [planned] }]\n");
+    world.write("old.json", "{\"type\": \"integer\"}");
+    world.write("new.json", "{\"type\": [\"integer\", \"string\"]}");
     world.repo("third");
     world.ok(&world.root(), &["realm", "admin", "init", "--name", "other"]);
     world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
@@ -130,6 +132,7 @@ fn every_operation_answers_as_its_schema_says() {
         ("access", &["session", "status"]),
         ("access", &["session", "list"]),
         ("access", &["session", "stop"]),
+        (".", &["compat", "old.json", "new.json"]),
         ("access", &["contract", "list"]),
         ("access", &["contract", "get", contract]),
         ("access", &["contract", "log", contract]),

@@ -5,6 +5,7 @@ mod ci;
 mod document;
 mod links;
 mod reference;
+mod rules;
 mod schemas;
 #[path = "../scripted/mod.rs"]
 mod scripted;

@@ -58,6 +58,8 @@ const KINDS: &[(&str, Kind)] = &[
     ("SESSION", Kind::Session),
     ("JSON", Kind::Free),
     ("FILE", Kind::File),
+    ("OLD", Kind::File),
+    ("NEW", Kind::File),
     ("PATH", Kind::File),
     ("PORT", Kind::Free),
     ("DIR", Kind::Folder),

@@ -290,9 +290,17 @@ impl Edit {
 /// # Errors
 /// Where it cannot be read.
 pub fn read_file(ctx: &Ctx, file: &Path) -> Result<Vec<u8>, OpError> {
+    read_at_most(ctx, file, MAX_FILE)
+}
+
+/// Reads a file that the user named, up to one byte more than `most`; `-` is standard input.
+///
+/// # Errors
+/// Where it cannot be read.
+pub fn read_at_most(ctx: &Ctx, file: &Path, most: usize) -> Result<Vec<u8>, OpError> {
     use std::io::Read as _;
     let mut bytes = Vec::new();
-    let limit = MAX_FILE as u64 + 1;
+    let limit = most as u64 + 1;
     let read = if file == Path::new("-") {
         std::io::stdin().lock().take(limit).read_to_end(&mut bytes)
     } else {

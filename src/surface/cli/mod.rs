@@ -4,6 +4,7 @@ mod admin;
 mod bootstrap;
 mod cache;
 mod claude;
+mod compat;
 mod complete;
 mod conflict;
 mod contract;
@@ -113,6 +114,8 @@ enum Command {
     /// Contracts: what they say, and changing them
     #[command(subcommand)]
     Contract(contract::Command),
+    #[command(about = ops::compat::OPERATION.summary)]
+    Compat(compat::Arguments),
     /// Stretches of work, and what came of them
     #[command(subcommand)]
     Session(session::Command),
@@ -315,6 +318,7 @@ fn dispatch(
         Command::Sync(arguments) => arguments.run(ctx, output),
         Command::Realm(command) => command.run(ctx, output),
         Command::Contract(command) => command.run(ctx, output),
+        Command::Compat(arguments) => arguments.run(ctx, output),
         Command::Session(command) => command.run(ctx, output),
         Command::Notifications(command) => command.run(ctx, output),
         Command::Hooks(command) => command.run(ctx, output),

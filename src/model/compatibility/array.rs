@@ -1,0 +1,382 @@
+//! Arrays: what each place asks, what must be somewhere, and what may be there only so often.
+
+use std::rc::Rc;
+
+use serde_json::Value;
+
+use super::flatten::State;
+use super::node::{Id, Lit};
+use super::prove::{Answer, Atom, Engine};
+
+/// Items that are written out.
+const LONGEST: u64 = 1_000;
+/// Places and wanted items of which every assignment is tried.
+const MOST_PLACES: u64 = 6;
+const MOST_PLACED: usize = 5;
+/// Lengths tried beyond the least one.
+const MORE_LENGTHS: u64 = 4;
+
+/// What the facts ask of an array.
+#[derive(Default)]
+struct Shape {
+    least: u64,
+    most: Option<u64>,
+    /// What the item at a place must satisfy.
+    at: Vec<(u64, Atom)>,
+    /// What every item from a place on must satisfy.
+    from: Vec<(u64, Atom)>,
+    /// An item from a place on, or at a place, that must satisfy something.
+    wanted: Vec<Wanted>,
+    /// Nodes that so many items may satisfy at most.
+    limited: Vec<(Id, u64)>,
+    unique: bool,
+    repeated: bool,
+}
+
+#[derive(Clone)]
+struct Wanted {
+    first: u64,
+    last: Option<u64>,
+    atom: Atom,
+    /// The `contains` that it counts for: its items are distinct ones.
+    group: Option<Id>,
+}
+
+impl Shape {
+    /// Returns what the item at a place must satisfy.
+    fn item(&self, at: u64) -> Vec<Atom> {
+        let here = self.at.iter().filter(|(place, _)| *place == at).map(|(_, atom)| *atom);
+        here.chain(self.from.iter().filter(|(from, _)| at >= *from).map(|(_, atom)| *atom)).collect()
+    }
+
+    /// Returns the first place from which on all places ask the same.
+    fn uniform_from(&self) -> u64 {
+        let places = self.at.iter().map(|(at, _)| at + 1).chain(self.from.iter().map(|(from, _)| *from));
+        let wanted = self.wanted.iter().map(|wanted| wanted.last.map_or(wanted.first, |last| last + 1));
+        places.chain(wanted).max().unwrap_or_default()
+    }
+}
+
+impl State {
+    pub(super) fn array(&self, engine: &mut Engine<'_>) -> Answer {
+        let mut shape = self.array_shape(engine);
+        if shape.unique && shape.repeated {
+            return Answer::Empty;
+        }
+        let mut is_sure = true;
+        self.shorten(engine, &mut shape, &mut is_sure);
+        if shape.most.is_some_and(|most| shape.least > most) || is_overfull(engine, &shape) {
+            return Answer::Empty;
+        }
+        if shape.least > LONGEST {
+            return Answer::Unsure;
+        }
+        let Some(placed) = place_each(engine, &shape, &mut is_sure) else { return Answer::Empty };
+        if shape.repeated && !can_repeat(engine, &shape, &mut is_sure) {
+            return Answer::Empty;
+        }
+        if is_sure && (cannot_place_all(engine, &shape) || shape.unique && must_repeat(engine, &shape)) {
+            return Answer::Empty;
+        }
+        if shape.unique
+            && shape.at.is_empty()
+            && shape.from.iter().all(|(from, _)| *from == 0)
+            && is_sure
+            && too_few_values(engine, &shape)
+        {
+            return Answer::Empty;
+        }
+        let longest = shape.most.unwrap_or(u64::MAX);
+        let start = shape.least.max(placed.iter().map(|at| at + 1).max().unwrap_or_default());
+        let mut best = Answer::Unsure;
+        for length in shape.least..=longest.min(start + MORE_LENGTHS + shape.wanted.len() as u64) {
+            let Some(found) = self.of_length(engine, &shape, length) else { continue };
+            let answer = match engine.check(&self.goal, &found) {
+                Some(true) => return Answer::One(Rc::new(found)),
+                None => Answer::Maybe(Rc::new(found)),
+                Some(false) => Answer::Unsure,
+            };
+            best = best.or(answer);
+        }
+        if matches!(best, Answer::Unsure) {
+            engine.hinder(|| "items that must be found, counted or distinct".to_owned());
+        }
+        best
+    }
+
+    fn array_shape(&self, engine: &Engine<'_>) -> Shape {
+        let mut shape = Shape::default();
+        let lower = |most: &mut Option<u64>, n: u64| *most = Some(most.map_or(n, |most| most.min(n)));
+        for fact in &self.facts {
+            match (&engine.table.lits(fact.node)[fact.at], fact.holds) {
+                (Lit::MinItems(n), true) => shape.least = shape.least.max(*n),
+                (Lit::MinItems(n), false) => lower(&mut shape.most, n - 1),
+                (Lit::MaxItems(n), true) => lower(&mut shape.most, *n),
+                (Lit::MaxItems(n), false) => shape.least = shape.least.max(n.saturating_add(1)),
+                (Lit::Unique, holds) => {
+                    shape.unique |= holds;
+                    shape.repeated |= !holds;
+                }
+                (Lit::Item(at, id), true) => shape.at.push((*at, Atom::is(*id, fact.lenient))),
+                (Lit::Item(at, id), false) => {
+                    let wanted = Wanted { first: *at, last: Some(*at), atom: Atom::is_not(*id), group: None };
+                    shape.least = shape.least.max(at + 1);
+                    shape.at.push((*at, wanted.atom));
+                }
+                (Lit::Items(from, id), true) => shape.from.push((*from, Atom::is(*id, fact.lenient))),
+                (Lit::Items(from, id), false) => {
+                    let wanted = Wanted { first: *from, last: None, atom: Atom::is_not(*id), group: None };
+                    shape.least = shape.least.max(from + 1);
+                    shape.wanted.push(wanted);
+                }
+                (Lit::AtLeast(id, n), true) => want(&mut shape, *id, *n, fact.lenient),
+                (Lit::AtLeast(id, 1), false) => shape.from.push((0, Atom::is_not(*id))),
+                (Lit::AtLeast(id, n), false) => shape.limited.push((*id, n.saturating_sub(1))),
+                (Lit::AtMost(id, 0), true) => shape.from.push((0, Atom::is_not(*id))),
+                (Lit::AtMost(id, n), true) => shape.limited.push((*id, *n)),
+                (Lit::AtMost(id, n), false) => want(&mut shape, *id, n.saturating_add(1), false),
+                _ => {}
+            }
+        }
+        if shape.repeated {
+            shape.least = shape.least.max(2);
+        }
+        shape
+    }
+
+    /// Ends the array before the first place that nothing can fill.
+    fn shorten(&self, engine: &mut Engine<'_>, shape: &mut Shape, is_sure: &mut bool) {
+        for at in 0..=shape.uniform_from() {
+            if shape.most.is_some_and(|most| at >= most) {
+                return;
+            }
+            match engine.goal(shape.item(at)) {
+                Answer::Empty => {
+                    shape.most = Some(at);
+                    return;
+                }
+                Answer::Unsure => *is_sure = false,
+                _ => {}
+            }
+        }
+    }
+
+    /// Builds an array of this length.
+    fn of_length(&self, engine: &mut Engine<'_>, shape: &Shape, length: u64) -> Option<Value> {
+        let mut goals: Vec<_> = (0..length).map(|at| shape.item(at)).collect();
+        let mut taken: Vec<Vec<Id>> = vec![Vec::new(); goals.len()];
+        // The later places first: they ask less.
+        for wanted in &shape.wanted {
+            let places = (wanted.first..length.min(wanted.last.map_or(length, |last| last + 1))).rev();
+            let mut places: Vec<_> = places.map(|at| usize::try_from(at).unwrap_or_default()).collect();
+            places.sort_by_key(|at| !taken[*at].is_empty());
+            let place = places.into_iter().find(|at| {
+                let is_counted = wanted.group.is_some_and(|group| taken[*at].contains(&group));
+                let goal = goals[*at].iter().copied().chain([wanted.atom]).collect();
+                !is_counted && matches!(engine.goal(goal), Answer::One(_) | Answer::Maybe(_))
+            })?;
+            goals[place].push(wanted.atom);
+            taken[place].push(wanted.group.unwrap_or(Id::MAX));
+        }
+        for (id, most) in &shape.limited {
+            let mut counted = 0;
+            for (at, goal) in goals.iter_mut().enumerate() {
+                let without: Vec<_> = goal.iter().copied().chain([Atom::is_not(*id)]).collect();
+                if !taken[at].contains(id) && matches!(engine.goal(without.clone()), Answer::One(_) | Answer::Maybe(_))
+                {
+                    *goal = without;
+                } else {
+                    counted += 1;
+                }
+            }
+            if counted > *most {
+                return None;
+            }
+        }
+        if shape.repeated {
+            repeat(engine, &mut goals)?;
+        }
+        let mut items: Vec<Rc<Value>> = Vec::with_capacity(goals.len());
+        for goal in goals {
+            let goal = if shape.unique { distinct(engine, goal, &items) } else { goal };
+            match engine.goal(goal) {
+                Answer::One(value) | Answer::Maybe(value) => items.push(value),
+                _ => return None,
+            }
+        }
+        Some(items.iter().map(|item| (**item).clone()).collect())
+    }
+}
+
+fn want(shape: &mut Shape, id: Id, count: u64, lenient: bool) {
+    shape.least = shape.least.max(count);
+    let known = shape.wanted.iter().filter(|wanted| wanted.group == Some(id)).count() as u64;
+    for _ in known..count.min(LONGEST) {
+        shape.wanted.push(Wanted { first: 0, last: None, atom: Atom::is(id, lenient), group: Some(id) });
+    }
+}
+
+/// Returns whether more items must satisfy a node than may.
+fn is_overfull(engine: &mut Engine<'_>, shape: &Shape) -> bool {
+    shape.limited.iter().any(|(limited, most)| {
+        let mut groups: Vec<_> = shape.wanted.iter().filter_map(|wanted| wanted.group).collect();
+        groups.dedup();
+        let by_group = groups.into_iter().any(|group| {
+            let count = shape.wanted.iter().filter(|wanted| wanted.group == Some(group)).count() as u64;
+            count > *most && engine.goal(vec![Atom::is(group, false), Atom::is_not(*limited)]).is_empty()
+        });
+        let forced = (0..shape.least.min(LONGEST)).filter(|at| {
+            let goal = shape.item(*at).into_iter().chain([Atom::is_not(*limited)]).collect();
+            engine.goal(goal).is_empty()
+        });
+        by_group || forced.count() as u64 > *most
+    })
+}
+
+/// Returns a place for each wanted item on its own; none if one has no place.
+fn place_each(engine: &mut Engine<'_>, shape: &Shape, is_sure: &mut bool) -> Option<Vec<u64>> {
+    let last = shape.uniform_from();
+    let mut placed = Vec::new();
+    for wanted in &shape.wanted {
+        let mut found = None;
+        for at in wanted.first..=wanted.last.unwrap_or(last.max(wanted.first)) {
+            if shape.most.is_some_and(|most| at >= most) {
+                break;
+            }
+            let goal = shape.item(at).into_iter().chain([wanted.atom]).collect();
+            match engine.goal(goal) {
+                Answer::Empty => {}
+                Answer::Unsure => *is_sure = false,
+                _ => {
+                    found = Some(at);
+                    break;
+                }
+            }
+        }
+        match found {
+            Some(at) => placed.push(at),
+            None if *is_sure => return None,
+            None => {}
+        }
+    }
+    Some(placed)
+}
+
+/// Returns whether the wanted items cannot be placed all at once, where places are few.
+fn cannot_place_all(engine: &mut Engine<'_>, shape: &Shape) -> bool {
+    let is_small = shape.wanted.len() > 1 && shape.wanted.len() <= MOST_PLACED;
+    match shape.most {
+        Some(most) if is_small && most <= MOST_PLACES => {
+            let mut goals: Vec<_> = (0..most).map(|at| (shape.item(at), Vec::new())).collect();
+            !can_place(engine, &shape.wanted, &mut goals)
+        }
+        _ => false,
+    }
+}
+
+/// A place while items are placed: what is asked of it, and the `contains` that it counts for.
+type Place = (Vec<Atom>, Vec<Id>);
+
+fn can_place(engine: &mut Engine<'_>, wanted: &[Wanted], places: &mut [Place]) -> bool {
+    let Some((first, rest)) = wanted.split_first() else { return true };
+    for at in first.first..=first.last.unwrap_or(u64::MAX).min((places.len() as u64).saturating_sub(1)) {
+        let Some(place) = usize::try_from(at).ok().filter(|at| *at < places.len()) else { break };
+        if first.group.is_some_and(|group| places[place].1.contains(&group)) {
+            continue;
+        }
+        let before = places[place].clone();
+        places[place].0.push(first.atom);
+        places[place].1.extend(first.group);
+        if !engine.goal(places[place].0.clone()).is_empty() && can_place(engine, rest, places) {
+            return true;
+        }
+        places[place] = before;
+    }
+    false
+}
+
+/// Returns whether items that must be there have too few different values.
+fn must_repeat(engine: &mut Engine<'_>, shape: &Shape) -> bool {
+    let mut groups: Vec<_> = shape.wanted.iter().filter_map(|wanted| Some((wanted.group?, wanted.atom))).collect();
+    groups.dedup();
+    let is_short = groups.into_iter().any(|(group, atom)| {
+        let count = shape.wanted.iter().filter(|wanted| wanted.group == Some(group)).count();
+        has_fewer(engine, &[atom], count as u64)
+    });
+    is_short || {
+        let least = shape.least.min(MOST_PLACES);
+        (0..least).any(|one| {
+            let Answer::One(value) = engine.goal(shape.item(one)) else { return false };
+            let others = distinct(engine, shape.item(one), std::slice::from_ref(&value));
+            engine.goal(others).is_empty()
+                && (0..least).filter(|other| *other != one).any(|other| {
+                    let goal = distinct(engine, shape.item(other), std::slice::from_ref(&value));
+                    engine.goal(goal).is_empty()
+                })
+        })
+    }
+}
+
+/// Returns whether two places can hold the same value.
+fn can_repeat(engine: &mut Engine<'_>, shape: &Shape, is_sure: &mut bool) -> bool {
+    let last = shape.uniform_from() + 1;
+    let end = shape.most.map_or(last, |most| last.min(most.saturating_sub(1)));
+    for one in 0..=end {
+        for other in one + 1..=end {
+            let goal = shape.item(one).into_iter().chain(shape.item(other)).collect();
+            match engine.goal(goal) {
+                Answer::Empty => {}
+                Answer::Unsure => *is_sure = false,
+                _ => return true,
+            }
+        }
+    }
+    !*is_sure
+}
+
+/// Makes two places hold the same value.
+fn repeat(engine: &mut Engine<'_>, goals: &mut [Vec<Atom>]) -> Option<()> {
+    for one in 0..goals.len() {
+        for other in one + 1..goals.len() {
+            let both: Vec<_> = goals[one].iter().chain(&goals[other]).copied().collect();
+            if let Answer::One(value) | Answer::Maybe(value) = engine.goal(both) {
+                let id = engine.table.words.value(&value);
+                let node = engine.table.node(vec![Lit::Enum(vec![id])]);
+                goals[one] = vec![Atom::is(node, false)];
+                goals[other] = vec![Atom::is(node, false)];
+                return Some(());
+            }
+        }
+    }
+    None
+}
+
+/// Adds to a goal that it is none of these values.
+fn distinct(engine: &mut Engine<'_>, goal: Vec<Atom>, items: &[Rc<Value>]) -> Vec<Atom> {
+    if items.is_empty() {
+        return goal;
+    }
+    let mut ids: Vec<_> = items.iter().map(|item| engine.table.words.value(item)).collect();
+    ids.sort_unstable();
+    let node = engine.table.node(vec![Lit::Enum(ids)]);
+    goal.into_iter().chain([Atom::is_not(node)]).collect()
+}
+
+/// Returns whether there are fewer different items than there must be items.
+fn too_few_values(engine: &mut Engine<'_>, shape: &Shape) -> bool {
+    has_fewer(engine, &shape.item(0), shape.least)
+}
+
+/// Returns whether fewer than so many different values satisfy a goal.
+fn has_fewer(engine: &mut Engine<'_>, goal: &[Atom], count: u64) -> bool {
+    let mut items = Vec::new();
+    while (items.len() as u64) < count.min(LONGEST) {
+        let goal = distinct(engine, goal.to_vec(), &items);
+        match engine.goal(goal) {
+            Answer::One(value) => items.push(value),
+            Answer::Empty => return true,
+            _ => return false,
+        }
+    }
+    false
+}

@@ -1,0 +1,288 @@
+//! Patterns as automata, and the search for a string that some accept and others refuse.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use regex_automata::dfa::{Automaton as _, StartKind, dense};
+use regex_automata::util::primitives::StateID;
+use regex_automata::{Anchored, Input, MatchKind};
+
+use super::budget::Budget;
+
+/// The largest automaton kept of one pattern, in bytes.
+const MOST_BYTES: usize = 4 << 20;
+/// The most states of a product looked at.
+const MOST_STATES: usize = 60_000;
+
+type Dfa = dense::DFA<Vec<u32>>;
+
+/// A pattern: the conjunction of regular expressions that must match, or must not.
+pub(super) struct Pattern {
+    parts: Vec<(Rc<Dfa>, bool)>,
+}
+
+/// Builds the automaton of a regular expression in Rust's syntax.
+fn dfa(regex: &str) -> Option<Rc<Dfa>> {
+    let config = dense::Config::new()
+        .match_kind(MatchKind::All)
+        .start_kind(StartKind::Unanchored)
+        .dfa_size_limit(Some(MOST_BYTES))
+        .determinize_size_limit(Some(2 * MOST_BYTES));
+    dense::Builder::new().configure(config).build(regex).ok().map(Rc::new)
+}
+
+impl Pattern {
+    /// Compiles a `pattern` keyword; none if it is beyond regular expressions, or too large.
+    pub(super) fn compile(pattern: &str) -> Option<Self> {
+        let translated = jsonschema_regex::to_rust_regex(pattern).ok()?;
+        if let Some(dfa) = dfa(&translated) {
+            return Some(Self { parts: vec![(dfa, true)] });
+        }
+        // `^(?!A)B` is B, and not A at the start.
+        let mut rest = translated.strip_prefix('^')?;
+        let mut parts = Vec::new();
+        while let Some((body, wanted, after)) = leading_look(rest) {
+            parts.push((dfa(&format!("^(?:{body})"))?, wanted));
+            rest = after;
+        }
+        parts.push((dfa(&format!("^(?:{rest})"))?, true));
+        (parts.len() > 1).then_some(Self { parts })
+    }
+
+    /// Compiles a pattern that matches at least what a `pattern` keyword with word boundaries does.
+    pub(super) fn around(pattern: &str) -> Option<Self> {
+        let translated = jsonschema_regex::to_rust_regex(pattern).ok()?;
+        if translated.contains('[') {
+            // In a class it may mean something else.
+            return None;
+        }
+        let wider = translated.replace("\\\\", "\\x5c").replace("\\b", "").replace("\\B", "");
+        (wider != translated).then(|| Self::own(&wider))?
+    }
+
+    /// Compiles a regular expression of our own.
+    pub(super) fn own(regex: &str) -> Option<Self> {
+        Some(Self { parts: vec![(dfa(regex)?, true)] })
+    }
+
+    /// Returns the pattern that matches exactly these texts.
+    pub(super) fn literals<'a>(texts: impl Iterator<Item = &'a str>) -> Option<Self> {
+        let all: Vec<_> = texts.map(escape).collect();
+        Self::own(&format!("^(?:{})$", all.join("|")))
+    }
+
+    /// Returns how much memory the pattern takes.
+    pub(super) fn bytes(&self) -> usize {
+        self.parts.iter().map(|(dfa, _)| dfa.memory_usage()).sum()
+    }
+}
+
+fn escape(text: &str) -> String {
+    let mut escaped = String::new();
+    for c in text.chars() {
+        if c.is_alphanumeric() { escaped.push(c) } else { escaped.push_str(&format!("\\x{{{:x}}}", u32::from(c))) }
+    }
+    escaped
+}
+
+/// Splits `(?!A)B` into A, false and B; `(?=A)B` into A, true and B.
+fn leading_look(text: &str) -> Option<(&str, bool, &str)> {
+    let wanted = text.starts_with("(?=");
+    if !wanted && !text.starts_with("(?!") {
+        return None;
+    }
+    let (mut depth, mut escaped, mut in_class) = (0, false, false);
+    for (at, c) in text.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '[' => in_class = true,
+            ']' => in_class = false,
+            '(' if !in_class => depth += 1,
+            ')' if !in_class => {
+                depth -= 1;
+                if depth == 0 {
+                    return is_one_branch(&text[at + 1..]).then(|| (&text[3..at], wanted, &text[at + 1..]));
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Returns whether an expression has no `|` outside of all groups.
+fn is_one_branch(text: &str) -> bool {
+    let (mut depth, mut escaped, mut in_class) = (0, false, false);
+    for c in text.chars() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '[' => in_class = true,
+            ']' => in_class = false,
+            '(' if !in_class => depth += 1,
+            ')' if !in_class => depth -= 1,
+            '|' if !in_class && depth == 0 => return false,
+            _ => {}
+        }
+    }
+    true
+}
+
+/// What came of a search for a string.
+pub(super) enum Found {
+    One(String),
+    None,
+    Unsure,
+}
+
+/// What one string is asked: patterns that match or do not, and its length in characters.
+pub(super) struct Search<'a> {
+    pub(super) patterns: Vec<(&'a Pattern, bool)>,
+    pub(super) least: u64,
+    pub(super) most: Option<u64>,
+}
+
+impl Search<'_> {
+    /// Returns a shortest string that is as asked.
+    pub(super) fn find(&self, budget: &mut Budget<'_>) -> Found {
+        match self.product(None).find(budget) {
+            Found::One(text) if self.most.is_some_and(|most| text.chars().count() as u64 > most) => {
+                self.product(self.most).find(budget)
+            }
+            found => found,
+        }
+    }
+
+    fn product(&self, most: Option<u64>) -> Product {
+        let mut dfas = Vec::new();
+        let mut wanted = Vec::new();
+        for (pattern, sign) in &self.patterns {
+            let first = dfas.len();
+            dfas.extend(pattern.parts.iter().map(|(dfa, _)| Rc::clone(dfa)));
+            let parts = pattern.parts.iter().enumerate().map(|(at, (_, sign))| (first + at, *sign)).collect();
+            wanted.push((parts, *sign));
+        }
+        if let Some(text) = dfa("^(?s:.)*$") {
+            wanted.push((vec![(dfas.len(), true)], true));
+            dfas.push(text);
+        }
+        Product { dfas, wanted, least: self.least, most }
+    }
+}
+
+/// Marks a pattern that has matched: what follows cannot change that.
+const MATCHED: u32 = u32::MAX;
+
+struct Product {
+    dfas: Vec<Rc<Dfa>>,
+    wanted: Vec<(Vec<(usize, bool)>, bool)>,
+    least: u64,
+    most: Option<u64>,
+}
+
+impl Product {
+    fn find(&self, budget: &mut Budget<'_>) -> Found {
+        let Some(start) = self.start() else { return Found::Unsure };
+        let alphabet = self.alphabet();
+        let mut known: HashMap<(Vec<u32>, u64), usize> = HashMap::from([((start.clone(), 0), 0)]);
+        let mut order = vec![(start, 0u64, 0usize, 0u8)];
+        let mut at = 0;
+        while at < order.len() {
+            if order.len() > MOST_STATES || (at % 16 == 0 && !budget.step()) {
+                return Found::Unsure;
+            }
+            let (states, count, ..) = order[at].clone();
+            if count >= self.least && self.accepts(&states) {
+                return spell(&order, at).map_or(Found::Unsure, Found::One);
+            }
+            for byte in &alphabet {
+                let is_start = byte & 0xC0 != 0x80;
+                let count = if is_start { count + 1 } else { count };
+                if self.most.is_some_and(|most| count > most) {
+                    continue;
+                }
+                let count = if self.most.is_none() { count.min(self.least) } else { count };
+                let Some(next) = self.next(&states, *byte) else { continue };
+                let fresh = order.len();
+                known.entry((next.clone(), count)).or_insert_with(|| {
+                    order.push((next, count, at, *byte));
+                    fresh
+                });
+            }
+            at += 1;
+        }
+        Found::None
+    }
+
+    fn start(&self) -> Option<Vec<u32>> {
+        let input = Input::new("").anchored(Anchored::No);
+        self.dfas.iter().map(|dfa| dfa.start_state_forward(&input).ok().map(|id| id.as_u32())).collect()
+    }
+
+    /// Returns one byte of each kind that no automaton tells apart, letters where possible.
+    fn alphabet(&self) -> Vec<u8> {
+        let rank = |byte: u8| match byte {
+            b'a'..=b'z' => 0,
+            b'0'..=b'9' => 1,
+            b'A'..=b'Z' => 2,
+            b'!'..=b'~' => 3,
+            b' ' => 4,
+            0x80.. => 5,
+            _ => 6,
+        };
+        let mut bytes: Vec<u8> = (0..=255).collect();
+        bytes.sort_by_key(|byte| (rank(*byte), *byte));
+        let mut seen = std::collections::HashSet::new();
+        bytes.retain(|byte| {
+            let kind: Vec<_> = self.dfas.iter().map(|dfa| dfa.byte_classes().get(*byte)).collect();
+            seen.insert((kind, byte & 0xC0 == 0x80))
+        });
+        bytes
+    }
+
+    fn next(&self, states: &[u32], byte: u8) -> Option<Vec<u32>> {
+        let mut next = Vec::with_capacity(states.len());
+        for (dfa, state) in self.dfas.iter().zip(states) {
+            if *state == MATCHED {
+                next.push(MATCHED);
+                continue;
+            }
+            let to = dfa.next_state(StateID::new_unchecked(*state as usize), byte);
+            next.push(if dfa.is_match_state(to) { MATCHED } else { to.as_u32() });
+        }
+        let is_hopeless = self.wanted.iter().any(|(parts, sign)| match parts[..] {
+            [(at, part)] => {
+                let has_matched = next[at] == MATCHED;
+                let is_dead = !has_matched && self.is_dead(at, next[at]);
+                if *sign == part { is_dead } else { has_matched }
+            }
+            _ => false,
+        });
+        (!is_hopeless).then_some(next)
+    }
+
+    fn is_dead(&self, at: usize, state: u32) -> bool {
+        self.dfas[at].is_dead_state(StateID::new_unchecked(state as usize))
+    }
+
+    fn accepts(&self, states: &[u32]) -> bool {
+        let has_matched = |at: usize| {
+            states[at] == MATCHED || {
+                let dfa = &self.dfas[at];
+                dfa.is_match_state(dfa.next_eoi_state(StateID::new_unchecked(states[at] as usize)))
+            }
+        };
+        self.wanted.iter().all(|(parts, sign)| parts.iter().all(|(at, part)| has_matched(*at) == *part) == *sign)
+    }
+}
+
+fn spell(order: &[(Vec<u32>, u64, usize, u8)], mut at: usize) -> Option<String> {
+    let mut bytes = Vec::new();
+    while at != 0 {
+        bytes.push(order[at].3);
+        at = order[at].2;
+    }
+    bytes.reverse();
+    String::from_utf8(bytes).ok()
+}

@@ -1,0 +1,80 @@
+//! The budget of one comparison: sticky, so that once it is spent nothing more is decided.
+
+use std::time::Duration;
+
+/// How much one comparison may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Time by the clock that the caller gives.
+    pub time: Duration,
+    /// Time for looking for further differences, once the verdicts are there.
+    pub differences: Duration,
+    /// Bytes kept by the search, about.
+    pub bytes: usize,
+    /// Steps of the search, so that tests repeat; `u64::MAX` for none.
+    pub steps: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        let differences = Duration::from_millis(200);
+        Self { time: Duration::from_secs(1), differences, bytes: 150 << 20, steps: u64::MAX }
+    }
+}
+
+/// What is left of [`Limits`].
+pub(super) struct Budget<'a> {
+    clock: &'a (dyn Fn() -> Duration + Sync),
+    limits: Limits,
+    started: Duration,
+    pub(super) steps: u64,
+    bytes: usize,
+    spent: Option<&'static str>,
+}
+
+impl<'a> Budget<'a> {
+    pub(super) fn new(clock: &'a (dyn Fn() -> Duration + Sync), limits: Limits) -> Self {
+        Self { clock, limits, started: clock(), steps: 0, bytes: 0, spent: None }
+    }
+
+    /// Counts a step and returns whether the search may go on.
+    pub(super) fn step(&mut self) -> bool {
+        self.steps += 1;
+        if self.steps > self.limits.steps {
+            self.spent.get_or_insert("steps");
+        } else if self.steps.is_multiple_of(64) {
+            self.look();
+        }
+        self.spent.is_none()
+    }
+
+    /// Reads the clock and returns whether the search may go on.
+    pub(super) fn look(&mut self) -> bool {
+        if self.elapsed() > self.limits.time {
+            self.spent.get_or_insert("time");
+        }
+        self.spent.is_none()
+    }
+
+    /// Leaves only the time for looking for differences.
+    pub(super) fn end_verdicts(&mut self) {
+        self.limits.time = self.limits.time.min(self.elapsed().saturating_add(self.limits.differences));
+    }
+
+    /// Counts bytes that stay until the end.
+    pub(super) fn keep(&mut self, bytes: usize) {
+        self.bytes = self.bytes.saturating_add(bytes);
+        if self.bytes > self.limits.bytes {
+            self.spent.get_or_insert("memory");
+        }
+    }
+
+    pub(super) fn elapsed(&self) -> Duration {
+        (self.clock)().saturating_sub(self.started)
+    }
+
+    /// Returns what ran out.
+    pub(super) fn spent(&self) -> Option<&'static str> {
+        self.spent
+    }
+}

@@ -1,0 +1,137 @@
+//! The last word on a witness is the validator's, on both sides; then the witness is made smaller.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use super::uri;
+
+/// The most schema checks that make a witness smaller.
+const TRIES: usize = 400;
+
+/// A schema, and its validator once one was needed.
+pub(super) struct Side<'a> {
+    schema: &'a Value,
+    validator: Option<Option<jsonschema::Validator>>,
+}
+
+impl<'a> Side<'a> {
+    pub(super) fn new(schema: &'a Value) -> Self {
+        Self { schema, validator: None }
+    }
+
+    /// Returns whether the validator accepts a value, `None` if there is no validator.
+    pub(super) fn accepts(&mut self, value: &Value) -> Option<bool> {
+        let schema = self.schema;
+        let validator = self.validator.get_or_insert_with(|| build(schema));
+        Some(validator.as_ref()?.is_valid(value))
+    }
+}
+
+/// Builds the validator of a schema whose references may hold what no URI may.
+pub(super) fn build(schema: &Value) -> Option<jsonschema::Validator> {
+    let options = || jsonschema::options().offline();
+    options().build(schema).ok().or_else(|| options().build(&encoded(schema)).ok())
+}
+
+/// Encodes the fragments of all references.
+fn encoded(schema: &Value) -> Value {
+    match schema {
+        Value::Object(members) => {
+            let members = members.iter().map(|(name, member)| {
+                let member = match member.as_str().filter(|_| name == "$ref").and_then(|text| text.split_once('#')) {
+                    Some((before, fragment)) => format!("{before}#{}", uri::encode_fragment(fragment)).into(),
+                    None => encoded(member),
+                };
+                (name.clone(), member)
+            });
+            Value::Object(members.collect())
+        }
+        Value::Array(items) => Value::Array(items.iter().map(encoded).collect()),
+        other => other.clone(),
+    }
+}
+
+/// Returns whether `value` is valid in `inner` and refused by `outer`.
+pub(super) fn is_witness(inner: &mut Side<'_>, outer: &mut Side<'_>, value: &Value) -> bool {
+    inner.accepts(value) == Some(true) && outer.accepts(value) == Some(false)
+}
+
+/// Returns a smaller witness: one pass, front to back, that leaves out what is not needed.
+pub(super) fn shrink(
+    inner: &mut Side<'_>,
+    outer: &mut Side<'_>,
+    value: Value,
+    keeps: &mut dyn FnMut(&Value) -> bool,
+    time_left: &dyn Fn() -> Duration,
+) -> Value {
+    let mut best = value;
+    let mut tries = 0;
+    let mut paths = vec![Vec::new()];
+    while let Some(path) = paths.pop() {
+        let mut at = 0;
+        while let Some(smaller) = without(&best, &path, at) {
+            tries += 1;
+            if tries > TRIES || time_left().is_zero() {
+                return best;
+            }
+            if is_witness(inner, outer, &smaller) && keeps(&smaller) {
+                best = smaller;
+            } else {
+                at += 1;
+            }
+        }
+        paths.extend(children(&best, &path));
+    }
+    best
+}
+
+fn get<'v>(value: &'v Value, path: &[usize]) -> Option<&'v Value> {
+    path.iter().try_fold(value, |value, at| match value {
+        Value::Array(items) => items.get(*at),
+        Value::Object(members) => members.values().nth(*at),
+        _ => None,
+    })
+}
+
+fn children(value: &Value, path: &[usize]) -> Vec<Vec<usize>> {
+    let count = match get(value, path) {
+        Some(Value::Array(items)) => items.len(),
+        Some(Value::Object(members)) => members.len(),
+        _ => 0,
+    };
+    (0..count).rev().map(|at| path.iter().copied().chain([at]).collect()).collect()
+}
+
+/// Returns the value without the part `at` of what is at `path`.
+fn without(value: &Value, path: &[usize], at: usize) -> Option<Value> {
+    match path.split_first() {
+        None => match value {
+            Value::Array(items) if at < items.len() => {
+                let items = items.iter().enumerate().filter(|(n, _)| *n != at).map(|(_, item)| item.clone());
+                Some(Value::Array(items.collect()))
+            }
+            Value::Object(members) if at < members.len() => {
+                let members = members.iter().enumerate().filter(|(n, _)| *n != at);
+                Some(Value::Object(members.map(|(_, (name, member))| (name.clone(), member.clone())).collect()))
+            }
+            _ => None,
+        },
+        Some((first, rest)) => match value {
+            Value::Array(items) => {
+                let smaller = without(items.get(*first)?, rest, at)?;
+                let mut items = items.clone();
+                items[*first] = smaller;
+                Some(Value::Array(items))
+            }
+            Value::Object(members) => {
+                let (name, member) = members.iter().nth(*first)?;
+                let smaller = without(member, rest, at)?;
+                let mut members: Map<_, _> = members.clone();
+                members.insert(name.clone(), smaller);
+                Some(Value::Object(members))
+            }
+            _ => None,
+        },
+    }
+}

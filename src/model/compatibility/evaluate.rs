@@ -1,0 +1,210 @@
+//! Whether a value satisfies a node, by the same rules as the validator.
+
+use serde_json::Value;
+
+use super::node::{self, Id, Lit, Table, Words};
+use super::numbers;
+
+/// Nodes evaluated in one comparison; beyond that nothing is known.
+const MOST_EVALUATED: u64 = 5_000_000;
+
+/// Returns whether `value` satisfies the node, `None` where there is no rule.
+pub(super) fn holds(table: &mut Table, id: Id, value: &Value) -> Option<bool> {
+    table.evaluated += 1;
+    if table.evaluated > MOST_EVALUATED {
+        return None;
+    }
+    let lits = table.lits(id);
+    all(lits.iter().map(|lit| literal(table, lit, value)))
+}
+
+/// Returns the type of a value, as one bit.
+pub(super) fn type_of(value: &Value) -> u8 {
+    match value {
+        Value::Null => node::NULL,
+        Value::Bool(_) => node::BOOLEAN,
+        Value::Number(number) if number.is_i64() || number.is_u64() => node::INTEGER,
+        Value::Number(number) if numbers::is_whole(number) => node::WHOLE,
+        Value::Number(_) => node::FRACTION,
+        Value::String(_) => node::STRING,
+        Value::Array(_) => node::ARRAY,
+        Value::Object(_) => node::OBJECT,
+    }
+}
+
+/// Returns the types that a value may have by the ways in which it can be written.
+pub(super) fn types_written(value: &Value) -> u8 {
+    match type_of(value) {
+        node::INTEGER | node::WHOLE => node::INTEGER | node::WHOLE,
+        other => other,
+    }
+}
+
+/// Returns a value in each way in which it can be written: `1` and `1.0`.
+pub(super) fn spellings(value: &Value) -> Vec<Value> {
+    let mut all = vec![value.clone()];
+    if let Value::Number(number) = value {
+        all.extend(numbers::other_spelling(number).map(Value::Number));
+    }
+    all
+}
+
+/// False as soon as one is false, unknown if one is.
+fn all(parts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+    let mut result = Some(true);
+    for part in parts {
+        match part {
+            Some(false) => return Some(false),
+            None => result = None,
+            Some(true) => {}
+        }
+    }
+    result
+}
+
+fn any(parts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+    all(parts.map(|part| part.map(|holds| !holds))).map(|none| !none)
+}
+
+/// Returns whether `value` satisfies one literal.
+pub(super) fn literal(table: &mut Table, lit: &Lit, value: &Value) -> Option<bool> {
+    if lit.kinds() & type_of(value) == 0 {
+        return Some(true);
+    }
+    match lit {
+        Lit::Never => Some(false),
+        Lit::Type(types) => Some(types & type_of(value) != 0),
+        Lit::Enum(ids) => {
+            let id = table.words.value(value);
+            Some(ids.contains(&id))
+        }
+        Lit::Opaque(_) => None,
+        Lit::Sub(id) => holds(table, *id, value),
+        Lit::AnyOf(ids) => any(ids.iter().map(|id| holds(table, *id, value))),
+        Lit::OneOf(ids) => one(table, ids, value),
+        Lit::Not(id) => holds(table, *id, value).map(|holds| !holds),
+        Lit::If(condition, then, other) => match holds(table, *condition, value)? {
+            true => holds(table, *then, value),
+            false => holds(table, *other, value),
+        },
+        _ => match value {
+            Value::Number(number) => number_literal(&mut table.words, lit, number),
+            Value::String(text) => string_literal(&mut table.words, lit, text),
+            Value::Array(items) => array_literal(table, lit, items),
+            Value::Object(members) => object_literal(table, lit, members, value),
+            _ => Some(true),
+        },
+    }
+}
+
+fn one(table: &mut Table, ids: &[Id], value: &Value) -> Option<bool> {
+    let (mut held, mut unsure) = (0, false);
+    for id in ids {
+        match holds(table, *id, value) {
+            Some(true) => held += 1,
+            None => unsure = true,
+            Some(false) => {}
+        }
+    }
+    if held > 1 {
+        return Some(false);
+    }
+    if unsure { None } else { Some(held == 1) }
+}
+
+fn number_literal(words: &mut Words, lit: &Lit, number: &serde_json::Number) -> Option<bool> {
+    if let Lit::Multiple(of) = lit {
+        return words.is_multiple(*of, number);
+    }
+    let value = numbers::rational(number)?;
+    let bound = |id: &u32| &words.numbers[*id as usize];
+    Some(match lit {
+        Lit::Min(id, strict) => value > *bound(id) || (!strict && value == *bound(id)),
+        Lit::Max(id, strict) => value < *bound(id) || (!strict && value == *bound(id)),
+        _ => true,
+    })
+}
+
+fn string_literal(words: &mut Words, lit: &Lit, text: &str) -> Option<bool> {
+    let length = || text.chars().count() as u64;
+    match lit {
+        Lit::MinLength(n) => Some(length() >= *n),
+        Lit::MaxLength(n) => Some(length() <= *n),
+        Lit::Pattern(pattern) => words.matches(*pattern, text),
+        Lit::Check(check) => words.passes(*check, text),
+        _ => Some(true),
+    }
+}
+
+fn array_literal(table: &mut Table, lit: &Lit, items: &[Value]) -> Option<bool> {
+    let count = items.len() as u64;
+    match lit {
+        Lit::MinItems(n) => Some(count >= *n),
+        Lit::MaxItems(n) => Some(count <= *n),
+        Lit::Unique => {
+            let mut seen = std::collections::HashSet::new();
+            Some(items.iter().all(|item| seen.insert(table.words.value(item))))
+        }
+        Lit::Item(at, id) => match usize::try_from(*at).ok().and_then(|at| items.get(at)) {
+            Some(item) => holds(table, *id, item),
+            None => Some(true),
+        },
+        Lit::Items(from, id) => {
+            let from = usize::try_from(*from).unwrap_or(usize::MAX);
+            all(items.iter().skip(from).map(|item| holds(table, *id, item)))
+        }
+        Lit::AtLeast(id, n) | Lit::AtMost(id, n) => {
+            let found: Vec<_> = items.iter().map(|item| holds(table, *id, item)).collect();
+            let sure = found.iter().filter(|f| **f == Some(true)).count() as u64;
+            let possible = found.iter().filter(|f| **f != Some(false)).count() as u64;
+            match lit {
+                Lit::AtLeast(..) if sure >= *n => Some(true),
+                Lit::AtLeast(..) if possible < *n => Some(false),
+                Lit::AtMost(..) if possible <= *n => Some(true),
+                Lit::AtMost(..) if sure > *n => Some(false),
+                _ => None,
+            }
+        }
+        _ => Some(true),
+    }
+}
+
+fn object_literal(
+    table: &mut Table,
+    lit: &Lit,
+    members: &serde_json::Map<String, Value>,
+    value: &Value,
+) -> Option<bool> {
+    let count = members.len() as u64;
+    let has = |table: &Table, name: &u32| members.contains_key(&*table.words.text(*name));
+    match lit {
+        Lit::Required(name) => Some(has(table, name)),
+        Lit::MinProps(n) => Some(count >= *n),
+        Lit::MaxProps(n) => Some(count <= *n),
+        Lit::Prop(name, id) => match members.get(&*table.words.text(*name)) {
+            Some(member) => holds(table, *id, member),
+            None => Some(true),
+        },
+        Lit::PatProp(pattern, id) => {
+            all(members.iter().map(|(name, member)| match table.words.matches(*pattern, name) {
+                Some(false) => Some(true),
+                Some(true) => holds(table, *id, member),
+                None => holds(table, *id, member).filter(|holds| *holds),
+            }))
+        }
+        Lit::AddProp(names, patterns, id) => all(members.iter().map(|(name, member)| {
+            if table.words.known(name).is_some_and(|name| names.binary_search(&name).is_ok()) {
+                return Some(true);
+            }
+            match any(patterns.iter().map(|pattern| table.words.matches(*pattern, name))) {
+                Some(true) => Some(true),
+                Some(false) => holds(table, *id, member),
+                None => holds(table, *id, member).filter(|holds| *holds),
+            }
+        })),
+        Lit::PropNames(id) => all(members.keys().map(|name| holds(table, *id, &Value::String(name.clone())))),
+        Lit::DepRequired(name, names) => Some(!has(table, name) || names.iter().all(|name| has(table, name))),
+        Lit::DepSchema(name, id) if has(table, name) => holds(table, *id, value),
+        _ => Some(true),
+    }
+}

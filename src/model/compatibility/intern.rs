@@ -1,0 +1,202 @@
+//! One number for equal sub-schemas: of both documents, whatever they are called, also recursive.
+//!
+//! What does not recur is named bottom up. The rest starts in one class, and a class splits where its members differ
+//! in a literal or in the class of a child, until nothing splits.
+
+use std::collections::HashMap;
+
+use super::dialect::Graph;
+use super::node::{Id, Lit, Table};
+
+/// Rounds of refinement; real schemas need fewer than ten.
+const MOST_ROUNDS: usize = 200;
+
+/// Which node of the table each raw sub-schema is.
+pub(super) struct Classes {
+    class: Vec<Id>,
+    alias: Vec<Id>,
+    is_true: Vec<bool>,
+}
+
+impl Classes {
+    /// Returns the node of a raw sub-schema.
+    pub(super) fn of(&self, raw: Id) -> Id {
+        self.class[self.alias[raw as usize] as usize]
+    }
+
+    /// Returns the literal of the table that a raw literal is, none if it asserts nothing.
+    pub(super) fn lit(&self, lit: &Lit) -> Option<Lit> {
+        (!self.is_vacuous(lit)).then(|| lit.map(&mut |id| self.of(id)))
+    }
+
+    fn is_vacuous(&self, lit: &Lit) -> bool {
+        let is_true = |id: &Id| self.is_true[self.alias[*id as usize] as usize];
+        match lit {
+            Lit::AtLeast(_, 0) => true,
+            Lit::Items(_, id) | Lit::AddProp(_, _, id) | Lit::Sub(id) | Lit::DepSchema(_, id) | Lit::PropNames(id) => {
+                is_true(id)
+            }
+            Lit::If(_, then, other) => is_true(then) && is_true(other),
+            _ => false,
+        }
+    }
+}
+
+/// Builds the table of a graph; fails where references go round without reaching a value.
+pub(super) fn intern(graph: Graph) -> Result<(Table, Classes, Graph), String> {
+    let mut classes =
+        Classes { class: vec![0; graph.raws.len()], alias: aliases(&graph)?, is_true: vec![false; graph.raws.len()] };
+    loop {
+        let more: Vec<_> = (0..graph.raws.len())
+            .filter(|at| !classes.is_true[*at] && graph.raws[*at].lits.iter().all(|lit| classes.is_vacuous(lit)))
+            .collect();
+        if more.is_empty() {
+            break;
+        }
+        more.into_iter().for_each(|at| classes.is_true[at] = true);
+    }
+    let mut known: HashMap<Vec<Lit>, Id> = HashMap::new();
+    let cyclic = name_bottom_up(&graph, &mut classes, &mut known);
+    refine(&graph, &mut classes, &mut known, &cyclic);
+    let signatures = known;
+    let mut nodes: Vec<(Vec<Lit>, Id)> = signatures.into_iter().collect();
+    nodes.sort_unstable_by_key(|(_, id)| *id);
+    let mut graph = graph;
+    let mut table = Table::default();
+    table.words = std::mem::take(&mut graph.words);
+    for (lits, _) in nodes {
+        table.push(lits);
+    }
+    find_loop(&table)?;
+    Ok((table, classes, graph))
+}
+
+impl Classes {
+    /// Returns the literals of a raw sub-schema, children by class.
+    fn signature(&self, graph: &Graph, at: usize) -> Vec<Lit> {
+        let mut lits: Vec<_> = graph.raws[at].lits.iter().filter_map(|lit| self.lit(lit)).collect();
+        lits.sort_unstable();
+        lits.dedup();
+        lits
+    }
+}
+
+/// Names all sub-schemas below which nothing recurs, leaves first. Returns the others.
+fn name_bottom_up(graph: &Graph, classes: &mut Classes, known: &mut HashMap<Vec<Lit>, Id>) -> Vec<usize> {
+    let own: Vec<_> = (0..graph.raws.len()).filter(|at| classes.alias[*at] as usize == *at).collect();
+    let mut parents: Vec<Vec<usize>> = vec![Vec::new(); graph.raws.len()];
+    let mut missing = vec![0usize; graph.raws.len()];
+    for at in &own {
+        for lit in graph.raws[*at].lits.iter().filter(|lit| !classes.is_vacuous(lit)) {
+            lit.map(&mut |id| {
+                parents[classes.alias[id as usize] as usize].push(*at);
+                missing[*at] += 1;
+                id
+            });
+        }
+    }
+    let mut ready: Vec<_> = own.iter().copied().filter(|at| missing[*at] == 0).collect();
+    let mut is_named = vec![false; graph.raws.len()];
+    while let Some(at) = ready.pop() {
+        let fresh = id_of(known.len());
+        classes.class[at] = *known.entry(classes.signature(graph, at)).or_insert(fresh);
+        is_named[at] = true;
+        for parent in std::mem::take(&mut parents[at]) {
+            missing[parent] -= 1;
+            if missing[parent] == 0 {
+                ready.push(parent);
+            }
+        }
+    }
+    own.into_iter().filter(|at| !is_named[*at]).collect()
+}
+
+/// Names the sub-schemas that recur: all are one class, which splits until nothing splits.
+fn refine(graph: &Graph, classes: &mut Classes, known: &mut HashMap<Vec<Lit>, Id>, cyclic: &[usize]) {
+    let first = known.len();
+    cyclic.iter().for_each(|at| classes.class[*at] = id_of(first));
+    let mut count = 1;
+    for round in 0.. {
+        let mut split: HashMap<Vec<Lit>, Id> = HashMap::new();
+        let mut next = Vec::with_capacity(cyclic.len());
+        for (place, at) in cyclic.iter().enumerate() {
+            // Beyond the rounds that real schemas need, each for itself is right too.
+            let own = (round >= MOST_ROUNDS).then(|| id_of(first + place));
+            let fresh = id_of(first + split.len());
+            next.push(own.unwrap_or_else(|| *split.entry(classes.signature(graph, *at)).or_insert(fresh)));
+        }
+        cyclic.iter().zip(next).for_each(|(at, class)| classes.class[*at] = class);
+        if round >= MOST_ROUNDS {
+            known.extend(cyclic.iter().map(|at| (classes.signature(graph, *at), classes.class[*at])));
+            return;
+        }
+        if split.len() == count {
+            known.extend(split);
+            return;
+        }
+        count = split.len();
+    }
+}
+
+fn id_of(count: usize) -> Id {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+/// Returns for each sub-schema that is only a reference what it finally refers to.
+fn aliases(graph: &Graph) -> Result<Vec<Id>, String> {
+    let target = |at: Id| match graph.raws[at as usize].lits[..] {
+        [Lit::Sub(id)] => Some(id),
+        _ => None,
+    };
+    let count = u32::try_from(graph.raws.len()).unwrap_or(u32::MAX);
+    (0..count)
+        .map(|start| {
+            let (mut at, mut steps) = (start, 0);
+            while let Some(next) = target(at) {
+                at = next;
+                steps += 1;
+                if steps > graph.raws.len() {
+                    return Err(round(&graph.raws[start as usize].pointer));
+                }
+            }
+            Ok(at)
+        })
+        .collect()
+}
+
+fn round(place: &str) -> String {
+    format!("the references at {place:?} go round without reaching a value")
+}
+
+/// Fails where a node needs itself for the same value.
+fn find_loop(table: &Table) -> Result<(), String> {
+    let mut done = vec![0u8; table.nodes.len()];
+    for start in 0..table.nodes.len() {
+        if done[start] != 0 {
+            continue;
+        }
+        let mut stack = vec![(start, children(table, start))];
+        done[start] = 1;
+        while let Some((at, rest)) = stack.last_mut() {
+            match rest.pop() {
+                None => {
+                    done[*at] = 2;
+                    stack.pop();
+                }
+                Some(next) if done[next] == 0 => {
+                    done[next] = 1;
+                    stack.push((next, children(table, next)));
+                }
+                Some(next) if done[next] == 1 => {
+                    return Err("references go round without reaching a value".to_owned());
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+fn children(table: &Table, at: usize) -> Vec<usize> {
+    table.nodes[at].iter().flat_map(Lit::in_place).map(|id| id as usize).collect()
+}

@@ -1,0 +1,131 @@
+//! Values without parts: null, booleans, numbers and strings that are as the facts ask.
+
+use std::rc::Rc;
+
+use num_rational::BigRational;
+use serde_json::Value;
+
+use super::flatten::{Kind, State};
+use super::node::{self, Lit};
+use super::prove::{Answer, Engine};
+use super::{evaluate, numbers, strings};
+
+impl State {
+    /// Returns the values that are refused by name.
+    fn refused(&self, engine: &Engine<'_>) -> Vec<Value> {
+        let mut refused = Vec::new();
+        for fact in self.facts.iter().filter(|fact| !fact.holds) {
+            if let Lit::Enum(ids) = &engine.table.lits(fact.node)[fact.at] {
+                refused.extend(ids.iter().map(|id| engine.table.words.values[*id as usize].clone()));
+            }
+        }
+        refused
+    }
+
+    pub(super) fn plain(&self, engine: &mut Engine<'_>) -> Answer {
+        let refused = self.refused(engine);
+        let all = match self.kind {
+            Kind::Null => vec![Value::Null],
+            _ => vec![Value::Bool(true), Value::Bool(false)],
+        };
+        let mut best = Answer::Empty;
+        for value in all.into_iter().filter(|value| !refused.contains(value)) {
+            match engine.check(&self.goal, &value) {
+                Some(true) => return Answer::One(Rc::new(value)),
+                Some(false) => {}
+                None => best = Answer::Maybe(Rc::new(value)),
+            }
+        }
+        best
+    }
+
+    pub(super) fn number(&self, engine: &mut Engine<'_>) -> Answer {
+        let mut wanted = numbers::Wanted {
+            integers: self.types & (node::INTEGER | node::WHOLE) != 0,
+            fractions: self.types & node::FRACTION != 0,
+            excluded: self.refused(engine).iter().filter_map(Value::as_number).filter_map(numbers::rational).collect(),
+            ..Default::default()
+        };
+        for fact in &self.facts {
+            let lits = engine.table.lits(fact.node);
+            let number = |id: &u32| -> &BigRational { &engine.table.words.numbers[*id as usize] };
+            match (&lits[fact.at], fact.holds) {
+                (Lit::Min(id, strict), true) => wanted.above(number(id), *strict),
+                (Lit::Min(id, strict), false) => wanted.below(number(id), !strict),
+                (Lit::Max(id, strict), true) => wanted.below(number(id), *strict),
+                (Lit::Max(id, strict), false) => wanted.above(number(id), !strict),
+                (Lit::Multiple(id), true) => wanted.multiples.push(number(id).clone()),
+                (Lit::Multiple(id), false) => wanted.not_multiples.push(number(id).clone()),
+                _ => {}
+            }
+        }
+        if let Some(only) = wanted.only() {
+            return self.named_number(engine, only);
+        }
+        // A fraction says more than a whole number in another spelling.
+        if self.types & node::INTEGER == 0 && wanted.fractions && wanted.integers {
+            wanted.integers = false;
+            if let numbers::Found::One(value) = wanted.find() {
+                return Answer::One(Rc::new(value));
+            }
+            wanted.integers = true;
+        }
+        match wanted.find() {
+            numbers::Found::One(value) => self.spelled(&value),
+            numbers::Found::None => Answer::Empty,
+            numbers::Found::Unsure => {
+                engine.hinder(|| "numbers beyond what is decided exactly".to_owned());
+                Answer::Unsure
+            }
+        }
+    }
+
+    /// Has the validator decide about the one number that is left.
+    fn named_number(&self, engine: &mut Engine<'_>, only: Value) -> Answer {
+        let mut best = Answer::Empty;
+        for value in evaluate::spellings(&only) {
+            if evaluate::type_of(&value) & self.types == 0 {
+                continue;
+            }
+            match engine.check(&self.goal, &value) {
+                Some(true) => return Answer::One(Rc::new(value)),
+                Some(false) => {}
+                None => best = Answer::Maybe(Rc::new(value)),
+            }
+        }
+        best
+    }
+
+    /// Returns a number written as the types allow.
+    fn spelled(&self, value: &Value) -> Answer {
+        let spelling = evaluate::spellings(value).into_iter().find(|value| evaluate::type_of(value) & self.types != 0);
+        spelling.map_or(Answer::Unsure, |value| Answer::One(Rc::new(value)))
+    }
+
+    pub(super) fn string(&self, engine: &mut Engine<'_>) -> Answer {
+        let mut wanted =
+            strings::Wanted { excluded: strings::texts(self.refused(engine).iter()), ..Default::default() };
+        let lower = |most: &mut Option<u64>, n: u64| *most = Some(most.map_or(n, |most| most.min(n)));
+        for fact in &self.facts {
+            match (&engine.table.lits(fact.node)[fact.at], fact.holds) {
+                (Lit::MinLength(n), true) => wanted.least = wanted.least.max(*n),
+                (Lit::MinLength(n), false) => lower(&mut wanted.most, n - 1),
+                (Lit::MaxLength(n), true) => lower(&mut wanted.most, *n),
+                (Lit::MaxLength(n), false) => wanted.least = wanted.least.max(n.saturating_add(1)),
+                (Lit::Pattern(pattern), holds) => wanted.patterns.push((*pattern, holds)),
+                (Lit::Check(check), holds) => wanted.checks.push((*check, holds)),
+                _ => {}
+            }
+        }
+        match wanted.find(engine) {
+            strings::Found::One(text) => Answer::One(Rc::new(Value::String(text))),
+            strings::Found::None => Answer::Empty,
+            strings::Found::Unsure => {
+                let checks: Vec<_> =
+                    wanted.checks.iter().map(|(id, _)| engine.table.words.checks[*id as usize].name.clone()).collect();
+                engine.hinder(|| format!("no rule decides these strings: {}", checks.join(", ")));
+                Answer::Unsure
+            }
+        }
+    }
+}

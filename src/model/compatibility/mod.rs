@@ -1,0 +1,58 @@
+//! Compatibility of two schemas, with proof: is every value of one a value of the other?
+//!
+//! Every answer is a proof, a value that the validator accepts on one side and refuses on the
+//! other, or "unknown" with its reason. The search is in `prove`; `docs/compatibility.md` says what
+//! the answers mean.
+
+mod array;
+mod automaton;
+mod budget;
+mod confirm;
+mod dialect;
+mod document;
+mod evaluate;
+mod explain;
+mod flatten;
+mod formats;
+mod intern;
+mod leaf;
+mod node;
+mod numbers;
+mod object;
+mod prove;
+mod rules;
+mod strings;
+mod summary;
+mod unevaluated;
+mod uri;
+mod verdict;
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+pub use budget::Limits;
+pub use rules::{Direction, RULES, Rule};
+pub use verdict::{Bump, Comparison, Difference, Options, Reading, Readings, Unknown, Verdict};
+
+/// The stack of the thread that compares: schemas nest deeply, and so does the search.
+const STACK: usize = 256 << 20;
+
+/// Compares two schemas. `clock` tells the time since any fixed moment, for the budget.
+///
+/// # Errors
+///
+/// Returns why the thread that compares could not be started, or that it failed.
+pub fn compare(
+    old: &Value,
+    new: &Value,
+    options: &Options,
+    clock: &(dyn Fn() -> Duration + Sync),
+) -> Result<Comparison, String> {
+    std::thread::scope(|scope| {
+        let work = || verdict::compare(old, new, options, clock);
+        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
+        let thread = thread.map_err(|error| error.to_string())?;
+        thread.join().map_err(|_| "the comparison failed".to_owned())
+    })
+}

@@ -1,0 +1,294 @@
+//! Schemas as sets of literals: one keyword set for every draft, children by number.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use num_rational::BigRational;
+use serde_json::Value;
+
+use super::numbers;
+
+/// The number of a node in the [`Table`] (or, before interning, of a raw node).
+pub(super) type Id = u32;
+/// The number of an interned string: a property name, a pattern.
+pub(super) type Sym = u32;
+
+pub(super) const NULL: u8 = 1;
+pub(super) const BOOLEAN: u8 = 2;
+/// A whole number written without a fraction: `1`.
+pub(super) const INTEGER: u8 = 4;
+pub(super) const FRACTION: u8 = 8;
+pub(super) const STRING: u8 = 16;
+pub(super) const ARRAY: u8 = 32;
+pub(super) const OBJECT: u8 = 64;
+/// A whole number written with a fraction, `1.0`: no integer in draft-04.
+pub(super) const WHOLE: u8 = 128;
+pub(super) const NUMBER: u8 = INTEGER | WHOLE | FRACTION;
+pub(super) const ANY: u8 = 255;
+
+/// One assertion about a value. A node holds where all of its literals hold.
+///
+/// The order is the one in which violations are tried: what is plain to a reader first.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Lit {
+    Never,
+    Type(u8),
+    Enum(Vec<u32>),
+    Min(u32, bool),
+    Max(u32, bool),
+    Multiple(u32),
+    MinLength(u64),
+    MaxLength(u64),
+    Pattern(Sym),
+    /// A check of strings that is only known by running it: a format, an encoding.
+    Check(u32),
+    Required(Sym),
+    MinItems(u64),
+    MaxItems(u64),
+    MinProps(u64),
+    MaxProps(u64),
+    Unique,
+    Prop(Sym, Id),
+    Item(u64, Id),
+    Items(u64, Id),
+    AtLeast(Id, u64),
+    AtMost(Id, u64),
+    PatProp(Sym, Id),
+    /// Properties that are neither among the names nor matched by a pattern.
+    AddProp(Vec<Sym>, Vec<Sym>, Id),
+    PropNames(Id),
+    DepRequired(Sym, Vec<Sym>),
+    DepSchema(Sym, Id),
+    Sub(Id),
+    AnyOf(Vec<Id>),
+    OneOf(Vec<Id>),
+    Not(Id),
+    If(Id, Id, Id),
+    /// A keyword for which there is no rule.
+    Opaque(Sym),
+}
+
+impl Lit {
+    /// Returns the types that the literal says something about.
+    pub(super) fn kinds(&self) -> u8 {
+        match self {
+            Self::Min(..) | Self::Max(..) | Self::Multiple(_) => NUMBER,
+            Self::MinLength(_) | Self::MaxLength(_) | Self::Pattern(_) | Self::Check(_) => STRING,
+            Self::MinItems(_)
+            | Self::MaxItems(_)
+            | Self::Unique
+            | Self::Item(..)
+            | Self::Items(..)
+            | Self::AtLeast(..)
+            | Self::AtMost(..) => ARRAY,
+            Self::Required(_)
+            | Self::MinProps(_)
+            | Self::MaxProps(_)
+            | Self::Prop(..)
+            | Self::PatProp(..)
+            | Self::AddProp(..)
+            | Self::PropNames(_)
+            | Self::DepRequired(..)
+            | Self::DepSchema(..) => OBJECT,
+            _ => ANY,
+        }
+    }
+
+    /// Returns the literal with every child replaced.
+    pub(super) fn map(&self, to: &mut dyn FnMut(Id) -> Id) -> Self {
+        match self {
+            Self::Prop(name, id) => Self::Prop(*name, to(*id)),
+            Self::Item(at, id) => Self::Item(*at, to(*id)),
+            Self::Items(from, id) => Self::Items(*from, to(*id)),
+            Self::AtLeast(id, n) => Self::AtLeast(to(*id), *n),
+            Self::AtMost(id, n) => Self::AtMost(to(*id), *n),
+            Self::PatProp(pattern, id) => Self::PatProp(*pattern, to(*id)),
+            Self::AddProp(names, patterns, id) => Self::AddProp(names.clone(), patterns.clone(), to(*id)),
+            Self::PropNames(id) => Self::PropNames(to(*id)),
+            Self::DepSchema(name, id) => Self::DepSchema(*name, to(*id)),
+            Self::Sub(id) => Self::Sub(to(*id)),
+            Self::AnyOf(ids) => Self::AnyOf(sorted(ids.iter().map(|id| to(*id)).collect(), true)),
+            Self::OneOf(ids) => Self::OneOf(sorted(ids.iter().map(|id| to(*id)).collect(), false)),
+            Self::Not(id) => Self::Not(to(*id)),
+            Self::If(a, b, c) => Self::If(to(*a), to(*b), to(*c)),
+            other => other.clone(),
+        }
+    }
+
+    /// Returns the children that look at the same value, not at a part of it.
+    pub(super) fn in_place(&self) -> Vec<Id> {
+        match self {
+            Self::DepSchema(_, id) | Self::Sub(id) | Self::Not(id) => vec![*id],
+            Self::AnyOf(ids) | Self::OneOf(ids) => ids.clone(),
+            Self::If(a, b, c) => vec![*a, *b, *c],
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Sorts; equal branches of a `oneOf` stay, since two that hold are one too many.
+fn sorted(mut ids: Vec<Id>, unique: bool) -> Vec<Id> {
+    ids.sort_unstable();
+    if unique {
+        ids.dedup();
+    }
+    ids
+}
+
+/// A check of strings that is only known by running it.
+pub(super) struct Check {
+    /// Its name: `format: date`.
+    pub(super) name: String,
+    /// The format, if it is one.
+    pub(super) format: Option<String>,
+    validator: Option<jsonschema::Validator>,
+}
+
+/// Every node of both documents after interning, and what they speak of.
+#[derive(Default)]
+pub(super) struct Table {
+    pub(super) nodes: Vec<Rc<[Lit]>>,
+    known: HashMap<Rc<[Lit]>, Id>,
+    pub(super) words: Words,
+    /// How many nodes were evaluated.
+    pub(super) evaluated: u64,
+}
+
+impl Table {
+    /// Returns the node of these literals, made if there is none.
+    pub(super) fn node(&mut self, mut lits: Vec<Lit>) -> Id {
+        lits.sort_unstable();
+        lits.dedup();
+        if let [Lit::Sub(id)] = lits[..] {
+            return id;
+        }
+        if let Some(id) = self.known.get(&lits[..]) {
+            return *id;
+        }
+        self.push(lits)
+    }
+
+    /// Adds a node of literals that are sorted and of which there is none yet.
+    pub(super) fn push(&mut self, lits: Vec<Lit>) -> Id {
+        let lits: Rc<[Lit]> = lits.into();
+        let id = index(self.nodes.len());
+        self.nodes.push(Rc::clone(&lits));
+        self.known.insert(lits, id);
+        id
+    }
+
+    /// Returns the literals of a node.
+    pub(super) fn lits(&self, id: Id) -> Rc<[Lit]> {
+        Rc::clone(&self.nodes[id as usize])
+    }
+
+    /// Returns whether every value satisfies the node, as far as it is plain.
+    pub(super) fn is_true(&self, id: Id) -> bool {
+        self.nodes[id as usize].is_empty()
+    }
+}
+
+/// Interned strings, values, numbers and checks.
+#[derive(Default)]
+pub(super) struct Words {
+    texts: Vec<Rc<str>>,
+    symbols: HashMap<Rc<str>, Sym>,
+    pub(super) values: Vec<Value>,
+    value_ids: HashMap<String, u32>,
+    pub(super) numbers: Vec<BigRational>,
+    number_ids: HashMap<BigRational, u32>,
+    pub(super) checks: Vec<Check>,
+    check_ids: HashMap<String, u32>,
+    patterns: HashMap<Sym, Option<jsonschema::Validator>>,
+    divisors: HashMap<u32, Option<jsonschema::Validator>>,
+}
+
+fn index(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or(u32::MAX)
+}
+
+impl Words {
+    /// Returns the symbol of a text.
+    pub(super) fn symbol(&mut self, text: &str) -> Sym {
+        if let Some(symbol) = self.symbols.get(text) {
+            return *symbol;
+        }
+        let text: Rc<str> = text.into();
+        let symbol = index(self.texts.len());
+        self.texts.push(Rc::clone(&text));
+        self.symbols.insert(text, symbol);
+        symbol
+    }
+
+    /// Returns the symbol of a text that is already known.
+    pub(super) fn known(&self, text: &str) -> Option<Sym> {
+        self.symbols.get(text).copied()
+    }
+
+    /// Returns the text of a symbol.
+    pub(super) fn text(&self, symbol: Sym) -> Rc<str> {
+        Rc::clone(&self.texts[symbol as usize])
+    }
+
+    /// Returns the number of a value; equal values, as JSON Schema compares them, have one.
+    pub(super) fn value(&mut self, value: &Value) -> u32 {
+        let mut key = String::new();
+        numbers::canonical(value, &mut key);
+        if let Some(id) = self.value_ids.get(&key) {
+            return *id;
+        }
+        let id = index(self.values.len());
+        self.values.push(value.clone());
+        self.value_ids.insert(key, id);
+        id
+    }
+
+    /// Returns the number of a number.
+    pub(super) fn number(&mut self, number: BigRational) -> u32 {
+        if let Some(id) = self.number_ids.get(&number) {
+            return *id;
+        }
+        let id = index(self.numbers.len());
+        self.numbers.push(number.clone());
+        self.number_ids.insert(number, id);
+        id
+    }
+
+    /// Returns the number of a check that a schema of one keyword or two makes.
+    pub(super) fn check(&mut self, schema: &Value, format: Option<&str>) -> u32 {
+        let key = schema.to_string();
+        if let Some(id) = self.check_ids.get(&key) {
+            return *id;
+        }
+        let id = index(self.checks.len());
+        let validator = jsonschema::options().offline().build(schema).ok();
+        self.checks.push(Check { name: key.clone(), format: format.map(str::to_owned), validator });
+        self.check_ids.insert(key, id);
+        id
+    }
+
+    /// Returns whether a check accepts a string, `None` if it cannot be run.
+    pub(super) fn passes(&self, check: u32, text: &str) -> Option<bool> {
+        let validator = self.checks[check as usize].validator.as_ref()?;
+        Some(validator.is_valid(&Value::String(text.to_owned())))
+    }
+
+    /// Returns whether the validator takes a number for a multiple, `None` if it cannot be asked.
+    pub(super) fn is_multiple(&mut self, of: u32, number: &serde_json::Number) -> Option<bool> {
+        let validator = self.divisors.entry(of).or_insert_with(|| {
+            let of = numbers::to_json(&self.numbers[of as usize])?;
+            jsonschema::options().offline().build(&serde_json::json!({"multipleOf": of})).ok()
+        });
+        Some(validator.as_ref()?.is_valid(&Value::Number(number.clone())))
+    }
+
+    /// Returns whether a pattern matches a string, `None` if it cannot be run.
+    pub(super) fn matches(&mut self, pattern: Sym, text: &str) -> Option<bool> {
+        let source = self.text(pattern);
+        let validator = self
+            .patterns
+            .entry(pattern)
+            .or_insert_with(|| jsonschema::options().offline().build(&serde_json::json!({"pattern": &*source})).ok());
+        Some(validator.as_ref()?.is_valid(&Value::String(text.to_owned())))
+    }
+}

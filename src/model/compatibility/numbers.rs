@@ -1,0 +1,340 @@
+//! Numbers, exactly: bounds and divisors as rationals.
+//!
+//! A number means what the validator reads: decimals as they are written, and from 2^53 on the
+//! double that a decimal is rounded to. Divisibility is claimed only where both readings agree.
+
+use num_bigint::BigInt;
+use num_integer::Integer;
+use num_rational::BigRational;
+use num_traits::{FromPrimitive, One, Signed, ToPrimitive, Zero};
+use serde_json::{Number, Value};
+
+const SAFE: i64 = 1 << 53;
+/// Multiples tried before the search gives up.
+const TRIES: i64 = 2_000;
+
+/// Returns the exact value of a JSON number.
+pub(super) fn rational(number: &Number) -> Option<BigRational> {
+    if let Some(n) = number.as_i64() {
+        return Some(BigRational::from_integer(n.into()));
+    }
+    if let Some(n) = number.as_u64() {
+        return Some(BigRational::from_integer(n.into()));
+    }
+    let float = number.as_f64()?;
+    #[expect(clippy::cast_precision_loss, reason = "2^53 is exact")]
+    if float.abs() >= SAFE as f64 {
+        return BigRational::from_float(float);
+    }
+    decimal(&number.to_string())
+}
+
+fn decimal(text: &str) -> Option<BigRational> {
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits: BigInt = format!("{whole}{fraction}").parse().ok()?;
+    let exponent: i32 = exponent.parse().ok()?;
+    let scale = exponent - i32::try_from(fraction.len()).ok()?;
+    let power = BigInt::from(10).pow(scale.unsigned_abs());
+    Some(if scale < 0 { BigRational::new(digits, power) } else { BigRational::from_integer(digits * power) })
+}
+
+/// Returns the JSON number of exactly this value, if there is one.
+pub(super) fn to_json(value: &BigRational) -> Option<Value> {
+    if value.is_integer() {
+        let whole = value.to_integer();
+        if let Some(n) = whole.to_i64() {
+            return Some(n.into());
+        }
+        if let Some(n) = whole.to_u64() {
+            return Some(n.into());
+        }
+    }
+    let number = Number::from_f64(value.to_f64()?)?;
+    (rational(&number).as_ref() == Some(value)).then_some(Value::Number(number))
+}
+
+/// Returns whether a number has no fraction: `1.0` has none.
+pub(super) fn is_whole(number: &Number) -> bool {
+    number.is_i64() || number.is_u64() || number.as_f64().is_some_and(|float| float.fract() == 0.0)
+}
+
+/// Returns a whole number written the other way: `1.0` for `1`, and `1` for `1.0`.
+pub(super) fn other_spelling(number: &Number) -> Option<Number> {
+    let value = rational(number).filter(BigRational::is_integer)?;
+    if number.is_f64() {
+        let whole = value.to_integer();
+        return whole.to_i64().map(Number::from).or_else(|| whole.to_u64().map(Number::from));
+    }
+    Number::from_f64(value.to_f64()?).filter(|float| rational(float).as_ref() == Some(&value))
+}
+
+/// Writes a value so that values which JSON Schema holds equal are written alike.
+pub(super) fn canonical(value: &Value, to: &mut String) {
+    match value {
+        Value::Number(number) => to.push_str(&canonical_number(number)),
+        Value::Array(items) => {
+            to.push('[');
+            for item in items {
+                canonical(item, to);
+                to.push(',');
+            }
+            to.push(']');
+        }
+        Value::Object(members) => {
+            let mut names: Vec<_> = members.keys().collect();
+            names.sort_unstable();
+            to.push('{');
+            for name in names {
+                to.push_str(&Value::String(name.clone()).to_string());
+                to.push(':');
+                canonical(&members[name], to);
+                to.push(',');
+            }
+            to.push('}');
+        }
+        other => to.push_str(&other.to_string()),
+    }
+}
+
+fn canonical_number(number: &Number) -> String {
+    match number.as_f64() {
+        Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < 1e37 => {
+            #[expect(clippy::cast_possible_truncation, reason = "a whole number below 2^127")]
+            let whole = float as i128;
+            whole.to_string()
+        }
+        _ => number.to_string(),
+    }
+}
+
+/// What is asked of a number.
+#[derive(Debug, Default)]
+pub(super) struct Wanted {
+    pub(super) low: Option<(BigRational, bool)>,
+    pub(super) high: Option<(BigRational, bool)>,
+    pub(super) integers: bool,
+    pub(super) fractions: bool,
+    pub(super) multiples: Vec<BigRational>,
+    pub(super) not_multiples: Vec<BigRational>,
+    pub(super) excluded: Vec<BigRational>,
+}
+
+/// What came of a search.
+pub(super) enum Found {
+    One(Value),
+    None,
+    Unsure,
+}
+
+impl Wanted {
+    /// Asks for at least `bound`, or for more if `strictly`.
+    pub(super) fn above(&mut self, bound: &BigRational, strictly: bool) {
+        let is_tighter = self.low.as_ref().is_none_or(|(low, was)| bound > low || (bound == low && strictly && !was));
+        if is_tighter {
+            self.low = Some((bound.clone(), strictly));
+        }
+    }
+
+    /// Asks for at most `bound`, or for less if `strictly`.
+    pub(super) fn below(&mut self, bound: &BigRational, strictly: bool) {
+        let is_tighter =
+            self.high.as_ref().is_none_or(|(high, was)| bound < high || (bound == high && strictly && !was));
+        if is_tighter {
+            self.high = Some((bound.clone(), strictly));
+        }
+    }
+
+    /// Returns the number that the bounds leave, if it is one.
+    pub(super) fn only(&self) -> Option<Value> {
+        match (&self.low, &self.high) {
+            (Some((low, false)), Some((high, false))) if low == high => to_json(low),
+            _ => None,
+        }
+    }
+
+    /// Returns a number that is as wanted.
+    pub(super) fn find(&self) -> Found {
+        if !(self.integers || self.fractions) || self.is_interval_empty() {
+            return Found::None;
+        }
+        match self.step() {
+            Some(step) => self.find_multiple(&step),
+            None => self.find_dense(),
+        }
+    }
+
+    fn is_interval_empty(&self) -> bool {
+        match (&self.low, &self.high) {
+            (Some((low, low_strict)), Some((high, high_strict))) => {
+                low > high || (low == high && (*low_strict || *high_strict))
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns the number that every wanted value is a multiple of.
+    fn step(&self) -> Option<BigRational> {
+        let whole = (!self.fractions).then(BigRational::one);
+        self.multiples.iter().cloned().chain(whole).reduce(|a, b| {
+            let numerator = (a.numer() * b.denom()).lcm(&(b.numer() * a.denom()));
+            BigRational::new(numerator, a.denom() * b.denom())
+        })
+    }
+
+    fn is_bounded(&self) -> bool {
+        let safe = BigRational::from_integer(SAFE.into());
+        let is_small = |bound: &Option<(BigRational, bool)>| bound.as_ref().is_some_and(|(b, _)| b.abs() < safe);
+        let is_coarse = |m: &BigRational| *m.denom() < BigInt::from(1_000_000_000);
+        is_small(&self.low) && is_small(&self.high) && self.multiples.iter().chain(&self.not_multiples).all(is_coarse)
+    }
+
+    /// Returns whether no multiple of `step` escapes the divisor `by`, in both readings.
+    fn all_divided(&self, step: &BigRational, by: &BigRational) -> bool {
+        if !(step / by).is_integer() {
+            return false;
+        }
+        let all_whole = self.multiples.iter().all(BigRational::is_integer);
+        self.multiples.contains(by)
+            || by.recip().is_integer() && *by.denom() < BigInt::from(1_000_000_000)
+            || all_whole && by.is_integer()
+            || self.multiples.iter().any(|m| places(m) == places(by) && !m.is_integer() && (m / by).is_integer())
+            || self.is_bounded()
+    }
+
+    fn find_multiple(&self, step: &BigRational) -> Found {
+        let all_whole = self.multiples.iter().all(BigRational::is_integer);
+        if !self.integers && step.is_integer() {
+            return if all_whole || self.is_bounded() { Found::None } else { Found::Unsure };
+        }
+        if self.not_multiples.iter().any(|by| self.all_divided(step, by)) {
+            return Found::None;
+        }
+        let first = self.low.as_ref().map(|(low, strict)| {
+            let k = (low / step).ceil().to_integer();
+            if *strict && BigRational::from_integer(k.clone()) * step == *low { k + 1 } else { k }
+        });
+        let last = self.high.as_ref().map(|(high, strict)| {
+            let k = (high / step).floor().to_integer();
+            if *strict && BigRational::from_integer(k.clone()) * step == *high { k - 1 } else { k }
+        });
+        let found = Walk { first: first.clone(), last: last.clone() }
+            .nearest(TRIES)
+            .into_iter()
+            .map(|k| BigRational::from_integer(k) * step)
+            .filter(|value| self.accepts(value))
+            .find_map(|value| to_json(&value));
+        if let Some(value) = found {
+            return Found::One(value);
+        }
+        let is_exhausted = match (first, last) {
+            (Some(first), Some(last)) => last - first < BigInt::from(TRIES),
+            _ => false,
+        };
+        let is_plain = all_whole && self.not_multiples.iter().all(BigRational::is_integer);
+        if is_exhausted && (is_plain || self.is_bounded()) { Found::None } else { Found::Unsure }
+    }
+
+    fn find_dense(&self) -> Found {
+        if let (Some((low, _)), Some((high, _))) = (&self.low, &self.high)
+            && low == high
+        {
+            let is_plain = self.not_multiples.is_empty() || self.is_bounded();
+            return match to_json(low).filter(|_| self.accepts(low)) {
+                Some(value) => Found::One(value),
+                None if self.accepts(low) => Found::Unsure,
+                None if is_plain => Found::None,
+                None => Found::Unsure,
+            };
+        }
+        match self.candidates().iter().filter(|value| self.accepts(value)).find_map(to_json) {
+            Some(value) => Found::One(value),
+            None => Found::Unsure,
+        }
+    }
+
+    /// Returns numbers of many kinds within the bounds, plain ones first.
+    fn candidates(&self) -> Vec<BigRational> {
+        let base = match (&self.low, &self.high) {
+            (Some((low, _)), _) => low.clone(),
+            (None, Some((high, _))) => high.clone(),
+            (None, None) => BigRational::zero(),
+        };
+        let sign = if self.low.is_none() && self.high.is_some() { -1 } else { 1 };
+        let part = |n: i64, d: i64| BigRational::new((n * sign).into(), d.into());
+        let whole = if sign > 0 { base.floor() } else { base.ceil() };
+        let mut found: Vec<_> = (0..40).map(|n| &whole + part(n, 1)).collect();
+        found.push(base.clone());
+        for denominator in [2, 4, 10, 8, 100, 1_000, 16, 1_000_000] {
+            found.extend((1..4).map(|n| &whole + part(n, denominator)));
+            found.extend((1..4).map(|n| &base + part(n, denominator)));
+        }
+        for by in &self.not_multiples {
+            found.extend([2, 4, 5, 10].map(|parts| &base + by * part(1, parts)));
+            found.extend([2, 4, 5, 10].map(|parts| by * part(1, parts)));
+        }
+        if let (Some((low, _)), Some((high, _))) = (&self.low, &self.high) {
+            found.extend((1..20).map(|n| low + (high - low) * BigRational::new(n.into(), 20.into())));
+            found.extend((1..16).map(|n| low + (high - low) * BigRational::new(n.into(), 16.into())));
+            let middle =
+                BigRational::from_f64(((low + high) / BigRational::from_integer(2.into())).to_f64().unwrap_or(0.0));
+            found.extend(middle.and_then(|m| m.to_f64()).and_then(Number::from_f64).and_then(|n| rational(&n)));
+        }
+        for power in [16, 17, 20, 100, 300] {
+            found.extend(rational_power(power).map(|value| value * part(1, 1)));
+        }
+        found
+    }
+
+    /// Returns whether a number is as wanted.
+    fn accepts(&self, value: &BigRational) -> bool {
+        let is_above = self.low.as_ref().is_none_or(|(low, strict)| value > low || (!strict && value == low));
+        let is_below = self.high.as_ref().is_none_or(|(high, strict)| value < high || (!strict && value == high));
+        is_above
+            && is_below
+            && (if value.is_integer() { self.integers } else { self.fractions })
+            && self.multiples.iter().all(|by| (value / by).is_integer())
+            && !self.not_multiples.iter().any(|by| (value / by).is_integer())
+            && !self.excluded.contains(value)
+    }
+}
+
+/// Returns how many decimals a number has, none if it has no end.
+fn places(value: &BigRational) -> Option<u32> {
+    (0..20).find(|places| (value * BigRational::from_integer(BigInt::from(10).pow(*places))).is_integer())
+}
+
+fn rational_power(power: i32) -> Option<BigRational> {
+    Number::from_f64(10f64.powi(power)).and_then(|number| rational(&number))
+}
+
+/// Whole numbers between two bounds, those nearest to zero or to a bound first.
+struct Walk {
+    first: Option<BigInt>,
+    last: Option<BigInt>,
+}
+
+impl Walk {
+    fn nearest(&self, most: i64) -> Vec<BigInt> {
+        let start = match (&self.first, &self.last) {
+            (Some(first), _) if first.is_positive() => first.clone(),
+            (_, Some(last)) if last.is_negative() => last.clone(),
+            _ => BigInt::zero(),
+        };
+        let mut found = vec![start.clone()];
+        for away in 1..=most {
+            let above = &start + away;
+            let below = &start - away;
+            if self.last.as_ref().is_none_or(|last| above <= *last) && self.first.as_ref().is_none_or(|f| above >= *f) {
+                found.push(above);
+            }
+            if self.first.as_ref().is_none_or(|f| below >= *f) && self.last.as_ref().is_none_or(|last| below <= *last) {
+                found.push(below);
+            }
+        }
+        let is_within =
+            |k: &BigInt| self.first.as_ref().is_none_or(|f| k >= f) && self.last.as_ref().is_none_or(|last| k <= last);
+        found.retain(is_within);
+        found
+    }
+}

@@ -1,0 +1,383 @@
+//! Is there a value that some schemas accept and others refuse? The one question of the engine.
+//!
+//! `a` is within `b` exactly if nothing satisfies `a` and not `b`. A goal is a set of signed nodes;
+//! the answer is a value, a proof that there is none, or neither. A goal that is met again deeper
+//! inside of the value is taken for empty there: the smallest value of a goal has no smaller one
+//! of the same goal within it. What was concluded from that assumption is kept only as long as it
+//! stands, and for good once nothing depends on an assumption any more.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use serde_json::Value;
+
+use super::automaton::Pattern;
+use super::budget::Budget;
+use super::evaluate;
+use super::flatten::{Kind, State};
+use super::node::{self, Id, Lit, Sym, Table};
+use super::summary::Summary;
+
+/// Goals within goals; deeper is undecided. The stack of the engine's thread is made for it.
+const DEEPEST: usize = 3_000;
+
+/// A node and its sign: whether it must hold, and whether its writer is read leniently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Atom(u32);
+
+impl Atom {
+    /// A schema that must hold; read leniently, it closes the objects whose properties it names.
+    pub(super) fn is(id: Id, lenient: bool) -> Self {
+        Self(id << 2 | u32::from(lenient))
+    }
+
+    /// A schema that must not hold.
+    pub(super) fn is_not(id: Id) -> Self {
+        Self(id << 2 | 2)
+    }
+
+    pub(super) fn id(self) -> Id {
+        self.0 >> 2
+    }
+
+    pub(super) fn holds(self) -> bool {
+        self.0 & 2 == 0
+    }
+
+    pub(super) fn is_lenient(self) -> bool {
+        self.0 & 1 == 1
+    }
+}
+
+/// What is known of a goal.
+#[derive(Debug, Clone)]
+pub(super) enum Answer {
+    /// Nothing satisfies it.
+    Empty,
+    /// This value does.
+    One(Rc<Value>),
+    /// This value does, if what could not be evaluated holds.
+    Maybe(Rc<Value>),
+    /// Undecided.
+    Unsure,
+}
+
+impl Answer {
+    /// Returns the better of two answers about alternatives.
+    pub(super) fn or(self, other: Self) -> Self {
+        if other.rank() > self.rank() { other } else { self }
+    }
+
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Empty => 0,
+            Self::Unsure => 1,
+            Self::Maybe(_) => 2,
+            Self::One(_) => 3,
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        matches!(self, Self::Empty)
+    }
+}
+
+enum Memo {
+    /// Being decided, at this place of the stack.
+    Open(usize),
+    /// Empty, if the goals at these places of the stack are.
+    EmptyIf(Places),
+    Solid(Answer),
+}
+
+type Goal = Rc<[Atom]>;
+
+/// Places of the stack, one bit each; all that are too deep for a bit of their own share the last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Places(u128);
+
+impl Places {
+    fn one(at: usize) -> Self {
+        Self(1 << at.min(127))
+    }
+
+    fn has(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Leaves out the place itself. Where several share a bit it stays until the first of them.
+    fn below(self, at: usize) -> Self {
+        if at > 127 { self } else { Self(self.0 & !(1 << at)) }
+    }
+}
+
+/// The search and everything that it has found out.
+pub(super) struct Engine<'a> {
+    pub(super) table: Table,
+    pub(super) budget: Budget<'a>,
+    memo: HashMap<Goal, Memo>,
+    /// For each open goal the assumptions that were used below it.
+    used: Vec<Places>,
+    /// The goals that are empty under an assumption, in the order in which they were found.
+    trail: Vec<Goal>,
+    patterns: HashMap<Sym, Option<Rc<Pattern>>>,
+    own_patterns: HashMap<&'static str, Option<Rc<Pattern>>>,
+    pub(super) summaries: HashMap<Id, Rc<Summary>>,
+    /// Differences that were found already and count as allowed.
+    pub(super) masked: HashSet<(Id, Lit)>,
+    /// The first feature that stood in the way.
+    pub(super) obstacle: Option<String>,
+}
+
+impl<'a> Engine<'a> {
+    pub(super) fn new(table: Table, budget: Budget<'a>) -> Self {
+        Self {
+            table,
+            budget,
+            memo: HashMap::new(),
+            used: Vec::new(),
+            trail: Vec::new(),
+            patterns: HashMap::new(),
+            own_patterns: HashMap::new(),
+            summaries: HashMap::new(),
+            masked: HashSet::new(),
+            obstacle: None,
+        }
+    }
+
+    /// Counts a found difference as allowed from now on. Nothing that was empty becomes possible.
+    pub(super) fn mask(&mut self, id: Id, lit: Lit) -> bool {
+        self.memo.retain(|_, memo| matches!(memo, Memo::Solid(Answer::Empty)));
+        self.masked.insert((id, lit))
+    }
+
+    /// Forgets what is allowed.
+    pub(super) fn unmask(&mut self) {
+        if !self.masked.is_empty() {
+            self.masked.clear();
+            self.memo.clear();
+        }
+    }
+
+    /// Notes why the search could not decide.
+    pub(super) fn hinder(&mut self, why: impl FnOnce() -> String) {
+        if self.obstacle.is_none() {
+            self.obstacle = Some(why());
+        }
+    }
+
+    /// Decides whether a value satisfies all of these.
+    pub(super) fn goal(&mut self, atoms: Vec<Atom>) -> Answer {
+        let Some(goal) = self.normal(atoms) else { return Answer::Empty };
+        match self.memo.get(&goal) {
+            Some(Memo::Solid(answer)) => return answer.clone(),
+            Some(Memo::Open(at)) => {
+                self.lean_on(Places::one(*at));
+                return Answer::Empty;
+            }
+            Some(Memo::EmptyIf(places)) => {
+                self.lean_on(*places);
+                return Answer::Empty;
+            }
+            None => {}
+        }
+        if !self.budget.step() {
+            return Answer::Unsure;
+        }
+        if self.used.len() >= DEEPEST {
+            self.hinder(|| "the schema is nested too deeply".to_owned());
+            return Answer::Unsure;
+        }
+        self.decide(&goal)
+    }
+
+    /// Sorts a goal and drops what says nothing; none if it contradicts itself.
+    fn normal(&self, mut atoms: Vec<Atom>) -> Option<Goal> {
+        atoms.sort_unstable();
+        atoms.dedup();
+        let mut kept: Vec<Atom> = Vec::with_capacity(atoms.len());
+        for atom in &atoms {
+            let is_true = self.table.is_true(atom.id());
+            if !atom.holds() && (is_true || kept.last().is_some_and(|last| last.id() == atom.id() && last.holds())) {
+                return None;
+            }
+            let is_doubled = atom.is_lenient() && kept.last().is_some_and(|last| last.id() == atom.id());
+            if is_doubled {
+                kept.pop();
+            }
+            if !is_true {
+                kept.push(*atom);
+            }
+        }
+        Some(kept.into())
+    }
+
+    fn lean_on(&mut self, places: Places) {
+        if let Some(used) = self.used.last_mut() {
+            *used = used.with(places);
+        }
+    }
+
+    fn decide(&mut self, goal: &Goal) -> Answer {
+        let at = self.used.len();
+        let trail = self.trail.len();
+        self.memo.insert(Rc::clone(goal), Memo::Open(at));
+        self.used.push(Places::default());
+        let answer = self.by_type(goal);
+        let used = self.used.pop().unwrap_or_default().below(at);
+        if self.budget.spent().is_some() {
+            // Nothing that was found while over budget is kept.
+            self.memo.remove(goal);
+            for known in self.trail.drain(trail..) {
+                self.memo.remove(&known);
+            }
+            return Answer::Unsure;
+        }
+        self.budget.keep(goal.len() * 4 + 96 + if let Answer::One(value) = &answer { size(value) } else { 0 });
+        self.settle_trail(trail, at, answer.is_empty().then_some(used));
+        let memo = match answer {
+            Answer::Empty if used != Places::default() => {
+                self.trail.push(Rc::clone(goal));
+                self.lean_on(used);
+                Memo::EmptyIf(used)
+            }
+            // A value stands for itself, and "undecided" claims nothing.
+            _ => Memo::Solid(answer.clone()),
+        };
+        self.memo.insert(Rc::clone(goal), memo);
+        answer
+    }
+
+    /// Settles what leaned on the goal at a place: if it is empty it leans on what that goal leans
+    /// on, for good if that is nothing; otherwise it is forgotten.
+    fn settle_trail(&mut self, from: usize, at: usize, empty_if: Option<Places>) {
+        let place = Places::one(at);
+        for known in self.trail.split_off(from) {
+            let Some(Memo::EmptyIf(places)) = self.memo.get(&known) else { continue };
+            let places = match (places.has(place), empty_if) {
+                (false, _) => *places,
+                (true, Some(used)) => places.below(at).with(used),
+                (true, None) => {
+                    self.memo.remove(&known);
+                    continue;
+                }
+            };
+            if places == Places::default() {
+                self.memo.insert(known, Memo::Solid(Answer::Empty));
+            } else {
+                self.memo.insert(Rc::clone(&known), Memo::EmptyIf(places));
+                self.trail.push(known);
+            }
+        }
+    }
+
+    fn by_type(&mut self, goal: &Goal) -> Answer {
+        let mut types = node::ANY;
+        for atom in goal.iter() {
+            types &= self.types(*atom);
+        }
+        let mut best = Answer::Empty;
+        for kind in Kind::ALL {
+            if types & kind.types() == 0 {
+                continue;
+            }
+            let mut state = State::new(kind, types & kind.types(), Rc::clone(goal));
+            let found = if state.settle(self, goal.iter().copied()) { state.solve(self) } else { Answer::Empty };
+            best = best.or(found);
+            if matches!(best, Answer::One(_)) {
+                break;
+            }
+        }
+        best
+    }
+
+    /// Returns the types that a value of this atom may have, or more.
+    pub(super) fn types(&mut self, atom: Atom) -> u8 {
+        if atom.holds() {
+            return self.summary(atom.id()).types;
+        }
+        match &*self.table.lits(atom.id()) {
+            [Lit::Type(types)] => node::ANY & !types,
+            _ => node::ANY,
+        }
+    }
+
+    /// Returns the node that exactly this value satisfies, by its parts if it has some.
+    pub(super) fn value_node(&mut self, id: u32) -> Id {
+        let value = self.table.words.values[id as usize].clone();
+        let lits = match &value {
+            Value::Array(items) => {
+                let count = items.len() as u64;
+                let items = items.iter().enumerate().map(|(at, item)| Lit::Item(at as u64, self.constant(item)));
+                let items: Vec<_> = items.collect();
+                let least = (count > 0).then_some(Lit::MinItems(count));
+                [Lit::Type(node::ARRAY), Lit::MaxItems(count)].into_iter().chain(least).chain(items).collect()
+            }
+            Value::Object(members) => {
+                let mut names: Vec<_> = members.keys().map(|name| self.table.words.symbol(name)).collect();
+                let required: Vec<_> = names.iter().map(|name| Lit::Required(*name)).collect();
+                let members: Vec<_> =
+                    names.iter().zip(members.values()).map(|(n, v)| Lit::Prop(*n, self.constant(v))).collect();
+                names.sort_unstable();
+                let never = self.table.node(vec![Lit::Never]);
+                let rest = Lit::AddProp(names, Vec::new(), never);
+                [Lit::Type(node::OBJECT), rest].into_iter().chain(required).chain(members).collect()
+            }
+            _ => vec![Lit::Enum(vec![id])],
+        };
+        self.table.node(lits)
+    }
+
+    fn constant(&mut self, value: &Value) -> Id {
+        let id = self.table.words.value(value);
+        self.table.node(vec![Lit::Enum(vec![id])])
+    }
+
+    /// Returns whether a value is as a goal asks.
+    pub(super) fn check(&mut self, goal: &[Atom], value: &Value) -> Option<bool> {
+        let mut result = Some(true);
+        for atom in goal {
+            match evaluate::holds(&mut self.table, atom.id(), value) {
+                Some(holds) if holds != atom.holds() => return Some(false),
+                Some(_) => {}
+                None => result = None,
+            }
+        }
+        result
+    }
+
+    /// Returns the automaton of a pattern, none if it has none that is small enough.
+    pub(super) fn pattern(&mut self, pattern: Sym) -> Option<Rc<Pattern>> {
+        if let Some(known) = self.patterns.get(&pattern) {
+            return known.clone();
+        }
+        let text = self.table.words.text(pattern);
+        let compiled = Pattern::compile(&text).map(Rc::new);
+        match &compiled {
+            Some(compiled) => self.budget.keep(compiled.bytes()),
+            None => self.hinder(|| format!("the pattern {text:?} has no automaton")),
+        }
+        self.patterns.insert(pattern, compiled.clone());
+        compiled
+    }
+
+    /// Returns the automaton of a regular expression of our own.
+    pub(super) fn own_pattern(&mut self, regex: &'static str) -> Option<Rc<Pattern>> {
+        self.own_patterns.entry(regex).or_insert_with(|| Pattern::own(regex).map(Rc::new)).clone()
+    }
+}
+
+fn size(value: &Value) -> usize {
+    match value {
+        Value::String(text) => 32 + text.len(),
+        Value::Array(items) => 32 + items.iter().map(size).sum::<usize>(),
+        Value::Object(members) => {
+            64 + members.iter().map(|(name, member)| 64 + name.len() + size(member)).sum::<usize>()
+        }
+        _ => 32,
+    }
+}

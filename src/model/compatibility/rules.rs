@@ -1,0 +1,260 @@
+//! The catalogue of differences: an id for each, and its sentence.
+
+use std::rc::Rc;
+
+use serde_json::Value;
+
+use super::node::{self, Lit, Words};
+use super::numbers;
+
+/// The question that a comparison answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// Is every value of the new schema a value of the old one?
+    Backwards,
+    /// Is every value of the old schema a value of the new one?
+    Forwards,
+}
+
+/// One kind of difference, with an example.
+#[derive(Debug, Clone, Copy)]
+pub struct Rule {
+    /// Its name, stable between releases.
+    pub id: &'static str,
+    /// The direction that it breaks.
+    pub direction: Direction,
+    /// What changed.
+    pub text: &'static str,
+    /// An old schema, as JSON.
+    pub old: &'static str,
+    /// A new schema, as JSON.
+    pub new: &'static str,
+}
+
+macro_rules! rules {
+    ($($narrow:literal, $wide:literal, $what:literal, $tight:literal, $loose:literal;)*) => {
+        /// Every rule, those of one keyword together.
+        pub const RULES: &[Rule] = &[$(
+            Rule {
+                id: $narrow,
+                direction: Direction::Forwards,
+                text: concat!($what, " in the new schema"),
+                old: $loose,
+                new: $tight,
+            },
+            Rule {
+                id: $wide,
+                direction: Direction::Backwards,
+                text: concat!($what, " only in the old schema"),
+                old: $tight,
+                new: $loose,
+            },
+        )*];
+    };
+}
+
+rules! {
+    "forbidden-value", "allowed-value", "no value is allowed here", r#"{"properties":{"a":false}}"#, r#"{"properties":{"a":{}}}"#;
+    "narrowed-type", "widened-type", "a type is refused", r#"{"type":"integer"}"#, r#"{"type":["integer","string"]}"#;
+    "narrowed-enum", "widened-enum", "a value is missing from `enum` or `const`", r#"{"enum":["a"]}"#, r#"{"enum":["a","b"]}"#;
+    "narrowed-minimum", "widened-minimum", "smaller numbers are refused", r#"{"type":"integer","minimum":5}"#, r#"{"type":"integer","minimum":1}"#;
+    "narrowed-maximum", "widened-maximum", "greater numbers are refused", r#"{"type":"integer","maximum":24}"#, r#"{"type":"integer","maximum":255}"#;
+    "narrowed-multiple", "widened-multiple", "numbers between multiples are refused", r#"{"type":"integer","multipleOf":10}"#, r#"{"type":"integer","multipleOf":5}"#;
+    "narrowed-min-length", "widened-min-length", "shorter strings are refused", r#"{"type":"string","minLength":3}"#, r#"{"type":"string","minLength":1}"#;
+    "narrowed-max-length", "widened-max-length", "longer strings are refused", r#"{"type":"string","maxLength":8}"#, r#"{"type":"string","maxLength":80}"#;
+    "narrowed-pattern", "widened-pattern", "strings are refused by a `pattern`", r#"{"type":"string","pattern":"^[a-f]+$"}"#, r#"{"type":"string","pattern":"^[a-z]+$"}"#;
+    "narrowed-format", "widened-format", "strings are refused by a format or an encoding", r#"{"$schema":"http://json-schema.org/draft-07/schema#","type":"string","format":"date"}"#, r#"{"$schema":"http://json-schema.org/draft-07/schema#","type":"string"}"#;
+    "added-required", "removed-required", "a property is required", r#"{"type":"object","properties":{"a":{}},"required":["a"]}"#, r#"{"type":"object","properties":{"a":{}}}"#;
+    "narrowed-min-items", "widened-min-items", "shorter arrays are refused", r#"{"type":"array","minItems":2}"#, r#"{"type":"array","minItems":1}"#;
+    "narrowed-max-items", "widened-max-items", "longer arrays are refused", r#"{"type":"array","maxItems":2}"#, r#"{"type":"array","maxItems":20}"#;
+    "narrowed-min-properties", "widened-min-properties", "objects with fewer properties are refused", r#"{"type":"object","minProperties":2}"#, r#"{"type":"object","minProperties":1}"#;
+    "narrowed-max-properties", "widened-max-properties", "objects with more properties are refused", r#"{"type":"object","maxProperties":2}"#, r#"{"type":"object","maxProperties":20}"#;
+    "added-unique-items", "removed-unique-items", "equal items are refused", r#"{"type":"array","uniqueItems":true}"#, r#"{"type":"array"}"#;
+    "narrowed-contains", "widened-contains", "items must be contained more often, or less often", r#"{"type":"array","contains":{"const":1}}"#, r#"{"type":"array"}"#;
+    "narrowed-items", "widened-items", "more items are refused", r#"{"type":"array","prefixItems":[{}],"items":false}"#, r#"{"type":"array","prefixItems":[{}]}"#;
+    "removed-property", "added-property", "a property that the other schema names is refused", r#"{"type":"object","properties":{"a":{}},"additionalProperties":false}"#, r#"{"type":"object","properties":{"a":{},"b":{}},"additionalProperties":false}"#;
+    "closed-object", "opened-object", "further properties are refused", r#"{"type":"object","additionalProperties":false}"#, r#"{"type":"object"}"#;
+    "narrowed-property-names", "widened-property-names", "names of properties are refused", r#"{"type":"object","propertyNames":{"maxLength":3}}"#, r#"{"type":"object"}"#;
+    "narrowed-dependency", "widened-dependency", "a property requires others", r#"{"properties":{"a":{},"b":{}},"dependentRequired":{"a":["b"]}}"#, r#"{"properties":{"a":{},"b":{}}}"#;
+    "narrowed-alternatives", "widened-alternatives", "no alternative, or more than one, accepts a value", r#"{"anyOf":[{"type":"integer"},{"type":"string","maxLength":3}]}"#, r#"{"anyOf":[{"type":"integer"},{"type":"string","maxLength":3},{"type":"null"}]}"#;
+    "narrowed-not", "widened-not", "what `not` describes is refused", r#"{"not":{"type":"string"}}"#, r#"{}"#;
+}
+
+/// What is known about a place where two schemas differ.
+pub(super) struct Place<'a> {
+    pub(super) direction: Direction,
+    pub(super) lit: &'a Lit,
+    pub(super) other: Option<&'a Lit>,
+    pub(super) value: &'a Value,
+    pub(super) member: Option<Rc<str>>,
+    pub(super) names_member: bool,
+}
+
+/// Returns the keywords under which a literal may be written.
+pub(super) fn keywords(lit: &Lit) -> &'static [&'static str] {
+    match lit {
+        Lit::Type(_) => &["type"],
+        Lit::Enum(_) => &["enum", "const"],
+        Lit::Min(_, true) => &["exclusiveMinimum", "minimum"],
+        Lit::Min(..) => &["minimum"],
+        Lit::Max(_, true) => &["exclusiveMaximum", "maximum"],
+        Lit::Max(..) => &["maximum"],
+        Lit::Multiple(_) => &["multipleOf"],
+        Lit::MinLength(_) => &["minLength"],
+        Lit::MaxLength(_) => &["maxLength"],
+        Lit::Pattern(_) => &["pattern"],
+        Lit::Check(_) => &["format", "contentMediaType", "contentEncoding"],
+        Lit::Required(_) => &["required"],
+        Lit::MinItems(_) => &["minItems"],
+        Lit::MaxItems(_) => &["maxItems"],
+        Lit::MinProps(_) => &["minProperties"],
+        Lit::MaxProps(_) => &["maxProperties"],
+        Lit::Unique => &["uniqueItems"],
+        Lit::Prop(..) => &["properties"],
+        Lit::Item(..) => &["prefixItems", "items"],
+        Lit::Items(..) => &["additionalItems", "items", "unevaluatedItems"],
+        Lit::AtLeast(_, n) if *n != 1 => &["minContains", "contains"],
+        Lit::AtLeast(..) => &["contains"],
+        Lit::AtMost(..) => &["maxContains"],
+        Lit::PatProp(..) => &["patternProperties"],
+        Lit::AddProp(..) => &["additionalProperties", "unevaluatedProperties"],
+        Lit::PropNames(_) => &["propertyNames"],
+        Lit::DepRequired(..) => &["dependentRequired", "dependencies"],
+        Lit::DepSchema(..) => &["dependentSchemas", "dependencies"],
+        Lit::AnyOf(_) => &["anyOf", "unevaluatedProperties", "unevaluatedItems"],
+        Lit::OneOf(_) => &["oneOf"],
+        Lit::Not(_) => &["not"],
+        Lit::If(..) => &["if"],
+        Lit::Never | Lit::Sub(_) | Lit::Opaque(_) => &[],
+    }
+}
+
+/// Returns whether two literals are written under one keyword.
+pub(super) fn is_same_keyword(one: &Lit, other: &Lit) -> bool {
+    std::mem::discriminant(one) == std::mem::discriminant(other) && !matches!(one, Lit::Required(_))
+}
+
+fn ids(lit: &Lit, names_member: bool) -> (&'static str, &'static str) {
+    match lit {
+        Lit::Type(_) => ("narrowed-type", "widened-type"),
+        Lit::Enum(_) => ("narrowed-enum", "widened-enum"),
+        Lit::Min(..) => ("narrowed-minimum", "widened-minimum"),
+        Lit::Max(..) => ("narrowed-maximum", "widened-maximum"),
+        Lit::Multiple(_) => ("narrowed-multiple", "widened-multiple"),
+        Lit::MinLength(_) => ("narrowed-min-length", "widened-min-length"),
+        Lit::MaxLength(_) => ("narrowed-max-length", "widened-max-length"),
+        Lit::Pattern(_) => ("narrowed-pattern", "widened-pattern"),
+        Lit::Check(_) => ("narrowed-format", "widened-format"),
+        Lit::Required(_) => ("added-required", "removed-required"),
+        Lit::MinItems(_) => ("narrowed-min-items", "widened-min-items"),
+        Lit::MaxItems(_) => ("narrowed-max-items", "widened-max-items"),
+        Lit::MinProps(_) => ("narrowed-min-properties", "widened-min-properties"),
+        Lit::MaxProps(_) => ("narrowed-max-properties", "widened-max-properties"),
+        Lit::Unique => ("added-unique-items", "removed-unique-items"),
+        Lit::AtLeast(..) | Lit::AtMost(..) => ("narrowed-contains", "widened-contains"),
+        Lit::Items(..) | Lit::Item(..) => ("narrowed-items", "widened-items"),
+        Lit::AddProp(..) if names_member => ("removed-property", "added-property"),
+        Lit::AddProp(..) | Lit::PatProp(..) | Lit::Prop(..) => ("closed-object", "opened-object"),
+        Lit::PropNames(_) => ("narrowed-property-names", "widened-property-names"),
+        Lit::DepRequired(..) | Lit::DepSchema(..) => ("narrowed-dependency", "widened-dependency"),
+        Lit::Not(_) => ("narrowed-not", "widened-not"),
+        Lit::AnyOf(_) | Lit::OneOf(_) | Lit::If(..) | Lit::Sub(_) | Lit::Opaque(_) => {
+            ("narrowed-alternatives", "widened-alternatives")
+        }
+        Lit::Never => ("forbidden-value", "allowed-value"),
+    }
+}
+
+/// Returns the id of a difference and its sentence: what is wrong with the value.
+pub(super) fn describe(place: &Place<'_>, words: &Words) -> (&'static str, String) {
+    let (narrow, wide) = ids(place.lit, place.names_member);
+    let id = if place.direction == Direction::Forwards { narrow } else { wide };
+    (id, sentence(place, words))
+}
+
+fn sentence(place: &Place<'_>, words: &Words) -> String {
+    let value = short(place.value);
+    let number = |id: &u32| {
+        let number = &words.numbers[*id as usize];
+        numbers::to_json(number).map_or_else(|| number.to_string(), |value| value.to_string())
+    };
+    let was = |was: String| place.other.map(|_| was).unwrap_or_default();
+    match (place.lit, place.other) {
+        (Lit::Type(types), _) => format!("{value} is not {}", names_of(*types)),
+        (Lit::Enum(ids), _) if ids.len() == 1 => format!("{value} is not {}", short(&words.values[ids[0] as usize])),
+        (Lit::Enum(ids), _) => format!("{value} is none of the {} allowed values", ids.len()),
+        (Lit::Min(id, false), _) => format!("{value} is less than the minimum of {}", number(id)),
+        (Lit::Min(id, true), _) => format!("{value} is not greater than {}", number(id)),
+        (Lit::Max(id, false), _) => format!("{value} is greater than the maximum of {}", number(id)),
+        (Lit::Max(id, true), _) => format!("{value} is not less than {}", number(id)),
+        (Lit::Multiple(id), _) => format!("{value} is not a multiple of {}", number(id)),
+        (Lit::MinLength(n), _) => format!("{value} is shorter than {}", counted(*n, "character")),
+        (Lit::MaxLength(n), _) => format!("{value} is longer than {}", counted(*n, "character")),
+        (Lit::Pattern(pattern), _) => format!("{value} does not match {:?}", words.text(*pattern)),
+        (Lit::Check(check), _) => match &words.checks[*check as usize].format {
+            Some(format) => format!("{value} is not of the format {format:?}"),
+            None => format!("{value} is not encoded as the schema asks"),
+        },
+        (Lit::Required(_), _) => format!("{} is missing", quoted(place)),
+        (Lit::MinItems(n), _) => format!("fewer than {}", counted(*n, "item")),
+        (Lit::MaxItems(n), _) => format!("more than {}", counted(*n, "item")),
+        (Lit::MinProps(n), _) => format!("fewer than {}", properties(*n)),
+        (Lit::MaxProps(n), _) => format!("more than {}", properties(*n)),
+        (Lit::Unique, _) => "two items are equal".to_owned(),
+        (Lit::AtLeast(_, n), _) => format!("fewer than {} of the kind that must be contained", counted(*n, "item")),
+        (Lit::AtMost(_, n), _) => format!("more than {} of the kind that is counted", counted(*n, "item")),
+        (Lit::Items(n, _), _) => format!("an item beyond the first {n} is refused"),
+        (Lit::AddProp(..), _) => format!("{} is not allowed", quoted(place)),
+        (Lit::PropNames(_), _) => "the name of a property is refused".to_owned(),
+        (Lit::DepRequired(name, _), _) => format!("a property that {:?} requires is missing", words.text(*name)),
+        (Lit::AnyOf(_), _) => format!("{value} fits none of the alternatives"),
+        (Lit::OneOf(_), _) => format!("{value} does not fit exactly one of the alternatives"),
+        (Lit::Not(_), _) => format!("{value} is what \"not\" refuses"),
+        (Lit::Never, _) => "no value is allowed here".to_owned(),
+        _ => format!("{value} is refused{}", was(String::new())),
+    }
+}
+
+fn quoted(place: &Place<'_>) -> String {
+    place.member.as_ref().map_or_else(|| "a property".to_owned(), |name| format!("{name:?}"))
+}
+
+fn counted(n: u64, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+fn properties(n: u64) -> String {
+    if n == 1 { "1 property".to_owned() } else { format!("{n} properties") }
+}
+
+fn names_of(types: u8) -> String {
+    let all = [
+        (node::NULL, "null"),
+        (node::BOOLEAN, "a boolean"),
+        (node::INTEGER, "an integer"),
+        (node::STRING, "a string"),
+        (node::ARRAY, "an array"),
+        (node::OBJECT, "an object"),
+    ];
+    let named = |bit: u8, name: &'static str| {
+        if bit == node::INTEGER && types & node::FRACTION != 0 { "a number" } else { name }
+    };
+    let names: Vec<_> =
+        all.into_iter().filter(|(bit, _)| types & bit != 0).map(|(bit, name)| named(bit, name)).collect();
+    match names.split_last() {
+        None => "of any type that is allowed".to_owned(),
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+    }
+}
+
+/// Returns a value in at most a line.
+fn short(value: &Value) -> String {
+    let text = value.to_string();
+    match (text.chars().count() > 60, value) {
+        (false, _) => text,
+        (true, Value::Object(_)) => "the object".to_owned(),
+        (true, Value::Array(_)) => "the array".to_owned(),
+        _ => format!("{}…", text.chars().take(57).collect::<String>()),
+    }
+}

@@ -1,0 +1,174 @@
+//! A string as it is wanted: lengths, patterns, formats, and texts that it must not be.
+
+use std::rc::Rc;
+
+use super::automaton::{self, Pattern, Search};
+use super::formats;
+use super::node::Sym;
+use super::prove::Engine;
+use serde_json::Value;
+
+/// Candidates that are tried before the search gives up.
+const TRIES: usize = 24;
+/// The longest plain string that is written out.
+const LONGEST: u64 = 100_000;
+/// The most excluded texts that become part of the automaton.
+const MOST_EXCLUDED: usize = 400;
+
+/// What is asked of a string.
+#[derive(Debug, Default)]
+pub(super) struct Wanted {
+    pub(super) least: u64,
+    pub(super) most: Option<u64>,
+    pub(super) patterns: Vec<(Sym, bool)>,
+    pub(super) checks: Vec<(u32, bool)>,
+    pub(super) excluded: Vec<String>,
+}
+
+/// What came of a search.
+pub(super) enum Found {
+    One(String),
+    None,
+    Unsure,
+}
+
+impl Wanted {
+    /// Returns a string that is as wanted.
+    pub(super) fn find(&self, engine: &mut Engine<'_>) -> Found {
+        if self.most.is_some_and(|most| self.least > most) || self.is_contradiction(engine) {
+            return Found::None;
+        }
+        if self.least > LONGEST {
+            return Found::Unsure;
+        }
+        if self.patterns.is_empty() && self.checks.is_empty() {
+            return self.find_plain();
+        }
+        self.find_matching(engine)
+    }
+
+    fn is_contradiction(&self, engine: &Engine<'_>) -> bool {
+        let is_both = |list: &[(u32, bool)]| list.iter().any(|(id, sign)| *sign && list.contains(&(*id, false)));
+        let format = |check: &u32| engine.table.words.checks[*check as usize].format.clone();
+        let is_implied = |(one, sign): &(u32, bool)| {
+            *sign
+                && self.checks.iter().any(|(other, sign)| {
+                    !sign && format(one).zip(format(other)).is_some_and(|(one, other)| formats::implies(&one, &other))
+                })
+        };
+        is_both(&self.patterns) || is_both(&self.checks) || self.checks.iter().any(is_implied)
+    }
+
+    /// Without patterns there are enough texts of any length but zero.
+    fn find_plain(&self) -> Found {
+        let lengths = self.least..=self.most.unwrap_or(u64::MAX).min(self.least + 1);
+        for length in lengths {
+            let length = usize::try_from(length).unwrap_or_default();
+            for letter in "abcdefghijklmnopqrstuvwxyz0123456789_-".chars() {
+                let text: String = std::iter::repeat_n(letter, length).collect();
+                if !self.excluded.contains(&text) {
+                    return Found::One(text);
+                }
+            }
+        }
+        match self.most {
+            Some(0) => Found::None,
+            _ => (0..=self.excluded.len())
+                .map(|n| char::from_u32(0x4E00 + u32::try_from(n).unwrap_or_default()).unwrap_or('a'))
+                .map(|letter| std::iter::repeat_n(letter, usize::try_from(self.least.max(1)).unwrap_or(1)).collect())
+                .find(|text: &String| !self.excluded.contains(text))
+                .map_or(Found::Unsure, Found::One),
+        }
+    }
+
+    fn find_matching(&self, engine: &mut Engine<'_>) -> Found {
+        let mut exact = true;
+        let mut patterns = Vec::new();
+        for (pattern, sign) in &self.patterns {
+            match engine.pattern(*pattern) {
+                Some(compiled) => patterns.push((compiled, *sign)),
+                None => {
+                    exact = false;
+                    let text = engine.table.words.text(*pattern);
+                    patterns
+                        .extend(sign.then(|| Pattern::around(&text)).flatten().map(|around| (Rc::new(around), true)));
+                }
+            }
+        }
+        let mut samples: Vec<String> = Vec::new();
+        for (check, sign) in &self.checks {
+            exact = false;
+            let format = engine.table.words.checks[*check as usize].format.clone();
+            if let Some(known) = format.and_then(|name| formats::known(&name)) {
+                let regex = if *sign { known.around } else { known.within };
+                patterns.extend(engine.own_pattern(regex).map(|compiled| (compiled, *sign)));
+                samples.extend(known.good.iter().map(|good| (*good).to_owned()));
+            }
+        }
+        if !exact {
+            samples.extend(formats::ODD.iter().map(|text| (*text).to_owned()));
+            for (pattern, _) in &self.patterns {
+                samples.extend(jsonschema_regex::pattern_witness(&engine.table.words.text(*pattern)));
+            }
+            if let Some(text) = samples.into_iter().find(|text| self.accepts(engine, text) == Some(true)) {
+                return Found::One(text);
+            }
+        }
+        let mut excluded: Vec<String> = self.excluded.clone();
+        let is_long = excluded.len() > MOST_EXCLUDED;
+        let mut is_sure = true;
+        for _ in 0..TRIES {
+            let literals = (!excluded.is_empty() && !is_long)
+                .then(|| Pattern::literals(excluded.iter().map(String::as_str)))
+                .flatten();
+            let mut all: Vec<_> = patterns.iter().map(|(pattern, sign)| (&**pattern, *sign)).collect();
+            all.extend(literals.as_ref().map(|literals| (literals, false)));
+            let search = Search { patterns: all, least: self.least, most: self.most };
+            match search.find(&mut engine.budget) {
+                automaton::Found::One(text) => match self.accepts(engine, &text) {
+                    Some(true) => return Found::One(text),
+                    verdict if is_long || excluded.contains(&text) || verdict.is_none() && !is_sure => {
+                        return Found::Unsure;
+                    }
+                    verdict => {
+                        let longer = formats::ODD.iter().map(|odd| format!("{text}{odd}"));
+                        if let Some(text) = longer.into_iter().find(|text| self.accepts(engine, text) == Some(true)) {
+                            return Found::One(text);
+                        }
+                        is_sure &= verdict.is_some();
+                        excluded.push(text);
+                    }
+                },
+                automaton::Found::None if is_sure => return Found::None,
+                _ => return Found::Unsure,
+            }
+        }
+        Found::Unsure
+    }
+
+    /// Returns whether a text is as wanted, by the validator's own checks.
+    fn accepts(&self, engine: &mut Engine<'_>, text: &str) -> Option<bool> {
+        let length = text.chars().count() as u64;
+        if length < self.least || self.most.is_some_and(|most| length > most) || self.excluded.iter().any(|e| e == text)
+        {
+            return Some(false);
+        }
+        let words = &mut engine.table.words;
+        let mut result = Some(true);
+        let patterns: Vec<_> = self.patterns.iter().map(|(id, sign)| (words.matches(*id, text), *sign)).collect();
+        let checks: Vec<_> = self.checks.iter().map(|(id, sign)| (words.passes(*id, text), *sign)).collect();
+        for (found, sign) in patterns.into_iter().chain(checks) {
+            match found {
+                Some(found) if found != sign => return Some(false),
+                None => result = None,
+                Some(_) => {}
+            }
+        }
+        result
+    }
+}
+
+/// Returns the texts among some values.
+pub(super) fn texts<'a>(values: impl Iterator<Item = &'a Value>) -> Vec<String> {
+    values.filter_map(Value::as_str).map(str::to_owned).collect()
+}

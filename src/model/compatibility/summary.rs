@@ -1,0 +1,99 @@
+//! What a node says plainly, without looking at alternatives: enough to tell many apart at once.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use super::evaluate;
+use super::node::{self, Id, Lit, Sym};
+use super::prove::Engine;
+
+/// Nodes within nodes, for the same value; below that anything is assumed.
+const DEEPEST: usize = 500;
+/// Members that are told apart by.
+const MOST_MEMBERS: usize = 64;
+
+/// A superset of what a node accepts, in few words.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Summary {
+    /// The types that a value may have.
+    pub(super) types: u8,
+    /// The values, if they are few and named.
+    pub(super) values: Option<BTreeSet<u32>>,
+    pub(super) required: BTreeSet<Sym>,
+    /// What the members say: by schema.
+    pub(super) members: Vec<(Sym, Id)>,
+}
+
+impl Engine<'_> {
+    /// Returns what a node says plainly.
+    pub(super) fn summary(&mut self, id: Id) -> Rc<Summary> {
+        self.summary_within(id, 0)
+    }
+
+    fn summary_within(&mut self, id: Id, depth: usize) -> Rc<Summary> {
+        if let Some(known) = self.summaries.get(&id) {
+            return Rc::clone(known);
+        }
+        let mut summary = Summary { types: node::ANY, ..Summary::default() };
+        if depth < DEEPEST {
+            for lit in self.table.lits(id).iter() {
+                self.add(&mut summary, lit, depth);
+            }
+            summary.members.truncate(MOST_MEMBERS);
+        }
+        let summary = Rc::new(summary);
+        self.summaries.insert(id, Rc::clone(&summary));
+        summary
+    }
+
+    fn add(&mut self, summary: &mut Summary, lit: &Lit, depth: usize) {
+        match lit {
+            Lit::Never => summary.types = 0,
+            Lit::Type(types) => summary.types &= types,
+            Lit::Enum(ids) => {
+                let types = ids.iter().map(|id| evaluate::types_written(&self.table.words.values[*id as usize]));
+                summary.types &= types.fold(0, |all, one| all | one);
+                meet(&mut summary.values, &ids.iter().copied().collect());
+            }
+            Lit::Required(name) => drop(summary.required.insert(*name)),
+            Lit::Prop(name, id) => summary.members.push((*name, *id)),
+            Lit::Sub(id) => {
+                let inner = self.summary_within(*id, depth + 1);
+                summary.types &= inner.types;
+                if let Some(values) = &inner.values {
+                    meet(&mut summary.values, values);
+                }
+                summary.required.extend(&inner.required);
+                summary.members.extend(&inner.members);
+            }
+            Lit::Not(id) => {
+                if let [Lit::Type(types)] = self.table.lits(*id)[..] {
+                    summary.types &= !types;
+                }
+            }
+            Lit::AnyOf(ids) | Lit::OneOf(ids) => {
+                let (mut types, mut values) = (0, Some(BTreeSet::new()));
+                for id in ids {
+                    let inner = self.summary_within(*id, depth + 1);
+                    types |= inner.types;
+                    values = values.zip(inner.values.as_ref()).map(|(mut all, some)| {
+                        all.extend(some);
+                        all
+                    });
+                }
+                summary.types &= types;
+                if let Some(values) = values {
+                    meet(&mut summary.values, &values);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn meet(values: &mut Option<BTreeSet<u32>>, others: &BTreeSet<u32>) {
+    *values = Some(match values.take() {
+        Some(values) => values.intersection(others).copied().collect(),
+        None => others.clone(),
+    });
+}

@@ -1,0 +1,129 @@
+//! References: joining a relative one to its base (RFC 3986, section 5.2).
+
+/// Splits a reference into what stands before `#` and the fragment.
+pub(super) fn split(reference: &str) -> (&str, Option<&str>) {
+    match reference.split_once('#') {
+        Some((before, fragment)) => (before, Some(fragment)),
+        None => (reference, None),
+    }
+}
+
+/// Returns the absolute form of `reference`, which has no fragment, as seen from `base`.
+pub(super) fn join(base: &str, reference: &str) -> String {
+    if reference.is_empty() {
+        return base.to_owned();
+    }
+    if scheme_end(reference).is_some() {
+        return reference.to_owned();
+    }
+    let (scheme, rest) = base.split_at(scheme_end(base).unwrap_or(0));
+    if reference.starts_with("//") {
+        return format!("{scheme}{reference}");
+    }
+    let (authority, path) = match rest.strip_prefix("//") {
+        Some(after) => rest.split_at(2 + after.find('/').unwrap_or(after.len())),
+        None => ("", rest),
+    };
+    let path = path.split('?').next().unwrap_or_default();
+    let (target, query) = reference.split_at(reference.find('?').unwrap_or(reference.len()));
+    let merged = if target.starts_with('/') {
+        target.to_owned()
+    } else if target.is_empty() {
+        path.to_owned()
+    } else {
+        let folder = path.rfind('/').map_or("", |end| &path[..=end]);
+        let root = if folder.is_empty() && !authority.is_empty() { "/" } else { "" };
+        format!("{root}{folder}{target}")
+    };
+    format!("{scheme}{authority}{}{query}", without_dots(&merged))
+}
+
+fn scheme_end(uri: &str) -> Option<usize> {
+    let end = uri.find(':')?;
+    let is_scheme = uri.starts_with(|c: char| c.is_ascii_alphabetic())
+        && uri[..end].chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+    is_scheme.then_some(end + 1)
+}
+
+fn without_dots(path: &str) -> String {
+    let mut kept: Vec<&str> = Vec::new();
+    let segments: Vec<_> = path.split('/').collect();
+    for (at, segment) in segments.iter().enumerate() {
+        let is_last = at + 1 == segments.len();
+        match *segment {
+            "." if is_last => kept.push(""),
+            "." => {}
+            ".." => {
+                if kept.len() > 1 || kept.first().is_some_and(|first| !first.is_empty()) {
+                    kept.pop();
+                }
+                if is_last {
+                    kept.push("");
+                }
+            }
+            other => kept.push(other),
+        }
+    }
+    kept.join("/")
+}
+
+/// Decodes `%XX`; what is no such escape stays as it is.
+pub(super) fn decode(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut decoded = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let escaped = (bytes[at] == b'%')
+            .then(|| text.get(at + 1..at + 3).and_then(|hex| u8::from_str_radix(hex, 16).ok()))
+            .flatten();
+        decoded.push(escaped.unwrap_or(bytes[at]));
+        at += if escaped.is_some() { 3 } else { 1 };
+    }
+    String::from_utf8(decoded).unwrap_or_else(|_| text.to_owned())
+}
+
+/// Encodes what may not stand in a fragment, such as `<` in `#/definitions/X<Y>`.
+pub(super) fn encode_fragment(fragment: &str) -> String {
+    let mut encoded = String::new();
+    let bytes = fragment.as_bytes();
+    for (at, byte) in bytes.iter().enumerate() {
+        let is_escape = *byte == b'%'
+            && bytes.get(at + 1).is_some_and(u8::is_ascii_hexdigit)
+            && bytes.get(at + 2).is_some_and(u8::is_ascii_hexdigit);
+        if byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/?".contains(byte) || is_escape {
+            encoded.push(char::from(*byte));
+        } else {
+            encoded.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    encoded
+}
+
+/// Returns a pointer's next step: `/` and the escaped token.
+pub(super) fn step(token: &str) -> String {
+    format!("/{}", token.replace('~', "~0").replace('/', "~1"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_are_joined() {
+        assert_eq!(join("http://a/b/c/d?q", "g"), "http://a/b/c/g");
+        assert_eq!(join("http://a/b/c/d", "../g"), "http://a/b/g");
+        assert_eq!(join("http://a/b/c/d", "/g"), "http://a/g");
+        assert_eq!(join("http://a", "g"), "http://a/g");
+        assert_eq!(join("http://a/b", "//x/y"), "http://x/y");
+        assert_eq!(join("http://a/b", "urn:x"), "urn:x");
+        assert_eq!(join("", "item.json"), "item.json");
+        assert_eq!(join("http://a/b/c", "../../../g"), "http://a/g");
+    }
+
+    #[test]
+    fn fragments_survive_both_ways() {
+        assert_eq!(encode_fragment("/definitions/X<(number[]|null)>"), "/definitions/X%3C(number%5B%5D%7Cnull)%3E");
+        assert_eq!(decode("/definitions/X%3C%22"), "/definitions/X<\"");
+        assert_eq!(encode_fragment("/a%20b"), "/a%20b");
+    }
+}

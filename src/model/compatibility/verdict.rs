@@ -1,0 +1,342 @@
+//! The answers of one comparison: both directions, both readings, the differences, and the bump.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::budget::{Budget, Limits};
+use super::confirm::{self, Side};
+use super::dialect::Graph;
+use super::document::{Document, Draft};
+use super::explain::Sources;
+use super::intern::{self, Classes};
+use super::node::Id;
+use super::prove::{Answer, Atom, Engine};
+use super::rules::Direction;
+
+/// How much a schema is taken to say about what is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Reading {
+    /// As it is written: an open object may carry any further property.
+    Strict,
+    /// The writer sends only the properties that the schema names; objects that name none are open.
+    Lenient,
+}
+
+/// What is asked of a comparison.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// Whether every value of the new schema must be a value of the old one.
+    pub backwards: bool,
+    /// Whether every value of the old schema must be a value of the new one.
+    pub forwards: bool,
+    /// The reading that decides about breaks and bumps.
+    pub reading: Reading,
+    /// How many differences are looked for.
+    pub most_differences: usize,
+    /// What the comparison may use.
+    pub limits: Limits,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let limits = Limits::default();
+        Self { backwards: true, forwards: true, reading: Reading::Lenient, most_differences: 20, limits }
+    }
+}
+
+/// The answer to one question.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict {
+    /// Proved.
+    Compatible,
+    /// Refuted, by this value among others.
+    Incompatible(Box<Difference>),
+    /// Neither.
+    Unknown(Unknown),
+}
+
+impl Verdict {
+    /// Returns whether the question is answered with yes.
+    pub fn is_compatible(&self) -> bool {
+        matches!(self, Self::Compatible)
+    }
+
+    /// Returns whether the question is answered with no.
+    pub fn is_incompatible(&self) -> bool {
+        matches!(self, Self::Incompatible(_))
+    }
+}
+
+/// One place where the schemas differ, with a value that shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Difference {
+    /// The direction that it breaks.
+    pub direction: Direction,
+    /// The reading under which it does.
+    pub reading: Reading,
+    /// The id of the rule, from the catalogue.
+    pub rule: &'static str,
+    /// What is wrong with the value, in words.
+    pub message: String,
+    /// The JSON Pointer to the place in the old schema.
+    pub old_pointer: Option<String>,
+    /// The JSON Pointer to the place in the new schema.
+    pub new_pointer: Option<String>,
+    /// A value that one side accepts and the other refuses; the validator confirmed both.
+    pub witness: Value,
+    /// The JSON Pointer to the place in the witness.
+    pub at: String,
+}
+
+/// Why a question is not answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unknown {
+    /// What stood in the way, in words.
+    pub reason: String,
+    /// What ran out, if it was the budget: time, memory or steps.
+    pub spent: Option<&'static str>,
+    /// A value was found that the validator did not confirm.
+    pub unconfirmed: bool,
+}
+
+/// Both readings of one direction.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Readings {
+    /// The language as it is written.
+    pub strict: Verdict,
+    /// What the writer sends.
+    pub lenient: Verdict,
+}
+
+impl Readings {
+    /// Returns the verdict of a reading.
+    pub fn of(&self, reading: Reading) -> &Verdict {
+        match reading {
+            Reading::Strict => &self.strict,
+            Reading::Lenient => &self.lenient,
+        }
+    }
+}
+
+/// The smallest change of version that a change of a schema needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bump {
+    /// It breaks what was promised.
+    Major,
+    /// It changes what is valid.
+    Minor,
+    /// It says the same in other words.
+    Patch,
+    /// Undecided: at least minor.
+    Unknown,
+}
+
+/// All that is known about a change.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// Is every value of the new schema a value of the old one?
+    pub backwards: Readings,
+    /// Is every value of the old schema a value of the new one?
+    pub forwards: Readings,
+    /// What differs, by direction, at most as many as were asked for.
+    pub differences: Vec<Difference>,
+    /// The bump that the change needs.
+    pub bump: Bump,
+    /// The steps that the search took.
+    pub steps: u64,
+}
+
+/// Compares two schemas; `clock` tells how long something took.
+pub(super) fn compare(
+    old: &Value,
+    new: &Value,
+    options: &Options,
+    clock: &(dyn Fn() -> Duration + Sync),
+) -> Comparison {
+    for schema in [old, new] {
+        if let Some(uri) = schema.get("$schema").and_then(Value::as_str).filter(|uri| Draft::of(uri).is_none()) {
+            return undecided(&format!("the dialect {uri:?} is not known"));
+        }
+    }
+    let budget = Budget::new(clock, options.limits);
+    let (mut graph, documents) = (Graph::default(), [Document::new(old), Document::new(new)]);
+    let roots = [graph.read(&documents[0], 0), graph.read(&documents[1], 1)];
+    let roots = match roots {
+        [Ok(old), Ok(new)] => [old, new],
+        [Err(why), _] => return undecided(&format!("the old schema: {why}")),
+        [_, Err(why)] => return undecided(&format!("the new schema: {why}")),
+    };
+    let (table, classes, graph) = match intern::intern(graph) {
+        Ok(interned) => interned,
+        Err(why) => return undecided(&why),
+    };
+    let sources = Sources { graph: &graph, classes: &classes, documents: [old, new] };
+    let engine = Engine::new(table, budget);
+    let sides = [Side::new(old), Side::new(new)];
+    let mut judge = Judge { engine, sources, classes: &classes, roots, sides, options, differences: Vec::new() };
+    let backwards = judge.readings(Direction::Backwards);
+    let forwards = judge.readings(Direction::Forwards);
+    judge.engine.budget.end_verdicts();
+    for (direction, readings, is_asked) in
+        [(Direction::Backwards, &backwards, options.backwards), (Direction::Forwards, &forwards, options.forwards)]
+    {
+        let decisive = readings.of(options.reading);
+        let shown = if decisive.is_incompatible() { decisive } else { &readings.strict };
+        if let (Verdict::Incompatible(first), true) = (shown, is_asked) {
+            judge.collect(direction, (**first).clone());
+        }
+    }
+    let bump = bump(&backwards, &forwards, options);
+    Comparison { backwards, forwards, differences: judge.differences, bump, steps: judge.engine.budget.steps }
+}
+
+fn undecided(why: &str) -> Comparison {
+    let unknown = || Verdict::Unknown(Unknown { reason: why.to_owned(), spent: None, unconfirmed: false });
+    let readings = || Readings { strict: unknown(), lenient: unknown() };
+    Comparison { backwards: readings(), forwards: readings(), differences: Vec::new(), bump: Bump::Unknown, steps: 0 }
+}
+
+fn bump(backwards: &Readings, forwards: &Readings, options: &Options) -> Bump {
+    let asked = [(backwards, options.backwards), (forwards, options.forwards)];
+    let asked: Vec<_> = asked.iter().filter(|(_, is_asked)| *is_asked).map(|(r, _)| r.of(options.reading)).collect();
+    if asked.iter().any(|verdict| verdict.is_incompatible()) {
+        return Bump::Major;
+    }
+    if asked.iter().any(|verdict| !verdict.is_compatible()) {
+        return Bump::Unknown;
+    }
+    if backwards.strict.is_compatible() && forwards.strict.is_compatible() { Bump::Patch } else { Bump::Minor }
+}
+
+struct Judge<'a> {
+    engine: Engine<'a>,
+    sources: Sources<'a>,
+    classes: &'a Classes,
+    roots: [Id; 2],
+    sides: [Side<'a>; 2],
+    options: &'a Options,
+    differences: Vec<Difference>,
+}
+
+/// Time that making one witness smaller may take.
+const SHRINKING: Duration = Duration::from_millis(150);
+
+impl Judge<'_> {
+    fn readings(&mut self, direction: Direction) -> Readings {
+        let (inner, outer) = sides(direction);
+        if self.classes.of(self.roots[inner]) == self.classes.of(self.roots[outer]) {
+            return Readings { strict: Verdict::Compatible, lenient: Verdict::Compatible };
+        }
+        let strict = self.verdict(direction, Reading::Strict);
+        if strict.is_compatible() {
+            return Readings { strict, lenient: Verdict::Compatible };
+        }
+        let lenient = self.verdict(direction, Reading::Lenient);
+        let strict = match (&strict, &lenient) {
+            // A value that a lenient writer sends is one that a strict one may send.
+            (Verdict::Unknown(_), Verdict::Incompatible(difference)) => {
+                Verdict::Incompatible(Box::new(Difference { reading: Reading::Strict, ..(**difference).clone() }))
+            }
+            _ => strict,
+        };
+        Readings { strict, lenient }
+    }
+
+    fn verdict(&mut self, direction: Direction, reading: Reading) -> Verdict {
+        self.engine.unmask();
+        self.engine.obstacle = None;
+        match self.ask(direction, reading) {
+            Answer::Empty => Verdict::Compatible,
+            Answer::Unsure => self.unknown(false),
+            Answer::One(value) | Answer::Maybe(value) => match self.confirm(direction, reading, (*value).clone()) {
+                Some((difference, _)) => Verdict::Incompatible(Box::new(difference)),
+                None => self.unknown(true),
+            },
+        }
+    }
+
+    fn ask(&mut self, direction: Direction, reading: Reading) -> Answer {
+        let (inner, outer) = sides(direction);
+        let inner = self.classes.of(self.roots[inner]);
+        let outer = self.classes.of(self.roots[outer]);
+        self.engine.goal(vec![Atom::is(inner, reading == Reading::Lenient), Atom::is_not(outer)])
+    }
+
+    fn unknown(&mut self, unconfirmed: bool) -> Verdict {
+        let spent = self.engine.budget.spent();
+        let reason = match (spent, self.engine.obstacle.take()) {
+            (Some(spent), _) => format!("the budget of {spent} is spent"),
+            (None, Some(obstacle)) => obstacle,
+            (None, None) if unconfirmed => "the validator did not confirm the value that was found".to_owned(),
+            (None, None) => "no rule decides it".to_owned(),
+        };
+        Verdict::Unknown(Unknown { reason, spent, unconfirmed })
+    }
+
+    /// Has the validator confirm a value, makes it smaller, and says where it fails.
+    fn confirm(
+        &mut self,
+        direction: Direction,
+        reading: Reading,
+        value: Value,
+    ) -> Option<(Difference, Option<(Id, super::node::Lit)>)> {
+        let (inner, outer) = sides(direction);
+        let [old, new] = &mut self.sides;
+        let (inner_side, outer_side) = if inner == 0 { (old, new) } else { (new, old) };
+        if !confirm::is_witness(inner_side, outer_side, &value) {
+            return None;
+        }
+        let started = self.engine.budget.elapsed();
+        let budget = &self.engine.budget;
+        let time_left = || SHRINKING.saturating_sub(budget.elapsed().saturating_sub(started));
+        let witness = confirm::shrink(inner_side, outer_side, value, &mut |_| true, &time_left);
+        let masked = self.engine.masked.clone();
+        let table = &mut self.engine.table;
+        let leaf = self.sources.leaf(table, self.roots[outer], &witness, &|mask| masked.contains(mask));
+        let mask = leaf.as_ref().and_then(|leaf| leaf.mask(&self.sources));
+        let explained = leaf.map(|leaf| self.sources.explain(table, &leaf, self.roots[inner], &witness, direction));
+        let (rule, message, at, [old_pointer, new_pointer]) = match explained {
+            Some(found) => (found.rule, found.message, found.at, found.pointers),
+            None if direction == Direction::Forwards => {
+                ("narrowed-alternatives", "the value is refused".to_owned(), String::new(), [None, None])
+            }
+            None => ("widened-alternatives", "the value is refused".to_owned(), String::new(), [None, None]),
+        };
+        Some((Difference { direction, reading, rule, message, old_pointer, new_pointer, witness, at }, mask))
+    }
+
+    /// Looks for further differences, each time with those that are known allowed.
+    fn collect(&mut self, direction: Direction, first: Difference) {
+        let reading = first.reading;
+        let (_, outer) = sides(direction);
+        let table = &mut self.engine.table;
+        let leaf = self.sources.leaf(table, self.roots[outer], &first.witness, &|_| false);
+        let mut mask = leaf.and_then(|leaf| leaf.mask(&self.sources));
+        self.differences.push(first);
+        self.engine.unmask();
+        let mut found = 1;
+        while found < self.options.most_differences {
+            let Some((id, lit)) = mask.take() else { break };
+            if !self.engine.mask(id, lit) || !self.engine.budget.look() {
+                break;
+            }
+            let (Answer::One(value) | Answer::Maybe(value)) = self.ask(direction, reading) else { break };
+            let Some((difference, next)) = self.confirm(direction, reading, (*value).clone()) else { break };
+            mask = next;
+            if mask.is_some() {
+                self.differences.push(difference);
+                found += 1;
+            }
+        }
+        self.engine.unmask();
+    }
+}
+
+/// Returns which document must lie within which.
+fn sides(direction: Direction) -> (usize, usize) {
+    match direction {
+        Direction::Backwards => (1, 0),
+        Direction::Forwards => (0, 1),
+    }
+}

@@ -1,0 +1,95 @@
+//! `compat`: whether one schema can take the place of another. It needs no realm and no repository.
+
+use serde_json::Value;
+
+use super::{Operation, ctx::Ctx};
+use crate::{
+    error::OpError,
+    model::{
+        compatibility::{self, Options, Reading},
+        schema::{self, Budget, Part},
+    },
+    store::codec,
+    wire::{Answer, AskedDirection, Compat},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation =
+    Operation::read::<Compat>("compat", &["compat"], "Compare two JSON Schemas: proof or counterexample");
+
+/// Largest schema, in bytes.
+pub const MAX_SCHEMA: usize = 8 << 20;
+
+/// A schema as it was read.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// What it is called in the answer.
+    pub name: String,
+    /// JSON or YAML.
+    pub bytes: Vec<u8>,
+}
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The old schema.
+    pub old: Source,
+    /// The new schema.
+    pub new: Source,
+    /// Which directions must hold.
+    pub direction: AskedDirection,
+    /// Which reading decides.
+    pub reading: Reading,
+}
+
+/// Answers.
+///
+/// # Errors
+/// Where one of them is not a valid JSON Schema, or the comparison cannot be run.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Compat>, OpError> {
+    let budget = &ctx.budget();
+    let (old, new) = (parse(&request.old, budget)?, parse(&request.new, budget)?);
+    let options = Options {
+        backwards: request.direction != AskedDirection::Forwards,
+        forwards: request.direction != AskedDirection::Backwards,
+        reading: request.reading,
+        ..Options::default()
+    };
+    let found = compatibility::compare(&old, &new, &options, &ctx.env.stopwatch())
+        .map_err(|error| OpError::cannot("not-compared", format!("cannot compare the schemas: {error}")))?;
+    let asked = [(&found.backwards, options.backwards), (&found.forwards, options.forwards)];
+    let asked: Vec<_> =
+        asked.iter().filter(|(_, is_asked)| *is_asked).map(|(readings, _)| readings.of(options.reading)).collect();
+    let is_refuted = asked.iter().any(|verdict| verdict.is_incompatible());
+    let is_proved = asked.iter().all(|verdict| verdict.is_compatible());
+    let compatible = (is_refuted || is_proved).then_some(is_proved);
+    Ok(Answer::new(Compat {
+        old: request.old.name.clone(),
+        new: request.new.name.clone(),
+        direction: request.direction,
+        reading: request.reading.into(),
+        compatible,
+        backwards: found.backwards.into(),
+        forwards: found.forwards.into(),
+        differences: found.differences.into_iter().map(Into::into).collect(),
+        bump: found.bump.into(),
+    }))
+}
+
+fn parse(source: &Source, budget: &Budget) -> Result<Value, OpError> {
+    let cannot = |why: String| OpError::cannot("unreadable-schema", format!("{}: {why}", source.name));
+    if source.bytes.len() > MAX_SCHEMA {
+        return Err(cannot(format!("the schema is larger than {} MiB", MAX_SCHEMA >> 20)));
+    }
+    let is_json = source.bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
+    let json = if is_json { serde_json::from_slice(&source.bytes).ok() } else { None };
+    let value: Value = match json {
+        Some(value) => value,
+        None => codec::value(&source.bytes).map_err(|problem| cannot(problem.message))?.0,
+    };
+    let problems = schema::problems(&value, &Value::Null, budget);
+    match problems.into_iter().find(|problem| matches!(problem.part, Part::Schema | Part::Size)) {
+        Some(problem) => Err(cannot(format!("not a valid JSON Schema at {:?}: {}", problem.pointer, problem.message))),
+        None => Ok(value),
+    }
+}

@@ -1,0 +1,167 @@
+//! `git blue compat`.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+
+use super::{
+    Verdict,
+    contract::read_at_most,
+    output::Output,
+    text::{Look, Text, look, plain},
+};
+use crate::{
+    error::OpError,
+    model::compatibility,
+    ops::{compat, ctx::Ctx},
+    wire::{
+        AskedDirection, BothReadings, BrokenDirection, Compat, SchemaDifference, SchemaReading, SchemaVerdict,
+        VersionBump,
+    },
+};
+
+/// Longest witness that is shown to people, in characters.
+const MAX_WITNESS: usize = 400;
+
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// The old schema: a JSON or YAML file, or - for standard input
+    #[arg(value_name = "OLD")]
+    old: PathBuf,
+    /// The new schema: a JSON or YAML file, or - for standard input
+    #[arg(value_name = "NEW")]
+    new: PathBuf,
+    /// Which directions must hold
+    #[arg(long, value_enum, default_value_t = Direction::Both)]
+    direction: Direction,
+    /// How to read the schema of whoever writes the values
+    #[arg(long, value_enum, default_value_t = Reading::Lenient)]
+    reading: Reading,
+    /// Fail also where the answer is unknown
+    #[arg(long)]
+    strict: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Direction {
+    /// Every value of the new schema is a value of the old one
+    Backwards,
+    /// Every value of the old schema is a value of the new one
+    Forwards,
+    /// Both
+    Both,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Reading {
+    /// Writers send only the properties that their schema names
+    Lenient,
+    /// Writers may send anything that their schema allows
+    Strict,
+}
+
+impl Arguments {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        if self.old == self.new && self.old == Path::new("-") {
+            return Err(OpError::usage("only one of the schemas can be standard input"));
+        }
+        let source = |file: &Path| {
+            let bytes = read_at_most(ctx, file, compat::MAX_SCHEMA)?;
+            Ok::<_, OpError>(compat::Source { name: file.display().to_string(), bytes })
+        };
+        let request = compat::Request {
+            old: source(&self.old)?,
+            new: source(&self.new)?,
+            direction: match self.direction {
+                Direction::Backwards => AskedDirection::Backwards,
+                Direction::Forwards => AskedDirection::Forwards,
+                Direction::Both => AskedDirection::Both,
+            },
+            reading: match self.reading {
+                Reading::Lenient => compatibility::Reading::Lenient,
+                Reading::Strict => compatibility::Reading::Strict,
+            },
+        };
+        let answer = compat::run(ctx, &request)?;
+        output.answer(&answer, render)?;
+        Ok(match answer.body.compatible {
+            Some(true) => Verdict::Yes,
+            None if !self.strict => Verdict::Yes,
+            _ => Verdict::No,
+        })
+    }
+}
+
+fn render(body: &Compat, text: &mut Text) {
+    for one in &body.differences {
+        render_difference(body, one, text);
+        text.gap();
+    }
+    if body.direction != AskedDirection::Forwards {
+        render_readings("backwards", ("the old schema", "the new one sends"), &body.backwards, text);
+    }
+    if body.direction != AskedDirection::Backwards {
+        render_readings("forwards", ("the new schema", "the old one sent"), &body.forwards, text);
+    }
+    let bump = match body.bump {
+        VersionBump::Major => "a major version: it breaks what is asked for",
+        VersionBump::Minor => "a minor version: what is valid changes",
+        VersionBump::Patch => "a patch version: the same values are valid",
+        VersionBump::Unknown => "at least a minor version: not everything is decided",
+    };
+    text.line(&[plain("needs"), plain(bump)]);
+}
+
+fn render_readings(name: &str, (reader, sent): (&str, &str), readings: &BothReadings, text: &mut Text) {
+    let word = |verdict: &SchemaVerdict| match verdict {
+        SchemaVerdict::Compatible => look("compatible", Look::Green),
+        SchemaVerdict::Incompatible(_) => look("incompatible", Look::Red),
+        SchemaVerdict::Unknown { .. } => look("unknown", Look::Yellow),
+    };
+    let verb = match readings.lenient {
+        SchemaVerdict::Compatible => "accept",
+        SchemaVerdict::Incompatible(_) => "reject some of",
+        SchemaVerdict::Unknown { .. } => "may reject some of",
+    };
+    let meaning = format!("(consumers of {reader} {verb} what {sent})");
+    text.line(&[look(format!("{name}:"), Look::Bold), word(&readings.lenient), look(meaning, Look::Dim)]);
+    if std::mem::discriminant(&readings.lenient) != std::mem::discriminant(&readings.strict) {
+        text.line(&[plain("  read strictly:"), word(&readings.strict)]);
+    }
+    for verdict in [&readings.lenient, &readings.strict] {
+        if let SchemaVerdict::Unknown { reason, .. } = verdict {
+            text.line(&[plain("  not decided:"), plain(reason)]);
+            break;
+        }
+    }
+}
+
+fn render_difference(body: &Compat, one: &SchemaDifference, text: &mut Text) {
+    let (sender, reader, breaks) = match one.direction {
+        BrokenDirection::Backwards => (&body.new, &body.old, "breaks backwards"),
+        BrokenDirection::Forwards => (&body.old, &body.new, "breaks forwards"),
+    };
+    let (level, colour) = if one.reading == body.reading { ("error", Look::Red) } else { ("note", Look::Dim) };
+    let reading = if one.reading == SchemaReading::Strict { "read strictly, " } else { "" };
+    text.line(&[
+        look(format!("{level}[{}]:", one.rule), colour),
+        plain(format!("{reading}{} -> {} {breaks}", body.old, body.new)),
+    ]);
+    for (name, pointer) in [(&body.old, &one.old_pointer), (&body.new, &one.new_pointer)] {
+        if let Some(pointer) = pointer {
+            text.line(&[look("  -->", Look::Dim), plain(format!("{name}#{pointer}"))]);
+        }
+    }
+    text.line(&[plain(format!("  valid in {sender}, refused by {reader}:"))]);
+    text.block("      ", &short(&one.witness.to_string()));
+    let place = if one.at.is_empty() { String::new() } else { format!("at {}: ", one.at) };
+    text.block("      ", &format!("{place}{}", one.message));
+}
+
+/// Returns a value as it fits a few lines; `--json` has all of it.
+fn short(witness: &str) -> String {
+    match witness.char_indices().nth(MAX_WITNESS) {
+        Some((end, _)) => format!("{}… ({} bytes, whole with --json)", &witness[..end], witness.len()),
+        None => witness.to_owned(),
+    }
+}

@@ -1,0 +1,184 @@
+//! `compat`: whether one schema can take the place of another.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::model::compatibility as engine;
+
+/// What `compat` answers.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Compat {
+    /// The old schema, as it was named.
+    pub old: String,
+    /// The new schema, as it was named.
+    pub new: String,
+    /// The directions that were asked about.
+    pub direction: AskedDirection,
+    /// The reading that decides.
+    pub reading: SchemaReading,
+    /// Whether the new schema can take the place of the old one, in the directions that were asked
+    /// about and the reading that decides; null where that is unknown.
+    pub compatible: Option<bool>,
+    /// Whether every value of the new schema is a value of the old one.
+    pub backwards: BothReadings,
+    /// Whether every value of the old schema is a value of the new one.
+    pub forwards: BothReadings,
+    /// What differs in the directions that were asked about, at most 20 of each.
+    pub differences: Vec<SchemaDifference>,
+    /// The smallest change of version that the change needs.
+    pub bump: VersionBump,
+}
+
+/// The directions that are asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum AskedDirection {
+    /// Every value of the new schema is a value of the old one.
+    Backwards,
+    /// Every value of the old schema is a value of the new one.
+    Forwards,
+    /// Both.
+    Both,
+}
+
+/// A direction that a difference breaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum BrokenDirection {
+    /// A value of the new schema is refused by the old one.
+    Backwards,
+    /// A value of the old schema is refused by the new one.
+    Forwards,
+}
+
+/// How much a schema is taken to say about what is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SchemaReading {
+    /// Only the properties that the schema names are sent; objects that name none are open.
+    Lenient,
+    /// An open object may carry any further property.
+    Strict,
+}
+
+/// The answers in both readings.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct BothReadings {
+    /// Where only the properties that the schema names are sent.
+    pub lenient: SchemaVerdict,
+    /// As the schema is written.
+    pub strict: SchemaVerdict,
+}
+
+/// One answer.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "verdict", rename_all = "lowercase")]
+pub enum SchemaVerdict {
+    /// It is proved.
+    Compatible,
+    /// The witness refutes it; the validator confirmed it on both sides.
+    Incompatible(SchemaDifference),
+    /// It is neither proved nor refuted.
+    Unknown {
+        /// Why.
+        reason: String,
+        /// What ran out: time, memory or steps.
+        spent: Option<&'static str>,
+    },
+}
+
+/// One place where two schemas differ, and a value that shows it.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct SchemaDifference {
+    /// The rule, as listed in the documentation.
+    pub rule: &'static str,
+    /// The direction that it breaks.
+    pub direction: BrokenDirection,
+    /// The reading under which it does.
+    pub reading: SchemaReading,
+    /// What is wrong with the value.
+    pub message: String,
+    /// JSON Pointer to the place in the old schema.
+    pub old_pointer: Option<String>,
+    /// JSON Pointer to the place in the new schema.
+    pub new_pointer: Option<String>,
+    /// A value that one schema accepts and the other refuses.
+    pub witness: Value,
+    /// JSON Pointer to the place in the witness.
+    pub at: String,
+}
+
+/// The smallest change of version that a change needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum VersionBump {
+    /// It breaks a direction that was asked about.
+    Major,
+    /// It changes what is valid.
+    Minor,
+    /// It says the same in other words.
+    Patch,
+    /// A direction that was asked about is undecided.
+    Unknown,
+}
+
+impl From<engine::Reading> for SchemaReading {
+    fn from(reading: engine::Reading) -> Self {
+        match reading {
+            engine::Reading::Strict => Self::Strict,
+            engine::Reading::Lenient => Self::Lenient,
+        }
+    }
+}
+
+impl From<engine::Direction> for BrokenDirection {
+    fn from(direction: engine::Direction) -> Self {
+        match direction {
+            engine::Direction::Backwards => Self::Backwards,
+            engine::Direction::Forwards => Self::Forwards,
+        }
+    }
+}
+
+impl From<engine::Bump> for VersionBump {
+    fn from(bump: engine::Bump) -> Self {
+        match bump {
+            engine::Bump::Major => Self::Major,
+            engine::Bump::Minor => Self::Minor,
+            engine::Bump::Patch => Self::Patch,
+            engine::Bump::Unknown => Self::Unknown,
+        }
+    }
+}
+
+impl From<engine::Difference> for SchemaDifference {
+    fn from(found: engine::Difference) -> Self {
+        Self {
+            rule: found.rule,
+            direction: found.direction.into(),
+            reading: found.reading.into(),
+            message: found.message,
+            old_pointer: found.old_pointer,
+            new_pointer: found.new_pointer,
+            witness: found.witness,
+            at: found.at,
+        }
+    }
+}
+
+impl From<engine::Verdict> for SchemaVerdict {
+    fn from(verdict: engine::Verdict) -> Self {
+        match verdict {
+            engine::Verdict::Compatible => Self::Compatible,
+            engine::Verdict::Incompatible(found) => Self::Incompatible((*found).into()),
+            engine::Verdict::Unknown(why) => Self::Unknown { reason: why.reason, spent: why.spent },
+        }
+    }
+}
+
+impl From<engine::Readings> for BothReadings {
+    fn from(readings: engine::Readings) -> Self {
+        Self { lenient: readings.lenient.into(), strict: readings.strict.into() }
+    }
+}

@@ -1,0 +1,87 @@
+//! `git blue compat`: two files, no realm and no repository.
+
+use serde_json::json;
+
+use crate::world::World;
+
+const OLD: &str = r#"{"type": "object", "properties": {"indent": {"type": "integer", "maximum": 255}}}"#;
+const NEW: &str = r#"{"type": "object", "properties": {"indent": {"type": "integer", "maximum": 24}}}"#;
+
+fn world() -> World {
+    let world = World::new();
+    world.write("old.json", OLD);
+    world.write("new.json", NEW);
+    world
+}
+
+#[test]
+fn a_break_is_shown_with_a_value_and_fails() {
+    let world = world();
+    let run = world.blue(&world.root(), &["compat", "old.json", "new.json"]).exits(1);
+    for part in [
+        "error[narrowed-maximum]: old.json -> new.json breaks forwards",
+        "--> old.json#/properties/indent/maximum",
+        "--> new.json#/properties/indent/maximum",
+        r#"{"indent":25}"#,
+        "at /indent: 25 is greater than the maximum of 24",
+        "backwards: compatible",
+        "forwards: incompatible",
+        "needs a major version",
+    ] {
+        assert!(run.stdout.contains(part), "{part}\n{}", run.stdout);
+    }
+}
+
+#[test]
+fn a_direction_that_holds_passes() {
+    let world = world();
+    let run = world.blue(&world.root(), &["compat", "old.json", "new.json", "--direction", "backwards"]).exits(0);
+    assert!(!run.stdout.contains("forwards"), "{}", run.stdout);
+    world.blue(&world.root(), &["compat", "old.json", "new.json", "--direction", "forwards"]).exits(1);
+    world.blue(&world.root(), &["compat", "new.json", "new.json"]).exits(0);
+}
+
+#[test]
+fn the_reading_decides() {
+    let world = world();
+    world.write(
+        "more.json",
+        r#"{"type": "object", "properties": {"indent": {"type": "integer", "maximum": 255}, "b": {"type": "null"}}}"#,
+    );
+    world.blue(&world.root(), &["compat", "old.json", "more.json"]).exits(0);
+    world.blue(&world.root(), &["compat", "old.json", "more.json", "--reading", "strict"]).exits(1);
+}
+
+#[test]
+fn yaml_and_standard_input_are_read() {
+    let world = world();
+    world.write("old.yaml", "type: string\nminLength: 3\n");
+    let run = world.feed("git-blue", &world.root(), &["compat", "old.yaml", "-", "--json"], r#"{"type":"string"}"#);
+    let run = run.exits(1);
+    let answer = run.json();
+    assert_eq!(answer["compatible"], json!(false));
+    assert_eq!(answer["backwards"]["strict"]["verdict"], "incompatible");
+    assert_eq!(answer["differences"][0]["rule"], "widened-min-length");
+    assert_eq!(answer["bump"], "major");
+}
+
+#[test]
+fn unknown_fails_only_where_asked() {
+    let world = world();
+    world.write("loop.json", r##"{"$ref": "#"}"##);
+    let run = world.blue(&world.root(), &["compat", "old.json", "loop.json"]).exits(0);
+    assert!(run.stdout.contains("unknown") && run.stdout.contains("not decided:"), "{}", run.stdout);
+    world.blue(&world.root(), &["compat", "old.json", "loop.json", "--strict"]).exits(1);
+}
+
+#[test]
+fn what_cannot_be_read_is_no_answer() {
+    let world = world();
+    world.write("wrong.json", r#"{"type": "strin"}"#);
+    world.write("broken.json", r#"{"type": "#);
+    for file in ["wrong.json", "broken.json", "missing.json"] {
+        let run = world.blue(&world.root(), &["compat", "old.json", file]).exits(128);
+        assert!(run.all().contains(file), "{}", run.all());
+    }
+    world.blue(&world.root(), &["compat", "-", "-"]).exits(129);
+}

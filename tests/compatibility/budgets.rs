@@ -1,0 +1,95 @@
+//! What runs out is said, and nothing is made of it.
+
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    time::{Duration, Instant},
+};
+
+use git_blue::model::compatibility::{self, Limits, Options, Verdict};
+use serde_json::{Value, json};
+
+use crate::world::within;
+
+fn hard() -> (Value, Value) {
+    let branch = |n: usize, t: &str| json!({"properties": {format!("p{n}"): {"type": t}, format!("q{}", n % 7): {"minimum": n}}});
+    let all = |t: &str| json!({"anyOf": (0..60).map(|n| branch(n, t)).collect::<Vec<_>>()});
+    (all("integer"), all("number"))
+}
+
+fn is_spent(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::Unknown(unknown) if unknown.spent.is_some())
+}
+
+#[test]
+fn steps_run_out_at_the_same_place_each_time() {
+    let (old, new) = hard();
+    for steps in [1, 10, 100, 1_000] {
+        let limits = Limits { steps, ..Limits::default() };
+        let (one, other) = (within(&old, &new, limits), within(&old, &new, limits));
+        assert_eq!(one, other, "{steps} steps");
+    }
+    assert!(is_spent(&within(&old, &new, Limits { steps: 1, ..Limits::default() }).backwards.strict));
+}
+
+#[test]
+fn fewer_steps_never_turn_an_answer_round() {
+    let (old, new) = hard();
+    let full = within(&old, &new, Limits::default());
+    for steps in (1..400).step_by(13) {
+        let found = within(&old, &new, Limits { steps, ..Limits::default() });
+        for (one, all) in [(&found.backwards, &full.backwards), (&found.forwards, &full.forwards)] {
+            let is_known = !matches!(one.strict, Verdict::Unknown(_)) && !matches!(all.strict, Verdict::Unknown(_));
+            assert!(!is_known || one.strict.is_compatible() == all.strict.is_compatible(), "{steps} steps");
+        }
+    }
+}
+
+#[test]
+fn once_over_time_always_over() {
+    // A clock that jumps far ahead for a moment: what was over stays over.
+    let calls = AtomicU64::new(0);
+    let clock = || {
+        let call = calls.fetch_add(1, Ordering::Relaxed);
+        Duration::from_secs(if call == 1 { 1_000 } else { 0 })
+    };
+    let (old, new) = hard();
+    let found = compatibility::compare(&old, &new, &Options::default(), &clock).unwrap();
+    assert!(is_spent(&found.forwards.strict), "{:?}", found.forwards.strict);
+}
+
+#[test]
+fn memory_runs_out_too() {
+    let (old, new) = hard();
+    let found = within(&old, &new, Limits { bytes: 1, ..Limits::default() });
+    assert!(is_spent(&found.backwards.strict) || is_spent(&found.forwards.strict));
+}
+
+#[test]
+fn hostile_schemas_end_in_time() {
+    let deep =
+        (0..60).fold(json!({"type": "integer"}), |inner, _| json!({"not": {"anyOf": [inner, {"type": "string"}]}}));
+    let wide: Vec<_> = (0..400)
+        .map(|n| json!({"required": [format!("a{n}")], "properties": {format!("b{n}"): {"minimum": n}}}))
+        .collect();
+    let pattern = "^(a|b|ab)*(c|d|cd){1,50}[a-z]{1,90}$";
+    let pairs = [
+        (deep.clone(), json!({"allOf": [deep, {"minimum": 3}]})),
+        (json!({"oneOf": wide}), json!({"anyOf": wide})),
+        (json!({"allOf": wide.iter().map(|one| json!({"not": one})).collect::<Vec<_>>()}), json!({"oneOf": wide})),
+        (json!({"pattern": pattern}), json!({"pattern": format!("{pattern}|x{{1,1000}}")})),
+        (json!({"minLength": 90_000_000}), json!({"minLength": 90_000_001})),
+        (json!({"minItems": 90_000_000}), json!({"minItems": 90_000_001})),
+        (json!({"minProperties": 90_000_000, "type": "object"}), json!({"maxProperties": 3})),
+        (
+            json!({"patternProperties": (0..30).map(|n| (format!("^{n}|a{n}"), json!({"minimum": n}))).collect::<serde_json::Map<_, _>>()}),
+            json!({}),
+        ),
+    ];
+    for (old, new) in pairs {
+        let start = Instant::now();
+        within(&old, &new, Limits::default());
+        // The budget is one second; building validators and automata is outside of its steps, and
+        // the machine may be loaded.
+        assert!(start.elapsed() < Duration::from_secs(20), "{:?} for {:.200}", start.elapsed(), old.to_string());
+    }
+}

@@ -1,0 +1,10 @@
+//! Compatibility: every verdict is right, every witness is confirmed, and nothing takes long.
+
+mod budgets;
+mod census;
+mod fuzz;
+mod laws;
+mod pairs;
+mod recursion;
+mod rules;
+mod world;

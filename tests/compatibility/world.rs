@@ -1,0 +1,59 @@
+//! What the suites share.
+
+use std::time::{Duration, Instant};
+
+use git_blue::model::compatibility::{self, Comparison, Limits, Options, Verdict};
+use serde_json::Value;
+
+/// Compares with a budget that a loaded machine does not use up.
+pub fn compare(old: &Value, new: &Value) -> Comparison {
+    within(old, new, Limits { time: Duration::from_secs(60), ..Limits::default() })
+}
+
+/// Compares within limits.
+pub fn within(old: &Value, new: &Value, limits: Limits) -> Comparison {
+    let start = Instant::now();
+    let limits = Limits { differences: limits.time, ..limits };
+    let options = Options { limits, most_differences: 3, ..Options::default() };
+    compatibility::compare(old, new, &options, &|| start.elapsed()).unwrap()
+}
+
+/// Returns a verdict as one letter: o it holds, x it does not, ? nobody knows.
+pub fn letter(verdict: &Verdict) -> char {
+    match verdict {
+        Verdict::Compatible => 'o',
+        Verdict::Incompatible(_) => 'x',
+        Verdict::Unknown(_) => '?',
+    }
+}
+
+/// Returns both directions: `o/x` as written, and `o/x:o/o` where a lenient reading differs.
+pub fn label(found: &Comparison) -> String {
+    let of = |backwards: &Verdict, forwards: &Verdict| format!("{}/{}", letter(backwards), letter(forwards));
+    let strict = of(&found.backwards.strict, &found.forwards.strict);
+    let lenient = of(&found.backwards.lenient, &found.forwards.lenient);
+    if strict == lenient { strict } else { format!("{strict}:{lenient}") }
+}
+
+/// Returns the validator of a schema.
+pub fn validator(schema: &Value) -> Option<jsonschema::Validator> {
+    jsonschema::options().offline().build(schema).ok()
+}
+
+/// Returns what is wrong with a comparison's witnesses: one side must accept them, the other not.
+pub fn unconfirmed(old: &Value, new: &Value, found: &Comparison) -> Vec<String> {
+    let (Some(old), Some(new)) = (validator(old), validator(new)) else { return Vec::new() };
+    let mut wrong = Vec::new();
+    let mut look = |verdict: &Verdict, inner: &jsonschema::Validator, outer: &jsonschema::Validator| {
+        if let Verdict::Incompatible(difference) = verdict
+            && (!inner.is_valid(&difference.witness) || outer.is_valid(&difference.witness))
+        {
+            wrong.push(format!("not a witness: {}", difference.witness));
+        }
+    };
+    for (readings, inner, outer) in [(&found.backwards, &new, &old), (&found.forwards, &old, &new)] {
+        look(&readings.strict, inner, outer);
+        look(&readings.lenient, inner, outer);
+    }
+    wrong
+}

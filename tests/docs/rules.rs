@@ -1,0 +1,37 @@
+//! `docs/rules.md` is written from the catalogue that the engine answers with.
+
+use std::fmt::Write as _;
+
+use git_blue::model::compatibility::{Direction, RULES};
+
+use crate::{ROOT, is_update};
+
+const HEAD: &str = "\
+# The rules
+
+Every kind of difference that `git blue compat` finds, with an example of two schemas. A rule that
+breaks `forwards` is a value of the old schema that the new one refuses; one that breaks `backwards`
+is a value of the new schema that the old one refuses ([what that means](compatibility.md)). A
+difference needs a major version where its direction is promised, and a minor one where it is not.
+
+This page is written from the catalogue: `UPDATE=1 cargo test --test docs` writes it anew.
+
+| rule | breaks | what changed | old | new |
+|---|---|---|---|---|
+";
+
+#[test]
+fn they_are_the_catalogue() {
+    let mut text = HEAD.to_owned();
+    for rule in RULES {
+        let breaks = if rule.direction == Direction::Forwards { "forwards" } else { "backwards" };
+        let (old, new) = (rule.old.replace('|', "\\|"), rule.new.replace('|', "\\|"));
+        writeln!(text, "| `{}` | {breaks} | {} | `{old}` | `{new}` |", rule.id, rule.text).unwrap();
+    }
+    let path = std::path::Path::new(ROOT).join("docs/rules.md");
+    if is_update() {
+        std::fs::write(&path, &text).unwrap();
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(written == text, "docs/rules.md is stale: UPDATE=1 cargo test --test docs");
+}
