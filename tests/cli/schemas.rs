@@ -128,6 +128,7 @@ fn every_operation_answers_as_its_schema_says() {
         ("access", &["session", "status"]),
         ("access", &["session", "list"]),
         ("access", &["session", "stop"]),
+        (".", &["compat", "new.yaml", "new.yaml"]),
         ("access", &["contract", "list"]),
         ("access", &["contract", "get", contract]),
         ("access", &["contract", "log", contract]),

@@ -90,6 +90,6 @@ fn hostile_schemas_end_in_time() {
         within(&old, &new, Limits::default());
         // The budget is one second; building validators and automata is outside of its steps, and
         // the machine may be loaded.
-        assert!(start.elapsed() < Duration::from_secs(20), "{:?} for {:.200}", start.elapsed(), old.to_string());
+        assert!(start.elapsed() < Duration::from_secs(60), "{:?} for {:.200}", start.elapsed(), old.to_string());
     }
 }
