@@ -26,7 +26,7 @@ test: ## Run every test (with cargo-nextest where it is installed)
 	fi
 
 peers: ## Install what the peer suites need besides strace, below target/
-	npm install --silent --no-audit --no-fund --prefix target/peers husky@9.1.7 lefthook@2.2.2
+	npm install --silent --no-audit --no-fund --ignore-scripts --prefix target/peers husky@9.1.7 lefthook@2.2.2
 	python3 -m venv target/peers/venv
 	target/peers/venv/bin/pip install --quiet --disable-pip-version-check pre-commit==4.7.0
 

@@ -77,8 +77,11 @@ pub struct BothReadings {
 pub enum SchemaVerdict {
     /// It is proved.
     Compatible,
-    /// The witness refutes it; the validator confirmed it on both sides.
-    Incompatible(SchemaDifference),
+    /// A value refutes it; the validator confirmed it on both sides.
+    Incompatible {
+        /// The difference, with that value as its witness.
+        difference: Box<SchemaDifference>,
+    },
     /// It is neither proved nor refuted.
     Unknown {
         /// Why.
@@ -171,7 +174,7 @@ impl From<engine::Verdict> for SchemaVerdict {
     fn from(verdict: engine::Verdict) -> Self {
         match verdict {
             engine::Verdict::Compatible => Self::Compatible,
-            engine::Verdict::Incompatible(found) => Self::Incompatible((*found).into()),
+            engine::Verdict::Incompatible(found) => Self::Incompatible { difference: Box::new((*found).into()) },
             engine::Verdict::Unknown(why) => Self::Unknown { reason: why.reason, spent: why.spent },
         }
     }

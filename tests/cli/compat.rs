@@ -68,10 +68,12 @@ fn yaml_and_standard_input_are_read() {
 #[test]
 fn unknown_fails_only_where_asked() {
     let world = world();
-    world.write("loop.json", r##"{"$ref": "#"}"##);
-    let run = world.blue(&world.root(), &["compat", "old.json", "loop.json"]).exits(0);
+    // A back-reference is nothing that an automaton can follow.
+    world.write("pairs.json", r#"{"type": "string", "pattern": "^(?:(a|b)\\1)*$"}"#);
+    world.write("even.json", r#"{"type": "string", "pattern": "^(?:aa|bb)*$"}"#);
+    let run = world.blue(&world.root(), &["compat", "pairs.json", "even.json"]).exits(0);
     assert!(run.stdout.contains("unknown") && run.stdout.contains("not decided:"), "{}", run.stdout);
-    world.blue(&world.root(), &["compat", "old.json", "loop.json", "--strict"]).exits(1);
+    world.blue(&world.root(), &["compat", "pairs.json", "even.json", "--strict"]).exits(1);
 }
 
 #[test]

@@ -115,12 +115,12 @@ fn render(body: &Compat, text: &mut Text) {
 fn render_readings(name: &str, (reader, sent): (&str, &str), readings: &BothReadings, text: &mut Text) {
     let word = |verdict: &SchemaVerdict| match verdict {
         SchemaVerdict::Compatible => look("compatible", Look::Green),
-        SchemaVerdict::Incompatible(_) => look("incompatible", Look::Red),
+        SchemaVerdict::Incompatible { .. } => look("incompatible", Look::Red),
         SchemaVerdict::Unknown { .. } => look("unknown", Look::Yellow),
     };
     let verb = match readings.lenient {
         SchemaVerdict::Compatible => "accept",
-        SchemaVerdict::Incompatible(_) => "reject some of",
+        SchemaVerdict::Incompatible { .. } => "reject some of",
         SchemaVerdict::Unknown { .. } => "may reject some of",
     };
     let meaning = format!("(consumers of {reader} {verb} what {sent})");
