@@ -15,7 +15,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::write::<ContractAdapted>(
     "contract_adapted",
     &["contract", "adapted"],
-    "Say which version this repository's code is written against",
+    "Record which version this repository's code is written against",
 );
 
 /// What is asked.

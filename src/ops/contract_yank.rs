@@ -15,7 +15,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::write::<ContractMarked>(
     "contract_yank",
     &["contract", "yank"],
-    "Mark one version as not to be picked any more",
+    "Yank a version, so that no range selects it any more",
 );
 
 /// What is asked.

@@ -190,7 +190,7 @@ fn locks(request: &Request, subject: Option<&str>, store: &GitStore) -> DoctorCh
     };
     let stale: Vec<_> = found.iter().filter(|lock| lock.age >= STALE).collect();
     let Some(oldest) = found.first() else {
-        return check("locks", subject, Health::Ok, "no git lock file lies about");
+        return check("locks", subject, Health::Ok, "no stale lock files");
     };
     let names: Vec<_> =
         found.iter().map(|lock| format!("{} ({} s old)", lock.path.display(), lock.age.as_secs())).collect();

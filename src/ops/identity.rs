@@ -61,10 +61,13 @@ pub fn require(ctx: &Ctx, acting: Acting<'_>) -> Result<(), OpError> {
     if let Some(joined) = joined.as_ref().filter(|joined| !joined.is_of(realm, repo)) {
         return Err(joined::other(joined, acting));
     }
-    if likeness(code, &held)? == Likeness::Different {
-        return Err(mistaken(acting, code, &held));
+    match (likeness(code, &held)?, joined) {
+        // A clone that its user joined may have lost its name to somebody else.
+        (Likeness::Different, Some(_)) => Err(mistaken(acting, code, &held).next(WAY_BACK)),
+        (Likeness::Different, None) => Err(mistaken(acting, code, &held)),
+        (_, None) => Err(joined::missing(acting)),
+        (_, Some(_)) => Ok(()),
     }
-    if joined.is_none() { Err(joined::missing(acting)) } else { Ok(()) }
 }
 
 /// Returns the error for a clone of another repository than the one that the realm knows by the name.
@@ -72,13 +75,11 @@ pub fn mistaken(acting: Acting<'_>, code: &CodeRepo, held: &Repo) -> OpError {
     let Acting { realm, repo, .. } = acting;
     let message =
         format!("the realm {realm} knows another repository by the name {repo}{}: {}", place(held), facts(code));
-    OpError::no("other-repository", message).next(way_back())
+    OpError::no("other-repository", message)
 }
 
-/// Returns the command that gives a name back to the repository it belongs to.
-pub fn way_back() -> String {
-    "git blue realm admin reclaim --reason REASON  # if the name belongs to this repository".to_owned()
-}
+/// The command that gives a name back to the repository it belongs to.
+const WAY_BACK: &str = "git blue realm admin reclaim --reason REASON  # if the name belongs to this repository";
 
 /// Returns where an entry says that the repository is, in brackets.
 pub fn place(held: &Repo) -> String {

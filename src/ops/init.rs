@@ -14,8 +14,7 @@ use crate::{
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation =
-    Operation::write::<Init>("init", &["init"], "Bring this repository into a realm, making it if need be");
+pub const OPERATION: Operation = Operation::write::<Init>("init", &["init"], "Create or join a realm");
 
 /// What is asked.
 #[derive(Debug, Clone, Default)]

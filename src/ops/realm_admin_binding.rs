@@ -22,7 +22,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::write::<BindingSet>(
     "realm_admin_binding",
     &["realm", "admin", "binding"],
-    "Say what a repository exports and imports",
+    "Set what a repository exports and imports",
 );
 
 /// What is asked.

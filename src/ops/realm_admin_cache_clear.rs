@@ -1,4 +1,4 @@
-//! `realm_admin_cache_clear`: forget what the store keeps at hand. It is made again when it is
+//! `realm_admin_cache_clear`: clear the cache of the store. It is made again when it is
 //! asked for.
 
 use super::{Operation, ctx::Ctx};
@@ -11,7 +11,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::write::<CacheCleared>(
     "realm_admin_cache_clear",
     &["realm", "admin", "cache", "clear"],
-    "Forget what the realm's store keeps at hand",
+    "Clear the realm's cache",
 );
 
 /// Forgets it. That there was nothing is no error.

@@ -1,4 +1,4 @@
-//! `realm_admin_cache_stats`: what the store keeps at hand, and how good it is.
+//! `realm_admin_cache_stats`: the size and state of the store's cache.
 
 use super::{Operation, ctx::Ctx};
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::read::<CacheStats>(
     "realm_admin_cache_stats",
     &["realm", "admin", "cache", "stats"],
-    "Show what the realm's store keeps at hand",
+    "Show the size and state of the realm's cache",
 );
 
 /// Answers. Nothing is made for it that was not there.

@@ -29,7 +29,7 @@ use crate::{
 
 /// Its entry in the table.
 pub const OPERATION: Operation =
-    Operation::write::<RealmJoin>("realm_admin_join", &["realm", "admin", "join"], "Take this repository into a realm");
+    Operation::write::<RealmJoin>("realm_admin_join", &["realm", "admin", "join"], "Join this repository to a realm");
 
 /// What is asked.
 #[derive(Debug, Clone)]
@@ -349,8 +349,7 @@ fn same_repository(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm, held: &Repo, 
         (Likeness::Different, Claim::Proposed) => {
             let message = format!("{}; {}", taken(""), identity::facts(code));
             Err(OpError::no("name-taken", message)
-                .next(format!("give this repository a name of its own: edit repo in {CONFIG}"))
-                .next(identity::way_back()))
+                .next(format!("give this repository a name of its own: edit repo in {CONFIG}")))
         }
         (Likeness::Different, _) => Err(taken("").next("choose another name with --repo NAME")),
     }

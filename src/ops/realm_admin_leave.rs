@@ -19,7 +19,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::write::<RealmLeave>(
     "realm_admin_leave",
     &["realm", "admin", "leave"],
-    "Take this repository out of its realm",
+    "Remove this repository from its realm",
 );
 
 /// What is asked.

@@ -21,7 +21,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::write::<RealmReclaim>(
     "realm_admin_reclaim",
     &["realm", "admin", "reclaim"],
-    "Give this repository its name in the realm back",
+    "Reclaim this repository's name in the realm",
 );
 
 /// What is asked.

@@ -22,7 +22,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::write::<DomainRemoved>(
     "realm_admin_remove_domain",
     &["realm", "admin", "remove-domain"],
-    "Take a domain out of the realm",
+    "Remove a domain from the realm",
 );
 
 /// What is asked.

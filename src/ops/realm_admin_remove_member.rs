@@ -21,7 +21,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::write::<MemberRemoved>(
     "realm_admin_remove_member",
     &["realm", "admin", "remove-member"],
-    "Take a repository out of a domain",
+    "Remove a repository from a domain",
 );
 
 /// What is asked.

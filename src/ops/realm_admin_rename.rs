@@ -43,7 +43,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::write::<RealmRename>(
     "realm_admin_rename",
     &["realm", "admin", "rename"],
-    "Give a repository another name in the realm",
+    "Rename a repository in the realm",
 );
 
 /// What is asked.

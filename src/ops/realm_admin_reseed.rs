@@ -28,7 +28,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::write::<RealmReseed>(
     "realm_admin_reseed",
     &["realm", "admin", "reseed"],
-    "Bring what this clone holds to a remote that lost it, or to a new one",
+    "Restore what a remote lost, or share the realm at a new url",
 );
 
 /// What is asked.

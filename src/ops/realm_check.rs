@@ -181,6 +181,7 @@ impl<'a> Work<'a> {
         let body = RealmCheck {
             realm: here.realm.clone(),
             current_repo: found.map(|found| found.repo.clone()).or_else(|| self.asking(&branches)),
+            read_only: self.read_only(),
             judged: match (found, request.scope) {
                 _ if request.rfc.is_some() => wire::Judged::Rfc,
                 (None, _) => wire::Judged::Realm,
@@ -207,6 +208,13 @@ impl<'a> Work<'a> {
         next_steps(body, base.missing)
     }
 
+    /// Returns why the clone around the caller only reads, and what to do about it.
+    fn read_only(&self) -> Option<String> {
+        let is_clone = self.ctx.code.is_some() && self.here.repo.is_some() && !self.request.borrowed;
+        let error = self.ctx.writing().err().filter(|_| is_clone)?;
+        Some(error.next_steps.first().map_or(error.message.clone(), |step| format!("{}; {step}", error.message)))
+    }
+
     /// Returns the repository that asks, where its branch is among those that were judged.
     fn asking(&self, branches: &[wire::RfcBranch]) -> Option<RepoName> {
         let asking = self.here.repo.as_ref();
@@ -215,7 +223,7 @@ impl<'a> Work<'a> {
 
     /// What the publishing branch says that the realm does not hold is not published from here.
     fn unpublished(&self) -> Option<wire::Unpublished> {
-        let acting = self.ctx.acting().ok()?;
+        let acting = self.ctx.writing().ok()?;
         let is_asked = self.request.subject == Subject::Head && !self.request.borrowed;
         is_asked.then(|| unpublished::run(self.ctx, acting, self.overview, false).unpublished)?
     }

@@ -11,7 +11,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::write::<ConflictSettled>(
     "realm_conflict_accept",
     &["realm", "conflict", "accept"],
-    "Take a change that was set aside",
+    "Accept a change that a sync set aside",
 );
 
 /// Settles the conflict `id`.

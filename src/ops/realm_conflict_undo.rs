@@ -11,7 +11,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::write::<ConflictSettled>(
     "realm_conflict_undo",
     &["realm", "conflict", "undo"],
-    "Keep a change out that was set aside",
+    "Reject a change that a sync set aside",
 );
 
 /// Settles the conflict `id`.

@@ -17,11 +17,8 @@ use crate::{
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::write::<SessionStart>(
-    "session_start",
-    &["session", "start"],
-    "Begin a session: one stretch of work in this work tree",
-);
+pub const OPERATION: Operation =
+    Operation::write::<SessionStart>("session_start", &["session", "start"], "Start a work session in this work tree");
 
 /// What is asked.
 #[derive(Debug, Clone, Default)]

@@ -17,6 +17,8 @@ pub struct RealmCheck {
     pub realm: RealmName,
     /// The repository whose files were laid over the realm; none where it was looked at alone.
     pub current_repo: Option<RepoName>,
+    /// Why this clone only reads, and what to do about it; none where it may write, and in CI.
+    pub read_only: Option<String>,
     /// What was judged.
     pub judged: Judged,
     /// The RFC whose branches were laid over the realm together; none where only one repository was judged.

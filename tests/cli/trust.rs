@@ -90,6 +90,9 @@ fn status_says_that_a_clone_only_reads_and_how_to_join() {
     assert!(status.stdout.contains("read-only: this clone is not joined to the realm aperture as fungal"), "{status}");
     let next = world.json(&world.path("look"), &["status"])["next_steps"].clone();
     assert_eq!(next[0], "git blue init");
+    let check = world.ok(&world.path("look"), &["check"]);
+    let said = "read-only: this clone is not joined to the realm aperture as fungal: it only reads; git blue init";
+    assert!(check.stdout.contains(said), "{check}");
 }
 
 #[test]
@@ -98,6 +101,10 @@ fn a_strangers_clone_is_not_taken_for_the_repository_by_init() {
     let before = refs(&world);
     let init = world.blue(&world.path("look"), &["init"]).exits(1);
     assert!(init.stderr.contains("another repository has the name fungal"), "{init}");
+    // Nobody is told how to take the name away from whom it belongs to.
+    for args in [&["init"][..], &["status"], &["check"], &["contract", "publish"]] {
+        assert!(!world.blue(&world.path("look"), args).all().contains("reclaim"), "{args:?}");
+    }
     assert_eq!(refs(&world), before);
 }
 

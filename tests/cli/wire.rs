@@ -186,6 +186,7 @@ struct RealmCheck {
     notifications: Vec<Notification>,
     next_steps: Vec<String>,
     // more
+    read_only: Option<String>,
     judged: String,
     rfc: Option<String>,
     branches: Vec<Value>,
@@ -216,6 +217,7 @@ fn realm_check() {
     );
     assert!(check.valid && check.errors.is_empty() && check.warnings.is_empty());
     assert_eq!((&*check.judged, check.rfc, check.branches.len(), check.files), ("repository", None, 0, Some(1)));
+    assert_eq!(check.read_only, None);
     assert_eq!((check.base, check.unpublished, &check.elsewhere["errors"]), (None, None, &Value::from(0)));
     assert_eq!(check.contracts, check.schema_hashes.len());
     let hash = &check.schema_hashes[0];

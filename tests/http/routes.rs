@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     client::Daemon,
-    world::{REALM, World},
+    world::{CONTRACT_FILE, REALM, World},
 };
 
 /// What a command prints, and what a route answers.
@@ -17,6 +17,21 @@ fn same(daemon: &Daemon<'_>, folder: &str, command: &[&str], path: &str) {
     let answered = daemon.get(path).is(200);
     assert_eq!(answered.text(), printed.stdout, "{path}");
     assert_eq!(answered.header("content-type"), "application/json");
+}
+
+#[test]
+fn drafts_and_the_branches_of_an_rfc_are_judged_over_http_too() {
+    let world = World::pair();
+    let contract = "s3-access/s3-permissions";
+    world.ok(&world.path("fungal"), &["realm", "worktree", "create", "--rfc", "x", "--repos", "fungal"]);
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &crate::world::contract("2.0.0"));
+    let daemon = Daemon::start(&world);
+    let of_work_tree = |path: &str| format!("/realms/aperture/contracts/{contract}/{path}?repo=fungal&worktree=true");
+    same(&daemon, "fungal", &["contract", "diff", contract, "--worktree"], &of_work_tree("diff"));
+    same(&daemon, "fungal", &["contract", "impact", contract, "--worktree"], &of_work_tree("impact"));
+    let of_commit = format!("/realms/aperture/contracts/{contract}/diff?repo=fungal&commit=HEAD");
+    same(&daemon, "fungal", &["contract", "diff", contract, "--commit", "HEAD"], &of_commit);
+    same(&daemon, "fungal", &["check", "--rfc", "x"], "/realms/aperture/check?repo=fungal&rfc=x");
 }
 
 #[test]

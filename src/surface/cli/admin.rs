@@ -55,7 +55,7 @@ pub enum Command {
     RemoveRealm(RemoveRealm),
     #[command(about = ops::realm_admin_bootstrap::OPERATION.summary)]
     Bootstrap(super::bootstrap::Bootstrap),
-    /// What the realm's store keeps at hand
+    /// Show or clear the realm's cache
     #[command(subcommand)]
     Cache(super::cache::Command),
 }

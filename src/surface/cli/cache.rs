@@ -35,7 +35,7 @@ impl Command {
 
 fn render(body: &CacheStats, text: &mut Text) {
     let Some(file) = &body.file else {
-        text.line(&[plain("nothing is kept at hand")]);
+        text.line(&[plain("the cache is empty")]);
         return;
     };
     text.line(&[plain(file)]);

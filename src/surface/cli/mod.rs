@@ -49,7 +49,7 @@ use listing::{Names, Page};
 /// What the program is called.
 const NAME: &str = "git-blue";
 
-/// Contracts between git repositories: consumers hear of a change, CI stops the break
+/// Keep contracts between git repositories: notify consumers, stop breaks in CI
 #[derive(Debug, Parser)]
 #[command(name = NAME, bin_name = "git blue", version, max_term_width = 100)]
 #[command(subcommand_required = true, arg_required_else_help = true, infer_subcommands = false)]
@@ -64,37 +64,37 @@ struct Cli {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Options of every command")]
 struct Global {
-    /// Print the whole answer as JSON, errors too
+    /// Print the answer as JSON, errors included
     #[arg(long, global = true)]
     json: bool,
     /// Run as if started in this folder
     #[arg(short = 'C', global = true, value_name = "DIR")]
     directory: Option<PathBuf>,
-    /// The realm, instead of the one that the repository is in
+    /// Use this realm instead of the repository's own
     #[arg(long, global = true, value_name = "REALM")]
     realm: Option<RealmName>,
-    /// Read everything anew, without what is kept at hand
+    /// Ignore the cache
     #[arg(long, global = true)]
     no_cache: bool,
-    /// Leave out next steps, and what only says that all went well
+    /// Leave out next steps and success messages
     #[arg(short, long, global = true)]
     quiet: bool,
-    /// When to use colours; git's color.blue and color.ui by default
+    /// When to use colors; defaults to git's color.blue and color.ui
     #[arg(long, global = true, value_name = "WHEN", value_enum)]
     color: Option<When>,
-    /// Write long answers straight to the terminal
+    /// Do not use a pager
     #[arg(long, global = true)]
     no_pager: bool,
 }
 
-/// When to use colours.
+/// When to use colors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum When {
-    /// Also where no terminal reads them
+    /// Always
     Always,
-    /// Not at all
+    /// Never
     Never,
-    /// Where a terminal reads them
+    /// When the output goes to a terminal
     Auto,
 }
 
@@ -108,47 +108,47 @@ enum Command {
     Check(realm::Check),
     /// Short for `git blue realm sync`
     Sync(sync::Sync),
-    /// The realm: its state, its checks, its members
+    /// Show, check and manage the realm
     #[command(subcommand)]
     Realm(realm::Command),
-    /// Contracts: what they say, and changing them
+    /// List, inspect and change contracts
     #[command(subcommand)]
     Contract(contract::Command),
     #[command(about = ops::compat::OPERATION.summary)]
     Compat(compat::Arguments),
-    /// Stretches of work, and what came of them
+    /// Manage work sessions
     #[command(subcommand)]
     Session(session::Command),
-    /// What other repositories changed
+    /// List and acknowledge what other repositories changed
     #[command(subcommand)]
     Notifications(notifications::Command),
-    /// Publishing by itself when something is committed
+    /// Install and remove the git hooks that publish
     #[command(subcommand)]
     Hooks(hooks::Command),
     #[command(about = ops::gc::OPERATION.summary)]
     Gc(upkeep::Gc),
     #[command(about = ops::doctor::OPERATION.summary)]
     Doctor(upkeep::Doctor),
-    /// The realm for Claude and other MCP clients
+    /// Serve the realm to Claude and other MCP clients
     #[command(subcommand)]
     Mcp(mcp::Command),
-    /// The realms of this machine over local HTTP: JSON, MCP, and a page to look at
+    /// Serve this machine's realms over local HTTP: JSON, MCP and a page
     #[command(subcommand)]
     Daemon(daemon::Command),
-    /// Man pages, completions, Claude Code
+    /// Install man pages, completions or Claude Code support
     #[command(subcommand)]
     Install(install::Command),
-    /// Take out again what install put in
+    /// Remove what install set up
     #[command(subcommand)]
     Uninstall(install::Uninstall),
-    /// What TAB asks
+    /// Complete a command line, for shells
     #[command(hide = true)]
     Complete {
         /// The words behind `git blue`, up to the one that is completed
         #[arg(last = true)]
         words: Vec<String>,
     },
-    /// What the hooks call
+    /// Run a git hook, for the installed shims
     #[command(hide = true)]
     Hook(Hook),
     /// Run a command for the MCP server, and end everything that it started

@@ -207,7 +207,11 @@ fn render_unpublished(unpublished: &Unpublished, text: &mut Text) {
     text.heading("unpublished");
     let (commit, branch) = (unpublished.commit.short(), &unpublished.branch);
     let domains = unpublished.domains.join(", ");
-    text.line(&[plain(" "), look(&commit, Look::Commit), plain(format!("of {branch} has news of {domains}"))]);
+    text.line(&[
+        plain(" "),
+        look(&commit, Look::Commit),
+        plain(format!("({branch}) has unpublished changes in {domains}")),
+    ]);
     let why = match (&unpublished.problem, unpublished.policy) {
         (Some(problem), _) if unpublished.failed_at.is_none() => look(format!("not published: {problem}"), Look::Red),
         (Some(problem), _) => look(format!("publish of {commit} failed: {problem}"), Look::Red),
@@ -366,6 +370,9 @@ fn render_check(body: &RealmCheck, text: &mut Text) {
         let (commit, branch) = (unpublished.commit.short(), &unpublished.branch);
         let news = format!("{commit} ({branch}) has unpublished changes in {}", unpublished.domains.join(", "));
         text.line(&[look("not published yet:", Look::Dim), plain(news)]);
+    }
+    if let Some(why) = &body.read_only {
+        text.line(&[look("read-only:", Look::Yellow), plain(why)]);
     }
     if body.files == Some(0) {
         let message = "this repository has no file below .blue/contracts or .blue/bindings to check";
