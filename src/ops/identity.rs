@@ -33,7 +33,11 @@ pub fn entry(acting: Acting<'_>) -> Result<Option<Repo>, OpError> {
 /// # Errors
 /// Where the clone cannot be read.
 pub fn likeness(code: &CodeRepo, held: &Repo) -> Result<Likeness, OpError> {
-    let shares = match held.roots.iter().any(|root| code.has(root)) {
+    let mut has_one = false;
+    for root in &held.roots {
+        has_one = has_one || code.has_readable(root)?;
+    }
+    let shares = match has_one {
         true => Some(true),
         false if held.roots.is_empty() || code.is_shallow()? || code.head()?.commit.is_none() => None,
         false => Some(false),
@@ -57,7 +61,7 @@ pub fn require(ctx: &Ctx, acting: Acting<'_>) -> Result<(), OpError> {
         let message = format!("{repo} is not in the realm {realm}");
         return Err(OpError::no("not-joined", message).next("git blue init"));
     };
-    let joined = joined::read(&ctx.home, code);
+    let joined = joined::read(&ctx.home, code)?;
     if let Some(joined) = joined.as_ref().filter(|joined| !joined.is_of(realm, repo)) {
         return Err(joined::other(joined, acting));
     }
@@ -112,7 +116,7 @@ pub fn learn(ctx: &Ctx) -> Result<(), OpError> {
     let (Some(code), Ok(acting)) = (&ctx.code, ctx.acting()) else {
         return Ok(());
     };
-    let Some(joined) = joined::read(&ctx.home, code) else {
+    let Some(joined) = joined::read(&ctx.home, code)? else {
         return Ok(());
     };
     if joined.has_roots || !joined.is_of(acting.realm, acting.repo) {

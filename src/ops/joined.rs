@@ -77,10 +77,20 @@ impl fmt::Display for Joined {
 }
 
 /// Returns how a clone is joined; `None` where this user did not join it.
-pub fn read(home: &Home, code: &CodeRepo) -> Option<Joined> {
-    let joined: Joined = git_dir_file::read(&code.common_dir().join(FILE)).ok()??.parse().ok()?;
+///
+/// # Errors
+/// Where the mark or the user's own folder cannot be read.
+pub fn read(home: &Home, code: &CodeRepo) -> Result<Option<Joined>, OpError> {
+    let Some(joined) = text(&code.common_dir().join(FILE))?.and_then(|text| text.parse::<Joined>().ok()) else {
+        return Ok(None);
+    };
     let held = Held::read(&record(home, &joined.number))?;
-    joined.is_of(&held.realm, &held.repo).then_some(joined)
+    Ok(held.is_some_and(|held| joined.is_of(&held.realm, &held.repo)).then_some(joined))
+}
+
+fn text(path: &Path) -> Result<Option<String>, OpError> {
+    git_dir_file::read(path)
+        .map_err(|problem| OpError::cannot("io", format!("cannot read {}: {problem}", path.display())))
 }
 
 /// What the user's own folder remembers of a clone.
@@ -92,8 +102,11 @@ struct Held {
 }
 
 impl Held {
-    fn read(path: &Path) -> Option<Self> {
-        let text = git_dir_file::read(path).ok()??;
+    fn read(path: &Path) -> Result<Option<Self>, OpError> {
+        Ok(text(path)?.and_then(|text| Self::parse(&text)))
+    }
+
+    fn parse(text: &str) -> Option<Self> {
         let mut words = text.splitn(3, ' ');
         let mut word = || words.next().unwrap_or_default();
         Some(Self { realm: word().parse().ok()?, repo: word().parse().ok()?, folder: word().into() })
@@ -111,7 +124,7 @@ pub fn elsewhere(home: &Home, code: &CodeRepo, realm: &RealmName, repo: &RepoNam
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(OpError::io("read", clones)(error)),
     };
-    let held = entries.filter_map(Result::ok).filter_map(|entry| Held::read(&entry.path()));
+    let held = entries.filter_map(Result::ok).filter_map(|entry| Held::read(&entry.path()).ok()?);
     let mut others = held.filter(|held| held.realm == *realm && held.repo == *repo).map(|held| held.folder);
     Ok(others.find(|folder| *folder != code.main_folder() && folder.exists()))
 }
@@ -121,7 +134,7 @@ pub fn elsewhere(home: &Home, code: &CodeRepo, realm: &RealmName, repo: &RepoNam
 /// # Errors
 /// Where the git dir or the user's own folder cannot be written.
 pub fn write(home: &Home, code: &CodeRepo, realm: &RealmName, repo: &RepoName, has_roots: bool) -> Result<(), OpError> {
-    let before = read(home, code);
+    let before = read(home, code)?;
     let number = match &before {
         Some(before) if before.is_of(realm, repo) => before.number.clone(),
         Some(before) => {
@@ -147,7 +160,7 @@ pub fn write(home: &Home, code: &CodeRepo, realm: &RealmName, repo: &RepoName, h
 /// # Errors
 /// Where the git dir or the user's own folder cannot be written.
 pub fn forget(home: &Home, code: &CodeRepo) -> Result<(), OpError> {
-    if let Some(joined) = read(home, code) {
+    if let Some(joined) = read(home, code)? {
         git_dir_file::remove(&record(home, &joined.number))?;
     }
     git_dir_file::remove(&code.common_dir().join(FILE))
@@ -155,7 +168,7 @@ pub fn forget(home: &Home, code: &CodeRepo) -> Result<(), OpError> {
 
 /// Returns whether the clone around the caller is joined as the repository that asks.
 pub fn is_joined(ctx: &Ctx, acting: Acting<'_>) -> bool {
-    let joined = ctx.code.as_ref().and_then(|code| read(&ctx.home, code));
+    let joined = ctx.code.as_ref().and_then(|code| read(&ctx.home, code).ok()?);
     joined.is_some_and(|joined| joined.is_of(acting.realm, acting.repo))
 }
 
@@ -203,21 +216,21 @@ mod tests {
         let home = Home::new(sandbox.path().join("blue"));
         let (ours, theirs) = (code(&sandbox, "ours"), code(&sandbox, "theirs"));
         let (realm, repo) = ("r".parse().unwrap(), "fungal".parse().unwrap());
-        assert_eq!(read(&home, &ours), None);
+        assert_eq!(read(&home, &ours).unwrap(), None);
         write(&home, &ours, &realm, &repo, false).unwrap();
-        let joined = read(&home, &ours).unwrap();
+        let joined = read(&home, &ours).unwrap().unwrap();
         assert!(joined.is_of(&realm, &repo) && !joined.has_roots);
 
         // A mark that somebody else made, and one whose names were changed.
         std::fs::write(theirs.common_dir().join(FILE), format!("{} r fungal\n", "0".repeat(32))).unwrap();
-        assert_eq!(read(&home, &theirs), None);
+        assert_eq!(read(&home, &theirs).unwrap(), None);
         std::fs::write(ours.common_dir().join(FILE), format!("{} r other\n", joined.number)).unwrap();
-        assert_eq!(read(&home, &ours), None);
+        assert_eq!(read(&home, &ours).unwrap(), None);
 
         write(&home, &ours, &realm, &repo, true).unwrap();
-        assert!(read(&home, &ours).unwrap().has_roots);
+        assert!(read(&home, &ours).unwrap().unwrap().has_roots);
         forget(&home, &ours).unwrap();
-        assert_eq!(read(&home, &ours), None);
+        assert_eq!(read(&home, &ours).unwrap(), None);
     }
 
     #[test]
@@ -231,9 +244,9 @@ mod tests {
         let more = format!("{number} r fungal no-roots more");
         for text in ["", "x r fungal", "../../config r fungal", &number, &more, &format!("{number} r ../x")] {
             std::fs::write(code.common_dir().join(FILE), text).unwrap();
-            assert_eq!(read(&home, &code), None, "{text:?}");
+            assert_eq!(read(&home, &code).unwrap(), None, "{text:?}");
         }
         std::fs::write(code.common_dir().join(FILE), format!("{number} r fungal")).unwrap();
-        assert!(read(&home, &code).is_some());
+        assert!(read(&home, &code).unwrap().is_some());
     }
 }

@@ -302,7 +302,7 @@ enum Claim {
 
 impl Claim {
     fn of(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm, name: &RepoName, is_proposed: bool) -> Result<Self, OpError> {
-        let is_joined = joined::read(&ctx.home, code).is_some_and(|joined| joined.is_of(&known.name, name));
+        let is_joined = joined::read(&ctx.home, code)?.is_some_and(|joined| joined.is_of(&known.name, name));
         // Earlier versions recorded the folder alone.
         let is_recorded = || Ok::<_, OpError>(ctx.home.repo_path(name)? == Some(code.main_folder()));
         Ok(match is_proposed {
@@ -324,6 +324,8 @@ fn same_repository(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm, held: &Repo, 
     };
     match (identity::likeness(code, held)?, claim) {
         (Likeness::Same, _) | (Likeness::SharedRoot, Claim::Proposed) => Ok(()),
+        // Where no other clone has the name, it may be this one that was interrupted while it joined.
+        (Likeness::SharedRoot, _) if joined::elsewhere(&ctx.home, code, &known.name, name)?.is_none() => Ok(()),
         (Likeness::SharedRoot, _) => {
             let why = "; this one shares a root commit with it, as forks and templates do";
             Err(taken(why)

@@ -69,7 +69,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRename>, OpError>
         return Err(OpError::no("not-owner", message).next(format!("run it in {old}")));
     }
     if let Some(code) = ctx.code.as_ref().filter(|_| asking.is_some()) {
-        let joined = joined::read(&ctx.home, code);
+        let joined = joined::read(&ctx.home, code)?;
         let is_joined = joined.is_some_and(|joined| joined.is_of(&realm, old) || joined.is_of(&realm, new));
         // Where the realm has the new name already, only the files of this clone are written.
         if !is_joined && renamed::newer(&store, old)?.as_ref() != Some(new) {
@@ -346,7 +346,7 @@ impl Renaming<'_> {
         if config.repo != *self.old && config.repo != *self.new {
             return Ok(Vec::new());
         }
-        if let Some(joined) = joined::read(&self.ctx.home, code) {
+        if let Some(joined) = joined::read(&self.ctx.home, code)? {
             self.ctx.home.record_repo(self.new, &code.main_folder())?;
             joined::write(&self.ctx.home, code, realm, self.new, joined.has_roots)?;
         }

@@ -122,7 +122,7 @@ fn open(ctx: &Ctx, here: &Here, folder: &Path, repo: &Repo) -> Result<Option<Cod
 /// Returns whether the user joined this clone as the repository. Forks, and repositories made from one
 /// template, look alike in all else.
 fn is_meant(ctx: &Ctx, here: &Here, code: &CodeRepo, repo: &Repo) -> bool {
-    joined::read(&ctx.home, code).is_some_and(|joined| joined.is_of(&here.realm, &repo.name))
+    joined::read(&ctx.home, code).is_ok_and(|joined| joined.is_some_and(|joined| joined.is_of(&here.realm, &repo.name)))
 }
 
 /// Finds the clones below a folder that were joined as the repository. Links are not followed, and

@@ -15,6 +15,15 @@ impl CodeRepo {
         native(&self.repo, commit).is_ok_and(|commit| self.repo.has_object(commit))
     }
 
+    /// Returns whether this clone has the commit, where that can be told.
+    ///
+    /// # Errors
+    /// Where its objects cannot be read: that is no "no".
+    pub fn has_readable(&self, commit: &Oid) -> Result<bool, StoreError> {
+        let found = self.repo.try_find_header(native(&self.repo, commit)?);
+        Ok(found.map_err(|error| StoreError::git("look for a commit")(error))?.is_some())
+    }
+
     /// Returns whether history was cut off when this clone was made.
     ///
     /// # Errors
