@@ -251,7 +251,7 @@ impl Call<'_> {
         match (commit, worktree, self.arguments.text("to"), self.arguments.text("repo")) {
             (None, None, _, _) => Ok(None),
             (Some(draft), None, None, Some(_)) | (None, Some(draft), None, Some(_)) => Ok(Some(draft)),
-            (.., None) => Err(OpError::usage("pass repo: whose files are meant")),
+            (.., None) => Err(OpError::no("not-in-repo", "pass repo: whose files are meant")),
             _ => Err(OpError::no("contradiction", "pass one of to, worktree and commit")),
         }
     }
