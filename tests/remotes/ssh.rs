@@ -70,9 +70,11 @@ fn a_connection_that_is_cut_half_way_loses_nothing() {
     world.publish_value("alpha", 0, &noise(200_000));
     let client = sshd.client("client");
     for bytes in [0, 100, 3_000, 60_000] {
-        // What goes there is cut after so many bytes, and so is the connection.
+        // What is pushed is cut after so many bytes, and so is the connection.
         let script = world.path("cut");
-        std::fs::write(&script, format!("#!/bin/sh\nhead -c {bytes} | {client} \"$@\"\n")).unwrap();
+        let cut =
+            format!("case \"$*\" in *receive-pack*) head -c {bytes} | {client} \"$@\" ;; *) {client} \"$@\" ;; esac");
+        std::fs::write(&script, format!("#!/bin/sh\n{cut}\n")).unwrap();
         world.set("GIT_SSH_COMMAND", format!("sh {}", script.display()));
         world.set("GIT_SSH_VARIANT", "ssh");
         let start = Instant::now();
