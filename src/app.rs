@@ -5,21 +5,15 @@ use std::path::{Path, PathBuf};
 use crate::{
     env::{Env, REALM, REPO},
     error::{Kind, OpError},
+    machine::home::{Home, KnownRealm},
     model::name::{RealmName, RepoName},
     ops::{
+        admin,
         ctx::{Ctx, Here, options},
-        realm_admin_join, renamed,
+        repos::renamed,
     },
-    store::{
-        codec::Config,
-        git::{
-            GitStore,
-            code::{CodeRepo, Place},
-            home::{Home, KnownRealm},
-        },
-        overview::Overview,
-        read,
-    },
+    repo::{CodeRepo, Place},
+    store::{codec::Config, git::GitStore, overview::Overview, read},
     surface::{
         cli::{self, Output},
         log,
@@ -106,7 +100,7 @@ pub fn home(env: &Env) -> Result<Home, OpError> {
 /// Which realm, which repository: the flag, the variables, `.blue/config.yaml`, git's configuration.
 fn find(env: &Env, home: &Home, code: Option<&CodeRepo>, flag: Option<RealmName>) -> Result<Here, OpError> {
     let proposed = match code {
-        Some(code) => realm_admin_join::proposed(code)?,
+        Some(code) => admin::join::proposed(code)?,
         None => None,
     };
     let config = |key| code.and_then(|code| code.config(key));
@@ -155,7 +149,7 @@ fn trusted(home: &Home, realm: &RealmName, proposed: Option<&Config>) -> Result<
         let message = format!("the realm {realm}{at} is not known on this machine");
         return Err(OpError::cannot("not-in-realm", message).next(format!("git blue init --realm {realm}")));
     };
-    realm_admin_join::same_url(home, &known, proposed)?;
+    admin::join::same_url(home, &known, proposed)?;
     Ok(known)
 }
 

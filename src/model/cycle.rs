@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
-use super::{
+use crate::model::{
     binding::Binding,
+    domain_summary::DomainSummary,
     name::{ContractName, ContractRef, DomainName, RepoName},
-    summary::DomainSummary,
 };
 
 /// What is done about cycles.

@@ -1,17 +1,16 @@
 //! What an operation works with: where it was called, which realm, which repository.
 
-use super::identity;
 use crate::{
     env::Env,
     error::OpError,
+    machine::home::Home,
     model::{
         name::{RealmName, RepoName},
         schema::Budget,
     },
-    store::{
-        Signature, Store,
-        git::{Options, code::CodeRepo, home::Home},
-    },
+    ops::repos::identity,
+    repo::CodeRepo,
+    store::{Signature, Store, git::Options},
 };
 
 /// What an operation works with.
@@ -154,8 +153,8 @@ impl Ctx {
     }
 
     /// Returns how the user's repositories are looked for.
-    pub fn place(&self) -> crate::store::git::code::Place {
-        crate::store::git::code::Place {
+    pub fn place(&self) -> crate::repo::Place {
+        crate::repo::Place {
             cwd: self.env.cwd().to_owned(),
             vars: self.env.vars().clone(),
             in_hook: self.env.in_hook(),

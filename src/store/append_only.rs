@@ -10,14 +10,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::de::DeserializeOwned;
 
-use super::{
-    CommitInfo, Edit, EntryKind, Store, StoreError, StoreRef, TreePath, codec,
-    history::{self, Relation},
-    layout,
-    merge::{self, Instead},
-    place::Place,
-    read,
-};
 use crate::model::{
     contract::Contract,
     domain::Domain,
@@ -27,6 +19,14 @@ use crate::model::{
     set_aside::{Breach, Rule, SetAside},
     trailer,
     transfer::Transfers,
+};
+use crate::store::{
+    CommitInfo, Edit, EntryKind, Store, StoreError, StoreRef, TreePath, codec,
+    history::{self, Relation},
+    layout,
+    merge::{self, Instead},
+    read,
+    tree_place::Place,
 };
 
 /// Most files that the record of one commit names. The others are kept out all the same.

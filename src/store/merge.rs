@@ -5,13 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{
-    Edit, Entry, EntryKind, Store, StoreError, StoreRef, TreePath, codec,
-    history::{self, Relation},
-    layout::{self, SOURCES},
-    place::Place,
-    read,
-};
 use crate::model::{
     binding::Binding,
     conflict::Conflict,
@@ -24,6 +17,13 @@ use crate::model::{
     session::Session,
     set_aside::SetAside,
     transfer::Transfers,
+};
+use crate::store::{
+    Edit, Entry, EntryKind, Store, StoreError, StoreRef, TreePath, codec,
+    history::{self, Relation},
+    layout::{self, SOURCES},
+    read,
+    tree_place::Place,
 };
 
 /// How far back it is looked which commits of a repository were published before.

@@ -9,7 +9,7 @@ use super::hook::DETACHED;
 use crate::{
     env::Env,
     model::oid::Oid,
-    ops::{ctx::Ctx, gc, publish_log, realm_sync},
+    ops::{ctx::Ctx, publish::publish_log, realm, upkeep::gc},
 };
 
 /// Starts packing the store if a write has left enough behind for it. Nobody hears of it if it
@@ -26,7 +26,7 @@ pub fn pack_if_due(ctx: &Ctx) {
 /// nothing: what did not go goes with the next one, and `status` tells.
 pub fn sync_if_wanted(ctx: &Ctx) {
     let Ok(here) = ctx.here() else { return };
-    if realm_sync::is_automatic(ctx, &*here.store) {
+    if realm::sync::is_automatic(ctx, &*here.store) {
         start(ctx, &["sync", "--quiet", "--realm", here.realm.as_str()]);
     }
 }

@@ -10,10 +10,16 @@ use crate::{
     error::OpError,
     model::oid::Oid,
     ops::{
-        catch_up::{self, Scope},
         claude,
         ctx::Ctx,
-        hint, hooks, identity, publish_log, realm_check, session,
+        hooks,
+        publish::{
+            catch_up::{self, Scope},
+            hint, publish_log,
+        },
+        realm,
+        repos::identity,
+        session,
     },
 };
 
@@ -144,8 +150,8 @@ fn check(ctx: &Ctx, input: &str) -> Outcome {
     ids.sort_unstable();
     ids.dedup();
     for id in ids {
-        let subject = realm_check::Subject::Commit(id.to_owned());
-        match realm_check::run(ctx, &realm_check::Request { subject, ..realm_check::Request::default() }) {
+        let subject = realm::check::Subject::Commit(id.to_owned());
+        match realm::check::run(ctx, &realm::check::Request { subject, ..realm::check::Request::default() }) {
             Ok(answer) if answer.body.valid => {}
             Ok(answer) => {
                 outcome.code = 1;

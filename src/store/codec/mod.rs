@@ -2,9 +2,9 @@
 
 mod change;
 mod json;
-mod plain;
 mod problem;
 mod yaml;
+mod yaml_ambiguity;
 
 pub use change::edit;
 pub use json::{decode, encode};

@@ -11,7 +11,7 @@ use serde_saphyr::{
     options::{MergeKeyPolicy, NonFiniteFloatPolicy},
 };
 
-use super::{MAX_FILE, Problem, plain};
+use super::{MAX_FILE, Problem, yaml_ambiguity};
 use crate::model::{
     binding::{Binding, KEPT_BY_THE_REALM},
     contract::{Compatibility, Contract, Deprecated, Evolution, Validation},
@@ -53,7 +53,7 @@ pub fn document<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let text = text(bytes)?;
     let document = serde_saphyr::from_str_with_options(text, strict()).map_err(|error| explain(&error))?;
     let nodes = serde_saphyr::from_str_with_options(text, strict()).map_err(|error| explain(&error))?;
-    plain::find(text, &nodes).map_or(Ok(document), Err)
+    yaml_ambiguity::find(text, &nodes).map_or(Ok(document), Err)
 }
 
 fn text(bytes: &[u8]) -> Result<&str, Problem> {

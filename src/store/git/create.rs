@@ -7,7 +7,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{GitStore, Options, durable, home, lock, precious, reading::Reading, refs};
+use super::{GitStore, Options, fsync, lock, precious, reading::Reading, refs};
+use crate::machine::home;
 use crate::{
     model::oid::Oid,
     store::{Change, Store as _, StoreError, StoreRef},
@@ -85,12 +86,12 @@ impl Aside {
     pub fn put(self, path: &Path) -> Result<GitStore, StoreError> {
         let Self { store, folder, options } = self;
         let files: Vec<PathBuf> = ["config", "HEAD", "packed-refs"].map(|file| folder.path().join(file)).into();
-        durable::flush(&files, folder.path())?;
+        fsync::flush(&files, folder.path())?;
         drop(store);
         // Fails where something non-empty is in the way, and replaces an empty folder.
         std::fs::rename(folder.path(), path).map_err(StoreError::io("create", path))?;
         let _ = folder.keep();
-        durable::sync(path.parent().unwrap_or(Path::new(".")))?;
+        fsync::sync(path.parent().unwrap_or(Path::new(".")))?;
         GitStore::open(path, options)
     }
 }

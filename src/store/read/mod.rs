@@ -14,11 +14,11 @@ use reader::Reader;
 
 use super::{Entry, EntryKind, Objects, Store, StoreError, StoreRef, TreePath, codec, layout, merge};
 use crate::model::{
+    domain_view::{Damage, RealmView, Subject},
     name::RepoName,
     oid::Oid,
     realm::{self, Realm, Repo},
     set_aside::SetAside,
-    view::{Damage, RealmView, Subject},
 };
 
 /// Returns the entry at `path` below the tree `root`, or `None` where there is none.

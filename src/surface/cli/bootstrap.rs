@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     error::OpError,
-    ops::{ctx::Ctx, realm_admin_bootstrap},
+    ops::{admin, ctx::Ctx},
     wire::RealmBootstrap,
 };
 
@@ -27,12 +27,12 @@ pub struct Bootstrap {
 
 impl Bootstrap {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
-        let request = realm_admin_bootstrap::Request {
+        let request = admin::bootstrap::Request {
             document: read_file(ctx, &self.from)?,
             file: self.from.display().to_string(),
             dry_run: self.dry_run,
         };
-        output.answer(&realm_admin_bootstrap::run(ctx, &request)?, render)?;
+        output.answer(&admin::bootstrap::run(ctx, &request)?, render)?;
         Ok(())
     }
 }

@@ -15,26 +15,31 @@ use crate::{
         check::{Finding, Mode, Scope},
         name::{DomainName, RepoName, RfcName},
     },
-    ops::{self, borrow, ctx::Ctx, inbox, pending, realm_check, realm_list, realm_log, realm_status},
+    ops::{
+        self,
+        ctx::Ctx,
+        notify::{inbox, pending},
+        realm, repos,
+    },
     surface::told,
     wire::{Elsewhere, LogEntry, Published, RealmCheck, RealmList, RealmStatus, RemovedFile, Role, Unpublished},
 };
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    #[command(about = ops::realm_status::OPERATION.summary)]
+    #[command(about = ops::realm::status::OPERATION.summary)]
     Status(Status),
-    #[command(about = ops::realm_check::OPERATION.summary)]
+    #[command(about = ops::realm::check::OPERATION.summary)]
     Check(Check),
-    #[command(about = ops::realm_sync::OPERATION.summary)]
+    #[command(about = ops::realm::sync::OPERATION.summary)]
     Sync(sync::Sync),
-    #[command(about = ops::realm_list::OPERATION.summary)]
+    #[command(about = ops::realm::list::OPERATION.summary)]
     List(List),
-    #[command(about = ops::realm_log::OPERATION.summary)]
+    #[command(about = ops::realm::log::OPERATION.summary)]
     Log(Log),
-    #[command(about = ops::realm_topology::OPERATION.summary)]
+    #[command(about = ops::realm::topology::OPERATION.summary)]
     Topology(topology::Topology),
-    #[command(about = ops::realm_compare::OPERATION.summary)]
+    #[command(about = ops::realm::compare::OPERATION.summary)]
     Compare(topology::Compare),
     /// Settle what was set aside because it broke a rule
     #[command(subcommand)]
@@ -58,7 +63,7 @@ impl Command {
             Self::Sync(arguments) => arguments.run(ctx, output),
             Self::List(List { names }) => {
                 let all = |body: &RealmList| body.realms.iter().map(|realm| realm.name.clone()).collect();
-                names.answer(output, &realm_list::run(ctx)?, all, render_list)?;
+                names.answer(output, &realm::list::run(ctx)?, all, render_list)?;
                 Ok(Verdict::Yes)
             }
             Self::Log(arguments) => arguments.run(ctx, output),
@@ -90,13 +95,13 @@ pub struct Status {
 impl Status {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         let page = self.page.request();
-        let request = realm_status::Request { page, catch_up: !self.peek, ..Default::default() };
-        let (mut answer, receipt) = realm_status::run(ctx, &request)?;
+        let request = realm::status::Request { page, catch_up: !self.peek, ..Default::default() };
+        let (mut answer, receipt) = realm::status::run(ctx, &request)?;
         if !output.json {
             // A person who wants no sessions would read it every day.
-            answer.next_steps.retain(|step| step != realm_status::START_A_SESSION);
+            answer.next_steps.retain(|step| step != realm::status::START_A_SESSION);
         }
-        let failure = realm_status::failure(&answer.body);
+        let failure = realm::status::failure(&answer.body);
         if let Some(error) = &failure {
             if output.json {
                 return Err(error.clone());
@@ -311,10 +316,10 @@ enum CheckFormat {
 impl Check {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         let subject = match (self.published, self.commit, self.worktree) {
-            (true, _, _) => realm_check::Subject::Published,
-            (_, Some(commit), _) => realm_check::Subject::Commit(commit),
-            (_, _, true) => realm_check::Subject::Worktree,
-            _ => realm_check::Subject::Head,
+            (true, _, _) => realm::check::Subject::Published,
+            (_, Some(commit), _) => realm::check::Subject::Commit(commit),
+            (_, _, true) => realm::check::Subject::Worktree,
+            _ => realm::check::Subject::Head,
         };
         let mode = match self.mode {
             CheckMode::All => Mode::All,
@@ -323,11 +328,11 @@ impl Check {
         };
         output.json |= self.format == CheckFormat::Json;
         let borrowed = match (&self.realm_url, &self.realm_path) {
-            (Some(url), _) => Some(borrow::at_url(ctx, url)?),
-            (None, Some(path)) => Some(borrow::at_path(ctx, path)?),
+            (Some(url), _) => Some(repos::ephemeral_realm::at_url(ctx, url)?),
+            (None, Some(path)) => Some(repos::ephemeral_realm::at_path(ctx, path)?),
             (None, None) => None,
         };
-        let request = realm_check::Request {
+        let request = realm::check::Request {
             subject,
             rfc: self.rfc,
             repo: self.repo,
@@ -337,9 +342,9 @@ impl Check {
             strict: self.strict,
             borrowed: borrowed.is_some(),
             listed: output.json,
-            ..realm_check::Request::default()
+            ..realm::check::Request::default()
         };
-        let mut answer = realm_check::run(borrowed.as_ref().map_or(ctx, |borrowed| &borrowed.ctx), &request)?;
+        let mut answer = realm::check::run(borrowed.as_ref().map_or(ctx, |borrowed| &borrowed.ctx), &request)?;
         if answer.body.valid && !output.json {
             // The last line of the text says so already.
             answer.next_steps.clear();
@@ -430,7 +435,7 @@ pub struct Log {
 
 impl Log {
     fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        let answer = realm_log::run(ctx, &realm_log::Request { domain: self.domain, page: self.page.request() })?;
+        let answer = realm::log::run(ctx, &realm::log::Request { domain: self.domain, page: self.page.request() })?;
         output.answer(&answer, |body, text| render_log(&body.entries, body.next_cursor.as_deref(), text))?;
         Ok(Verdict::Yes)
     }

@@ -16,7 +16,7 @@ use super::{
     address,
     answer::{self, JSON, Reply, Tagged},
     body,
-    desk::Desk,
+    context::Desk,
     events::Events,
     openapi, page,
     rate::Rate,
@@ -182,8 +182,8 @@ impl Handler {
     /// Returns what bounds how many of an operation run at once, where one may take its time.
     fn turns(&self, operation: &Operation) -> Option<&Semaphore> {
         match operation.name {
-            name if name == ops::realm_sync::OPERATION.name => Some(&self.slow),
-            name if name == ops::realm_check::OPERATION.name => Some(&self.judging),
+            name if name == ops::realm::sync::OPERATION.name => Some(&self.slow),
+            name if name == ops::realm::check::OPERATION.name => Some(&self.judging),
             _ => None,
         }
     }

@@ -32,13 +32,13 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{
     client::{Client, Owed, Slip},
-    frame::{self, Frame},
+    http_delivery::{AfterFlush, Written},
+    jsonrpc_frame::{self, Frame},
     log::Log,
     pending::{Asking, Turn},
     runtime,
     server::Server,
     settings::{Options, Settings},
-    written::{AfterFlush, Written},
 };
 use crate::{env::Env, error::OpError, model::hash};
 
@@ -89,7 +89,7 @@ impl Mcp {
         sessions.session_config = session_config();
         let sessions = Arc::new(sessions);
         let mut config = StreamableHttpServerConfig::default().with_json_response(true);
-        config.max_request_body_bytes = frame::MAX_LINE;
+        config.max_request_body_bytes = jsonrpc_frame::MAX_LINE;
         let make = move || Ok(Server::new(settings.clone(), Arc::default(), Log::default()));
         let service = StreamableHttpService::new(make, sessions.clone(), config);
         let (work, queue) = mpsc::unbounded_channel();
@@ -106,9 +106,9 @@ impl Mcp {
         let mut key = parts.headers.get(SESSION).map(|id| format!("session {id:?}"));
         let mut turn = None;
         if parts.method == Method::POST {
-            let frame = frame::read(if body.trim_ascii().is_empty() { b"-" } else { &body });
+            let frame = jsonrpc_frame::read(if body.trim_ascii().is_empty() { b"-" } else { &body });
             if is_stateless(&parts.headers)
-                && let Some(error) = frame::gone(&frame, &body)
+                && let Some(error) = jsonrpc_frame::gone(&frame, &body)
             {
                 return wrong(&error);
             }

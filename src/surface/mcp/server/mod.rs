@@ -14,9 +14,9 @@ use tokio::sync::Semaphore;
 use super::{
     client::{Client, Slip},
     declared,
-    desk::Desk,
     log::Log,
     open::Project,
+    outbox::Desk,
     project::{self, Lost, Roots},
     refusal::refused,
     roots::{Asking, Outcome},
