@@ -6,16 +6,18 @@ use std::path::{Path, PathBuf};
 const TABLE: &[(&str, &[&str])] = &[
     ("lib", &[]),
     ("main", &["app", "surface", "env"]),
-    ("app", &["env", "error", "forge", "model", "ops", "store", "surface", "wire"]),
+    ("app", &["env", "error", "forge", "machine", "model", "ops", "repo", "store", "surface", "wire"]),
     ("env", &[]),
     ("model", &[]),
     ("store", &["model"]),
+    ("repo", &["model", "store"]),
+    ("machine", &["model", "store"]),
     ("wire", &["model"]),
     ("forge", &["model"]),
-    ("ops", &["model", "store", "forge", "wire", "env", "error"]),
+    ("ops", &["model", "store", "repo", "machine", "forge", "wire", "env", "error"]),
     ("error", &["model", "store"]),
     ("surface", &["app", "ops", "wire", "model", "error", "env"]),
-    ("testing", &["app", "env", "error", "forge", "model", "ops", "store", "surface", "wire"]),
+    ("testing", &["app", "env", "error", "forge", "machine", "model", "ops", "repo", "store", "surface", "wire"]),
 ];
 
 /// What a single file may use beyond the table, and why.
