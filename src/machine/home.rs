@@ -12,7 +12,7 @@ use gix::bstr::ByteSlice as _;
 
 use crate::{
     model::name::{RealmName, RepoName},
-    store::StoreError,
+    store::{StoreError, git::make_private},
 };
 
 /// The user's own folder.
@@ -30,16 +30,6 @@ pub struct KnownRealm {
     pub path: PathBuf,
     /// Where it is shared.
     pub url: Option<String>,
-}
-
-/// Makes a folder that its user alone may enter, with what is missing above it. One that is there
-/// stays as it is.
-///
-/// # Errors
-/// Where it cannot be made.
-pub(crate) fn make_private(folder: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt as _;
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 impl Home {

@@ -1,15 +1,15 @@
 //! `init`: one step into a realm: make it or find it, join it, put the hooks in place.
 
-use crate::ops::{
-    Operation,
-    admin::{self, join::CONFIG},
-    ctx::Ctx,
-    hooks,
-    sync::{self, url},
-};
 use crate::{
     error::OpError,
+    locate::{self, CONFIG},
     model::name::{RealmName, RepoName},
+    ops::{
+        Operation, admin,
+        ctx::Ctx,
+        hooks,
+        sync::{self, url},
+    },
     wire::{Answer, Init},
 };
 
@@ -35,7 +35,7 @@ pub struct Request {
 /// Where the realm cannot be told, or a step fails.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
     let code = ctx.code()?;
-    let proposed = admin::join::proposed(code)?;
+    let proposed = locate::proposed(code)?;
     let realm = match (&request.realm, &proposed) {
         (Some(realm), _) => realm.clone(),
         (None, Some(config)) => config.realm.name.clone(),
@@ -75,7 +75,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
     }
     let joined = admin::join::run(ctx, &join)?;
     let hooks = hooks::install(ctx, hooks::Request::default())?;
-    let known = admin::join::known(ctx, &realm)?;
+    let known = locate::known(&ctx.home, &realm)?;
     let body = Init {
         realm,
         current_repo: joined.body.current_repo,

@@ -3,6 +3,7 @@
 //! An operation is `run(&Ctx, &Request) -> Result<Answer<_>, OpError>`, synchronous, and prints
 //! nothing. [`TABLE`] lists them all; the surfaces are held to it by tests.
 
+pub mod acting;
 pub mod admin;
 pub mod claude;
 pub mod compat;

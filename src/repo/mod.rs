@@ -1,6 +1,7 @@
 //! The user's own repositories, read and, but for hooks in their configuration, never written: HEAD, trees, configuration, history.
 //! Ordinary, bare, linked worktree, detached, SHA-256, and reftable through git itself.
 
+pub mod blue_files;
 mod head;
 mod history;
 mod ownership;
@@ -17,10 +18,12 @@ use gix::bstr::ByteSlice as _;
 
 pub use head::Head;
 
-use crate::store::git::{git_command, objects, refs};
 use crate::{
-    model::oid::Oid,
-    store::{CommitInfo, Entry, EntryKind, Objects, StoreError},
+    model::{oid::Oid, repo_url::without_credentials},
+    store::{
+        CommitInfo, Entry, EntryKind, Objects, StoreError,
+        git::{git_command, objects, refs},
+    },
 };
 
 /// How to look for a repository.
@@ -221,36 +224,4 @@ fn is_not_leaked(section: &gix::config::file::Metadata) -> bool {
 fn absolute(cwd: &Path, path: &Path) -> PathBuf {
     let path = cwd.join(path);
     path.canonicalize().unwrap_or(path)
-}
-
-/// Returns a url without the user's name and password, which are nobody else's business; `git@` of
-/// ssh urls names no person and stays.
-pub fn without_credentials(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else {
-        return url.to_owned();
-    };
-    let (authority, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
-    match authority.rsplit_once('@') {
-        Some((user, host)) if scheme != "ssh" || user.contains(':') => format!("{scheme}://{host}{path}"),
-        _ => url.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn credentials_stay_at_home() {
-        for (url, kept) in [
-            ("https://me:secret@host/x.git", "https://host/x.git"),
-            ("https://token@host/x@y.git", "https://host/x@y.git"),
-            ("ssh://git@host/x.git", "ssh://git@host/x.git"),
-            ("git@host:x.git", "git@host:x.git"),
-            ("/srv/x@y.git", "/srv/x@y.git"),
-            ("https://host/x.git", "https://host/x.git"),
-        ] {
-            assert_eq!(without_credentials(url), kept);
-        }
-    }
 }

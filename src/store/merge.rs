@@ -225,7 +225,7 @@ impl Merging<'_> {
     /// both know the commit that brought it.
     fn accept(&mut self) -> Result<(), StoreError> {
         let [ours, theirs] = self.trees;
-        let [our, their] = [set_aside(self.store, &ours)?, set_aside(self.store, &theirs)?];
+        let [our, their] = [read::set_aside_in(self.store, &ours)?, read::set_aside_in(self.store, &theirs)?];
         let accepted = |records: &BTreeMap<LossId, SetAside>, id| records.get(id).is_some_and(SetAside::is_accepted);
         for (id, record) in our.iter().chain(&their).filter(|(_, record)| record.is_accepted()) {
             if accepted(&our, id) && accepted(&their, id) {
@@ -414,24 +414,6 @@ impl Merging<'_> {
             _ => Newer::Unknown,
         })
     }
-}
-
-/// Returns the records of commits that broke a rule, in a tree. One that cannot be read is left out.
-///
-/// # Errors
-/// Where a folder on the way cannot be read.
-pub fn set_aside(store: &dyn Store, tree: &Oid) -> Result<BTreeMap<LossId, SetAside>, StoreError> {
-    let mut records = BTreeMap::new();
-    for entry in read::folder(store, tree, &format!("{}/{}", layout::CONFLICTS, layout::SET_ASIDE))? {
-        let bytes = match store.blob(&entry.id) {
-            Err(error) if error.is_damage() => continue,
-            bytes => bytes?,
-        };
-        if let (Some(id), Ok(record)) = (layout::stem::<LossId>(&entry.name), codec::decode::<SetAside>(&bytes)) {
-            records.insert(id, record);
-        }
-    }
-    Ok(records)
 }
 
 fn same(a: Option<&Entry>, b: Option<&Entry>) -> bool {

@@ -5,7 +5,6 @@ use std::{
     process::{Command, Stdio},
 };
 
-use super::hook::DETACHED;
 use crate::{
     env::Env,
     model::oid::Oid,
@@ -86,3 +85,6 @@ pub fn leave() {
     // It fails where we lead a group of our own already, which does as well.
     let _ = rustix::process::setsid();
 }
+
+/// How a hook calls itself once it has let git go on.
+pub const DETACHED: &str = "detached";

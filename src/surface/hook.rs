@@ -5,7 +5,6 @@ use std::ffi::OsString;
 
 use super::{background, mcp, told};
 use crate::{
-    app,
     env::Env,
     error::OpError,
     model::oid::Oid,
@@ -18,9 +17,10 @@ use crate::{
             hint, publish_log,
         },
         realm,
-        repos::identity,
+        repos::roots,
         session,
     },
+    surface::background::DETACHED,
 };
 
 /// What a hook says, and how it ends.
@@ -39,9 +39,6 @@ impl From<Option<String>> for Outcome {
         Self { lines: line.into_iter().collect(), ..Self::default() }
     }
 }
-
-/// How a hook calls itself once it has let git go on.
-pub const DETACHED: &str = "detached";
 
 /// Runs a hook. `input` is what git writes to it.
 pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -> String) -> Outcome {
@@ -64,7 +61,7 @@ pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -
         return Outcome::default();
     }
     // Nothing is said outside of a realm: the hook may be everybody's (core.hooksPath).
-    let Ok(ctx) = app::ctx(env.of_hook(), None) else {
+    let Ok(ctx) = Ctx::open(env.of_hook(), None) else {
         return Outcome::default();
     };
     if event == hooks::PRE_PUSH {
@@ -79,7 +76,7 @@ pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -
 /// whoever asks for the realm hears why.
 fn greet(env: Env) -> Outcome {
     let reader = mcp::reader(&env);
-    let greeting = app::ctx(env.of_hook(), None).and_then(|ctx| claude::greeting(&ctx, &reader));
+    let greeting = Ctx::open(env.of_hook(), None).and_then(|ctx| claude::greeting(&ctx, &reader));
     Outcome { greeting: greeting.unwrap_or_default(), ..Outcome::default() }
 }
 
@@ -87,7 +84,7 @@ fn greet(env: Env) -> Outcome {
 fn publish(ctx: &Ctx, event: &str) -> Option<String> {
     let (code, acting) = (ctx.code.as_ref()?, ctx.acting().ok()?);
     // Where it cannot be recorded now, the next command does.
-    let _ = identity::learn(ctx);
+    let _ = roots::learn(ctx);
     let news = match catch_up::news(acting, code, Scope::Named) {
         Ok(news) => news?,
         Err(error) => return Some(not_published(&error)),
@@ -127,7 +124,7 @@ fn forgotten(ctx: &Ctx) -> Option<String> {
 fn detached(env: Env, arguments: &[OsString]) {
     background::leave();
     let Some(commit) = arguments.first().and_then(|text| text.to_str()?.parse::<Oid>().ok()) else { return };
-    let Ok(ctx) = app::ctx(env, None) else { return };
+    let Ok(ctx) = Ctx::open(env, None) else { return };
     let Ok(acting) = ctx.writing() else { return };
     let outcome = catch_up::late(&ctx, commit);
     publish_log::record(&ctx, acting, commit, outcome.as_ref().map(|_| ()));

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use git_blue::{
-    app,
     env::Env,
     error::OpError,
     model::{
@@ -70,7 +69,7 @@ impl World {
     }
 
     pub fn ctx(&self, repo: &str, cached: bool) -> Ctx {
-        app::ctx(self.env(repo, cached), None).unwrap()
+        Ctx::open(self.env(repo, cached), None).unwrap()
     }
 
     /// Returns the answers to every question, as JSON.

@@ -355,7 +355,7 @@ fn told_to(world: &World, reader: &str) -> usize {
     let command = world.command("git", &world.path("access"));
     let vars = command.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
     let env = git_blue::env::Env::sealed(world.path("access"), vars.collect::<Vec<_>>());
-    let ctx = git_blue::app::ctx(env, None).unwrap();
+    let ctx = git_blue::ops::ctx::Ctx::open(env, None).unwrap();
     let reader = reader.parse().unwrap();
     let request = realm::status::Request { reader: Some(reader), catch_up: true, ..realm::status::Request::default() };
     let (answer, receipt) = realm::status::run(&ctx, &request).unwrap();

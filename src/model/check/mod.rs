@@ -27,12 +27,12 @@ use cause::Own;
 
 use crate::model::{
     candidate::Judged,
-    cycle::{Cycles, Provision},
+    cycle::Provision,
     domain_summary::DomainSummary,
     domain_view::{Damage, DomainView, Subject},
     name::{ContractName, DomainName, RepoName},
     range::Range,
-    realm::Repo,
+    realm::{Cycles, Repo},
     schema::Budget,
     set_aside::SetAside,
     version::Version,

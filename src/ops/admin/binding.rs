@@ -1,11 +1,5 @@
 //! `realm_admin_binding`: write the part a repository plays straight into the realm.
 
-use crate::ops::{
-    Operation,
-    ctx::Ctx,
-    domain::{self, Part, Why},
-    publish::{blue_files::BINDINGS, cycles},
-};
 use crate::{
     error::OpError,
     model::{
@@ -15,6 +9,15 @@ use crate::{
     },
     store::read,
     wire::{Answer, BindingSet},
+};
+use crate::{
+    ops::{
+        Operation,
+        ctx::Ctx,
+        domain::{self, Part, Why},
+        publish::cycles,
+    },
+    repo::blue_files::BINDINGS,
 };
 
 /// Its entry in the table.

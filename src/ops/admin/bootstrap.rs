@@ -10,6 +10,7 @@ use crate::{
         blueprint::{Blueprint, PlannedDomain, PlannedRepo},
         name::RepoName,
         realm::{Realm, Repo},
+        repo_url::without_credentials,
     },
     ops::{
         Operation,
@@ -18,7 +19,6 @@ use crate::{
         publish::cycles,
         sync::url,
     },
-    repo::without_credentials,
     store::{Change, Edit, Parents, StoreRef, TreePath, codec, layout, overview::Overview, read, write::write},
     wire::{Answer, BootstrappedDomain, RealmBootstrap},
 };

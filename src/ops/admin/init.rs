@@ -6,9 +6,8 @@ use crate::{
     error::OpError,
     machine::home::KnownRealm,
     model::{
-        cycle::Cycles,
         name::RealmName,
-        realm::{FORMAT, Realm},
+        realm::{Cycles, FORMAT, Realm},
     },
     ops::{
         Operation,

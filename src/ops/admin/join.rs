@@ -4,10 +4,10 @@ use std::{collections::BTreeMap, io::Write as _, path::Path};
 
 use crate::{
     error::OpError,
-    machine::home::{Home, KnownRealm},
+    locate::{self, CONFIG, config::same_url, proposed, renamed},
+    machine::home::KnownRealm,
     model::{
         name::{RealmName, RepoName},
-        oid::Oid,
         realm::{Likeness, Repo},
         repo_url::RepoUrl,
     },
@@ -15,12 +15,11 @@ use crate::{
         Operation,
         ctx::Ctx,
         message::Message,
-        publish::blue_files::FOLDER,
         realm,
-        repos::{identity, joined, renamed},
+        repos::{identity, joined},
         sync,
     },
-    repo::CodeRepo,
+    repo::{CodeRepo, blue_files::FOLDER},
     store::{
         Change, Edit, Parents, Store, StoreRef,
         codec::{self, Config, ProposedRealm},
@@ -56,7 +55,7 @@ pub struct Request {
 /// Where this machine does not know the realm, or another repository has the name.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
     share(ctx, request)?;
-    let known = known(ctx, &request.realm)?;
+    let known = locate::known(&ctx.home, &request.realm)?;
     let store = GitStore::open(&known.path, ctx.options())?;
     read::realm(&store)?;
     let code = ctx.code()?;
@@ -129,104 +128,6 @@ fn share(ctx: &Ctx, request: &Request) -> Result<(), OpError> {
             .next(format!("git blue init --realm {} --url {url}  # make one, and share it there", request.realm)));
     }
     Ok(())
-}
-
-/// The file that proposes realm and name to whoever clones the repository.
-pub const CONFIG: &str = ".blue/config.yaml";
-
-/// Returns what this machine knows of a realm.
-///
-/// # Errors
-/// Where it does not know it.
-pub fn known(ctx: &Ctx, realm: &RealmName) -> Result<KnownRealm, OpError> {
-    let realms = ctx.home.realms()?;
-    let names: Vec<_> = realms.iter().map(|known| known.name.to_string()).collect();
-    realms.into_iter().find(|known| known.name == *realm).ok_or_else(|| {
-        let error = OpError::cannot("unknown-realm", format!("this machine does not know the realm {realm}"))
-            .next(format!("git blue init --realm {realm}: make it here"));
-        if names.is_empty() { error } else { error.next(format!("known are: {}", names.join(", "))) }
-    })
-}
-
-/// Compares what a repository proposes with what the user recorded: it is never followed.
-///
-/// # Errors
-/// Where it names another url for the realm; the message names both.
-pub fn same_url(home: &Home, known: &KnownRealm, proposed: Option<&Config>) -> Result<(), OpError> {
-    let proposed =
-        proposed.filter(|config| config.realm.name == known.name).and_then(|config| config.realm.url.as_ref());
-    let (Some(recorded), Some(proposed)) = (&known.url, proposed) else {
-        return Ok(());
-    };
-    if RepoUrl::of(recorded) == RepoUrl::of(proposed) {
-        return Ok(());
-    }
-    let realm = &known.name;
-    let message = format!("{CONFIG} says that the realm {realm} is shared at {proposed}, but you recorded {recorded}");
-    Err(OpError::cannot("other-url", message).next(format!(
-        "if it has moved: git config --file {} blue.realm.{realm}.url {proposed}",
-        home.folder().join("config").display()
-    )))
-}
-
-/// Returns what `.blue/config.yaml` of a repository proposes, if it has one: the file of the work tree, or
-/// that of HEAD where the work tree has none, as in a bare, a sparse or an empty one.
-///
-/// # Errors
-/// Where the file cannot be read, or is reached through a symbolic link.
-pub fn proposed(code: &CodeRepo) -> Result<Option<Config>, OpError> {
-    use crate::ops::publish::blue_files::{Files, Handle};
-    if let Some(root) = code.workdir()
-        && file_without_links(&root)?
-    {
-        let path = root.join(CONFIG);
-        let bytes = Files::Worktree(root).read(&Handle::Path(path))?;
-        return decode(&bytes.unwrap_or_default()).map(Some);
-    }
-    match code.head()?.commit {
-        Some(commit) => proposed_at(code, &commit),
-        None => Ok(None),
-    }
-}
-
-/// Returns what `.blue/config.yaml` of a commit proposes, if it has one.
-///
-/// # Errors
-/// As [`proposed`].
-pub fn proposed_at(code: &CodeRepo, commit: &Oid) -> Result<Option<Config>, OpError> {
-    use crate::ops::publish::blue_files::{Files, Handle};
-    let tree = code.tree_of(commit)?;
-    let blob = match read::lookup(code, &tree, CONFIG)? {
-        Some(entry) if entry.kind == crate::store::EntryKind::Blob => entry.id,
-        Some(_) => return Err(linked(CONFIG)),
-        None => return Ok(None),
-    };
-    let bytes = Files::Commit(code, tree).read(&Handle::Blob(blob))?;
-    decode(&bytes.unwrap_or_default()).map(Some)
-}
-
-fn decode(bytes: &[u8]) -> Result<Config, OpError> {
-    codec::config(bytes).map_err(|problem| {
-        let problem = problem.in_file(CONFIG);
-        OpError::cannot("unreadable-config", problem.to_string()).problem((&problem).into())
-    })
-}
-
-/// Returns whether the file is there, as a plain file in a plain folder.
-fn file_without_links(root: &Path) -> Result<bool, OpError> {
-    for (path, is_wanted) in [(root.join(FOLDER), false), (root.join(CONFIG), true)] {
-        match path.symlink_metadata() {
-            Ok(meta) if is_wanted && meta.is_file() => return Ok(true),
-            Ok(meta) if !is_wanted && meta.is_dir() => {}
-            Ok(_) => return Err(linked(&path.display().to_string())),
-            Err(_) => return Ok(false),
-        }
-    }
-    Ok(false)
-}
-
-fn linked(path: &str) -> OpError {
-    OpError::cannot("not-a-plain-file", format!("{path} is not a plain file; symbolic links are not followed"))
 }
 
 /// Returns the name that the repository gets: what it proposes, what was asked for, or what origin

@@ -1,10 +1,10 @@
 //! `realm_admin_remove_realm`: delete the store of a realm that nobody is in any more.
 
-use super::join::known;
-use crate::ops::{Operation, ctx::Ctx};
 use crate::{
     error::OpError,
+    locate,
     model::name::RealmName,
+    ops::{Operation, ctx::Ctx},
     store::{git::GitStore, overview::Overview, read},
     wire::{Answer, RealmRemoved},
 };
@@ -31,7 +31,7 @@ const MAX_NAMED: usize = 5;
 /// # Errors
 /// Where a repository or a domain is still in it, or it is not known here.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRemoved>, OpError> {
-    let known = known(ctx, &request.realm)?;
+    let known = locate::known(&ctx.home, &request.realm)?;
     let store = GitStore::open(&known.path, ctx.options())?;
     let found = read::realm(&store)?;
     if found.name != known.name {

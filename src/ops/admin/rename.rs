@@ -5,9 +5,9 @@
 
 use std::path::Path;
 
-use super::join::{self, CONFIG};
 use crate::{
     error::OpError,
+    locate::{self, CONFIG, renamed},
     model::{
         change::DomainChange,
         contract::Contract,
@@ -23,10 +23,10 @@ use crate::{
         ctx::{Acting, Ctx},
         domain::{self, Part, Why},
         message::Message,
-        publish::blue_files::{CONTRACTS, Files, Handle, Item},
-        repos::{joined, renamed},
+        repos::joined,
         session,
     },
+    repo::blue_files::{CONTRACTS, Files, Handle, Item},
     store::{
         Change, Edit, EntryKind, Parents, Store, StoreRef, codec,
         git::GitStore,
@@ -61,7 +61,7 @@ pub struct Request {
 /// Where there is no such repository, another one has the name, or another one asks.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRename>, OpError> {
     let (realm, asking) = find(ctx, request)?;
-    let known = join::known(ctx, &realm)?;
+    let known = locate::known(&ctx.home, &realm)?;
     let store = GitStore::open(&known.path, ctx.options())?;
     let Request { repo: old, name: new } = request;
     if let Some(other) = asking.as_ref().filter(|asking| *asking != old && *asking != new) {
@@ -99,7 +99,7 @@ fn find(ctx: &Ctx, request: &Request) -> Result<(RealmName, Option<RepoName>), O
     match ctx.here() {
         Ok(here) => Ok((here.realm.clone(), here.repo.clone())),
         Err(error) if error.code == "renamed" => {
-            let proposed = join::proposed(ctx.code()?)?.ok_or(error)?;
+            let proposed = locate::proposed(ctx.code()?)?.ok_or(error)?;
             Ok((proposed.realm.name, Some(request.repo.clone())))
         }
         Err(error) => Err(error),
@@ -342,7 +342,7 @@ impl Renaming<'_> {
         if code.config("blue.repo").as_deref() == Some(self.old.as_str()) {
             code.set_config("blue.repo", self.new.as_str())?;
         }
-        let (Some(root), Some(config)) = (code.workdir(), join::proposed(code)?) else {
+        let (Some(root), Some(config)) = (code.workdir(), locate::proposed(code)?) else {
             return Ok(Vec::new());
         };
         if config.repo != *self.old && config.repo != *self.new {

@@ -4,9 +4,9 @@
 //! gone. The ref is deleted there, if it still is where this clone knows everything of it, and pushed anew: then all
 //! of it goes.
 
-use super::join::known;
 use crate::{
     error::OpError,
+    locate,
     machine::home::KnownRealm,
     model::name::RemoteName,
     ops::{
@@ -46,7 +46,7 @@ pub struct Request {
 /// Where this clone lacks objects itself, or the remote cannot be reached or takes nothing.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmReseed>, OpError> {
     let here = ctx.here()?;
-    let known = known(ctx, &here.realm)?;
+    let known = locate::known(&ctx.home, &here.realm)?;
     let store = GitStore::open(&known.path, ctx.options())?;
     if let Some((name, _)) = store.incomplete_refs(ctx.env.vars())?.first() {
         let message = format!("this clone lacks objects of {name} itself, so it brings nothing back");
@@ -80,7 +80,7 @@ fn mend(ctx: &Ctx, known: &KnownRealm, store: &GitStore, remote: &Remote) -> Res
     let mut body = RealmReseed {
         realm: known.name.clone(),
         remote: remote.name.clone(),
-        url: crate::repo::without_credentials(&remote.url),
+        url: crate::model::repo_url::without_credentials(&remote.url),
         restored: Vec::new(),
         problems: Vec::new(),
     };
@@ -159,7 +159,7 @@ fn move_to(
     let body = RealmReseed {
         realm: known.name.clone(),
         remote: remote.name.clone(),
-        url: crate::repo::without_credentials(&remote.url),
+        url: crate::model::repo_url::without_credentials(&remote.url),
         restored: travelling(&store, false)?.into_iter().map(|(name, _)| name.to_string()).collect(),
         problems,
     };

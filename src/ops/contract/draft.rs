@@ -1,14 +1,14 @@
 //! A contract as the files of this repository have it, before it is published.
 
-use crate::ops::{
-    ctx::Ctx,
-    publish::blue_files::{CONTRACTS, Files, Item},
-};
 use crate::{
     error::OpError,
     model::{contract::Contract, name::ContractRef},
     store::codec::{self, Problem},
     wire::DocumentSource,
+};
+use crate::{
+    ops::ctx::Ctx,
+    repo::blue_files::{CONTRACTS, Files, Item},
 };
 
 /// The files that a draft is read from.

@@ -1,12 +1,6 @@
 //! `contract_edit`: the owner writes a contract straight into the realm, by the rules of
 //! publishing.
 
-use crate::ops::{
-    Operation,
-    ctx::Ctx,
-    domain::{self, Part, Why},
-    publish::blue_files::CONTRACTS,
-};
 use crate::{
     error::OpError,
     model::{
@@ -15,6 +9,14 @@ use crate::{
     },
     store::codec,
     wire::{Answer, ContractPublish, Published},
+};
+use crate::{
+    ops::{
+        Operation,
+        ctx::Ctx,
+        domain::{self, Part, Why},
+    },
+    repo::blue_files::CONTRACTS,
 };
 
 /// Its entry in the table.

@@ -23,12 +23,11 @@ use crate::{
         ctx::{Acting, Ctx},
         domain::{self, Part, Why},
         publish::{
-            blue_files::Files,
             candidate::{self, Sources},
             cycles,
         },
     },
-    repo::CodeRepo,
+    repo::{CodeRepo, blue_files::Files},
     store::{
         Store, StoreRef, layout,
         overview::{Line, Overview},

@@ -61,7 +61,7 @@ pub trait Listener {
 /// Where the realm cannot be read, or what was told not be recorded.
 pub fn run(ctx: &Ctx, request: &Request, listener: &mut dyn Listener) -> Result<(), OpError> {
     let here = if request.mark { ctx.recording()? } else { ctx.acting()? };
-    let known = crate::ops::admin::join::known(ctx, here.realm)?;
+    let known = crate::locate::known(&ctx.home, here.realm)?;
     let open = || GitStore::open(&known.path, ctx.options());
     let mut watch = open()?.watch()?;
     let mut shown = BTreeSet::new();

@@ -6,10 +6,11 @@ use std::{
     time::Duration,
 };
 
-use crate::ops::{admin::join::known, ctx::Ctx};
 use crate::{
     error::OpError,
+    locate,
     model::name::RealmName,
+    ops::ctx::Ctx,
     store::git::{GitStore, Watch},
 };
 
@@ -33,7 +34,7 @@ impl Rest {
     /// # Errors
     /// Where this machine does not know the realm, or the system has no means left for it.
     pub fn begin(ctx: &Ctx, realm: &RealmName) -> Result<Self, OpError> {
-        let path = known(ctx, realm)?.path;
+        let path = locate::known(&ctx.home, realm)?.path;
         let watch = GitStore::open(&path, ctx.options())?.watch()?;
         let files = [ctx.home.folder().join("config"), path.join("objects")];
         let stamps = [stamp(&files[0]), inode(&files[1])];

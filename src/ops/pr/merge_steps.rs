@@ -3,8 +3,6 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use super::status::has_to_merge;
-use crate::ops::{ctx::Ctx, publish::blue_files, repos::paths::Found};
 use crate::{
     error::OpError,
     model::{
@@ -12,6 +10,8 @@ use crate::{
         name::{ContractRef, DomainName, RepoName},
         range::Range,
     },
+    ops::{ctx::Ctx, repos::paths::Found},
+    repo::blue_files,
     wire::{ImportClash, MergeAction, MergeStep, PrRepo, PullState},
 };
 
@@ -149,4 +149,9 @@ impl<'a> Places<'a> {
 
 fn binding_file(domain: &DomainName) -> String {
     format!("{}/{domain}.yaml", blue_files::BINDINGS)
+}
+
+/// Returns whether the branch has commits that nobody merged.
+pub(crate) fn has_to_merge(line: &PrRepo) -> bool {
+    line.commits_ahead > 0 && line.pr.as_ref().is_none_or(|pr| pr.state != PullState::Merged)
 }

@@ -19,10 +19,10 @@ use crate::{
         contract,
         ctx::{Acting, Ctx, Here},
         domain::{self, Part},
-        publish::{blue_files::Files, candidate},
+        publish::candidate,
         worktree::{self, list::all_found},
     },
-    repo::{CodeRepo, Place},
+    repo::{CodeRepo, Place, blue_files::Files},
     store::overview::{Line, Overview},
     wire::{RepoProblem, RfcBranch},
 };

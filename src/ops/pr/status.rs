@@ -18,6 +18,7 @@ use crate::{
     ops::{
         Operation,
         ctx::{Ctx, Here},
+        pr::merge_steps::has_to_merge,
         repos::{
             self,
             forges::{Forges, OnForge},
@@ -357,11 +358,6 @@ fn heads<'a>(tips: &'a [(&Place, Option<String>)], lines: &[PrRepo]) -> Vec<Head
         Some(Head { repo: &place.found.name, folder: &place.path, commit: head.as_deref()? })
     };
     open.filter_map(head).collect()
-}
-
-/// Returns whether the branch has commits that nobody merged.
-pub(crate) fn has_to_merge(line: &PrRepo) -> bool {
-    line.commits_ahead > 0 && line.pr.as_ref().is_none_or(|pr| pr.state != PullState::Merged)
 }
 
 fn relate(lines: &mut [PrRepo], reliance: &Reliance, plan: &Plan) {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::blue_files::{BINDINGS, CONTRACTS, Files, Handle, Item};
+use crate::repo::blue_files::{BINDINGS, CONTRACTS, Files, Handle, Item};
 use crate::{
     error::OpError,
     model::{

@@ -4,10 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{
-    blue_files::{BINDINGS, CONTRACTS},
-    candidate::Sources,
-};
+use super::candidate::Sources;
+use crate::repo::blue_files::{BINDINGS, CONTRACTS};
 use crate::{
     error::OpError,
     model::{domain::Source, name::DomainName, oid::Oid},

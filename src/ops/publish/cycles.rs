@@ -6,11 +6,12 @@ use crate::{
     error::OpError,
     model::{
         binding::Binding,
-        cycle::{self, Cycles, Provision},
+        cycle::{self, Provision},
         domain::Domain,
         domain_summary::DomainSummary,
         domain_view::DomainView,
         name::{DomainName, RepoName},
+        realm::Cycles,
     },
     store::{Store, overview::Overview, read},
 };

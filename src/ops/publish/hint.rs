@@ -1,7 +1,7 @@
 //! What somebody who commits may have forgotten: a contract whose source files changed, and which
 //! did not.
 
-use super::blue_files::{BINDINGS, CONTRACTS};
+use crate::repo::blue_files::{BINDINGS, CONTRACTS};
 use crate::{
     error::OpError,
     repo::CodeRepo,

@@ -1,6 +1,5 @@
 //! Publishing: from the files below `.blue/` at a commit to the realm.
 
-pub mod blue_files;
 pub mod candidate;
 pub mod catch_up;
 pub mod cycles;

@@ -10,7 +10,7 @@ use crate::{
     ops::{
         contract,
         ctx::{Acting, Ctx},
-        repos::identity,
+        repos::roots,
     },
     repo::CodeRepo,
     store::overview::Overview,
@@ -36,7 +36,7 @@ pub struct CaughtUp {
 /// # Errors
 /// Where the realm cannot be read.
 pub fn look(ctx: &Ctx) -> Result<CaughtUp, OpError> {
-    identity::learn(ctx)?;
+    roots::learn(ctx)?;
     let Ok(acting) = ctx.writing() else {
         return Ok(CaughtUp::default());
     };

@@ -3,13 +3,14 @@
 use super::check_base;
 use crate::{
     error::OpError,
+    locate::proposed_at,
     model::{
         candidate::{Candidate, Judged},
         name::RepoName,
         oid::Oid,
     },
-    ops::{admin::join::proposed_at, ctx::Ctx, publish::blue_files::Files},
-    repo::CodeRepo,
+    ops::ctx::Ctx,
+    repo::{CodeRepo, blue_files::Files},
     store::Objects as _,
 };
 

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::ops::{Operation, admin, ctx::Ctx};
 use crate::{
     error::OpError,
+    locate,
     model::{
         contract::Contract,
         name::{ContractName, DomainName, RealmName, RepoName},
     },
+    ops::{Operation, ctx::Ctx},
     store::{Store, git::GitStore, overview::Overview, read},
     wire::{Answer, ContractComparison, ContractSide, PageRequest, RealmCompare, page},
 };
@@ -35,7 +36,7 @@ pub struct Request {
 /// Where this machine does not know the other realm, or either cannot be read.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCompare>, OpError> {
     let here = ctx.here()?;
-    let known = admin::join::known(ctx, &request.other)?;
+    let known = locate::known(&ctx.home, &request.other)?;
     let other = GitStore::open(&known.path, ctx.options())?;
     let (ours, theirs) = (Overview::open(&*here.store)?, Overview::open(&other)?);
     let mut unreadable = Vec::new();

@@ -12,8 +12,7 @@ use crate::{
         message::Message,
     },
     store::{
-        Change, Edit, EntryKind, Parents, StoreRef, TreePath, codec, layout, merge, read, tree_place::Place,
-        write::write,
+        Change, Edit, EntryKind, Parents, StoreRef, TreePath, codec, layout, read, tree_place::Place, write::write,
     },
     wire::{Answer, ConflictSettled},
 };
@@ -33,7 +32,7 @@ pub fn settle(ctx: &Ctx, id: &LossId, verdict: Verdict) -> Result<Answer<Conflic
         before = tip;
         let Some(tip) = tip else { return Err(unknown(id)) };
         let tree = acting.store.commit(&tip)?.tree;
-        let record = merge::set_aside(acting.store, &tree)?.remove(id).ok_or_else(|| unknown(id))?;
+        let record = read::set_aside_in(acting.store, &tree)?.remove(id).ok_or_else(|| unknown(id))?;
         settled = Some(record.clone());
         if let Some(held) = &record.settled {
             return if held.verdict == verdict { Ok(None) } else { Err(otherwise(id, held)) };

@@ -19,14 +19,12 @@ use crate::{
             inbox::Receipt,
             pending::{self, MAX_TOLD, Pending},
         },
-        publish::{
-            blue_files::CONTRACTS,
-            unpublished::{self, CaughtUp},
-        },
-        repos::identity,
+        publish::unpublished::{self, CaughtUp},
+        repos::roots,
         session,
         sync::{conflict, remote_status},
     },
+    repo::blue_files::CONTRACTS,
     store::{
         overview::{Line, Overview},
         read,
@@ -84,7 +82,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
     let mut caught_up = CaughtUp::default();
     if let Ok(acting) = &writing {
         // Where it cannot be recorded now, the next command does.
-        let _ = identity::learn(ctx);
+        let _ = roots::learn(ctx);
         caught_up = unpublished::run(ctx, *acting, &overview, request.catch_up);
     }
     let joined = here.repo.as_ref().is_some_and(|repo| overview.repos().contains_key(repo));
@@ -161,7 +159,7 @@ fn conflicts(here: &Here, overview: &Overview<'_>, summaries: &Summaries<'_>) ->
 fn sessions(ctx: &Ctx, here: &Here) -> Result<(Vec<SessionLine>, Vec<String>), OpError> {
     let (open, unreadable) = session::everywhere(&*here.store, Which::Open)?;
     // Where this one cannot be read, it is among the unreadable.
-    let mine = session::current(ctx).ok().flatten().map(|session| session.id);
+    let mine = session::current::current(ctx).ok().flatten().map(|session| session.id);
     let line = |session| SessionLine::new(session, ctx.env.now(), mine.as_ref() == Some(&session.id));
     let mut lines: Vec<_> = open.iter().map(line).collect();
     lines.sort_by(|a, b| (b.started_at, &b.id).cmp(&(a.started_at, &a.id)));

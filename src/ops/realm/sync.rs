@@ -2,10 +2,10 @@
 
 use crate::{
     error::OpError,
+    locate,
     model::name::{ReaderName, RealmName, RemoteName},
     ops::{
         Operation,
-        admin::join::known,
         ctx::Ctx,
         notify::{
             arrival,
@@ -69,7 +69,7 @@ pub fn with(
     request: &Request,
     between: impl FnOnce() -> Result<(), OpError>,
 ) -> Result<RealmSync, OpError> {
-    let path = known(ctx, realm)?.path;
+    let path = locate::known(&ctx.home, realm)?.path;
     let remotes = chosen(store.remotes(), request)?;
     // What comes has no ref at first.
     let _keep = store.keep()?;
@@ -137,7 +137,7 @@ fn chosen(remotes: Vec<Remote>, request: &Request) -> Result<Vec<Remote>, OpErro
 fn unreachable(remote: &Remote, error: &OpError) -> RemoteSync {
     RemoteSync {
         remote: remote.name.clone(),
-        url: crate::repo::without_credentials(&remote.url),
+        url: crate::model::repo_url::without_credentials(&remote.url),
         received: Vec::new(),
         sent: Vec::new(),
         rewound: Vec::new(),

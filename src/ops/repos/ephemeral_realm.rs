@@ -4,9 +4,9 @@ use std::path::Path;
 
 use crate::{
     error::OpError,
+    locate::proposed,
     model::name::{RealmName, RepoName},
     ops::{
-        admin::join::proposed,
         ctx::{Ctx, Here},
         sync::{self, url},
     },

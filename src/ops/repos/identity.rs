@@ -4,16 +4,14 @@
 use super::joined;
 use crate::{
     error::OpError,
+    machine::home::Home,
     model::{
         realm::{Likeness, Repo},
         repo_url::RepoUrl,
     },
-    ops::{
-        ctx::{Acting, Ctx},
-        message::Message,
-    },
+    ops::acting::Acting,
     repo::CodeRepo,
-    store::{Change, Edit, Parents, Store, StoreRef, codec, layout, read, write::write},
+    store::{StoreRef, layout, read},
 };
 
 /// Returns what the realm knows of a repository.
@@ -55,14 +53,13 @@ pub fn likeness(code: &CodeRepo, held: &Repo) -> Result<Likeness, OpError> {
 ///
 /// # Errors
 /// Why it may not.
-pub fn require(ctx: &Ctx, acting: Acting<'_>) -> Result<(), OpError> {
+pub fn require(home: &Home, code: &CodeRepo, acting: Acting<'_>) -> Result<(), OpError> {
     let Acting { realm, repo, .. } = acting;
-    let code = ctx.code()?;
     let Some(held) = entry(acting)? else {
         let message = format!("{repo} is not in the realm {realm}");
         return Err(OpError::no("not-joined", message).next("git blue init"));
     };
-    let joined = joined::read(&ctx.home, code)?;
+    let joined = joined::read(home, code)?;
     if let Some(joined) = joined.as_ref().filter(|joined| !joined.is_of(realm, repo)) {
         return Err(joined::other(joined, acting));
     }
@@ -106,53 +103,6 @@ pub fn facts(code: &CodeRepo) -> String {
 pub fn of(code: &CodeRepo, name: &crate::model::name::RepoName) -> Result<Repo, OpError> {
     let roots = code.head()?.commit.map(|tip| code.roots(&tip)).transpose()?.unwrap_or_default();
     Ok(Repo { name: name.clone(), url: code.origin_url(), roots })
-}
-
-/// Records the root commits of a joined clone that had none when it joined. Called wherever a command
-/// looks at the realm: it costs a look at the clone's mark, and a write only once.
-///
-/// # Errors
-/// Where the clone or the realm cannot be read or written.
-pub fn learn(ctx: &Ctx) -> Result<(), OpError> {
-    let (Some(code), Ok(acting)) = (&ctx.code, ctx.acting()) else {
-        return Ok(());
-    };
-    let Some(joined) = joined::read(&ctx.home, code)? else {
-        return Ok(());
-    };
-    if joined.has_roots || !joined.is_of(acting.realm, acting.repo) {
-        return Ok(());
-    }
-    let now = of(code, acting.repo)?;
-    if now.roots.is_empty() {
-        return Ok(());
-    }
-    let Some(held) = entry(acting)? else {
-        return Ok(());
-    };
-    if held.roots.is_empty() {
-        record(ctx, acting.store, &now)?;
-    }
-    joined::write(&ctx.home, code, acting.realm, acting.repo, true)
-}
-
-fn record(ctx: &Ctx, store: &dyn Store, now: &Repo) -> Result<(), OpError> {
-    let author = ctx.signature()?;
-    write(store, &StoreRef::Realm, |_| {
-        let repos = read::repos(store)?.repos;
-        let Some(held) = repos.get(&now.name).filter(|held| held.roots.is_empty()) else {
-            return Ok::<_, OpError>(None);
-        };
-        let document = with_facts(held, now);
-        let subject = format!("record the root commits of {}", now.name);
-        Ok(Some(Change {
-            edits: vec![(layout::repo(&now.name), Edit::Put(codec::encode(&document)))],
-            message: Message { repo: Some(&now.name), ..Message::of(ctx, subject) }.text(),
-            author: author.clone(),
-            parents: Parents::Tip,
-        }))
-    })?;
-    Ok(())
 }
 
 /// Returns an entry with what a clone of the same repository knows besides. Roots are added, never

@@ -18,7 +18,7 @@ use crate::{
         hash,
         name::{RealmName, RepoName},
     },
-    ops::ctx::{Acting, Ctx},
+    ops::acting::Acting,
     repo::CodeRepo,
 };
 
@@ -166,8 +166,8 @@ pub fn forget(home: &Home, code: &CodeRepo) -> Result<(), OpError> {
 }
 
 /// Returns whether the clone around the caller is joined as the repository that asks.
-pub fn is_joined(ctx: &Ctx, acting: Acting<'_>) -> bool {
-    let joined = ctx.code.as_ref().and_then(|code| read(&ctx.home, code).ok()?);
+pub fn is_joined(home: &Home, acting: Acting<'_>) -> bool {
+    let joined = acting.code.and_then(|code| read(home, code).ok()?);
     joined.is_some_and(|joined| joined.is_of(acting.realm, acting.repo))
 }
 

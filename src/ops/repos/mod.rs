@@ -7,4 +7,4 @@ pub mod git_dir_file;
 pub mod identity;
 pub mod joined;
 pub mod paths;
-pub mod renamed;
+pub mod roots;

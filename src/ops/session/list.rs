@@ -59,5 +59,5 @@ fn key(line: &SessionLine) -> String {
 
 /// The session of this work tree. That it cannot be read is said where all are listed.
 fn mine(ctx: &Ctx) -> Option<SessionId> {
-    session::current(ctx).ok().flatten().map(|session: Session| session.id)
+    session::current::current(ctx).ok().flatten().map(|session: Session| session.id)
 }

@@ -1,5 +1,6 @@
 //! Which session this work tree is in, and that something is done in it.
 
+pub mod current;
 pub mod list;
 pub mod mark;
 pub mod start;
@@ -10,15 +11,14 @@ pub mod work;
 
 use std::time::Duration;
 
-use crate::ops::{
-    admin,
-    ctx::{Acting, Ctx},
-    message::Message,
-    session,
-};
 use crate::{
     error::OpError,
-    model::session::{Session, SessionId, State},
+    locate,
+    model::session::{Session, SessionId},
+    ops::{
+        ctx::{Acting, Ctx},
+        message::Message,
+    },
     store::{
         Change, Edit, Parents, Signature, Store, StoreRef, TreePath, codec,
         git::{GitStore, Options},
@@ -31,27 +31,6 @@ use crate::{
 /// How long recording activity waits for a lock: nobody asked for it, and it can be done next time.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Returns the session that this work tree is in, active or stale, if it is in one.
-///
-/// # Errors
-/// Where it cannot be read.
-pub fn current(ctx: &Ctx) -> Result<Option<Session>, OpError> {
-    let (Some(code), Ok(acting)) = (&ctx.code, ctx.acting()) else {
-        return Ok(None);
-    };
-    match session::mark::of(code, acting) {
-        Some(id) => Ok(sessions::open(acting.store, acting.repo, &id)?),
-        None => Ok(None),
-    }
-}
-
-/// Returns the session that a change belongs to which is made here and now. It is a hint for
-/// people: where it cannot be told, there is none.
-pub fn active(ctx: &Ctx) -> Option<SessionId> {
-    let session = current(ctx).ok().flatten()?;
-    (session.state(ctx.env.now()) == State::Active).then_some(session.id)
-}
-
 /// Records that something was done in the session of this work tree, if that was not recorded just
 /// before. Whatever asked has been answered already, so it never fails and never waits for long.
 pub fn touch(ctx: &Ctx) {
@@ -60,12 +39,12 @@ pub fn touch(ctx: &Ctx) {
 
 fn try_touch(ctx: &Ctx) -> Result<(), OpError> {
     let now = ctx.env.now();
-    let Some(session) = current(ctx)?.filter(|session| session.is_activity_due(now)) else {
+    let Some(session) = current::current(ctx)?.filter(|session| session.is_activity_due(now)) else {
         return Ok(());
     };
     let acting = ctx.writing()?;
     let author = ctx.signature()?;
-    let known = admin::join::known(ctx, acting.realm)?;
+    let known = locate::known(&ctx.home, acting.realm)?;
     let options = Options { lock_timeout: ctx.env.lock_timeout().min(PATIENCE), ..ctx.options() };
     let store = GitStore::open(&known.path, options)?;
     write(&store, &StoreRef::Sessions(acting.repo.clone()), |tip| {

@@ -25,7 +25,7 @@ pub fn run(ctx: &Ctx) -> Result<Answer<SessionStatus>, OpError> {
         session: None,
         unreadable: Vec::new(),
     };
-    let Some(held) = session::current(ctx)? else {
+    let Some(held) = session::current::current(ctx)? else {
         return Ok(Answer::new(body).next("git blue session start: begin one"));
     };
     let (work, unreadable) = work::since(acting.store, &held)?;

@@ -206,7 +206,7 @@ impl Syncing<'_> {
     fn report(&self) -> RemoteSync {
         RemoteSync {
             remote: self.remote.name.clone(),
-            url: crate::repo::without_credentials(&self.remote.url),
+            url: crate::model::repo_url::without_credentials(&self.remote.url),
             received: Vec::new(),
             sent: Vec::new(),
             rewound: Vec::new(),

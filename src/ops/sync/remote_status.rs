@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 use super::travelling;
 use crate::{
     error::OpError,
-    model::oid::Oid,
-    repo::without_credentials,
+    model::{oid::Oid, repo_url::without_credentials},
     store::{Store, StoreRef, history::Relation, remote::Remote},
     wire::{RefStatus, RemoteStatus},
 };

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use super::{Here, Syncing, Unsound, conflict, line, problem, realm_at};
 use crate::{
     error::OpError,
-    model::{conflict::Conflict, name::RemoteName, oid::Oid, set_aside::SetAside},
-    repo::without_credentials,
+    model::{conflict::Conflict, name::RemoteName, oid::Oid, repo_url::without_credentials, set_aside::SetAside},
     store::{
         Change, Edit, Parents, StoreRef, append_only, codec,
         history::Relation,
         layout,
         merge::{self, Instead},
+        read,
         remote::Listing,
         validate_incoming,
     },
@@ -138,7 +138,7 @@ impl Syncing<'_> {
 
     /// Returns the open conflicts about commits that broke a rule, as far as they were not here before.
     fn newly_set_aside(&self, old: Option<Oid>, new: &Oid) -> Result<Vec<SetAside>, OpError> {
-        let records = |tip: &Oid| merge::set_aside(self.store, &self.store.commit(tip)?.tree);
+        let records = |tip: &Oid| read::set_aside_in(self.store, &self.store.commit(tip)?.tree);
         let held = old.map(|old| records(&old)).transpose()?.unwrap_or_default();
         let new = records(new)?.into_iter();
         Ok(new.filter(|(id, one)| one.is_open() && !held.contains_key(id)).map(|(_, one)| one).collect())
@@ -175,7 +175,7 @@ impl Syncing<'_> {
         }
         let instead = [&Instead::new(), &examined.instead];
         let mut merged = merge::merge_instead(self.store, name, &relation, [&tip, theirs], instead)?;
-        let held = merge::set_aside(self.store, &self.store.commit(&tip)?.tree)?;
+        let held = read::set_aside_in(self.store, &self.store.commit(&tip)?.tree)?;
         for record in examined.records.iter().filter(|record| !held.contains_key(&record.id())) {
             merged.edits.insert(layout::set_aside(&record.id()), Edit::Put(codec::encode(record)));
         }

@@ -2,12 +2,19 @@
 
 use std::time::Duration;
 
+pub use super::finding::Request;
 use super::{doctor_objects, doctor_sessions};
 use crate::{
     error::OpError,
+    locate,
     machine::home::KnownRealm,
     model::oid::Oid,
-    ops::{Operation, admin::join::known, ctx::Ctx, hooks},
+    ops::{
+        Operation,
+        ctx::Ctx,
+        hooks,
+        upkeep::finding::{advise, check},
+    },
     store::{
         git::{self, GitStore},
         read,
@@ -23,15 +30,6 @@ pub const OPERATION: Operation =
 const OLDEST_GIT: (u32, u32) = (2, 34);
 /// After which time a git lock file is a dead program's: git holds them for seconds at most.
 const STALE: Duration = Duration::from_secs(60 * 60);
-
-/// What is asked.
-#[derive(Debug, Clone, Default)]
-pub struct Request {
-    /// Mend what can be mended without losing anything.
-    pub fix: bool,
-    /// A ref of the realm that is to go back to a commit, because it is not whole.
-    pub restore: Option<(String, Oid)>,
-}
 
 /// Looks at everything. What is wrong is an answer, not an error.
 ///
@@ -59,7 +57,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Doctor>, OpError> {
 
 fn restore(ctx: &Ctx, name: &str, to: Oid) -> Result<Answer<Doctor>, OpError> {
     let here = ctx.here()?;
-    let known = known(ctx, &here.realm)?;
+    let known = locate::known(&ctx.home, &here.realm)?;
     let store = GitStore::open(&known.path, ctx.options())?;
     let restored = doctor_objects::restore(ctx, &here.realm, &store, name, to)?;
     Ok(answer(vec![restored]).next("git blue sync  # brings together what others have").next("git blue check"))
@@ -70,28 +68,6 @@ fn answer(checks: Vec<DoctorCheck>) -> Answer<Doctor> {
     let steps: Vec<_> =
         checks.iter().filter(|check| !check.fixed).filter_map(|check| check.next_step.clone()).collect();
     steps.into_iter().fold(Answer::new(Doctor { healthy, checks }), Answer::next)
-}
-
-/// Returns what was found of a thing.
-pub(crate) fn check(
-    name: &'static str,
-    subject: Option<&str>,
-    state: Health,
-    message: impl Into<String>,
-) -> DoctorCheck {
-    DoctorCheck {
-        name,
-        subject: subject.map(str::to_owned),
-        state,
-        message: message.into(),
-        fixed: false,
-        next_step: None,
-    }
-}
-
-/// Adds what to do about it.
-pub(crate) fn advise(check: DoctorCheck, step: impl Into<String>) -> DoctorCheck {
-    DoctorCheck { next_step: Some(step.into()), ..check }
 }
 
 fn git(ctx: &Ctx) -> DoctorCheck {

@@ -1,7 +1,7 @@
 //! What `doctor` finds of a store's objects. What is missing is fetched from where the realm is shared; where it
 //! cannot be had, what is left of a ref is offered, and taken only where somebody asks for it by name.
 
-use super::doctor::{Request, advise, check};
+use super::finding::{Request, advise, check};
 use crate::{
     error::OpError,
     machine::home::KnownRealm,

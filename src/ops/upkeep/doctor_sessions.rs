@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::doctor::{Request, advise, check};
+use super::finding::{Request, advise, check};
 use crate::{
     error::OpError,
     machine::home::KnownRealm,
@@ -65,7 +65,7 @@ pub(crate) fn of_work_tree(ctx: &Ctx, request: &Request) -> Option<DoctorCheck> 
         Mark::Unreadable(problem) => problem,
         Mark::Session(marked) => {
             let is_mine = acting.is_some_and(|acting| marked.is_of(acting));
-            match session::current(ctx) {
+            match session::current::current(ctx) {
                 Ok(Some(_)) if is_mine => return Some(check("session", None, Health::Ok, marked.id.to_string())),
                 Ok(_) if is_mine => format!("it names {}, which is over or was never there", marked.id),
                 _ if ctx.home.realm(&marked.realm).is_ok_and(|known| known.is_none()) => {

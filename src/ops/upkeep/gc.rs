@@ -69,7 +69,7 @@ pub fn is_due(ctx: &Ctx) -> bool {
 /// Packing is git's business: it needs the store itself, not the port.
 fn git_store(ctx: &Ctx) -> Result<GitStore, OpError> {
     let here = ctx.here()?;
-    let known = crate::ops::admin::join::known(ctx, &here.realm)?;
+    let known = crate::locate::known(&ctx.home, &here.realm)?;
     Ok(GitStore::open(&known.path, ctx.options())?)
 }
 

@@ -3,4 +3,5 @@
 pub mod doctor;
 pub mod doctor_objects;
 pub mod doctor_sessions;
+pub mod finding;
 pub mod gc;

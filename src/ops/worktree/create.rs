@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use super::rfc_worktrees;
 use crate::{
     error::OpError,
+    locate,
     model::name::{RealmName, RepoName, RfcName},
     ops::{
-        Operation, admin,
+        Operation,
         ctx::{Ctx, Here},
         repos::{self, joined, paths::Found},
         sync::url,
@@ -220,7 +221,7 @@ fn is_free(name: &RepoName, path: &Path, root: &Path) -> Result<(), RepoProblem>
 /// so: then the repository's own configuration does.
 fn belong(job: &Job, realm: &RealmName) -> Result<(), StoreError> {
     let within = job.work.at(&job.path);
-    if job.path.join(admin::join::CONFIG).exists() || within.config("blue.realm")?.is_some() {
+    if job.path.join(locate::CONFIG).exists() || within.config("blue.realm")?.is_some() {
         return Ok(());
     }
     within.set_config("blue.repo", job.found.name.as_str())?;

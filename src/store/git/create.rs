@@ -8,7 +8,6 @@ use std::{
 };
 
 use super::{GitStore, Options, fsync, lock, precious, reading::Reading, refs};
-use crate::machine::home;
 use crate::{
     model::oid::Oid,
     store::{Change, Store as _, StoreError, StoreRef},
@@ -22,6 +21,16 @@ pub fn create(path: &Path, first: &Change, options: Options) -> Result<GitStore,
     let aside = Aside::new(path.parent().unwrap_or(Path::new(".")), options)?;
     aside.store.commit_change(&StoreRef::Realm, None, first)?;
     aside.put(path)
+}
+
+/// Makes a folder that its user alone may enter, with what is missing above it. One that is there
+/// stays as it is.
+///
+/// # Errors
+/// Where it cannot be made.
+pub fn make_private(folder: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 /// A store in the making, beside the place where it is to lie. Dropping it removes it.
@@ -39,7 +48,7 @@ impl Aside {
     /// # Errors
     /// Where the folder cannot be written.
     pub fn new(parent: &Path, options: Options) -> Result<Self, StoreError> {
-        home::make_private(parent).map_err(StoreError::io("create", parent))?;
+        make_private(parent).map_err(StoreError::io("create", parent))?;
         let folder = tempfile::Builder::new()
             .prefix(".new-realm-")
             // The realm may hold what its members alone are to read.

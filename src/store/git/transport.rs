@@ -212,7 +212,7 @@ impl<'a> Link<'a> {
     }
 
     fn shown_url(&self) -> String {
-        crate::repo::without_credentials(&self.remote.url)
+        crate::model::repo_url::without_credentials(&self.remote.url)
     }
 
     fn failed(&self, outcome: &Outcome) -> StoreError {

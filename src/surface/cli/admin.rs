@@ -6,21 +6,20 @@ use clap::{ArgAction, Args, Subcommand, ValueEnum};
 
 use super::{
     Verdict,
-    contract::read_file,
     output::Output,
     sync,
     text::{Look, Text, look, plain},
 };
 use crate::{
     error::OpError,
+    locate,
     model::{
         binding::{self, Export, Import},
-        json::Json,
         name::{ContractName, DomainName, RealmName, RemoteName, RepoName},
         version::Version,
     },
     ops::{self, admin, ctx::Ctx, init},
-    store::codec,
+    surface::cli::input::value,
 };
 
 #[derive(Debug, Subcommand)]
@@ -271,7 +270,7 @@ fn joined(now: bool, realm: &RealmName, repo: &RepoName, wrote_config: bool, tex
     let verb = if now { "joined it as" } else { "is in it as" };
     text.line(&[plain("this repository"), plain(verb), look(repo, Look::Bold)]);
     if wrote_config {
-        text.line(&[plain("wrote"), plain(admin::join::CONFIG), look(format!("for the realm {realm}"), Look::Dim)]);
+        text.line(&[plain("wrote"), plain(locate::CONFIG), look(format!("for the realm {realm}"), Look::Dim)]);
     }
 }
 
@@ -384,17 +383,6 @@ impl Contract {
     }
 }
 
-/// Reads a value from a file that the user named.
-///
-/// # Errors
-/// Where it cannot be read.
-pub fn value(ctx: &Ctx, file: &std::path::Path) -> Result<Json, OpError> {
-    codec::value(&read_file(ctx, file)?).map_err(|problem| {
-        let problem = problem.in_file(&file.display().to_string());
-        OpError::no("unreadable-file", problem.to_string()).problem((&problem).into())
-    })
-}
-
 impl Binding {
     fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
         let request = admin::binding::Request {
@@ -419,7 +407,7 @@ impl Binding {
                 plain(&body.domain),
                 look(counts, Look::Dim),
             ]);
-            super::bootstrap::render_cycles(&body.cycles, text);
+            super::listing::render_cycles(&body.cycles, text);
         })?;
         Ok(())
     }

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{
-    contract::read_file,
     output::Output,
     text::{Look, Text, look, plain},
 };
 use crate::{
     error::OpError,
     ops::{admin, ctx::Ctx},
+    surface::cli::{input::read_file, listing::render_cycles},
     wire::RealmBootstrap,
 };
 
@@ -60,11 +60,4 @@ fn render(body: &RealmBootstrap, text: &mut Text) {
         text.line(&[plain(format!("the rules of the realm {would}changed"))]);
     }
     render_cycles(&body.cycles, text);
-}
-
-/// Circles that were closed: said to whoever closed them.
-pub fn render_cycles(cycles: &[String], text: &mut Text) {
-    for cycle in cycles {
-        text.line(&[look("circle", Look::Yellow), plain(format!("they rely on each other: {cycle}"))]);
-    }
 }

@@ -7,7 +7,6 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::{
     Names, Page, Verdict, difference, editor,
     output::Output,
-    realm::{render_cursor, render_log},
     text::{Look, Text, look, plain},
     timeline,
 };
@@ -18,8 +17,14 @@ use crate::{
         version::Version,
     },
     ops::{self, contract, ctx::Ctx, publish},
-    store::codec::{self, MAX_FILE},
-    surface::told,
+    store::codec::{self},
+    surface::{
+        cli::{
+            input::read_file,
+            listing::{render_cursor, render_cycles, render_log},
+        },
+        told,
+    },
     wire::{Answer, ContractAdapted, ContractGet, ContractList, ContractMarked, ContractPublish, Relationship},
 };
 
@@ -282,31 +287,6 @@ impl Edit {
     }
 }
 
-/// Reads a file that the user named; `-` is standard input.
-///
-/// # Errors
-/// Where it cannot be read.
-pub fn read_file(ctx: &Ctx, file: &Path) -> Result<Vec<u8>, OpError> {
-    read_at_most(ctx, file, MAX_FILE)
-}
-
-/// Reads a file that the user named, up to one byte more than `most`; `-` is standard input.
-///
-/// # Errors
-/// Where it cannot be read.
-pub fn read_at_most(ctx: &Ctx, file: &Path, most: usize) -> Result<Vec<u8>, OpError> {
-    use std::io::Read as _;
-    let mut bytes = Vec::new();
-    let limit = most as u64 + 1;
-    let read = if file == Path::new("-") {
-        std::io::stdin().lock().take(limit).read_to_end(&mut bytes)
-    } else {
-        std::fs::File::open(ctx.env.cwd().join(file)).and_then(|open| open.take(limit).read_to_end(&mut bytes))
-    };
-    read.map_err(OpError::io("read", file))?;
-    Ok(bytes)
-}
-
 fn render_list(body: &ContractList, text: &mut Text) {
     if body.contracts.is_empty() {
         text.line(&[plain("no contracts")]);
@@ -433,7 +413,7 @@ fn render_published(body: &ContractPublish, text: &mut Text) {
     for file in &body.removed_files {
         text.line(&[look("removed:", Look::Yellow), plain(file), plain("(its contract stays until it is retired)")]);
     }
-    super::bootstrap::render_cycles(&body.cycles, text);
+    render_cycles(&body.cycles, text);
 }
 
 fn render_marked(verb: &str, body: &ContractMarked, text: &mut Text) {

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{
-    admin::value,
     output::Output,
     text::{Look, Text, look, plain},
 };
@@ -22,6 +21,7 @@ use crate::{
         contract::{self, diff::Newer, draft::Draft, impact::Candidate},
         ctx::Ctx,
     },
+    surface::cli::input::value,
     wire::{ContractDiff, ContractImpact, DocumentSource, ImporterImpact},
 };
 

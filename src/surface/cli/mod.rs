@@ -13,6 +13,7 @@ mod difference;
 mod editor;
 mod fast_parse;
 mod hooks;
+mod input;
 mod install;
 mod listing;
 mod mcp;
@@ -20,6 +21,7 @@ mod notifications;
 mod output;
 mod pager;
 mod pr;
+mod process;
 mod progress;
 mod realm;
 mod session;
@@ -35,7 +37,6 @@ use std::path::{Path, PathBuf};
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::{
-    app,
     env::Env,
     error::{Kind, OpError},
     model::name::RealmName,
@@ -43,6 +44,7 @@ use crate::{
 };
 
 pub use output::{Output, json};
+pub use process::main;
 
 use listing::{Names, Page};
 
@@ -222,7 +224,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         return end(outcome, output);
     }
     let env = if output.quiet { env } else { env.telling(waiting) };
-    let outcome = app::ctx(env, realm.clone()).and_then(|ctx| {
+    let outcome = Ctx::open(env, realm.clone()).and_then(|ctx| {
         output.choose_pager(&ctx, !no_pager && operation.is_some_and(|operation| !operation.writes));
         output.choose_colour(&ctx, color);
         if let Some(operation) = operation.filter(|operation| takes_time(operation)) {

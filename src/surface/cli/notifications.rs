@@ -5,13 +5,13 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::{
     Names, Page, Verdict,
     output::{Delivery, Output},
-    realm::{render_cursor, signed},
     text::{Look, Text, Word, look, plain},
 };
 use crate::{
     error::OpError,
     model::notification::ChangeType,
     ops::{self, ctx::Ctx, notifications},
+    surface::cli::listing::{render_cursor, signed},
     wire::{Answer, ImportStatus, Notification, NotificationFilter, NotificationsList, State},
 };
 

@@ -21,8 +21,11 @@ use crate::{
         notify::{inbox, pending},
         realm, repos,
     },
-    surface::told,
-    wire::{Elsewhere, LogEntry, Published, RealmCheck, RealmList, RealmStatus, RemovedFile, Role, Unpublished},
+    surface::{
+        cli::listing::{render_cursor, render_log},
+        told,
+    },
+    wire::{Elsewhere, Published, RealmCheck, RealmList, RealmStatus, RemovedFile, Role, Unpublished},
 };
 
 #[derive(Debug, Subcommand)]
@@ -438,35 +441,5 @@ impl Log {
         let answer = realm::log::run(ctx, &realm::log::Request { domain: self.domain, page: self.page.request() })?;
         output.answer(&answer, |body, text| render_log(&body.entries, body.next_cursor.as_deref(), text))?;
         Ok(Verdict::Yes)
-    }
-}
-
-/// Log entries as columns; the same for the realm and for one contract.
-pub fn render_log(entries: &[LogEntry], next_cursor: Option<&str>, text: &mut Text) {
-    let rows = entries.iter().map(|entry| {
-        vec![
-            look(entry.commit.short(), Look::Commit),
-            look(entry.time.strftime("%Y-%m-%d %H:%M").to_string(), Look::Dim),
-            look(entry.domain.as_ref().map_or_else(|| "-".into(), ToString::to_string), Look::Green),
-            plain(&entry.subject),
-            signed(&entry.author, entry.ahead_of_clock),
-        ]
-    });
-    text.table("", &rows.collect::<Vec<_>>());
-    render_cursor(next_cursor, text);
-}
-
-/// Says who wrote a commit, and whether its date means nothing.
-pub fn signed(author: &str, is_ahead: bool) -> Word {
-    match is_ahead {
-        true => look(format!("by {author}, dated ahead of this clock"), Look::Yellow),
-        false => look(format!("by {author}"), Look::Dim),
-    }
-}
-
-/// Says that there is more.
-pub fn render_cursor(next_cursor: Option<&str>, text: &mut Text) {
-    if let Some(cursor) = next_cursor {
-        text.line(&[look(format!("more: --cursor {cursor}, or --all"), Look::Dim)]);
     }
 }

@@ -6,7 +6,6 @@ use jiff::Timestamp;
 use super::{
     Page, Verdict,
     output::Output,
-    realm::render_cursor,
     text::{Look, Text, Word, look, plain},
 };
 use crate::{
@@ -16,6 +15,7 @@ use crate::{
         session::{SessionId, State, Work},
     },
     ops::{self, ctx::Ctx, session},
+    surface::cli::listing::render_cursor,
     wire::{SessionInfo, SessionLine, SessionList, SessionStart, SessionStatus, SessionStop},
 };
 

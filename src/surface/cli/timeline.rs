@@ -5,13 +5,13 @@ use clap::Args;
 use super::{
     Page,
     output::Output,
-    realm::{render_cursor, signed},
     text::{Look, Text, look, plain},
 };
 use crate::{
     error::OpError,
     model::name::ContractRef,
     ops::{contract, ctx::Ctx},
+    surface::cli::listing::{render_cursor, signed},
     wire::ContractTimeline,
 };
 

@@ -5,14 +5,13 @@ use clap::{Args, ValueEnum};
 use super::{
     Page,
     output::Output,
-    realm::render_cursor,
     text::{Look, Text, Word, look, plain},
 };
 use crate::{
     error::OpError,
     model::name::{DomainName, RealmName},
     ops::{ctx::Ctx, realm},
-    surface::graph,
+    surface::{cli::listing::render_cursor, graph},
     wire::{ContractComparison, ContractSide, ContractTopology, RealmCompare, RealmTopology},
 };
 

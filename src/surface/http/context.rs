@@ -3,9 +3,9 @@
 use std::{path::Path, time::Duration};
 
 use crate::{
-    app,
     env::{Env, LOCK_TIMEOUT},
     error::OpError,
+    locate,
     model::name::{RealmName, RepoName},
     ops::{ctx::Ctx, names},
 };
@@ -40,7 +40,7 @@ impl Desk {
     /// Where there is no home folder.
     pub fn nowhere(&self) -> Result<Ctx, OpError> {
         let none = OpError::usage("no realm was named");
-        Ok(Ctx { home: app::home(&self.env)?, env: self.env.clone(), code: None, here: Err(none) })
+        Ok(Ctx { home: locate::home(&self.env)?, env: self.env.clone(), code: None, here: Err(none) })
     }
 
     /// Returns the realms of this machine.
@@ -48,7 +48,7 @@ impl Desk {
     /// # Errors
     /// Where this machine's records cannot be read.
     pub fn realms(&self) -> Result<Vec<RealmName>, OpError> {
-        let known = app::home(&self.env)?.realms()?;
+        let known = locate::home(&self.env)?.realms()?;
         Ok(known.into_iter().map(|known| known.name).collect())
     }
 
@@ -69,7 +69,7 @@ impl Desk {
     /// # Errors
     /// As for [`Self::realm`] and [`Self::repo`].
     pub fn of(&self, realm: &RealmName, repo: Option<&RepoName>) -> Result<Ctx, OpError> {
-        app::in_realm(self.env.clone(), realm, repo)
+        Ctx::in_realm(self.env.clone(), realm, repo)
     }
 
     /// Returns what operations work with in a realm.

@@ -23,9 +23,9 @@ use super::{
     routes::{Call, Does, ROUTES, Route},
 };
 use crate::{
-    app,
     env::Env,
     error::OpError,
+    locate,
     model::hash,
     ops::{self, Operation},
     surface::mcp::{Mcp, arguments::Arguments},
@@ -252,7 +252,7 @@ async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T, OpError> + Se
 /// # Errors
 /// Where there is no home folder.
 pub fn home_id(env: &Env) -> Result<String, OpError> {
-    let folder = app::home(env)?.folder().to_owned();
+    let folder = locate::home(env)?.folder().to_owned();
     let folder = folder.canonicalize().unwrap_or(folder);
     Ok(hash::short_id(&["home", &folder.to_string_lossy()]))
 }

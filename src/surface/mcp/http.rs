@@ -9,13 +9,12 @@
 
 use std::{
     collections::VecDeque,
-    convert::Infallible,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use bytes::Bytes;
-use http_body_util::{BodyExt as _, Empty, Full, combinators::BoxBody};
+use http_body_util::{BodyExt as _, Empty, Full};
 use hyper::{
     HeaderMap, Method, Request, Response, StatusCode,
     header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER},
@@ -40,10 +39,12 @@ use super::{
     server::Server,
     settings::{Options, Settings},
 };
-use crate::{env::Env, error::OpError, model::hash};
-
-/// The body of an answer.
-pub type Body = BoxBody<Bytes, Infallible>;
+use crate::{
+    env::Env,
+    error::OpError,
+    model::hash,
+    surface::mcp::http_delivery::{Body, Work},
+};
 
 /// How many sessions there may be.
 const MAX_SESSIONS: usize = 256;
@@ -68,14 +69,6 @@ pub struct Mcp {
     sessions: Arc<LocalSessionManager>,
     asking: Arc<Asking>,
     clients: Mutex<VecDeque<(String, Client)>>,
-}
-
-/// What is done on the server's own thread.
-pub enum Work {
-    /// Answers a request.
-    Answer(Box<Request<Full<Bytes>>>, oneshot::Sender<Response<Body>>),
-    /// Records what was told.
-    Record(Box<Owed>),
 }
 
 impl Mcp {

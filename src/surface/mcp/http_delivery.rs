@@ -8,12 +8,15 @@ use std::{
 };
 
 use bytes::Bytes;
-use hyper::body::{Frame as Piece, SizeHint};
-use tokio::sync::mpsc;
+use http_body_util::{Full, combinators::BoxBody};
+use hyper::{
+    Request, Response,
+    body::{Frame as Piece, SizeHint},
+};
+use tokio::sync::{mpsc, oneshot};
 
 use super::{
-    client::Slip,
-    http::{Body, Work},
+    client::{Owed, Slip},
     pending::Turn,
 };
 
@@ -89,4 +92,15 @@ impl Drop for Written {
             self.after.add(Box::new(move || drop(work.send(Work::Record(Box::new(owed))))));
         }
     }
+}
+
+/// The body of an answer.
+pub type Body = BoxBody<Bytes, Infallible>;
+
+/// What is done on the server's own thread.
+pub enum Work {
+    /// Answers a request.
+    Answer(Box<Request<Full<Bytes>>>, oneshot::Sender<Response<Body>>),
+    /// Records what was told.
+    Record(Box<Owed>),
 }

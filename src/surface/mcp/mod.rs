@@ -48,7 +48,7 @@ pub use http_delivery::AfterFlush;
 pub use probe::ask;
 pub use settings::{Options, reader};
 
-use crate::{app, env::Env, error::OpError};
+use crate::{env::Env, error::OpError, locate};
 use log::Log;
 use outbox::Desk;
 use server::Server;
@@ -68,7 +68,7 @@ pub fn serve(env: &Env, options: &Options) -> Result<(), OpError> {
     let settings = Settings::new(env, options);
     let log = match options.debug {
         true => {
-            let home = app::home(env)?;
+            let home = locate::home(env)?;
             home.make()?;
             Log::open(env, home.folder())?
         }

@@ -152,7 +152,7 @@ impl Teller {
         let ctx = open(&self.env, &self.project)?;
         let Ok(acting) = ctx.acting() else { return Ok(None) };
         // What cannot be recorded as told would be told with every answer.
-        if !joined::is_joined(&ctx, acting) {
+        if !joined::is_joined(&ctx.home, acting) {
             return Ok(None);
         }
         let tips = notify::deliver::tips(acting, &self.reader)?;

@@ -23,7 +23,7 @@ use super::{
     settings::Settings,
     watch::Watches,
 };
-use crate::{app, model::name::RealmName};
+use crate::{locate, model::name::RealmName};
 
 /// One server, for one client.
 #[derive(Clone)]
@@ -78,7 +78,7 @@ impl Server {
 
     /// Returns the realms of this machine.
     fn realms(&self) -> Result<Vec<RealmName>, ErrorData> {
-        let known = app::home(&self.settings.env).and_then(|home| Ok(home.realms()?));
+        let known = locate::home(&self.settings.env).and_then(|home| Ok(home.realms()?));
         let known = known.map_err(|error| refused(&error))?;
         Ok(known.into_iter().map(|known| known.name).collect())
     }
