@@ -14,7 +14,7 @@ use crate::{
         hooks,
         publish::{
             catch_up::{self, Scope},
-            hint, publish_log,
+            hint, publish_log, removed_files,
         },
         realm,
         repos::roots,
@@ -68,7 +68,9 @@ pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -
         return check(&ctx, &input());
     }
     let hint = if event == "post-commit" { forgotten(&ctx) } else { None };
-    let lines: Vec<_> = publish(&ctx, event).into_iter().chain(hint).collect();
+    // Before this commit's own are added: those the line about it names.
+    let missing = if event == "post-commit" { still_missing(&ctx) } else { None };
+    let lines: Vec<_> = publish(&ctx, event).into_iter().chain(missing).chain(hint).collect();
     if lines.is_empty() { Outcome::default() } else { Some(lines.join("; ")).into() }
 }
 
@@ -101,6 +103,8 @@ fn publish(ctx: &Ctx, event: &str) -> Option<String> {
             session::touch(ctx);
             background::pack_if_due(ctx);
             background::sync_if_wanted(ctx);
+            // Where it cannot be kept, `status` and `check` say so all the same.
+            let _ = removed_files::remember(code, &answer.body.removed_files);
             told::line(&answer.body)
         }
         Err(error) if error.code == "locked" && background::publish_later(ctx, &news.commit) => {
@@ -112,6 +116,13 @@ fn publish(ctx: &Ctx, event: &str) -> Option<String> {
             news.is_fresh.then(|| not_published(&error))
         }
     }
+}
+
+/// Returns the line about files that earlier commits removed. Nothing that goes wrong with it matters: `status`
+/// says the same.
+fn still_missing(ctx: &Ctx) -> Option<String> {
+    let missing = removed_files::still_missing(ctx.acting().ok()?, ctx.code.as_ref()?).ok()?;
+    told::gone(&missing)
 }
 
 /// A hint is for a realm's repositories, and nothing that goes wrong with it matters.

@@ -5,5 +5,6 @@ pub mod catch_up;
 pub mod cycles;
 pub mod hint;
 pub mod publish_log;
+pub mod removed_files;
 pub mod to_url;
 pub mod unpublished;
