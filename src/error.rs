@@ -213,6 +213,13 @@ impl From<Refusal> for OpError {
             Reason::Republished { bump, .. } | Reason::Yanked { bump, .. } => {
                 error.next(format!("write version: \"{bump}\", and commit"))
             }
+            Reason::BreaksPromise { bump, promise, .. } => {
+                let at = refusal.contract.as_ref().map(|contract| format!("{domain}/{contract}")).unwrap_or_default();
+                let fingerprint = promise.fingerprint();
+                error.next(format!("write version: \"{bump}\", and commit: release it as a break")).next(format!(
+                    "git blue contract approve {at} {fingerprint} --reason \"…\"  # or keep the version, for this change alone"
+                ))
+            }
             Reason::Down { .. } => error
                 .next("merge what was published since: git pull")
                 .next("or go back on purpose: git blue contract publish --rollback --reason \"…\""),

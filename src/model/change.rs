@@ -1,6 +1,7 @@
 //! Changes to a domain, as data: what a rule decided and storage carries out in one commit.
 
 use super::{
+    approval::Approval,
     binding::Binding,
     contract::Contract,
     domain::{Domain, Source},
@@ -30,6 +31,8 @@ pub enum DomainChange {
     RemoveSource(RepoName),
     /// Writes to whom a contract was handed over.
     Transfers(Transfers),
+    /// Records that a break of a promise is approved.
+    Approval(Box<Approval>),
 }
 
 /// What a change means to people, for commit subjects and answers.

@@ -1,7 +1,7 @@
 //! A contract: a versioned JSON Schema and value that one repository owns and others rely on.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{
     hash,
@@ -20,7 +20,8 @@ use super::{
 pub struct Contract {
     /// Its name within the domain.
     pub name: ContractName,
-    /// The version that this document describes.
+    /// The version that this document describes. In a file it may be `auto`.
+    #[serde(deserialize_with = "version_or_auto")]
     pub version: Version,
     /// The only repository that may change it.
     pub owner: RepoName,
@@ -62,6 +63,18 @@ pub struct Contract {
     pub yanked: Vec<Yanked>,
 }
 
+fn version_or_auto<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Version, D::Error> {
+    struct Text(Version);
+    impl std::str::FromStr for Text {
+        type Err = super::version::VersionError;
+
+        fn from_str(text: &str) -> Result<Self, Self::Err> {
+            if text == "auto" { Ok(Self(Version::auto())) } else { text.parse().map(Self) }
+        }
+    }
+    super::text::deserialize::<Text, D>(deserializer).map(|text| text.0)
+}
+
 fn empty_schema() -> Json {
     Json(serde_json::json!({}))
 }
@@ -77,6 +90,9 @@ pub struct Compatibility {
     /// Do consumers built against the new version accept every value of the old one?
     #[serde(default)]
     pub forwards: bool,
+    /// How the schema of whoever writes the values is read; lenient where nothing is said.
+    #[serde(default, skip_serializing_if = "SchemaReading::is_lenient")]
+    pub reading: SchemaReading,
 }
 
 fn yes() -> bool {
@@ -85,7 +101,45 @@ fn yes() -> bool {
 
 impl Default for Compatibility {
     fn default() -> Self {
-        Self { backwards: true, forwards: false }
+        Self { backwards: true, forwards: false, reading: SchemaReading::Lenient }
+    }
+}
+
+/// A direction that a difference breaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum BrokenDirection {
+    /// A value of the new schema is refused by the old one.
+    Backwards,
+    /// A value of the old schema is refused by the new one.
+    Forwards,
+}
+
+impl BrokenDirection {
+    /// Returns the word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Backwards => "backwards",
+            Self::Forwards => "forwards",
+        }
+    }
+}
+
+/// How much a schema is taken to say about what is sent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SchemaReading {
+    /// Only the properties that the schema names are sent; objects that name none are open.
+    #[default]
+    Lenient,
+    /// An open object may carry any further property.
+    Strict,
+}
+
+impl SchemaReading {
+    /// Returns whether it is the one that is taken where nobody says otherwise.
+    pub fn is_lenient(&self) -> bool {
+        *self == Self::Lenient
     }
 }
 
@@ -241,7 +295,7 @@ mod tests {
         assert_eq!(described.computed_content_hash(), base);
         let other = Contract { value: Json(serde_json::json!(1)), ..contract() };
         assert_ne!(other.computed_content_hash(), base);
-        let promise = Compatibility { backwards: false, forwards: false };
+        let promise = Compatibility { backwards: false, ..Compatibility::default() };
         assert_ne!(Contract { compatibility: promise, ..contract() }.computed_content_hash(), base);
     }
 

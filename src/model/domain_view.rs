@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{
+    approval::Approval,
     binding::{Binding, Import},
     conflict::Conflicts,
     contract::Contract,
@@ -46,6 +47,8 @@ pub struct DomainView {
     pub sources: BTreeMap<RepoName, Source>,
     /// To whom contracts were handed over.
     pub transfers: BTreeMap<ContractName, Transfers>,
+    /// Which breaks of a promise their owners approved.
+    pub approvals: BTreeMap<ContractName, Vec<Approval>>,
     /// What two machines wrote differently.
     pub conflicts: Conflicts,
     /// What could not be read.
@@ -109,6 +112,7 @@ impl DomainView {
             bindings: BTreeMap::new(),
             sources: BTreeMap::new(),
             transfers: BTreeMap::new(),
+            approvals: BTreeMap::new(),
             conflicts: Conflicts::default(),
             damage: Vec::new(),
         }
@@ -137,6 +141,20 @@ impl DomainView {
     /// Returns who imports `contract`, and how.
     pub fn importers<'a>(&'a self, contract: &'a ContractName) -> impl Iterator<Item = (&'a RepoName, &'a Import)> {
         self.bindings.iter().filter_map(|(repo, binding)| Some((repo, binding.import(contract)?)))
+    }
+
+    /// Makes a document the current one; the one before stays as what was published.
+    pub fn replace(&mut self, contract: Contract) {
+        let name = contract.name.clone();
+        if let Some(before) = self.contracts.insert(name.clone(), contract) {
+            self.published.entry((name, before.version.clone())).or_insert(before);
+        }
+    }
+
+    /// Returns the document of a version, where it is in the view.
+    pub fn document(&self, contract: &ContractName, version: &Version) -> Option<&Contract> {
+        let current = self.contracts.get(contract).filter(|current| current.version == *version);
+        current.or_else(|| self.published.get(&(contract.clone(), version.clone())))
     }
 
     /// Returns how `import` stands against what the domain holds now.

@@ -6,9 +6,9 @@ use crate::model::{
     contract::Contract,
     domain_view::{DomainView, Standing},
     name::{ContractName, RepoName},
-    narrowing,
     nearest::{nearest, question},
     range::Range,
+    verdict::{ImportState, Judge, Promise, Verdict},
 };
 
 /// An import that held before the change and does not after it.
@@ -20,6 +20,8 @@ pub struct Break {
     pub requirement: Range,
     /// The file of that repository that relies on the contract.
     pub binding: Option<String>,
+    /// The value that breaks it; none where its range refuses the version and nothing else is known.
+    pub verdict: Option<Verdict>,
 }
 
 /// Something in a change that does not stop it, and that its author should know.
@@ -36,22 +38,25 @@ pub struct Remark {
 }
 
 /// Returns the imports of `contract` that held in `before` and do not in `after`.
-pub fn breaks(before: &DomainView, after: &DomainView, contract: &ContractName) -> Vec<Break> {
-    let importers = after.importers(contract).filter(|(_, import)| holds(before, import) && !holds(after, import));
-    let broken = importers.map(|(repo, import)| Break {
+pub fn breaks(before: &DomainView, after: &DomainView, contract: &ContractName, judge: &Judge<'_>) -> Vec<Break> {
+    let states = after.importers(contract).map(|(repo, import)| (repo, import, ImportState::of(after, import, judge)));
+    let broken = states.filter(|(_, import, state)| state.is_broken() && holds(before, import, judge));
+    let broken = broken.map(|(repo, import, state)| Break {
         repo: repo.clone(),
         requirement: import.version.clone(),
         binding: import.binding.clone(),
+        verdict: state.verdict.filter(|verdict| verdict.difference.is_some()),
     });
     broken.collect()
 }
 
-fn holds(domain: &DomainView, import: &Import) -> bool {
-    domain.standing(import).resolved().is_some()
+fn holds(domain: &DomainView, import: &Import, judge: &Judge<'_>) -> bool {
+    domain.standing(import).resolved().is_some() && !ImportState::of(domain, import, judge).is_broken()
 }
 
 /// Returns what there is to say of the new document of a contract.
-pub fn of_contract(before: Option<&Contract>, after: &Contract) -> Vec<Remark> {
+pub fn of_contract(domain: &DomainView, after: &Contract, judge: &Judge<'_>) -> Vec<Remark> {
+    let before = domain.contracts.get(&after.name);
     let remark = |code, message| Remark { code, contract: after.name.clone(), nearest: None, message };
     let mut remarks = Vec::new();
     if before.is_some_and(|before| before.retired.is_some()) && after.retired.is_none() {
@@ -61,34 +66,60 @@ pub fn of_contract(before: Option<&Contract>, after: &Contract) -> Vec<Remark> {
     if after.is_empty() {
         remarks.push(remark("empty-contract", format!("{} has neither a schema nor a value", after.name)));
     }
-    let taken = before.map(|before| narrowing::under_minor(before, after)).unwrap_or_default();
-    if let (Some(before), false) = (before, taken.is_empty()) {
-        let (name, range) = (&after.name, format!("^{}", before.version));
-        let message = format!(
-            "{name} {} {}, and a range such as {range} accepts it all the same: bump to {} ({})",
-            after.version,
-            narrowing::summary(&taken),
-            before.version.bump(true),
-            narrowing::A_GUESS
-        );
-        remarks.push(remark("narrowed-under-minor", message));
+    if let Some((before, promise)) = before.and_then(|before| Some((before, Promise::of(before, after, judge)?))) {
+        let of_promise = of_promise(domain, before, after, &promise);
+        remarks.extend(of_promise.into_iter().map(|(code, message)| remark(code, message)));
+    }
+    remarks
+}
+
+/// What of a promise is not kept without being refused: a pre-release breaks it, or somebody approved that,
+/// or nobody knows.
+fn of_promise(
+    domain: &DomainView,
+    before: &Contract,
+    after: &Contract,
+    promise: &Promise,
+) -> Vec<(&'static str, String)> {
+    let (name, old, new) = (&after.name, &before.version, &after.version);
+    let mut remarks = Vec::new();
+    let approvals = domain.approvals.get(name).into_iter().flatten();
+    if promise.broken.is_empty() {
+    } else if let Some(approval) = promise.approved(approvals) {
+        let message =
+            format!("{name} {old} -> {new} breaks {}, which was approved: {}", promise.directions(), approval.reason);
+        remarks.push(("break-approved", message));
+    } else if new.is_prerelease() {
+        let (directions, shown, needs) = (promise.directions(), promise.phrase(), old.bump(true));
+        let message = format!("{name} {old} -> {new} breaks {directions}: {shown}; its release needs {needs}");
+        remarks.push(("breaks-promise", message));
+    }
+    for verdict in &promise.unknown {
+        let direction = verdict.direction.word();
+        let message = format!("whether {name} {old} -> {new} breaks {direction} is not known: {}", verdict.phrase());
+        remarks.push(("compatibility-unknown", message));
     }
     remarks
 }
 
 /// Returns what is wrong with the binding of a repository: what it names that is not there, and ranges
 /// that nothing satisfies.
-pub fn of_binding(domain: &DomainView, binding: &Binding) -> Vec<Remark> {
-    let imports = binding.imports.iter().filter_map(|import| of_import(domain, import));
+pub fn of_binding(domain: &DomainView, binding: &Binding, judge: &Judge<'_>) -> Vec<Remark> {
+    let imports = binding.imports.iter().filter_map(|import| of_import(domain, import, judge));
     let exports = binding.exports.iter().map(|export| &export.contract).filter(|name| !is_known(domain, name));
     let exports = exports.map(|name| missing(domain, "exports", name));
     imports.chain(exports).collect()
 }
 
-fn of_import(domain: &DomainView, import: &Import) -> Option<Remark> {
+fn of_import(domain: &DomainView, import: &Import, judge: &Judge<'_>) -> Option<Remark> {
     let name = &import.contract;
     match domain.standing(import) {
-        Standing::Satisfied(_) | Standing::Behind { .. } => None,
+        Standing::Satisfied(_) | Standing::Behind { .. } => {
+            let state = ImportState::of(domain, import, judge);
+            let verdict = state.verdict.as_ref().filter(|_| state.is_broken())?;
+            let message = format!("it imports {name} {}, but {}", import.version, verdict.phrase());
+            Some(Remark { code: "import-broken", contract: name.clone(), nearest: None, message })
+        }
         Standing::Missing if is_known(domain, name) => Some(Remark {
             code: "missing-contract",
             contract: name.clone(),

@@ -1,6 +1,7 @@
 //! What a realm is made of and what its parts mean: names, contracts, bindings, and the rules
 //! over them. Pure: no storage, no clock, no terminal.
 
+pub mod approval;
 pub mod binding;
 pub mod blueprint;
 pub mod candidate;
@@ -16,6 +17,7 @@ pub mod domain;
 pub mod domain_summary;
 pub mod domain_view;
 pub mod effects;
+pub mod evolution;
 pub mod hash;
 pub mod json;
 pub mod json_text;
@@ -24,8 +26,8 @@ pub mod merge;
 pub mod merge_order;
 pub mod merge_plan;
 pub mod name;
-pub mod narrowing;
 pub mod nearest;
+pub mod next_version;
 pub mod notification;
 pub mod oid;
 pub mod publish;
@@ -40,4 +42,5 @@ pub mod set_aside;
 mod text;
 pub mod trailer;
 pub mod transfer;
+pub mod verdict;
 pub mod version;

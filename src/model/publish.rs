@@ -5,15 +5,18 @@
 //! store can write anything.
 
 use crate::model::{
+    approval::Approval,
     binding::{Binding, Import},
     candidate::{Declared, Judged},
     change::{DomainChange, Event},
     contract::{Contract, Withdrawn, Yanked},
     domain_view::DomainView,
+    evolution::with_evolution,
     name::{ContractName, DomainName, RepoName},
-    narrowing::{self, A_GUESS},
-    schema::{self, Budget, Part},
+    next_version::{free_version, needed, settled},
+    schema::{self, Part},
     transfer::Transfers,
+    verdict::{Judge, Promise, VersionBump},
     version::Version,
 };
 
@@ -48,14 +51,27 @@ pub enum Reason {
     Collides(ContractName),
     /// The version stands for other content already.
     #[error("{version} was published with other content, and a published version never changes: bump to {bump}{}",
-        if .taken.is_empty() { String::new() } else { format!(" (it {}, by {A_GUESS})", narrowing::summary(.taken)) })]
+        why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default())]
     Republished {
         /// The version that was used twice.
         version: Version,
         /// The version to use.
         bump: Version,
-        /// What the content takes away, if anything: the version to use says so.
-        taken: Vec<String>,
+        /// What the content breaks of what is promised, if anything: the version to use says so.
+        why: Option<String>,
+    },
+    /// It breaks what is promised, under a version that says otherwise.
+    #[error("{current} -> {version} breaks {}, which it promises not to: {}; it needs {bump}, this is {version}",
+        promise.directions(), promise.phrase())]
+    BreaksPromise {
+        /// The realm's version.
+        current: Version,
+        /// The candidate's version.
+        version: Version,
+        /// The version to use.
+        bump: Version,
+        /// What it breaks.
+        promise: Box<Promise>,
     },
     /// The version would go down.
     #[error("would go down from {current} to {version}")]
@@ -97,6 +113,7 @@ impl Refusal {
             Reason::NotMember(_) => "not-member",
             Reason::Collides(_) => "name-collision",
             Reason::Republished { .. } => "version-reused",
+            Reason::BreaksPromise { .. } => "breaks-promise",
             Reason::Down { .. } => "version-down",
             Reason::NotPublished(_) => "not-published",
             Reason::Yanked { .. } => "yanked-version",
@@ -142,8 +159,28 @@ pub fn contract(
     acting: &RepoName,
     document: &Contract,
     direction: Direction,
-    budget: &Budget,
+    judge: &Judge<'_>,
 ) -> Result<Decision, Refusal> {
+    let document = &*settled(domain, document, judge);
+    let decision = whatever_it_breaks(domain, acting, document, direction, judge)?;
+    if direction == Direction::Forward {
+        keep_promise(domain, document, judge)?;
+    }
+    Ok(decision)
+}
+
+/// Decides as [`contract`], but for what the owner promised.
+///
+/// # Errors
+/// A [`Refusal`] that names the contract and the way out.
+pub fn whatever_it_breaks(
+    domain: &DomainView,
+    acting: &RepoName,
+    document: &Contract,
+    direction: Direction,
+    judge: &Judge<'_>,
+) -> Result<Decision, Refusal> {
+    let document = &*settled(domain, document, judge);
     match is_offered(domain, acting, &document.name) {
         true => may_write(domain, acting, &document.name)?,
         false => may_change(domain, acting, &document.name)?,
@@ -152,16 +189,40 @@ pub fn contract(
         let reason = Reason::NotOwner { owner: document.owner.clone(), acting: acting.clone() };
         return Err(refuse(domain, &document.name, reason));
     }
-    if let Some(reason) = document_problem(document, budget) {
+    if let Some(reason) = document_problem(document, judge) {
         return Err(refuse(domain, &document.name, reason));
     }
-    keep_published_content(domain, document)?;
-    next(domain, document.clone().sealed(), direction)
+    keep_published_content(domain, document, judge)?;
+    next(domain, with_evolution(domain, document, judge).sealed(), direction)
+}
+
+/// A version that says "you keep working" must not break what is promised, unless that very change was
+/// approved. A pre-release is told of it only.
+///
+/// # Errors
+/// [`Reason::BreaksPromise`].
+pub fn keep_promise(domain: &DomainView, document: &Contract, judge: &Judge<'_>) -> Result<(), Refusal> {
+    let Some(held) = domain.contracts.get(&document.name).filter(|_| !document.version.is_prerelease()) else {
+        return Ok(());
+    };
+    let Some(promise) = Promise::of(held, document, judge).filter(|promise| !promise.broken.is_empty()) else {
+        return Ok(());
+    };
+    if promise.approved(domain.approvals.get(&document.name).into_iter().flatten()).is_some() {
+        return Ok(());
+    }
+    let reason = Reason::BreaksPromise {
+        current: held.version.clone(),
+        version: document.version.clone(),
+        bump: free_version(domain, document, VersionBump::Major),
+        promise: Box::new(promise),
+    };
+    Err(refuse(domain, &document.name, reason))
 }
 
 /// Returns what is wrong with a document in itself, each problem with its place.
-fn document_problem(document: &Contract, budget: &Budget) -> Option<Reason> {
-    let problems = schema::problems(&document.schema.0, &document.value.0, budget);
+fn document_problem(document: &Contract, judge: &Judge<'_>) -> Option<Reason> {
+    let problems = schema::problems(&document.schema.0, &document.value.0, judge.values());
     let is_undecided = problems.iter().any(|problem| problem.part == Part::Undecided);
     let place = |problem: schema::Problem| format!("{}{}: {}", problem.part.name(), problem.pointer, problem.message);
     let messages: Vec<_> = document.contradiction().into_iter().chain(problems.into_iter().map(place)).collect();
@@ -204,34 +265,23 @@ fn may_write(domain: &DomainView, acting: &RepoName, name: &ContractName) -> Res
 }
 
 /// A published version never changes, and a yanked one does not come back.
-fn keep_published_content(domain: &DomainView, document: &Contract) -> Result<(), Refusal> {
+fn keep_published_content(domain: &DomainView, document: &Contract, judge: &Judge<'_>) -> Result<(), Refusal> {
     let version = document.version.clone();
     let current = domain.contracts.get(&document.name);
     let is_current = current.is_some_and(|current| current.version == version);
-    let published = domain.published.get(&(document.name.clone(), version.clone()));
-    let published = published.or_else(|| current.filter(|_| is_current));
-    if let Some(published) = published
+    if let Some(published) = domain.document(&document.name, &version)
         && published.computed_content_hash() != document.computed_content_hash()
     {
-        let taken = narrowing::narrowing(published, document);
-        let reason = Reason::Republished { version, bump: free_bump(domain, document, !taken.is_empty()), taken };
-        return Err(refuse(domain, &document.name, reason));
+        let (bump, why) = needed(domain, current.unwrap_or(published), document, judge);
+        return Err(refuse(domain, &document.name, Reason::Republished { version, bump, why }));
     }
     match current.and_then(|current| current.yanked_reason(&version)) {
         Some(why) if !is_current => {
-            let reason = Reason::Yanked { version, why: why.to_owned(), bump: free_bump(domain, document, false) };
-            Err(refuse(domain, &document.name, reason))
+            let (bump, _) = needed(domain, current.unwrap_or(document), document, judge);
+            Err(refuse(domain, &document.name, Reason::Yanked { version, why: why.to_owned(), bump }))
         }
         _ => Ok(()),
     }
-}
-
-/// Returns the next version that is free: above every release, and a breaking one where the content takes
-/// something away or the owner promises nothing.
-pub fn free_bump(domain: &DomainView, document: &Contract, narrows: bool) -> Version {
-    let released = domain.versions.get(&document.name).into_iter().flatten().filter(|version| !version.is_prerelease());
-    let highest = released.max().unwrap_or(&document.version).max(&document.version);
-    highest.bump(narrows || !document.compatibility.backwards)
 }
 
 /// Which way the contract goes from what the domain holds.
@@ -323,13 +373,13 @@ pub fn candidate(
     judged: Judged<'_>,
     direction: Direction,
     now: jiff::Timestamp,
-    budget: &Budget,
+    judge: &Judge<'_>,
 ) -> Result<Decision, Vec<Refusal>> {
     let mut refusals = Vec::new();
     let mut decision = Decision::default();
     let name = &domain.info.name;
     for (_, declared) in judged.candidate.contracts_in(name).filter(|(_, declared)| declared.changed) {
-        match contract(domain, judged.repo, &declared.document, direction, budget) {
+        match contract(domain, judged.repo, &declared.document, direction, judge) {
             Ok(mut part) => {
                 decision.changes.append(&mut part.changes);
                 decision.events.append(&mut part.events);
@@ -361,9 +411,7 @@ pub fn overlay(domain: &DomainView, changes: &[DomainChange]) -> DomainView {
     for change in changes {
         match change.clone() {
             DomainChange::Domain(info) => after.info = info,
-            DomainChange::Contract(contract) => {
-                after.contracts.insert(contract.name.clone(), *contract);
-            }
+            DomainChange::Contract(contract) => after.replace(*contract),
             DomainChange::Version(contract) => {
                 let key = (contract.name.clone(), contract.version.clone());
                 after.versions.entry(key.0.clone()).or_default().insert(key.1.clone());
@@ -383,6 +431,9 @@ pub fn overlay(domain: &DomainView, changes: &[DomainChange]) -> DomainView {
             }
             DomainChange::RemoveSource(repo) => {
                 after.sources.remove(&repo);
+            }
+            DomainChange::Approval(record) => {
+                after.approvals.entry(record.contract.clone()).or_default().push(*record);
             }
             DomainChange::Transfers(record) => {
                 after.transfers.insert(record.contract.clone(), record);
@@ -408,6 +459,18 @@ pub fn offer(
         return Ok(Decision::default());
     }
     let changes = vec![DomainChange::Transfers(record.offering(acting, to))];
+    Ok(Decision { changes, events: Vec::new() })
+}
+
+/// Decides on approving a break of what is promised, once.
+///
+/// # Errors
+/// A [`Refusal`] where `acting` may not.
+pub fn approve(domain: &DomainView, acting: &RepoName, approval: Approval) -> Result<Decision, Refusal> {
+    may_change(domain, acting, &approval.contract)?;
+    let is_known = domain.approvals.get(&approval.contract).into_iter().flatten();
+    let is_known = is_known.into_iter().any(|one| one.fingerprint == approval.fingerprint);
+    let changes = if is_known { Vec::new() } else { vec![DomainChange::Approval(Box::new(approval))] };
     Ok(Decision { changes, events: Vec::new() })
 }
 

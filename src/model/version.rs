@@ -25,6 +25,24 @@ impl Version {
         Self(semver::Version::new(0, 1, 0))
     }
 
+    /// Returns 1.0.0, where a contract starts whose versions are chosen.
+    pub fn one() -> Self {
+        Self(semver::Version::new(1, 0, 0))
+    }
+
+    /// Returns what stands for `version: auto` in a contract file: publishing puts the version in its place.
+    pub fn auto() -> Self {
+        Self(semver::Version {
+            pre: semver::Prerelease::new("auto").unwrap_or_default(),
+            ..semver::Version::new(0, 0, 0)
+        })
+    }
+
+    /// Returns whether publishing is to choose the version.
+    pub fn is_auto(&self) -> bool {
+        *self == Self::auto()
+    }
+
     /// Returns whether this is a pre-release: published, but never current by itself.
     pub fn is_prerelease(&self) -> bool {
         !self.0.pre.is_empty()
@@ -33,6 +51,16 @@ impl Version {
     /// Returns the semver crate's form, for range matching.
     pub fn semver(&self) -> &semver::Version {
         &self.0
+    }
+
+    /// Returns it without what makes it a pre-release.
+    pub fn release(&self) -> Self {
+        Self(semver::Version::new(self.0.major, self.0.minor, self.0.patch))
+    }
+
+    /// Returns the version with the next patch number.
+    pub fn patch(&self) -> Self {
+        Self(semver::Version::new(self.0.major, self.0.minor, self.0.patch + 1))
     }
 
     /// Returns the next version that says "consumers may break" or, if not `breaking`, "they do not".

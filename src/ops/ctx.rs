@@ -1,6 +1,6 @@
 //! What an operation works with: where it was called, which realm, which repository.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 pub use super::acting::{Acting, Here};
 use super::repos::identity;
@@ -12,10 +12,18 @@ use crate::{
     model::{
         name::{RealmName, RepoName},
         schema::Budget,
+        verdict::Judge,
     },
     repo::{CodeRepo, Place},
     store::{Signature, git::Options},
 };
+
+/// How long schemas may be compared in one request.
+const REQUEST_COMPARES: Duration = Duration::from_secs(30);
+/// The same in a hook: git is waiting.
+const HOOK_COMPARES: Duration = Duration::from_secs(2);
+/// The same where an answer only tells how things stand.
+const GLANCE_COMPARES: Duration = Duration::from_secs(2);
 
 /// What an operation works with.
 pub struct Ctx {
@@ -179,6 +187,18 @@ impl Ctx {
     /// Returns how long values may be judged in one request.
     pub fn budget(&self) -> Budget {
         Budget::new(self.env.check_timeout())
+    }
+
+    /// Returns what documents are judged by in this request: values and schemas, each within the time that
+    /// such a request has.
+    pub fn judge(&self) -> Judge<'_> {
+        let whole = if self.env.in_hook() { HOOK_COMPARES } else { REQUEST_COMPARES };
+        Judge::new(self.budget(), self.env.stopwatch(), whole)
+    }
+
+    /// Returns it for what is told beside the answer: a glance must be short.
+    pub fn glancing_judge(&self) -> Judge<'_> {
+        Judge::new(self.budget(), self.env.stopwatch(), GLANCE_COMPARES)
     }
 
     /// Returns how stores wait.

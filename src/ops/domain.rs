@@ -13,7 +13,7 @@ use crate::{
         publish::Decision,
         version::Version,
     },
-    ops::{ctx::Ctx, message::Message, notify::arrival},
+    ops::{contract::verdict, ctx::Ctx, message::Message, notify::arrival},
     store::{Change, Parents, Store, StoreRef, codec, read, write::write},
 };
 
@@ -73,6 +73,8 @@ pub struct Part<'a> {
     pub contracts: Option<&'a BTreeSet<ContractName>>,
     /// These published documents besides.
     pub published: &'a [(ContractName, Version)],
+    /// The documents that importers of these contracts were written against.
+    pub bases: Option<&'a BTreeSet<ContractName>>,
 }
 
 /// Changes a domain by what `decide` makes of it, in one commit, and returns what was decided.
@@ -129,6 +131,9 @@ pub fn load(store: &dyn Store, name: &DomainName, tip: &Oid, part: Part<'_>) -> 
     let tree = store.commit(tip)?.tree;
     for (contract, version) in part.published {
         read::load_version(store, &mut view, &tree, contract, version)?;
+    }
+    if let Some(only) = part.bases {
+        verdict::load_bases(store, &mut view, &tree, Some(only))?;
     }
     Ok(view)
 }

@@ -109,6 +109,7 @@ pub const TABLE: &[Operation] = &[
     contract::retire::OPERATION,
     contract::yank::OPERATION,
     contract::adapted::OPERATION,
+    contract::approve::OPERATION,
     contract::transfer::OPERATION,
     session::start::OPERATION,
     session::status::OPERATION,

@@ -284,6 +284,11 @@ impl Judging<'_> {
                 Some(owner) if !claims(&owner) => Some((Rule::ContractChanged, vec![owner])),
                 _ => None,
             },
+            Place::Approval(name, _) => match (self.owner(&step.before, name)?, before) {
+                (_, Some(_)) if after.is_none() => Some((Rule::RecordRemoved, Vec::new())),
+                (Some(owner), _) if !claims(&owner) => Some((Rule::ContractChanged, vec![owner])),
+                _ => None,
+            },
             Place::Rename(old) => {
                 (!self.is_honest_rename(step, old, after)?).then(|| (Rule::IdentityChanged, vec![old.clone()]))
             }

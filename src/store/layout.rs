@@ -4,6 +4,7 @@
 use std::fmt;
 
 use crate::model::{
+    approval::Fingerprint,
     merge::LossId,
     name::{ContractName, DomainName, ReaderName, RemoteName, RepoName},
     session::SessionId,
@@ -187,6 +188,11 @@ pub fn transfers(name: &ContractName) -> TreePath {
     TreePath(format!("{TRANSFERS}/{name}.json"))
 }
 
+/// `approvals/<contract>/<fingerprint>.json`: a break of a promise that the owner approved.
+pub fn approval(name: &ContractName, fingerprint: &Fingerprint) -> TreePath {
+    TreePath(format!("{APPROVALS}/{name}/{fingerprint}.json"))
+}
+
 /// `renames/<repo>.json`: the name that a repository took instead of this one.
 pub fn rename(name: &RepoName) -> TreePath {
     TreePath(format!("{RENAMES}/{name}.json"))
@@ -263,6 +269,8 @@ pub const VERSIONS: &str = "versions";
 pub const BINDINGS: &str = "bindings";
 /// The folder of hand-overs of contracts in a domain's tree.
 pub const TRANSFERS: &str = "transfers";
+/// The folder of approved breaks in a domain's tree.
+pub const APPROVALS: &str = "approvals";
 /// The folder of names that repositories had before in the realm's tree.
 pub const RENAMES: &str = "renames";
 /// The folder of last published commits in a domain's tree.

@@ -320,6 +320,7 @@ impl Merging<'_> {
             // Named by what they hold, or never different.
             Place::Realm
             | Place::Rename(_)
+            | Place::Approval(..)
             | Place::LostRepo(..)
             | Place::LostContract(..)
             | Place::LostBinding(..) => {

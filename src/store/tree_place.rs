@@ -2,6 +2,7 @@
 //! comes from elsewhere.
 
 use crate::model::{
+    approval::Fingerprint,
     merge::LossId,
     name::{ContractName, RepoName},
     session::SessionId,
@@ -10,7 +11,8 @@ use crate::model::{
 use crate::store::{
     StoreRef, TreePath,
     layout::{
-        self, BINDINGS, CONFLICTS, CONTRACTS, ENDED, RENAMES, REPOS, SET_ASIDE, SOURCES, TRANSFERS, VERSIONS, stem,
+        self, APPROVALS, BINDINGS, CONFLICTS, CONTRACTS, ENDED, RENAMES, REPOS, SET_ASIDE, SOURCES, TRANSFERS,
+        VERSIONS, stem,
     },
 };
 
@@ -35,6 +37,8 @@ pub enum Place {
     Source(RepoName),
     /// To whom a contract was handed over.
     Transfers(ContractName),
+    /// A break of a promise that the owner of a contract approved.
+    Approval(ContractName, Fingerprint),
     /// The name that a repository took instead of this one.
     Rename(RepoName),
     /// A document that lost.
@@ -64,6 +68,7 @@ impl Place {
             (StoreRef::Domain(_), [BINDINGS, file]) => stem(file).map(Self::Binding),
             (StoreRef::Domain(_), [SOURCES, file]) => stem(file).map(Self::Source),
             (StoreRef::Domain(_), [TRANSFERS, file]) => stem(file).map(Self::Transfers),
+            (StoreRef::Domain(_), [APPROVALS, name, file]) => Some(Self::Approval(name.parse().ok()?, stem(file)?)),
             (StoreRef::Domain(_), [CONFLICTS, CONTRACTS, name, version, file]) => {
                 Some(Self::LostContract(name.parse().ok()?, version.parse().ok()?, stem(file)?))
             }
@@ -88,6 +93,7 @@ impl Place {
             Self::Binding(repo) => layout::binding(repo),
             Self::Source(repo) => layout::source(repo),
             Self::Transfers(name) => layout::transfers(name),
+            Self::Approval(name, fingerprint) => layout::approval(name, fingerprint),
             Self::Rename(repo) => layout::rename(repo),
             Self::LostContract(name, version, id) => layout::lost_contract(name, version, id),
             Self::LostBinding(repo, id) => layout::lost_binding(repo, id),
@@ -101,7 +107,9 @@ impl Place {
     pub fn is_kept(&self) -> bool {
         match self {
             Self::Realm | Self::Domain | Self::Contract(_) | Self::Version(..) => true,
-            Self::LostContract(..) | Self::LostRepo(..) | Self::SetAside(_) | Self::Rename(_) => true,
+            Self::LostContract(..) | Self::LostRepo(..) | Self::SetAside(_) | Self::Rename(_) | Self::Approval(..) => {
+                true
+            }
             Self::Repo(_) | Self::Binding(_) | Self::Source(_) | Self::LostBinding(..) | Self::Transfers(_) => false,
             Self::Session(_) | Self::EndedSession(_) => false,
         }

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use serde::de::DeserializeOwned;
 
 use crate::model::{
+    approval::Approval,
     binding::Binding,
     contract::Contract,
     domain::{Domain, Source},
@@ -154,6 +155,9 @@ impl Looking<'_> {
             }
             Place::Contract(name) | Place::LostContract(name, ..) | Place::Version(name, _) => {
                 let contract: Contract = read(bytes)?;
+                if contract.version.is_auto() {
+                    return Err("its version is not chosen".into());
+                }
                 let is_right = match place {
                     Place::Version(_, version) | Place::LostContract(_, version, _) => contract.version == *version,
                     _ => true,
@@ -169,6 +173,10 @@ impl Looking<'_> {
             Place::Transfers(name) => {
                 let transfers: Transfers = read(bytes)?;
                 named(transfers.contract == *name, &transfers.contract)
+            }
+            Place::Approval(name, fingerprint) => {
+                let approval: Approval = read(bytes)?;
+                named(approval.contract == *name && approval.fingerprint == *fingerprint, &approval.fingerprint)
             }
             Place::Rename(name) => {
                 let rename: Rename = read(bytes)?;

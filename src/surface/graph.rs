@@ -174,7 +174,13 @@ mod tests {
 
     /// Names that are words of both languages, and a range with what both would obey.
     fn realm() -> RealmTopology {
-        let import = |range: &str, state| ImportTopology { repo: name("graph"), version_req: name(range), state };
+        let import = |range: &str, state| ImportTopology {
+            repo: name("graph"),
+            version_req: name(range),
+            state,
+            binding: None,
+            verdict: None,
+        };
         let contract = |text: &str, owner: Option<&str>, import| ContractTopology {
             name: name(text),
             version: owner.map(|_| name("1.0.0")),

@@ -23,7 +23,9 @@ pub fn line(body: &ContractPublish) -> Option<String> {
         let phrases: Vec<_> = unbound.into_iter().map(phrase).collect();
         parts.push(format!("removed {}", phrases.join(", ")));
     }
-    parts.extend(breaks(&body.published));
+    let shown = body.published.iter().flat_map(|one| &one.breaks).find_map(|one| one.verdict.as_ref());
+    let shown = shown.map(|verdict| format!(": {}", verdict.phrase())).unwrap_or_default();
+    parts.extend(breaks(&body.published).map(|breaks| breaks + &shown));
     parts.extend(remarks(&body.published));
     parts.extend(gone(&body.removed_files));
     (!parts.is_empty()).then(|| parts.join("; "))

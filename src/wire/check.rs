@@ -41,6 +41,9 @@ pub struct RealmCheck {
     pub unpublished: Option<Unpublished>,
     /// How many contracts were looked at.
     pub contracts: usize,
+    /// How many imports were judged by their version range alone: no schema says anything, or the version that
+    /// their code was written against is not known.
+    pub imports_by_range: usize,
     /// Each of them, with what its schema hashes to; none where only their number was wanted.
     pub schema_hashes: Vec<SchemaHash>,
     /// What this reader has not been told yet, oldest first; reading it here does not tell it.

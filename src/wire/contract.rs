@@ -5,7 +5,8 @@ use serde::Serialize;
 
 use super::{LogEntry, Role};
 use crate::model::{
-    contract::{Compatibility, Contract, Deprecated, Evolution, Validation},
+    approval::Fingerprint,
+    contract::{BrokenDirection, Compatibility, Contract, Deprecated, Evolution, Validation},
     json::Json,
     name::{ContractName, DomainName, RealmName, RepoName},
     range::Range,
@@ -231,6 +232,29 @@ pub struct ContractAdapted {
     /// The version that its code is written against.
     pub adapted_version: Option<Version>,
     /// Whether anything changed: saying it twice does nothing.
+    pub changed: bool,
+}
+
+/// What `contract_approve` answers.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ContractApproved {
+    /// The realm.
+    pub realm: RealmName,
+    /// The domain.
+    pub domain: DomainName,
+    /// The contract.
+    pub contract: ContractName,
+    /// The change: a hash over both schemas, and each broken direction with its rule.
+    pub fingerprint: Fingerprint,
+    /// The version before the change.
+    pub old_version: Version,
+    /// The directions that it breaks.
+    pub directions: Vec<BrokenDirection>,
+    /// The rule that each of them breaks.
+    pub rules: Vec<String>,
+    /// Why.
+    pub reason: String,
+    /// Whether anything changed: approving twice does nothing.
     pub changed: bool,
 }
 

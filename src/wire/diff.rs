@@ -1,12 +1,13 @@
 //! `contract_diff` and `contract_impact`: what another version changes, and for whom.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::model::{
     diff::Difference,
     name::{ContractName, DomainName, RealmName, RepoName},
     range::Range,
+    verdict::{BothReadings, ImportState, SchemaDifference, SchemaReading, Verdict, VersionBump},
     version::Version,
 };
 
@@ -29,6 +30,23 @@ pub struct ContractDiff {
     pub content_changed: bool,
     /// What differs, with its place in the document that `contract_get` shows.
     pub changes: Vec<Difference>,
+    /// What that means for values, with proof; none where neither schema says anything.
+    pub compared: Option<SchemasCompared>,
+}
+
+/// Two schemas against each other, in both directions and both readings. A witness has 2 KB at most.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct SchemasCompared {
+    /// The reading that decides, as the contract says.
+    pub reading: SchemaReading,
+    /// Whether every value of the new schema is a value of the old one.
+    pub backwards: BothReadings,
+    /// Whether every value of the old schema is a value of the new one.
+    pub forwards: BothReadings,
+    /// What differs, at most 20 of each direction; witnesses of the first ones.
+    pub differences: Vec<SchemaDifference>,
+    /// The smallest change of version that the change needs, by what the contract promises.
+    pub bump: VersionBump,
 }
 
 /// Where the document comes from that is looked at.
@@ -68,19 +86,29 @@ pub struct ContractImpact {
     pub importers: Vec<ImporterImpact>,
     /// How many of them would be broken.
     pub broken: usize,
-    /// What this goes by: the ranges of versions that importers accept. Schemas are not compared.
-    pub judged_by: JudgedBy,
-    /// What the version takes away from the current one under a number that ranges accept all the same: a
-    /// guess from the structure of both schemas. Empty where the version was not published.
-    pub narrows: Vec<String>,
+    /// What the version breaks of what its owner promises, under a number that says otherwise: each direction
+    /// with a value that shows it. Publishing refuses it.
+    pub breaks_promise: Vec<Verdict>,
 }
 
 /// What a verdict goes by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum JudgedBy {
-    /// Whether versions are in ranges.
+    /// Whether versions are in ranges: it is refused, or no schema says anything.
     VersionRange,
+    /// Both schemas, and the range: proved, or refuted by a value.
+    Schemas,
+}
+
+impl JudgedBy {
+    /// Returns what the state of an import goes by.
+    pub fn of(state: &ImportState) -> Self {
+        match state.standing.resolved().is_some() && state.verdict.is_some() {
+            true => Self::Schemas,
+            false => Self::VersionRange,
+        }
+    }
 }
 
 /// What a version means for one repository that imports the contract.
@@ -95,7 +123,12 @@ pub struct ImporterImpact {
     /// `current`, `stale` (an older version is still served) or `broken`, if the version were current.
     #[schemars(extend("enum" = ["current", "stale", "broken"]))]
     pub state: &'static str,
-    /// The version that the import would resolve to; none where it would be broken.
+    /// What that goes by.
+    pub judged_by: JudgedBy,
+    /// What the version means for code that is written against `adapted_version`; none where that is the same
+    /// version, or not known.
+    pub verdict: Option<Verdict>,
+    /// The version that the range accepts; none where it refuses what is served.
     pub resolved_version: Option<Version>,
     /// The version that the repository's code was written against; none where that is not known.
     pub adapted_version: Option<Version>,

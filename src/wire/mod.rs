@@ -37,11 +37,11 @@ pub use compat::{
     AskedDirection, BothReadings, BrokenDirection, Compat, SchemaDifference, SchemaReading, SchemaVerdict, VersionBump,
 };
 pub use contract::{
-    ContractAdapted, ContractBinding, ContractDetail, ContractGet, ContractLine, ContractList, ContractLog,
-    ContractMarked, ContractTransfer, Relationship, Retired, Yanked,
+    ContractAdapted, ContractApproved, ContractBinding, ContractDetail, ContractGet, ContractLine, ContractList,
+    ContractLog, ContractMarked, ContractTransfer, Relationship, Retired, Yanked,
 };
 pub use daemon::{Daemon, DaemonOpen, DaemonToken};
-pub use diff::{ContractDiff, ContractImpact, DocumentSource, ImporterImpact, JudgedBy};
+pub use diff::{ContractDiff, ContractImpact, DocumentSource, ImporterImpact, JudgedBy, SchemasCompared};
 pub use hooks::{HookState, HooksAnswer};
 pub use notification::{
     Notification, NotificationFilter, NotificationSummary, NotificationsAck, NotificationsList, State, VersionChange,

@@ -1,11 +1,13 @@
 //! Notifications: `notifications_list`, `notifications_ack`, and the piggybacked ones.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
+use super::JudgedBy;
 use crate::model::{
     name::{ContractName, DomainName, RealmName, RepoName},
     notification::ChangeType,
+    verdict::{Holds, Verdict},
     version::Version,
 };
 
@@ -42,8 +44,17 @@ pub struct Notification {
     pub coalesced: usize,
     /// Whether this repository imports the contract.
     pub affects_me: bool,
-    /// Whether its import still holds, by version range only; none where it has none.
-    pub import_satisfied: Option<bool>,
+    /// Whether its import still holds: its range accepts the version, and what that sends is what the code was
+    /// written against; none where it has none.
+    #[serde(default, deserialize_with = "holds")]
+    pub import_satisfied: Option<Holds>,
+    /// What that goes by; none where it has no import.
+    #[serde(default)]
+    pub judged_by: Option<JudgedBy>,
+    /// What the version means for code that is written against an older one, with a value that shows it, where that
+    /// is not all well.
+    #[serde(default)]
+    pub verdict: Option<Verdict>,
     /// The file of this repository that relies on the contract, as its binding says.
     #[serde(default)]
     pub binding: Option<String>,
@@ -56,6 +67,21 @@ pub struct Notification {
     pub ahead_of_clock: bool,
     /// When it came to this machine, which its age counts from.
     pub arrived_at: jiff::Timestamp,
+}
+
+/// Reads the word, or what an older program wrote: whether the range accepts the version.
+fn holds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Holds>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Word(Holds),
+        ByRange(bool),
+    }
+    Ok(Option::<Written>::deserialize(deserializer)?.map(|written| match written {
+        Written::Word(word) => word,
+        Written::ByRange(true) => Holds::Satisfied,
+        Written::ByRange(false) => Holds::Breaks,
+    }))
 }
 
 /// The versions before and after.

@@ -10,6 +10,7 @@ use crate::model::{
     name::{ContractName, DomainName, RealmName, RepoName},
     oid::Oid,
     range::Range,
+    verdict::{Judge, Verdict},
     version::Version,
 };
 
@@ -46,7 +47,8 @@ pub struct Published {
     pub old_version: Option<Version>,
     /// The version now.
     pub new_version: Option<Version>,
-    /// Whom it breaks: imports that held before, by version range only. The first of them.
+    /// Whom it breaks: imports that held before, and whose range refuses the version, or whose code was
+    /// written against a version that refuses what this one sends. The first of them.
     pub breaks: Vec<Broken>,
     /// How many imports it breaks.
     pub broken: usize,
@@ -63,6 +65,9 @@ pub struct Broken {
     pub version_req: Range,
     /// The file of that repository that relies on the contract.
     pub binding: Option<String>,
+    /// What breaks it, with a value that shows it; none where its range refuses the version, and no more is
+    /// known.
+    pub verdict: Option<Verdict>,
 }
 
 /// Something that does not stop a change.
@@ -83,7 +88,7 @@ const MAX_BREAKS: usize = 20;
 
 impl Published {
     /// Returns the change of a domain that `event` stands for, from `before` to `after`.
-    pub fn new(before: &DomainView, after: &DomainView, event: &Event) -> Self {
+    pub fn new((before, after): (&DomainView, &DomainView), event: &Event, judge: &Judge<'_>) -> Self {
         let (contract, old, new) = match event {
             Event::Added(name, new) | Event::Prerelease(name, new) => (Some(name), None, Some(new)),
             Event::Updated(name, old, new) | Event::RolledBack(name, old, new) | Event::TakenOver(name, old, new) => {
@@ -92,12 +97,13 @@ impl Published {
             Event::Described(name, version) => (Some(name), Some(version), Some(version)),
             Event::Bound(_) | Event::Unbound(_) => (None, None, None),
         };
-        let breaks = contract.map(|name| effects::breaks(before, after, name)).unwrap_or_default();
+        let breaks = contract.map(|name| effects::breaks(before, after, name, judge)).unwrap_or_default();
         let remarks = match event {
-            Event::Bound(repo) => after.bindings.get(repo).map(|binding| effects::of_binding(after, binding)),
-            Event::Unbound(_) | Event::Prerelease(..) => None,
+            Event::Bound(repo) => after.bindings.get(repo).map(|binding| effects::of_binding(after, binding, judge)),
+            Event::Unbound(_) => None,
             _ => contract
-                .and_then(|name| Some(effects::of_contract(before.contracts.get(name), after.contracts.get(name)?))),
+                .zip(new)
+                .and_then(|(name, new)| Some(effects::of_contract(before, after.document(name, new)?, judge))),
         };
         Self {
             domain: after.info.name.clone(),
@@ -114,7 +120,7 @@ impl Published {
 
 impl From<effects::Break> for Broken {
     fn from(one: effects::Break) -> Self {
-        Self { repo: one.repo, version_req: one.requirement, binding: one.binding }
+        Self { repo: one.repo, version_req: one.requirement, binding: one.binding, verdict: one.verdict }
     }
 }
 

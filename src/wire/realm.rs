@@ -3,12 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Notification, Published, RemoteStatus, SessionLine, SyncConflict};
+use super::{JudgedBy, Notification, Published, RemoteStatus, SessionLine, SyncConflict};
 use crate::model::{
     binding,
     name::{ContractName, DomainName, RealmName, RepoName},
     oid::Oid,
     range::Range,
+    verdict::Verdict,
     version::Version,
 };
 
@@ -159,9 +160,14 @@ pub struct ImportStatus {
     /// `current`, `stale` (an older version is still served) or `broken`.
     #[schemars(extend("enum" = ["current", "stale", "broken"]))]
     pub state: &'static str,
+    /// What that goes by.
+    pub judged_by: JudgedBy,
+    /// What the version means for code that is written against `adapted_version`; none where that is the same
+    /// version, or not known.
+    pub verdict: Option<Verdict>,
     /// The contract's version; none where there is no such contract.
     pub current_version: Option<Version>,
-    /// The version that the import resolves to, by version range only; none where it is broken.
+    /// The version that the range accepts; none where it refuses what is served.
     pub resolved_version: Option<Version>,
     /// The version that this repository's code was written against; none where that is not known.
     pub adapted_version: Option<Version>,

@@ -6,6 +6,7 @@ use serde::Serialize;
 use crate::model::{
     name::{ContractName, DomainName, RealmName, RepoName},
     range::Range,
+    verdict::Verdict,
     version::Version,
 };
 
@@ -62,6 +63,11 @@ pub struct ImportTopology {
     /// `current`, `stale` (an older version is still served) or `broken`.
     #[schemars(extend("enum" = ["current", "stale", "broken"]))]
     pub state: &'static str,
+    /// The file of that repository that relies on the contract.
+    pub binding: Option<String>,
+    /// What the version means for its code, where it is broken and that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
 }
 
 impl ContractTopology {

@@ -37,6 +37,7 @@ fn the_providers_pull_request_fails_before_anything_is_published() {
             "version_req": ">=1.0.0, <2.0.0",
             "version": "2.0.0",
             "pointer": null,
+            "verdict": null,
             "message": "access imports s3-access/s3-permissions >=1.0.0, <2.0.0, but this makes it 2.0.0 (used in cdk/access_stack.py); \">=1.0.0, <3.0.0\" accepts both",
             "file": CONTRACT_FILE,
             "line": 2,

@@ -45,6 +45,7 @@ mod sync_together;
 mod terminal;
 mod trust;
 mod upkeep;
+mod verdicts;
 mod watch;
 mod which_realm;
 mod wire;

@@ -46,7 +46,9 @@ fn a_bump_on_main_is_pending_once_and_then_seen() {
             "coalesced": 1,
             "affects_me": true,
             "binding": "cdk/access_stack.py",
-            "import_satisfied": true,
+            "import_satisfied": "satisfied",
+            "judged_by": "schemas",
+            "verdict": null,
             "state": "pending",
             "created_at": one["created_at"],
             "arrived_at": one["created_at"],
@@ -196,7 +198,7 @@ fn several_versions_are_one_notification() {
     assert_eq!(told.len(), 1);
     assert_eq!(told[0]["coalesced"], 3, "a pre-release is no version to hear of");
     assert_eq!(told[0]["changes"], json!({"old_version": "1.0.0", "new_version": "2.0.0"}));
-    assert_eq!(told[0]["import_satisfied"], false);
+    assert_eq!(told[0]["import_satisfied"], "breaks");
 }
 
 #[test]

@@ -111,7 +111,9 @@ struct Notification {
     rollback: bool,
     coalesced: usize,
     affects_me: bool,
-    import_satisfied: Option<bool>,
+    import_satisfied: Option<String>,
+    judged_by: Option<String>,
+    verdict: Option<Value>,
     binding: Option<String>,
 }
 
@@ -182,6 +184,7 @@ struct RealmCheck {
     errors: Vec<Value>,
     warnings: Vec<Value>,
     contracts: usize,
+    imports_by_range: usize,
     schema_hashes: Vec<SchemaHash>,
     notifications: Vec<Notification>,
     next_steps: Vec<String>,
@@ -219,7 +222,7 @@ fn realm_check() {
     assert_eq!((&*check.judged, check.rfc, check.branches.len(), check.files), ("repository", None, 0, Some(1)));
     assert_eq!(check.read_only, None);
     assert_eq!((check.base, check.unpublished, &check.elsewhere["errors"]), (None, None, &Value::from(0)));
-    assert_eq!(check.contracts, check.schema_hashes.len());
+    assert_eq!((check.contracts, check.imports_by_range), (check.schema_hashes.len(), 0));
     let hash = &check.schema_hashes[0];
     assert_eq!(
         (&*hash.domain, &*hash.contract, &*hash.version, &*hash.owner),
@@ -227,7 +230,7 @@ fn realm_check() {
     );
     // SHA-256 of RFC 8785's form, as any other program computes it.
     assert_eq!(hash.schema_hash, "5420010fc8fb1df4b28096e3bf569859f4365b7071a99616c76b8d74cc6dfdb9");
-    assert_eq!(check.next_steps, ["No errors. Imports are compared by version range only; schemas are not compared"]);
+    assert_eq!(check.next_steps, ["No errors"]);
     // What is pending comes along, and stays pending.
     for _ in 0..2 {
         let check: RealmCheck = answer(&world, "access", &["check"]);
@@ -311,7 +314,8 @@ fn contract_get() {
     assert_eq!(detail.compatibility, Compatibility { backwards: true, forwards: false });
     assert_eq!((&detail.schema["type"], &detail.value["read"][1]), (&"object".into(), &"v1.1.0".into()));
     let first = Evolution { version: "1.0.0".into(), changes: vec!["Initial release".into()], compatible: true };
-    assert_eq!(detail.evolution, [first]);
+    let second = Evolution { version: "1.1.0".into(), changes: vec!["changes value/read/1".into()], compatible: true };
+    assert_eq!(detail.evolution, [first, second]);
     assert!(!detail.description.is_empty() && detail.supported.is_empty() && detail.validation.is_object());
     assert!(detail.deprecated.is_none() && detail.retired.is_none() && detail.yanked.is_empty());
     assert!([&detail.schema_hash, &detail.content_hash].iter().all(|hash| hash.as_ref().unwrap().len() == 64));
@@ -377,7 +381,9 @@ fn notifications_list() {
     assert!(one.id.starts_with("notif-"));
     assert_eq!((&*one.realm, &*one.domain, one.contract.as_deref()), ("aperture", "s3-access", Some("s3-permissions")));
     assert_eq!((&*one.from_repo, &*one.change_type, &*one.kind), ("fungal", "VersionChanged", "contract_updated"));
-    assert_eq!((one.rollback, one.coalesced, one.affects_me, one.import_satisfied), (false, 1, true, Some(true)));
+    assert_eq!((one.rollback, one.coalesced, one.affects_me), (false, 1, true));
+    assert_eq!((one.import_satisfied.as_deref(), one.judged_by.as_deref()), (Some("satisfied"), Some("schemas")));
+    assert_eq!(one.verdict, None);
     assert_eq!(one.binding.as_deref(), Some("cdk/access_stack.py"));
     assert_eq!(one.arrived_at, one.created_at, "it was made on this machine");
     assert_eq!(one.author.as_deref(), Some("Ada <ada@example.com>"));

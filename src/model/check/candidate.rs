@@ -9,8 +9,9 @@ use crate::model::{
     change::DomainChange,
     domain_view::{Damage, DomainView},
     name::{ContractName, DomainName},
+    next_version,
     publish::{self, Direction, Reason, Refusal},
-    schema::Budget,
+    verdict::Judge,
 };
 
 /// Files that could not be read.
@@ -56,15 +57,21 @@ pub(super) struct LaidOver {
 pub(super) fn lay_over(
     domain: &DomainView,
     judged: &[Judged<'_>],
-    (now, budget): (jiff::Timestamp, &Budget),
+    (now, judge): (jiff::Timestamp, &Judge<'_>),
 ) -> LaidOver {
     let name = &domain.info.name;
     let mut findings = Vec::new();
     let mut changes = Vec::new();
     for one in judged {
         for (contract, declared) in one.candidate.contracts_in(name).filter(|(_, declared)| declared.changed) {
-            match publish::contract(domain, one.repo, &declared.document, Direction::Forward, budget) {
-                Ok(decision) => changes.extend(decision.changes),
+            let document = &*next_version::settled(domain, &declared.document, judge);
+            match publish::whatever_it_breaks(domain, one.repo, document, Direction::Forward, judge) {
+                Ok(decision) => {
+                    changes.extend(decision.changes);
+                    // What breaks a promise is laid over all the same: whom it breaks is to be seen.
+                    let broken = publish::keep_promise(domain, document, judge).err().into_iter();
+                    findings.extend(broken.flat_map(|refusal| refused(domain, contract, declared, refusal)));
+                }
                 Err(refusal) => findings.extend(refused(domain, contract, declared, refusal)),
             }
         }
@@ -87,7 +94,7 @@ pub(super) fn lay_over(
         }
         is_other |= !changes.is_empty();
         after = publish::overlay(&after, &changes);
-        findings.extend(files::check(domain, &after, *one));
+        findings.extend(files::check(domain, &after, *one, judge));
     }
     LaidOver { after, findings, is_other }
 }
@@ -114,6 +121,11 @@ fn refused<T>(domain: &DomainView, contract: &ContractName, declared: &Declared<
                 ..place(Finding::error(refusal.code(), format!("{name}/{contract}: {message}")))
             })
             .collect(),
+        Reason::BreaksPromise { promise, version, .. } => {
+            let finding = place(Finding::error(refusal.code(), refusal.to_string()));
+            let verdict = promise.broken.first().cloned();
+            vec![Finding { verdict, version: Some(version.clone()), ..finding }]
+        }
         _ => vec![place(Finding::error(refusal.code(), refusal.to_string()))],
     }
 }

@@ -8,19 +8,21 @@ use crate::model::{
     contract::Contract,
     domain_view::DomainView,
     effects,
-    name::{ContractName, DomainName},
+    name::DomainName,
+    next_version,
+    verdict::Judge,
 };
 
 /// `after` is the domain with the files laid over it.
-pub(super) fn check(domain: &DomainView, after: &DomainView, judged: Judged<'_>) -> Vec<Finding> {
+pub(super) fn check(domain: &DomainView, after: &DomainView, judged: Judged<'_>, judge: &Judge<'_>) -> Vec<Finding> {
     let name = &domain.info.name;
     let mut findings = gone(domain, judged);
     for (contract, declared) in judged.candidate.contracts_in(name) {
-        let held = domain.contracts.get(contract);
+        let document = next_version::settled(domain, &declared.document, judge);
         let of_contract = if declared.changed {
-            remarks(name, held, after.contracts.get(contract), declared)
+            remarks(domain, after.document(contract, &document.version), declared, judge)
         } else {
-            differs(name, contract, held, declared)
+            differs(name, &document, domain.contracts.get(contract), declared)
         };
         findings.extend(of_contract.into_iter().map(|finding| finding.domain(name).contract(contract)));
     }
@@ -52,19 +54,17 @@ fn gone(domain: &DomainView, judged: Judged<'_>) -> Vec<Finding> {
     served.filter_map(finding).collect()
 }
 
-/// What a changed document does, as its publishing will say too.
+/// What a changed document does, as its publishing will say too. Where it was refused, that is what there is
+/// to say.
 fn remarks(
-    name: &DomainName,
-    held: Option<&Contract>,
+    domain: &DomainView,
     after: Option<&Contract>,
     declared: &Declared<Contract>,
+    judge: &Judge<'_>,
 ) -> Vec<Finding> {
-    // Where it was refused, that is what there is to say.
-    let Some(after) = after.filter(|after| after.version == declared.document.version) else {
-        return Vec::new();
-    };
     let line = declared.lines.get("version").copied();
-    let remarks = effects::of_contract(held, after).into_iter();
+    let remarks = after.map(|after| effects::of_contract(domain, after, judge)).unwrap_or_default().into_iter();
+    let name = &domain.info.name;
     remarks
         .map(|remark| Finding::warning(remark.code, format!("{name}: {}", remark.message)).at(&declared.path, line))
         .collect()
@@ -73,11 +73,11 @@ fn remarks(
 /// A file that is as it was published, where the realm holds something else since.
 fn differs(
     domain: &DomainName,
-    name: &ContractName,
+    document: &Contract,
     held: Option<&Contract>,
     declared: &Declared<Contract>,
 ) -> Vec<Finding> {
-    let document = &declared.document;
+    let name = &document.name;
     let Some(held) = held.filter(|held| !document.version.is_prerelease() && !is_same(held, document)) else {
         return Vec::new();
     };
@@ -99,8 +99,15 @@ fn differs(
 
 /// Returns whether both say the same: what the realm alone writes is left aside.
 fn is_same(held: &Contract, document: &Contract) -> bool {
-    let plain = |contract: &Contract| Contract { retired: None, yanked: Vec::new(), ..contract.clone().sealed() };
-    held.version == document.version && plain(held) == plain(document)
+    let plain = |contract: &Contract| Contract {
+        retired: None,
+        yanked: Vec::new(),
+        evolution: Vec::new(),
+        ..contract.clone().sealed()
+    };
+    // What an owner did not write of the evolution, the realm fills in.
+    let is_told = document.evolution.iter().all(|one| held.evolution.contains(one));
+    held.version == document.version && is_told && plain(held) == plain(document)
 }
 
 fn binding_differs(domain: &DomainView, judged: Judged<'_>) -> Option<Finding> {

@@ -12,13 +12,15 @@ use crate::model::{
     name::RepoName,
     nearest::question,
     realm::Repo,
+    verdict::{Outcome, States, Verdict},
 };
 
 /// `published` is the domain without the candidate: what differs from it, the candidate would do.
+/// `states` says how imports stand, of those that are not at the version that they were written against.
 pub(super) fn check(
     repos: &BTreeMap<RepoName, Repo>,
-    published: &DomainSummary,
-    domain: &DomainSummary,
+    (published, domain): (&DomainSummary, &DomainSummary),
+    states: &States,
     today: Date,
     findings: &mut Vec<Finding>,
 ) {
@@ -26,7 +28,9 @@ pub(super) fn check(
         let mut of_binding = membership(repos, domain, repo);
         of_binding.extend(exports(domain, repo, binding));
         for import in &binding.imports {
-            of_binding.extend(standing(published, domain, repo, import));
+            let state = states.get(&(repo.clone(), import.contract.clone()));
+            let verdict = state.and_then(|state| state.told());
+            of_binding.extend(standing(published, domain, (repo, import), verdict));
             of_binding.extend(own(domain, repo, import));
             of_binding.extend(domain.contracts.get(&import.contract).into_iter().flat_map(|contract| {
                 life(repo, import, contract, today).into_iter().map(|finding| finding.contract(&import.contract))
@@ -85,9 +89,19 @@ fn role_phrase(binding: &Binding) -> String {
     }
 }
 
-fn standing(published: &DomainSummary, domain: &DomainSummary, repo: &RepoName, import: &Import) -> Option<Finding> {
+fn standing(
+    published: &DomainSummary,
+    domain: &DomainSummary,
+    (repo, import): (&RepoName, &Import),
+    verdict: Option<&Verdict>,
+) -> Option<Finding> {
     let (name, contract, range) = (&domain.info.name, &import.contract, &import.version);
-    let finding = match domain.standing(import) {
+    let standing = domain.standing(import);
+    if let (Some(_), Some(found)) = (standing.resolved(), verdict.and_then(|one| by_verdict(domain, repo, import, one)))
+    {
+        return Some(found);
+    }
+    let finding = match standing {
         Standing::Satisfied(_) => return None,
         // The damage itself is reported; it hides whether the import holds, and says nothing more.
         Standing::Missing if domain.is_damaged(contract) => return None,
@@ -108,8 +122,10 @@ fn standing(published: &DomainSummary, domain: &DomainSummary, repo: &RepoName, 
             let verb = if was == Some(&current) { "it is" } else { "this makes it" };
             let wider = range.widened(&current).map(|range| format!("; \"{range}\" accepts both")).unwrap_or_default();
             let uses = uses(import);
-            let message = format!("{repo} imports {name}/{contract} {range}, but {verb} {current}{uses}{wider}");
-            Finding { version: Some(current), ..Finding::error("import-broken", message) }
+            let means = verdict.map(means).unwrap_or_default();
+            let message = format!("{repo} imports {name}/{contract} {range}, but {verb} {current}{uses}{wider}{means}");
+            let verdict = verdict.cloned();
+            Finding { version: Some(current), verdict, ..Finding::error("import-broken", message) }
         }
         Standing::Behind { current, served } => {
             let message = format!(
@@ -120,6 +136,35 @@ fn standing(published: &DomainSummary, domain: &DomainSummary, repo: &RepoName, 
         }
     };
     Some(Finding { requirement: Some(range.clone()), ..finding.contract(contract) })
+}
+
+/// Says what a version means for an import whose range accepts it, where that is not all well.
+fn by_verdict(domain: &DomainSummary, repo: &RepoName, import: &Import, verdict: &Verdict) -> Option<Finding> {
+    let (name, contract, range) = (&domain.info.name, &import.contract, &import.version);
+    let (version, uses, shown) = (&verdict.new_version, uses(import), verdict.phrase());
+    let finding = match verdict.verdict {
+        Outcome::Compatible => return None,
+        Outcome::Breaks => {
+            let message = format!("{repo} imports {name}/{contract} {range}, and {version} breaks it{uses}: {shown}");
+            Finding::error("import-broken", message)
+        }
+        Outcome::Unknown => {
+            let message = format!(
+                "{repo} imports {name}/{contract} {range}, which accepts {version}, but it is not known what that means{uses}: {shown}"
+            );
+            Finding::warning("compatibility-unknown", message)
+        }
+    };
+    let finding = Finding { version: Some(version.clone()), verdict: Some(verdict.clone()), ..finding };
+    Some(Finding { requirement: Some(range.clone()), ..finding.contract(contract) })
+}
+
+/// Says what the version means that a range refuses.
+fn means(verdict: &Verdict) -> String {
+    match verdict.verdict {
+        Outcome::Unknown => String::new(),
+        _ => format!("; {}", verdict.phrase()),
+    }
 }
 
 /// Whoever changes a contract need not be told that it changed.

@@ -33,8 +33,8 @@ use crate::model::{
     name::{ContractName, DomainName, RepoName},
     range::Range,
     realm::{Cycles, Repo},
-    schema::Budget,
     set_aside::SetAside,
+    verdict::{ImportState, Judge, Promise, States, Verdict},
     version::Version,
 };
 
@@ -48,6 +48,8 @@ pub enum Mode {
     Contract,
     /// Who relies on them.
     Importer,
+    /// Whether what changes keeps what was promised, and what code was written against.
+    Compatibility,
 }
 
 /// How bad a finding is.
@@ -90,6 +92,8 @@ pub struct Finding {
     pub line: Option<u32>,
     /// The column in it, from 1.
     pub column: Option<u32>,
+    /// What a comparison of two versions said, where that is what is wrong.
+    pub verdict: Option<Verdict>,
 }
 
 impl Finding {
@@ -108,6 +112,7 @@ impl Finding {
             file: None,
             line: None,
             column: None,
+            verdict: None,
         }
     }
 
@@ -165,8 +170,8 @@ pub struct Question<'a> {
     pub listed: bool,
     /// What the realm says of cycles.
     pub cycles: Cycles,
-    /// How long values may be judged.
-    pub budget: &'a Budget,
+    /// What documents are judged by.
+    pub judge: &'a Judge<'a>,
 }
 
 /// The answer.
@@ -178,6 +183,8 @@ pub struct Report {
     pub elsewhere: Vec<Finding>,
     /// How many contracts were judged, the candidate laid over them.
     pub count: usize,
+    /// How many imports were judged by their version range alone.
+    pub by_range: usize,
     /// Which ones, where that was asked for.
     pub contracts: Vec<SchemaHash>,
 }
@@ -243,29 +250,33 @@ impl<'a> Check<'a> {
         self.question.listed
     }
 
-    /// Judges a domain as it is.
-    pub fn published(&mut self, domain: &DomainSummary, mut examination: Examination) {
-        let findings = self.findings(domain, domain, &mut examination);
+    /// Judges a domain as it is. `states` says how its imports stand, of those that are not at the version
+    /// that they were written against.
+    pub fn published(&mut self, domain: &DomainSummary, mut examination: Examination, states: &States) {
+        let findings = self.findings(domain, domain, &mut examination, states);
         self.take(findings, None, domain);
-        self.count(domain, examination);
+        self.count(domain, examination, states);
     }
 
-    /// Judges a domain with the files laid over it.
+    /// Judges a domain with the files laid over it. The documents that its importers were written against
+    /// must be in the view.
     pub fn laid_over(&mut self, domain: &DomainView) {
-        let (published, Question { judged, now, budget, .. }) = (DomainSummary::from(domain), self.question);
-        let LaidOver { after, findings: of_files, is_other } = candidate::lay_over(domain, judged, (now, budget));
+        let (published, Question { judged, now, judge, .. }) = (DomainSummary::from(domain), self.question);
+        let LaidOver { after, findings: of_files, is_other } = candidate::lay_over(domain, judged, (now, judge));
         let summary = DomainSummary::from(&after);
-        let mut examination = Examination::of(&after, budget);
+        let mut examination = Examination::of(&after, judge.values());
         // What the realm has without the files is not their doing.
         let before = is_other.then(|| {
-            let mut examined = examination.before(domain, &after, budget);
-            let findings = self.findings(&published, &published, &mut examined);
+            let mut examined = examination.before(domain, &after, judge.values());
+            let findings = self.findings(&published, &published, &mut examined, &states(domain, judge));
             findings.iter().map(Finding::key).collect::<BTreeSet<_>>()
         });
-        let findings = self.findings(&published, &summary, &mut examination);
+        let states = states(&after, judge);
+        let mut findings = self.findings(&published, &summary, &mut examination, &states);
+        approved(domain, &after, judge, &mut findings);
         self.take(findings, before.as_ref(), &summary);
         self.report.findings.extend(of_files);
-        self.count(&summary, examination);
+        self.count(&summary, examination, &states);
     }
 
     /// Applies the rules to one domain.
@@ -274,6 +285,7 @@ impl<'a> Check<'a> {
         published: &DomainSummary,
         domain: &DomainSummary,
         examination: &mut Examination,
+        states: &States,
     ) -> Vec<Finding> {
         let (Question { repos, mode, .. }, name) = (self.question, &domain.info.name);
         let mut findings: Vec<_> = domain.damage.iter().map(|damage| damaged(damage).domain(name)).collect();
@@ -282,7 +294,7 @@ impl<'a> Check<'a> {
             contracts::check(repos, domain, examination, self.today, &mut findings);
         }
         if mode != Mode::Contract {
-            imports::check(repos, published, domain, self.today, &mut findings);
+            imports::check(repos, (published, domain), states, self.today, &mut findings);
         }
         findings
     }
@@ -310,7 +322,7 @@ impl<'a> Check<'a> {
     }
 
     /// Counts what was judged.
-    fn count(&mut self, domain: &DomainSummary, examination: Examination) {
+    fn count(&mut self, domain: &DomainSummary, examination: Examination, states: &States) {
         let name = &domain.info.name;
         self.domains.insert(name.clone());
         self.is_empty &= domain.contracts.is_empty() && domain.bindings.is_empty();
@@ -318,6 +330,7 @@ impl<'a> Check<'a> {
             self.provision.add(domain);
         }
         self.report.count += domain.contracts.len();
+        self.report.by_range += states.values().filter(|state| state.is_by_range()).count();
         if !self.question.listed {
             return;
         }
@@ -367,6 +380,10 @@ impl<'a> Check<'a> {
                 "the realm holds no contract and no binding yet, so nothing was checked".into(),
             ));
         }
+        if self.question.mode == Mode::Compatibility {
+            report.findings.retain(is_about_compatibility);
+            report.elsewhere.retain(is_about_compatibility);
+        }
         // The order of the rules is kept within each group.
         for findings in [&mut report.findings, &mut report.elsewhere] {
             findings.sort_by_key(|finding| (finding.severity, finding.file.is_none()));
@@ -396,6 +413,54 @@ impl Report {
         }
         self.findings.sort_by_key(|finding| (finding.severity, finding.file.is_none()));
     }
+}
+
+/// Whoever approved a break knows whom it breaks: it does not fail his checks.
+fn approved(domain: &DomainView, after: &DomainView, judge: &Judge<'_>, findings: &mut [Finding]) {
+    let is_approved = |name: &ContractName| {
+        let (Some(held), Some(document)) = (domain.contracts.get(name), after.contracts.get(name)) else {
+            return false;
+        };
+        let promise = (held != document).then(|| Promise::of(held, document, judge)).flatten();
+        promise.is_some_and(|promise| promise.approved(after.approvals.get(name).into_iter().flatten()).is_some())
+    };
+    for finding in findings.iter_mut().filter(|one| one.code == "import-broken" && one.verdict.is_some()) {
+        let admits = |range: &Range| finding.version.as_ref().is_some_and(|version| range.matches(version));
+        if finding.requirement.as_ref().is_some_and(admits) && finding.contract.as_ref().is_some_and(is_approved) {
+            finding.severity = Severity::Warning;
+        }
+    }
+}
+
+/// Returns how the imports of a domain stand.
+fn states(domain: &DomainView, judge: &Judge<'_>) -> States {
+    let imports = domain.bindings.iter().flat_map(|(repo, binding)| binding.imports.iter().map(move |one| (repo, one)));
+    let key = |repo: &RepoName, contract: &ContractName| (repo.clone(), contract.clone());
+    imports.map(|(repo, one)| (key(repo, &one.contract), ImportState::of(domain, one, judge))).collect()
+}
+
+/// Returns whether a finding says something of how versions fit each other, or stands in the way of telling.
+fn is_about_compatibility(finding: &Finding) -> bool {
+    let stands_in_the_way = matches!(
+        finding.code,
+        "damaged"
+            | "unreadable-file"
+            | "unknown-domain"
+            | "nothing-to-check"
+            | "invalid-contract"
+            | "undecided"
+            | "invalid-schema"
+            | "schema-too-large"
+            | "missing-contract"
+            | "version-reused"
+            | "version-down"
+    );
+    finding.verdict.is_some()
+        || stands_in_the_way
+        || matches!(
+            finding.code,
+            "breaks-promise" | "break-approved" | "compatibility-unknown" | "import-broken" | "import-behind"
+        )
 }
 
 fn damaged(damage: &Damage) -> Finding {

@@ -71,7 +71,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractAdded>, OpErro
             return Err(OpError::no("contract-exists", message)
                 .next(format!("git blue contract edit {name}/{}", document.name)));
         }
-        Ok(publish::contract(view, &request.owner, &document, Direction::Forward, &ctx.budget())?)
+        Ok(publish::contract(view, &request.owner, &document, Direction::Forward, &ctx.judge())?)
     })?;
     let body = ContractAdded { realm: here.realm.clone(), domain: name.clone(), contract: document.sealed().into() };
     let contract = &request.contract;

@@ -6,9 +6,16 @@ use super::{draft::Draft, get};
 use crate::ops::{Operation, ctx::Ctx};
 use crate::{
     error::OpError,
-    model::{binding::Binding, diff::diff, name::ContractRef, version::Version},
+    model::{
+        binding::Binding,
+        contract::{BrokenDirection, Contract},
+        diff::diff,
+        name::ContractRef,
+        verdict::{Judge, needed_bump},
+        version::Version,
+    },
     store::{StoreRef, layout, read},
-    wire::{Answer, ContractDetail, ContractDiff, DocumentSource},
+    wire::{Answer, ContractDetail, ContractDiff, DocumentSource, SchemasCompared},
 };
 
 /// Its entry in the table.
@@ -64,7 +71,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractDiff>, OpError
         None => base(ctx, request, &newer.version, &known)?,
     })?;
     let typed = |contract: &ContractDetail| contract.typed().computed_content_hash();
+    let compared = compared(&older.contract.typed(), &newer.typed(), &ctx.judge());
     let body = ContractDiff {
+        compared,
         realm: older.realm,
         domain: older.domain,
         contract: newer.name.clone(),
@@ -82,6 +91,28 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractDiff>, OpError
     let impact = format!("git blue contract impact {at} {look_at}: who it means something for");
     let answer = Answer::new(body);
     Ok(if answer.body.content_changed { answer.next(impact) } else { answer })
+}
+
+/// Most bytes of all witnesses beside the first of each direction.
+const MAX_WITNESSES: usize = 2_048;
+
+/// Returns what two documents say of each other; nothing where neither schema says anything.
+fn compared(old: &Contract, new: &Contract, judge: &Judge<'_>) -> Option<SchemasCompared> {
+    let reading = judge.verdict(old, new, BrokenDirection::Backwards)?.reading;
+    let compared = judge.compare(old, new);
+    let mut left = MAX_WITNESSES;
+    let differences = compared.differences.iter().cloned().map(|one| {
+        let one = one.clipped(left);
+        left = left.saturating_sub(one.witness.as_ref().map_or(0, |_| one.witness_bytes));
+        one
+    });
+    Some(SchemasCompared {
+        reading,
+        backwards: compared.backwards.clone(),
+        forwards: compared.forwards.clone(),
+        differences: differences.collect(),
+        bump: needed_bump(old, new, judge),
+    })
 }
 
 /// Returns the version that is compared from where nobody names one; none is the current one.

@@ -2,12 +2,18 @@
 
 use crate::{
     error::OpError,
-    model::{contract::Contract, name::ContractRef},
-    store::codec::{self, Problem},
+    model::{contract::Contract, name::ContractRef, next_version},
+    store::{
+        StoreRef,
+        codec::{self, Problem},
+    },
     wire::DocumentSource,
 };
 use crate::{
-    ops::ctx::Ctx,
+    ops::{
+        ctx::Ctx,
+        domain::{self, Part},
+    },
     repo::blue_files::{CONTRACTS, Files, Item},
 };
 
@@ -59,10 +65,22 @@ impl Draft {
             }
         };
         match files.read(&handle)? {
-            Some(bytes) => codec::contract(&bytes, &at.contract).map_err(|problem| unreadable(problem, &path)),
+            Some(bytes) => codec::contract(&bytes, &at.contract)
+                .map_err(|problem| unreadable(problem, &path))
+                .and_then(|document| settled(ctx, at, document)),
             None => Err(unreadable(Problem::whole(format!("it is larger than {} MiB", codec::MAX_FILE >> 20)), &path)),
         }
     }
+}
+
+/// Returns a document under its version: the one that publishing would choose, where it is `auto`.
+fn settled(ctx: &Ctx, at: &ContractRef, document: Contract) -> Result<Contract, OpError> {
+    let store = &*ctx.here()?.store;
+    let tip = store.tip(&StoreRef::Domain(at.domain.clone()))?.filter(|_| document.version.is_auto());
+    let Some(tip) = tip else { return Ok(document) };
+    let part = Part { contracts: Some(&[at.contract.clone()].into()), ..Part::default() };
+    let view = domain::load(store, &at.domain, &tip, part)?;
+    Ok(next_version::with_version(&view, &document, &ctx.judge()))
 }
 
 fn unreadable(problem: Problem, path: &str) -> OpError {

@@ -61,12 +61,14 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
     })?;
     let wanted = [(contract.clone(), document.version.clone())];
     let why = Why { repo: Some(acting.repo), ..Why::default() };
-    let mut published = Vec::new();
-    domain::change(ctx, acting.store, name, Part { published: &wanted, ..Part::default() }, why, |view| {
+    let (mut published, judge) = (Vec::new(), ctx.judge());
+    let bases = [contract.clone()].into();
+    let part = Part { published: &wanted, bases: Some(&bases), ..Part::default() };
+    domain::change(ctx, acting.store, name, part, why, |view| {
         domain::current(view, contract)?;
-        let decision = publish::contract(view, acting.repo, &document, Direction::Forward, &ctx.budget())?;
+        let decision = publish::contract(view, acting.repo, &document, Direction::Forward, &judge)?;
         let after = publish::overlay(view, &decision.changes);
-        published = decision.events.iter().map(|event| Published::new(view, &after, event)).collect();
+        published = decision.events.iter().map(|event| Published::new((view, &after), event, &judge)).collect();
         Ok(decision)
     })?;
     let answer = Answer::new(ContractPublish {

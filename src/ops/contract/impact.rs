@@ -8,7 +8,8 @@ use crate::{
         domain_view::DomainView,
         json::Json,
         name::{ContractRef, RepoName},
-        narrowing, publish,
+        next_version,
+        verdict::{ImportState, Judge, Promise},
         version::Version,
     },
     ops::{
@@ -59,12 +60,14 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
         Candidate::Version(Some(version)) => vec![(name.clone(), version.clone())],
         _ => Vec::new(),
     };
+    let only = [name.clone()].into();
     let view = domain::load(
         &*here.store,
         domain_name,
         &tip,
-        Part { published: &wanted, contracts: Some(&[name.clone()].into()) },
+        Part { published: &wanted, contracts: Some(&only), bases: Some(&only) },
     )?;
+    let judge = ctx.judge();
     let is_published = |version: &Version| view.versions.get(name).is_some_and(|all| all.contains(version));
     let (candidate, source) = match &request.to {
         Candidate::Version(None) => (domain::current(&view, name)?.clone(), DocumentSource::Realm),
@@ -76,25 +79,35 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
             (Contract { version: version.clone(), ..newest(&view, request)? }, DocumentSource::Guess)
         }
         Candidate::Draft(draft) => (draft.contract(ctx, &request.contract)?, draft.source()),
-        Candidate::Schema(schema) => (with_schema(&view, newest(&view, request)?, schema), DocumentSource::Schema),
+        Candidate::Schema(schema) => {
+            (with_schema(&view, newest(&view, request)?, schema, &judge), DocumentSource::Schema)
+        }
     };
     let version = candidate.version.clone();
     let current = view.contracts.get(name);
-    let narrows = current.map(|current| narrowing::under_minor(current, &candidate)).unwrap_or_default();
+    let promise = current.filter(|_| source != DocumentSource::Guess);
+    let promise =
+        promise.and_then(|current| Promise::of(current, &candidate, &judge)).filter(|one| !one.broken.is_empty());
     let mut then = view.clone();
-    then.contracts.insert(name.clone(), candidate);
+    then.replace(candidate);
     let importers: Vec<_> = view
         .importers(name)
         .map(|(repo, import)| {
-            let standing = then.standing(import);
+            let mut state = ImportState::of(&then, import, &judge);
+            if source == DocumentSource::Guess {
+                // Its schema is not known.
+                state.verdict = None;
+            }
             ImporterImpact {
                 repo: repo.clone(),
                 version_req: import.version.clone(),
                 binding: import.binding.clone(),
-                state: standing.word(),
-                resolved_version: standing.resolved().cloned(),
+                state: state.word(),
+                judged_by: JudgedBy::of(&state),
+                verdict: state.told().cloned(),
+                resolved_version: state.standing.resolved().cloned(),
                 adapted_version: import.adapted().cloned(),
-                state_now: view.standing(import).word(),
+                state_now: ImportState::of(&view, import, &judge).word(),
             }
         })
         .collect();
@@ -109,8 +122,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
         source,
         version,
         broken: broken.len(),
-        judged_by: JudgedBy::VersionRange,
-        narrows,
+        breaks_promise: promise.map(|promise| promise.broken).unwrap_or_default(),
         importers,
     };
     Ok(next.into_iter().fold(Answer::new(body), Answer::next))
@@ -123,16 +135,10 @@ fn newest(view: &DomainView, request: &Request) -> Result<Contract, OpError> {
     domain::current(view, name).cloned().or_else(|error| newest.ok_or(error))
 }
 
-/// Returns the document with another schema, under the next version if that changes anything.
-fn with_schema(view: &DomainView, held: Contract, schema: &Json) -> Contract {
-    let wanted = Contract { schema: schema.clone(), ..held.clone() };
-    match wanted.computed_content_hash() == held.computed_content_hash() {
-        true => wanted,
-        false => {
-            let narrows = !narrowing::narrowing(&held, &wanted).is_empty();
-            Contract { version: publish::free_bump(view, &wanted, narrows), ..wanted }
-        }
-    }
+/// Returns the document with another schema, under the version that it needs.
+fn with_schema(view: &DomainView, held: Contract, schema: &Json, judge: &Judge<'_>) -> Contract {
+    let wanted = Contract { schema: schema.clone(), ..held };
+    next_version::with_version(view, &wanted, judge)
 }
 
 fn next_step(version: &Version, broken: &[&RepoName]) -> Option<String> {

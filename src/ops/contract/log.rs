@@ -35,13 +35,15 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractLog>, OpError>
     let store = &*here.store;
     let ContractRef { domain: domain_name, contract } = &request.contract;
     let tip = store.tip(&StoreRef::Domain(domain_name.clone()))?.ok_or_else(|| domain::unknown(domain_name))?;
-    // What a commit holds of the contract: its current document and its published versions.
-    let held = |tree: &Oid| -> Result<[Option<Oid>; 2], OpError> {
+    // What a commit holds of the contract: its current document, its published versions, and what was approved.
+    let approvals = format!("{}/{contract}", layout::APPROVALS);
+    let held = |tree: &Oid| -> Result<[Option<Oid>; 3], OpError> {
         let entry = |path: &str| Ok::<_, OpError>(read::lookup(store, tree, path)?.map(|entry| entry.id));
-        Ok([entry(layout::contract(contract).as_str())?, entry(layout::versions(contract).as_str())?])
+        let versions = entry(layout::versions(contract).as_str())?;
+        Ok([entry(layout::contract(contract).as_str())?, versions, entry(&approvals)?])
     };
     let mut all: Vec<LogEntry> = Vec::new();
-    let mut newer: Option<(LogEntry, [Option<Oid>; 2])> = None;
+    let mut newer: Option<(LogEntry, [Option<Oid>; 3])> = None;
     for step in History::of(store, Some(tip)) {
         let (id, commit) = step?;
         let here = held(&commit.tree)?;
@@ -53,7 +55,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractLog>, OpError>
         newer = Some((history::first_parents::entry(id, &commit, Some(domain_name), ctx.env.now()), here));
     }
     if let Some((entry, of_oldest)) = newer
-        && of_oldest != [None, None]
+        && of_oldest != [None; 3]
     {
         all.push(entry);
     }

@@ -1,6 +1,7 @@
 //! Operations on contracts: one verb a file.
 
 pub mod adapted;
+pub mod approve;
 pub mod diff;
 pub mod draft;
 pub mod edit;
@@ -12,4 +13,5 @@ pub mod publish;
 pub mod retire;
 pub mod timeline;
 pub mod transfer;
+pub mod verdict;
 pub mod yank;

@@ -15,7 +15,7 @@ use crate::{
         name::{ContractName, DomainName, RepoName},
         oid::Oid,
         publish::{self, Decision, Direction, Reason, Refusal},
-        schema::Budget,
+        verdict::Judge,
         version::Version,
     },
     ops::{
@@ -96,8 +96,8 @@ pub fn publish(
         return Err(unreadable(&candidate));
     }
     let direction = if request.rollback.is_some() { Direction::Rollback } else { Direction::Forward };
-    let budget = &ctx.budget();
-    let work = Work { ctx, acting, code, commit, branch, candidate: &candidate, direction, budget };
+    let judge = &ctx.judge();
+    let work = Work { ctx, acting, code, commit, branch, candidate: &candidate, direction, judge };
 
     let mut names: Vec<&DomainName> = candidate.domains().into_iter().collect();
     names.extend(sources.keys().filter(|name| !candidate.domains().contains(name)));
@@ -109,7 +109,7 @@ pub fn publish(
         let lineage = work.require_successor(&view)?;
         gone.extend(work.gone(&view));
         match work.decide(&view, lineage) {
-            Ok(decision) => decided.push((name, Meaning::of(&view, decision))),
+            Ok(decision) => decided.push((name, Meaning::of(&view, decision, judge))),
             Err(mut more) => refusals.append(&mut more),
         }
     }
@@ -136,9 +136,9 @@ struct Meaning {
 }
 
 impl Meaning {
-    fn of(view: &DomainView, decision: Decision) -> Self {
+    fn of(view: &DomainView, decision: Decision, judge: &Judge<'_>) -> Self {
         let after = publish::overlay(view, &decision.changes);
-        let published = decision.events.iter().map(|event| Published::new(view, &after, event)).collect();
+        let published = decision.events.iter().map(|event| Published::new((view, &after), event, judge)).collect();
         Self { is_change: !decision.changes.is_empty(), published }
     }
 }
@@ -234,7 +234,7 @@ struct Work<'a> {
     branch: &'a str,
     candidate: &'a Candidate,
     direction: Direction,
-    budget: &'a Budget,
+    judge: &'a Judge<'a>,
 }
 
 impl Work<'_> {
@@ -256,6 +256,14 @@ impl Work<'_> {
         declared.chain(imported).chain(removed.map(|(_, contract)| contract.clone())).collect()
     }
 
+    /// The contracts whose importers are looked at: those that changed, and what a changed binding imports.
+    fn changed(&self, name: &DomainName) -> BTreeSet<ContractName> {
+        let contracts = self.candidate.contracts_in(name).filter(|(_, declared)| declared.changed);
+        let binding = self.candidate.bindings.get(name).filter(|declared| declared.changed).into_iter();
+        let imported = binding.flat_map(|declared| &declared.document.imports).map(|import| import.contract.clone());
+        contracts.map(|(contract, _)| contract.clone()).chain(imported).collect()
+    }
+
     /// Contracts of this repository whose files went since the last published commit, and which nobody retired.
     fn gone(&self, view: &DomainView) -> Vec<Gone> {
         let domain = &view.info.name;
@@ -274,7 +282,8 @@ impl Work<'_> {
 
     fn load(&self, name: &DomainName) -> Result<DomainView, OpError> {
         let tip = self.store().tip(&StoreRef::Domain(name.clone()))?.ok_or_else(|| domain::unknown(name))?;
-        let part = Part { contracts: Some(&self.contracts(name)), published: &self.wanted(name) };
+        let (contracts, changed) = (self.contracts(name), self.changed(name));
+        let part = Part { contracts: Some(&contracts), published: &self.wanted(name), bases: Some(&changed) };
         domain::load(self.store(), name, &tip, part)
     }
 
@@ -324,7 +333,7 @@ impl Work<'_> {
 
     fn decide(&self, view: &DomainView, lineage: Lineage) -> Result<Decision, Vec<Refusal>> {
         let judged = Judged { repo: self.acting.repo, candidate: self.candidate };
-        let mut decision = publish::candidate(view, judged, self.direction, self.ctx.env.now(), self.budget)?;
+        let mut decision = publish::candidate(view, judged, self.direction, self.ctx.env.now(), self.judge)?;
         // A commit that changes nothing here is not recorded: most commits are such ones. One that
         // took the place of the published one is: no other clone knows that one.
         let touches = self.touches(&view.info.name);
@@ -356,12 +365,13 @@ impl Work<'_> {
 
     fn carry_out(&self, name: &DomainName, reason: Option<&str>) -> Result<Meaning, OpError> {
         let why = Why { repo: Some(self.acting.repo), source: Some(self.commit), reason, subject: None };
-        let part = Part { contracts: Some(&self.contracts(name)), published: &self.wanted(name) };
+        let (contracts, changed) = (self.contracts(name), self.changed(name));
+        let part = Part { contracts: Some(&contracts), published: &self.wanted(name), bases: Some(&changed) };
         let mut meaning = Meaning::default();
         domain::change(self.ctx, self.store(), name, part, why, |view| {
             let lineage = self.require_successor(view)?;
             let decision = self.decide(view, lineage).map_err(|refusals| refused(self.candidate, refusals))?;
-            meaning = Meaning::of(view, decision.clone());
+            meaning = Meaning::of(view, decision.clone(), self.judge);
             Ok(decision)
         })?;
         Ok(meaning)
@@ -419,7 +429,11 @@ fn place(candidate: &Candidate, refusal: &Refusal) -> (Option<String>, Option<u3
     let line = declared.and_then(|declared| declared.lines.get("version").copied());
     let is_version = matches!(
         *refusal.reason,
-        Reason::Republished { .. } | Reason::Down { .. } | Reason::NotPublished(_) | Reason::Yanked { .. }
+        Reason::Republished { .. }
+            | Reason::BreaksPromise { .. }
+            | Reason::Down { .. }
+            | Reason::NotPublished(_)
+            | Reason::Yanked { .. }
     );
     (declared.map(|declared| declared.path.clone()), line.filter(|_| is_version))
 }

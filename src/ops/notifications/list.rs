@@ -6,6 +6,7 @@ use crate::ops::{
     notify::{
         arrival,
         inbox::{self, Inbox, Told},
+        judged,
         pending::{self, Pending, key},
         pending_cache,
     },
@@ -65,7 +66,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
     };
     let wanted: Vec<_> = all.into_iter().filter(|one| request.filter.accepts(one.state)).collect();
     let total = wanted.len() + if request.filter.accepts(State::Pending) { not_read } else { 0 };
-    let (notifications, next_cursor) = page(wanted, &request.page, key);
+    let (mut notifications, next_cursor) = page(wanted, &request.page, key);
+    judged::judge(acting, &Overview::open(acting.store)?, &ctx.glancing_judge(), notifications.iter_mut())?;
     let pending = summary.pending;
     let body = NotificationsList {
         realm: acting.realm.clone(),

@@ -6,7 +6,7 @@ use crate::ops::{
     Operation,
     ctx::{Acting, Ctx},
     notify::{
-        arrival, inbox,
+        arrival, inbox, judged,
         pending::{self, Pending},
     },
 };
@@ -88,7 +88,10 @@ fn tell(
     shown: &mut BTreeSet<String>,
     listener: &mut dyn Listener,
 ) -> Result<bool, OpError> {
-    let pending = Pending::of(acting, &request.reader, ctx.env.now(), &Overview::open(acting.store)?)?;
+    let overview = Overview::open(acting.store)?;
+    let mut pending = Pending::of(acting, &request.reader, ctx.env.now(), &overview)?;
+    let new = pending.notifications.iter_mut().filter(|one| !shown.contains(&one.id));
+    judged::judge(acting, &overview, &ctx.judge(), new)?;
     arrival::record(acting.store, &pending.sightings, || ctx.env.now_here());
     shown.retain(|id| pending.notifications.iter().any(|one| one.id == *id));
     let mut told = BTreeSet::new();

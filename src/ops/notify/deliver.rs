@@ -7,7 +7,7 @@ use super::{
 use crate::ops::ctx::Acting;
 use crate::{
     error::OpError,
-    model::{name::ReaderName, oid::Oid},
+    model::{name::ReaderName, oid::Oid, verdict::Judge},
     store::{StoreRef, overview::Overview},
     wire::{Notification, State},
 };
@@ -30,10 +30,12 @@ pub struct Telling {
 pub fn due(
     acting: Acting<'_>,
     reader: &ReaderName,
-    now: jiff::Timestamp,
+    (now, judge): (jiff::Timestamp, &Judge<'_>),
     fits: impl FnMut(&Notification) -> bool,
 ) -> Result<Telling, OpError> {
-    let pending = Pending::of(acting, reader, now, &Overview::open(acting.store)?)?;
+    let overview = Overview::open(acting.store)?;
+    let mut pending = Pending::of(acting, reader, now, &overview)?;
+    pending.judge(acting, &overview, judge)?;
     let due = || pending.notifications.iter().filter(|one| one.state == State::Pending);
     let mut fits = fits;
     let notifications: Vec<_> = due().take(MAX_TOLD).take_while(|one| fits(one)).cloned().collect();

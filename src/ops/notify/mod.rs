@@ -5,5 +5,6 @@ pub mod change_watch;
 pub mod deliver;
 pub mod fingerprint;
 pub mod inbox;
+pub mod judged;
 pub mod pending;
 pub mod pending_cache;

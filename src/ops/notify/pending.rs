@@ -8,16 +8,18 @@ use serde::de::DeserializeOwned;
 use super::{
     arrival::{Arrivals, Paths, Sighting},
     inbox::{self, Baseline, Inbox, Receipt},
+    judged,
 };
 use crate::{
     error::OpError,
     model::{
         binding::Import,
         clock,
-        domain_view::{DomainView, Standing},
+        domain_view::DomainView,
         name::{ContractName, DomainName, ReaderName, RepoName},
         notification::{self, Change, Delta},
         oid::Oid,
+        verdict::{ImportState, Judge},
     },
     ops::{
         ctx::Acting,
@@ -28,7 +30,7 @@ use crate::{
         overview::{Line, Overview},
         read,
     },
-    wire::{Notification, State, VersionChange},
+    wire::{JudgedBy, Notification, State, VersionChange},
 };
 
 /// The person at the command line.
@@ -162,6 +164,15 @@ impl Pending {
         order.sort_by_cached_key(|at| key(&self.notifications[*at]));
         self.notifications = order.iter().map(|at| self.notifications[*at].clone()).collect();
         self.paths = order.iter().map(|at| self.paths[*at].clone()).collect();
+    }
+
+    /// Has the first pending ones judged: those that an answer shows.
+    ///
+    /// # Errors
+    /// Where a domain cannot be read.
+    pub fn judge(&mut self, acting: Acting<'_>, overview: &Overview<'_>, judge: &Judge<'_>) -> Result<(), OpError> {
+        let pending = self.notifications.iter_mut().filter(|one| one.state == State::Pending);
+        judged::judge(acting, overview, judge, pending.take(MAX_TOLD))
     }
 
     /// Returns the receipt for having told those that `tells` accepts, by their position.
@@ -329,7 +340,8 @@ fn notification(
     now: jiff::Timestamp,
 ) -> Notification {
     let import = change.contract.as_ref().and_then(|contract| domain.bindings.get(acting.repo)?.import(contract));
-    let standing = import.map(|import| domain.standing(import));
+    // By its range; whoever shows it has it judged.
+    let state = import.map(|import| ImportState { standing: domain.standing(import), verdict: None });
     let expired = inbox::is_expired(arrived_at, now);
     Notification {
         id: change.id,
@@ -346,7 +358,9 @@ fn notification(
         coalesced: change.coalesced,
         affects_me: import.is_some(),
         binding: import.and_then(|import| import.binding.clone()),
-        import_satisfied: standing.map(|standing| matches!(standing, Standing::Satisfied(_) | Standing::Behind { .. })),
+        import_satisfied: state.as_ref().map(ImportState::holds),
+        judged_by: state.as_ref().map(JudgedBy::of),
+        verdict: None,
         state: if expired { State::Expired } else { State::Pending },
         created_at: origin.time,
         ahead_of_clock: clock::is_ahead(origin.time, now),

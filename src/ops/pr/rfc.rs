@@ -117,7 +117,7 @@ fn lay(
     branches: &[Branch],
     members: &BTreeSet<RepoName>,
 ) -> Result<Laid, OpError> {
-    let mut laid = Laid::default();
+    let (mut laid, judge) = (Laid::default(), ctx.judge());
     let said: BTreeSet<_> = branches.iter().flat_map(|branch| branch.candidate.domains()).collect();
     let is_shared = |line: &Line| line.repos.iter().filter(|repo| members.contains(*repo)).nth(1).is_some();
     for line in overview.domains().iter().filter(|line| said.contains(&line.name) || is_shared(line)) {
@@ -127,12 +127,12 @@ fn lay(
         let imported = imported.flat_map(|(_, binding)| &binding.imports).map(|import| import.contract.clone());
         let contracts = branches.iter().flat_map(|branch| branch.contracts(name)).chain(imported).collect();
         let versions: Vec<_> = branches.iter().flat_map(|branch| branch.versions(name)).collect();
-        let part = Part { contracts: Some(&contracts), published: &versions };
+        let part = Part { contracts: Some(&contracts), published: &versions, bases: None };
         let published = domain::load(&*here.store, name, &line.tip, part)?;
         let mut after = BTreeMap::new();
         for branch in branches.iter().filter(|branch| branch.candidate.says_something_of(name)) {
             let judged = Judged { repo: &branch.repo, candidate: &branch.candidate };
-            match publish::candidate(&published, judged, Direction::Forward, ctx.env.now(), &ctx.budget()) {
+            match publish::candidate(&published, judged, Direction::Forward, ctx.env.now(), &judge) {
                 Ok(decision) => {
                     after.insert(branch.repo.clone(), publish::overlay(&published, &decision.changes));
                 }

@@ -12,10 +12,11 @@ use crate::{
         domain_summary::DomainSummary,
         domain_view::{self, Damage},
         name::{ReaderName, RepoName, RfcName},
-        schema::Budget,
+        verdict::{Holds, ImportState, Judge, States},
     },
     ops::{
-        Operation, contract,
+        Operation,
+        contract::{self, verdict},
         ctx::{Acting, Ctx, Here},
         notify::pending::{self, MAX_TOLD, Pending},
         pr::rfc,
@@ -88,7 +89,7 @@ impl Default for Request {
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> {
     let here = ctx.here()?;
     let overview = Overview::open(&*here.store)?;
-    let work = Work { ctx, here, overview: &overview, request };
+    let work = Work { ctx, here, overview: &overview, request, judge: ctx.judge() };
     let branches = match &request.rfc {
         Some(rfc) => rfc::branches(ctx, here, &overview, rfc)?,
         None => Vec::new(),
@@ -122,6 +123,7 @@ struct Work<'a> {
     here: &'a Here,
     overview: &'a Overview<'a>,
     request: &'a Request,
+    judge: Judge<'a>,
 }
 
 impl<'a> Work<'a> {
@@ -153,10 +155,10 @@ impl<'a> Work<'a> {
     fn judge(&self, judged: &[Judged<'_>], listed: bool) -> Result<Report, OpError> {
         let Request { mode, scope, .. } = *self.request;
         let (repos, cycles) = (self.overview.repos(), read::realm(&*self.here.store)?.cycles);
-        let (now, budget) = (self.ctx.env.now(), &self.ctx.budget());
+        let (now, judge) = (self.ctx.env.now(), &self.judge);
         let me = judged.first().map(|judged| judged.repo).or(self.here.repo.as_ref());
-        let question = Question { repos, me, judged, scope, now, mode, listed, cycles, budget };
-        judge(&*self.here.store, self.overview, judged, Check::new(question), budget)
+        let question = Question { repos, me, judged, scope, now, mode, listed, cycles, judge };
+        self::judge(&*self.here.store, self.overview, judged, Check::new(question), judge)
     }
 
     fn base(&self, found: &Found<'_>) -> Result<check_base::Base, OpError> {
@@ -177,7 +179,7 @@ impl<'a> Work<'a> {
         candidate: Option<&Candidate>,
         (base, branches): (check_base::Base, Vec<wire::RfcBranch>),
     ) -> Answer<RealmCheck> {
-        let Self { ctx, here, overview, request } = self;
+        let Self { ctx, here, overview, request, .. } = self;
         let elsewhere = elsewhere(&report);
         let (errors, warnings): (Vec<_>, Vec<_>) =
             report.findings.into_iter().partition(|finding| finding.severity == Severity::Error);
@@ -201,6 +203,7 @@ impl<'a> Work<'a> {
             elsewhere,
             unpublished: self.unpublished(),
             contracts: report.count,
+            imports_by_range: report.by_range,
             schema_hashes: report.contracts,
             notifications: request
                 .reader
@@ -245,6 +248,7 @@ fn next_steps(body: RealmCheck, missing_base: Option<String>) -> Answer<RealmChe
     let is_new = body.errors.iter().any(|error| error.code == "nothing-to-check");
     let says_nothing = body.files == Some(0);
     let (valid, has_errors, repo) = (body.valid, !body.errors.is_empty(), body.current_repo.clone());
+    let by_range = body.imports_by_range;
     let mut answer = Answer::new(body);
     if is_new {
         let repos = repo.map_or_else(|| "REPO,OTHER".to_owned(), |repo| format!("{repo},OTHER"));
@@ -259,15 +263,22 @@ fn next_steps(body: RealmCheck, missing_base: Option<String>) -> Answer<RealmChe
         let step = format!("git fetch origin {base}  # the base is not in this clone, so what was wrong there counts");
         answer = answer.next(step);
     }
-    answer.next(match (valid, has_errors) {
-        (true, _) => NOTHING_FOUND,
-        (false, true) => "Fix the errors, and check again",
-        (false, false) => "Resolve the warnings: --strict fails on them",
-    })
+    match (valid, has_errors) {
+        (true, _) => answer.next(nothing_found(by_range)),
+        (false, true) => answer.next("Fix the errors, and check again"),
+        (false, false) => answer.next("Resolve the warnings: --strict fails on them"),
+    }
 }
 
-/// What a check says that found nothing.
-const NOTHING_FOUND: &str = "No errors. Imports are compared by version range only; schemas are not compared";
+/// Returns what a check says that found nothing.
+fn nothing_found(by_range: usize) -> String {
+    match by_range {
+        0 => "No errors".to_owned(),
+        1 => "No errors; 1 import is judged by its version range only: no schema says anything".to_owned(),
+        n => format!("No errors; {n} imports are judged by their version ranges only: no schema says anything"),
+    }
+}
+
 /// What a check says of a repository that declares nothing.
 const NO_FILES: &str = "Nothing of this repository was checked: it has no file below .blue/contracts or .blue/bindings";
 
@@ -278,7 +289,7 @@ fn judge(
     overview: &Overview<'_>,
     judged: &[Judged<'_>],
     mut check: Check<'_>,
-    budget: &Budget,
+    judge: &Judge<'_>,
 ) -> Result<Report, OpError> {
     let with_concern = |one: &Damage| (one.clone(), is_concerned(one, judged));
     let mut damage: Vec<_> = overview.damage().iter().map(with_concern).collect();
@@ -288,7 +299,8 @@ fn judge(
         let has_published = judged.iter().any(|judged| line.sources.contains_key(judged.repo));
         let is_judged = has_published || check.is_judged(&line.name);
         if let Some(schemas) = schemas(overview, line, check.is_listed()).filter(|_| !is_judged) {
-            check.published(&overview.summary(line)?, Examination::clean(schemas));
+            // It is kept only where every import holds, with proof.
+            check.published(&overview.summary(line)?, Examination::clean(schemas), &States::new());
             continue;
         }
         let mut domain = match read::domain_at(store, &line.name, &line.tip) {
@@ -307,14 +319,17 @@ fn judge(
             for (contract, version) in check.declared(&line.name) {
                 read::load_version(store, &mut domain, &line.tree, &contract, &version)?;
             }
+            verdict::load_bases(store, &mut domain, &line.tree, None)?;
             check.laid_over(&domain);
             continue;
         }
-        let examination = Examination::of(&domain, budget);
-        if examination.is_clean() && domain.damage.is_empty() {
+        let (examination, summary) = (Examination::of(&domain, judge.values()), DomainSummary::from(&domain));
+        let states = verdict::states(store, &line.tree, &summary, None, judge)?;
+        let is_proved = |state: &ImportState| state.holds() == Holds::Satisfied && !state.is_by_range();
+        if examination.is_clean() && domain.damage.is_empty() && states.values().all(is_proved) {
             examining.add(line, &examination.schema_hashes);
         }
-        check.published(&DomainSummary::from(&domain), examination);
+        check.published(&summary, examination, &states);
     }
     examining.keep();
     Ok(check.finish(&damage, &read::names_taken_twice(store, overview.repos())?, &read::set_aside(store)?))
@@ -341,7 +356,12 @@ fn schemas(overview: &Overview<'_>, line: &Line, listed: bool) -> Option<Schemas
 
 /// What is pending never decides a check, so what cannot be told is left out.
 fn notifications(ctx: &Ctx, reader: &ReaderName, overview: &Overview<'_>) -> Vec<Notification> {
-    let pending = ctx.acting().and_then(|acting| Pending::of(acting, reader, ctx.env.now(), overview));
-    let pending = pending.unwrap_or_default();
+    let pending = || {
+        let acting = ctx.acting()?;
+        let mut pending = Pending::of(acting, reader, ctx.env.now(), overview)?;
+        pending.judge(acting, overview, &ctx.glancing_judge())?;
+        Ok::<_, OpError>(pending)
+    };
+    let pending = pending().unwrap_or_default();
     pending.notifications.into_iter().filter(|one| one.state == State::Pending).take(MAX_TOLD).collect()
 }

@@ -10,9 +10,11 @@ use crate::{
         domain_summary::{ContractSummary, DomainSummary},
         domain_view::{Damage, Standing, Subject},
         name::{ContractName, DomainName, ReaderName, RepoName},
+        verdict::States,
     },
     ops::{
         Operation,
+        contract::verdict,
         ctx::{Ctx, Here},
         notify::{
             arrival,
@@ -31,8 +33,8 @@ use crate::{
         sessions::Which,
     },
     wire::{
-        Answer, DomainBinding, DomainContract, DomainStatus, ImportStatus, Notification, PageRequest, RealmStatus,
-        RemovedFile, RepoLine, SessionLine, State, SyncConflict, page,
+        Answer, DomainBinding, DomainContract, DomainStatus, ImportStatus, JudgedBy, Notification, PageRequest,
+        RealmStatus, RemovedFile, RepoLine, SessionLine, State, SyncConflict, page,
     },
 };
 
@@ -89,8 +91,13 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
     if caught_up.has_moved {
         overview = Overview::open(&*here.store)?;
     }
+    let judge = ctx.glancing_judge();
     let pending = match (ctx.acting(), &request.reader) {
-        (Ok(acting), Some(reader)) if joined => Pending::of(acting, reader, ctx.env.now(), &overview)?,
+        (Ok(acting), Some(reader)) if joined => {
+            let mut pending = Pending::of(acting, reader, ctx.env.now(), &overview)?;
+            pending.judge(acting, &overview, &judge)?;
+            pending
+        }
         _ => Pending::default(),
     };
     if let (true, Ok(acting)) = (request.catch_up, &writing) {
@@ -108,11 +115,16 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
     let more_sessions = sessions.len().saturating_sub(MAX_SESSIONS);
     let (lines, next_cursor) = domains(&overview, here.repo.as_ref(), &request.page);
     let mine = here.repo.iter().flat_map(|repo| overview.domains_of(repo));
-    let mut summaries = Summaries::new();
+    let (mut summaries, mut states) = (Summaries::new(), BTreeMap::new());
     for line in lines.iter().copied().chain(mine) {
-        if !summaries.contains_key(&line.name) {
-            summaries.insert(&line.name, overview.summary(line)?);
+        if summaries.contains_key(&line.name) {
+            continue;
         }
+        let summary = overview.summary(line)?;
+        if let Some(repo) = &here.repo {
+            states.insert(&line.name, verdict::states(&*here.store, &line.tree, &summary, Some(repo), &judge)?);
+        }
+        summaries.insert(&line.name, summary);
     }
     let body = RealmStatus {
         realm: here.realm.clone(),
@@ -122,7 +134,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
         domains: lines.iter().map(|line| domain(&summaries[&line.name])).collect(),
         total: overview.domains().len(),
         next_cursor,
-        imports: here.repo.as_ref().map(|repo| imports(&summaries, repo)).unwrap_or_default(),
+        imports: here.repo.as_ref().map(|repo| imports(&summaries, &states, repo)).unwrap_or_default(),
         session,
         sessions: sessions.into_iter().take(MAX_SESSIONS).collect(),
         more_sessions,
@@ -215,17 +227,21 @@ fn domain(summary: &DomainSummary) -> DomainStatus {
     }
 }
 
-fn imports(summaries: &Summaries<'_>, repo: &RepoName) -> Vec<ImportStatus> {
+fn imports(summaries: &Summaries<'_>, states: &BTreeMap<&DomainName, States>, repo: &RepoName) -> Vec<ImportStatus> {
     let mut lines = Vec::new();
     for domain in summaries.values() {
         for import in domain.bindings.get(repo).into_iter().flat_map(|binding| &binding.imports) {
-            let standing = domain.standing(import);
+            let key = (repo.clone(), import.contract.clone());
+            let Some(state) = states.get(&domain.info.name).and_then(|states| states.get(&key)) else { continue };
+            let standing = &state.standing;
             lines.push(ImportStatus {
                 domain: domain.info.name.clone(),
                 contract: import.contract.clone(),
                 version_req: import.version.clone(),
-                state: standing.word(),
-                current_version: match &standing {
+                state: state.word(),
+                judged_by: JudgedBy::of(state),
+                verdict: state.told().cloned(),
+                current_version: match standing {
                     Standing::Satisfied(version) => Some(version.clone()),
                     Standing::Behind { current, .. } | Standing::Broken { current } => Some(current.clone()),
                     Standing::Missing => None,

@@ -151,7 +151,8 @@ fn notifications(ctx: &Ctx, reader: &ReaderName) -> Vec<Notification> {
     let pending = || {
         let acting = ctx.acting()?;
         let overview = Overview::open(acting.store)?;
-        let pending = Pending::of(acting, reader, ctx.env.now(), &overview)?;
+        let mut pending = Pending::of(acting, reader, ctx.env.now(), &overview)?;
+        pending.judge(acting, &overview, &ctx.glancing_judge())?;
         // A notification's age counts from now on, and not from when somebody looks.
         arrival::record(acting.store, &pending.sightings, || ctx.env.now_here());
         Ok::<_, OpError>(pending)

@@ -8,8 +8,9 @@ use crate::{
     model::{
         domain_summary::DomainSummary,
         name::{ContractName, DomainName, RepoName},
+        verdict::{ImportState, States},
     },
-    ops::{Operation, ctx::Ctx},
+    ops::{Operation, contract::verdict, ctx::Ctx},
     store::overview::{Line, Overview},
     wire::{Answer, ContractTopology, DomainTopology, ImportTopology, RealmTopology},
 };
@@ -41,12 +42,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmTopology>, OpErro
         // Either there is none, or it cannot be read.
         crate::ops::domain::get(&*here.store, name)?;
     }
-    let mut domains = Vec::new();
+    let (mut domains, judge) = (Vec::new(), ctx.judge());
     let mut repos: BTreeSet<RepoName> = BTreeSet::new();
     for line in lines {
         let summary = overview.summary(line)?;
         repos.extend(summary.info.members.iter().chain(summary.bindings.keys()).cloned());
-        domains.push(domain(&summary));
+        domains.push(domain(&summary, &verdict::states(&*here.store, &line.tree, &summary, None, &judge)?));
     }
     if request.domain.is_none() {
         repos.extend(overview.repos().keys().cloned());
@@ -64,7 +65,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmTopology>, OpErro
     Ok(if broken > 0 { answer.next("git blue check: say why") } else { answer })
 }
 
-fn domain(view: &DomainSummary) -> DomainTopology {
+fn domain(view: &DomainSummary, states: &States) -> DomainTopology {
     let imported = view.bindings.values().flat_map(|binding| &binding.imports).map(|import| &import.contract);
     let names: BTreeSet<&ContractName> = view.contracts.keys().chain(view.versions.keys()).chain(imported).collect();
     let contract = |name: &ContractName| ContractTopology {
@@ -79,10 +80,15 @@ fn domain(view: &DomainSummary) -> DomainTopology {
             .collect(),
         importers: view
             .importers(name)
-            .map(|(repo, import)| ImportTopology {
-                repo: repo.clone(),
-                version_req: import.version.clone(),
-                state: view.standing(import).word(),
+            .map(|(repo, import)| {
+                let state = states.get(&(repo.clone(), name.clone()));
+                ImportTopology {
+                    repo: repo.clone(),
+                    version_req: import.version.clone(),
+                    state: state.map_or("broken", ImportState::word),
+                    binding: import.binding.clone(),
+                    verdict: state.filter(|state| state.is_broken()).and_then(ImportState::told).cloned(),
+                }
             })
             .collect(),
     };

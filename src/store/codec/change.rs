@@ -23,6 +23,9 @@ pub fn edit(change: &DomainChange) -> (TreePath, Edit) {
             (layout::transfers(&record.contract), Edit::Remove)
         }
         DomainChange::Transfers(record) => (layout::transfers(&record.contract), Edit::Put(encode(record))),
+        DomainChange::Approval(record) => {
+            (layout::approval(&record.contract, &record.fingerprint), Edit::Put(encode(&**record)))
+        }
         DomainChange::RemoveSource(repo) => (layout::source(repo), Edit::Remove),
     }
 }

@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use super::{decode, file, folder as read_folder, lookup, reader::Reader};
 use crate::{
     model::{
+        approval::Approval,
         conflict::Conflicts,
         contract::Contract,
         domain::Domain,
@@ -59,6 +60,7 @@ pub fn domain_at(store: &dyn Store, name: &DomainName, tip: &Oid) -> Result<Doma
     view.bindings = reader.all(&tree, layout::BINDINGS, Subject::Binding)?;
     view.sources = reader.all(&tree, layout::SOURCES, Subject::Source)?;
     view.transfers = reader.transfers(&tree)?;
+    view.approvals = reader.approvals(&tree)?;
     view.conflicts = reader.conflicts(&tree)?;
     view.damage = reader.damage;
     Ok(view)
@@ -102,6 +104,7 @@ pub fn contracts_at(
     view.bindings = reader.all(&tree, layout::BINDINGS, Subject::Binding)?;
     view.sources = reader.all(&tree, layout::SOURCES, Subject::Source)?;
     view.transfers = reader.transfers(&tree)?;
+    view.approvals = reader.approvals(&tree)?;
     view.conflicts = reader.conflicts(&tree)?;
     view.damage = reader.damage;
     Ok(view)
@@ -258,6 +261,19 @@ impl Reader<'_> {
         for (name, entry) in self.named::<ContractName>(tree, layout::TRANSFERS)? {
             if let Some(record) = self.document(layout::TRANSFERS, &entry, Subject::Other)? {
                 all.insert(name, record);
+            }
+        }
+        Ok(all)
+    }
+
+    /// Returns which breaks of a promise were approved.
+    fn approvals(&mut self, tree: &Oid) -> Result<BTreeMap<ContractName, Vec<Approval>>, StoreError> {
+        let mut all: BTreeMap<_, Vec<Approval>> = BTreeMap::new();
+        for folder in self.folder(tree, layout::APPROVALS)?.into_iter().filter(|entry| entry.kind == EntryKind::Tree) {
+            let Ok(name) = folder.name.parse::<ContractName>() else { continue };
+            let within = format!("{}/{name}", layout::APPROVALS);
+            for entry in self.store.entries(&folder.id)? {
+                all.entry(name.clone()).or_default().extend(self.document(&within, &entry, Subject::Other)?);
             }
         }
         Ok(all)

@@ -110,7 +110,7 @@ pub struct Leave {
 #[derive(Debug, Args)]
 pub struct Reclaim {
     /// Why, for the history
-    #[arg(long, value_name = "REASON", value_parser = super::contract::reason)]
+    #[arg(long, value_name = "REASON", value_parser = super::input::reason)]
     reason: String,
 }
 

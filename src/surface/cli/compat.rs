@@ -93,8 +93,9 @@ impl Arguments {
 }
 
 fn render(body: &Compat, text: &mut Text) {
+    let sides = Sides { old: &body.old, new: &body.new, reading: body.reading };
     for one in &body.differences {
-        render_difference(body, one, text);
+        sides.difference(one, text);
         text.gap();
     }
     if body.direction != AskedDirection::Forwards {
@@ -103,7 +104,12 @@ fn render(body: &Compat, text: &mut Text) {
     if body.direction != AskedDirection::Backwards {
         render_readings("forwards", ("the new schema", "the old one sent"), &body.forwards, text);
     }
-    let bump = match body.bump {
+    render_bump(body.bump, text);
+}
+
+/// Says which bump a change needs.
+pub fn render_bump(bump: VersionBump, text: &mut Text) {
+    let bump = match bump {
         VersionBump::Major => "a major version: it breaks what is asked for",
         VersionBump::Minor => "a minor version: what is valid changes",
         VersionBump::Patch => "a patch version: the same values are valid",
@@ -112,7 +118,8 @@ fn render(body: &Compat, text: &mut Text) {
     text.line(&[plain("needs"), plain(bump)]);
 }
 
-fn render_readings(name: &str, (reader, sent): (&str, &str), readings: &BothReadings, text: &mut Text) {
+/// Says what was found in one direction.
+pub fn render_readings(name: &str, (reader, sent): (&str, &str), readings: &BothReadings, text: &mut Text) {
     let word = |verdict: &SchemaVerdict| match verdict {
         SchemaVerdict::Compatible => look("compatible", Look::Green),
         SchemaVerdict::Incompatible { .. } => look("incompatible", Look::Red),
@@ -136,32 +143,46 @@ fn render_readings(name: &str, (reader, sent): (&str, &str), readings: &BothRead
     }
 }
 
-fn render_difference(body: &Compat, one: &SchemaDifference, text: &mut Text) {
-    let (sender, reader, breaks) = match one.direction {
-        BrokenDirection::Backwards => (&body.new, &body.old, "breaks backwards"),
-        BrokenDirection::Forwards => (&body.old, &body.new, "breaks forwards"),
-    };
-    let (level, colour) = if one.reading == body.reading { ("error", Look::Red) } else { ("note", Look::Dim) };
-    let reading = if one.reading == SchemaReading::Strict { "read strictly, " } else { "" };
-    text.line(&[
-        look(format!("{level}[{}]:", one.rule), colour),
-        plain(format!("{reading}{} -> {} {breaks}", body.old, body.new)),
-    ]);
-    for (name, pointer) in [(&body.old, &one.old_pointer), (&body.new, &one.new_pointer)] {
-        if let Some(pointer) = pointer {
-            text.line(&[look("  -->", Look::Dim), plain(format!("{name}#{pointer}"))]);
+/// Two schemas, as they are called, and the reading that decides.
+pub struct Sides<'a> {
+    pub old: &'a str,
+    pub new: &'a str,
+    pub reading: SchemaReading,
+}
+
+impl Sides<'_> {
+    /// Prints a difference, with the value that shows it.
+    pub fn difference(&self, one: &SchemaDifference, text: &mut Text) {
+        let Self { old, new, reading } = self;
+        let (sender, reader, breaks) = match one.direction {
+            BrokenDirection::Backwards => (new, old, "breaks backwards"),
+            BrokenDirection::Forwards => (old, new, "breaks forwards"),
+        };
+        let (level, colour) = if one.reading == *reading { ("error", Look::Red) } else { ("note", Look::Dim) };
+        let reading = if one.reading == SchemaReading::Strict { "read strictly, " } else { "" };
+        text.line(&[
+            look(format!("{level}[{}]:", one.rule), colour),
+            plain(format!("{reading}{old} -> {new} {breaks}")),
+        ]);
+        for (name, pointer) in [(old, &one.old_pointer), (new, &one.new_pointer)] {
+            if let Some(pointer) = pointer {
+                text.line(&[look("  -->", Look::Dim), plain(format!("{name}#{pointer}"))]);
+            }
         }
+        text.line(&[plain(format!("  valid in {sender}, refused by {reader}:"))]);
+        text.block("      ", &short(one));
+        let place = if one.at.is_empty() { String::new() } else { format!("at {}: ", one.at) };
+        text.block("      ", &format!("{place}{}", one.message));
     }
-    text.line(&[plain(format!("  valid in {sender}, refused by {reader}:"))]);
-    text.block("      ", &short(&one.witness.to_string()));
-    let place = if one.at.is_empty() { String::new() } else { format!("at {}: ", one.at) };
-    text.block("      ", &format!("{place}{}", one.message));
 }
 
 /// Returns a value as it fits a few lines; `--json` has all of it.
-fn short(witness: &str) -> String {
+fn short(one: &SchemaDifference) -> String {
+    let Some(witness) = one.witness.as_ref().map(ToString::to_string) else {
+        return format!("(a value of {} bytes)", one.witness_bytes);
+    };
     match witness.char_indices().nth(MAX_WITNESS) {
         Some((end, _)) => format!("{}… ({} bytes, whole with --json)", &witness[..end], witness.len()),
-        None => witness.to_owned(),
+        None => witness,
     }
 }

@@ -69,6 +69,7 @@ const KINDS: &[(&str, Kind)] = &[
     ("N", Kind::Free),
     ("NAME", Kind::Free),
     ("REASON", Kind::Free),
+    ("FINGERPRINT", Kind::Free),
     ("REF", Kind::Free),
     ("REMOTE", Kind::Free),
     ("RFC", Kind::Rfc),
@@ -332,7 +333,7 @@ mod tests {
         assert_eq!(offered(&["realm", "admin", "do"]), ["domain"]);
         assert!(!offered(&[""]).contains(&"hook".to_owned()), "plumbing is not offered");
         assert_eq!(offered(&["check", "--wor"]), ["--worktree"]);
-        assert_eq!(offered(&["check", "--mode", ""]), ["all", "contract", "importer"]);
+        assert_eq!(offered(&["check", "--mode", ""]), ["all", "contract", "importer", "compatibility"]);
         assert_eq!(offered(&["check", "--mode=i"]), ["--mode=importer"]);
         assert_eq!(offered(&["contract", "edit", "a/b", "--file", ""]), [":files"]);
         assert_eq!(offered(&["contract", "edit", "a/b", "--file=x"]), [":files"]);

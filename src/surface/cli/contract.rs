@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::{
-    Names, Page, Verdict, difference, editor,
+    Names, Page, Verdict,
+    approve::Approve,
+    difference, editor,
     output::Output,
     text::{Look, Text, look, plain},
     timeline,
@@ -20,7 +22,7 @@ use crate::{
     store::codec::{self},
     surface::{
         cli::{
-            input::read_file,
+            input::{read_file, reason},
             listing::{render_cursor, render_cycles, render_log},
         },
         told,
@@ -54,6 +56,8 @@ pub enum Command {
     Transfer(Transfer),
     #[command(about = ops::contract::adapted::OPERATION.summary)]
     Adapted(Adapted),
+    #[command(about = ops::contract::approve::OPERATION.summary)]
+    Approve(Approve),
 }
 
 #[derive(Debug, Args)]
@@ -181,15 +185,6 @@ pub struct Adapted {
     version: Option<Version>,
 }
 
-/// Parses a reason that is kept in the history.
-pub fn reason(text: &str) -> Result<String, String> {
-    match text.trim() {
-        "" => Err("say why".into()),
-        text if text.len() > 1_000 => Err("it is longer than 1,000 characters".into()),
-        text => Ok(text.to_owned()),
-    }
-}
-
 impl Command {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         match self {
@@ -250,6 +245,7 @@ impl Command {
                     }]);
                 })?;
             }
+            Self::Approve(arguments) => arguments.run(ctx, output)?,
             Self::Adapted(Adapted { contract, version }) => {
                 let answer = contract::adapted::run(ctx, &contract::adapted::Request { contract, version })?;
                 output.answer(&answer, render_adapted)?;
@@ -401,7 +397,12 @@ fn render_published(body: &ContractPublish, text: &mut Text) {
     let rows = body.published.iter().map(|one| vec![plain(verb), plain(told::phrase(one)), plain(one.change)]);
     text.table("", &rows.collect::<Vec<_>>());
     if let Some(breaks) = told::breaks(&body.published) {
-        text.line(&[look(breaks, Look::Red), look("by version range only", Look::Dim)]);
+        text.line(&[look(breaks, Look::Red)]);
+    }
+    for one in body.published.iter().flat_map(|published| &published.breaks) {
+        if let Some(verdict) = &one.verdict {
+            text.line(&[look(format!("  {}:", one.repo), Look::Bold), plain(verdict.phrase())]);
+        }
     }
     for remark in body.published.iter().flat_map(|published| &published.remarks) {
         text.line(&[

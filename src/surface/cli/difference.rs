@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{
+    compat::{Sides, render_bump, render_readings},
     output::Output,
-    text::{Look, Text, look, plain},
+    text::{Look, Text, Word, look, plain},
 };
 use crate::{
     error::OpError,
@@ -14,7 +15,7 @@ use crate::{
         diff::{Difference, Kind},
         json::Json,
         name::ContractRef,
-        narrowing,
+        verdict::Outcome,
         version::Version,
     },
     ops::{
@@ -22,13 +23,15 @@ use crate::{
         ctx::Ctx,
     },
     surface::cli::input::value,
-    wire::{ContractDiff, ContractImpact, DocumentSource, ImporterImpact},
+    wire::{ContractDiff, ContractImpact, DocumentSource, ImporterImpact, JudgedBy, SchemasCompared},
 };
 
 /// Most differences that are shown to people, most lines of one value, most characters of a line.
 const MAX_SHOWN: usize = 200;
 const MAX_LINES: usize = 20;
 const MAX_WIDTH: usize = 200;
+/// Most breaks that are shown with their values.
+const MAX_BREAKS: usize = 5;
 /// Longest value that stands on one line.
 const MAX_INLINE: usize = 80;
 
@@ -88,6 +91,28 @@ fn render_diff(body: &ContractDiff, text: &mut Text) {
     if let Some(more @ 1..) = body.changes.len().checked_sub(MAX_SHOWN) {
         text.gap().line(&[look(format!("and {more} more: --json shows all"), Look::Dim)]);
     }
+    if let Some(compared) = &body.compared {
+        render_compared(body, compared, text);
+    }
+}
+
+/// What the change means for values: a value for each break that decides, then the verdicts.
+fn render_compared(body: &ContractDiff, compared: &SchemasCompared, text: &mut Text) {
+    let (old, new) = (body.old_version.to_string(), body.new_version.to_string());
+    let sides = Sides { old: &old, new: &new, reading: compared.reading };
+    let decisive: Vec<_> = compared.differences.iter().filter(|one| one.reading == compared.reading).collect();
+    for one in decisive.iter().take(MAX_BREAKS) {
+        text.gap();
+        sides.difference(one, text);
+    }
+    text.gap();
+    if let Some(more @ 1..) = decisive.len().checked_sub(MAX_BREAKS) {
+        text.line(&[look(format!("and {more} more breaks: --json shows all"), Look::Dim)]);
+    }
+    let (of_old, of_new) = (format!("{new} sends"), format!("{old} sent"));
+    render_readings("backwards", (&old, &of_old), &compared.backwards, text);
+    render_readings("forwards", (&new, &of_new), &compared.forwards, text);
+    render_bump(compared.bump, text);
 }
 
 fn from(source: DocumentSource) -> &'static str {
@@ -172,21 +197,17 @@ fn render_impact(body: &ContractImpact, text: &mut Text) {
     text.line(&[
         look(format!("{}/{}", body.domain, body.contract), Look::Bold),
         plain(&body.version),
-        look(format!("{kind}, by version range only"), Look::Dim),
+        look(kind, Look::Dim),
     ]);
-    if !body.narrows.is_empty() {
-        let message = format!("it {} ({})", narrowing::summary(&body.narrows), narrowing::A_GUESS);
-        text.line(&[look("  warning:", Look::Yellow), plain(message), look("[narrowed-under-minor]", Look::Dim)]);
+    for verdict in &body.breaks_promise {
+        let message = format!("it breaks {}, which is promised: {}", verdict.direction.word(), verdict.phrase());
+        text.line(&[look("  error:", Look::Red), plain(message), look("[breaks-promise]", Look::Dim)]);
     }
     if body.importers.is_empty() {
         text.line(&[plain("  nobody imports it")]);
     }
     let row = |one: &ImporterImpact| {
-        let verdict = match (one.state, &one.resolved_version) {
-            ("current", _) => look("accepted", Look::Green),
-            ("stale", Some(served)) => look(format!("behind: {served} is still served"), Look::Yellow),
-            _ => look("broken", Look::Red),
-        };
+        let verdict = impact_word(one);
         let adapted = one.adapted_version.as_ref().filter(|adapted| **adapted != body.version);
         let adapted = adapted.map(|version| format!("(adapted to {version})")).unwrap_or_default();
         let already = one.state == "broken" && one.state_now == "broken" && kind != "current";
@@ -200,4 +221,22 @@ fn render_impact(body: &ContractImpact, text: &mut Text) {
         ]
     };
     text.table("  ", &body.importers.iter().map(row).collect::<Vec<_>>());
+    for one in &body.importers {
+        if let Some(verdict) = one.verdict.as_ref().filter(|verdict| verdict.verdict != Outcome::Compatible) {
+            text.line(&[look(format!("  {}:", one.repo), Look::Bold), plain(verdict.phrase())]);
+        }
+    }
+}
+
+/// What a version means for one importer.
+fn impact_word(one: &ImporterImpact) -> Word {
+    let outcome = one.verdict.as_ref().map(|verdict| verdict.verdict);
+    match (one.state, &one.resolved_version, outcome) {
+        ("broken", Some(_), _) => look("broken, though its range accepts it", Look::Red),
+        ("broken", ..) => look("broken", Look::Red),
+        (_, _, Some(Outcome::Unknown)) => look("unknown", Look::Yellow),
+        ("stale", Some(served), _) => look(format!("behind: {served} is still served"), Look::Yellow),
+        _ if one.judged_by == JudgedBy::VersionRange => look("accepted, by version range only", Look::Green),
+        _ => look("accepted", Look::Green),
+    }
 }

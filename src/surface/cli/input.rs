@@ -1,4 +1,4 @@
-//! Files that the user names on the command line.
+//! Files and reasons that the user gives on the command line.
 
 use crate::{
     error::OpError,
@@ -42,4 +42,16 @@ pub fn value(ctx: &Ctx, file: &std::path::Path) -> Result<Json, OpError> {
         let problem = problem.in_file(&file.display().to_string());
         OpError::no("unreadable-file", problem.to_string()).problem((&problem).into())
     })
+}
+
+/// Parses a reason that is kept in the history.
+///
+/// # Errors
+/// Where it is empty or too long.
+pub fn reason(text: &str) -> Result<String, String> {
+    match text.trim() {
+        "" => Err("say why".into()),
+        text if text.len() > 1_000 => Err("it is longer than 1,000 characters".into()),
+        text => Ok(text.to_owned()),
+    }
 }

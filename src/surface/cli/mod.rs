@@ -1,6 +1,7 @@
 //! The command line: arguments in, text or JSON out.
 
 mod admin;
+mod approve;
 mod bootstrap;
 mod cache;
 mod claude;

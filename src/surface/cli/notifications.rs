@@ -9,10 +9,10 @@ use super::{
 };
 use crate::{
     error::OpError,
-    model::notification::ChangeType,
+    model::{notification::ChangeType, verdict::Holds},
     ops::{self, ctx::Ctx, notifications},
     surface::cli::listing::{render_cursor, signed},
-    wire::{Answer, ImportStatus, Notification, NotificationFilter, NotificationsList, State},
+    wire::{Answer, ImportStatus, JudgedBy, Notification, NotificationFilter, NotificationsList, State},
 };
 
 #[derive(Debug, Subcommand)]
@@ -206,8 +206,14 @@ fn consequence(one: &Notification) -> Option<Word> {
 fn of_import(one: &Notification, range: Option<&str>) -> Option<Word> {
     let range = range.map(|range| format!(" {range}")).unwrap_or_default();
     let file = one.binding.as_ref().map(|file| format!(" ({file})")).unwrap_or_default();
-    match one.import_satisfied? {
-        true => Some(look(format!("your import{range} still accepts it, by version range only"), Look::Green)),
-        false => Some(look(format!("your import{range} is broken{file}"), Look::Red)),
-    }
+    let range = |tail: &str| format!("your import{range} {tail}");
+    let shown = one.verdict.as_ref().map(|verdict| format!(": {}", verdict.phrase())).unwrap_or_default();
+    Some(match one.import_satisfied? {
+        Holds::Satisfied if one.judged_by == Some(JudgedBy::Schemas) => look(range("still holds"), Look::Green),
+        Holds::Satisfied => look(range("still accepts it, by version range only"), Look::Green),
+        Holds::Unknown => {
+            look(range(&format!("accepts it, but it is not known what it means{file}{shown}")), Look::Yellow)
+        }
+        Holds::Breaks => look(range(&format!("is broken{file}{shown}")), Look::Red),
+    })
 }

@@ -14,6 +14,7 @@ use crate::{
     model::{
         check::{Finding, Mode, Scope},
         name::{DomainName, RepoName, RfcName},
+        verdict::{Outcome, Verdict as SchemasVerdict},
     },
     ops::{
         self,
@@ -25,7 +26,7 @@ use crate::{
         cli::listing::{render_cursor, render_log},
         told,
     },
-    wire::{Elsewhere, Published, RealmCheck, RealmList, RealmStatus, RemovedFile, Role, Unpublished},
+    wire::{Elsewhere, JudgedBy, Published, RealmCheck, RealmList, RealmStatus, RemovedFile, Role, Unpublished},
 };
 
 #[derive(Debug, Subcommand)]
@@ -176,7 +177,7 @@ fn render_status(body: &RealmStatus, text: &mut Text) {
         render_cursor(body.next_cursor.as_deref(), text);
     }
     if !body.imports.is_empty() {
-        text.heading("your imports, by version range only");
+        text.heading("your imports");
         text.table("  ", &body.imports.iter().map(import).collect::<Vec<_>>());
     }
     session::render(&body.sessions, body.more_sessions, text);
@@ -233,10 +234,19 @@ fn render_unpublished(unpublished: &Unpublished, text: &mut Text) {
 
 fn import(import: &crate::wire::ImportStatus) -> Vec<Word> {
     let now = import.current_version.as_ref().map_or_else(|| "missing".into(), ToString::to_string);
+    let outcome = import.verdict.as_ref().map(|verdict| (verdict.verdict, verdict.phrase()));
     let verdict = match (import.state, &import.resolved_version) {
-        ("current", _) => match &import.retired {
-            Some(reason) => look(format!("accepts {now}, retired: {reason}"), Look::Yellow),
-            None => look(format!("accepts {now}"), Look::Green),
+        ("broken", Some(version)) => {
+            let shown = outcome.map(|(_, phrase)| format!(": {phrase}")).unwrap_or_default();
+            look(format!("broken: {version} is in the range, and breaks it{shown}"), Look::Red)
+        }
+        ("current", _) => match (&import.retired, outcome) {
+            (Some(reason), _) => look(format!("accepts {now}, retired: {reason}"), Look::Yellow),
+            (None, Some((Outcome::Unknown, phrase))) => look(format!("accepts {now}; {phrase}"), Look::Yellow),
+            (None, _) if import.judged_by == JudgedBy::VersionRange => {
+                look(format!("accepts {now}, by version range only"), Look::Green)
+            }
+            (None, _) => look(format!("accepts {now}"), Look::Green),
         },
         ("stale", Some(served)) => look(format!("behind: it is {now}, {served} is still served"), Look::Yellow),
         _ if import.current_version.is_none() => look("broken: there is no such contract", Look::Red),
@@ -305,6 +315,8 @@ enum CheckMode {
     Contract,
     /// Who relies on them
     Importer,
+    /// Whether versions fit each other, by proof
+    Compatibility,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -328,6 +340,7 @@ impl Check {
             CheckMode::All => Mode::All,
             CheckMode::Contract => Mode::Contract,
             CheckMode::Importer => Mode::Importer,
+            CheckMode::Compatibility => Mode::Compatibility,
         };
         output.json |= self.format == CheckFormat::Json;
         let borrowed = match (&self.realm_url, &self.realm_path) {
@@ -395,8 +408,16 @@ fn render_check(body: &RealmCheck, text: &mut Text) {
     text.line(&[
         if body.valid { look("ok:", Look::Green) } else { look("failed:", Look::Red) },
         plain(counts),
-        look("(imports by version range only)", Look::Dim),
+        look(by_range(body.imports_by_range), Look::Dim),
     ]);
+}
+
+fn by_range(imports: usize) -> String {
+    match imports {
+        0 => String::new(),
+        1 => "(1 import by version range only)".to_owned(),
+        n => format!("({n} imports by version range only)"),
+    }
 }
 
 /// As compilers print it, so that editors and CI find the place.
@@ -408,6 +429,21 @@ fn render_finding(finding: &Finding, label: Word, text: &mut Text) {
     }
     words.extend([label, plain(&finding.message), look(format!("[{}]", finding.code), Look::Dim)]);
     text.line(&words);
+    if let Some(verdict) = &finding.verdict {
+        places(verdict, text);
+    }
+}
+
+/// Where both schemas differ.
+fn places(verdict: &SchemasVerdict, text: &mut Text) {
+    let Some(difference) = &verdict.difference else { return };
+    for (version, pointer) in
+        [(&verdict.old_version, &difference.old_pointer), (&verdict.new_version, &difference.new_pointer)]
+    {
+        if let Some(pointer) = pointer {
+            text.line(&[look("  -->", Look::Dim), plain(format!("{version} /schema{pointer}"))]);
+        }
+    }
 }
 
 fn render_list(body: &RealmList, text: &mut Text) {

@@ -167,7 +167,7 @@ impl Teller {
             left = left.saturating_sub(taken);
             fits
         };
-        let telling = notify::deliver::due(acting, &self.reader, ctx.env.now(), fits)?;
+        let telling = notify::deliver::due(acting, &self.reader, (ctx.env.now(), &ctx.glancing_judge()), fits)?;
         Ok(Some((telling, tips)))
     }
 }

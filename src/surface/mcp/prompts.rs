@@ -98,7 +98,7 @@ impl Template {
 fn incoming(ctx: &Ctx, reader: &ReaderName, _: &Map<String, Value>) -> Result<Body, OpError> {
     let acting = ctx.acting()?;
     // A prompt tells nobody: what it shows still comes with the next answer.
-    let telling = notify::deliver::due(acting, reader, ctx.env.now(), |_| true)?;
+    let telling = notify::deliver::due(acting, reader, (ctx.env.now(), &ctx.glancing_judge()), |_| true)?;
     let mut body = status(ctx)?;
     body.fields.insert("notifications".into(), json!(telling.notifications));
     body.fields.insert("more_notifications".into(), json!(telling.more));

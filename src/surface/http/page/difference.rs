@@ -8,7 +8,7 @@ use crate::{
         diff::{Difference, Kind},
         json::Json,
     },
-    wire::ContractDiff,
+    wire::{ContractDiff, SchemaReading, SchemaVerdict, SchemasCompared},
 };
 
 /// Most differences that are shown, most lines of one value, most characters of a line.
@@ -34,21 +34,69 @@ pub fn differences(body: &ContractDiff) -> Markup {
                 @if body.content_changed { "." } @else { "; schema, value and promise are the same." }
             }
         }
+        @if let Some(compared) = &body.compared { (verdicts(body, compared)) }
         @if !body.changes.is_empty() {
-            ol.diff { @for one in body.changes.iter().take(MAX_SHOWN) { li { (difference(one)) } } }
+            ol.diff { @for one in body.changes.iter().take(MAX_SHOWN) { li { (difference(body, one)) } } }
         }
         (more(body.changes.len(), MAX_SHOWN, &command))
     }
 }
 
-fn difference(one: &Difference) -> Markup {
+/// What the change means for values, with proof or a value that shows it.
+fn verdicts(body: &ContractDiff, compared: &SchemasCompared) -> Markup {
+    let (old, new) = (&body.old_version, &body.new_version);
+    let directions = [("Backwards", &compared.backwards, old, new), ("Forwards", &compared.forwards, new, old)];
+    html! {
+        ul.problems {
+            @for (word, both, reader, sender) in directions {
+                @let verdict = if compared.reading == SchemaReading::Strict { &both.strict } else { &both.lenient };
+                li {
+                    @match verdict {
+                        SchemaVerdict::Compatible => {
+                            (badge(Tone::Good, "proved")) " " (word) " compatible: "
+                            (reader) " accepts all that " (sender) " allows."
+                        }
+                        SchemaVerdict::Incompatible { difference } => {
+                            (badge(Tone::Bad, "breaks")) " " (word) ": " (reader) " refuses what " (sender) " allows: "
+                            @match &difference.witness {
+                                Some(witness) => { code dir="auto" { (cut(&witness.to_string(), MAX_WIDTH)) } }
+                                None => { "a value of " (grouped(difference.witness_bytes)) " bytes" }
+                            }
+                            br;
+                            @if !difference.at.is_empty() { "at " code { (text(&difference.at)) } ": " }
+                            (text(&difference.message)) " " span.note { "[" (difference.rule) "]" }
+                        }
+                        SchemaVerdict::Unknown { reason, .. } => {
+                            (badge(Tone::Warn, "unknown")) " " (word) ": " (text(reason))
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Returns the word for a place that a verdict is about, if this is one.
+fn offends(body: &ContractDiff, one: &Difference) -> Option<String> {
+    let compared = body.compared.as_ref()?;
+    let place = one.pointer.strip_prefix("/schema")?;
+    let is_within = |pointer: &Option<String>| pointer.as_ref().is_some_and(|pointer| pointer.starts_with(place));
+    let found = compared.differences.iter().filter(|found| found.reading == compared.reading);
+    let found = found.into_iter().find(|found| is_within(&found.old_pointer) || is_within(&found.new_pointer))?;
+    Some(format!("breaks {}", found.direction.word()))
+}
+
+fn difference(body: &ContractDiff, one: &Difference) -> Markup {
     let (word, tone) = match one.change {
         Kind::Added => ("added", Tone::Good),
         Kind::Removed => ("removed", Tone::Bad),
         Kind::Changed => ("changed", Tone::Warn),
     };
     html! {
-        p.place { (place(&one.pointer)) " " (badge(tone, word)) }
+        p.place {
+            (place(&one.pointer)) " " (badge(tone, word))
+            @if let Some(breaks) = offends(body, one) { " " (badge(Tone::Bad, &breaks)) }
+        }
         div.lines tabindex="0" role="group" aria-label={ (word) ": " (text(&one.pointer)) } {
             @if one.change != Kind::Added { del { (value("−", &one.old)) } }
             @if one.change != Kind::Removed { ins { (value("+", &one.new)) } }
@@ -105,6 +153,7 @@ mod tests {
             source: DocumentSource::Realm,
             content_changed: true,
             changes: diff(old, new),
+            compared: None,
         };
         differences(&body).into_string()
     }

@@ -3,7 +3,10 @@
 use maud::{Markup, html};
 
 use super::pieces::{Tone, badge, heads, more, text};
-use crate::wire::{ContractImpact, ImporterImpact};
+use crate::{
+    model::verdict::Outcome,
+    wire::{ContractImpact, ImporterImpact, JudgedBy},
+};
 
 /// Most importers that are shown.
 const MAX_SHOWN: usize = 100;
@@ -32,10 +35,16 @@ fn row(one: &ImporterImpact) -> Markup {
             th scope="row" { (one.repo) }
             td { code { (one.version_req.to_string()) } }
             td {
+                @let outcome = one.verdict.as_ref().map(|verdict| verdict.verdict);
                 @match (one.state, &one.resolved_version) {
+                    ("current", _) if outcome == Some(Outcome::Unknown) => { (badge(Tone::Warn, "unknown")) }
+                    ("current", _) if one.judged_by == JudgedBy::Schemas => { (badge(Tone::Good, "holds")) }
                     ("current", _) => { (badge(Tone::Good, "in range")) }
                     ("stale", Some(served)) => { (badge(Tone::Warn, "behind")) " " (served) " is still served" }
                     _ => { (badge(Tone::Bad, "broken")) }
+                }
+                @if let Some(verdict) = one.verdict.as_ref().filter(|one| one.verdict != Outcome::Compatible) {
+                    " " (text(&verdict.phrase()))
                 }
             }
             td { @if let Some(file) = &one.binding { span.path { (text(file)) } } }

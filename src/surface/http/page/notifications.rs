@@ -15,9 +15,10 @@ use crate::{
     model::{
         name::{RealmName, RepoName},
         notification::ChangeType,
+        verdict::{Holds, Outcome},
     },
     ops::notifications,
-    wire::{Notification, NotificationFilter, NotificationsList, PageRequest, RealmStatus, State},
+    wire::{JudgedBy, Notification, NotificationFilter, NotificationsList, PageRequest, RealmStatus, State},
 };
 
 /// How many notifications one page shows.
@@ -163,12 +164,17 @@ fn entry(one: &Notification) -> Markup {
             @if one.ahead_of_clock { " · " (badge(Tone::Warn, "dated ahead of this clock")) }
             @if one.coalesced > 1 { " · " (count(one.coalesced, "version")) }
             @match one.import_satisfied {
-                Some(true) => { " · " (badge(Tone::Good, "in the import's range")) }
-                Some(false) => { " · " (badge(Tone::Bad, "import broken")) }
+                Some(Holds::Satisfied) if one.judged_by == Some(JudgedBy::Schemas) => { " · " (badge(Tone::Good, "import holds")) }
+                Some(Holds::Satisfied) => { " · " (badge(Tone::Good, "in the import's range")) }
+                Some(Holds::Unknown) => { " · " (badge(Tone::Warn, "import unknown")) }
+                Some(Holds::Breaks) => { " · " (badge(Tone::Bad, "import broken")) }
                 None => {}
             }
-            @if let (Some(false), Some(file)) = (one.import_satisfied, &one.binding) {
+            @if let (Some(Holds::Breaks | Holds::Unknown), Some(file)) = (one.import_satisfied, &one.binding) {
                 " · " code dir="auto" { (text(file)) }
+            }
+            @if let Some(verdict) = one.verdict.as_ref().filter(|verdict| verdict.verdict != Outcome::Compatible) {
+                " · " (text(&verdict.phrase()))
             }
         }
     }

@@ -13,7 +13,10 @@ use super::{
 };
 use crate::{
     error::OpError,
-    model::name::{RealmName, RepoName},
+    model::{
+        name::{RealmName, RepoName},
+        verdict::Outcome,
+    },
     ops::realm,
     wire::{LogEntry, NotificationFilter, PageRequest, RealmStatus, RealmTopology},
 };
@@ -97,7 +100,7 @@ fn attention(status: &RealmStatus, topology: &RealmTopology) -> Markup {
     html! {
         section.attention aria-labelledby="attention" {
             h2 #attention.unseen[is_well] { "Needs attention" }
-            @if is_well { p.well { (badge(Tone::Good, "all well")) " Every import accepts what is published, by version range only." } }
+            @if is_well { p.well { (badge(Tone::Good, "all well")) " No import is known to be broken." } }
             @else {
                 ul.problems {
                     (broken(topology))
@@ -147,9 +150,15 @@ fn broken(topology: &RealmTopology) -> Markup {
                 @else { (domain.name) "/" (contract.name) }
                 " " code { (import.version_req.to_string()) } ", but "
                 @match &contract.version {
-                    Some(version) => { "its version is " span.version { (version) } "." }
+                    Some(version) => {
+                        @match import.verdict.as_ref().filter(|verdict| verdict.verdict == Outcome::Breaks) {
+                            Some(verdict) => { span.version { (version) } " breaks it: " (text(&verdict.phrase())) "." }
+                            None => { "its version is " span.version { (version) } "." }
+                        }
+                    }
                     None => { "nobody provides it." }
                 }
+                @if let Some(file) = &import.binding { " " span.path { (text(file)) } }
             }
         }
         @if let Some(more @ 1..) = topology.broken.checked_sub(MAX_BROKEN) {
@@ -248,14 +257,19 @@ mod tests {
     #[test]
     fn a_realm_in_which_nothing_is_wrong_says_so() {
         let shown = render(&status(), &topology(), &[], &[]).into_string();
-        assert!(shown.contains("Every import accepts") && !shown.contains("class=\"problems\""), "{shown}");
+        assert!(shown.contains("No import is known to be broken") && !shown.contains("class=\"problems\""), "{shown}");
         assert!(!shown.contains("<script"), "{shown}");
     }
 
     #[test]
     fn everything_that_is_wrong_is_named() {
-        let import =
-            ImportTopology { repo: "fungal".parse().unwrap(), version_req: "^1.0.0".parse().unwrap(), state: "broken" };
+        let import = ImportTopology {
+            repo: "fungal".parse().unwrap(),
+            version_req: "^1.0.0".parse().unwrap(),
+            state: "broken",
+            binding: Some("cdk/access.py".into()),
+            verdict: None,
+        };
         let gone = ContractTopology {
             name: "gone".parse().unwrap(),
             version: None,

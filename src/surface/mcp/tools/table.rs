@@ -35,8 +35,8 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         operation: &ops::realm::check::OPERATION,
         about: "What this repository's .blue/ (of HEAD, or of the work tree) breaks in the realm, and which of its \
-                own imports are broken: by version range only. Call it after editing a contract or a binding, and \
-                before a release.",
+                own imports are broken: proved from the schemas, or shown by a value; by version range only where no \
+                schema says anything. Call it after editing a contract or a binding, and before a release.",
         parameters: &[
             REALM,
             Parameter::optional("worktree", Kind::Flag, "check uncommitted files instead of HEAD"),
@@ -130,7 +130,8 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         operation: &ops::contract::diff::OPERATION,
-        about: "What changed between two versions of a contract, field by field. Call it before adapting code.",
+        about: "What changed between two versions of a contract, field by field, and whether each accepts what the \
+                other sends: proved, broken by a value, or unknown. Call it before adapting code.",
         parameters: &[
             DOMAIN,
             CONTRACT,
@@ -150,8 +151,8 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         operation: &ops::contract::impact::OPERATION,
-        about: "Who imports a contract, in which file, and whom a version would break, by version range only. \
-                Call it before raising a version.",
+        about: "Who imports a contract, in which file, and whom a version would break: judged_by says whether schemas \
+                prove it or only the version range. Call it before raising a version.",
         parameters: &[
             DOMAIN,
             CONTRACT,

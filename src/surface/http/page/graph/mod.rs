@@ -221,6 +221,8 @@ mod tests {
             repo: repo.parse().unwrap(),
             version_req: "^1.0.0".parse().unwrap(),
             state,
+            binding: None,
+            verdict: None,
         };
         ContractTopology {
             name: name.parse().unwrap(),

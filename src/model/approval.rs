@@ -1,0 +1,68 @@
+//! An owner's word that one change of a contract may break what was promised.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+use super::{contract::BrokenDirection, name::ContractName, text::as_text, version::Version};
+
+/// Digits of a fingerprint.
+const DIGITS: usize = 16;
+
+/// Names one change of a schema and the directions that it breaks. The same everywhere.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Fingerprint(String);
+
+/// Says why a text is no fingerprint.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no fingerprint: write the 16 hex digits that git blue check prints")]
+pub struct FingerprintError(String);
+
+impl Fingerprint {
+    /// Returns the fingerprint that begins a hash.
+    pub fn of(hash: &str) -> Self {
+        Self(hash.chars().take(DIGITS).collect())
+    }
+}
+
+impl FromStr for Fingerprint {
+    type Err = FingerprintError;
+
+    fn from_str(text: &str) -> Result<Self, FingerprintError> {
+        let is_hex = text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
+        match text.len() == DIGITS && is_hex {
+            true => Ok(Self(text.to_owned())),
+            false => Err(FingerprintError(text.chars().take(DIGITS * 4).collect())),
+        }
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+as_text!(Fingerprint);
+
+/// An owner's word that one change may break what was promised: `approvals/<contract>/<fingerprint>.json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Approval {
+    /// The contract.
+    pub contract: ContractName,
+    /// The change.
+    pub fingerprint: Fingerprint,
+    /// SHA-256 of the canonical schema before it.
+    pub old_schema: String,
+    /// SHA-256 of the canonical schema after it.
+    pub new_schema: String,
+    /// The version before it.
+    pub old_version: Version,
+    /// The directions that it breaks.
+    pub directions: Vec<BrokenDirection>,
+    /// The rule that each of them breaks, as docs/rules.md lists them.
+    pub rules: Vec<String>,
+    /// Why, in the owner's words.
+    pub reason: String,
+}

@@ -1,0 +1,62 @@
+//! What each version of a contract changed, filled in where its owner wrote nothing of it.
+
+use super::{
+    contract::{BrokenDirection, Contract, Evolution},
+    diff::{self, Difference, Kind},
+    domain_view::DomainView,
+    verdict::{Judge, Outcome},
+    version::Version,
+};
+
+/// Most changes that are listed of one version.
+const MAX_CHANGES: usize = 20;
+/// Longest place that is named, in bytes.
+const MAX_PLACE: usize = 200;
+
+/// Returns a document with what the realm knows of its evolution, and what this version changes, where its
+/// owner wrote nothing of it.
+pub fn with_evolution(domain: &DomainView, document: &Contract, judge: &Judge<'_>) -> Contract {
+    let Some(held) = domain.contracts.get(&document.name) else { return document.clone() };
+    let mut document = document.clone();
+    let is_written =
+        |document: &Contract, version: &Version| document.evolution.iter().any(|one| one.version == *version);
+    for one in &held.evolution {
+        if one.version <= document.version && !is_written(&document, &one.version) {
+            document.evolution.push(one.clone());
+        }
+    }
+    let is_new = document.version > held.version && !document.version.is_prerelease();
+    if is_new && !is_written(&document, &document.version) {
+        document.evolution.extend(of(held, &document, judge));
+    }
+    document.evolution.sort_by(|a, b| a.version.cmp(&b.version));
+    document
+}
+
+/// Returns what a version changed against the one before; nothing where only words changed.
+fn of(held: &Contract, document: &Contract, judge: &Judge<'_>) -> Option<Evolution> {
+    let differences = |part: &str, old: &Contract, new: &Contract| -> Vec<String> {
+        let [old, new] = [old, new].map(|one| if part == "schema" { &one.schema.0 } else { &one.value.0 });
+        diff::diff(old, new).iter().map(|one| phrase(part, one)).collect()
+    };
+    let mut changes = differences("schema", held, document);
+    changes.extend(differences("value", held, document));
+    if let Some(more @ 1..) = changes.len().checked_sub(MAX_CHANGES) {
+        changes.truncate(MAX_CHANGES);
+        changes.push(format!("and {more} more"));
+    }
+    let verdict = judge.verdict(held, document, BrokenDirection::Backwards);
+    let compatible = verdict.is_none_or(|verdict| verdict.verdict == Outcome::Compatible);
+    (!changes.is_empty()).then(|| Evolution { version: document.version.clone(), changes, compatible })
+}
+
+fn phrase(part: &str, one: &Difference) -> String {
+    let verb = match one.change {
+        Kind::Added => "adds",
+        Kind::Removed => "removes",
+        Kind::Changed => "changes",
+    };
+    let place: String = one.pointer.chars().take(MAX_PLACE).collect();
+    let dots = if place.len() < one.pointer.len() { "…" } else { "" };
+    format!("{verb} {part}{place}{dots}")
+}

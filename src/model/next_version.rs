@@ -1,0 +1,54 @@
+//! The version that a change of a contract needs.
+
+use std::borrow::Cow;
+
+use super::{
+    contract::Contract,
+    domain_view::DomainView,
+    verdict::{Judge, Promise, Verdict, VersionBump, needed_bump},
+    version::Version,
+};
+
+/// Returns the version that a document needs over the one that is held, and what it breaks, if anything.
+pub fn needed(
+    domain: &DomainView,
+    held: &Contract,
+    document: &Contract,
+    judge: &Judge<'_>,
+) -> (Version, Option<String>) {
+    let bump = needed_bump(held, document, judge);
+    // Under the next patch version, whatever is broken of the promise shows.
+    let next = Contract { version: held.version.patch(), ..document.clone() };
+    let promise = Promise::of(held, &next, judge).filter(|promise| !promise.broken.is_empty());
+    let shown = |verdict: &Verdict| {
+        Some(format!("it breaks {}: {}", verdict.direction.word(), verdict.difference.as_ref()?.phrase()))
+    };
+    let why = promise.and_then(|promise| promise.broken.first().and_then(shown));
+    (free_version(domain, document, bump), why)
+}
+
+/// Returns the next version that is free: above every release.
+pub fn free_version(domain: &DomainView, document: &Contract, bump: VersionBump) -> Version {
+    let released = domain.versions.get(&document.name).into_iter().flatten().filter(|version| !version.is_prerelease());
+    let held = domain.contracts.get(&document.name).map(|held| &held.version);
+    let highest = released.chain(held).max().unwrap_or(&document.version);
+    bump.after(highest)
+}
+
+/// Returns a document under its version, chosen where it is `auto`.
+pub fn settled<'d>(domain: &DomainView, document: &'d Contract, judge: &Judge<'_>) -> Cow<'d, Contract> {
+    match document.version.is_auto() {
+        true => Cow::Owned(with_version(domain, document, judge)),
+        false => Cow::Borrowed(document),
+    }
+}
+
+/// Returns a document under the version that its content needs: what the realm has, where it says the same.
+pub fn with_version(domain: &DomainView, document: &Contract, judge: &Judge<'_>) -> Contract {
+    let version = match domain.contracts.get(&document.name) {
+        None => Version::one(),
+        Some(held) if held.computed_content_hash() == document.computed_content_hash() => held.version.clone(),
+        Some(held) => free_version(domain, document, needed_bump(held, document, judge)),
+    };
+    Contract { version, ..document.clone() }
+}

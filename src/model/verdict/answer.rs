@@ -1,0 +1,259 @@
+//! What a comparison of two schemas says, as it is kept and shown.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub use crate::model::contract::{BrokenDirection, SchemaReading};
+use crate::model::{compatibility as engine, version::Version};
+
+/// Largest witness that an answer about contracts holds, in bytes of JSON.
+pub const MAX_WITNESS: usize = 2_048;
+/// Longest message, in characters, and longest pointer, in bytes.
+const MAX_TEXT: usize = 512;
+
+/// The answers in both readings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BothReadings {
+    /// Where only the properties that the schema names are sent.
+    pub lenient: SchemaVerdict,
+    /// As the schema is written.
+    pub strict: SchemaVerdict,
+}
+
+/// One answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "verdict", rename_all = "lowercase")]
+pub enum SchemaVerdict {
+    /// It is proved.
+    Compatible,
+    /// A value refutes it; the validator confirmed it on both sides.
+    Incompatible {
+        /// The difference, with that value as its witness.
+        difference: Box<SchemaDifference>,
+    },
+    /// It is neither proved nor refuted.
+    Unknown {
+        /// Why.
+        reason: String,
+        /// What ran out: time, memory or steps.
+        spent: Option<String>,
+    },
+}
+
+/// One place where two schemas differ, and a value that shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SchemaDifference {
+    /// The rule, as listed in the documentation.
+    pub rule: String,
+    /// The direction that it breaks.
+    pub direction: BrokenDirection,
+    /// The reading under which it does.
+    pub reading: SchemaReading,
+    /// What is wrong with the value.
+    pub message: String,
+    /// JSON Pointer to the place in the old schema.
+    pub old_pointer: Option<String>,
+    /// JSON Pointer to the place in the new schema.
+    pub new_pointer: Option<String>,
+    /// A value that one schema accepts and the other refuses; null where it is too large for the answer.
+    pub witness: Option<Value>,
+    /// How large that value is, in bytes of JSON.
+    pub witness_bytes: usize,
+    /// JSON Pointer to the place in the witness.
+    pub at: String,
+}
+
+/// The smallest change of version that a change needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum VersionBump {
+    /// It breaks a direction that was asked about.
+    Major,
+    /// It changes what is valid.
+    Minor,
+    /// It says the same in other words.
+    Patch,
+    /// A direction that was asked about is undecided.
+    Unknown,
+}
+
+impl From<engine::Reading> for SchemaReading {
+    fn from(reading: engine::Reading) -> Self {
+        match reading {
+            engine::Reading::Strict => Self::Strict,
+            engine::Reading::Lenient => Self::Lenient,
+        }
+    }
+}
+
+impl From<engine::Direction> for BrokenDirection {
+    fn from(direction: engine::Direction) -> Self {
+        match direction {
+            engine::Direction::Backwards => Self::Backwards,
+            engine::Direction::Forwards => Self::Forwards,
+        }
+    }
+}
+
+impl From<engine::Bump> for VersionBump {
+    fn from(bump: engine::Bump) -> Self {
+        match bump {
+            engine::Bump::Major => Self::Major,
+            engine::Bump::Minor => Self::Minor,
+            engine::Bump::Patch => Self::Patch,
+            engine::Bump::Unknown => Self::Unknown,
+        }
+    }
+}
+
+impl From<engine::Difference> for SchemaDifference {
+    fn from(found: engine::Difference) -> Self {
+        Self {
+            rule: found.rule.to_owned(),
+            direction: found.direction.into(),
+            reading: found.reading.into(),
+            message: found.message,
+            old_pointer: found.old_pointer,
+            new_pointer: found.new_pointer,
+            witness_bytes: found.witness.to_string().len(),
+            witness: Some(found.witness),
+            at: found.at,
+        }
+    }
+}
+
+impl From<engine::Verdict> for SchemaVerdict {
+    fn from(verdict: engine::Verdict) -> Self {
+        match verdict {
+            engine::Verdict::Compatible => Self::Compatible,
+            engine::Verdict::Incompatible(found) => Self::Incompatible { difference: Box::new((*found).into()) },
+            engine::Verdict::Unknown(why) => Self::Unknown { reason: why.reason, spent: why.spent.map(str::to_owned) },
+        }
+    }
+}
+
+impl From<engine::Readings> for BothReadings {
+    fn from(readings: engine::Readings) -> Self {
+        Self { lenient: readings.lenient.into(), strict: readings.strict.into() }
+    }
+}
+
+impl SchemaDifference {
+    /// Returns it without what would be too long for an answer about contracts.
+    #[must_use]
+    pub fn clipped(mut self, max_witness: usize) -> Self {
+        if self.witness_bytes > max_witness {
+            self.witness = None;
+        }
+        if self.message.chars().count() > MAX_TEXT {
+            self.message = self.message.chars().take(MAX_TEXT).chain(['…']).collect();
+        }
+        let fits = |pointer: &String| pointer.len() <= MAX_TEXT;
+        self.old_pointer = self.old_pointer.filter(fits);
+        self.new_pointer = self.new_pointer.filter(fits);
+        if !fits(&self.at) {
+            self.at = String::new();
+        }
+        self
+    }
+
+    /// Returns the value and what is wrong with it: `{"id":1} (widened-type at /id: 1 is not a string)`.
+    pub fn phrase(&self) -> String {
+        let place = if self.at.is_empty() { String::new() } else { format!(" at {}", self.at) };
+        let why = format!("{}{place}: {}", self.rule, self.message);
+        match self.witness.as_ref().map(Value::to_string).filter(|witness| witness.len() <= MAX_INLINE) {
+            Some(witness) => format!("{witness} ({why})"),
+            None => format!("a value of {} bytes ({why})", self.witness_bytes),
+        }
+    }
+}
+
+/// Largest witness within a sentence, in bytes.
+const MAX_INLINE: usize = 160;
+
+impl SchemaVerdict {
+    fn clipped(self) -> Self {
+        match self {
+            Self::Incompatible { difference } => {
+                Self::Incompatible { difference: Box::new(difference.clipped(MAX_WITNESS)) }
+            }
+            other => other,
+        }
+    }
+}
+
+/// What is known of two schemas in both directions, as small as answers about contracts need it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Compared {
+    /// Whether every value of the new schema is a value of the old one.
+    pub backwards: BothReadings,
+    /// Whether every value of the old schema is a value of the new one.
+    pub forwards: BothReadings,
+    /// What differs, at most 20 of each direction.
+    pub differences: Vec<SchemaDifference>,
+}
+
+impl Compared {
+    /// Returns what two equal schemas say.
+    pub fn equal() -> Self {
+        let both = || BothReadings { lenient: SchemaVerdict::Compatible, strict: SchemaVerdict::Compatible };
+        Self { backwards: both(), forwards: both(), differences: Vec::new() }
+    }
+
+    /// Returns that nothing is known, and why.
+    pub fn unknown(reason: &str, spent: Option<&str>) -> Self {
+        let unknown = || SchemaVerdict::Unknown { reason: reason.to_owned(), spent: spent.map(str::to_owned) };
+        let both = || BothReadings { lenient: unknown(), strict: unknown() };
+        Self { backwards: both(), forwards: both(), differences: Vec::new() }
+    }
+
+    /// Returns the verdict in a direction and a reading.
+    pub fn of(&self, direction: BrokenDirection, reading: SchemaReading) -> &SchemaVerdict {
+        let both = match direction {
+            BrokenDirection::Backwards => &self.backwards,
+            BrokenDirection::Forwards => &self.forwards,
+        };
+        match reading {
+            SchemaReading::Lenient => &both.lenient,
+            SchemaReading::Strict => &both.strict,
+        }
+    }
+
+    /// Returns whether both schemas accept the same values, however they are read.
+    pub fn is_same_language(&self) -> bool {
+        [&self.backwards, &self.forwards].iter().all(|both| both.strict == SchemaVerdict::Compatible)
+    }
+
+    /// Returns whether a second look might say more: something was given up for lack of time.
+    pub fn is_final(&self) -> bool {
+        let verdicts = [&self.backwards, &self.forwards].into_iter().flat_map(|both| [&both.lenient, &both.strict]);
+        verdicts.into_iter().all(|verdict| !matches!(verdict, SchemaVerdict::Unknown { spent: Some(_), .. }))
+    }
+}
+
+impl From<engine::Comparison> for Compared {
+    fn from(found: engine::Comparison) -> Self {
+        let both = |readings: engine::Readings| {
+            let BothReadings { lenient, strict } = readings.into();
+            BothReadings { lenient: lenient.clipped(), strict: strict.clipped() }
+        };
+        let differences = found.differences.into_iter();
+        Self {
+            differences: differences.map(|one| SchemaDifference::from(one).clipped(MAX_WITNESS)).collect(),
+            backwards: both(found.backwards),
+            forwards: both(found.forwards),
+        }
+    }
+}
+
+impl VersionBump {
+    /// Returns the version that follows one by this bump: below 1.0.0 the minor number says that it breaks.
+    pub fn after(self, version: &Version) -> Version {
+        match self {
+            Self::Major => version.bump(true),
+            Self::Minor | Self::Unknown => version.bump(false),
+            Self::Patch => version.patch(),
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! What an owner promised about the next versions, and whether a document keeps it.
+
+use super::{BrokenDirection, Judge, Outcome, Verdict, VersionBump};
+use crate::model::{
+    approval::{Approval, Fingerprint},
+    contract::Contract,
+    hash,
+};
+
+/// A promise that a document does not keep, or of which that is not known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Promise {
+    /// The directions that it breaks under a version that says otherwise, each with a value that shows it.
+    pub broken: Vec<Verdict>,
+    /// The directions of which it is not known.
+    pub unknown: Vec<Verdict>,
+    old_schema: String,
+    new_schema: String,
+}
+
+impl Promise {
+    /// Returns what a document does not keep of what `held` and itself promise; nothing where its version
+    /// says that it may break, or where it keeps everything.
+    pub fn of(held: &Contract, document: &Contract, judge: &Judge<'_>) -> Option<Self> {
+        if document.version <= held.version || document.version.release() >= held.version.bump(true) {
+            return None;
+        }
+        let verdicts = declared(held, document).filter_map(|direction| judge.verdict(held, document, direction));
+        let (broken, rest): (Vec<_>, Vec<_>) = verdicts.partition(|verdict| verdict.verdict == Outcome::Breaks);
+        let unknown: Vec<_> = rest.into_iter().filter(|verdict| verdict.verdict == Outcome::Unknown).collect();
+        let is_kept = broken.is_empty() && unknown.is_empty();
+        let (old_schema, new_schema) = (held.computed_schema_hash(), document.computed_schema_hash());
+        (!is_kept).then_some(Self { broken, unknown, old_schema, new_schema })
+    }
+
+    /// Returns what names the change: a hash over both canonical schemas, and each broken direction with its
+    /// rule.
+    pub fn fingerprint(&self) -> Fingerprint {
+        let mut text = format!("{}\n{}\n", self.old_schema, self.new_schema);
+        for (direction, rule) in self.rules() {
+            text += &format!("{} {rule}\n", direction.word());
+        }
+        Fingerprint::of(&hash::of_text(text))
+    }
+
+    /// Returns the approval of this change.
+    pub fn approval(&self, held: &Contract, reason: &str) -> Approval {
+        let (directions, rules) = self.rules().map(|(direction, rule)| (direction, rule.to_owned())).unzip();
+        Approval {
+            contract: held.name.clone(),
+            fingerprint: self.fingerprint(),
+            old_schema: self.old_schema.clone(),
+            new_schema: self.new_schema.clone(),
+            old_version: held.version.clone(),
+            directions,
+            rules,
+            reason: reason.to_owned(),
+        }
+    }
+
+    /// Returns the approval among these that is of this very change.
+    pub fn approved<'a>(&self, mut approvals: impl Iterator<Item = &'a Approval>) -> Option<&'a Approval> {
+        approvals.find(|one| {
+            one.old_schema == self.old_schema
+                && one.new_schema == self.new_schema
+                && self.broken.iter().all(|verdict| one.directions.contains(&verdict.direction))
+        })
+    }
+
+    /// Returns the directions that are broken, in words: `backwards and forwards`.
+    pub fn directions(&self) -> String {
+        let words: Vec<_> = self.broken.iter().map(|verdict| verdict.direction.word()).collect();
+        words.join(" and ")
+    }
+
+    /// Returns what shows it, in words.
+    pub fn phrase(&self) -> String {
+        let phrases = self.broken.iter().map(|verdict| {
+            let more = if verdict.more > 0 { format!(" (and {} more)", verdict.more) } else { String::new() };
+            format!("{}{more}", verdict.phrase())
+        });
+        phrases.collect::<Vec<_>>().join("; ")
+    }
+
+    fn rules(&self) -> impl Iterator<Item = (BrokenDirection, &str)> {
+        let broken = self.broken.iter();
+        broken.filter_map(|verdict| Some((verdict.direction, verdict.difference.as_ref()?.rule.as_str())))
+    }
+}
+
+/// Returns the directions that either of two documents promises to keep.
+fn declared(held: &Contract, document: &Contract) -> impl Iterator<Item = BrokenDirection> {
+    let (old, new) = (held.compatibility, document.compatibility);
+    let backwards = (old.backwards || new.backwards).then_some(BrokenDirection::Backwards);
+    let forwards = (old.forwards || new.forwards).then_some(BrokenDirection::Forwards);
+    backwards.into_iter().chain(forwards)
+}
+
+/// Returns the bump that a document needs over the one that is held: major where it breaks a direction that
+/// is promised, minor where it changes what is valid or agreed, else patch.
+pub fn needed_bump(held: &Contract, document: &Contract, judge: &Judge<'_>) -> VersionBump {
+    let verdicts = declared(held, document).filter_map(|direction| judge.verdict(held, document, direction));
+    if verdicts.into_iter().any(|verdict| verdict.verdict == Outcome::Breaks) {
+        return VersionBump::Major;
+    }
+    let is_same = held.value == document.value && judge.compare(held, document).is_same_language();
+    if is_same { VersionBump::Patch } else { VersionBump::Minor }
+}

@@ -1,0 +1,107 @@
+//! `contract_approve`: the owner lets one change break what is promised, for good and for no other change.
+
+use super::draft::Draft;
+use crate::ops::{
+    Operation,
+    ctx::{Acting, Ctx},
+    domain::{self, Part, Why},
+};
+use crate::{
+    error::OpError,
+    model::{
+        approval::{Approval, Fingerprint},
+        domain_view::DomainView,
+        name::ContractRef,
+        publish,
+        verdict::{Judge, Promise},
+    },
+    wire::{Answer, ContractApproved},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::write::<ContractApproved>(
+    "contract_approve",
+    &["contract", "approve"],
+    "Let one change of a contract break what is promised",
+);
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Which contract.
+    pub contract: ContractRef,
+    /// The change, as check and publish name it.
+    pub fingerprint: Fingerprint,
+    /// Why.
+    pub reason: String,
+}
+
+/// Records the approval of a change that the files of this repository make: those of HEAD, or of the work
+/// tree.
+///
+/// # Errors
+/// Where the contract belongs to another, or neither makes that change.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractApproved>, OpError> {
+    let acting = ctx.writing()?;
+    let (ContractRef { domain: name, contract }, judge) = (&request.contract, ctx.judge());
+    let subject = format!("approve {contract} {}: it breaks what is promised", request.fingerprint);
+    let why = Why { repo: Some(acting.repo), reason: Some(&request.reason), subject: Some(&subject), ..Why::default() };
+    let part = Part { contracts: Some(&[contract.clone()].into()), ..Part::default() };
+    let mut approved = None;
+    let decision = domain::change(ctx, acting.store, name, part, why, |view| {
+        let approval = known(view, request).map_or_else(|| wanted(ctx, acting, view, request, &judge), Ok)?;
+        approved = Some(approval.clone());
+        Ok(publish::approve(view, acting.repo, approval)?)
+    })?;
+    let approval = approved.ok_or_else(|| OpError::cannot("io", "nothing was decided"))?;
+    let answer = Answer::new(ContractApproved {
+        realm: acting.realm.clone(),
+        domain: name.clone(),
+        contract: contract.clone(),
+        fingerprint: approval.fingerprint,
+        old_version: approval.old_version,
+        directions: approval.directions,
+        rules: approval.rules,
+        reason: approval.reason,
+        changed: !decision.changes.is_empty(),
+    });
+    Ok(answer.next("git blue contract publish  # what was committed, once it is on the publishing branch"))
+}
+
+/// Returns the approval that is there already.
+fn known(view: &DomainView, request: &Request) -> Option<Approval> {
+    let all = view.approvals.get(&request.contract.contract).into_iter().flatten();
+    all.into_iter().find(|one| one.fingerprint == request.fingerprint).cloned()
+}
+
+/// Returns the approval of the change that the files make.
+fn wanted(
+    ctx: &Ctx,
+    acting: Acting<'_>,
+    view: &DomainView,
+    request: &Request,
+    judge: &Judge<'_>,
+) -> Result<Approval, OpError> {
+    let held = domain::current(view, &request.contract.contract)?;
+    let mut found = None;
+    for draft in [Draft::Commit("HEAD".into()), Draft::Worktree] {
+        let Ok(document) = draft.contract(ctx, &request.contract) else { continue };
+        let promise = Promise::of(held, &document, judge).filter(|promise| !promise.broken.is_empty());
+        match promise {
+            Some(promise) if promise.fingerprint() == request.fingerprint => {
+                return Ok(promise.approval(held, &request.reason));
+            }
+            Some(promise) => found = Some(promise.fingerprint()),
+            None => {}
+        }
+    }
+    let (at, repo) = (&request.contract, acting.repo);
+    let message = format!("neither HEAD nor the work tree of {repo} makes the change {} of {at}", request.fingerprint);
+    let error = OpError::no("unknown-change", message);
+    Err(match found {
+        Some(other) => {
+            error.next(format!("git blue contract approve {at} {other} --reason \"…\"  # the change that is there"))
+        }
+        None => error.next("git blue check --worktree  # prints what is to be approved, if anything is"),
+    })
+}

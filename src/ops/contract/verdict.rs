@@ -1,0 +1,116 @@
+//! What versions of contracts mean for those who import them: the documents are read, and judged.
+
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+};
+
+use crate::{
+    error::OpError,
+    model::{
+        binding::Import,
+        contract::{BrokenDirection, Contract},
+        domain_summary::DomainSummary,
+        domain_view::DomainView,
+        name::{ContractName, RepoName},
+        oid::Oid,
+        verdict::{ImportState, Judge, States, compared_versions},
+        version::Version,
+    },
+    store::{Store, codec, layout, read},
+};
+
+/// Reads the documents that decide how imports in a domain stand: those that importers' code was written
+/// against, and those that they get. With `only`, of these contracts alone.
+///
+/// # Errors
+/// Where a tree on the way cannot be read.
+pub fn load_bases(
+    store: &dyn Store,
+    view: &mut DomainView,
+    tree: &Oid,
+    only: Option<&BTreeSet<ContractName>>,
+) -> Result<(), OpError> {
+    let mut wanted = BTreeSet::new();
+    let imports = view.bindings.values().flat_map(|binding| &binding.imports);
+    for import in imports.filter(|import| only.is_none_or(|only| only.contains(&import.contract))) {
+        let standing = view.standing(import);
+        if let Some((old, new)) = compared_versions(import, &standing) {
+            let is_current = |version: &Version| {
+                view.contracts.get(&import.contract).is_some_and(|current| current.version == *version)
+            };
+            let missing = [old, new].into_iter().filter(|version| !is_current(version));
+            wanted.extend(missing.map(|version| (import.contract.clone(), version.clone())));
+        }
+    }
+    for (contract, version) in wanted {
+        read::load_version(store, view, tree, &contract, &version)?;
+    }
+    Ok(())
+}
+
+/// Reads and judges the documents of one domain, each at most once.
+pub struct Documents<'a> {
+    store: &'a dyn Store,
+    tree: &'a Oid,
+    known: RefCell<BTreeMap<(ContractName, Version), Option<Rc<Contract>>>>,
+}
+
+impl<'a> Documents<'a> {
+    /// Returns a reader of the domain with this tree.
+    pub fn of(store: &'a dyn Store, tree: &'a Oid) -> Self {
+        Self { store, tree, known: RefCell::new(BTreeMap::new()) }
+    }
+
+    /// Returns how an import stands. A document that cannot be read gives no verdict: it is `check`'s to report.
+    ///
+    /// # Errors
+    /// Where a tree on the way cannot be read.
+    pub fn state(&self, domain: &DomainSummary, import: &Import, judge: &Judge<'_>) -> Result<ImportState, OpError> {
+        let standing = domain.standing(import);
+        let versions = compared_versions(import, &standing).filter(|(old, new)| old != new);
+        let Some((old, new)) = versions else {
+            return Ok(ImportState::with(standing, import, None));
+        };
+        let documents = self.document(&import.contract, old)?.zip(self.document(&import.contract, new)?);
+        let verdict = documents.and_then(|(old, new)| judge.verdict(&old, &new, BrokenDirection::Backwards));
+        Ok(ImportState::with(standing, import, verdict))
+    }
+
+    fn document(&self, contract: &ContractName, version: &Version) -> Result<Option<Rc<Contract>>, OpError> {
+        let key = (contract.clone(), version.clone());
+        if let Some(known) = self.known.borrow().get(&key) {
+            return Ok(known.clone());
+        }
+        let entry = read::lookup(self.store, self.tree, layout::version(contract, version).as_str())?;
+        let bytes = match entry.map(|entry| self.store.blob(&entry.id)) {
+            Some(Err(error)) if !error.is_damage() => return Err(error.into()),
+            found => found.and_then(Result::ok),
+        };
+        let document = bytes.and_then(|bytes| codec::decode::<Contract>(&bytes).ok()).map(Rc::new);
+        self.known.borrow_mut().insert(key, document.clone());
+        Ok(document)
+    }
+}
+
+/// Returns how the imports of a domain stand; with `only`, those of one repository.
+///
+/// # Errors
+/// Where a tree cannot be read.
+pub fn states(
+    store: &dyn Store,
+    tree: &Oid,
+    domain: &DomainSummary,
+    only: Option<&RepoName>,
+    judge: &Judge<'_>,
+) -> Result<States, OpError> {
+    let documents = Documents::of(store, tree);
+    let mut states = States::new();
+    for (repo, binding) in domain.bindings.iter().filter(|(repo, _)| only.is_none_or(|only| only == *repo)) {
+        for import in &binding.imports {
+            states.insert((repo.clone(), import.contract.clone()), documents.state(domain, import, judge)?);
+        }
+    }
+    Ok(states)
+}

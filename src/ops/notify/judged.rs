@@ -1,0 +1,41 @@
+//! What changes mean for the imports of the reader: judged for those that are shown, and no others.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    error::OpError,
+    model::verdict::{ImportState, Judge, Outcome},
+    ops::{contract::verdict::Documents, ctx::Acting},
+    store::overview::Overview,
+    wire::{JudgedBy, Notification, State},
+};
+
+/// Says of each pending notification what it means for the import of the repository that asks.
+///
+/// # Errors
+/// Where a domain cannot be read.
+pub fn judge<'n>(
+    acting: Acting<'_>,
+    overview: &Overview<'_>,
+    judge: &Judge<'_>,
+    shown: impl Iterator<Item = &'n mut Notification>,
+) -> Result<(), OpError> {
+    let mut by_domain: BTreeMap<_, Vec<&mut Notification>> = BTreeMap::new();
+    for one in shown.filter(|one| one.affects_me && one.state == State::Pending) {
+        by_domain.entry(one.domain.clone()).or_default().push(one);
+    }
+    for (name, notifications) in by_domain {
+        let Some(line) = overview.domains().iter().find(|line| line.name == name) else { continue };
+        let summary = overview.summary(line)?;
+        let documents = Documents::of(acting.store, &line.tree);
+        for one in notifications {
+            let import = one.contract.as_ref().and_then(|name| summary.bindings.get(acting.repo)?.import(name));
+            let Some(import) = import else { continue };
+            let state = documents.state(&summary, import, judge)?;
+            one.import_satisfied = Some(state.holds());
+            one.judged_by = Some(JudgedBy::of(&state));
+            one.verdict = ImportState::told(&state).filter(|verdict| verdict.verdict != Outcome::Compatible).cloned();
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,223 @@
+//! A break is called a break: every surface speaks from one verdict, with a value that shows it.
+
+use serde_json::{Value, json};
+
+use crate::world::{BINDING_FILE, CONTRACT_FILE, DOMAIN_REF, World, importing};
+
+const AT: &str = "s3-access/s3-permissions";
+
+/// A contract whose `id` has this type, under `backwards: true`.
+fn with_id(version: &str, kind: &str) -> String {
+    let value = if kind == "integer" { "1" } else { "a" };
+    format!(
+        "\
+name: s3-permissions
+version: \"{version}\"
+owner: fungal
+compatibility: {{ backwards: true, forwards: false }}
+schema:
+  type: object
+  required: [id]
+  properties:
+    id: {{ type: {kind} }}
+value: {{ id: {value} }}
+"
+    )
+}
+
+/// `access` imports `>=2.0.0, <3.0.0`, written against 2.2.0, in which `id` is a string.
+fn ids() -> World {
+    let world = World::pair();
+    write(&world, "2.2.0", "string");
+    world.commit("fungal", "2.2.0");
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=2.0.0, <3.0.0"));
+    world.commit("access", "Follow");
+    world.ok(&world.path("access"), &["status"]);
+    world
+}
+
+fn write(world: &World, version: &str, kind: &str) {
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &with_id(version, kind));
+}
+
+fn codes(answer: &Value, list: &str) -> Vec<String> {
+    answer[list].as_array().unwrap().iter().map(|one| one["code"].as_str().unwrap().to_owned()).collect()
+}
+
+fn is_break(verdict: &Value) {
+    assert_eq!(verdict["verdict"], "breaks", "{verdict}");
+    assert_eq!((&verdict["direction"], &verdict["reading"]), (&json!("backwards"), &json!("lenient")));
+    let difference = &verdict["difference"];
+    assert_eq!((&difference["rule"], &difference["at"]), (&json!("widened-type"), &json!("/id")), "{verdict}");
+    assert_eq!(difference["witness"]["id"].as_i64().map(|_| ()), Some(()), "{verdict}");
+}
+
+#[test]
+fn a_break_of_a_promise_is_refused_with_a_value_and_the_version_to_write() {
+    let world = ids();
+    let provider = world.path("fungal");
+    write(&world, "2.3.0", "integer");
+    let check = world.blue(&provider, &["check", "--worktree"]).exits(1);
+    assert!(check.stdout.contains("2.2.0 -> 2.3.0 breaks backwards, which it promises not to: 2.2.0 refuses {\"id\":"));
+    assert!(check.stdout.contains("it needs 3.0.0, this is 2.3.0 [breaks-promise]"), "{check}");
+    assert!(check.stdout.contains("access imports s3-access/s3-permissions >=2.0.0, <3.0.0, and 2.3.0 breaks it"));
+    assert!(check.stdout.contains("--> 2.2.0 /schema/properties/id/type"), "{check}");
+    let answer = world.json(&provider, &["check", "--worktree"]);
+    assert_eq!(codes(&answer, "errors"), ["breaks-promise", "import-broken"]);
+    for error in answer["errors"].as_array().unwrap() {
+        is_break(&error["verdict"]);
+        assert_eq!(error["caused_by"], "this-change");
+    }
+    let only = world.json(&provider, &["check", "--worktree", "--mode", "compatibility"]);
+    assert_eq!((codes(&only, "errors"), codes(&only, "warnings")), (codes(&answer, "errors"), vec![]));
+
+    let commit = world.commit("fungal", "2.3.0");
+    assert!(commit.stderr.contains("git blue: not published: "), "{commit}");
+    assert!(commit.stderr.contains("; write version: \"3.0.0\", and commit: release it as a break"), "{commit}");
+    let publish = world.blue(&provider, &["contract", "publish"]).exits(1);
+    let steps: Vec<_> = publish.stderr.lines().filter(|line| line.starts_with("  ")).collect();
+    assert!(steps[0].contains("write version: \"3.0.0\"") && steps[1].contains("contract approve"), "{publish}");
+
+    // Under the number that says so, it goes through: whoever accepts 3.x is told, and broken all the same.
+    write(&world, "3.0.0", "integer");
+    let commit = world.commit("fungal", "3.0.0");
+    assert!(commit.stderr.contains("published s3-access/s3-permissions 2.2.0 -> 3.0.0; breaks access"), "{commit}");
+    assert!(commit.stderr.contains("2.2.0 refuses {\"id\":"), "{commit}");
+}
+
+#[test]
+fn a_consumer_whose_range_admits_a_break_is_broken_everywhere() {
+    let world = ids();
+    let (provider, consumer) = (world.path("fungal"), world.path("access"));
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=2.0.0, <4.0.0"));
+    world.commit("access", "Accept 3.x too");
+    write(&world, "3.0.0", "integer");
+
+    let impact = world.json(&provider, &["contract", "impact", AT, "--worktree"]);
+    let importer = &impact["importers"][0];
+    assert_eq!(
+        (&impact["broken"], &importer["state"], &importer["judged_by"]),
+        (&json!(1), &json!("broken"), &json!("schemas"))
+    );
+    is_break(&importer["verdict"]);
+    let text = world.ok(&provider, &["contract", "impact", AT, "--worktree"]).stdout;
+    assert!(text.contains("broken, though its range accepts it") && text.contains("access: 2.2.0 refuses {"), "{text}");
+
+    let commit = world.commit("fungal", "3.0.0");
+    assert!(commit.stderr.contains("; breaks access (cdk/access_stack.py): 2.2.0 refuses {\"id\":"), "{commit}");
+
+    let told = world.json(&consumer, &["notifications", "list"])["notifications"][0].clone();
+    assert_eq!((&told["import_satisfied"], &told["judged_by"]), (&json!("breaks"), &json!("schemas")));
+    is_break(&told["verdict"]);
+    let check = world.json(&consumer, &["check"]);
+    assert_eq!(codes(&check, "errors"), ["import-broken"]);
+    assert_eq!(check["errors"][0]["caused_by"], "another-repository");
+    is_break(&check["errors"][0]["verdict"]);
+    let topology = world.json(&consumer, &["realm", "topology"]);
+    assert_eq!(topology["broken"], 1);
+    let status = world.json(&consumer, &["status"]);
+    assert_eq!(
+        (&status["imports"][0]["state"], &status["imports"][0]["resolved_version"]),
+        (&json!("broken"), &json!("3.0.0"))
+    );
+    is_break(&status["imports"][0]["verdict"]);
+    is_break(&status["notifications"][0]["verdict"]);
+    let seen = world.json(&consumer, &["notifications", "list", "--state", "seen"]);
+    is_break(&seen["notifications"][0]["verdict"]);
+
+    // Whoever adapted the code says so, and all is well.
+    world.ok(&consumer, &["contract", "adapted", AT]);
+    world.blue(&consumer, &["check"]).exits(0);
+    assert_eq!(world.json(&consumer, &["realm", "topology"])["broken"], 0);
+}
+
+#[test]
+fn several_versions_are_judged_as_one_step() {
+    let world = ids();
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=2.0.0"));
+    world.commit("access", "Accept all");
+    write(&world, "3.0.0", "integer");
+    world.commit("fungal", "There");
+    world.blue(&world.path("access"), &["check"]).exits(1);
+    write(&world, "4.0.0", "string");
+    world.commit("fungal", "And back");
+    let check = world.blue(&world.path("access"), &["check"]).exits(0);
+    assert!(check.stdout.contains("ok: 0 errors, 0 warnings"), "{check}");
+    let told = world.json(&world.path("access"), &["notifications", "list"])["notifications"][0].clone();
+    assert_eq!((&told["import_satisfied"], &told["judged_by"]), (&json!("satisfied"), &json!("schemas")));
+}
+
+#[test]
+fn a_break_is_approved_once_and_for_itself_alone() {
+    let world = ids();
+    let provider = world.path("fungal");
+    write(&world, "2.3.0", "integer");
+    world.commit("fungal", "2.3.0");
+    let publish = world.blue(&provider, &["contract", "publish"]).exits(1);
+    let words: Vec<_> = publish.stderr.split_whitespace().collect();
+    let at = words.iter().position(|word| *word == "approve").unwrap();
+    let fingerprint = words[at + 2];
+    let other = ["contract", "approve", AT, "0123456789abcdef", "--reason", "no"];
+    assert!(world.blue(&provider, &other).exits(1).stderr.contains(fingerprint));
+    world.blue(&world.path("access"), &["contract", "approve", AT, fingerprint, "--reason", "no"]).exits(1);
+    let approve = ["contract", "approve", AT, fingerprint, "--reason", "nobody reads it"];
+    let approved = world.ok(&provider, &approve).stdout;
+    assert!(approved.contains("after 2.2.0: it breaks backwards [widened-type]"), "{approved}");
+    assert!(world.ok(&provider, &approve).stdout.starts_with("already approved"));
+    let again = world.json(&provider, &approve);
+    assert_eq!((&again["changed"], &again["directions"]), (&json!(false), &json!(["backwards"])));
+    let check = world.blue(&provider, &["check"]).exits(0);
+    assert!(check.stdout.contains("which was approved: nobody reads it [break-approved]"), "{check}");
+    assert!(
+        world.ok(&provider, &["contract", "log", AT]).stdout.contains(&format!("approve s3-permissions {fingerprint}"))
+    );
+    world.ok(&provider, &["contract", "publish"]);
+    world.blue(&provider, &["check"]).exits(0);
+    // The consumer is broken all the same, and another change needs another word.
+    world.blue(&world.path("access"), &["check"]).exits(1);
+    write(&world, "2.4.0", "boolean");
+    world.blue(&provider, &["check", "--worktree"]).exits(1);
+    let tree = world.git(&world.store(), &["ls-tree", "-r", "--name-only", DOMAIN_REF, "approvals/"]);
+    assert_eq!(tree.stdout.trim(), format!("approvals/s3-permissions/{fingerprint}.json"));
+}
+
+#[test]
+fn auto_is_the_version_that_the_change_needs() {
+    let world = ids();
+    let (provider, file) = (world.path("fungal"), format!("fungal/{CONTRACT_FILE}"));
+    let auto = |kind: &str, more: &str| with_id("auto", kind).replace("version: \"auto\"", "version: auto") + more;
+    let steps = [
+        ("string", "description: The same\n", "2.2.0"),
+        ("string", "evolution: []\nsupported: []\n", "2.2.0"),
+        ("integer", "", "3.0.0"),
+        ("[integer]", "", "3.0.1"),
+    ];
+    for (kind, more, expected) in steps {
+        world.write(&file, &auto(kind, more).replace("id: a }", if kind == "string" { "id: a }" } else { "id: 1 }" }));
+        world.blue(&provider, &["check", "--worktree"]);
+        world.commit("fungal", &format!("Towards {expected}"));
+        assert_eq!(world.version(), expected, "{kind} {more}");
+        world.blue(&provider, &["contract", "diff", AT, "--worktree"]);
+    }
+    let narrower = auto("integer", "").replace("type: integer", "type: integer, minimum: 0");
+    world.write(&file, &narrower.replace("id: a }", "id: 1 }"));
+    world.commit("fungal", "Towards 3.1.0");
+    let held = world.stored("contracts/s3-permissions.json");
+    assert_eq!(held["version"], "3.1.0");
+    let evolution = held["evolution"].as_array().unwrap();
+    let of = |version: &str| evolution.iter().find(|one| one["version"] == version).unwrap();
+    assert_eq!(
+        of("3.1.0")["changes"],
+        json!(["adds schema/properties/id/minimum", "changes schema/properties/id/type"])
+    );
+    assert_eq!((&of("3.1.0")["compatible"], &of("3.0.0")["compatible"]), (&json!(true), &json!(false)));
+    // A first version is 1.0.0, and the realm's words about a version are no difference of the file.
+    let check = world.json(&provider, &["check"]);
+    assert!(!codes(&check, "warnings").contains(&"file-differs".to_owned()), "{check}");
+    world.write(
+        "fungal/.blue/contracts/s3-access/more.yaml",
+        "name: more\nversion: auto\nowner: fungal\nschema: { type: object }\nvalue: {}\n",
+    );
+    world.commit("fungal", "More");
+    assert_eq!(world.stored("contracts/more.json")["version"], "1.0.0");
+}
