@@ -63,7 +63,7 @@ fn a_break_of_a_promise_is_refused_with_a_value_and_the_version_to_write() {
     assert!(check.stdout.contains("access imports s3-access/s3-permissions >=2.0.0, <3.0.0, and 2.3.0 breaks it"));
     assert!(check.stdout.contains("--> 2.2.0 /schema/properties/id/type"), "{check}");
     let answer = world.json(&provider, &["check", "--worktree"]);
-    assert_eq!(codes(&answer, "errors"), ["breaks-promise", "import-broken"]);
+    assert_eq!(codes(&answer, "errors"), ["import-broken", "breaks-promise"]);
     for error in answer["errors"].as_array().unwrap() {
         is_break(&error["verdict"]);
         assert_eq!(error["caused_by"], "this-change");
