@@ -69,7 +69,7 @@ fn a_large_contract_is_cut_and_each_part_can_be_asked_for() {
     let properties: String =
         (0..1_500).map(|n| format!("    field-{n}: {{ type: string, description: \"the field {n}\" }}\n")).collect();
     let text = format!(
-        "name: s3-permissions\nversion: \"1.1.0\"\nowner: fungal\nschema:\n  type: object\n  properties:\n{properties}value: {{ read: [a] }}\n"
+        "name: s3-permissions\nversion: \"2.0.0\"\nowner: fungal\nschema:\n  type: object\n  properties:\n{properties}value: {{ read: [a] }}\n"
     );
     world.write(&format!("fungal/{}", crate::world::CONTRACT_FILE), &text);
     world.commit("fungal", "Large");
@@ -88,7 +88,7 @@ fn a_large_contract_is_cut_and_each_part_can_be_asked_for() {
 fn a_long_text_comes_in_parts_that_join_into_the_whole() {
     let world = World::pair();
     let long: String = (0..9_000).map(|n| format!("{n} \u{e4}\u{1f980}\\\" ")).collect();
-    let text = json!({"name": "s3-permissions", "version": "1.1.0", "owner": "fungal", "schema": {"type": "object"},
+    let text = json!({"name": "s3-permissions", "version": "2.0.0", "owner": "fungal", "schema": {"type": "object"},
         "value": {"long": long, "number": 3}});
     world.write(&format!("fungal/{}", crate::world::CONTRACT_FILE), &text.to_string());
     world.commit("fungal", "Long");

@@ -111,8 +111,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
             }
         })
         .collect();
-    let broken: Vec<&RepoName> = importers.iter().filter(|one| one.state == "broken").map(|one| &one.repo).collect();
-    let next = next_step(&version, &broken);
+    let broken: Vec<_> = importers.iter().filter(|one| one.state == "broken").collect();
+    let refusing: Vec<_> = broken.iter().filter(|one| one.resolved_version.is_none()).map(|one| &one.repo).collect();
+    let next = next_step(&version, &refusing);
     let body = ContractImpact {
         realm: here.realm.clone(),
         domain: domain_name.clone(),
