@@ -54,8 +54,11 @@ pub fn load_bases(
 pub struct Documents<'a> {
     store: &'a dyn Store,
     tree: &'a Oid,
-    known: RefCell<BTreeMap<(ContractName, Version), Option<Rc<Contract>>>>,
+    known: RefCell<BTreeMap<(ContractName, Version), Document>>,
 }
+
+/// A document, or none where it cannot be read.
+type Document = Option<Rc<Contract>>;
 
 impl<'a> Documents<'a> {
     /// Returns a reader of the domain with this tree.
@@ -78,7 +81,7 @@ impl<'a> Documents<'a> {
         Ok(ImportState::with(standing, import, verdict))
     }
 
-    fn document(&self, contract: &ContractName, version: &Version) -> Result<Option<Rc<Contract>>, OpError> {
+    fn document(&self, contract: &ContractName, version: &Version) -> Result<Document, OpError> {
         let key = (contract.clone(), version.clone());
         if let Some(known) = self.known.borrow().get(&key) {
             return Ok(known.clone());
