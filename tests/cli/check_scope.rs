@@ -238,7 +238,10 @@ fn files_that_are_gone_are_told_until_they_are_retired_or_back() {
     assert!(later.stderr.contains(&format!("{CONTRACT_FILE} is gone")) && later.stderr.contains(way_out), "{later}");
     world.write("fungal/.blue/contracts/s3-access/other.yaml", &contract("1.0.0").replace("s3-permissions", "other"));
     let other = world.commit("fungal", "Serve another one");
-    assert!(other.stderr.contains("published s3-access/other 1.0.0; .blue/contracts/s3-access/s3-permissions"), "{other}");
+    assert!(
+        other.stderr.contains("published s3-access/other 1.0.0; .blue/contracts/s3-access/s3-permissions"),
+        "{other}"
+    );
     assert_eq!(other.stderr.matches("is gone").count(), 1, "{other}");
     world.git(&provider, &["rm", "--quiet", ".blue/contracts/s3-access/other.yaml"]);
     world.commit("fungal", "Remove both");
