@@ -15,6 +15,7 @@ pub mod model;
 pub mod ops;
 pub mod repo;
 pub mod store;
+#[cfg(feature = "cli")]
 pub mod surface;
 pub mod testing;
 pub mod wire;

@@ -5,6 +5,7 @@
 
 pub mod acting;
 pub mod admin;
+#[cfg(feature = "cli")]
 pub mod claude;
 pub mod compat;
 pub mod contract;
@@ -120,7 +121,9 @@ pub const TABLE: &[Operation] = &[
     hooks::INSTALL,
     hooks::UNINSTALL,
     hooks::STATUS,
+    #[cfg(feature = "cli")]
     claude::INSTALL,
+    #[cfg(feature = "cli")]
     claude::UNINSTALL,
     upkeep::gc::OPERATION,
     upkeep::doctor::OPERATION,

@@ -4,6 +4,7 @@
 #![expect(clippy::expect_used, reason = "a test that cannot be set up fails")]
 
 pub mod faulty;
+#[cfg(feature = "cli")]
 pub mod fuzz;
 pub mod make;
 pub mod memory;
