@@ -3,6 +3,7 @@
 
 #![expect(clippy::expect_used, reason = "a test that cannot be set up fails")]
 
+pub mod example;
 pub mod faulty;
 #[cfg(feature = "cli")]
 pub mod fuzz;
