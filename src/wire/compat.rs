@@ -1,13 +1,15 @@
 //! `compat`: whether one schema can take the place of another.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::model::compatibility as engine;
 
 /// What `compat` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Compat {
     /// The old schema, as it was named.
     pub old: String,
@@ -31,7 +33,7 @@ pub struct Compat {
 }
 
 /// The directions that are asked about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum AskedDirection {
     /// Every value of the new schema is a value of the old one.
@@ -43,7 +45,7 @@ pub enum AskedDirection {
 }
 
 /// A direction that a difference breaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum BrokenDirection {
     /// A value of the new schema is refused by the old one.
@@ -53,7 +55,7 @@ pub enum BrokenDirection {
 }
 
 /// How much a schema is taken to say about what is sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SchemaReading {
     /// Only the properties that the schema names are sent; objects that name none are open.
@@ -63,7 +65,7 @@ pub enum SchemaReading {
 }
 
 /// The answers in both readings.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BothReadings {
     /// Where only the properties that the schema names are sent.
     pub lenient: SchemaVerdict,
@@ -72,7 +74,7 @@ pub struct BothReadings {
 }
 
 /// One answer.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "verdict", rename_all = "lowercase")]
 pub enum SchemaVerdict {
     /// It is proved.
@@ -87,15 +89,15 @@ pub enum SchemaVerdict {
         /// Why.
         reason: String,
         /// What ran out: time, memory or steps.
-        spent: Option<&'static str>,
+        spent: Option<Cow<'static, str>>,
     },
 }
 
 /// One place where two schemas differ, and a value that shows it.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SchemaDifference {
     /// The rule, as listed in the documentation.
-    pub rule: &'static str,
+    pub rule: Cow<'static, str>,
     /// The direction that it breaks.
     pub direction: BrokenDirection,
     /// The reading under which it does.
@@ -113,7 +115,7 @@ pub struct SchemaDifference {
 }
 
 /// The smallest change of version that a change needs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum VersionBump {
     /// It breaks a direction that was asked about.
@@ -158,7 +160,7 @@ impl From<engine::Bump> for VersionBump {
 impl From<engine::Difference> for SchemaDifference {
     fn from(found: engine::Difference) -> Self {
         Self {
-            rule: found.rule,
+            rule: found.rule.into(),
             direction: found.direction.into(),
             reading: found.reading.into(),
             message: found.message,
@@ -175,7 +177,7 @@ impl From<engine::Verdict> for SchemaVerdict {
         match verdict {
             engine::Verdict::Compatible => Self::Compatible,
             engine::Verdict::Incompatible(found) => Self::Incompatible { difference: Box::new((*found).into()) },
-            engine::Verdict::Unknown(why) => Self::Unknown { reason: why.reason, spent: why.spent },
+            engine::Verdict::Unknown(why) => Self::Unknown { reason: why.reason, spent: why.spent.map(Into::into) },
         }
     }
 }
