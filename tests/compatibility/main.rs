@@ -3,6 +3,7 @@
 mod budgets;
 mod census;
 mod fuzz;
+mod large;
 mod laws;
 mod pairs;
 mod recursion;

@@ -161,7 +161,7 @@ pub(super) fn compare(
     }
     let budget = Budget::new(clock, options.limits);
     let (mut graph, documents) = (Graph::default(), [Document::new(old), Document::new(new)]);
-    let roots = [graph.read(&documents[0], 0), graph.read(&documents[1], 1)];
+    let roots = [graph.read(&documents[0]), graph.read(&documents[1])];
     let roots = match roots {
         [Ok(old), Ok(new)] => [old, new],
         [Err(why), _] => return undecided(&format!("the old schema: {why}")),
@@ -171,7 +171,7 @@ pub(super) fn compare(
         Ok(interned) => interned,
         Err(why) => return undecided(&why),
     };
-    let sources = Sources { graph: &graph, classes: &classes, documents: [old, new] };
+    let sources = Sources { graph: &graph, classes: &classes };
     let engine = Engine::new(table, budget);
     let sides = [Side::new(old), Side::new(new)];
     let mut judge = Judge { engine, sources, classes: &classes, roots, sides, options, differences: Vec::new() };
