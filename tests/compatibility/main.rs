@@ -2,6 +2,7 @@
 
 mod budgets;
 mod census;
+mod expects;
 mod fuzz;
 mod large;
 mod laws;

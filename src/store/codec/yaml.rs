@@ -14,7 +14,7 @@ use serde_saphyr::{
 use super::{MAX_FILE, MAX_SCHEMA, Problem, plain};
 use crate::model::{
     binding::{Binding, KEPT_BY_THE_REALM},
-    contract::{Compatibility, Contract, Deprecated, Evolution, Validation},
+    contract::{Compatibility, Contract, Deprecated, Evolution, Flow, Validation, Values, is_default},
     json::{Json, MAX_DEPTH, MAX_VALUES},
     name::{ContractName, RealmName, RepoName},
     range::Range,
@@ -253,20 +253,20 @@ pub struct Typed<'a> {
     #[serde(skip_serializing_if = "str::is_empty")]
     description: &'a str,
     compatibility: Compatibility,
+    #[serde(skip_serializing_if = "is_default")]
+    values: Values,
+    #[serde(skip_serializing_if = "is_default")]
+    flow: Flow,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     supported: &'a [Range],
     schema: &'a Json,
     value: &'a Json,
-    #[serde(skip_serializing_if = "is_default")]
-    validation: &'a Validation,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    validation: Option<&'a Validation>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     evolution: &'a [Evolution],
     #[serde(skip_serializing_if = "Option::is_none")]
     deprecated: Option<&'a Deprecated>,
-}
-
-fn is_default<T: Default + PartialEq>(value: &&T) -> bool {
-    **value == T::default()
 }
 
 impl<'a> From<&'a Contract> for Typed<'a> {
@@ -277,10 +277,12 @@ impl<'a> From<&'a Contract> for Typed<'a> {
             owner: &contract.owner,
             description: &contract.description,
             compatibility: contract.compatibility,
+            values: contract.values,
+            flow: contract.flow,
             supported: &contract.supported,
             schema: &contract.schema,
             value: &contract.value,
-            validation: &contract.validation,
+            validation: Some(&contract.validation).filter(|validation| !is_default(*validation)),
             evolution: &contract.evolution,
             deprecated: contract.deprecated.as_ref(),
         }
@@ -328,6 +330,37 @@ mod tests {
         for text in ["", "---\n---\n", "[", "name: paths\n---\nname: paths\n"] {
             read(text).unwrap_err();
         }
+    }
+
+    #[test]
+    fn promises_about_values_and_the_flow_are_read_and_written_back() {
+        let contract = read(&format!("{GOOD}values: frozen\nflow: consumer-to-provider\n")).unwrap();
+        assert_eq!((contract.values, contract.flow), (Values::Frozen, Flow::ConsumerToProvider));
+        assert_eq!(read(&render(&Typed::from(&contract))).unwrap(), contract);
+        let plain = render(&Typed::from(&read(&format!("{GOOD}values: additive\n")).unwrap()));
+        assert!(!plain.contains("values") && !plain.contains("flow"), "{plain}");
+        for (line, words) in [
+            ("values: growing\n", &["free", "additive", "frozen"][..]),
+            ("flow: both\n", &["provider-to-consumer", "consumer-to-provider"]),
+        ] {
+            let problem = read(&format!("{GOOD}{line}")).unwrap_err();
+            assert!(words.iter().all(|word| problem.message.contains(word)), "{problem:?}");
+            assert_eq!(problem.line, Some(4), "{problem:?}");
+        }
+    }
+
+    #[test]
+    fn an_import_may_say_what_it_expects() {
+        let text =
+            "role: consumer\nimports:\n  - contract: paths\n    version: \">=1.0.0\"\n    expects: {type: object}\n";
+        let read = binding(text.as_bytes()).unwrap();
+        assert_eq!(read.imports[0].expects, Some(Json(serde_json::json!({"type": "object"}))));
+        assert_eq!(binding(render(&read.typed()).as_bytes()), Ok(read.clone()));
+        let stored: Binding = crate::store::codec::decode(&crate::store::codec::encode(&read)).unwrap();
+        assert_eq!(stored, read);
+        let without = binding(text.replace("    expects: {type: object}\n", "").as_bytes()).unwrap();
+        let stored = String::from_utf8(crate::store::codec::encode(&without)).unwrap();
+        assert!(!stored.contains("expects"), "{stored}");
     }
 
     #[test]
