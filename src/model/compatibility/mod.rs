@@ -7,6 +7,7 @@
 mod array;
 mod automaton;
 mod budget;
+mod choose;
 mod confirm;
 mod dialect;
 mod document;
@@ -19,6 +20,7 @@ mod leaf;
 mod node;
 mod numbers;
 mod object;
+mod outlook;
 mod prove;
 mod rules;
 mod strings;
