@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    ExitCode::from(git_blue::app::main())
+    ExitCode::from(git_blue::surface::cli::main())
 }

@@ -6,6 +6,7 @@ use std::{collections::BTreeMap, path::Path, rc::Rc};
 
 use git_blue::{
     error::OpError,
+    machine::home::Home,
     model::{
         binding::{Export, Import, Role},
         name::{ReaderName, RepoName},
@@ -14,18 +15,16 @@ use git_blue::{
         session::{Session, Work},
     },
     ops::{
-        contract_edit, contract_publish, contract_retire, contract_yank,
+        admin, contract,
         ctx::{Ctx, Here},
-        inbox, joined, notifications_ack, realm_admin_binding, realm_admin_bootstrap, realm_admin_contract,
-        realm_admin_domain, realm_admin_leave, realm_status, session, session_list, session_mark, session_start,
-        session_stop, session_upkeep,
+        notifications,
+        notify::inbox,
+        realm,
+        repos::joined,
+        session,
     },
-    store::{
-        Store, StoreRef, codec,
-        git::{code::CodeRepo, home::Home},
-        layout,
-        write::write,
-    },
+    repo::CodeRepo,
+    store::{Store, StoreRef, codec, layout, write::write},
     testing::{
         faulty::{Fault, FaultyStore},
         make,
@@ -62,8 +61,8 @@ impl World {
         contract(&owner, "paths").unwrap();
         edit(&owner, "0.2.0").unwrap();
         // Of the work tree's session only its own repository knows: the others start theirs anew.
-        session_mark::remove(owner.code.as_ref().unwrap()).unwrap();
-        session_start::run(&owner, &session_start::Request::default()).unwrap();
+        session::mark::remove(owner.code.as_ref().unwrap()).unwrap();
+        session::start::run(&owner, &session::start::Request::default()).unwrap();
         for (id, days) in [("sess-01d", 40), ("sess-57a1e", 2)] {
             world.forgotten(&owner, id, days);
         }
@@ -124,11 +123,11 @@ impl World {
 
 fn domain(ctx: &Ctx, repos: &[&str]) -> Result<(), OpError> {
     let repos = repos.iter().map(|repo| name(repo)).collect();
-    realm_admin_domain::run(ctx, &realm_admin_domain::Request { name: name("s3"), repos, description: None }).map(drop)
+    admin::domain::run(ctx, &admin::domain::Request { name: name("s3"), repos, description: None }).map(drop)
 }
 
 fn contract(ctx: &Ctx, contract: &str) -> Result<(), OpError> {
-    let request = realm_admin_contract::Request {
+    let request = admin::contract::Request {
         domain: name("s3"),
         contract: name(contract),
         owner: name(OWNER),
@@ -138,7 +137,7 @@ fn contract(ctx: &Ctx, contract: &str) -> Result<(), OpError> {
         backwards: None,
         forwards: None,
     };
-    match realm_admin_contract::run(ctx, &request) {
+    match admin::contract::run(ctx, &request) {
         // The call before did it, and could not say so.
         Err(error) if error.code == "contract-exists" => Ok(()),
         result => result.map(drop),
@@ -148,8 +147,8 @@ fn contract(ctx: &Ctx, contract: &str) -> Result<(), OpError> {
 fn edit(ctx: &Ctx, version: &str) -> Result<(), OpError> {
     let document = format!("name: paths\nversion: \"{version}\"\nowner: {OWNER}\nvalue: {{v: \"{version}\"}}\n");
     let request =
-        contract_edit::Request { contract: name("s3/paths"), document: document.into(), file: "paths.yaml".into() };
-    contract_edit::run(ctx, &request).map(drop)
+        contract::edit::Request { contract: name("s3/paths"), document: document.into(), file: "paths.yaml".into() };
+    contract::edit::run(ctx, &request).map(drop)
 }
 
 fn bind(ctx: &Ctx, repo: &str, role: Role) -> Result<(), OpError> {
@@ -163,18 +162,18 @@ fn bind(ctx: &Ctx, repo: &str, role: Role) -> Result<(), OpError> {
         resolved_at: None,
         adapted_version: None,
     };
-    let request = realm_admin_binding::Request {
+    let request = admin::binding::Request {
         domain: name("s3"),
         repo: name(repo),
         role,
         exports: if role.provides() { vec![export] } else { Vec::new() },
         imports: if role.consumes() { vec![import] } else { Vec::new() },
     };
-    realm_admin_binding::run(ctx, &request).map(drop)
+    admin::binding::run(ctx, &request).map(drop)
 }
 
 fn tell(ctx: &Ctx) -> Result<(), OpError> {
-    let (_, receipt) = realm_status::run(ctx, &realm_status::Request::default())?;
+    let (_, receipt) = realm::status::run(ctx, &realm::status::Request::default())?;
     let acting = ctx.acting()?;
     inbox::record(acting.store, acting.repo, &name("cli"), &receipt, || ctx.env.now_here())
 }
@@ -184,8 +183,7 @@ type Operation = (&'static str, &'static str, fn(&Ctx) -> Result<(), OpError>);
 const OPERATIONS: &[Operation] = &[
     ("admin domain, new", OWNER, |ctx| {
         let repos = vec![name(OWNER), name(CONSUMER)];
-        realm_admin_domain::run(ctx, &realm_admin_domain::Request { name: name("new"), repos, description: None })
-            .map(drop)
+        admin::domain::run(ctx, &admin::domain::Request { name: name("new"), repos, description: None }).map(drop)
     }),
     ("admin domain, one more member", OWNER, |ctx| domain(ctx, &["blue"])),
     ("admin contract", OWNER, |ctx| contract(ctx, "queues")),
@@ -194,50 +192,50 @@ const OPERATIONS: &[Operation] = &[
     ("admin bootstrap", OWNER, |ctx| {
         let document = "domains: [{ name: new, repos: [fungal], bindings: [{ repo: fungal, binding: \
                         { role: consumer, imports: [{ contract: paths, version: '>=0.1.0' }] } }] }]\n";
-        let request = realm_admin_bootstrap::Request { document: document.into(), ..Default::default() };
-        realm_admin_bootstrap::run(ctx, &request).map(drop)
+        let request = admin::bootstrap::Request { document: document.into(), ..Default::default() };
+        admin::bootstrap::run(ctx, &request).map(drop)
     }),
     ("admin bootstrap, a repository and a rule", OWNER, |ctx| {
         let document = "cycles: refuse\nrepos: [{ name: planned }]\n";
-        let request = realm_admin_bootstrap::Request { document: document.into(), ..Default::default() };
-        realm_admin_bootstrap::run(ctx, &request).map(drop)
+        let request = admin::bootstrap::Request { document: document.into(), ..Default::default() };
+        admin::bootstrap::run(ctx, &request).map(drop)
     }),
     ("contract edit", OWNER, |ctx| edit(ctx, "0.3.0")),
-    ("contract publish", OWNER, |ctx| contract_publish::run(ctx, &contract_publish::Request::default()).map(drop)),
+    ("contract publish", OWNER, |ctx| contract::publish::run(ctx, &contract::publish::Request::default()).map(drop)),
     ("contract retire", OWNER, |ctx| {
-        let request = contract_retire::Request { contract: name("s3/paths"), reason: "old".into(), force: true };
-        contract_retire::run(ctx, &request).map(drop)
+        let request = contract::retire::Request { contract: name("s3/paths"), reason: "old".into(), force: true };
+        contract::retire::run(ctx, &request).map(drop)
     }),
     ("contract yank", OWNER, |ctx| {
         let request =
-            contract_yank::Request { contract: name("s3/paths"), version: name("0.1.0"), reason: "bad".into() };
-        contract_yank::run(ctx, &request).map(drop)
+            contract::yank::Request { contract: name("s3/paths"), version: name("0.1.0"), reason: "bad".into() };
+        contract::yank::run(ctx, &request).map(drop)
     }),
-    ("admin leave", CONSUMER, |ctx| match realm_admin_leave::run(ctx, &realm_admin_leave::Request { force: true }) {
+    ("admin leave", CONSUMER, |ctx| match admin::leave::run(ctx, &admin::leave::Request { force: true }) {
         Err(error) if error.code == "not-joined" => Ok(()),
         result => result.map(drop),
     }),
     ("session start", CONSUMER, |ctx| {
-        session_start::run(ctx, &session_start::Request { rfc: Some(name("team/rfc-0042")) }).map(drop)
+        session::start::run(ctx, &session::start::Request { rfc: Some(name("team/rfc-0042")) }).map(drop)
     }),
-    ("session stop", OWNER, |ctx| match session_stop::run(ctx, &session_stop::Request::default()) {
+    ("session stop", OWNER, |ctx| match session::stop::run(ctx, &session::stop::Request::default()) {
         Err(error) if error.code == "no-session" => Ok(()),
         result => result.map(drop),
     }),
     ("session stop, by id", OWNER, |ctx| {
-        let open = session_list::run(ctx, &session_list::Request::default())?.body.sessions;
+        let open = session::list::run(ctx, &session::list::Request::default())?.body.sessions;
         let Some(session) = open.into_iter().find(|one| Some(&one.repo) == ctx.acting().ok().map(|it| it.repo)) else {
             return Ok(());
         };
-        session_stop::run(ctx, &session_stop::Request { id: Some(session.id) }).map(drop)
+        session::stop::run(ctx, &session::stop::Request { id: Some(session.id) }).map(drop)
     }),
     ("doctor ends stale sessions", CONSUMER, |ctx| {
-        session_upkeep::end_stale(ctx.acting()?, &ctx.signature()?).map(drop)
+        session::upkeep::end_stale(ctx.acting()?, &ctx.signature()?).map(drop)
     }),
-    ("gc forgets old sessions", CONSUMER, |ctx| session_upkeep::forget(ctx.acting()?, &ctx.signature()?).map(drop)),
+    ("gc forgets old sessions", CONSUMER, |ctx| session::upkeep::forget(ctx.acting()?, &ctx.signature()?).map(drop)),
     ("status, and being told", CONSUMER, tell),
     ("notifications ack", CONSUMER, |ctx| {
-        notifications_ack::run(ctx, &notifications_ack::Request::by_person(Vec::new())).map(drop)
+        notifications::ack::run(ctx, &notifications::ack::Request::by_person(Vec::new())).map(drop)
     }),
 ];
 

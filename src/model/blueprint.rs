@@ -7,9 +7,9 @@ use serde::Deserialize;
 
 use super::{
     binding::{Binding, KEPT_BY_THE_REALM},
-    cycle::Cycles,
     name::{DomainName, RepoName},
 };
+use crate::model::realm::Cycles;
 
 /// All of it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]

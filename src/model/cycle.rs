@@ -3,31 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use serde::{Deserialize, Serialize};
-
-use super::{
+use crate::model::{
     binding::Binding,
+    domain_summary::DomainSummary,
     name::{ContractName, ContractRef, DomainName, RepoName},
-    summary::DomainSummary,
 };
-
-/// What is done about cycles.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Cycles {
-    /// `check` warns, and so does whoever closes one.
-    #[default]
-    Warn,
-    /// No binding may close one, and `check` fails where there is one.
-    Refuse,
-}
-
-impl Cycles {
-    /// Returns whether it is the default, which no file says.
-    pub fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-}
 
 /// One thing that is provided.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

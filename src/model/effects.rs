@@ -1,14 +1,14 @@
 //! What a change of a domain means for those who take part in it: whom it breaks, and what in it is
 //! wrong in itself. Only the domain that moved is looked at.
 
-use super::{
+use crate::model::{
     binding::{Binding, Import},
     contract::Contract,
+    domain_view::{DomainView, Standing},
     name::{ContractName, RepoName},
     narrowing,
     nearest::{nearest, question},
     range::Range,
-    view::{DomainView, Standing},
 };
 
 /// An import that held before the change and does not after it.

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{name::RepoName, summary::DomainSummary};
+use crate::model::{domain_summary::DomainSummary, name::RepoName};
 
 /// Who relies on whom.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

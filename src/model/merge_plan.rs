@@ -3,13 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{
+use crate::model::{
     binding::Import,
     contract::Contract,
+    domain_view::{DomainView, Offer, Standing},
     name::{ContractName, ContractRef, DomainName, RepoName},
     range::Range,
     version::Version,
-    view::{DomainView, Offer, Standing},
 };
 
 /// A domain as it is published, and as the branch of each repository alone would make it.

@@ -4,14 +4,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{
+use crate::model::{
     binding::Binding,
     contract::Contract,
+    domain_view::DomainView,
     hash,
     name::{ContractName, DomainName, RepoName},
     oid::Oid,
     version::Version,
-    view::DomainView,
 };
 
 /// What kind of change another repository made.

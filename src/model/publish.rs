@@ -4,17 +4,17 @@
 //! Ownership on one machine is a guard against mistakes, not a defence: whoever can write to the
 //! store can write anything.
 
-use super::{
+use crate::model::{
     binding::{Binding, Import},
     candidate::{Declared, Judged},
     change::{DomainChange, Event},
     contract::{Contract, Withdrawn, Yanked},
+    domain_view::DomainView,
     name::{ContractName, DomainName, RepoName},
     narrowing::{self, A_GUESS},
     schema::{self, Budget, Part},
     transfer::Transfers,
     version::Version,
-    view::DomainView,
 };
 
 /// Why a change is not made.

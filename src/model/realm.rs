@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    cycle::Cycles,
     name::{RealmName, RepoName},
     oid::Oid,
     repo_url::RepoUrl,
@@ -88,5 +87,23 @@ impl Repo {
         let shares = knows_roots.then(|| self.roots.iter().any(|root| other.roots.contains(root)));
         let likeness = Likeness::of([self.url.as_deref(), other.url.as_deref()], shares);
         matches!(likeness, Likeness::Same | Likeness::SharedRoot)
+    }
+}
+
+/// What is done about cycles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Cycles {
+    /// `check` warns, and so does whoever closes one.
+    #[default]
+    Warn,
+    /// No binding may close one, and `check` fails where there is one.
+    Refuse,
+}
+
+impl Cycles {
+    /// Returns whether it is the default, which no file says.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
     }
 }

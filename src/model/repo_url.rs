@@ -60,6 +60,19 @@ fn trimmed(path: &str) -> &str {
     path.strip_suffix(".git").unwrap_or(path)
 }
 
+/// Returns a url without the user's name and password, which are nobody else's business; `git@` of
+/// ssh urls names no person and stays.
+pub fn without_credentials(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return url.to_owned();
+    };
+    let (authority, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
+    match authority.rsplit_once('@') {
+        Some((user, host)) if scheme != "ssh" || user.contains(':') => format!("{scheme}://{host}{path}"),
+        _ => url.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,5 +108,19 @@ mod tests {
             assert_ne!(RepoUrl::of(one), RepoUrl::of(other), "{one}");
         }
         assert!(!RepoUrl::of("/srv/ap").is_comparable_with(&RepoUrl::of("https://host/ap")));
+    }
+
+    #[test]
+    fn credentials_stay_at_home() {
+        for (url, kept) in [
+            ("https://me:secret@host/x.git", "https://host/x.git"),
+            ("https://token@host/x@y.git", "https://host/x@y.git"),
+            ("ssh://git@host/x.git", "ssh://git@host/x.git"),
+            ("git@host:x.git", "git@host:x.git"),
+            ("/srv/x@y.git", "/srv/x@y.git"),
+            ("https://host/x.git", "https://host/x.git"),
+        ] {
+            assert_eq!(without_credentials(url), kept);
+        }
     }
 }

@@ -11,6 +11,7 @@ mod keywords;
 pub(super) mod metered;
 mod pattern;
 mod size;
+mod words;
 
 use std::{
     thread,

@@ -1,17 +1,20 @@
 //! What an operation works with: where it was called, which realm, which repository.
 
-use super::identity;
+use std::path::Path;
+
+pub use super::acting::{Acting, Here};
+use super::repos::identity;
 use crate::{
     env::Env,
     error::OpError,
+    locate::{self, Located},
+    machine::home::Home,
     model::{
         name::{RealmName, RepoName},
         schema::Budget,
     },
-    store::{
-        Signature, Store,
-        git::{Options, code::CodeRepo, home::Home},
-    },
+    repo::{CodeRepo, Place},
+    store::{Signature, git::Options},
 };
 
 /// What an operation works with.
@@ -26,30 +29,45 @@ pub struct Ctx {
     pub here: Result<Here, OpError>,
 }
 
-/// A realm, and who asks.
-pub struct Here {
-    /// The realm.
-    pub realm: RealmName,
-    /// Its store.
-    pub store: Box<dyn Store>,
-    /// The name of the repository around the folder; none outside of one.
-    pub repo: Option<RepoName>,
-}
-
-/// A realm, and the repository that asks.
-#[derive(Clone, Copy)]
-pub struct Acting<'a> {
-    /// The realm.
-    pub realm: &'a RealmName,
-    /// Its store.
-    pub store: &'a dyn Store,
-    /// The repository.
-    pub repo: &'a RepoName,
-    /// The clone of it around the folder, if there is one.
-    pub code: Option<&'a CodeRepo>,
+impl From<Located> for Here {
+    fn from(found: Located) -> Self {
+        Self { realm: found.realm, store: Box::new(found.store), repo: found.repo }
+    }
 }
 
 impl Ctx {
+    /// Finds what operations work with in the folder of `env`. A realm that is not found is kept as an error:
+    /// some operations do without.
+    ///
+    /// # Errors
+    /// Where the repository around the folder cannot be opened, or there is no home folder.
+    pub fn open(env: Env, realm: Option<RealmName>) -> Result<Self, OpError> {
+        let home = locate::home(&env)?;
+        let place = Place { cwd: env.cwd().to_owned(), vars: env.vars().clone(), in_hook: env.in_hook() };
+        let code = CodeRepo::discover(&place)?;
+        let here = locate::find(&env, &home, code.as_ref(), realm, options(&env)).map(Here::from);
+        match &here {
+            Ok(here) => tracing::debug!(realm = ?here.realm, repo = ?here.repo, folder = ?env.cwd(), "found"),
+            Err(error) => tracing::debug!(code = error.code, folder = ?env.cwd(), "found no realm"),
+        }
+        Ok(Self { env, home, code, here })
+    }
+
+    /// Finds what operations work with in a realm of this machine, wherever the program was started: without a
+    /// repository, or in the work tree of `repo`, if it lies on this machine.
+    ///
+    /// # Errors
+    /// Where there is no home folder, or the realm does not have that repository.
+    pub fn in_realm(env: Env, realm: &RealmName, repo: Option<&RepoName>) -> Result<Self, OpError> {
+        let home = locate::home(&env)?;
+        let here = locate::in_realm(&home, realm, repo, options(&env))?;
+        let folder = repo.map(|repo| home.repo_path(repo)).transpose()?.flatten().filter(|folder| folder.is_dir());
+        let env = env.at(folder.as_deref().unwrap_or(Path::new("/")));
+        let place = Place { cwd: env.cwd().to_owned(), vars: env.vars().clone(), in_hook: false };
+        let code = folder.map(|_| CodeRepo::discover(&place)).transpose()?.flatten();
+        Ok(Self { env, home, code, here: Ok(here.into()) })
+    }
+
     /// Returns the realm.
     ///
     /// # Errors
@@ -78,7 +96,7 @@ impl Ctx {
     /// Why it may not.
     pub fn writing(&self) -> Result<Acting<'_>, OpError> {
         let acting = self.acting()?;
-        identity::require(self, acting)?;
+        identity::require(&self.home, self.code()?, acting)?;
         Ok(acting)
     }
 
@@ -154,12 +172,8 @@ impl Ctx {
     }
 
     /// Returns how the user's repositories are looked for.
-    pub fn place(&self) -> crate::store::git::code::Place {
-        crate::store::git::code::Place {
-            cwd: self.env.cwd().to_owned(),
-            vars: self.env.vars().clone(),
-            in_hook: self.env.in_hook(),
-        }
+    pub fn place(&self) -> Place {
+        Place { cwd: self.env.cwd().to_owned(), vars: self.env.vars().clone(), in_hook: self.env.in_hook() }
     }
 
     /// Returns how long values may be judged in one request.

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use super::{arrival, ctx::Ctx, message::Message};
 use crate::{
     error::OpError,
     model::{
         change::{self, DomainChange},
         contract::Contract,
+        domain_view::{DomainView, Subject},
         name::{ContractName, ContractRef, DomainName, RepoName},
         oid::Oid,
         publish::Decision,
         version::Version,
-        view::{DomainView, Subject},
     },
+    ops::{ctx::Ctx, message::Message, notify::arrival},
     store::{Change, Parents, Store, StoreRef, codec, read, write::write},
 };
 

@@ -1,15 +1,15 @@
 //! `init`: one step into a realm: make it or find it, join it, put the hooks in place.
 
-use super::{
-    Operation,
-    ctx::Ctx,
-    hooks, realm_admin_init,
-    realm_admin_join::{self, CONFIG},
-    shared, url,
-};
 use crate::{
     error::OpError,
+    locate::{self, CONFIG},
     model::name::{RealmName, RepoName},
+    ops::{
+        Operation, admin,
+        ctx::Ctx,
+        hooks,
+        sync::{self, url},
+    },
     wire::{Answer, Init},
 };
 
@@ -35,7 +35,7 @@ pub struct Request {
 /// Where the realm cannot be told, or a step fails.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
     let code = ctx.code()?;
-    let proposed = realm_admin_join::proposed(code)?;
+    let proposed = locate::proposed(code)?;
     let realm = match (&request.realm, &proposed) {
         (Some(realm), _) => realm.clone(),
         (None, Some(config)) => config.realm.name.clone(),
@@ -44,18 +44,18 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
             None => configured(ctx)?,
         },
     };
-    let join = realm_admin_join::Request {
+    let join = admin::join::Request {
         realm: realm.clone(),
         repo: request.repo.clone(),
         url: request.url.clone(),
         branches: request.branches,
     };
     // Before anything is made: what cannot join needs no realm.
-    realm_admin_join::name(code, &join, proposed.as_ref())?;
+    admin::join::name(code, &join, proposed.as_ref())?;
     let mut created_realm = false;
     if let Some(url) = &request.url {
-        let place = shared::Place { realm: Some(&realm), url, branches: request.branches };
-        shared::obtain(ctx, place)?;
+        let place = sync::realm_clone::Place { realm: Some(&realm), url, branches: request.branches };
+        sync::realm_clone::obtain(ctx, place)?;
     }
     if ctx.home.realm(&realm)?.is_none() {
         // What a clone proposes is not ours to make: the realm is somewhere else already.
@@ -70,12 +70,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
             return Err(error.next(format!("git blue init --realm {realm}: make a realm of that name here")));
         }
         let (url, branches) = (request.url.clone(), request.branches);
-        let make = realm_admin_init::Request { name: realm.clone(), path: None, url, branches };
-        created_realm = realm_admin_init::run(ctx, &make)?.body.created;
+        let make = admin::init::Request { name: realm.clone(), path: None, url, branches };
+        created_realm = admin::init::run(ctx, &make)?.body.created;
     }
-    let joined = realm_admin_join::run(ctx, &join)?;
+    let joined = admin::join::run(ctx, &join)?;
     let hooks = hooks::install(ctx, hooks::Request::default())?;
-    let known = realm_admin_join::known(ctx, &realm)?;
+    let known = locate::known(&ctx.home, &realm)?;
     let body = Init {
         realm,
         current_repo: joined.body.current_repo,
@@ -92,7 +92,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
 
 /// The realm that is at a url.
 fn at(ctx: &Ctx, url: &str, branches: bool) -> Result<RealmName, OpError> {
-    shared::obtain(ctx, shared::Place { realm: None, url, branches })?.ok_or_else(|| {
+    sync::realm_clone::obtain(ctx, sync::realm_clone::Place { realm: None, url, branches })?.ok_or_else(|| {
         OpError::usage(format!("{url} holds no realm yet: say which one to make"))
             .next(format!("git blue init --realm NAME --url {url}"))
     })

@@ -1,12 +1,15 @@
 //! Commit messages of a realm: a subject that reads well in `git log --oneline`, and trailers as
 //! hints for people. No rule depends on a trailer.
 
-use super::{ctx::Ctx, session};
-use crate::model::{
-    name::RepoName,
-    oid::Oid,
-    session::SessionId,
-    trailer::{self, REPO},
+use super::ctx::Ctx;
+use crate::{
+    model::{
+        name::RepoName,
+        oid::Oid,
+        session::SessionId,
+        trailer::{self, REPO},
+    },
+    ops::session::current,
 };
 
 /// The trailer that names the session it was made in.
@@ -32,7 +35,7 @@ pub struct Message<'a> {
 impl Message<'_> {
     /// Returns the message of a change that is made here: in the session of this work tree.
     pub fn of(ctx: &Ctx, subject: impl Into<String>) -> Self {
-        Self { subject: subject.into(), session: session::active(ctx), ..Self::default() }
+        Self { subject: subject.into(), session: current::active(ctx), ..Self::default() }
     }
 
     /// Returns the whole message.

@@ -1,10 +1,10 @@
 //! The names that people type, for completing them: read from what lies nearest, and nothing more.
 //! Not an operation of its own: nobody asks for names alone but a shell, and it hears of no error.
 
-use super::{
+use crate::ops::{
     ctx::Ctx,
-    notifications_list::{self, Request},
-    session, worktrees,
+    notifications::{self, list::Request},
+    session, worktree,
 };
 use crate::{
     error::OpError,
@@ -73,7 +73,7 @@ pub fn versions(ctx: &Ctx, contract: &ContractRef) -> Result<Vec<String>, OpErro
 pub fn notifications(ctx: &Ctx) -> Result<Vec<String>, OpError> {
     let page = PageRequest { limit: Some(0), cursor: None };
     let request = Request { filter: NotificationFilter::Pending, page, ..Request::default() };
-    Ok(notifications_list::run(ctx, &request)?.body.notifications.into_iter().map(|one| one.id).collect())
+    Ok(notifications::list::run(ctx, &request)?.body.notifications.into_iter().map(|one| one.id).collect())
 }
 
 /// Returns the sessions of the repository that go on.
@@ -93,9 +93,9 @@ pub fn sessions(ctx: &Ctx) -> Result<Vec<String>, OpError> {
 pub fn rfcs(ctx: &Ctx) -> Result<Vec<String>, OpError> {
     let (sessions, _) = session::everywhere(&*ctx.here()?.store, Which::Open)?;
     let mut rfcs: Vec<_> = sessions.iter().filter_map(|one| Some(one.active_rfc.as_ref()?.to_string())).collect();
-    let root = worktrees::root(ctx, &ctx.here()?.realm);
-    let trees = worktrees::linked(&root);
-    rfcs.extend(trees.iter().filter_map(|path| Some(worktrees::parse(&root, path)?.0.to_string())));
+    let root = worktree::rfc_worktrees::root(ctx, &ctx.here()?.realm);
+    let trees = worktree::rfc_worktrees::linked(&root);
+    rfcs.extend(trees.iter().filter_map(|path| Some(worktree::rfc_worktrees::parse(&root, path)?.0.to_string())));
     rfcs.sort_unstable();
     rfcs.dedup();
     Ok(rfcs)

@@ -10,14 +10,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::de::DeserializeOwned;
 
-use super::{
-    CommitInfo, Edit, EntryKind, Store, StoreError, StoreRef, TreePath, codec,
-    history::{self, Relation},
-    layout,
-    merge::{self, Instead},
-    place::Place,
-    read,
-};
 use crate::model::{
     contract::Contract,
     domain::Domain,
@@ -27,6 +19,14 @@ use crate::model::{
     set_aside::{Breach, Rule, SetAside},
     trailer,
     transfer::Transfers,
+};
+use crate::store::{
+    CommitInfo, Edit, EntryKind, Store, StoreError, StoreRef, TreePath, codec,
+    history::{self, Relation},
+    layout,
+    merge::{self, Instead},
+    read,
+    tree_place::Place,
 };
 
 /// Most files that the record of one commit names. The others are kept out all the same.
@@ -392,8 +392,8 @@ impl Judging<'_> {
     /// Returns whether the commit takes what was set aside, in the name of one whose file it is.
     fn is_accepted(&self, step: &Step<'_>, breach: &Breach) -> Result<bool, StoreError> {
         let Some(claim) = &step.claim else { return Ok(false) };
-        let held = merge::set_aside(self.store, &step.before)?;
-        let now = merge::set_aside(self.store, &step.info.tree)?;
+        let held = read::set_aside_in(self.store, &step.before)?;
+        let now = read::set_aside_in(self.store, &step.info.tree)?;
         Ok(held.iter().any(|(id, record)| {
             let is_now = now.get(id).and_then(|now| now.settled.as_ref());
             let by_owner = is_now.is_some_and(|settled| settled.by == *claim) && record.is_owned_by(claim);
@@ -410,7 +410,7 @@ impl Judging<'_> {
         if step.is_looked_up {
             return Ok(false);
         }
-        for record in merge::set_aside(self.store, &step.info.tree)?.into_values() {
+        for record in read::set_aside_in(self.store, &step.info.tree)?.into_values() {
             let undoes = |change: &&Breach| {
                 change.path == breach.path && (change.kept, change.refused) == (breach.refused, breach.kept)
             };

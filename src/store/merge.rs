@@ -5,13 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{
-    Edit, Entry, EntryKind, Store, StoreError, StoreRef, TreePath, codec,
-    history::{self, Relation},
-    layout::{self, SOURCES},
-    place::Place,
-    read,
-};
 use crate::model::{
     binding::Binding,
     conflict::Conflict,
@@ -24,6 +17,13 @@ use crate::model::{
     session::Session,
     set_aside::SetAside,
     transfer::Transfers,
+};
+use crate::store::{
+    Edit, Entry, EntryKind, Store, StoreError, StoreRef, TreePath, codec,
+    history::{self, Relation},
+    layout::{self, SOURCES},
+    read,
+    tree_place::Place,
 };
 
 /// How far back it is looked which commits of a repository were published before.
@@ -225,7 +225,7 @@ impl Merging<'_> {
     /// both know the commit that brought it.
     fn accept(&mut self) -> Result<(), StoreError> {
         let [ours, theirs] = self.trees;
-        let [our, their] = [set_aside(self.store, &ours)?, set_aside(self.store, &theirs)?];
+        let [our, their] = [read::set_aside_in(self.store, &ours)?, read::set_aside_in(self.store, &theirs)?];
         let accepted = |records: &BTreeMap<LossId, SetAside>, id| records.get(id).is_some_and(SetAside::is_accepted);
         for (id, record) in our.iter().chain(&their).filter(|(_, record)| record.is_accepted()) {
             if accepted(&our, id) && accepted(&their, id) {
@@ -414,24 +414,6 @@ impl Merging<'_> {
             _ => Newer::Unknown,
         })
     }
-}
-
-/// Returns the records of commits that broke a rule, in a tree. One that cannot be read is left out.
-///
-/// # Errors
-/// Where a folder on the way cannot be read.
-pub fn set_aside(store: &dyn Store, tree: &Oid) -> Result<BTreeMap<LossId, SetAside>, StoreError> {
-    let mut records = BTreeMap::new();
-    for entry in read::folder(store, tree, &format!("{}/{}", layout::CONFLICTS, layout::SET_ASIDE))? {
-        let bytes = match store.blob(&entry.id) {
-            Err(error) if error.is_damage() => continue,
-            bytes => bytes?,
-        };
-        if let (Some(id), Ok(record)) = (layout::stem::<LossId>(&entry.name), codec::decode::<SetAside>(&bytes)) {
-            records.insert(id, record);
-        }
-    }
-    Ok(records)
 }
 
 fn same(a: Option<&Entry>, b: Option<&Entry>) -> bool {

@@ -6,16 +6,16 @@ pub mod codec;
 mod error;
 pub mod git;
 pub mod history;
-pub mod inspect;
 pub mod layout;
 pub mod merge;
 pub mod overview;
-pub mod place;
 mod port;
 pub mod read;
 pub mod remote;
 pub mod sessions;
 mod snapshot;
+pub mod tree_place;
+pub mod validate_incoming;
 pub mod write;
 
 pub use error::StoreError;

@@ -11,11 +11,11 @@ use super::{
     snapshot::{self, Index, Parts, Place, Snapshot},
 };
 use crate::model::{
+    domain_summary::DomainSummary,
+    domain_view::{Damage, Subject},
     name::{ContractName, DomainName, RepoName},
     oid::Oid,
     realm::Repo,
-    summary::DomainSummary,
-    view::{Damage, Subject},
 };
 
 pub use super::snapshot::Line;

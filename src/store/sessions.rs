@@ -2,10 +2,10 @@
 
 use super::{Store, StoreError, StoreRef, TreePath, layout, read};
 use crate::model::{
+    domain_view::{Damage, Subject},
     name::RepoName,
     oid::Oid,
     session::{Session, SessionId},
-    view::{Damage, Subject},
 };
 
 /// Which sessions.

@@ -5,11 +5,10 @@ use std::{
     process::{Command, Stdio},
 };
 
-use super::hook::DETACHED;
 use crate::{
     env::Env,
     model::oid::Oid,
-    ops::{ctx::Ctx, gc, publish_log, realm_sync},
+    ops::{ctx::Ctx, publish::publish_log, realm, upkeep::gc},
 };
 
 /// Starts packing the store if a write has left enough behind for it. Nobody hears of it if it
@@ -26,7 +25,7 @@ pub fn pack_if_due(ctx: &Ctx) {
 /// nothing: what did not go goes with the next one, and `status` tells.
 pub fn sync_if_wanted(ctx: &Ctx) {
     let Ok(here) = ctx.here() else { return };
-    if realm_sync::is_automatic(ctx, &*here.store) {
+    if realm::sync::is_automatic(ctx, &*here.store) {
         start(ctx, &["sync", "--quiet", "--realm", here.realm.as_str()]);
     }
 }
@@ -86,3 +85,6 @@ pub fn leave() {
     // It fails where we lead a group of our own already, which does as well.
     let _ = rustix::process::setsid();
 }
+
+/// How a hook calls itself once it has let git go on.
+pub const DETACHED: &str = "detached";

@@ -5,16 +5,22 @@ use std::ffi::OsString;
 
 use super::{background, mcp, told};
 use crate::{
-    app,
     env::Env,
     error::OpError,
     model::oid::Oid,
     ops::{
-        catch_up::{self, Scope},
         claude,
         ctx::Ctx,
-        hint, hooks, identity, publish_log, realm_check, session,
+        hooks,
+        publish::{
+            catch_up::{self, Scope},
+            hint, publish_log, removed_files,
+        },
+        realm,
+        repos::roots,
+        session,
     },
+    surface::background::DETACHED,
 };
 
 /// What a hook says, and how it ends.
@@ -33,9 +39,6 @@ impl From<Option<String>> for Outcome {
         Self { lines: line.into_iter().collect(), ..Self::default() }
     }
 }
-
-/// How a hook calls itself once it has let git go on.
-pub const DETACHED: &str = "detached";
 
 /// Runs a hook. `input` is what git writes to it.
 pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -> String) -> Outcome {
@@ -58,14 +61,16 @@ pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -
         return Outcome::default();
     }
     // Nothing is said outside of a realm: the hook may be everybody's (core.hooksPath).
-    let Ok(ctx) = app::ctx(env.of_hook(), None) else {
+    let Ok(ctx) = Ctx::open(env.of_hook(), None) else {
         return Outcome::default();
     };
     if event == hooks::PRE_PUSH {
         return check(&ctx, &input());
     }
     let hint = if event == "post-commit" { forgotten(&ctx) } else { None };
-    let lines: Vec<_> = publish(&ctx, event).into_iter().chain(hint).collect();
+    // Before this commit's own are added: those the line about it names.
+    let missing = if event == "post-commit" { still_missing(&ctx) } else { None };
+    let lines: Vec<_> = publish(&ctx, event).into_iter().chain(missing).chain(hint).collect();
     if lines.is_empty() { Outcome::default() } else { Some(lines.join("; ")).into() }
 }
 
@@ -73,7 +78,7 @@ pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -
 /// whoever asks for the realm hears why.
 fn greet(env: Env) -> Outcome {
     let reader = mcp::reader(&env);
-    let greeting = app::ctx(env.of_hook(), None).and_then(|ctx| claude::greeting(&ctx, &reader));
+    let greeting = Ctx::open(env.of_hook(), None).and_then(|ctx| claude::greeting(&ctx, &reader));
     Outcome { greeting: greeting.unwrap_or_default(), ..Outcome::default() }
 }
 
@@ -81,7 +86,7 @@ fn greet(env: Env) -> Outcome {
 fn publish(ctx: &Ctx, event: &str) -> Option<String> {
     let (code, acting) = (ctx.code.as_ref()?, ctx.acting().ok()?);
     // Where it cannot be recorded now, the next command does.
-    let _ = identity::learn(ctx);
+    let _ = roots::learn(ctx);
     let news = match catch_up::news(acting, code, Scope::Named) {
         Ok(news) => news?,
         Err(error) => return Some(not_published(&error)),
@@ -98,6 +103,8 @@ fn publish(ctx: &Ctx, event: &str) -> Option<String> {
             session::touch(ctx);
             background::pack_if_due(ctx);
             background::sync_if_wanted(ctx);
+            // Where it cannot be kept, `status` and `check` say so all the same.
+            let _ = removed_files::remember(code, &answer.body.removed_files);
             told::line(&answer.body)
         }
         Err(error) if error.code == "locked" && background::publish_later(ctx, &news.commit) => {
@@ -111,6 +118,13 @@ fn publish(ctx: &Ctx, event: &str) -> Option<String> {
     }
 }
 
+/// Returns the line about files that earlier commits removed. Nothing that goes wrong with it matters: `status`
+/// says the same.
+fn still_missing(ctx: &Ctx) -> Option<String> {
+    let missing = removed_files::still_missing(ctx.acting().ok()?, ctx.code.as_ref()?).ok()?;
+    told::gone(&missing)
+}
+
 /// A hint is for a realm's repositories, and nothing that goes wrong with it matters.
 fn forgotten(ctx: &Ctx) -> Option<String> {
     ctx.acting().ok()?;
@@ -121,7 +135,7 @@ fn forgotten(ctx: &Ctx) -> Option<String> {
 fn detached(env: Env, arguments: &[OsString]) {
     background::leave();
     let Some(commit) = arguments.first().and_then(|text| text.to_str()?.parse::<Oid>().ok()) else { return };
-    let Ok(ctx) = app::ctx(env, None) else { return };
+    let Ok(ctx) = Ctx::open(env, None) else { return };
     let Ok(acting) = ctx.writing() else { return };
     let outcome = catch_up::late(&ctx, commit);
     publish_log::record(&ctx, acting, commit, outcome.as_ref().map(|_| ()));
@@ -144,8 +158,8 @@ fn check(ctx: &Ctx, input: &str) -> Outcome {
     ids.sort_unstable();
     ids.dedup();
     for id in ids {
-        let subject = realm_check::Subject::Commit(id.to_owned());
-        match realm_check::run(ctx, &realm_check::Request { subject, ..realm_check::Request::default() }) {
+        let subject = realm::check::Subject::Commit(id.to_owned());
+        match realm::check::run(ctx, &realm::check::Request { subject, ..realm::check::Request::default() }) {
             Ok(answer) if answer.body.valid => {}
             Ok(answer) => {
                 outcome.code = 1;

@@ -73,7 +73,8 @@ fn remarks(published: &[Published]) -> Option<String> {
     })
 }
 
-fn gone(files: &[String]) -> Option<String> {
+/// Returns which contract files are gone although the realm still offers their contracts, if any.
+pub fn gone(files: &[String]) -> Option<String> {
     let first = files.first()?;
     let contract = first.strip_prefix(CONTRACTS)?.strip_prefix('/')?.strip_suffix(".yaml")?;
     let more = if files.len() > 1 { format!(" (and {} more)", files.len() - 1) } else { String::new() };

@@ -20,9 +20,9 @@ use crate::{
         session::{Session, SessionId},
         version::Version,
     },
-    ops::{inbox::Told, message, session_mark::Marked, url},
+    ops::{message, notify::inbox::Told, session::mark::Marked, sync::url},
     store::{StoreRef, codec, git, layout},
-    surface::mcp::frame::{self, Frame},
+    surface::mcp::jsonrpc_frame::{self, Frame},
 };
 
 /// One of them.
@@ -275,7 +275,7 @@ fn journal(bytes: &[u8]) -> bool {
 
 /// A line that a client sends: a message, or refused with a message of the protocol.
 fn mcp_line(bytes: &[u8]) -> bool {
-    match frame::read(bytes) {
+    match jsonrpc_frame::read(bytes) {
         Frame::Message(message) => {
             serde_json::to_string(&message).expect("a message can be written");
             true

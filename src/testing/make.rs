@@ -6,9 +6,8 @@ use jiff::{Zoned, civil::date, tz::TimeZone};
 
 use crate::{
     model::{
-        cycle::Cycles,
         name::RealmName,
-        realm::{FORMAT, Realm},
+        realm::{Cycles, FORMAT, Realm},
     },
     store::{Change, Edit, Parents, Signature, TreePath, codec, git::Options, layout},
 };

@@ -5,12 +5,12 @@ use serde::Serialize;
 
 use crate::model::{
     change::Event,
+    domain_view::DomainView,
     effects,
     name::{ContractName, DomainName, RealmName, RepoName},
     oid::Oid,
     range::Range,
     version::Version,
-    view::DomainView,
 };
 
 /// What `contract_publish` answers.

@@ -3,17 +3,13 @@
 use std::path::PathBuf;
 
 use git_blue::{
-    app,
     env::Env,
     error::OpError,
     model::{
         binding::{Export, Import, Role},
         name::{ContractName, DomainName},
     },
-    ops::{
-        contract_edit, contract_get, contract_list, contract_retire, ctx::Ctx, notifications_list, realm_admin_binding,
-        realm_admin_contract, realm_admin_domain, realm_admin_init, realm_admin_join, realm_check, realm_status,
-    },
+    ops::{admin, contract, ctx::Ctx, notifications, realm},
     testing::sandbox::Sandbox,
     wire::{Failure, PageRequest},
 };
@@ -45,11 +41,11 @@ impl World {
             world.sandbox.git(&top.join(repo), &["commit", "-q", "--allow-empty", "-m", repo]);
             let ctx = world.ctx(repo, true);
             if at == 0 {
-                let request = realm_admin_init::Request { name: name("r"), path: None, url: None, branches: false };
-                realm_admin_init::run(&ctx, &request).unwrap();
+                let request = admin::init::Request { name: name("r"), path: None, url: None, branches: false };
+                admin::init::run(&ctx, &request).unwrap();
             }
-            let request = realm_admin_join::Request { realm: name("r"), repo: None, url: None, branches: false };
-            realm_admin_join::run(&ctx, &request).unwrap();
+            let request = admin::join::Request { realm: name("r"), repo: None, url: None, branches: false };
+            admin::join::run(&ctx, &request).unwrap();
         }
         world
     }
@@ -73,7 +69,7 @@ impl World {
     }
 
     pub fn ctx(&self, repo: &str, cached: bool) -> Ctx {
-        app::ctx(self.env(repo, cached), None).unwrap()
+        Ctx::open(self.env(repo, cached), None).unwrap()
     }
 
     /// Returns the answers to every question, as JSON.
@@ -81,14 +77,14 @@ impl World {
         let mut answers = Vec::new();
         for repo in [OWNER, CONSUMER] {
             let ctx = self.ctx(repo, cached);
-            answers.push(json(realm_status::run(&ctx, &realm_status::Request::default()).map(|(answer, _)| answer)));
-            answers.push(json(realm_check::run(&ctx, &realm_check::Request::default())));
+            answers.push(json(realm::status::run(&ctx, &realm::status::Request::default()).map(|(answer, _)| answer)));
+            answers.push(json(realm::check::run(&ctx, &realm::check::Request::default())));
             let page = PageRequest { limit: Some(3), cursor: Some("d1/c0".into()) };
-            answers.push(json(contract_list::run(&ctx, &contract_list::Request { page, ..Default::default() })));
-            answers.push(json(contract_list::run(&ctx, &contract_list::Request::default())));
-            let contract = contract_get::Request { contract: name("d0/c0"), version: None };
-            answers.push(json(contract_get::run(&ctx, &contract)));
-            answers.push(json(notifications_list::run(&ctx, &notifications_list::Request::default())));
+            answers.push(json(contract::list::run(&ctx, &contract::list::Request { page, ..Default::default() })));
+            answers.push(json(contract::list::run(&ctx, &contract::list::Request::default())));
+            let contract = contract::get::Request { contract: name("d0/c0"), version: None };
+            answers.push(json(contract::get::run(&ctx, &contract)));
+            answers.push(json(notifications::list::run(&ctx, &notifications::list::Request::default())));
         }
         answers
     }
@@ -105,16 +101,13 @@ impl World {
     }
 
     pub fn domain(&self, at: u8) -> Result<(), OpError> {
-        let request = realm_admin_domain::Request {
-            name: domain(at),
-            repos: vec![name(OWNER), name(CONSUMER)],
-            description: None,
-        };
-        realm_admin_domain::run(&self.ctx(OWNER, true), &request).map(drop)
+        let request =
+            admin::domain::Request { name: domain(at), repos: vec![name(OWNER), name(CONSUMER)], description: None };
+        admin::domain::run(&self.ctx(OWNER, true), &request).map(drop)
     }
 
     pub fn contract(&self, at: u8, number: u8) -> Result<(), OpError> {
-        let request = realm_admin_contract::Request {
+        let request = admin::contract::Request {
             domain: domain(at),
             contract: contract(number),
             owner: name(OWNER),
@@ -124,37 +117,37 @@ impl World {
             backwards: None,
             forwards: None,
         };
-        realm_admin_contract::run(&self.ctx(OWNER, true), &request).map(drop)
+        admin::contract::run(&self.ctx(OWNER, true), &request).map(drop)
     }
 
     pub fn edit(&self, at: u8, number: u8, version: &str) -> Result<(), OpError> {
         let document = format!(
             "name: c{number}\nversion: \"{version}\"\nowner: {OWNER}\nsupported: [\">=0.1.0\"]\nvalue: \"{version}\"\n"
         );
-        let request = contract_edit::Request {
+        let request = contract::edit::Request {
             contract: name(&format!("d{at}/c{number}")),
             document: document.into(),
             file: "c.yaml".into(),
         };
-        contract_edit::run(&self.ctx(OWNER, true), &request).map(drop)
+        contract::edit::run(&self.ctx(OWNER, true), &request).map(drop)
     }
 
     pub fn retire(&self, at: u8, number: u8) -> Result<(), OpError> {
         let contract = name(&format!("d{at}/c{number}"));
-        let request = contract_retire::Request { contract, reason: "over".into(), force: true };
-        contract_retire::run(&self.ctx(OWNER, true), &request).map(drop)
+        let request = contract::retire::Request { contract, reason: "over".into(), force: true };
+        contract::retire::run(&self.ctx(OWNER, true), &request).map(drop)
     }
 
     pub fn bind(&self, at: u8, number: u8, range: &str) -> Result<(), OpError> {
         let import = Import::new(contract(number), name(range), None);
-        let request = realm_admin_binding::Request {
+        let request = admin::binding::Request {
             domain: domain(at),
             repo: name(CONSUMER),
             role: Role::Consumer,
             exports: Vec::<Export>::new(),
             imports: vec![import],
         };
-        realm_admin_binding::run(&self.ctx(CONSUMER, true), &request).map(drop)
+        admin::binding::run(&self.ctx(CONSUMER, true), &request).map(drop)
     }
 }
 

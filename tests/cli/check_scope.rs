@@ -233,7 +233,19 @@ fn files_that_are_gone_are_told_until_they_are_retired_or_back() {
     let commit = world.commit("fungal", "Remove it");
     let way_out = "git blue contract retire s3-access/s3-permissions --reason \"…\"";
     assert!(commit.stderr.contains(&format!("{CONTRACT_FILE} is gone")) && commit.stderr.contains(way_out), "{commit}");
-    world.commit("fungal", "Later");
+    // The commits after it say so again, also those that publish something else.
+    let later = world.commit("fungal", "Later");
+    assert!(later.stderr.contains(&format!("{CONTRACT_FILE} is gone")) && later.stderr.contains(way_out), "{later}");
+    world.write("fungal/.blue/contracts/s3-access/other.yaml", &contract("1.0.0").replace("s3-permissions", "other"));
+    let other = world.commit("fungal", "Serve another one");
+    assert!(
+        other.stderr.contains("published s3-access/other 1.0.0; .blue/contracts/s3-access/s3-permissions"),
+        "{other}"
+    );
+    assert_eq!(other.stderr.matches("is gone").count(), 1, "{other}");
+    world.git(&provider, &["rm", "--quiet", ".blue/contracts/s3-access/other.yaml"]);
+    world.commit("fungal", "Remove both");
+    world.ok(&provider, &["contract", "retire", "s3-access/other", "--reason", "a try"]);
     for _ in 0..2 {
         world.blue(&provider, &["check", "--strict"]).exits(1);
         assert_eq!(
@@ -247,13 +259,18 @@ fn files_that_are_gone_are_told_until_they_are_retired_or_back() {
     assert!(status.stdout.contains("is gone; s3-access/s3-permissions stays"), "{status}");
     // Back, and gone again, and retired.
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0"));
-    world.commit("fungal", "Bring it back");
+    let back = world.commit("fungal", "Bring it back");
+    assert!(!back.stderr.contains("is gone"), "{back}");
+    let quiet = world.commit("fungal", "Nothing to say any more");
+    assert_eq!(quiet.stderr, "", "{quiet}");
     assert_eq!(world.json(&provider, &["status"])["removed_files"], json!([]));
     world.blue(&provider, &["check", "--strict"]).exits(0);
     world.git(&provider, &["rm", "--quiet", CONTRACT_FILE]);
     world.commit("fungal", "Remove it again");
     world.ok(&provider, &["contract", "retire", "s3-access/s3-permissions", "--reason", "moved", "--force"]);
     assert_eq!(codes(&world.json(&provider, &["check"]), "warnings"), [pair("import-retired", "already-in-the-realm")]);
+    let retired = world.commit("fungal", "It is retired");
+    assert_eq!(retired.stderr, "", "{retired}");
     // The consumer sees why, beside what its range accepts.
     let consumer = world.ok(&world.path("access"), &["status"]);
     assert!(consumer.stdout.contains("accepts 1.0.0, retired: moved"), "{consumer}");

@@ -36,6 +36,7 @@ mod other_owner;
 mod ownership;
 mod publishing;
 mod pull_requests;
+mod reports;
 mod schema_budget;
 mod sessions;
 mod shallow;

@@ -351,14 +351,14 @@ fn a_status_with_nothing_new_writes_nothing() {
 
 /// What a reader is told by a status; it is told then.
 fn told_to(world: &World, reader: &str) -> usize {
-    use git_blue::ops::{inbox, realm_status};
+    use git_blue::ops::{notify::inbox, realm};
     let command = world.command("git", &world.path("access"));
     let vars = command.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
     let env = git_blue::env::Env::sealed(world.path("access"), vars.collect::<Vec<_>>());
-    let ctx = git_blue::app::ctx(env, None).unwrap();
+    let ctx = git_blue::ops::ctx::Ctx::open(env, None).unwrap();
     let reader = reader.parse().unwrap();
-    let request = realm_status::Request { reader: Some(reader), catch_up: true, ..realm_status::Request::default() };
-    let (answer, receipt) = realm_status::run(&ctx, &request).unwrap();
+    let request = realm::status::Request { reader: Some(reader), catch_up: true, ..realm::status::Request::default() };
+    let (answer, receipt) = realm::status::run(&ctx, &request).unwrap();
     let acting = ctx.acting().unwrap();
     inbox::record(acting.store, acting.repo, request.reader.as_ref().unwrap(), &receipt, || ctx.env.now_here())
         .unwrap();

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, ffi::OsString};
 
 use git_blue::{
     env::Env,
-    store::git::code::{CodeRepo, Place},
+    repo::{CodeRepo, Place},
     testing::sandbox::Sandbox,
 };
 

@@ -1,7 +1,7 @@
 //! Where a repository is, and what it is found from.
 
 use git_blue::{
-    store::git::code::{CodeRepo, Head},
+    repo::{CodeRepo, Head},
     testing::sandbox::Sandbox,
 };
 

@@ -9,11 +9,8 @@ use std::{path::Path, str::FromStr};
 
 use git_blue::{
     model::oid::Oid,
-    store::{
-        Objects as _,
-        git::code::{CodeRepo, Head, Place},
-        read::lookup,
-    },
+    repo::{CodeRepo, Head, Place},
+    store::{Objects as _, read::lookup},
     testing::sandbox::Sandbox,
 };
 

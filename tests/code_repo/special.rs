@@ -1,7 +1,7 @@
 //! Repositories in formats of their own, partial ones, and those that variables name.
 
 use git_blue::{
-    store::git::code::{CodeRepo, Head, Place},
+    repo::{CodeRepo, Head, Place},
     testing::sandbox::Sandbox,
 };
 

@@ -4,9 +4,9 @@ use git_blue::{
     model::{
         contract::Contract,
         domain::Domain,
+        domain_view::{Damage, DomainView, Subject},
         name::{ContractName, DomainName, RepoName},
         session::{Session, Work},
-        view::{Damage, DomainView, Subject},
     },
     store::{
         Edit, Store, StoreError, StoreRef, TreePath, codec, layout, read,

@@ -1,7 +1,7 @@
 //! Reading: listings, objects and their bounds, names.
 
 use git_blue::{
-    model::{contract::Contract, domain::Domain, name::DomainName, oid::Oid, summary::DomainSummary},
+    model::{contract::Contract, domain::Domain, domain_summary::DomainSummary, name::DomainName, oid::Oid},
     store::{
         Edit, EntryKind, Store, StoreError, StoreRef,
         codec::{self, MAX_BLOB},

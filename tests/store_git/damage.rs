@@ -2,7 +2,7 @@
 //! is mended where it can be.
 
 use git_blue::{
-    model::{contract::Contract, domain::Domain, oid::Oid, view::Subject},
+    model::{contract::Contract, domain::Domain, domain_view::Subject, oid::Oid},
     store::{Edit, Objects as _, Store as _, StoreError, TreePath, codec, git::GitStore, layout, read},
     testing::{make::put, sandbox::Sandbox},
 };

@@ -7,10 +7,10 @@ use super::{Cause, Finding, files};
 use crate::model::{
     candidate::{Declared, Judged},
     change::DomainChange,
+    domain_view::{Damage, DomainView},
     name::{ContractName, DomainName},
     publish::{self, Direction, Reason, Refusal},
     schema::Budget,
-    view::{Damage, DomainView},
 };
 
 /// Files that could not be read.

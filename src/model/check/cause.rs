@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Finding, Severity};
-use crate::model::{candidate::Judged, name::RepoName, summary::DomainSummary};
+use crate::model::{candidate::Judged, domain_summary::DomainSummary, name::RepoName};
 
 /// Whose doing a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]

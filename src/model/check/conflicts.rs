@@ -3,9 +3,9 @@
 use super::{Finding, Severity};
 use crate::model::{
     conflict::Conflict,
+    domain_summary::DomainSummary,
     name::{DomainName, RepoName},
     set_aside::SetAside,
-    summary::DomainSummary,
 };
 
 /// Those of one domain, as `me` has to care about them; everybody has to care about nobody's.

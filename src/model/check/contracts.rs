@@ -6,9 +6,9 @@ use jiff::civil::Date;
 
 use super::{Examination, Finding, is_past};
 use crate::model::{
+    domain_summary::{ContractSummary, DomainSummary},
     name::{ContractName, RepoName},
     realm::Repo,
-    summary::{ContractSummary, DomainSummary},
 };
 
 pub(super) fn check(

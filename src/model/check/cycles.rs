@@ -1,10 +1,7 @@
 //! Repositories that rely on each other in a circle.
 
 use super::{Cause, Finding, Severity};
-use crate::model::{
-    candidate::Judged,
-    cycle::{Cycles, Provision},
-};
+use crate::model::{candidate::Judged, cycle::Provision, realm::Cycles};
 
 /// Returns the circles, and of each whether one of the judged repositories is part of it: that one is
 /// told at its own import.

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use super::Finding;
 use crate::model::{
     contract::Contract,
+    domain_view::DomainView,
     name::ContractName,
     schema::{self, Budget, Part},
-    view::DomainView,
 };
 
 /// What was found in the contracts of one domain.

@@ -6,9 +6,9 @@ use crate::model::{
     binding::Binding,
     candidate::{Declared, Judged},
     contract::Contract,
+    domain_view::DomainView,
     effects,
     name::{ContractName, DomainName},
-    view::DomainView,
 };
 
 /// `after` is the domain with the files laid over it.

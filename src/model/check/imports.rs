@@ -7,11 +7,11 @@ use jiff::civil::Date;
 use super::{Finding, is_past};
 use crate::model::{
     binding::{Binding, Import},
+    domain_summary::{ContractSummary, DomainSummary},
+    domain_view::Standing,
     name::RepoName,
     nearest::question,
     realm::Repo,
-    summary::{ContractSummary, DomainSummary},
-    view::Standing,
 };
 
 /// `published` is the domain without the candidate: what differs from it, the candidate would do.

@@ -25,17 +25,17 @@ pub use examination::Examination;
 use candidate::LaidOver;
 use cause::Own;
 
-use super::{
+use crate::model::{
     candidate::Judged,
-    cycle::{Cycles, Provision},
+    cycle::Provision,
+    domain_summary::DomainSummary,
+    domain_view::{Damage, DomainView, Subject},
     name::{ContractName, DomainName, RepoName},
     range::Range,
-    realm::Repo,
+    realm::{Cycles, Repo},
     schema::Budget,
     set_aside::SetAside,
-    summary::DomainSummary,
     version::Version,
-    view::{Damage, DomainView, Subject},
 };
 
 /// What to look at.

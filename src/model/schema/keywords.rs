@@ -7,7 +7,10 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::Draft;
+use super::{
+    Draft,
+    words::{ALWAYS, ANNOTATIONS, SOMETIMES, fits, of_other_language, plain},
+};
 
 /// Most warnings of one schema.
 const MOST: usize = 50;
@@ -172,95 +175,6 @@ fn shape(keyword: &str) -> Shape {
     }
 }
 
-/// Keywords that assert something in every draft.
-const ALWAYS: [&str; 27] = [
-    "$ref",
-    "additionalProperties",
-    "allOf",
-    "anyOf",
-    "dependencies",
-    "enum",
-    "exclusiveMaximum",
-    "exclusiveMinimum",
-    "format",
-    "items",
-    "maxItems",
-    "maxLength",
-    "maxProperties",
-    "maximum",
-    "minItems",
-    "minLength",
-    "minProperties",
-    "minimum",
-    "multipleOf",
-    "not",
-    "oneOf",
-    "pattern",
-    "patternProperties",
-    "properties",
-    "required",
-    "type",
-    "uniqueItems",
-];
-/// Keywords that assert something from one draft to another.
-const SOMETIMES: [(&str, Draft, Draft); 18] = [
-    ("additionalItems", Draft::D4, Draft::D2019),
-    ("const", Draft::D6, Draft::D2020),
-    ("contains", Draft::D6, Draft::D2020),
-    ("propertyNames", Draft::D6, Draft::D2020),
-    ("if", Draft::D7, Draft::D2020),
-    ("then", Draft::D7, Draft::D2020),
-    ("else", Draft::D7, Draft::D2020),
-    ("dependentRequired", Draft::D2019, Draft::D2020),
-    ("dependentSchemas", Draft::D2019, Draft::D2020),
-    ("unevaluatedItems", Draft::D2019, Draft::D2020),
-    ("unevaluatedProperties", Draft::D2019, Draft::D2020),
-    ("minContains", Draft::D2019, Draft::D2020),
-    ("maxContains", Draft::D2019, Draft::D2020),
-    ("$recursiveRef", Draft::D2019, Draft::D2019),
-    ("$dynamicRef", Draft::D2020, Draft::D2020),
-    ("prefixItems", Draft::D2020, Draft::D2020),
-    ("id", Draft::D4, Draft::D4),
-    ("$id", Draft::D6, Draft::D2020),
-];
-/// Words that assert nothing, and are known to some draft, editor or generator.
-const ANNOTATIONS: [&str; 34] = [
-    "$anchor",
-    "$comment",
-    "$defs",
-    "$dynamicAnchor",
-    "$recursiveAnchor",
-    "$schema",
-    "$vocabulary",
-    "comment",
-    "contentEncoding",
-    "contentMediaType",
-    "contentSchema",
-    "default",
-    "defaultSnippets",
-    "definitions",
-    "deprecated",
-    "deprecationMessage",
-    "description",
-    "discriminator",
-    "doNotSuggest",
-    "enumDescriptions",
-    "enumNames",
-    "errorMessage",
-    "example",
-    "examples",
-    "externalDocs",
-    "markdownDescription",
-    "markdownEnumDescriptions",
-    "meta",
-    "readOnly",
-    "title",
-    "tsType",
-    "version",
-    "writeOnly",
-    "xml",
-];
-
 /// Where a word stands.
 struct Here<'p> {
     pointer: &'p str,
@@ -349,38 +263,6 @@ impl Here<'_> {
         let nearest = known().filter(|keyword| keyword.len() > 3 && *keyword != "$id").map(edits).min()?;
         let is_annotation = ANNOTATIONS.into_iter().any(|keyword| edits(keyword).0 <= nearest.0);
         (nearest.0 <= allowed && !is_annotation && fits(nearest.1, value)).then_some(nearest.1)
-    }
-}
-
-/// Returns a word without what writers of other languages put between its parts.
-fn plain(word: &str) -> String {
-    word.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
-}
-
-fn of_other_language(word: &str, value: &Value) -> Option<&'static str> {
-    match (word, value) {
-        ("nullable", Value::Bool(true)) => Some("write \"type\": [\"null\", …]"),
-        ("divisibleBy", Value::Number(_)) => Some("write \"multipleOf\""),
-        ("disallow", Value::String(_) | Value::Array(_)) => Some("write \"not\": {\"type\": …}"),
-        ("extends", Value::Object(_) | Value::Array(_)) => Some("write \"allOf\""),
-        _ => None,
-    }
-}
-
-/// Returns whether a value could be that of a keyword.
-fn fits(keyword: &str, value: &Value) -> bool {
-    match keyword {
-        "type" => value.is_string() || value.is_array(),
-        "$ref" | "$recursiveRef" | "$dynamicRef" | "format" | "pattern" => value.is_string(),
-        "enum" | "required" | "allOf" | "anyOf" | "oneOf" => value.is_array(),
-        "properties" | "patternProperties" | "dependencies" | "dependentSchemas" | "dependentRequired" => {
-            value.is_object()
-        }
-        "const" => true,
-        "uniqueItems" => value.is_boolean(),
-        _ if keyword.starts_with("min") || keyword.starts_with("max") || keyword == "multipleOf" => value.is_number(),
-        "exclusiveMinimum" | "exclusiveMaximum" => value.is_number() || value.is_boolean(),
-        _ => value.is_object() || value.is_boolean() || value.is_array(),
     }
 }
 

@@ -5,7 +5,7 @@ use crate::{
     model::name::ReaderName,
     ops::{
         ctx::Ctx,
-        notifications_list::{self, Request},
+        notifications::{self, list::Request},
     },
     wire::{NotificationFilter, PageRequest},
 };
@@ -19,7 +19,7 @@ pub fn greeting(ctx: &Ctx, reader: &ReaderName) -> Result<String, OpError> {
     let acting = ctx.acting()?;
     let page = PageRequest { limit: Some(1), ..PageRequest::default() };
     let request = Request { reader: reader.clone(), filter: NotificationFilter::Pending, page };
-    let pending = notifications_list::run(ctx, &request)?.body.summary.pending;
+    let pending = notifications::list::run(ctx, &request)?.body.summary.pending;
     let changes = match pending {
         0 => "Nothing that other repositories changed is pending.".to_owned(),
         1 => "1 change by another repository is pending; realm_status tells it.".to_owned(),

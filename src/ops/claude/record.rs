@@ -9,7 +9,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::file;
-use crate::{error::OpError, ops::ctx::Ctx, store::git::home::Home};
+use crate::{error::OpError, machine::home::Home, ops::ctx::Ctx};
 
 /// What was done to one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,11 +2,7 @@
 //! git ignores `core.hooksPath` for them, so that no other program hides them.
 
 use super::block::Block;
-use crate::{
-    error::OpError,
-    ops::ctx::Ctx,
-    store::git::{self, code::CodeRepo},
-};
+use crate::{error::OpError, ops::ctx::Ctx, repo::CodeRepo, store::git};
 
 /// The first git that runs them.
 const SINCE: (u32, u32) = (2, 54);

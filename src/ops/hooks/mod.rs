@@ -15,7 +15,7 @@ use self::{block::Block, manager::Manager};
 use super::{Operation, ctx::Ctx};
 use crate::{
     error::OpError,
-    store::git::code::CodeRepo,
+    repo::CodeRepo,
     wire::{Answer, HookState, HooksAnswer},
 };
 

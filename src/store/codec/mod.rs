@@ -2,10 +2,10 @@
 
 mod change;
 mod json;
-mod plain;
 mod problem;
 mod schema;
 mod yaml;
+mod yaml_ambiguity;
 
 pub use change::edit;
 pub use json::{decode, encode};

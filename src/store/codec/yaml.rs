@@ -11,7 +11,7 @@ use serde_saphyr::{
     options::{MergeKeyPolicy, NonFiniteFloatPolicy},
 };
 
-use super::{MAX_FILE, MAX_SCHEMA, Problem, plain};
+use super::{MAX_FILE, MAX_SCHEMA, Problem, yaml_ambiguity};
 use crate::model::{
     binding::{Binding, KEPT_BY_THE_REALM},
     contract::{Compatibility, Contract, Deprecated, Evolution, Flow, Validation, Values, is_default},
@@ -74,7 +74,7 @@ fn sized<T: DeserializeOwned>(bytes: &[u8], size: Size) -> Result<T, Problem> {
     let read = |error: Error| explain(&error, size);
     let document = serde_saphyr::from_str_with_options(text, strict(size)).map_err(read)?;
     let nodes = serde_saphyr::from_str_with_options(text, strict(size)).map_err(read)?;
-    plain::find(text, &nodes).map_or(Ok(document), Err)
+    yaml_ambiguity::find(text, &nodes).map_or(Ok(document), Err)
 }
 
 fn text(bytes: &[u8], size: Size) -> Result<&str, Problem> {

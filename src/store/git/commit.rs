@@ -12,10 +12,10 @@ use gix::{
 };
 
 use super::{
-    durable,
+    fsync,
     lock::Locks,
-    moving::{self, Step, is_passing},
     objects::{self, to_git, to_oid},
+    ref_update::{self, Step, is_passing},
 };
 use crate::{
     model::oid::Oid,
@@ -58,10 +58,10 @@ pub(super) fn commit(
     })?;
     let step = Step { name, from: expected, to: id, by: signature };
     if name.is_local() {
-        moving::locally(repo, locks, &step)?;
+        ref_update::locally(repo, locks, &step)?;
     } else {
         written.flush()?;
-        moving::durably(repo, locks, &step)?;
+        ref_update::durably(repo, locks, &step)?;
     }
     Ok(to_oid(&id))
 }
@@ -76,7 +76,7 @@ pub(super) fn advance(
 ) -> Result<(), StoreError> {
     objects::commit(repo, &to)?;
     let step = Step { name, from: expected, to: to_git(&to), by: gix::actor::Signature::default() };
-    if name.is_local() { moving::locally(repo, locks, &step) } else { moving::durably(repo, locks, &step) }
+    if name.is_local() { ref_update::locally(repo, locks, &step) } else { ref_update::durably(repo, locks, &step) }
 }
 
 /// Why a tree could not be written.
@@ -183,7 +183,7 @@ impl Written<'_> {
             objects.join(&hex[..2]).join(&hex[2..])
         };
         let files: Vec<PathBuf> = self.ids.borrow().iter().map(loose).collect();
-        durable::flush(&files, &objects)
+        fsync::flush(&files, &objects)
     }
 }
 

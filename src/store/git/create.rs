@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{GitStore, Options, durable, home, lock, precious, reading::Reading, refs};
+use super::{GitStore, Options, fsync, lock, precious, reading::Reading, refs};
 use crate::{
     model::oid::Oid,
     store::{Change, Store as _, StoreError, StoreRef},
@@ -21,6 +21,16 @@ pub fn create(path: &Path, first: &Change, options: Options) -> Result<GitStore,
     let aside = Aside::new(path.parent().unwrap_or(Path::new(".")), options)?;
     aside.store.commit_change(&StoreRef::Realm, None, first)?;
     aside.put(path)
+}
+
+/// Makes a folder that its user alone may enter, with what is missing above it. One that is there
+/// stays as it is.
+///
+/// # Errors
+/// Where it cannot be made.
+pub fn make_private(folder: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 /// A store in the making, beside the place where it is to lie. Dropping it removes it.
@@ -38,7 +48,7 @@ impl Aside {
     /// # Errors
     /// Where the folder cannot be written.
     pub fn new(parent: &Path, options: Options) -> Result<Self, StoreError> {
-        home::make_private(parent).map_err(StoreError::io("create", parent))?;
+        make_private(parent).map_err(StoreError::io("create", parent))?;
         let folder = tempfile::Builder::new()
             .prefix(".new-realm-")
             // The realm may hold what its members alone are to read.
@@ -85,12 +95,12 @@ impl Aside {
     pub fn put(self, path: &Path) -> Result<GitStore, StoreError> {
         let Self { store, folder, options } = self;
         let files: Vec<PathBuf> = ["config", "HEAD", "packed-refs"].map(|file| folder.path().join(file)).into();
-        durable::flush(&files, folder.path())?;
+        fsync::flush(&files, folder.path())?;
         drop(store);
         // Fails where something non-empty is in the way, and replaces an empty folder.
         std::fs::rename(folder.path(), path).map_err(StoreError::io("create", path))?;
         let _ = folder.keep();
-        durable::sync(path.parent().unwrap_or(Path::new(".")))?;
+        fsync::sync(path.parent().unwrap_or(Path::new(".")))?;
         GitStore::open(path, options)
     }
 }

@@ -14,21 +14,21 @@ use crate::store::StoreError;
 pub const GUARD: &str = "GIT_BLUE_RUNNING";
 
 #[derive(Debug)]
-pub(super) struct Git {
-    pub(super) git_dir: PathBuf,
+pub(crate) struct Git {
+    pub(crate) git_dir: PathBuf,
     /// Where git runs: what it finds in relative paths counts from there.
-    pub(super) top: PathBuf,
-    pub(super) vars: BTreeMap<OsString, OsString>,
+    pub(crate) top: PathBuf,
+    pub(crate) vars: BTreeMap<OsString, OsString>,
 }
 
 impl Git {
     /// Runs git in the repository and returns the first line that it prints.
-    pub(super) fn line(&self, args: &[&str]) -> Result<String, StoreError> {
+    pub(crate) fn line(&self, args: &[&str]) -> Result<String, StoreError> {
         self.text(args).map(|text| text.lines().next().unwrap_or_default().to_owned())
     }
 
     /// Runs git in the repository and returns what it prints.
-    pub(super) fn text(&self, args: &[&str]) -> Result<String, StoreError> {
+    pub(crate) fn text(&self, args: &[&str]) -> Result<String, StoreError> {
         let doing = || format!("run git {}", args.join(" "));
         let output = self.command(args).output().map_err(|error| StoreError::git(doing())(error))?;
         tracing::debug!(command = args.first(), status = output.status.code(), "ran git");
@@ -41,7 +41,7 @@ impl Git {
     }
 
     /// Runs git in the repository. Returns what it prints on either output, and whether it succeeded.
-    pub(super) fn all_it_says(&self, args: &[&str]) -> Result<(String, bool), StoreError> {
+    pub(crate) fn all_it_says(&self, args: &[&str]) -> Result<(String, bool), StoreError> {
         let output = self.command(args).output();
         let output = output.map_err(|error| StoreError::git(format!("run git {}", args.join(" ")))(error))?;
         let said = [output.stdout, output.stderr].concat();
@@ -50,7 +50,7 @@ impl Git {
 
     /// Runs git in the repository with this on its standard input, and passes on what it prints, line by line: it
     /// may be more than fits into memory.
-    pub(super) fn each_line(&self, args: &[&str], input: String, mut each: impl FnMut(&str)) -> Result<(), StoreError> {
+    pub(crate) fn each_line(&self, args: &[&str], input: String, mut each: impl FnMut(&str)) -> Result<(), StoreError> {
         let doing = || format!("run git {}", args.join(" "));
         let failed = |error| StoreError::git(doing())(error);
         let mut command = self.command(args);
@@ -91,7 +91,7 @@ fn command(vars: &BTreeMap<OsString, OsString>) -> Command {
 }
 
 /// Returns whether git works in the repository around a folder. It reads no more of it than that takes.
-pub(super) fn works_in(folder: &Path, vars: &BTreeMap<OsString, OsString>) -> bool {
+pub(crate) fn works_in(folder: &Path, vars: &BTreeMap<OsString, OsString>) -> bool {
     let output = command(vars).current_dir(folder).args(["rev-parse", "--git-dir"]).output();
     output.is_ok_and(|output| output.status.success())
 }
@@ -109,7 +109,7 @@ pub fn numbers(said: &str) -> (u32, u32) {
 }
 
 /// Returns the value of a key in the system's and the user's configuration.
-pub(super) fn global_config(vars: &BTreeMap<OsString, OsString>, key: &str) -> Option<String> {
+pub(crate) fn global_config(vars: &BTreeMap<OsString, OsString>, key: &str) -> Option<String> {
     // Run where no repository is, so that none is found.
     let output = command(vars).current_dir("/").args(["config", "--get", key]).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::durable;
+use super::fsync;
 use crate::store::StoreError;
 
 /// How the names of these folders begin. One that a killed process left is removed by the next packing.
@@ -48,7 +48,7 @@ impl Incoming {
         for file in entries.filter_map(|entry| Some(entry.ok()?.path())) {
             let copy = to.join(file.file_name().unwrap_or_default());
             std::fs::copy(&file, &copy).map_err(StoreError::io("copy", &file))?;
-            durable::sync(&copy)?;
+            fsync::sync(&copy)?;
         }
         Ok(())
     }
@@ -74,6 +74,6 @@ impl Incoming {
                 std::fs::rename(file, to.join(name)).map_err(StoreError::io("move", file))?;
             }
         }
-        durable::sync(&to).map(drop)
+        fsync::sync(&to).map(drop)
     }
 }

@@ -4,28 +4,24 @@
 //! objects on disk before the ref moves, the ref on disk before success is reported.
 
 mod cache;
-pub mod code;
 mod commit;
 mod create;
-mod durable;
-mod git_command;
-pub mod home;
+pub mod fsync;
+pub mod git_command;
 mod incoming;
 mod journal;
-mod link;
 mod lock;
 mod mending;
-mod moving;
-mod objects;
+pub mod objects;
 mod packing;
 mod precious;
 mod reading;
-mod refs;
+mod ref_update;
+pub mod refs;
 mod remotes;
+pub mod transport;
 mod upkeep;
-pub mod user_config;
 mod watch;
-pub mod work;
 
 use std::{
     cell::{Cell, Ref},
@@ -33,12 +29,12 @@ use std::{
     time::Duration,
 };
 
-pub use create::{Aside, create};
+pub use create::{Aside, create, make_private};
 pub use git_command::{GUARD, git_version, numbers};
 pub use journal::parse as noted;
-pub use link::{Link, MAX_BYTES, MAX_BYTES_KEY, Manners};
 pub use mending::Left;
 pub use packing::Packed;
+pub use transport::{Link, MAX_BYTES, MAX_BYTES_KEY, Manners};
 pub use upkeep::LockFile;
 pub use watch::Watch;
 
@@ -155,7 +151,7 @@ struct Writing<'a> {
 impl Lease for Writing<'_> {}
 
 /// The same trees are looked at again and again, by one call for each path.
-fn cached(mut repo: gix::Repository) -> gix::Repository {
+pub(crate) fn cached(mut repo: gix::Repository) -> gix::Repository {
     repo.object_cache_size_if_unset(OBJECT_CACHE);
     repo
 }
@@ -207,7 +203,7 @@ impl Store for GitStore {
     }
 
     fn forget(&self, name: &StoreRef, expected: Oid) -> Result<(), StoreError> {
-        moving::away(&self.repo(), &self.locks, name, expected)
+        ref_update::away(&self.repo(), &self.locks, name, expected)
     }
 
     fn lock(&self, name: &StoreRef) -> Result<Box<dyn Lease + '_>, StoreError> {

@@ -7,17 +7,17 @@ use crate::{
     store::{CommitInfo, Entry, EntryKind, StoreError, codec::MAX_BLOB},
 };
 
-pub(super) fn to_oid(id: &gix::oid) -> Oid {
+pub(crate) fn to_oid(id: &gix::oid) -> Oid {
     Oid::from_bytes(id.as_bytes()).unwrap_or_else(|| unreachable!("git has ids of 20 or 32 bytes"))
 }
 
-pub(super) fn to_git(id: &Oid) -> gix::ObjectId {
+pub(crate) fn to_git(id: &Oid) -> gix::ObjectId {
     gix::ObjectId::try_from(id.as_bytes()).unwrap_or_else(|_| unreachable!("ids have 20 or 32 bytes"))
 }
 
 /// Returns an id for looking it up. One of another object format names nothing here, and gix must not
 /// be asked for it.
-pub(super) fn native(repo: &gix::Repository, id: &Oid) -> Result<gix::ObjectId, StoreError> {
+pub(crate) fn native(repo: &gix::Repository, id: &Oid) -> Result<gix::ObjectId, StoreError> {
     let git = to_git(id);
     if git.kind() == repo.object_hash() { Ok(git) } else { Err(StoreError::Missing { id: *id }) }
 }
@@ -42,7 +42,7 @@ fn find<'repo>(
 const MAX_LOOKS: u32 = 5;
 
 /// Repeats what found nothing, a little later each time.
-pub(super) fn beside_a_packer<T>(look: impl Fn() -> gix::Result<T>) -> gix::Result<T> {
+pub(crate) fn beside_a_packer<T>(look: impl Fn() -> gix::Result<T>) -> gix::Result<T> {
     for looks in 1.. {
         match look() {
             Err(error) if is_absent(&error) && looks < MAX_LOOKS => {
@@ -55,7 +55,7 @@ pub(super) fn beside_a_packer<T>(look: impl Fn() -> gix::Result<T>) -> gix::Resu
 }
 
 /// Returns whether the object, or the file that it should be in, is not there.
-pub(super) fn is_absent(error: &gix::Error) -> bool {
+pub(crate) fn is_absent(error: &gix::Error) -> bool {
     let system = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
     error.is_not_found() || error.downcast_any_ref::<std::io::Error>().is_some_and(system)
 }
@@ -75,7 +75,7 @@ fn unread(id: &Oid, kind: gix::objs::Kind, error: &gix::Error) -> StoreError {
 
 /// Returns the entries of a tree. `program` is what a file is that may be executed: any other file in
 /// people's repositories, and nothing that belongs into a store.
-pub(super) fn entries(repo: &gix::Repository, id: &Oid, program: EntryKind) -> Result<Vec<Entry>, StoreError> {
+pub(crate) fn entries(repo: &gix::Repository, id: &Oid, program: EntryKind) -> Result<Vec<Entry>, StoreError> {
     let object = find(repo, id, gix::objs::Kind::Tree)?;
     let damaged = |problem: String| StoreError::Damaged { what: format!("the tree {id}"), problem };
     let tree =
@@ -97,7 +97,7 @@ pub(super) fn entries(repo: &gix::Repository, id: &Oid, program: EntryKind) -> R
 
 /// Returns how a tree refers to the object `id`, which must be there and be what the entry says: gix
 /// writes whatever entry it is given.
-pub(super) fn linked(repo: &gix::Repository, kind: EntryKind, id: &Oid) -> Result<GitKind, StoreError> {
+pub(crate) fn linked(repo: &gix::Repository, kind: EntryKind, id: &Oid) -> Result<GitKind, StoreError> {
     let (entry, wanted) = match kind {
         EntryKind::Tree => (GitKind::Tree, gix::objs::Kind::Tree),
         EntryKind::Blob => (GitKind::Blob, gix::objs::Kind::Blob),
@@ -116,7 +116,7 @@ pub(super) fn linked(repo: &gix::Repository, kind: EntryKind, id: &Oid) -> Resul
     }
 }
 
-pub(super) fn blob(repo: &gix::Repository, id: &Oid) -> Result<Vec<u8>, StoreError> {
+pub(crate) fn blob(repo: &gix::Repository, id: &Oid) -> Result<Vec<u8>, StoreError> {
     // The size first: a hostile blob must not be inflated to find out that it is too large.
     let git = native(repo, id)?;
     let header = beside_a_packer(|| repo.find_header(git));
@@ -134,7 +134,7 @@ fn person(who: &gix::actor::SignatureRef<'_>) -> String {
     format!("{} <{}>", who.name, who.email).chars().take(MAX_PERSON).collect()
 }
 
-pub(super) fn commit(repo: &gix::Repository, id: &Oid) -> Result<CommitInfo, StoreError> {
+pub(crate) fn commit(repo: &gix::Repository, id: &Oid) -> Result<CommitInfo, StoreError> {
     let object = find(repo, id, gix::objs::Kind::Commit)?;
     let damaged = |problem: String| StoreError::Damaged { what: format!("the commit {id}"), problem };
     let commit = gix::objs::CommitRef::from_bytes(&object.data, repo.object_hash())

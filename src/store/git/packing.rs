@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use super::{GitStore, durable, git_command::Git, journal};
+use super::{GitStore, fsync, git_command::Git, journal};
 use crate::store::StoreError;
 
 /// The lock that every writer shares while objects of it may have no ref, and that is held alone while objects are
@@ -120,7 +120,7 @@ fn repack(git: &Git, objects: &Path) -> Result<(), StoreError> {
     let made = git.text(&[&args[..], &more].concat())?;
     let made: BTreeSet<_> = made.lines().map(|hash| format!("pack-{hash}")).collect();
     if !made.is_empty() {
-        durable::sync(&folder)?;
+        fsync::sync(&folder)?;
         // It names packs that are about to go, and whoever maintains the store by hand makes it anew.
         for index in entries(&folder).into_iter().filter(|path| starts_with(path, "multi-pack-index")) {
             let _ = if index.is_dir() { std::fs::remove_dir_all(&index) } else { std::fs::remove_file(&index) };
@@ -154,7 +154,7 @@ fn keep_young(git: &Git, objects: &Path) -> Result<(), StoreError> {
         let set = |time| std::fs::File::open(&pack).and_then(|file| file.set_modified(time));
         youngest.map_or(Ok(()), set).map_err(StoreError::io("change the time of", &pack))?;
     }
-    durable::sync(&folder)?;
+    fsync::sync(&folder)?;
     git.text(&["prune-packed", "--quiet"]).map(drop)
 }
 

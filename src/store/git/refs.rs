@@ -17,13 +17,13 @@ use crate::{model::oid::Oid, store::StoreError};
 
 /// Returns whether the repository with this git dir keeps its refs as reftable. gix reads such a
 /// repository's stand-in files as if they were refs, so this has to be known first.
-pub(super) fn is_reftable(common_dir: &Path) -> bool {
+pub(crate) fn is_reftable(common_dir: &Path) -> bool {
     common_dir.join("reftable").is_dir()
 }
 
 /// Reads packed-refs anew. gix keeps it in memory and reads it again only where its time has
 /// changed, and two packers within one tick of the clock leave the same time.
-pub(super) fn refresh(repo: &gix::Repository) -> Result<(), StoreError> {
+pub(crate) fn refresh(repo: &gix::Repository) -> Result<(), StoreError> {
     match repo.refs.force_refresh_packed_buffer() {
         // No ref was ever packed here.
         Err(error) if error.is_not_found() => Ok(()),
@@ -34,7 +34,7 @@ pub(super) fn refresh(repo: &gix::Repository) -> Result<(), StoreError> {
 /// Which packed-refs file gix has in memory. What it holds of a ref is old as long as the ref is a file of its
 /// own, and a packer replaces both within one tick of the clock.
 #[derive(Debug, Default)]
-pub(super) struct Packed(Cell<Option<Stamp>>);
+pub(crate) struct Packed(Cell<Option<Stamp>>);
 
 impl Packed {
     /// Reads packed-refs anew where it is another file than the one that was read.
@@ -52,7 +52,7 @@ impl Packed {
 /// Returns where a ref points to. It is looked for as a file of its own, and only then in a
 /// packed-refs that was read after that: a packer writes there first, and takes the file away
 /// last. So what is returned is what the ref held at some moment since the call.
-pub(super) fn tip(repo: &gix::Repository, packed: &Packed, name: &str) -> Result<Option<Oid>, StoreError> {
+pub(crate) fn tip(repo: &gix::Repository, packed: &Packed, name: &str) -> Result<Option<Oid>, StoreError> {
     let damaged = |problem: String| StoreError::Damaged { what: name.to_owned(), problem };
     if let Some(target) = loose(repo, name)? {
         return Ok(Some(to_oid(target.try_id().ok_or_else(|| damaged("it is a symbolic ref".into()))?)));
@@ -67,7 +67,7 @@ pub(super) fn tip(repo: &gix::Repository, packed: &Packed, name: &str) -> Result
 
 /// Returns what a ref's own file says, if it has one. Where it has none, gix would look for it in nine
 /// places more, in case that the name was a short one.
-pub(super) fn loose(repo: &gix::Repository, name: &str) -> Result<Option<Target>, StoreError> {
+pub(crate) fn loose(repo: &gix::Repository, name: &str) -> Result<Option<Target>, StoreError> {
     let path = repo.common_dir().join(name);
     let content = match std::fs::read(&path) {
         Ok(content) => content,
@@ -82,16 +82,16 @@ pub(super) fn loose(repo: &gix::Repository, name: &str) -> Result<Option<Target>
 
 /// The refs below a prefix.
 #[derive(Debug, Default)]
-pub(super) struct Listing {
+pub(crate) struct Listing {
     /// Those that can be read, by full name.
-    pub(super) found: BTreeMap<String, Oid>,
+    pub(crate) found: BTreeMap<String, Oid>,
     /// What is wrong with the others.
-    pub(super) broken: Vec<String>,
+    pub(crate) broken: Vec<String>,
 }
 
 /// Returns the refs below `prefix`: the files first, and then what packed-refs holds besides, for
 /// the reason that [`tip`] gives.
-pub(super) fn below(repo: &gix::Repository, packed: &Packed, prefix: &str) -> Result<Listing, StoreError> {
+pub(crate) fn below(repo: &gix::Repository, packed: &Packed, prefix: &str) -> Result<Listing, StoreError> {
     let doing = || format!("list {prefix}");
     let mut listing = Listing::default();
     let folder = prefix.try_into().map_err(StoreError::git(doing()))?;
@@ -140,7 +140,7 @@ pub(super) fn below(repo: &gix::Repository, packed: &Packed, prefix: &str) -> Re
 /// What tells one packed-refs file from the next: it is replaced by rename.
 type Stamp = (u64, u64, i64, i64);
 
-pub(super) fn stamp(path: &Path) -> Option<Stamp> {
+pub(crate) fn stamp(path: &Path) -> Option<Stamp> {
     use std::os::unix::fs::MetadataExt as _;
     let meta = path.metadata().ok()?;
     Some((meta.ino(), meta.size(), meta.mtime(), meta.mtime_nsec()))

@@ -10,15 +10,15 @@ use crate::{
         conflict::Conflicts,
         contract::Contract,
         domain::Domain,
+        domain_summary::{ContractSummary, DomainSummary},
+        domain_view::{Damage, DomainView, Subject},
         name::{ContractName, DomainName, RepoName},
         oid::Oid,
         set_aside::SetAside,
-        summary::{ContractSummary, DomainSummary},
         transfer::Transfers,
         version::Version,
-        view::{Damage, DomainView, Subject},
     },
-    store::{Entry, EntryKind, Store, StoreError, StoreRef, layout, merge},
+    store::{Entry, EntryKind, Store, StoreError, StoreRef, layout, read},
 };
 
 /// Returns one domain, or `None` where the realm has none of that name.
@@ -281,7 +281,7 @@ impl Reader<'_> {
             conflicts.contracts.entry(name).or_default().extend(versions);
         }
         let repos = folders(&folder.id, layout::BINDINGS)?;
-        let records = merge::set_aside(self.store, tree)?;
+        let records = read::set_aside_in(self.store, tree)?;
         conflicts.set_aside = records.into_values().filter(SetAside::is_open).collect();
         conflicts.bindings = repos.iter().filter_map(|entry| entry.name.parse().ok()).collect();
         Ok(conflicts)

@@ -12,13 +12,14 @@ use serde::de::DeserializeOwned;
 
 use reader::Reader;
 
-use super::{Entry, EntryKind, Objects, Store, StoreError, StoreRef, TreePath, codec, layout, merge};
+use super::{Entry, EntryKind, Objects, Store, StoreError, StoreRef, TreePath, codec, layout};
 use crate::model::{
+    domain_view::{Damage, RealmView, Subject},
+    merge::LossId,
     name::RepoName,
     oid::Oid,
     realm::{self, Realm, Repo},
     set_aside::SetAside,
-    view::{Damage, RealmView, Subject},
 };
 
 /// Returns the entry at `path` below the tree `root`, or `None` where there is none.
@@ -141,7 +142,7 @@ pub fn set_aside(store: &dyn Store) -> Result<Vec<SetAside>, StoreError> {
     let Some(tip) = store.tip(&StoreRef::Realm)? else {
         return Ok(Vec::new());
     };
-    let records = merge::set_aside(store, &store.commit(&tip)?.tree)?;
+    let records = set_aside_in(store, &store.commit(&tip)?.tree)?;
     Ok(records.into_values().filter(SetAside::is_open).collect())
 }
 
@@ -190,4 +191,22 @@ pub fn repos(store: &dyn Store) -> Result<RealmView, StoreError> {
     }
     view.damage = reader.damage;
     Ok(view)
+}
+
+/// Returns the records of commits that broke a rule, in a tree. One that cannot be read is left out.
+///
+/// # Errors
+/// Where a folder on the way cannot be read.
+pub fn set_aside_in(store: &dyn Store, tree: &Oid) -> Result<BTreeMap<LossId, SetAside>, StoreError> {
+    let mut records = BTreeMap::new();
+    for entry in folder(store, tree, &format!("{}/{}", layout::CONFLICTS, layout::SET_ASIDE))? {
+        let bytes = match store.blob(&entry.id) {
+            Err(error) if error.is_damage() => continue,
+            bytes => bytes?,
+        };
+        if let (Some(id), Ok(record)) = (layout::stem::<LossId>(&entry.name), codec::decode::<SetAside>(&bytes)) {
+            records.insert(id, record);
+        }
+    }
+    Ok(records)
 }

@@ -5,8 +5,8 @@ use serde::de::DeserializeOwned;
 use super::{decode, lookup};
 use crate::{
     model::{
+        domain_view::{Damage, Subject},
         oid::Oid,
-        view::{Damage, Subject},
     },
     store::{Entry, EntryKind, Store, StoreError, StoreRef, layout},
 };

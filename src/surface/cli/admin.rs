@@ -6,54 +6,49 @@ use clap::{ArgAction, Args, Subcommand, ValueEnum};
 
 use super::{
     Verdict,
-    contract::read_file,
     output::Output,
     sync,
     text::{Look, Text, look, plain},
 };
 use crate::{
     error::OpError,
+    locate,
     model::{
         binding::{self, Export, Import},
-        json::Json,
         name::{ContractName, DomainName, RealmName, RemoteName, RepoName},
         version::Version,
     },
-    ops::{
-        self, ctx::Ctx, init, realm_admin_binding, realm_admin_contract, realm_admin_domain, realm_admin_init,
-        realm_admin_join, realm_admin_leave, realm_admin_reclaim, realm_admin_remove_domain, realm_admin_remove_member,
-        realm_admin_remove_realm, realm_admin_rename, realm_admin_reseed,
-    },
-    store::codec,
+    ops::{self, admin, ctx::Ctx, init},
+    surface::cli::input::value,
 };
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    #[command(about = ops::realm_admin_init::OPERATION.summary)]
+    #[command(about = ops::admin::init::OPERATION.summary)]
     Init(RealmInit),
-    #[command(about = ops::realm_admin_join::OPERATION.summary)]
+    #[command(about = ops::admin::join::OPERATION.summary)]
     Join(Join),
-    #[command(about = ops::realm_admin_leave::OPERATION.summary)]
+    #[command(about = ops::admin::leave::OPERATION.summary)]
     Leave(Leave),
-    #[command(about = ops::realm_admin_reclaim::OPERATION.summary)]
+    #[command(about = ops::admin::reclaim::OPERATION.summary)]
     Reclaim(Reclaim),
-    #[command(about = ops::realm_admin_reseed::OPERATION.summary)]
+    #[command(about = ops::admin::reseed::OPERATION.summary)]
     Reseed(Reseed),
-    #[command(about = ops::realm_admin_domain::OPERATION.summary)]
+    #[command(about = ops::admin::domain::OPERATION.summary)]
     Domain(Domain),
-    #[command(about = ops::realm_admin_contract::OPERATION.summary)]
+    #[command(about = ops::admin::contract::OPERATION.summary)]
     Contract(Contract),
-    #[command(about = ops::realm_admin_binding::OPERATION.summary)]
+    #[command(about = ops::admin::binding::OPERATION.summary)]
     Binding(Binding),
-    #[command(about = ops::realm_admin_rename::OPERATION.summary)]
+    #[command(about = ops::admin::rename::OPERATION.summary)]
     Rename(Rename),
-    #[command(about = ops::realm_admin_remove_domain::OPERATION.summary)]
+    #[command(about = ops::admin::remove_domain::OPERATION.summary)]
     RemoveDomain(RemoveDomain),
-    #[command(about = ops::realm_admin_remove_member::OPERATION.summary)]
+    #[command(about = ops::admin::remove_member::OPERATION.summary)]
     RemoveMember(RemoveMember),
-    #[command(about = ops::realm_admin_remove_realm::OPERATION.summary)]
+    #[command(about = ops::admin::remove_realm::OPERATION.summary)]
     RemoveRealm(RemoveRealm),
-    #[command(about = ops::realm_admin_bootstrap::OPERATION.summary)]
+    #[command(about = ops::admin::bootstrap::OPERATION.summary)]
     Bootstrap(super::bootstrap::Bootstrap),
     /// Show or clear the realm's cache
     #[command(subcommand)]
@@ -275,11 +270,7 @@ fn joined(now: bool, realm: &RealmName, repo: &RepoName, wrote_config: bool, tex
     let verb = if now { "joined it as" } else { "is in it as" };
     text.line(&[plain("this repository"), plain(verb), look(repo, Look::Bold)]);
     if wrote_config {
-        text.line(&[
-            plain("wrote"),
-            plain(realm_admin_join::CONFIG),
-            look(format!("for the realm {realm}"), Look::Dim),
-        ]);
+        text.line(&[plain("wrote"), plain(locate::CONFIG), look(format!("for the realm {realm}"), Look::Dim)]);
     }
 }
 
@@ -287,7 +278,7 @@ impl Command {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         match self {
             Self::Init(RealmInit { name, path, url, branches }) => {
-                let answer = realm_admin_init::run(ctx, &realm_admin_init::Request { name, path, url, branches })?;
+                let answer = admin::init::run(ctx, &admin::init::Request { name, path, url, branches })?;
                 output.answer(&answer, |body, text| {
                     let verb = if body.created { "made" } else { "recorded" };
                     text.line(&[
@@ -299,20 +290,19 @@ impl Command {
                 })?;
             }
             Self::Join(Join { name, repo, url, branches }) => {
-                let answer =
-                    realm_admin_join::run(ctx, &realm_admin_join::Request { realm: name, repo, url, branches })?;
+                let answer = admin::join::run(ctx, &admin::join::Request { realm: name, repo, url, branches })?;
                 output.answer(&answer, |body, text| {
                     joined(body.joined, &body.realm, &body.current_repo, body.wrote_config, text);
                 })?;
             }
             Self::Leave(Leave { force }) => {
-                let answer = realm_admin_leave::run(ctx, &realm_admin_leave::Request { force })?;
+                let answer = admin::leave::run(ctx, &admin::leave::Request { force })?;
                 output.answer(&answer, |body, text| {
                     text.line(&[plain(format!("{} left the realm {}", body.repo, body.realm))]);
                 })?;
             }
             Self::Reclaim(Reclaim { reason }) => {
-                let answer = realm_admin_reclaim::run(ctx, &realm_admin_reclaim::Request { reason })?;
+                let answer = admin::reclaim::run(ctx, &admin::reclaim::Request { reason })?;
                 output.answer(&answer, |body, text| {
                     text.line(&[plain(format!("{} is this repository again in the realm {}", body.repo, body.realm))]);
                     for domain in &body.domains {
@@ -321,12 +311,12 @@ impl Command {
                 })?;
             }
             Self::Reseed(Reseed { remote, url }) => {
-                let answer = realm_admin_reseed::run(ctx, &realm_admin_reseed::Request { remote, url })?;
+                let answer = admin::reseed::run(ctx, &admin::reseed::Request { remote, url })?;
                 output.answer(&answer, sync::render_reseed)?;
                 return Ok(if answer.body.problems.is_empty() { Verdict::Yes } else { Verdict::No });
             }
             Self::Domain(Domain { name, repos, description }) => {
-                let answer = realm_admin_domain::run(ctx, &realm_admin_domain::Request { name, repos, description })?;
+                let answer = admin::domain::run(ctx, &admin::domain::Request { name, repos, description })?;
                 output.answer(&answer, |body, text| {
                     let verb = if body.created { "made" } else { "domain" };
                     let members: Vec<_> = body.members.iter().map(ToString::to_string).collect();
@@ -340,7 +330,7 @@ impl Command {
             Self::Contract(arguments) => arguments.run(ctx, output)?,
             Self::Binding(arguments) => arguments.run(ctx, output)?,
             Self::Rename(Rename { repo, name }) => {
-                let answer = realm_admin_rename::run(ctx, &realm_admin_rename::Request { repo, name })?;
+                let answer = admin::rename::run(ctx, &admin::rename::Request { repo, name })?;
                 output.answer(&answer, |body, text| {
                     let verb = if body.changed { "renamed" } else { "already renamed" };
                     text.line(&[plain(verb), plain(&body.old_name), plain("to"), look(&body.name, Look::Bold)]);
@@ -348,19 +338,19 @@ impl Command {
                 })?;
             }
             Self::RemoveDomain(RemoveDomain { domain }) => {
-                let answer = realm_admin_remove_domain::run(ctx, &realm_admin_remove_domain::Request { domain })?;
+                let answer = admin::remove_domain::run(ctx, &admin::remove_domain::Request { domain })?;
                 output.answer(&answer, |body, text| {
                     text.line(&[plain(format!("removed the domain {} from {}", body.domain, body.realm))]);
                 })?;
             }
             Self::RemoveMember(RemoveMember { repo, domain }) => {
-                let request = realm_admin_remove_member::Request { repo, domain };
-                output.answer(&realm_admin_remove_member::run(ctx, &request)?, |body, text| {
+                let request = admin::remove_member::Request { repo, domain };
+                output.answer(&admin::remove_member::run(ctx, &request)?, |body, text| {
                     text.line(&[plain(format!("removed {} from {}", body.repo, body.domain))]);
                 })?;
             }
             Self::RemoveRealm(RemoveRealm { realm }) => {
-                let answer = realm_admin_remove_realm::run(ctx, &realm_admin_remove_realm::Request { realm })?;
+                let answer = admin::remove_realm::run(ctx, &admin::remove_realm::Request { realm })?;
                 output.answer(&answer, |body, text| {
                     text.line(&[plain(format!("deleted the realm {}", body.realm)), look(&body.path, Look::Dim)]);
                 })?;
@@ -374,7 +364,7 @@ impl Command {
 
 impl Contract {
     fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
-        let request = realm_admin_contract::Request {
+        let request = admin::contract::Request {
             domain: self.domain,
             contract: self.name,
             owner: self.owner,
@@ -384,7 +374,7 @@ impl Contract {
             backwards: self.backwards,
             forwards: self.forwards,
         };
-        let answer = realm_admin_contract::run(ctx, &request)?;
+        let answer = admin::contract::run(ctx, &request)?;
         output.answer(&answer, |body, text| {
             let name = format!("{}/{}", body.domain, body.contract.name);
             text.line(&[plain("made"), look(name, Look::Bold), plain(&body.contract.version)]);
@@ -393,20 +383,9 @@ impl Contract {
     }
 }
 
-/// Reads a value from a file that the user named.
-///
-/// # Errors
-/// Where it cannot be read.
-pub fn value(ctx: &Ctx, file: &std::path::Path) -> Result<Json, OpError> {
-    codec::value(&read_file(ctx, file)?).map_err(|problem| {
-        let problem = problem.in_file(&file.display().to_string());
-        OpError::no("unreadable-file", problem.to_string()).problem((&problem).into())
-    })
-}
-
 impl Binding {
     fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
-        let request = realm_admin_binding::Request {
+        let request = admin::binding::Request {
             domain: self.domain,
             repo: self.repo,
             role: match self.role {
@@ -417,7 +396,7 @@ impl Binding {
             exports: self.export,
             imports: self.import,
         };
-        let answer = realm_admin_binding::run(ctx, &request)?;
+        let answer = admin::binding::run(ctx, &request)?;
         output.answer(&answer, |body, text| {
             let state = if body.changed { "bound" } else { "already bound" };
             let counts = format!("exports {}, imports {}", body.exports, body.imports);
@@ -428,7 +407,7 @@ impl Binding {
                 plain(&body.domain),
                 look(counts, Look::Dim),
             ]);
-            super::bootstrap::render_cycles(&body.cycles, text);
+            super::listing::render_cycles(&body.cycles, text);
         })?;
         Ok(())
     }

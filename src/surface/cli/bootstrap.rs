@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{
-    contract::read_file,
     output::Output,
     text::{Look, Text, look, plain},
 };
 use crate::{
     error::OpError,
-    ops::{ctx::Ctx, realm_admin_bootstrap},
+    ops::{admin, ctx::Ctx},
+    surface::cli::{input::read_file, listing::render_cycles},
     wire::RealmBootstrap,
 };
 
@@ -27,12 +27,12 @@ pub struct Bootstrap {
 
 impl Bootstrap {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
-        let request = realm_admin_bootstrap::Request {
+        let request = admin::bootstrap::Request {
             document: read_file(ctx, &self.from)?,
             file: self.from.display().to_string(),
             dry_run: self.dry_run,
         };
-        output.answer(&realm_admin_bootstrap::run(ctx, &request)?, render)?;
+        output.answer(&admin::bootstrap::run(ctx, &request)?, render)?;
         Ok(())
     }
 }
@@ -60,11 +60,4 @@ fn render(body: &RealmBootstrap, text: &mut Text) {
         text.line(&[plain(format!("the rules of the realm {would}changed"))]);
     }
     render_cycles(&body.cycles, text);
-}
-
-/// Circles that were closed: said to whoever closed them.
-pub fn render_cycles(cycles: &[String], text: &mut Text) {
-    for cycle in cycles {
-        text.line(&[look("circle", Look::Yellow), plain(format!("they rely on each other: {cycle}"))]);
-    }
 }

@@ -9,23 +9,23 @@ use super::{
 };
 use crate::{
     error::OpError,
-    ops::{self, ctx::Ctx, realm_admin_cache_clear, realm_admin_cache_stats},
+    ops::{self, admin, ctx::Ctx},
     wire::CacheStats,
 };
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    #[command(about = ops::realm_admin_cache_stats::OPERATION.summary)]
+    #[command(about = ops::admin::cache_stats::OPERATION.summary)]
     Stats,
-    #[command(about = ops::realm_admin_cache_clear::OPERATION.summary)]
+    #[command(about = ops::admin::cache_clear::OPERATION.summary)]
     Clear,
 }
 
 impl Command {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         match self {
-            Self::Stats => output.answer(&realm_admin_cache_stats::run(ctx)?, render)?,
-            Self::Clear => output.answer(&realm_admin_cache_clear::run(ctx)?, |body, text| {
+            Self::Stats => output.answer(&admin::cache_stats::run(ctx)?, render)?,
+            Self::Clear => output.answer(&admin::cache_clear::run(ctx)?, |body, text| {
                 text.line(&[plain(format!("freed {} bytes", body.freed_bytes))]);
             })?,
         };

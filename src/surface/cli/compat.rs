@@ -6,7 +6,6 @@ use clap::{Args, ValueEnum};
 
 use super::{
     Verdict,
-    contract::read_at_most,
     output::Output,
     text::{Look, Text, look, plain},
 };
@@ -14,6 +13,7 @@ use crate::{
     error::OpError,
     model::compatibility,
     ops::{compat, ctx::Ctx},
+    surface::cli::input::read_at_most,
     wire::{
         AskedDirection, BothReadings, BrokenDirection, Compat, SchemaDifference, SchemaReading, SchemaVerdict,
         VersionBump,

@@ -8,7 +8,6 @@ use clap::{Arg, Command};
 
 use super::text::clean;
 use crate::{
-    app,
     env::Env,
     error::OpError,
     model::name::RealmName,
@@ -248,7 +247,7 @@ impl<'a> Line<'a> {
             None => env.clone(),
         };
         let realm = self.options.get("realm").map(|realm| realm.parse::<RealmName>()).transpose()?;
-        app::ctx(env, realm)
+        Ctx::open(env, realm)
     }
 
     fn names(&self, ctx: &Ctx, kind: Kind, last: &str) -> Result<Vec<String>, OpError> {

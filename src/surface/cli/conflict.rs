@@ -10,19 +10,19 @@ use super::{
 use crate::{
     error::OpError,
     model::{merge::LossId, set_aside},
-    ops::{self, ctx::Ctx, realm_conflict_accept, realm_conflict_undo},
+    ops::{self, ctx::Ctx, realm},
     wire::ConflictSettled,
 };
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    #[command(about = ops::realm_conflict_accept::OPERATION.summary)]
+    #[command(about = ops::realm::conflict_accept::OPERATION.summary)]
     Accept {
         /// The conflict, as `git blue status` names it
         #[arg(value_name = "ID")]
         id: LossId,
     },
-    #[command(about = ops::realm_conflict_undo::OPERATION.summary)]
+    #[command(about = ops::realm::conflict_undo::OPERATION.summary)]
     Undo {
         /// The conflict, as `git blue status` names it
         #[arg(value_name = "ID")]
@@ -33,8 +33,8 @@ pub enum Command {
 impl Command {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         let answer = match self {
-            Self::Accept { id } => realm_conflict_accept::run(ctx, &id)?,
-            Self::Undo { id } => realm_conflict_undo::run(ctx, &id)?,
+            Self::Accept { id } => realm::conflict_accept::run(ctx, &id)?,
+            Self::Undo { id } => realm::conflict_undo::run(ctx, &id)?,
         };
         output.answer(&answer, render)?;
         Ok(Verdict::Yes)

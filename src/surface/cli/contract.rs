@@ -7,7 +7,6 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::{
     Names, Page, Verdict, difference, editor,
     output::Output,
-    realm::{render_cursor, render_log},
     text::{Look, Text, look, plain},
     timeline,
 };
@@ -17,40 +16,43 @@ use crate::{
         name::{ContractRef, DomainName, RepoName},
         version::Version,
     },
-    ops::{
-        self, contract_adapted, contract_edit, contract_get, contract_list, contract_log, contract_publish,
-        contract_retire, contract_transfer, contract_yank, ctx::Ctx, publish_to_url,
+    ops::{self, contract, ctx::Ctx, publish},
+    store::codec::{self},
+    surface::{
+        cli::{
+            input::read_file,
+            listing::{render_cursor, render_cycles, render_log},
+        },
+        told,
     },
-    store::codec::{self, MAX_FILE},
-    surface::told,
     wire::{Answer, ContractAdapted, ContractGet, ContractList, ContractMarked, ContractPublish, Relationship},
 };
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    #[command(about = ops::contract_list::OPERATION.summary)]
+    #[command(about = ops::contract::list::OPERATION.summary)]
     List(List),
-    #[command(about = ops::contract_get::OPERATION.summary)]
+    #[command(about = ops::contract::get::OPERATION.summary)]
     Get(Get),
-    #[command(about = ops::contract_log::OPERATION.summary)]
+    #[command(about = ops::contract::log::OPERATION.summary)]
     Log(Log),
-    #[command(about = ops::contract_timeline::OPERATION.summary)]
+    #[command(about = ops::contract::timeline::OPERATION.summary)]
     Timeline(timeline::Timeline),
-    #[command(about = ops::contract_diff::OPERATION.summary)]
+    #[command(about = ops::contract::diff::OPERATION.summary)]
     Diff(difference::Diff),
-    #[command(about = ops::contract_impact::OPERATION.summary)]
+    #[command(about = ops::contract::impact::OPERATION.summary)]
     Impact(difference::Impact),
-    #[command(about = ops::contract_publish::OPERATION.summary)]
+    #[command(about = ops::contract::publish::OPERATION.summary)]
     Publish(Publish),
-    #[command(about = ops::contract_edit::OPERATION.summary)]
+    #[command(about = ops::contract::edit::OPERATION.summary)]
     Edit(Edit),
-    #[command(about = ops::contract_retire::OPERATION.summary)]
+    #[command(about = ops::contract::retire::OPERATION.summary)]
     Retire(Retire),
-    #[command(about = ops::contract_yank::OPERATION.summary)]
+    #[command(about = ops::contract::yank::OPERATION.summary)]
     Yank(Yank),
-    #[command(about = ops::contract_transfer::OPERATION.summary)]
+    #[command(about = ops::contract::transfer::OPERATION.summary)]
     Transfer(Transfer),
-    #[command(about = ops::contract_adapted::OPERATION.summary)]
+    #[command(about = ops::contract::adapted::OPERATION.summary)]
     Adapted(Adapted),
 }
 
@@ -193,53 +195,53 @@ impl Command {
         match self {
             Self::List(arguments) => {
                 let List { domain, search, page, names } = arguments;
-                let request = contract_list::Request { domain, search, page: names.page(page).request() };
+                let request = contract::list::Request { domain, search, page: names.page(page).request() };
                 let all = |body: &ContractList| {
                     body.contracts.iter().map(|line| format!("{}/{}", line.domain, line.name)).collect()
                 };
-                names.answer(output, &contract_list::run(ctx, &request)?, all, render_list)?;
+                names.answer(output, &contract::list::run(ctx, &request)?, all, render_list)?;
             }
             Self::Get(arguments) => {
-                let request = contract_get::Request { contract: arguments.contract, version: arguments.version };
-                let answer = contract_get::run(ctx, &request)?;
+                let request = contract::get::Request { contract: arguments.contract, version: arguments.version };
+                let answer = contract::get::run(ctx, &request)?;
                 match arguments.format {
                     Some(format) => output.write(&document(&answer, format, output.is_terminal()))?,
                     None => output.answer(&answer, render_get)?,
                 };
             }
             Self::Log(arguments) => {
-                let request = contract_log::Request { contract: arguments.contract, page: arguments.page.request() };
-                let answer = contract_log::run(ctx, &request)?;
+                let request = contract::log::Request { contract: arguments.contract, page: arguments.page.request() };
+                let answer = contract::log::run(ctx, &request)?;
                 output.answer(&answer, |body, text| render_log(&body.entries, body.next_cursor.as_deref(), text))?;
             }
             Self::Timeline(arguments) => arguments.run(ctx, output)?,
             Self::Diff(arguments) => arguments.run(ctx, output)?,
             Self::Impact(arguments) => arguments.run(ctx, output)?,
             Self::Publish(arguments) => {
-                let request = contract_publish::Request {
+                let request = contract::publish::Request {
                     commit: arguments.commit,
                     dry_run: arguments.dry_run,
                     rollback: arguments.reason.filter(|_| arguments.rollback),
                 };
                 let answer = match &arguments.realm_url {
-                    Some(url) => publish_to_url::run(ctx, url, arguments.repo, &request)?,
-                    None => contract_publish::run(ctx, &request)?,
+                    Some(url) => publish::to_url::run(ctx, url, arguments.repo, &request)?,
+                    None => contract::publish::run(ctx, &request)?,
                 };
                 output.answer(&answer, render_published)?;
             }
             Self::Edit(arguments) => arguments.run(ctx, output)?,
             Self::Retire(arguments) => {
                 let Retire { contract, reason, force } = arguments;
-                let answer = contract_retire::run(ctx, &contract_retire::Request { contract, reason, force })?;
+                let answer = contract::retire::run(ctx, &contract::retire::Request { contract, reason, force })?;
                 output.answer(&answer, |body, text| render_marked("retired", body, text))?;
             }
             Self::Yank(arguments) => {
                 let Yank { contract, version, reason } = arguments;
-                let answer = contract_yank::run(ctx, &contract_yank::Request { contract, version, reason })?;
+                let answer = contract::yank::run(ctx, &contract::yank::Request { contract, version, reason })?;
                 output.answer(&answer, |body, text| render_marked("yanked", body, text))?;
             }
             Self::Transfer(Transfer { contract, to, cancel: _ }) => {
-                let answer = contract_transfer::run(ctx, &contract_transfer::Request { contract, to })?;
+                let answer = contract::transfer::run(ctx, &contract::transfer::Request { contract, to })?;
                 output.answer(&answer, |body, text| {
                     let at = format!("{}/{}", body.domain, body.contract);
                     text.line(&[match &body.offered_to {
@@ -249,7 +251,7 @@ impl Command {
                 })?;
             }
             Self::Adapted(Adapted { contract, version }) => {
-                let answer = contract_adapted::run(ctx, &contract_adapted::Request { contract, version })?;
+                let answer = contract::adapted::run(ctx, &contract::adapted::Request { contract, version })?;
                 output.answer(&answer, render_adapted)?;
             }
         }
@@ -264,13 +266,13 @@ impl Edit {
             Some(file) => {
                 let document = read_file(ctx, &file)?;
                 let file = if file == Path::new("-") { "standard input".into() } else { file.display().to_string() };
-                contract_edit::run(ctx, &contract_edit::Request { contract, document, file })?
+                contract::edit::run(ctx, &contract::edit::Request { contract, document, file })?
             }
             None => {
-                let edited = editor::edit(ctx, &contract_edit::template(ctx, &contract)?)?;
+                let edited = editor::edit(ctx, &contract::edit::template(ctx, &contract)?)?;
                 let document = edited.text.clone();
                 let file = contract.to_string();
-                contract_edit::run(ctx, &contract_edit::Request { contract: contract.clone(), document, file })
+                contract::edit::run(ctx, &contract::edit::Request { contract: contract.clone(), document, file })
                     .map_err(|error| match edited.keep() {
                         Some(path) => error.next(format!(
                             "your text is kept: git blue contract edit {contract} --file {}",
@@ -283,31 +285,6 @@ impl Edit {
         output.answer(&answer, render_published)?;
         Ok(())
     }
-}
-
-/// Reads a file that the user named; `-` is standard input.
-///
-/// # Errors
-/// Where it cannot be read.
-pub fn read_file(ctx: &Ctx, file: &Path) -> Result<Vec<u8>, OpError> {
-    read_at_most(ctx, file, MAX_FILE)
-}
-
-/// Reads a file that the user named, up to one byte more than `most`; `-` is standard input.
-///
-/// # Errors
-/// Where it cannot be read.
-pub fn read_at_most(ctx: &Ctx, file: &Path, most: usize) -> Result<Vec<u8>, OpError> {
-    use std::io::Read as _;
-    let mut bytes = Vec::new();
-    let limit = most as u64 + 1;
-    let read = if file == Path::new("-") {
-        std::io::stdin().lock().take(limit).read_to_end(&mut bytes)
-    } else {
-        std::fs::File::open(ctx.env.cwd().join(file)).and_then(|open| open.take(limit).read_to_end(&mut bytes))
-    };
-    read.map_err(OpError::io("read", file))?;
-    Ok(bytes)
 }
 
 fn render_list(body: &ContractList, text: &mut Text) {
@@ -436,7 +413,7 @@ fn render_published(body: &ContractPublish, text: &mut Text) {
     for file in &body.removed_files {
         text.line(&[look("removed:", Look::Yellow), plain(file), plain("(its contract stays until it is retired)")]);
     }
-    super::bootstrap::render_cycles(&body.cycles, text);
+    render_cycles(&body.cycles, text);
 }
 
 fn render_marked(verb: &str, body: &ContractMarked, text: &mut Text) {

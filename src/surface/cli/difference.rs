@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{
-    admin::value,
     output::Output,
     text::{Look, Text, look, plain},
 };
@@ -19,11 +18,10 @@ use crate::{
         version::Version,
     },
     ops::{
-        contract_diff::{self, Newer},
-        contract_impact::{self, Candidate},
+        contract::{self, diff::Newer, draft::Draft, impact::Candidate},
         ctx::Ctx,
-        draft::Draft,
     },
+    surface::cli::input::value,
     wire::{ContractDiff, ContractImpact, DocumentSource, ImporterImpact},
 };
 
@@ -71,8 +69,8 @@ impl DraftArgs {
 impl Diff {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
         let new = self.draft.draft().map_or(Newer::Version(self.new), Newer::Draft);
-        let request = contract_diff::Request { contract: self.contract, old: self.old, new };
-        output.answer(&contract_diff::run(ctx, &request)?, render_diff)?;
+        let request = contract::diff::Request { contract: self.contract, old: self.old, new };
+        output.answer(&contract::diff::run(ctx, &request)?, render_diff)?;
         Ok(())
     }
 }
@@ -158,8 +156,8 @@ impl Impact {
             (None, Some(schema)) => Candidate::Schema(schema),
             (None, None) => Candidate::Version(self.to),
         };
-        let request = contract_impact::Request { contract: self.contract, to };
-        output.answer(&contract_impact::run(ctx, &request)?, render_impact)?;
+        let request = contract::impact::Request { contract: self.contract, to };
+        output.answer(&contract::impact::run(ctx, &request)?, render_impact)?;
         Ok(())
     }
 }

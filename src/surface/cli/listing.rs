@@ -8,7 +8,8 @@ use serde::Serialize;
 use super::{output::Output, text::Text};
 use crate::{
     error::OpError,
-    wire::{Answer, PageRequest},
+    surface::cli::text::{Look, Word, look, plain},
+    wire::{Answer, LogEntry, PageRequest},
 };
 
 /// Which page of a list.
@@ -66,5 +67,42 @@ impl Names {
             output.answer(answer, render)?;
         }
         Ok(())
+    }
+}
+
+/// Log entries as columns; the same for the realm and for one contract.
+pub fn render_log(entries: &[LogEntry], next_cursor: Option<&str>, text: &mut Text) {
+    let rows = entries.iter().map(|entry| {
+        vec![
+            look(entry.commit.short(), Look::Commit),
+            look(entry.time.strftime("%Y-%m-%d %H:%M").to_string(), Look::Dim),
+            look(entry.domain.as_ref().map_or_else(|| "-".into(), ToString::to_string), Look::Green),
+            plain(&entry.subject),
+            signed(&entry.author, entry.ahead_of_clock),
+        ]
+    });
+    text.table("", &rows.collect::<Vec<_>>());
+    render_cursor(next_cursor, text);
+}
+
+/// Says who wrote a commit, and whether its date means nothing.
+pub fn signed(author: &str, is_ahead: bool) -> Word {
+    match is_ahead {
+        true => look(format!("by {author}, dated ahead of this clock"), Look::Yellow),
+        false => look(format!("by {author}"), Look::Dim),
+    }
+}
+
+/// Says that there is more.
+pub fn render_cursor(next_cursor: Option<&str>, text: &mut Text) {
+    if let Some(cursor) = next_cursor {
+        text.line(&[look(format!("more: --cursor {cursor}, or --all"), Look::Dim)]);
+    }
+}
+
+/// Circles that were closed: said to whoever closed them.
+pub fn render_cycles(cycles: &[String], text: &mut Text) {
+    for cycle in cycles {
+        text.line(&[look("circle", Look::Yellow), plain(format!("they rely on each other: {cycle}"))]);
     }
 }

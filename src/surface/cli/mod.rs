@@ -11,15 +11,17 @@ mod contract;
 mod daemon;
 mod difference;
 mod editor;
+mod fast_parse;
 mod hooks;
+mod input;
 mod install;
 mod listing;
 mod mcp;
 mod notifications;
-mod often;
 mod output;
 mod pager;
 mod pr;
+mod process;
 mod progress;
 mod realm;
 mod session;
@@ -35,7 +37,6 @@ use std::path::{Path, PathBuf};
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::{
-    app,
     env::Env,
     error::{Kind, OpError},
     model::name::RealmName,
@@ -43,6 +44,7 @@ use crate::{
 };
 
 pub use output::{Output, json};
+pub use process::main;
 
 use listing::{Names, Page};
 
@@ -125,9 +127,9 @@ enum Command {
     /// Install and remove the git hooks that publish
     #[command(subcommand)]
     Hooks(hooks::Command),
-    #[command(about = ops::gc::OPERATION.summary)]
+    #[command(about = ops::upkeep::gc::OPERATION.summary)]
     Gc(upkeep::Gc),
-    #[command(about = ops::doctor::OPERATION.summary)]
+    #[command(about = ops::upkeep::doctor::OPERATION.summary)]
     Doctor(upkeep::Doctor),
     /// Serve the realm to Claude and other MCP clients
     #[command(subcommand)]
@@ -178,7 +180,7 @@ pub fn command() -> clap::Command {
 
 /// Runs the command line. Returns the exit code.
 pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) -> u8 {
-    let parsed = often::parse(arguments).map_or_else(|| command().try_get_matches_from(arguments), Ok);
+    let parsed = fast_parse::parse(arguments).map_or_else(|| command().try_get_matches_from(arguments), Ok);
     let operation = parsed.as_ref().ok().and_then(operation);
     let cli = match parsed.and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches)) {
         Ok(cli) => cli,
@@ -222,7 +224,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         return end(outcome, output);
     }
     let env = if output.quiet { env } else { env.telling(waiting) };
-    let outcome = app::ctx(env, realm.clone()).and_then(|ctx| {
+    let outcome = Ctx::open(env, realm.clone()).and_then(|ctx| {
         output.choose_pager(&ctx, !no_pager && operation.is_some_and(|operation| !operation.writes));
         output.choose_colour(&ctx, color);
         if let Some(operation) = operation.filter(|operation| takes_time(operation)) {
@@ -275,7 +277,7 @@ fn pushed() -> String {
 /// Returns whether nothing but work goes on until the answer is there: others may wait for their
 /// user, in an editor or at standard input.
 fn takes_time(operation: &ops::Operation) -> bool {
-    let works = [ops::gc::OPERATION, ops::realm_worktree_remove::OPERATION, ops::realm_pr_create::OPERATION];
+    let works = [ops::upkeep::gc::OPERATION, ops::worktree::remove::OPERATION, ops::pr::create::OPERATION];
     !operation.writes || works.iter().any(|work| work.name == operation.name)
 }
 

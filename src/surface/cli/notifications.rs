@@ -5,23 +5,23 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::{
     Names, Page, Verdict,
     output::{Delivery, Output},
-    realm::{render_cursor, signed},
     text::{Look, Text, Word, look, plain},
 };
 use crate::{
     error::OpError,
     model::notification::ChangeType,
-    ops::{self, ctx::Ctx, notifications_ack, notifications_list, notifications_watch},
+    ops::{self, ctx::Ctx, notifications},
+    surface::cli::listing::{render_cursor, signed},
     wire::{Answer, ImportStatus, Notification, NotificationFilter, NotificationsList, State},
 };
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    #[command(about = ops::notifications_list::OPERATION.summary)]
+    #[command(about = ops::notifications::list::OPERATION.summary)]
     List(List),
-    #[command(about = ops::notifications_ack::OPERATION.summary)]
+    #[command(about = ops::notifications::ack::OPERATION.summary)]
     Ack(Ack),
-    #[command(about = ops::notifications_watch::OPERATION.summary)]
+    #[command(about = ops::notifications::watch::OPERATION.summary)]
     Watch(Watch),
 }
 
@@ -71,12 +71,12 @@ impl Command {
         match self {
             Self::List(arguments) => arguments.run(ctx, output),
             Self::Watch(Watch { mark }) => {
-                let request = notifications_watch::Request::by_person(mark);
-                notifications_watch::run(ctx, &request, &mut Listener(output))?;
+                let request = notifications::watch::Request::by_person(mark);
+                notifications::watch::run(ctx, &request, &mut Listener(output))?;
                 Ok(Verdict::Yes)
             }
             Self::Ack(arguments) => {
-                let answer = notifications_ack::run(ctx, &notifications_ack::Request::by_person(arguments.ids))?;
+                let answer = notifications::ack::run(ctx, &notifications::ack::Request::by_person(arguments.ids))?;
                 output.answer(&answer, |body, text| {
                     text.line(&[plain(format!("marked {} as seen", body.acknowledged.len()))]);
                     for id in &body.unknown {
@@ -92,7 +92,7 @@ impl Command {
 /// Whoever reads the output.
 struct Listener<'a, 'b>(&'a mut Output<'b>);
 
-impl notifications_watch::Listener for Listener<'_, '_> {
+impl notifications::watch::Listener for Listener<'_, '_> {
     fn tell(&mut self, one: &Notification) -> Result<bool, OpError> {
         let delivery = self.0.item(&Answer::new(one.clone()), |answer, text| {
             let one = &answer.body;
@@ -117,9 +117,9 @@ impl List {
             Filter::All => NotificationFilter::All,
         };
         let page = self.names.page(self.page).request();
-        let request = notifications_list::Request { filter, page, ..notifications_list::Request::default() };
+        let request = notifications::list::Request { filter, page, ..notifications::list::Request::default() };
         let ids = |body: &NotificationsList| body.notifications.iter().map(|one| one.id.clone()).collect();
-        self.names.answer(output, &notifications_list::run(ctx, &request)?, ids, render_list)?;
+        self.names.answer(output, &notifications::list::run(ctx, &request)?, ids, render_list)?;
         Ok(Verdict::Yes)
     }
 }

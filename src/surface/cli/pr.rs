@@ -11,17 +11,17 @@ use super::{
 use crate::{
     error::OpError,
     model::name::RfcName,
-    ops::{self, ctx::Ctx, realm_pr_create, realm_pr_prepare, realm_pr_status},
+    ops::{self, ctx::Ctx, pr},
     wire::{PrCreate, PrPrepare, PrRepo, PrStatus, PullRequest, PullState},
 };
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    #[command(about = ops::realm_pr_status::OPERATION.summary)]
+    #[command(about = ops::pr::status::OPERATION.summary)]
     Status(Status),
-    #[command(about = ops::realm_pr_prepare::OPERATION.summary)]
+    #[command(about = ops::pr::prepare::OPERATION.summary)]
     Prepare(Prepare),
-    #[command(about = ops::realm_pr_create::OPERATION.summary)]
+    #[command(about = ops::pr::create::OPERATION.summary)]
     Create(Create),
 }
 
@@ -65,18 +65,18 @@ impl Command {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         match self {
             Self::Status(Status { rfc }) => {
-                let answer = realm_pr_status::run(ctx, &realm_pr_status::Request { rfc })?;
+                let answer = pr::status::run(ctx, &pr::status::Request { rfc })?;
                 output.answer(&answer, render_status)?;
                 Ok(verdict(&answer.body.errors))
             }
             Self::Prepare(Prepare { rfc, message, all, dry_run }) => {
-                let request = realm_pr_prepare::Request { rfc, message, all, dry_run };
-                let answer = realm_pr_prepare::run(ctx, &request)?;
+                let request = pr::prepare::Request { rfc, message, all, dry_run };
+                let answer = pr::prepare::run(ctx, &request)?;
                 output.answer(&answer, render_prepare)?;
                 Ok(verdict(&answer.body.errors))
             }
             Self::Create(Create { rfc, title, draft }) => {
-                let answer = realm_pr_create::run(ctx, &realm_pr_create::Request { rfc, title, draft })?;
+                let answer = pr::create::run(ctx, &pr::create::Request { rfc, title, draft })?;
                 output.answer(&answer, render_create)?;
                 Ok(verdict(&answer.body.errors))
             }

@@ -1,5 +1,7 @@
 //! `git blue realm …`, `git blue status`, `git blue check`.
 
+use std::path::{Path, PathBuf};
+
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::{
@@ -15,26 +17,39 @@ use crate::{
         check::{Finding, Mode, Scope},
         name::{DomainName, RepoName, RfcName},
     },
-    ops::{self, borrow, ctx::Ctx, inbox, pending, realm_check, realm_list, realm_log, realm_status},
-    surface::told,
-    wire::{Elsewhere, LogEntry, Published, RealmCheck, RealmList, RealmStatus, RemovedFile, Role, Unpublished},
+    ops::{
+        self,
+        ctx::Ctx,
+        notify::{inbox, pending},
+        realm, repos,
+    },
+    repo::CodeRepo,
+    surface::{
+        cli::{
+            json,
+            listing::{render_cursor, render_log},
+        },
+        report::{self, Format, Report},
+        told,
+    },
+    wire::{Elsewhere, Published, RealmCheck, RealmList, RealmStatus, RemovedFile, Role, Unpublished},
 };
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    #[command(about = ops::realm_status::OPERATION.summary)]
+    #[command(about = ops::realm::status::OPERATION.summary)]
     Status(Status),
-    #[command(about = ops::realm_check::OPERATION.summary)]
+    #[command(about = ops::realm::check::OPERATION.summary)]
     Check(Check),
-    #[command(about = ops::realm_sync::OPERATION.summary)]
+    #[command(about = ops::realm::sync::OPERATION.summary)]
     Sync(sync::Sync),
-    #[command(about = ops::realm_list::OPERATION.summary)]
+    #[command(about = ops::realm::list::OPERATION.summary)]
     List(List),
-    #[command(about = ops::realm_log::OPERATION.summary)]
+    #[command(about = ops::realm::log::OPERATION.summary)]
     Log(Log),
-    #[command(about = ops::realm_topology::OPERATION.summary)]
+    #[command(about = ops::realm::topology::OPERATION.summary)]
     Topology(topology::Topology),
-    #[command(about = ops::realm_compare::OPERATION.summary)]
+    #[command(about = ops::realm::compare::OPERATION.summary)]
     Compare(topology::Compare),
     /// Settle what was set aside because it broke a rule
     #[command(subcommand)]
@@ -58,7 +73,7 @@ impl Command {
             Self::Sync(arguments) => arguments.run(ctx, output),
             Self::List(List { names }) => {
                 let all = |body: &RealmList| body.realms.iter().map(|realm| realm.name.clone()).collect();
-                names.answer(output, &realm_list::run(ctx)?, all, render_list)?;
+                names.answer(output, &realm::list::run(ctx)?, all, render_list)?;
                 Ok(Verdict::Yes)
             }
             Self::Log(arguments) => arguments.run(ctx, output),
@@ -90,13 +105,13 @@ pub struct Status {
 impl Status {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         let page = self.page.request();
-        let request = realm_status::Request { page, catch_up: !self.peek, ..Default::default() };
-        let (mut answer, receipt) = realm_status::run(ctx, &request)?;
+        let request = realm::status::Request { page, catch_up: !self.peek, ..Default::default() };
+        let (mut answer, receipt) = realm::status::run(ctx, &request)?;
         if !output.json {
             // A person who wants no sessions would read it every day.
-            answer.next_steps.retain(|step| step != realm_status::START_A_SESSION);
+            answer.next_steps.retain(|step| step != realm::status::START_A_SESSION);
         }
-        let failure = realm_status::failure(&answer.body);
+        let failure = realm::status::failure(&answer.body);
         if let Some(error) = &failure {
             if output.json {
                 return Err(error.clone());
@@ -283,9 +298,12 @@ pub struct Check {
     /// Which rules to check
     #[arg(long, value_enum, default_value_t)]
     mode: CheckMode,
-    /// How to print the answer
-    #[arg(long, value_enum, default_value_t)]
-    format: CheckFormat,
+    /// How to print the answer [default: github in a workflow of GitHub, Forgejo or Gitea, else human]
+    #[arg(long, value_enum, conflicts_with = "json")]
+    format: Option<Format>,
+    /// Write a report to a file too, as in sarif=blue.sarif; can be given several times
+    #[arg(long, value_name = "FORMAT=FILE", value_parser = report_file)]
+    output: Vec<(Format, PathBuf)>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -299,35 +317,40 @@ enum CheckMode {
     Importer,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum CheckFormat {
-    /// Text, one finding a line
-    #[default]
-    Human,
-    /// The whole answer, as --json
-    Json,
+/// Parses a report and its file, as in `sarif=blue.sarif`.
+fn report_file(text: &str) -> Result<(Format, PathBuf), String> {
+    let (format, file) = text.split_once('=').ok_or("expected FORMAT=FILE, as in sarif=blue.sarif")?;
+    let format = <Format as ValueEnum>::from_str(format, false)?;
+    match format {
+        Format::Human => Err("human is for reading, not for a file: redirect the output".into()),
+        _ if file.is_empty() => Err("the file is missing behind `=`".into()),
+        format => Ok((format, file.into())),
+    }
 }
 
 impl Check {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         let subject = match (self.published, self.commit, self.worktree) {
-            (true, _, _) => realm_check::Subject::Published,
-            (_, Some(commit), _) => realm_check::Subject::Commit(commit),
-            (_, _, true) => realm_check::Subject::Worktree,
-            _ => realm_check::Subject::Head,
+            (true, _, _) => realm::check::Subject::Published,
+            (_, Some(commit), _) => realm::check::Subject::Commit(commit),
+            (_, _, true) => realm::check::Subject::Worktree,
+            _ => realm::check::Subject::Head,
         };
         let mode = match self.mode {
             CheckMode::All => Mode::All,
             CheckMode::Contract => Mode::Contract,
             CheckMode::Importer => Mode::Importer,
         };
-        output.json |= self.format == CheckFormat::Json;
+        let format = self.format.or_else(|| report::of_runner(&ctx.env)).unwrap_or(Format::Human);
+        let format = if output.json { Format::Json } else { format };
+        output.json |= format == Format::Json;
+        let lists = |format: Format| matches!(format, Format::Json | Format::Junit);
         let borrowed = match (&self.realm_url, &self.realm_path) {
-            (Some(url), _) => Some(borrow::at_url(ctx, url)?),
-            (None, Some(path)) => Some(borrow::at_path(ctx, path)?),
+            (Some(url), _) => Some(repos::ephemeral_realm::at_url(ctx, url)?),
+            (None, Some(path)) => Some(repos::ephemeral_realm::at_path(ctx, path)?),
             (None, None) => None,
         };
-        let request = realm_check::Request {
+        let request = realm::check::Request {
             subject,
             rfc: self.rfc,
             repo: self.repo,
@@ -336,15 +359,30 @@ impl Check {
             mode,
             strict: self.strict,
             borrowed: borrowed.is_some(),
-            listed: output.json,
-            ..realm_check::Request::default()
+            listed: lists(format) || self.output.iter().any(|(format, _)| lists(*format)),
+            ..realm::check::Request::default()
         };
-        let mut answer = realm_check::run(borrowed.as_ref().map_or(ctx, |borrowed| &borrowed.ctx), &request)?;
+        let mut answer = realm::check::run(borrowed.as_ref().map_or(ctx, |borrowed| &borrowed.ctx), &request)?;
         if answer.body.valid && !output.json {
             // The last line of the text says so already.
             answer.next_steps.clear();
         }
-        output.answer(&answer, render_check)?;
+        let root = ctx.code.as_ref().and_then(CodeRepo::workdir);
+        let prefix = report::prefix(&ctx.env, root.as_deref());
+        let report = Report { body: &answer.body, strict: self.strict, prefix: &prefix };
+        for (format, file) in &self.output {
+            let text = report.render(*format).unwrap_or_else(|| json(&answer));
+            std::fs::write(ctx.env.cwd().join(file), text).map_err(OpError::io("write", file))?;
+        }
+        match report.render(format) {
+            Some(text) => output.write_plainly(&text)?,
+            None => output.answer(&answer, render_check)?,
+        };
+        if format == Format::Github
+            && let Some(summary) = ctx.env.text("GITHUB_STEP_SUMMARY").filter(|file| !file.is_empty())
+        {
+            report::append_summary(Path::new(summary), report)?;
+        }
         Ok(if answer.body.valid || self.advisory { Verdict::Yes } else { Verdict::No })
     }
 }
@@ -430,38 +468,8 @@ pub struct Log {
 
 impl Log {
     fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        let answer = realm_log::run(ctx, &realm_log::Request { domain: self.domain, page: self.page.request() })?;
+        let answer = realm::log::run(ctx, &realm::log::Request { domain: self.domain, page: self.page.request() })?;
         output.answer(&answer, |body, text| render_log(&body.entries, body.next_cursor.as_deref(), text))?;
         Ok(Verdict::Yes)
-    }
-}
-
-/// Log entries as columns; the same for the realm and for one contract.
-pub fn render_log(entries: &[LogEntry], next_cursor: Option<&str>, text: &mut Text) {
-    let rows = entries.iter().map(|entry| {
-        vec![
-            look(entry.commit.short(), Look::Commit),
-            look(entry.time.strftime("%Y-%m-%d %H:%M").to_string(), Look::Dim),
-            look(entry.domain.as_ref().map_or_else(|| "-".into(), ToString::to_string), Look::Green),
-            plain(&entry.subject),
-            signed(&entry.author, entry.ahead_of_clock),
-        ]
-    });
-    text.table("", &rows.collect::<Vec<_>>());
-    render_cursor(next_cursor, text);
-}
-
-/// Says who wrote a commit, and whether its date means nothing.
-pub fn signed(author: &str, is_ahead: bool) -> Word {
-    match is_ahead {
-        true => look(format!("by {author}, dated ahead of this clock"), Look::Yellow),
-        false => look(format!("by {author}"), Look::Dim),
-    }
-}
-
-/// Says that there is more.
-pub fn render_cursor(next_cursor: Option<&str>, text: &mut Text) {
-    if let Some(cursor) = next_cursor {
-        text.line(&[look(format!("more: --cursor {cursor}, or --all"), Look::Dim)]);
     }
 }

@@ -6,7 +6,6 @@ use jiff::Timestamp;
 use super::{
     Page, Verdict,
     output::Output,
-    realm::render_cursor,
     text::{Look, Text, Word, look, plain},
 };
 use crate::{
@@ -15,19 +14,20 @@ use crate::{
         name::RfcName,
         session::{SessionId, State, Work},
     },
-    ops::{self, ctx::Ctx, session, session_list, session_start, session_status, session_stop},
+    ops::{self, ctx::Ctx, session},
+    surface::cli::listing::render_cursor,
     wire::{SessionInfo, SessionLine, SessionList, SessionStart, SessionStatus, SessionStop},
 };
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    #[command(about = ops::session_start::OPERATION.summary)]
+    #[command(about = ops::session::start::OPERATION.summary)]
     Start(Start),
-    #[command(about = ops::session_status::OPERATION.summary)]
+    #[command(about = ops::session::status::OPERATION.summary)]
     Status,
-    #[command(about = ops::session_list::OPERATION.summary)]
+    #[command(about = ops::session::list::OPERATION.summary)]
     List(List),
-    #[command(about = ops::session_stop::OPERATION.summary)]
+    #[command(about = ops::session::stop::OPERATION.summary)]
     Stop(Stop),
 }
 
@@ -58,19 +58,19 @@ impl Command {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         match self {
             Self::Start(Start { rfc }) => {
-                output.answer(&session_start::run(ctx, &session_start::Request { rfc })?, render_start)?;
+                output.answer(&session::start::run(ctx, &session::start::Request { rfc })?, render_start)?;
             }
             Self::Status => {
-                output.answer(&session_status::run(ctx)?, render_status)?;
+                output.answer(&session::status::run(ctx)?, render_status)?;
                 session::touch(ctx);
             }
             Self::List(List { ended, page }) => {
-                let request = session_list::Request { ended, page: page.request() };
-                output.answer(&session_list::run(ctx, &request)?, render_list)?;
+                let request = session::list::Request { ended, page: page.request() };
+                output.answer(&session::list::run(ctx, &request)?, render_list)?;
                 session::touch(ctx);
             }
             Self::Stop(Stop { id }) => {
-                output.answer(&session_stop::run(ctx, &session_stop::Request { id })?, render_stop)?;
+                output.answer(&session::stop::run(ctx, &session::stop::Request { id })?, render_stop)?;
             }
         }
         Ok(Verdict::Yes)

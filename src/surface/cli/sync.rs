@@ -10,7 +10,7 @@ use super::{
 use crate::{
     error::OpError,
     model::name::RemoteName,
-    ops::{ctx::Ctx, realm_sync},
+    ops::{ctx::Ctx, realm},
     wire::{How, RealmReseed, RealmSync, RefSync, RemoteStatus, RemoteSync, SyncConflict, SyncProblem},
 };
 
@@ -27,8 +27,8 @@ pub struct Sync {
 impl Sync {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         let request =
-            realm_sync::Request { dry_run: self.dry_run, remote: self.remote, ..realm_sync::Request::default() };
-        let answer = realm_sync::run(ctx, &request)?;
+            realm::sync::Request { dry_run: self.dry_run, remote: self.remote, ..realm::sync::Request::default() };
+        let answer = realm::sync::run(ctx, &request)?;
         output.answer(&answer, render)?;
         Ok(if answer.body.complete { Verdict::Yes } else { Verdict::No })
     }

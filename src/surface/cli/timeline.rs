@@ -5,13 +5,13 @@ use clap::Args;
 use super::{
     Page,
     output::Output,
-    realm::{render_cursor, signed},
     text::{Look, Text, look, plain},
 };
 use crate::{
     error::OpError,
     model::name::ContractRef,
-    ops::{contract_timeline, ctx::Ctx},
+    ops::{contract, ctx::Ctx},
+    surface::cli::listing::{render_cursor, signed},
     wire::ContractTimeline,
 };
 
@@ -26,8 +26,8 @@ pub struct Timeline {
 
 impl Timeline {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
-        let request = contract_timeline::Request { contract: self.contract, page: self.page.request() };
-        output.answer(&contract_timeline::run(ctx, &request)?, render)?;
+        let request = contract::timeline::Request { contract: self.contract, page: self.page.request() };
+        output.answer(&contract::timeline::run(ctx, &request)?, render)?;
         Ok(())
     }
 }

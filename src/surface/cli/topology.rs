@@ -5,14 +5,13 @@ use clap::{Args, ValueEnum};
 use super::{
     Page,
     output::Output,
-    realm::render_cursor,
     text::{Look, Text, Word, look, plain},
 };
 use crate::{
     error::OpError,
     model::name::{DomainName, RealmName},
-    ops::{ctx::Ctx, realm_compare, realm_topology},
-    surface::graph,
+    ops::{ctx::Ctx, realm},
+    surface::{cli::listing::render_cursor, graph},
     wire::{ContractComparison, ContractSide, ContractTopology, RealmCompare, RealmTopology},
 };
 
@@ -42,7 +41,7 @@ enum Format {
 impl Topology {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
         output.json |= self.format == Format::Json;
-        let answer = realm_topology::run(ctx, &realm_topology::Request { domain: self.domain })?;
+        let answer = realm::topology::run(ctx, &realm::topology::Request { domain: self.domain })?;
         match self.format {
             Format::Dot if !output.json => output.write(&graph::dot(&answer.body))?,
             Format::Mermaid if !output.json => output.write(&graph::mermaid(&answer.body))?,
@@ -115,8 +114,8 @@ pub struct Compare {
 
 impl Compare {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
-        let request = realm_compare::Request { other: self.other, page: self.page.request() };
-        output.answer(&realm_compare::run(ctx, &request)?, render_compare)?;
+        let request = realm::compare::Request { other: self.other, page: self.page.request() };
+        output.answer(&realm::compare::run(ctx, &request)?, render_compare)?;
         Ok(())
     }
 }

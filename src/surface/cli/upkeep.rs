@@ -10,7 +10,10 @@ use super::{
 use crate::{
     error::OpError,
     model::oid::Oid,
-    ops::{ctx::Ctx, doctor, gc},
+    ops::{
+        ctx::Ctx,
+        upkeep::{doctor, gc},
+    },
     wire::{self, Health},
 };
 

@@ -10,17 +10,17 @@ use super::{
 use crate::{
     error::OpError,
     model::name::{RepoName, RfcName},
-    ops::{self, ctx::Ctx, realm_worktree_create, realm_worktree_list, realm_worktree_remove},
+    ops::{self, ctx::Ctx, worktree},
     wire::{RepoProblem, WorktreeCreate, WorktreeLine, WorktreeList, WorktreeRemove, WorktreeState},
 };
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    #[command(about = ops::realm_worktree_create::OPERATION.summary)]
+    #[command(about = ops::worktree::create::OPERATION.summary)]
     Create(Create),
-    #[command(about = ops::realm_worktree_list::OPERATION.summary)]
+    #[command(about = ops::worktree::list::OPERATION.summary)]
     List,
-    #[command(about = ops::realm_worktree_remove::OPERATION.summary)]
+    #[command(about = ops::worktree::remove::OPERATION.summary)]
     Remove(Remove),
 }
 
@@ -61,13 +61,13 @@ impl Command {
         match self {
             Self::Create(arguments) => arguments.run(ctx, output),
             Self::List => {
-                let answer = realm_worktree_list::run(ctx)?;
+                let answer = worktree::list::run(ctx)?;
                 output.answer(&answer, render_list)?;
                 Ok(verdict(&answer.body.errors))
             }
             Self::Remove(Remove { rfc, force, delete_branches }) => {
-                let request = realm_worktree_remove::Request { rfc, force, delete_branches };
-                let answer = realm_worktree_remove::run(ctx, &request)?;
+                let request = worktree::remove::Request { rfc, force, delete_branches };
+                let answer = worktree::remove::run(ctx, &request)?;
                 output.answer(&answer, render_remove)?;
                 Ok(verdict(&answer.body.errors))
             }
@@ -78,16 +78,16 @@ impl Command {
 impl Create {
     fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         let Self { rfc, repos, fetch, clone, yes } = self;
-        let mut request = realm_worktree_create::Request { rfc, repos, fetch, clone: false };
+        let mut request = worktree::create::Request { rfc, repos, fetch, clone: false };
         if clone {
-            let missing = realm_worktree_create::missing(ctx, &request)?;
+            let missing = worktree::create::missing(ctx, &request)?;
             request.clone = missing.is_empty() || yes || agreed(ctx, output, &missing)?;
         }
         // While cloning, git may ask for a password.
         if !request.clone {
-            output.show_progress(&ctx.env, &realm_worktree_create::OPERATION);
+            output.show_progress(&ctx.env, &worktree::create::OPERATION);
         }
-        let answer = realm_worktree_create::run(ctx, &request)?;
+        let answer = worktree::create::run(ctx, &request)?;
         output.answer(&answer, render_create)?;
         Ok(verdict(&answer.body.errors))
     }

@@ -14,7 +14,7 @@ pub use start::{start, stop};
 pub use state::{Running, State};
 pub use unit::Manager;
 
-use crate::{app, env::Env, error::OpError, surface::http};
+use crate::{env::Env, error::OpError, locate, surface::http};
 
 /// The port, unless the user says otherwise.
 pub const PORT: u16 = 7865;
@@ -47,7 +47,7 @@ impl Options {
 /// # Errors
 /// Where another daemon runs, the port cannot be had, or the user's own folder not be written.
 pub fn serve(env: &Env, options: &Options, ready: impl FnOnce(&Running)) -> Result<(), OpError> {
-    let home = app::home(env)?;
+    let home = locate::home(env)?;
     let Some(held) = state::Held::take(home.folder())? else {
         return Err(already(&state::of(home.folder())?));
     };
@@ -93,7 +93,7 @@ fn taken(port: u16, error: OpError) -> OpError {
 /// # Errors
 /// Where its file cannot be read.
 pub fn status(env: &Env) -> Result<State, OpError> {
-    state::of(app::home(env)?.folder())
+    state::of(locate::home(env)?.folder())
 }
 
 /// Returns the token that requests show. There is one before the daemon is started for the first time.
@@ -101,7 +101,7 @@ pub fn status(env: &Env) -> Result<State, OpError> {
 /// # Errors
 /// Where it can be neither read nor written.
 pub fn token(env: &Env) -> Result<Token, OpError> {
-    secret::token(app::home(env)?.folder())
+    secret::token(locate::home(env)?.folder())
 }
 
 /// Returns a link that lets one browser in.
@@ -131,7 +131,7 @@ pub fn open(env: &Env) -> Result<String, OpError> {
 /// # Errors
 /// Where it cannot be written.
 pub fn install(env: &Env, manager: Manager, options: &Options) -> Result<(PathBuf, String), OpError> {
-    let home = app::home(env)?;
+    let home = locate::home(env)?;
     let (file, command) = manager.place(env)?;
     if let Some(folder) = file.parent() {
         std::fs::create_dir_all(folder).map_err(OpError::io("create", folder))?;

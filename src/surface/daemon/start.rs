@@ -12,7 +12,12 @@ use super::{
     Options, ask,
     state::{self, Running, State},
 };
-use crate::{app, env::Env, error::OpError, surface::background::CLOSING, surface::http};
+use crate::{
+    env::Env,
+    error::OpError,
+    locate,
+    surface::{background::CLOSING, http},
+};
 
 /// How long it may take to start.
 const START_TIME: Duration = Duration::from_secs(20);
@@ -27,7 +32,7 @@ const STEP: Duration = Duration::from_millis(20);
 /// # Errors
 /// Where it does not come up: with what it said.
 pub fn start(env: &Env, options: &Options) -> Result<(Running, bool), OpError> {
-    let home = app::home(env)?;
+    let home = locate::home(env)?;
     if let Some(running) = answering(env, home.folder())? {
         return Ok((running, false));
     }
@@ -87,7 +92,7 @@ fn failed(log: &Path) -> OpError {
 /// # Errors
 /// Where it does not stop.
 pub fn stop(env: &Env) -> Result<Option<Running>, OpError> {
-    let home = app::home(env)?;
+    let home = locate::home(env)?;
     let start = Instant::now();
     let mut told = None;
     while start.elapsed() < STOP_TIME {

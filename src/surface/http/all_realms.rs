@@ -1,11 +1,11 @@
 //! Lists over all realms of this machine: an operation's own answer for each of them, joined. A realm
 //! that cannot be read is named, and hides no other.
 
-use super::desk::Desk;
+use super::context::Desk;
 use crate::{
     error::OpError,
     model::name::{RealmName, RepoName},
-    ops::{notifications_list, session_list},
+    ops::{notifications, session},
     wire::{
         Answer, NotificationFilter, NotificationSummary, PageRequest,
         all_realms::{AllNotifications, AllSessions, NotificationForRepo, RealmProblem, SessionOfRealm},
@@ -46,8 +46,8 @@ pub fn sessions(
 ) -> Result<Answer<AllSessions>, OpError> {
     let (mut all, mut unreadable, mut problems) = (Vec::new(), Vec::new(), Vec::new());
     for realm in narrowed.realms(desk)? {
-        let request = session_list::Request { ended, page: ALL };
-        match desk.realm(&realm).and_then(|ctx| session_list::run(&ctx, &request)) {
+        let request = session::list::Request { ended, page: ALL };
+        match desk.realm(&realm).and_then(|ctx| session::list::run(&ctx, &request)) {
             Ok(answer) => {
                 let mut lines = answer.body.sessions;
                 lines.retain(|line| narrowed.repo.as_ref().is_none_or(|repo| line.repo == *repo));
@@ -83,8 +83,8 @@ pub fn notifications(
             }
         };
         for repo in repos.into_iter().filter(|repo| narrowed.repo.as_ref().is_none_or(|only| repo == only)) {
-            let request = notifications_list::Request { filter, page: ALL, ..Default::default() };
-            match desk.repo(&realm, &repo).and_then(|ctx| notifications_list::run(&ctx, &request)) {
+            let request = notifications::list::Request { filter, page: ALL, ..Default::default() };
+            match desk.repo(&realm, &repo).and_then(|ctx| notifications::list::run(&ctx, &request)) {
                 Ok(answer) => {
                     add(&mut summary, &answer.body.summary);
                     let line = |notification| NotificationForRepo { current_repo: repo.clone(), notification };

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use tokio::{sync::watch, time::timeout};
 
-use super::desk::Desk;
+use super::context::Desk;
 use crate::{
     error::OpError,
     model::name::{RealmName, RepoName},
-    ops::unpublished,
+    ops::publish::unpublished,
 };
 
 /// How often, in seconds, unless the user says otherwise.

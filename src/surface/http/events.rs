@@ -25,7 +25,7 @@ use super::{
     Body,
     all_realms::{self, Narrowed},
     answer,
-    desk::Desk,
+    context::Desk,
 };
 use crate::{
     error::OpError,
@@ -33,10 +33,7 @@ use crate::{
         hash,
         name::{RealmName, RepoName},
     },
-    ops::{
-        rest::Rest,
-        stand::{self, Part},
-    },
+    ops::notify::{self, change_watch::Rest, fingerprint::Part},
     surface::mcp::arguments::Arguments,
     wire::{NotificationFilter, PageRequest, SessionLine, all_realms::NotificationForRepo},
 };
@@ -253,7 +250,7 @@ impl Seen {
         let narrowed = Narrowed { realm: Some(realm.clone()), repo: None };
         // Before anything is read: what comes meanwhile is looked at again.
         let at = desk.env().now().as_second();
-        let stands = stand::of(&desk.realm(realm)?, &Part::Realm)?;
+        let stands = notify::fingerprint::of(&desk.realm(realm)?, &Part::Realm)?;
         let sessions = all_realms::sessions(desk, &narrowed, true, &all)?.body.sessions;
         let told = all_realms::notifications(desk, &narrowed, NotificationFilter::Pending, &all)?.body.notifications;
         let moves: Vec<_> = sessions

@@ -16,16 +16,16 @@ use super::{
     address,
     answer::{self, JSON, Reply, Tagged},
     body,
-    desk::Desk,
+    context::Desk,
     events::Events,
     openapi, page,
     rate::Rate,
     routes::{Call, Does, ROUTES, Route},
 };
 use crate::{
-    app,
     env::Env,
     error::OpError,
+    locate,
     model::hash,
     ops::{self, Operation},
     surface::mcp::{Mcp, arguments::Arguments},
@@ -182,8 +182,8 @@ impl Handler {
     /// Returns what bounds how many of an operation run at once, where one may take its time.
     fn turns(&self, operation: &Operation) -> Option<&Semaphore> {
         match operation.name {
-            name if name == ops::realm_sync::OPERATION.name => Some(&self.slow),
-            name if name == ops::realm_check::OPERATION.name => Some(&self.judging),
+            name if name == ops::realm::sync::OPERATION.name => Some(&self.slow),
+            name if name == ops::realm::check::OPERATION.name => Some(&self.judging),
             _ => None,
         }
     }
@@ -252,7 +252,7 @@ async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T, OpError> + Se
 /// # Errors
 /// Where there is no home folder.
 pub fn home_id(env: &Env) -> Result<String, OpError> {
-    let folder = app::home(env)?.folder().to_owned();
+    let folder = locate::home(env)?.folder().to_owned();
     let folder = folder.canonicalize().unwrap_or(folder);
     Ok(hash::short_id(&["home", &folder.to_string_lossy()]))
 }

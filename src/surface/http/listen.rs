@@ -21,7 +21,7 @@ use tokio::{
 use super::{
     Settings, catch_up,
     connections::{Connection, Connections, Socket},
-    desk::Desk,
+    context::Desk,
     handler::Handler,
     peer::Ends,
 };

@@ -11,7 +11,7 @@ mod answer;
 mod body;
 mod catch_up;
 mod connections;
-mod desk;
+pub mod context;
 mod events;
 mod handler;
 mod listen;
@@ -26,7 +26,7 @@ use std::convert::Infallible;
 use bytes::Bytes;
 
 pub use catch_up::SECONDS as CATCH_UP_SECONDS;
-pub use desk::Desk;
+pub use context::Desk;
 pub use handler::home_id;
 pub use listen::serve;
 pub use rate::PER_MINUTE;

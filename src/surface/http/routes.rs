@@ -7,12 +7,15 @@ use hyper::Method;
 use super::{
     all_realms::{self, Narrowed},
     answer::Reply,
-    desk::Desk,
+    context::Desk,
 };
 use crate::{
     error::OpError,
     model::name::{ContractRef, RealmName, RepoName},
-    ops::{self, Operation, contract_diff::Newer, contract_impact::Candidate, draft::Draft},
+    ops::{
+        self, Operation,
+        contract::{diff::Newer, draft::Draft, impact::Candidate},
+    },
     surface::mcp::arguments::{Arguments, Kind, Parameter},
     wire::{NotificationFilter, PageRequest},
 };
@@ -97,8 +100,8 @@ const fn other(method: &'static str, path: &'static str, summary: &'static str, 
 /// Every route. A path is matched by the first that fits.
 pub static ROUTES: &[Route] = &[
     other("GET", "/health", "Say that the daemon is there; needs no token", Does::Health),
-    read("/realms", &[], &ops::realm_list::OPERATION, realm_list),
-    read("/realms/{realm}", &[ASKING, LIMIT, CURSOR], &ops::realm_status::OPERATION, realm_status),
+    read("/realms", &[], &ops::realm::list::OPERATION, realm_list),
+    read("/realms/{realm}", &[ASKING, LIMIT, CURSOR], &ops::realm::status::OPERATION, realm_status),
     Route {
         body: &[
             Parameter::optional("repo", Kind::Text, "publish what no hook of this repository has, before"),
@@ -106,22 +109,22 @@ pub static ROUTES: &[Route] = &[
             Parameter::optional("dry_run", Kind::Flag, "only look at what would come and go"),
         ],
         method: "POST",
-        ..read("/realms/{realm}/sync", &[], &ops::realm_sync::OPERATION, realm_sync)
+        ..read("/realms/{realm}/sync", &[], &ops::realm::sync::OPERATION, realm_sync)
     },
-    read("/realms/{realm}/check", &[ASKING, RFC], &ops::realm_check::OPERATION, realm_check),
-    read("/realms/{realm}/log", &[DOMAIN, LIMIT, CURSOR], &ops::realm_log::OPERATION, realm_log),
-    read("/realms/{realm}/topology", &[DOMAIN], &ops::realm_topology::OPERATION, realm_topology),
-    read("/realms/{realm}/contracts", &[DOMAIN, SEARCH, LIMIT, CURSOR], &ops::contract_list::OPERATION, contract_list),
+    read("/realms/{realm}/check", &[ASKING, RFC], &ops::realm::check::OPERATION, realm_check),
+    read("/realms/{realm}/log", &[DOMAIN, LIMIT, CURSOR], &ops::realm::log::OPERATION, realm_log),
+    read("/realms/{realm}/topology", &[DOMAIN], &ops::realm::topology::OPERATION, realm_topology),
+    read("/realms/{realm}/contracts", &[DOMAIN, SEARCH, LIMIT, CURSOR], &ops::contract::list::OPERATION, contract_list),
     read(
         "/realms/{realm}/contracts/{domain}/{contract}",
         &[ASKING, Parameter::optional("version", Kind::Text, "a published version; the current one by default")],
-        &ops::contract_get::OPERATION,
+        &ops::contract::get::OPERATION,
         contract_get,
     ),
     read(
         "/realms/{realm}/contracts/{domain}/{contract}/log",
         &[LIMIT, CURSOR],
-        &ops::contract_log::OPERATION,
+        &ops::contract::log::OPERATION,
         contract_log,
     ),
     read(
@@ -133,25 +136,25 @@ pub static ROUTES: &[Route] = &[
             WORKTREE,
             COMMIT,
         ],
-        &ops::contract_diff::OPERATION,
+        &ops::contract::diff::OPERATION,
         contract_diff,
     ),
     read(
         "/realms/{realm}/contracts/{domain}/{contract}/impact",
         &[ASKING, Parameter::optional("to", Kind::Text, "the version that would be published"), WORKTREE, COMMIT],
-        &ops::contract_impact::OPERATION,
+        &ops::contract::impact::OPERATION,
         contract_impact,
     ),
     read(
         "/contracts/{domain}/{contract}/timeline",
         &[LIMIT, CURSOR],
-        &ops::contract_timeline::OPERATION,
+        &ops::contract::timeline::OPERATION,
         contract_timeline,
     ),
     read(
         "/sessions",
         &[REALM, REPO, Parameter::optional("ended", Kind::Flag, "also those that ended"), LIMIT, CURSOR],
-        &ops::session_list::OPERATION,
+        &ops::session::list::OPERATION,
         session_list,
     ),
     Route {
@@ -161,9 +164,9 @@ pub static ROUTES: &[Route] = &[
             Parameter::required("repo", "it must lie on this machine"),
             Parameter::optional("rfc", Kind::Text, "what is worked on, as branches are named"),
         ],
-        ..read("/sessions", &[], &ops::session_start::OPERATION, session_start)
+        ..read("/sessions", &[], &ops::session::start::OPERATION, session_start)
     },
-    Route { method: "DELETE", ..read("/sessions/{id}", &[REALM, REPO], &ops::session_stop::OPERATION, session_stop) },
+    Route { method: "DELETE", ..read("/sessions/{id}", &[REALM, REPO], &ops::session::stop::OPERATION, session_stop) },
     read(
         "/notifications",
         &[
@@ -173,12 +176,12 @@ pub static ROUTES: &[Route] = &[
             LIMIT,
             CURSOR,
         ],
-        &ops::notifications_list::OPERATION,
+        &ops::notifications::list::OPERATION,
         notifications_list,
     ),
     Route {
         method: "POST",
-        ..read("/notifications/{id}/ack", &[REALM, REPO], &ops::notifications_ack::OPERATION, notifications_ack)
+        ..read("/notifications/{id}/ack", &[REALM, REPO], &ops::notifications::ack::OPERATION, notifications_ack)
     },
     Route {
         query: &[REALM, REPO],
@@ -266,59 +269,59 @@ impl Call<'_> {
 }
 
 fn realm_list(call: &Call<'_>) -> Result<Reply, OpError> {
-    Ok(Reply::of(&ops::realm_list::run(&call.desk.nowhere()?)?))
+    Ok(Reply::of(&ops::realm::list::run(&call.desk.nowhere()?)?))
 }
 
 fn realm_status(call: &Call<'_>) -> Result<Reply, OpError> {
     // As `--peek` does: reading tells nobody.
-    let request = ops::realm_status::Request { page: call.page(), ..Default::default() };
-    Ok(Reply::of(&ops::realm_status::run(&call.ctx()?, &request)?.0))
+    let request = ops::realm::status::Request { page: call.page(), ..Default::default() };
+    Ok(Reply::of(&ops::realm::status::run(&call.ctx()?, &request)?.0))
 }
 
 fn realm_sync(call: &Call<'_>) -> Result<Reply, OpError> {
-    let request = ops::realm_sync::Request {
+    let request = ops::realm::sync::Request {
         dry_run: call.arguments.flag("dry_run"),
         remote: call.arguments.parsed("remote")?,
         ..Default::default()
     };
-    Ok(Reply::of(&ops::realm_sync::run(&call.ctx()?, &request)?))
+    Ok(Reply::of(&ops::realm::sync::run(&call.ctx()?, &request)?))
 }
 
 fn realm_check(call: &Call<'_>) -> Result<Reply, OpError> {
     let subject = match call.repo()? {
-        Some(_) => ops::realm_check::Subject::Head,
-        None => ops::realm_check::Subject::Published,
+        Some(_) => ops::realm::check::Subject::Head,
+        None => ops::realm::check::Subject::Published,
     };
     let rfc = call.arguments.parsed("rfc")?;
-    let request = ops::realm_check::Request { subject, rfc, ..Default::default() };
-    Ok(Reply::of(&ops::realm_check::run(&call.ctx()?, &request)?))
+    let request = ops::realm::check::Request { subject, rfc, ..Default::default() };
+    Ok(Reply::of(&ops::realm::check::run(&call.ctx()?, &request)?))
 }
 
 fn realm_log(call: &Call<'_>) -> Result<Reply, OpError> {
-    let request = ops::realm_log::Request { domain: call.arguments.parsed("domain")?, page: call.page() };
-    Ok(Reply::of(&ops::realm_log::run(&call.ctx()?, &request)?))
+    let request = ops::realm::log::Request { domain: call.arguments.parsed("domain")?, page: call.page() };
+    Ok(Reply::of(&ops::realm::log::run(&call.ctx()?, &request)?))
 }
 
 fn realm_topology(call: &Call<'_>) -> Result<Reply, OpError> {
-    let request = ops::realm_topology::Request { domain: call.arguments.parsed("domain")? };
-    Ok(Reply::of(&ops::realm_topology::run(&call.ctx()?, &request)?))
+    let request = ops::realm::topology::Request { domain: call.arguments.parsed("domain")? };
+    Ok(Reply::of(&ops::realm::topology::run(&call.ctx()?, &request)?))
 }
 
 fn contract_list(call: &Call<'_>) -> Result<Reply, OpError> {
     let search = call.arguments.text("search").map(str::to_owned);
-    let request = ops::contract_list::Request { domain: call.arguments.parsed("domain")?, search, page: call.page() };
-    Ok(Reply::of(&ops::contract_list::run(&call.ctx()?, &request)?))
+    let request = ops::contract::list::Request { domain: call.arguments.parsed("domain")?, search, page: call.page() };
+    Ok(Reply::of(&ops::contract::list::run(&call.ctx()?, &request)?))
 }
 
 fn contract_get(call: &Call<'_>) -> Result<Reply, OpError> {
     let version = call.arguments.parsed("version")?;
-    let request = ops::contract_get::Request { contract: call.contract()?, version };
-    Ok(Reply::of(&ops::contract_get::run(&call.ctx()?, &request)?))
+    let request = ops::contract::get::Request { contract: call.contract()?, version };
+    Ok(Reply::of(&ops::contract::get::run(&call.ctx()?, &request)?))
 }
 
 fn contract_log(call: &Call<'_>) -> Result<Reply, OpError> {
-    let request = ops::contract_log::Request { contract: call.contract()?, page: call.page() };
-    Ok(Reply::of(&ops::contract_log::run(&call.ctx()?, &request)?))
+    let request = ops::contract::log::Request { contract: call.contract()?, page: call.page() };
+    Ok(Reply::of(&ops::contract::log::run(&call.ctx()?, &request)?))
 }
 
 fn contract_diff(call: &Call<'_>) -> Result<Reply, OpError> {
@@ -327,8 +330,8 @@ fn contract_diff(call: &Call<'_>) -> Result<Reply, OpError> {
         Some(draft) => Newer::Draft(draft),
         None => Newer::Version(call.arguments.parsed("to")?),
     };
-    let request = ops::contract_diff::Request { contract: call.contract()?, old, new };
-    Ok(Reply::of(&ops::contract_diff::run(&call.ctx()?, &request)?))
+    let request = ops::contract::diff::Request { contract: call.contract()?, old, new };
+    Ok(Reply::of(&ops::contract::diff::run(&call.ctx()?, &request)?))
 }
 
 fn contract_impact(call: &Call<'_>) -> Result<Reply, OpError> {
@@ -336,13 +339,13 @@ fn contract_impact(call: &Call<'_>) -> Result<Reply, OpError> {
         Some(draft) => Candidate::Draft(draft),
         None => Candidate::Version(call.arguments.parsed("to")?),
     };
-    let request = ops::contract_impact::Request { contract: call.contract()?, to };
-    Ok(Reply::of(&ops::contract_impact::run(&call.ctx()?, &request)?))
+    let request = ops::contract::impact::Request { contract: call.contract()?, to };
+    Ok(Reply::of(&ops::contract::impact::run(&call.ctx()?, &request)?))
 }
 
 fn contract_timeline(call: &Call<'_>) -> Result<Reply, OpError> {
-    let request = ops::contract_timeline::Request { contract: call.contract()?, page: call.page() };
-    Ok(Reply::of(&ops::contract_timeline::run(&call.desk.nowhere()?, &request)?))
+    let request = ops::contract::timeline::Request { contract: call.contract()?, page: call.page() };
+    Ok(Reply::of(&ops::contract::timeline::run(&call.desk.nowhere()?, &request)?))
 }
 
 /// One realm is answered as the operation does, more than one as the lists of all.
@@ -350,8 +353,8 @@ fn session_list(call: &Call<'_>) -> Result<Reply, OpError> {
     let (narrowed, ended, page) = (call.narrowed()?, call.arguments.flag("ended"), call.page());
     match &narrowed {
         Narrowed { realm: Some(realm), repo: None } => {
-            let request = ops::session_list::Request { ended, page };
-            Ok(Reply::of(&ops::session_list::run(&call.desk.realm(realm)?, &request)?))
+            let request = ops::session::list::Request { ended, page };
+            Ok(Reply::of(&ops::session::list::run(&call.desk.realm(realm)?, &request)?))
         }
         _ => Ok(Reply::of(&all_realms::sessions(call.desk, &narrowed, ended, &page)?)),
     }
@@ -359,15 +362,15 @@ fn session_list(call: &Call<'_>) -> Result<Reply, OpError> {
 
 fn session_start(call: &Call<'_>) -> Result<Reply, OpError> {
     let ctx = call.desk.repo(&call.arguments.needed("realm")?, &call.arguments.needed("repo")?)?;
-    let request = ops::session_start::Request { rfc: call.arguments.parsed("rfc")? };
-    Ok(Reply::of(&ops::session_start::run(&ctx, &request)?))
+    let request = ops::session::start::Request { rfc: call.arguments.parsed("rfc")? };
+    Ok(Reply::of(&ops::session::start::run(&ctx, &request)?))
 }
 
 fn session_stop(call: &Call<'_>) -> Result<Reply, OpError> {
     let id = call.part("id");
     let (realm, repo) = all_realms::session_in(call.desk, &call.narrowed()?, id)?;
-    let request = ops::session_stop::Request { id: id.parse().ok() };
-    Ok(Reply::of(&ops::session_stop::run(&call.desk.repo(&realm, &repo)?, &request)?))
+    let request = ops::session::stop::Request { id: id.parse().ok() };
+    Ok(Reply::of(&ops::session::stop::run(&call.desk.repo(&realm, &repo)?, &request)?))
 }
 
 /// One repository of one realm is answered as the operation does, more than one as the lists of all.
@@ -381,8 +384,8 @@ fn notifications_list(call: &Call<'_>) -> Result<Reply, OpError> {
     let (narrowed, page) = (call.narrowed()?, call.page());
     match &narrowed {
         Narrowed { realm: Some(realm), repo: Some(repo) } => {
-            let request = ops::notifications_list::Request { filter, page, ..Default::default() };
-            Ok(Reply::of(&ops::notifications_list::run(&call.desk.repo(realm, repo)?, &request)?))
+            let request = ops::notifications::list::Request { filter, page, ..Default::default() };
+            Ok(Reply::of(&ops::notifications::list::run(&call.desk.repo(realm, repo)?, &request)?))
         }
         _ => Ok(Reply::of(&all_realms::notifications(call.desk, &narrowed, filter, &page)?)),
     }
@@ -394,6 +397,6 @@ fn notifications_ack(call: &Call<'_>) -> Result<Reply, OpError> {
         Narrowed { realm: Some(realm), repo: Some(repo) } => (realm, repo),
         narrowed => all_realms::pending_in(call.desk, &narrowed, id)?,
     };
-    let request = ops::notifications_ack::Request::by_person(vec![id.to_owned()]);
-    Ok(Reply::of(&ops::notifications_ack::run(&call.desk.repo(&realm, &repo)?, &request)?))
+    let request = ops::notifications::ack::Request::by_person(vec![id.to_owned()]);
+    Ok(Reply::of(&ops::notifications::ack::run(&call.desk.repo(&realm, &repo)?, &request)?))
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::weigh::{MAX_BODY, weight};
+use super::size_limit::{MAX_BODY, weight};
 use crate::{error::OpError, wire::Answer};
 
 /// The fields of an answer, without what is added to every answer.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rmcp::{RoleServer, service::RequestContext};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::{desk::Told, quiet::Quiet};
+use super::{outbox::Told, quiet::Quiet};
 use crate::model::name::ReaderName;
 
 /// One reader, as long as it is served.

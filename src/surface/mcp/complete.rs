@@ -7,7 +7,7 @@ use rmcp::model::CompletionInfo;
 use crate::{
     error::OpError,
     model::name::{ContractRef, DomainName},
-    ops::{ctx::Ctx, names, session_list},
+    ops::{ctx::Ctx, names, session},
 };
 
 /// Returns what `argument` could be, of what begins with `typed`, where others are known already.
@@ -39,7 +39,7 @@ pub fn values(
             _ => Vec::new(),
         },
         "rfc" => {
-            let sessions = session_list::run(ctx, &session_list::Request::default())?.body.sessions;
+            let sessions = session::list::run(ctx, &session::list::Request::default())?.body.sessions;
             sessions.iter().filter_map(|session| Some(session.active_rfc.as_ref()?.to_string())).collect()
         }
         _ => Vec::new(),

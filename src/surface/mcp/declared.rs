@@ -19,7 +19,7 @@ use super::{
 use crate::{
     env::Env,
     error::OpError,
-    ops::{declared_tools::DeclaredTool, tool_environment},
+    ops::tools::{self, declared::DeclaredTool},
 };
 
 /// How many commands run at the same time; the others wait for their turn.
@@ -74,7 +74,7 @@ pub async fn run(
     };
     let mut command = Command::new(env.exe());
     command.args(["supervise", "--"]).arg(&tool.program).args(&tool.arguments).current_dir(folder);
-    command.env_clear().envs(tool_environment::variables(env, &tool.passed));
+    command.env_clear().envs(tools::environment::variables(env, &tool.passed));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let mut child = command.spawn().map_err(failed)?;
     // Held until the command has ended.

@@ -9,13 +9,12 @@
 
 use std::{
     collections::VecDeque,
-    convert::Infallible,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use bytes::Bytes;
-use http_body_util::{BodyExt as _, Empty, Full, combinators::BoxBody};
+use http_body_util::{BodyExt as _, Empty, Full};
 use hyper::{
     HeaderMap, Method, Request, Response, StatusCode,
     header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER},
@@ -32,18 +31,20 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{
     client::{Client, Owed, Slip},
-    frame::{self, Frame},
+    http_delivery::{AfterFlush, Written},
+    jsonrpc_frame::{self, Frame},
     log::Log,
     pending::{Asking, Turn},
     runtime,
     server::Server,
     settings::{Options, Settings},
-    written::{AfterFlush, Written},
 };
-use crate::{env::Env, error::OpError, model::hash};
-
-/// The body of an answer.
-pub type Body = BoxBody<Bytes, Infallible>;
+use crate::{
+    env::Env,
+    error::OpError,
+    model::hash,
+    surface::mcp::http_delivery::{Body, Work},
+};
 
 /// How many sessions there may be.
 const MAX_SESSIONS: usize = 256;
@@ -70,14 +71,6 @@ pub struct Mcp {
     clients: Mutex<VecDeque<(String, Client)>>,
 }
 
-/// What is done on the server's own thread.
-pub enum Work {
-    /// Answers a request.
-    Answer(Box<Request<Full<Bytes>>>, oneshot::Sender<Response<Body>>),
-    /// Records what was told.
-    Record(Box<Owed>),
-}
-
 impl Mcp {
     /// Starts the server's thread. It ends what it streams when `stopping` says so.
     ///
@@ -89,7 +82,7 @@ impl Mcp {
         sessions.session_config = session_config();
         let sessions = Arc::new(sessions);
         let mut config = StreamableHttpServerConfig::default().with_json_response(true);
-        config.max_request_body_bytes = frame::MAX_LINE;
+        config.max_request_body_bytes = jsonrpc_frame::MAX_LINE;
         let make = move || Ok(Server::new(settings.clone(), Arc::default(), Log::default()));
         let service = StreamableHttpService::new(make, sessions.clone(), config);
         let (work, queue) = mpsc::unbounded_channel();
@@ -106,9 +99,9 @@ impl Mcp {
         let mut key = parts.headers.get(SESSION).map(|id| format!("session {id:?}"));
         let mut turn = None;
         if parts.method == Method::POST {
-            let frame = frame::read(if body.trim_ascii().is_empty() { b"-" } else { &body });
+            let frame = jsonrpc_frame::read(if body.trim_ascii().is_empty() { b"-" } else { &body });
             if is_stateless(&parts.headers)
-                && let Some(error) = frame::gone(&frame, &body)
+                && let Some(error) = jsonrpc_frame::gone(&frame, &body)
             {
                 return wrong(&error);
             }

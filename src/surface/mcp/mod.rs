@@ -11,13 +11,14 @@ mod client;
 mod complete;
 pub mod config;
 mod declared;
-mod desk;
-pub mod frame;
 mod http;
+pub mod http_delivery;
 mod instructions;
-mod lines;
+pub mod jsonrpc_frame;
+mod line_reader;
 mod log;
 mod open;
+pub mod outbox;
 mod output;
 mod paging;
 mod pending;
@@ -30,13 +31,12 @@ mod resources;
 mod roots;
 mod server;
 mod settings;
+mod size_limit;
 mod steps;
 mod tools;
 mod transport;
 mod watch;
-mod weigh;
 mod writer;
-mod written;
 
 use std::sync::Arc;
 
@@ -44,12 +44,16 @@ use rmcp::service::{QuitReason, ServerInitializeError};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 pub use http::Mcp;
+pub use http_delivery::AfterFlush;
 pub use probe::ask;
 pub use settings::{Options, reader};
-pub use written::AfterFlush;
 
-use self::{desk::Desk, log::Log, server::Server, settings::Settings, transport::Connection};
-use crate::{app, env::Env, error::OpError};
+use crate::{env::Env, error::OpError, locate};
+use log::Log;
+use outbox::Desk;
+use server::Server;
+use settings::Settings;
+use transport::Connection;
 
 /// Returns why tools that the user declared are not offered.
 pub fn declared_problems(env: &Env, options: &Options) -> Vec<String> {
@@ -64,7 +68,7 @@ pub fn serve(env: &Env, options: &Options) -> Result<(), OpError> {
     let settings = Settings::new(env, options);
     let log = match options.debug {
         true => {
-            let home = app::home(env)?;
+            let home = locate::home(env)?;
             home.make()?;
             Log::open(env, home.folder())?
         }

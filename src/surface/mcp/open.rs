@@ -8,7 +8,7 @@ use std::{
     rc::Rc,
 };
 
-use crate::{app, env::Env, error::OpError, model::name::RealmName, ops::ctx::Ctx};
+use crate::{env::Env, error::OpError, model::name::RealmName, ops::ctx::Ctx};
 
 /// How many projects stay open.
 const MAX_OPEN: usize = 8;
@@ -60,7 +60,7 @@ pub fn open(env: &Env, project: &Project) -> Result<Rc<Ctx>, OpError> {
                 return Ok(ctx);
             }
         }
-        let ctx = Rc::new(app::ctx(env.clone().at(&project.folder), project.realm.clone())?);
+        let ctx = Rc::new(Ctx::open(env.clone().at(&project.folder), project.realm.clone())?);
         let stamps = deciding(&ctx, project).into_iter().map(|path| (stamp(&path), path));
         let stamps = Stamps(stamps.map(|(stamp, path)| (path, stamp)).collect());
         // What was not found is looked for again: a repository may appear anywhere, but not around

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     body::{Body, shorten, to_string},
-    weigh::{MAX_BODY, weight},
+    size_limit::{MAX_BODY, weight},
 };
 use crate::error::OpError;
 

@@ -6,7 +6,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 
 use super::{
     converse,
-    lines::{Line, Lines},
+    line_reader::{Line, Lines},
     log::Log,
     runtime,
     settings::{Options, Settings},

@@ -8,7 +8,7 @@ use super::{
     open::{Project, open},
     settings::Settings,
 };
-use crate::{app, error::OpError, model::name::RealmName};
+use crate::{error::OpError, locate, model::name::RealmName};
 
 /// How many folders are looked at from the server's own upwards.
 const MAX_LEVELS: usize = 20;
@@ -126,7 +126,7 @@ impl Search<'_> {
     fn whole_realm(mut self) -> Result<Project, Lost> {
         let folder = self.settings.env.cwd().to_owned();
         if self.realm.is_none() {
-            let known = app::home(&self.settings.env)?.realms().map_err(OpError::from)?;
+            let known = locate::home(&self.settings.env)?.realms().map_err(OpError::from)?;
             let names: Vec<_> = known.iter().map(|known| known.name.as_str()).collect();
             match &known[..] {
                 [only] => self.realm = Some(only.name.clone()),

@@ -7,16 +7,15 @@ use serde_json::{Map, Value, json};
 use super::{
     body::{Body, to_string},
     paging,
-    weigh::harmless,
+    size_limit::harmless,
 };
 use crate::{
     error::OpError,
     model::name::{ContractRef, ReaderName},
     ops::{
-        contract_get,
-        contract_impact::{self, Candidate},
+        contract::{self, impact::Candidate},
         ctx::Ctx,
-        realm_check, realm_status, tell,
+        notify, realm,
     },
 };
 
@@ -99,7 +98,7 @@ impl Template {
 fn incoming(ctx: &Ctx, reader: &ReaderName, _: &Map<String, Value>) -> Result<Body, OpError> {
     let acting = ctx.acting()?;
     // A prompt tells nobody: what it shows still comes with the next answer.
-    let telling = tell::due(acting, reader, ctx.env.now(), |_| true)?;
+    let telling = notify::deliver::due(acting, reader, ctx.env.now(), |_| true)?;
     let mut body = status(ctx)?;
     body.fields.insert("notifications".into(), json!(telling.notifications));
     body.fields.insert("more_notifications".into(), json!(telling.more));
@@ -112,8 +111,8 @@ fn change(ctx: &Ctx, _: &ReaderName, given: &Map<String, Value>) -> Result<Body,
         text.ok_or_else(|| OpError::usage(format!("{name} is missing")))
     };
     let contract: ContractRef = ContractRef { domain: part("domain")?.parse()?, contract: part("contract")?.parse()? };
-    let got = contract_get::run(ctx, &contract_get::Request { contract: contract.clone(), version: None })?.body;
-    let impact = contract_impact::run(ctx, &contract_impact::Request { contract, to: Candidate::Version(None) })?;
+    let got = contract::get::run(ctx, &contract::get::Request { contract: contract.clone(), version: None })?.body;
+    let impact = contract::impact::run(ctx, &contract::impact::Request { contract, to: Candidate::Version(None) })?;
     let mut body = Body::of(&impact);
     body.fields.insert("owner".into(), json!(got.contract.owner));
     body.fields.insert("compatibility".into(), json!(got.contract.compatibility));
@@ -123,8 +122,8 @@ fn change(ctx: &Ctx, _: &ReaderName, given: &Map<String, Value>) -> Result<Body,
 }
 
 fn release(ctx: &Ctx, _: &ReaderName, _: &Map<String, Value>) -> Result<Body, OpError> {
-    let request = realm_check::Request { reader: None, listed: false, ..realm_check::Request::default() };
-    let mut body = Body::of(&realm_check::run(ctx, &request)?);
+    let request = realm::check::Request { reader: None, listed: false, ..realm::check::Request::default() };
+    let mut body = Body::of(&realm::check::run(ctx, &request)?);
     body.fields.remove("schema_hashes");
     body.fields.remove("notifications");
     body.fields.extend(status(ctx)?.fields);
@@ -134,7 +133,7 @@ fn release(ctx: &Ctx, _: &ReaderName, _: &Map<String, Value>) -> Result<Body, Op
 
 /// How this repository's imports stand.
 fn status(ctx: &Ctx) -> Result<Body, OpError> {
-    let (answer, _) = realm_status::run(ctx, &realm_status::Request { reader: None, ..Default::default() })?;
+    let (answer, _) = realm::status::run(ctx, &realm::status::Request { reader: None, ..Default::default() })?;
     let mut body = Body::of(&answer);
     body.fields.retain(|name, _| ["realm", "current_repo", "imports"].contains(&name.as_str()));
     paging::page(&mut body, &["imports"], None, None)?;

@@ -4,7 +4,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::open::Project;
-use crate::ops::tell::Tips;
+use crate::ops::notify::deliver::Tips;
 
 /// Per project, how the domains and, behind them, the inboxes stood when nothing was pending.
 #[derive(Debug, Default)]

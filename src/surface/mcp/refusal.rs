@@ -17,7 +17,7 @@ pub fn failed(error: &OpError) -> CallToolResult {
     for step in &mut error.next_steps {
         *step = super::steps::of_tools(step);
     }
-    let text = super::weigh::harmless(&to_string(&Failure::from(&error)));
+    let text = super::size_limit::harmless(&to_string(&Failure::from(&error)));
     CallToolResult::error(vec![ContentBlock::text(text)])
 }
 

@@ -11,7 +11,7 @@ use crate::{
         name::{ContractRef, RealmName},
         version::Version,
     },
-    ops::{contract_get, ctx::Ctx, names, realm_status, realm_topology, stand::Part},
+    ops::{contract, ctx::Ctx, names, notify::fingerprint::Part, realm},
 };
 
 /// What every resource is.
@@ -81,18 +81,18 @@ impl What {
         let (mut body, lists) = match self {
             Self::Status => {
                 let (answer, _) =
-                    realm_status::run(ctx, &realm_status::Request { reader: None, ..Default::default() })?;
+                    realm::status::run(ctx, &realm::status::Request { reader: None, ..Default::default() })?;
                 let mut body = Body::of(&answer);
                 // What changed is told beside the answers of tools, and nowhere else.
                 body.fields.retain(|name, _| name != "notifications" && name != "more_notifications");
                 (body, &[][..])
             }
             Self::Topology => {
-                (Body::of(&realm_topology::run(ctx, &realm_topology::Request::default())?), tools::TOPOLOGY_LISTS)
+                (Body::of(&realm::topology::run(ctx, &realm::topology::Request::default())?), tools::TOPOLOGY_LISTS)
             }
             Self::Contract(contract, version) => {
-                let request = contract_get::Request { contract: contract.clone(), version: version.clone() };
-                (Body::of(&contract_get::run(ctx, &request)?), &[][..])
+                let request = contract::get::Request { contract: contract.clone(), version: version.clone() };
+                (Body::of(&contract::get::run(ctx, &request)?), &[][..])
             }
         };
         body.next_steps.clear();

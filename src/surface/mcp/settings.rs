@@ -11,7 +11,7 @@ use crate::{
         hash,
         name::{ReaderName, RealmName},
     },
-    ops::declared_tools::{self, Declared},
+    ops::tools::{self, declared::Declared},
 };
 
 /// Names the project where `-C` does not.
@@ -110,7 +110,7 @@ impl Settings {
 /// A configuration that cannot be read is no reason not to serve what needs none.
 fn declared(env: &Env, read_only: bool) -> Declared {
     let mut declared =
-        declared_tools::of(env).unwrap_or_else(|error| Declared { tools: Vec::new(), problems: vec![error.message] });
+        tools::declared::of(env).unwrap_or_else(|error| Declared { tools: Vec::new(), problems: vec![error.message] });
     declared.tools.retain(|tool| tool.is_read_only || !read_only);
     declared
 }

@@ -16,10 +16,10 @@ use tokio::{
 };
 
 use super::{
-    desk::Desk,
-    frame::{self, Frame},
-    lines::{Line, Lines},
+    jsonrpc_frame::{self, Frame},
+    line_reader::{Line, Lines},
     log::Log,
+    outbox::Desk,
     pending::Pending,
     writer::{Outgoing, State, Writer, line},
 };
@@ -128,8 +128,8 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for Connection<R> {
                 line = self.lines.next() => line,
             };
             let frame = match line {
-                Line::Text(text) => frame::read(&text),
-                Line::Oversized => Frame::Wrong(frame::oversized()),
+                Line::Text(text) => jsonrpc_frame::read(&text),
+                Line::Oversized => Frame::Wrong(jsonrpc_frame::oversized()),
                 Line::End => return None,
             };
             match frame {

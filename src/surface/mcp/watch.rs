@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     env::Env,
-    ops::stand::{self, Part},
+    ops::notify::{self, fingerprint::Part},
 };
 
 /// How often is looked.
@@ -69,7 +69,7 @@ impl Watched {
 
     fn look(&self, env: &Env, part: &Part) -> Option<String> {
         let ctx = open(env, &self.project).ok()?;
-        stand::of(&ctx, part).ok()
+        notify::fingerprint::of(&ctx, part).ok()
     }
 }
 

@@ -11,8 +11,8 @@ use tokio::{
 };
 
 use super::{
-    desk::{Desk, Told},
     log::Log,
+    outbox::{Desk, Told},
     pending::Pending,
 };
 

@@ -16,10 +16,7 @@ use crate::{
     error::OpError,
     model::{name::ContractRef, version::Version},
     ops::{
-        contract_diff::{self, Newer},
-        contract_get,
-        contract_impact::{self, Candidate},
-        contract_timeline,
+        contract::{self, diff::Newer, impact::Candidate},
         ctx::Ctx,
     },
     wire::{ContractDiff, ContractGet, ContractImpact, PageRequest, Relationship, TimelineEntry},
@@ -41,10 +38,10 @@ pub fn page(ctx: &Ctx, wanted: &ContractRef, query: &Query) -> Result<Page, OpEr
     let version = |name| query.parsed::<Version>(name).map_err(|error| OpError::usage(error.to_string()));
     let (at, old, new) = (version("version")?, version("from")?, version("to")?);
     let get = |version: Option<Version>| {
-        contract_get::run(ctx, &contract_get::Request { contract: wanted.clone(), version }).map(|answer| answer.body)
+        contract::get::run(ctx, &contract::get::Request { contract: wanted.clone(), version }).map(|answer| answer.body)
     };
     let all = PageRequest { limit: Some(0), cursor: None };
-    let timeline = contract_timeline::run(ctx, &contract_timeline::Request { contract: wanted.clone(), page: all });
+    let timeline = contract::timeline::run(ctx, &contract::timeline::Request { contract: wanted.clone(), page: all });
     // Where there is no current version, the newest pre-release is there to be looked at.
     let realm = &ctx.here()?.realm;
     let newest = || {
@@ -61,14 +58,14 @@ pub fn page(ctx: &Ctx, wanted: &ContractRef, query: &Query) -> Result<Page, OpEr
     let new = new.or_else(|| at.clone());
     let shown = Shown {
         timeline: timeline?.body.entries.into_iter().filter(|entry| entry.realm == *realm).collect(),
-        diff: contract_diff::run(
+        diff: contract::diff::run(
             ctx,
-            &contract_diff::Request { contract: wanted.clone(), old, new: Newer::Version(new) },
+            &contract::diff::Request { contract: wanted.clone(), old, new: Newer::Version(new) },
         )
         .map(|answer| answer.body),
-        impact: contract_impact::run(
+        impact: contract::impact::run(
             ctx,
-            &contract_impact::Request { contract: wanted.clone(), to: Candidate::Version(at) },
+            &contract::impact::Request { contract: wanted.clone(), to: Candidate::Version(at) },
         )
         .map(|answer| answer.body),
         contract,

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     error::OpError,
-    ops::{contract_list, ctx::Ctx},
+    ops::{contract, ctx::Ctx},
     wire::{ContractLine, ContractList, PageRequest},
 };
 
@@ -21,12 +21,12 @@ const ROWS: usize = 50;
 /// # Errors
 /// Where the realm cannot be read, or has no such domain.
 pub fn page(ctx: &Ctx, query: &Query) -> Result<Page, OpError> {
-    let request = contract_list::Request {
+    let request = contract::list::Request {
         domain: query.parsed("domain")?,
         search: query.get("q").map(str::to_owned),
         page: PageRequest { limit: Some(ROWS), cursor: query.get("cursor").map(str::to_owned) },
     };
-    let list = contract_list::run(ctx, &request)?.body;
+    let list = contract::list::run(ctx, &request)?.body;
     Ok(Page {
         title: format!("Contracts of {}", list.realm),
         realm: Some(list.realm.clone()),

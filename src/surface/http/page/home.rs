@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     error::OpError,
-    ops::{ctx::Ctx, realm_list},
+    ops::{ctx::Ctx, realm},
     wire::{RealmLine, RealmList},
 };
 
@@ -18,7 +18,7 @@ use crate::{
 /// # Errors
 /// Where this machine's records cannot be read.
 pub fn page(ctx: &Ctx) -> Result<Page, OpError> {
-    let list = realm_list::run(ctx)?.body;
+    let list = realm::list::run(ctx)?.body;
     Ok(Page { title: "Realms".into(), realm: None, part: None, main: render(&list) })
 }
 

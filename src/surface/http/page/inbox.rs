@@ -4,7 +4,7 @@ use super::Desk;
 use crate::{
     error::OpError,
     model::name::RepoName,
-    ops::{ctx::Ctx, notifications_list, realm_status},
+    ops::{ctx::Ctx, notifications, realm},
     wire::{NotificationFilter, NotificationsList, PageRequest, RealmStatus},
 };
 
@@ -26,17 +26,19 @@ pub struct Inbox {
 /// # Errors
 /// Where it cannot be read.
 pub fn realm(ctx: &Ctx) -> Result<RealmStatus, OpError> {
-    let request = realm_status::Request { reader: None, ..realm_status::Request::default() };
-    Ok(realm_status::run(ctx, &request)?.0.body)
+    let request = realm::status::Request { reader: None, ..realm::status::Request::default() };
+    Ok(realm::status::run(ctx, &request)?.0.body)
 }
 
 /// Returns what is in this state for those on this machine.
 pub fn all(desk: &Desk, status: &RealmStatus, filter: NotificationFilter) -> Vec<Inbox> {
     let here = status.repos.iter().filter(|repo| repo.path.is_some()).take(MAX_REPOS);
     let page = PageRequest { limit: Some(MAX_SHOWN), cursor: None };
-    let request = notifications_list::Request { filter, page, ..notifications_list::Request::default() };
+    let request = notifications::list::Request { filter, page, ..notifications::list::Request::default() };
     let list = |repo: &RepoName| {
-        desk.repo(&status.realm, repo).and_then(|ctx| notifications_list::run(&ctx, &request)).map(|answer| answer.body)
+        desk.repo(&status.realm, repo)
+            .and_then(|ctx| notifications::list::run(&ctx, &request))
+            .map(|answer| answer.body)
     };
     here.map(|line| Inbox { repo: line.name.clone(), list: list(&line.name) }).collect()
 }

@@ -16,7 +16,7 @@ use crate::{
         name::{RealmName, RepoName},
         notification::ChangeType,
     },
-    ops::notifications_list,
+    ops::notifications,
     wire::{Notification, NotificationFilter, NotificationsList, PageRequest, RealmStatus, State},
 };
 
@@ -35,8 +35,8 @@ pub fn page(desk: &Desk, realm: &RealmName, query: &Query) -> Result<Page, OpErr
             let cursor = query.get("cursor").map(str::to_owned);
             let filter = filter(query.get("state"))?;
             let page = PageRequest { limit: Some(ROWS), cursor };
-            let request = notifications_list::Request { filter, page, ..notifications_list::Request::default() };
-            let list = notifications_list::run(&desk.repo(realm, repo)?, &request)?.body;
+            let request = notifications::list::Request { filter, page, ..notifications::list::Request::default() };
+            let list = notifications::list::run(&desk.repo(realm, repo)?, &request)?.body;
             one(&list, &status, query)
         }
         None => {

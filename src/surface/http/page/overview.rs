@@ -14,7 +14,7 @@ use super::{
 use crate::{
     error::OpError,
     model::name::{RealmName, RepoName},
-    ops::{realm_log, realm_topology},
+    ops::realm,
     wire::{LogEntry, NotificationFilter, PageRequest, RealmStatus, RealmTopology},
 };
 
@@ -30,9 +30,9 @@ const MAX_REPOS: usize = 50;
 pub fn page(desk: &Desk, realm: &RealmName) -> Result<Page, OpError> {
     let ctx = desk.realm(realm)?;
     let status = inbox::realm(&ctx)?;
-    let topology = realm_topology::run(&ctx, &realm_topology::Request::default())?.body;
+    let topology = realm::topology::run(&ctx, &realm::topology::Request::default())?.body;
     let latest = PageRequest { limit: Some(MAX_LOG), cursor: None };
-    let log = realm_log::run(&ctx, &realm_log::Request { domain: None, page: latest })?.body.entries;
+    let log = realm::log::run(&ctx, &realm::log::Request { domain: None, page: latest })?.body.entries;
     let inboxes = inbox::all(desk, &status, NotificationFilter::Pending);
     let main = render(&status, &topology, &log, &inboxes);
     Ok(Page { title: realm.to_string(), realm: Some(realm.clone()), part: Some(Part::Overview), main })

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     error::OpError,
     model::session::State,
-    ops::{ctx::Ctx, session_list},
+    ops::{ctx::Ctx, session},
     wire::{PageRequest, SessionLine, SessionList},
 };
 
@@ -24,8 +24,8 @@ const ROWS: usize = 50;
 pub fn page(ctx: &Ctx, query: &Query) -> Result<Page, OpError> {
     let cursor = query.get("cursor").map(str::to_owned);
     let ended = query.get("ended").is_some();
-    let request = session_list::Request { ended, page: PageRequest { limit: Some(ROWS), cursor } };
-    let list = session_list::run(ctx, &request)?.body;
+    let request = session::list::Request { ended, page: PageRequest { limit: Some(ROWS), cursor } };
+    let list = session::list::run(ctx, &request)?.body;
     Ok(Page {
         title: format!("Sessions of {}", list.realm),
         realm: Some(list.realm.clone()),

@@ -8,22 +8,20 @@ use rmcp::{
     service::RequestContext,
 };
 
-use super::{
-    super::{
-        arguments::Arguments,
-        body::Body,
-        client::Slip,
-        desk::{Answer, Teller},
-        open::{Project, open},
-        paging,
-        project::{self, Lost, Roots},
-        refusal::failed,
-        roots::Outcome,
-        settings::Settings,
-        steps,
-        tools::{self, Call, Tool},
-    },
-    Server,
+use super::Server;
+use crate::surface::mcp::{
+    arguments::Arguments,
+    body::Body,
+    client::Slip,
+    open::{Project, open},
+    outbox::{Answer, Teller},
+    paging,
+    project::{self, Lost, Roots},
+    refusal::failed,
+    roots::Outcome,
+    settings::Settings,
+    steps,
+    tools::{self, Call, Tool},
 };
 use crate::{error::OpError, model::name::ReaderName};
 

@@ -6,18 +6,19 @@ use rmcp::{
     service::RequestContext,
 };
 
-use super::{
-    super::{
+use super::Server;
+use crate::{
+    error::OpError,
+    ops::tools::declared::DeclaredTool,
+    surface::mcp::{
         declared,
-        desk::Answer,
         open::open,
+        outbox::Answer,
         project::{self, Roots},
         refusal::failed,
         roots::Outcome,
     },
-    Server,
 };
-use crate::{error::OpError, ops::declared_tools::DeclaredTool};
 
 impl Server {
     /// Runs a command that the user declared as a tool. What it answers lies on the desk then.

@@ -14,16 +14,16 @@ use tokio::sync::Semaphore;
 use super::{
     client::{Client, Slip},
     declared,
-    desk::Desk,
     log::Log,
     open::Project,
+    outbox::Desk,
     project::{self, Lost, Roots},
     refusal::refused,
     roots::{Asking, Outcome},
     settings::Settings,
     watch::Watches,
 };
-use crate::{app, model::name::RealmName};
+use crate::{locate, model::name::RealmName};
 
 /// One server, for one client.
 #[derive(Clone)]
@@ -78,7 +78,7 @@ impl Server {
 
     /// Returns the realms of this machine.
     fn realms(&self) -> Result<Vec<RealmName>, ErrorData> {
-        let known = app::home(&self.settings.env).and_then(|home| Ok(home.realms()?));
+        let known = locate::home(&self.settings.env).and_then(|home| Ok(home.realms()?));
         let known = known.map_err(|error| refused(&error))?;
         Ok(known.into_iter().map(|known| known.name).collect())
     }

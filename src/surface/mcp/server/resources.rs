@@ -9,20 +9,18 @@ use rmcp::{
     service::{RequestContext, SubscriptionContext},
 };
 
-use super::{
-    super::{
-        body::to_string,
-        open::{Project, open},
-        project::{self, Lost, Roots},
-        refusal::{refused, refused_uri},
-        resources::{self, MIME, Uri},
-        roots::Outcome,
-        watch::{self, Watched},
-        weigh::harmless,
-    },
-    Server,
-};
+use super::Server;
 use crate::error::OpError;
+use crate::surface::mcp::{
+    body::to_string,
+    open::{Project, open},
+    project::{self, Lost, Roots},
+    refusal::{refused, refused_uri},
+    resources::{self, MIME, Uri},
+    roots::Outcome,
+    size_limit::harmless,
+    watch::{self, Watched},
+};
 
 /// How long a client may keep what changes with the realm.
 const FRESH_MS: u64 = 5_000;

@@ -1,6 +1,6 @@
 //! A call of a tool: what it asks, and pages of what it is answered.
 
-use super::super::{arguments::Arguments, body::Body, weigh::MAX_BODY};
+use crate::surface::mcp::{arguments::Arguments, body::Body, size_limit::MAX_BODY};
 use crate::{
     error::OpError,
     model::name::{ContractRef, ReaderName},

@@ -6,15 +6,19 @@ use super::{
 };
 use crate::{
     error::OpError,
-    ops::{self, contract_diff::Newer, contract_impact::Candidate, draft::Draft},
+    ops::{
+        self,
+        contract::{diff::Newer, draft::Draft, impact::Candidate},
+    },
 };
 
 /// The version that stands for the files of the work tree.
 const WORKTREE: &str = "worktree";
 
 pub fn get(call: &Call<'_>) -> Result<Body, OpError> {
-    let request = ops::contract_get::Request { contract: call.contract()?, version: call.arguments.parsed("version")? };
-    let answer = ops::contract_get::run(call.ctx, &request)?;
+    let request =
+        ops::contract::get::Request { contract: call.contract()?, version: call.arguments.parsed("version")? };
+    let answer = ops::contract::get::run(call.ctx, &request)?;
     let mut body = Body::of(&answer);
     if let Some(at) = call.arguments.text("at") {
         body::only_at(&mut body, "contract", at, call.arguments.count("offset"))?;
@@ -37,13 +41,13 @@ pub fn get(call: &Call<'_>) -> Result<Body, OpError> {
 pub fn list(call: &Call<'_>) -> Result<Body, OpError> {
     let domain = call.arguments.parsed("domain")?;
     call.paged(100, |page| {
-        let request = ops::contract_list::Request { domain: domain.clone(), search: None, page };
-        Ok(Body::of(&ops::contract_list::run(call.ctx, &request)?))
+        let request = ops::contract::list::Request { domain: domain.clone(), search: None, page };
+        Ok(Body::of(&ops::contract::list::run(call.ctx, &request)?))
     })
 }
 
 pub fn diff(call: &Call<'_>) -> Result<Body, OpError> {
-    let request = ops::contract_diff::Request {
+    let request = ops::contract::diff::Request {
         contract: call.contract()?,
         old: call.arguments.parsed("old_version")?,
         new: match call.arguments.text("new_version") {
@@ -51,7 +55,7 @@ pub fn diff(call: &Call<'_>) -> Result<Body, OpError> {
             _ => Newer::Version(call.arguments.parsed("new_version")?),
         },
     };
-    Ok(Body::of(&ops::contract_diff::run(call.ctx, &request)?))
+    Ok(Body::of(&ops::contract::diff::run(call.ctx, &request)?))
 }
 
 pub fn impact(call: &Call<'_>) -> Result<Body, OpError> {
@@ -60,14 +64,14 @@ pub fn impact(call: &Call<'_>) -> Result<Body, OpError> {
         (true, None) => Candidate::Draft(Draft::Worktree),
         (true, Some(_)) => return Err(OpError::usage("pass either to or worktree")),
     };
-    let request = ops::contract_impact::Request { contract: call.contract()?, to };
-    Ok(Body::of(&ops::contract_impact::run(call.ctx, &request)?))
+    let request = ops::contract::impact::Request { contract: call.contract()?, to };
+    Ok(Body::of(&ops::contract::impact::run(call.ctx, &request)?))
 }
 
 pub fn timeline(call: &Call<'_>) -> Result<Body, OpError> {
     let contract = call.contract()?;
     call.paged(50, |page| {
-        let request = ops::contract_timeline::Request { contract: contract.clone(), page };
-        Ok(Body::of(&ops::contract_timeline::run(call.ctx, &request)?))
+        let request = ops::contract::timeline::Request { contract: contract.clone(), page };
+        Ok(Body::of(&ops::contract::timeline::run(call.ctx, &request)?))
     })
 }

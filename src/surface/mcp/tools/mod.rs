@@ -49,7 +49,7 @@ const REALM: Parameter = Parameter::optional("realm", Kind::Text, "");
 
 /// The tools that make sense only where there is more than one realm to choose from.
 const OF_ALL_REALMS: [&Operation; 3] =
-    [&ops::realm_list::OPERATION, &ops::realm_compare::OPERATION, &ops::contract_timeline::OPERATION];
+    [&ops::realm::list::OPERATION, &ops::realm::compare::OPERATION, &ops::contract::timeline::OPERATION];
 
 impl Tool {
     /// Returns its name.

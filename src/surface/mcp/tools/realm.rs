@@ -9,7 +9,7 @@ const MAX_IMPORTS: usize = 30;
 pub fn status(call: &Call<'_>) -> Result<Body, OpError> {
     call.paged(20, |page| {
         let (answer, _) =
-            ops::realm_status::run(call.ctx, &ops::realm_status::Request { reader: None, page, catch_up: false })?;
+            ops::realm::status::run(call.ctx, &ops::realm::status::Request { reader: None, page, catch_up: false })?;
         let mut body = Body::of(&answer);
         leave_out_current_imports(&mut body);
         Ok(body)
@@ -32,15 +32,15 @@ fn leave_out_current_imports(body: &mut Body) {
 pub fn check(call: &Call<'_>) -> Result<Body, OpError> {
     let wanted = call.arguments.text("scope");
     let subject = match (wanted, call.arguments.flag("worktree")) {
-        (Some("published"), _) => ops::realm_check::Subject::Published,
-        (_, true) => ops::realm_check::Subject::Worktree,
-        (_, false) => ops::realm_check::Subject::Head,
+        (Some("published"), _) => ops::realm::check::Subject::Published,
+        (_, true) => ops::realm::check::Subject::Worktree,
+        (_, false) => ops::realm::check::Subject::Head,
     };
     let scope = if wanted == Some("all") { Scope::Everything } else { Scope::Own };
     let rfc = call.arguments.parsed("rfc")?;
     let request =
-        ops::realm_check::Request { reader: None, subject, scope, rfc, ..ops::realm_check::Request::default() };
-    let answer = ops::realm_check::run(call.ctx, &request)?;
+        ops::realm::check::Request { reader: None, subject, scope, rfc, ..ops::realm::check::Request::default() };
+    let answer = ops::realm::check::run(call.ctx, &request)?;
     let mut body = Body::of(&answer);
     if let (false, Some(repo), Some(serde_json::Value::Array(hashes))) =
         (call.is_full(), &answer.body.current_repo, body.fields.get_mut("schema_hashes"))
@@ -52,14 +52,14 @@ pub fn check(call: &Call<'_>) -> Result<Body, OpError> {
 }
 
 pub fn topology(call: &Call<'_>) -> Result<Body, OpError> {
-    let request = ops::realm_topology::Request { domain: call.arguments.parsed("domain")? };
-    Ok(Body::of(&ops::realm_topology::run(call.ctx, &request)?))
+    let request = ops::realm::topology::Request { domain: call.arguments.parsed("domain")? };
+    Ok(Body::of(&ops::realm::topology::run(call.ctx, &request)?))
 }
 
 pub fn log(call: &Call<'_>) -> Result<Body, OpError> {
     let domain = call.arguments.parsed("domain")?;
     call.paged(50, |page| {
-        let answer = ops::realm_log::run(call.ctx, &ops::realm_log::Request { domain: domain.clone(), page })?;
+        let answer = ops::realm::log::run(call.ctx, &ops::realm::log::Request { domain: domain.clone(), page })?;
         let mut body = Body::of(&answer);
         if !call.is_full()
             && let Some(serde_json::Value::Array(entries)) = body.fields.get_mut("entries")
@@ -73,28 +73,28 @@ pub fn log(call: &Call<'_>) -> Result<Body, OpError> {
 }
 
 pub fn list(call: &Call<'_>) -> Result<Body, OpError> {
-    Ok(Body::of(&ops::realm_list::run(call.ctx)?))
+    Ok(Body::of(&ops::realm::list::run(call.ctx)?))
 }
 
 pub fn compare(call: &Call<'_>) -> Result<Body, OpError> {
     let other: crate::model::name::RealmName = call.arguments.needed("other")?;
     call.paged(50, |page| {
-        let request = ops::realm_compare::Request { other: other.clone(), page };
-        Ok(Body::of(&ops::realm_compare::run(call.ctx, &request)?))
+        let request = ops::realm::compare::Request { other: other.clone(), page };
+        Ok(Body::of(&ops::realm::compare::run(call.ctx, &request)?))
     })
 }
 
 pub fn worktree_create(call: &Call<'_>) -> Result<Body, OpError> {
-    let request = ops::realm_worktree_create::Request {
+    let request = ops::worktree::create::Request {
         rfc: call.arguments.needed("rfc")?,
         repos: call.arguments.list("repos")?,
         fetch: false,
         clone: false,
     };
-    Ok(Body::of(&ops::realm_worktree_create::run(call.ctx, &request)?))
+    Ok(Body::of(&ops::worktree::create::run(call.ctx, &request)?))
 }
 
 pub fn pr_status(call: &Call<'_>) -> Result<Body, OpError> {
-    let request = ops::realm_pr_status::Request { rfc: call.arguments.parsed("rfc")? };
-    Ok(Body::of(&ops::realm_pr_status::run(call.ctx, &request)?))
+    let request = ops::pr::status::Request { rfc: call.arguments.parsed("rfc")? };
+    Ok(Body::of(&ops::pr::status::run(call.ctx, &request)?))
 }

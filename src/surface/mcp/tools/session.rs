@@ -4,12 +4,12 @@ use super::{super::body::Body, Call};
 use crate::{error::OpError, ops, wire::NotificationFilter};
 
 pub fn start(call: &Call<'_>) -> Result<Body, OpError> {
-    let request = ops::session_start::Request { rfc: call.arguments.parsed("active_rfc")? };
-    Ok(Body::of(&ops::session_start::run(call.ctx, &request)?))
+    let request = ops::session::start::Request { rfc: call.arguments.parsed("active_rfc")? };
+    Ok(Body::of(&ops::session::start::run(call.ctx, &request)?))
 }
 
 pub fn stop(call: &Call<'_>) -> Result<Body, OpError> {
-    Ok(Body::of(&ops::session_stop::run(call.ctx, &ops::session_stop::Request::default())?))
+    Ok(Body::of(&ops::session::stop::run(call.ctx, &ops::session::stop::Request::default())?))
 }
 
 pub fn notifications_list(call: &Call<'_>) -> Result<Body, OpError> {
@@ -20,7 +20,7 @@ pub fn notifications_list(call: &Call<'_>) -> Result<Body, OpError> {
         _ => NotificationFilter::All,
     };
     call.paged(50, |page| {
-        let request = ops::notifications_list::Request { reader: call.reader.clone(), filter, page };
-        Ok(Body::of(&ops::notifications_list::run(call.ctx, &request)?))
+        let request = ops::notifications::list::Request { reader: call.reader.clone(), filter, page };
+        Ok(Body::of(&ops::notifications::list::run(call.ctx, &request)?))
     })
 }

@@ -23,7 +23,7 @@ pub const TOPOLOGY_LISTS: Lists = &["repos", "unreadable", "domains", "domains.c
 /// Every tool, in the order in which clients see them.
 pub const TOOLS: &[Tool] = &[
     Tool {
-        operation: &ops::realm_status::OPERATION,
+        operation: &ops::realm::status::OPERATION,
         about: "Overview of the realm: repositories, domains, contracts, bindings, how this repository's imports \
                 stand. Call it first, and to see what changed.",
         parameters: &[LIMIT, CURSOR],
@@ -33,7 +33,7 @@ pub const TOOLS: &[Tool] = &[
         run: realm::status,
     },
     Tool {
-        operation: &ops::realm_check::OPERATION,
+        operation: &ops::realm::check::OPERATION,
         about: "What this repository's .blue/ (of HEAD, or of the work tree) breaks in the realm, and which of its \
                 own imports are broken: by version range only. Call it after editing a contract or a binding, and \
                 before a release.",
@@ -52,7 +52,7 @@ pub const TOOLS: &[Tool] = &[
         run: realm::check,
     },
     Tool {
-        operation: &ops::contract_get::OPERATION,
+        operation: &ops::contract::get::OPERATION,
         about: "One contract: schema, value, versions, who exports and imports it. Call it before relying on a \
                 contract or changing it.",
         parameters: &[
@@ -69,7 +69,7 @@ pub const TOOLS: &[Tool] = &[
         run: contract::get,
     },
     Tool {
-        operation: &ops::session_start::OPERATION,
+        operation: &ops::session::start::OPERATION,
         about: "Begin a session: one stretch of work in this work tree. Call it when work on something starts.",
         parameters: &[Parameter::optional("active_rfc", Kind::Text, "what is worked on, as its branch is named")],
         tells: true,
@@ -78,7 +78,7 @@ pub const TOOLS: &[Tool] = &[
         run: session::start,
     },
     Tool {
-        operation: &ops::session_stop::OPERATION,
+        operation: &ops::session::stop::OPERATION,
         about: "End the session, with a summary of what changed meanwhile. Call it when the work is done.",
         parameters: &[],
         tells: false,
@@ -87,7 +87,7 @@ pub const TOOLS: &[Tool] = &[
         run: session::stop,
     },
     Tool {
-        operation: &ops::realm_worktree_create::OPERATION,
+        operation: &ops::worktree::create::OPERATION,
         about: "A git worktree of an RFC in each repository that shares a domain with this one, or in those named. \
                 Call it to work on several repositories at once.",
         parameters: &[Parameter::required("rfc", "also the branch"), Parameter::optional("repos", Kind::List, "")],
@@ -97,7 +97,7 @@ pub const TOOLS: &[Tool] = &[
         run: realm::worktree_create,
     },
     Tool {
-        operation: &ops::realm_pr_status::OPERATION,
+        operation: &ops::pr::status::OPERATION,
         about: "How far an RFC is in each repository: uncommitted, unpushed, pull request, merge order.",
         parameters: &[Parameter::optional("rfc", Kind::Text, "")],
         tells: true,
@@ -106,7 +106,7 @@ pub const TOOLS: &[Tool] = &[
         run: realm::pr_status,
     },
     Tool {
-        operation: &ops::contract_list::OPERATION,
+        operation: &ops::contract::list::OPERATION,
         about: "Contracts of the realm or of one domain, in pages. Call it where realm_status says there are more.",
         parameters: &[ONLY_DOMAIN, LIMIT, CURSOR],
         tells: true,
@@ -115,7 +115,7 @@ pub const TOOLS: &[Tool] = &[
         run: contract::list,
     },
     Tool {
-        operation: &ops::notifications_list::OPERATION,
+        operation: &ops::notifications::list::OPERATION,
         about: "What other repositories changed, also what was told already. New changes come with the answers of \
                 other tools; call it to look back.",
         parameters: &[
@@ -129,7 +129,7 @@ pub const TOOLS: &[Tool] = &[
         run: session::notifications_list,
     },
     Tool {
-        operation: &ops::contract_diff::OPERATION,
+        operation: &ops::contract::diff::OPERATION,
         about: "What changed between two versions of a contract, field by field. Call it before adapting code.",
         parameters: &[
             DOMAIN,
@@ -149,7 +149,7 @@ pub const TOOLS: &[Tool] = &[
         run: contract::diff,
     },
     Tool {
-        operation: &ops::contract_impact::OPERATION,
+        operation: &ops::contract::impact::OPERATION,
         about: "Who imports a contract, in which file, and whom a version would break, by version range only. \
                 Call it before raising a version.",
         parameters: &[
@@ -166,7 +166,7 @@ pub const TOOLS: &[Tool] = &[
         run: contract::impact,
     },
     Tool {
-        operation: &ops::realm_topology::OPERATION,
+        operation: &ops::realm::topology::OPERATION,
         about: "Who provides what to whom: contracts, exporters, importers, per domain.",
         parameters: &[ONLY_DOMAIN, LIMIT, CURSOR],
         tells: true,
@@ -175,7 +175,7 @@ pub const TOOLS: &[Tool] = &[
         run: realm::topology,
     },
     Tool {
-        operation: &ops::realm_log::OPERATION,
+        operation: &ops::realm::log::OPERATION,
         about: "History of the realm, newest first: who changed what, and when.",
         parameters: &[ONLY_DOMAIN, DETAIL, LIMIT, CURSOR],
         tells: true,
@@ -184,7 +184,7 @@ pub const TOOLS: &[Tool] = &[
         run: realm::log,
     },
     Tool {
-        operation: &ops::realm_list::OPERATION,
+        operation: &ops::realm::list::OPERATION,
         about: "The realms of this machine. Call it to find the name to pass as realm.",
         parameters: &[],
         tells: false,
@@ -193,7 +193,7 @@ pub const TOOLS: &[Tool] = &[
         run: realm::list,
     },
     Tool {
-        operation: &ops::realm_compare::OPERATION,
+        operation: &ops::realm::compare::OPERATION,
         about: "What two realms hold of the same contracts: which versions, and what only one of them has.",
         parameters: &[Parameter::required("other", "name of the realm to compare with"), LIMIT, CURSOR],
         tells: true,
@@ -202,7 +202,7 @@ pub const TOOLS: &[Tool] = &[
         run: realm::compare,
     },
     Tool {
-        operation: &ops::contract_timeline::OPERATION,
+        operation: &ops::contract::timeline::OPERATION,
         about: "When each realm of this machine got each version of a contract, newest first.",
         parameters: &[DOMAIN, CONTRACT, LIMIT, CURSOR],
         tells: true,

@@ -1,7 +1,16 @@
 //! Where everything stands. Repositories stand where what they are linked to is, so that few lines
 //! cross.
 
+use std::fmt::Write as _;
+
 use super::{Graph, Side};
+use crate::{
+    surface::http::page::{
+        graph::Group,
+        pieces::{count, grouped},
+    },
+    wire::ContractTopology,
+};
 
 /// Height of a row, and of a domain's title.
 pub const ROW: usize = 30;
@@ -55,7 +64,7 @@ impl Layout {
         let (consumers, right) = side(&graph.consumers, &rows);
         let height = middle.max(left).max(right) + 1;
         let names = |sides: &[Side<'_>]| sides.iter().map(|side| drawn(side.repo.as_str())).max().unwrap_or_default();
-        let labels = graph.groups.iter().map(|group| super::svg::longest(group, graph.has_contracts)).max();
+        let labels = graph.groups.iter().map(|group| longest(group, graph.has_contracts)).max();
         let width = |characters: usize| (characters * CHARACTER + 28).max(96);
         let widths = [names(&graph.providers), labels.unwrap_or_default() + 2, names(&graph.consumers)].map(width);
         let starts = [1, 1 + widths[0] + SPACE, 1 + widths[0] + widths[1] + 2 * SPACE];
@@ -84,4 +93,41 @@ fn side(sides: &[Side<'_>], rows: &[usize]) -> (Vec<usize>, usize) {
         free = tops[at] + REPO + REPO_GAP;
     }
     (tops, free)
+}
+
+/// Returns how many characters the longest line of a domain has.
+pub fn longest(group: &Group<'_>, has_contracts: bool) -> usize {
+    let line = |name: &str, note: &str| drawn(name) + note.chars().count() + 2;
+    match has_contracts {
+        true => {
+            let rows = group.domain.contracts.iter().map(|one| line(one.name.as_str(), &note(one)));
+            rows.chain([drawn(group.domain.name.as_str())]).max().unwrap_or_default()
+        }
+        false => line(group.domain.name.as_str(), &domain_note(group)),
+    }
+}
+
+pub fn note(contract: &ContractTopology) -> String {
+    match (&contract.version, &contract.owner) {
+        (Some(version), _) => cut(&version.to_string()),
+        (None, Some(_)) => "pre-release".into(),
+        (None, None) => "missing".into(),
+    }
+}
+
+pub fn domain_note(group: &Group<'_>) -> String {
+    let mut note = count(group.domain.contracts.len(), "contract");
+    let broken = super::broken(group.domain);
+    if broken > 0 {
+        let _ = write!(note, ", {} broken", grouped(broken));
+    }
+    note
+}
+
+/// Names are of ASCII characters alone.
+pub fn cut(name: &str) -> String {
+    match name.len() > MAX_NAME {
+        true => name.chars().take(MAX_NAME - 1).chain(['…']).collect(),
+        false => name.to_owned(),
+    }
 }

@@ -1,20 +1,20 @@
 //! The drawing. It is for eyes alone, and hidden from programs that read aloud: they have the table.
 
-use std::{collections::BTreeSet, fmt::Write as _};
+use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 
 use super::{
     Graph, Group, Row, Side, Stand, domain_href,
-    layout::{Layout, MAX_NAME, REPO, ROW, drawn},
+    layout::{Layout, REPO, ROW},
     word,
 };
 use crate::{
     surface::http::page::{
+        graph::layout::{cut, domain_note, note},
         links,
-        pieces::{count, grouped},
     },
-    wire::{ContractTopology, RealmTopology},
+    wire::RealmTopology,
 };
 
 /// Returns the drawing with its legend.
@@ -121,42 +121,5 @@ fn repos(sides: &[Side<'_>], tops: &[usize], (x, width): (usize, usize)) -> Mark
                 text x=(x + width / 2) y=(top + REPO / 2 + 5) text-anchor="middle" { (cut(side.repo.as_str())) }
             }
         }
-    }
-}
-
-/// Returns how many characters the longest line of a domain has.
-pub fn longest(group: &Group<'_>, has_contracts: bool) -> usize {
-    let line = |name: &str, note: &str| drawn(name) + note.chars().count() + 2;
-    match has_contracts {
-        true => {
-            let rows = group.domain.contracts.iter().map(|one| line(one.name.as_str(), &note(one)));
-            rows.chain([drawn(group.domain.name.as_str())]).max().unwrap_or_default()
-        }
-        false => line(group.domain.name.as_str(), &domain_note(group)),
-    }
-}
-
-fn note(contract: &ContractTopology) -> String {
-    match (&contract.version, &contract.owner) {
-        (Some(version), _) => cut(&version.to_string()),
-        (None, Some(_)) => "pre-release".into(),
-        (None, None) => "missing".into(),
-    }
-}
-
-fn domain_note(group: &Group<'_>) -> String {
-    let mut note = count(group.domain.contracts.len(), "contract");
-    let broken = super::broken(group.domain);
-    if broken > 0 {
-        let _ = write!(note, ", {} broken", grouped(broken));
-    }
-    note
-}
-
-/// Names are of ASCII characters alone.
-fn cut(name: &str) -> String {
-    match name.len() > MAX_NAME {
-        true => name.chars().take(MAX_NAME - 1).chain(['…']).collect(),
-        false => name.to_owned(),
     }
 }

@@ -1,0 +1,100 @@
+//! `.blue/config.yaml`: what a repository proposes. It is read, compared and never followed.
+
+use std::path::Path;
+
+use crate::{
+    error::OpError,
+    machine::home::{Home, KnownRealm},
+    model::{oid::Oid, repo_url::RepoUrl},
+    repo::{
+        CodeRepo,
+        blue_files::{FOLDER, Files, Handle},
+    },
+    store::{
+        EntryKind,
+        codec::{self, Config},
+        read,
+    },
+};
+
+/// The file that proposes realm and name to whoever clones the repository.
+pub const CONFIG: &str = ".blue/config.yaml";
+
+/// Compares what a repository proposes with what the user recorded: it is never followed.
+///
+/// # Errors
+/// Where it names another url for the realm; the message names both.
+pub fn same_url(home: &Home, known: &KnownRealm, proposed: Option<&Config>) -> Result<(), OpError> {
+    let proposed =
+        proposed.filter(|config| config.realm.name == known.name).and_then(|config| config.realm.url.as_ref());
+    let (Some(recorded), Some(proposed)) = (&known.url, proposed) else {
+        return Ok(());
+    };
+    if RepoUrl::of(recorded) == RepoUrl::of(proposed) {
+        return Ok(());
+    }
+    let realm = &known.name;
+    let message = format!("{CONFIG} says that the realm {realm} is shared at {proposed}, but you recorded {recorded}");
+    Err(OpError::cannot("other-url", message).next(format!(
+        "if it has moved: git config --file {} blue.realm.{realm}.url {proposed}",
+        home.folder().join("config").display()
+    )))
+}
+
+/// Returns what `.blue/config.yaml` of a repository proposes, if it has one: the file of the work tree, or
+/// that of HEAD where the work tree has none, as in a bare, a sparse or an empty one.
+///
+/// # Errors
+/// Where the file cannot be read, or is reached through a symbolic link.
+pub fn proposed(code: &CodeRepo) -> Result<Option<Config>, OpError> {
+    if let Some(root) = code.workdir()
+        && file_without_links(&root)?
+    {
+        let path = root.join(CONFIG);
+        let bytes = Files::Worktree(root).read(&Handle::Path(path))?;
+        return decode(&bytes.unwrap_or_default()).map(Some);
+    }
+    match code.head()?.commit {
+        Some(commit) => proposed_at(code, &commit),
+        None => Ok(None),
+    }
+}
+
+/// Returns what `.blue/config.yaml` of a commit proposes, if it has one.
+///
+/// # Errors
+/// As [`proposed`].
+pub fn proposed_at(code: &CodeRepo, commit: &Oid) -> Result<Option<Config>, OpError> {
+    let tree = code.tree_of(commit)?;
+    let blob = match read::lookup(code, &tree, CONFIG)? {
+        Some(entry) if entry.kind == EntryKind::Blob => entry.id,
+        Some(_) => return Err(linked(CONFIG)),
+        None => return Ok(None),
+    };
+    let bytes = Files::Commit(code, tree).read(&Handle::Blob(blob))?;
+    decode(&bytes.unwrap_or_default()).map(Some)
+}
+
+fn decode(bytes: &[u8]) -> Result<Config, OpError> {
+    codec::config(bytes).map_err(|problem| {
+        let problem = problem.in_file(CONFIG);
+        OpError::cannot("unreadable-config", problem.to_string()).problem((&problem).into())
+    })
+}
+
+/// Returns whether the file is there, as a plain file in a plain folder.
+fn file_without_links(root: &Path) -> Result<bool, OpError> {
+    for (path, is_wanted) in [(root.join(FOLDER), false), (root.join(CONFIG), true)] {
+        match path.symlink_metadata() {
+            Ok(meta) if is_wanted && meta.is_file() => return Ok(true),
+            Ok(meta) if !is_wanted && meta.is_dir() => {}
+            Ok(_) => return Err(linked(&path.display().to_string())),
+            Err(_) => return Ok(false),
+        }
+    }
+    Ok(false)
+}
+
+fn linked(path: &str) -> OpError {
+    OpError::cannot("not-a-plain-file", format!("{path} is not a plain file; symbolic links are not followed"))
+}

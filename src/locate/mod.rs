@@ -1,0 +1,148 @@
+//! Which realm, which repository: the flag, the variables, `.blue/config.yaml`, git's configuration, in that
+//! order.
+
+pub mod config;
+pub mod renamed;
+
+use std::path::PathBuf;
+
+pub use config::{CONFIG, proposed, proposed_at};
+
+use crate::{
+    env::{Env, REALM, REPO},
+    error::OpError,
+    machine::home::{Home, KnownRealm},
+    model::name::{RealmName, RepoName},
+    repo::CodeRepo,
+    store::{
+        codec::Config,
+        git::{GitStore, Options},
+        overview::Overview,
+        read,
+    },
+};
+
+/// The variable that says where the user's own folder lies.
+const HOME: &str = "GIT_BLUE_HOME";
+
+/// A realm of this machine, and who asks.
+pub struct Located {
+    /// The realm.
+    pub realm: RealmName,
+    /// Its store.
+    pub store: GitStore,
+    /// The name of the repository around the folder; none outside of one.
+    pub repo: Option<RepoName>,
+}
+
+/// Returns the user's own folder.
+///
+/// # Errors
+/// Where no variable says where it is.
+pub fn home(env: &Env) -> Result<Home, OpError> {
+    let folder = env.var(HOME).map(|folder| env.cwd().join(folder)).or_else(|| Some(env.home()?.join(".blue")));
+    folder.map(Home::new).ok_or_else(|| {
+        OpError::cannot("no-home", "neither GIT_BLUE_HOME nor HOME is set, so the realms of this machine are not found")
+            .next("set GIT_BLUE_HOME to a folder of your own")
+    })
+}
+
+/// Returns what this machine knows of a realm.
+///
+/// # Errors
+/// Where it does not know it.
+pub fn known(home: &Home, realm: &RealmName) -> Result<KnownRealm, OpError> {
+    let realms = home.realms()?;
+    let names: Vec<_> = realms.iter().map(|known| known.name.to_string()).collect();
+    realms.into_iter().find(|known| known.name == *realm).ok_or_else(|| {
+        let error = OpError::cannot("unknown-realm", format!("this machine does not know the realm {realm}"))
+            .next(format!("git blue init --realm {realm}: make it here"));
+        if names.is_empty() { error } else { error.next(format!("known are: {}", names.join(", "))) }
+    })
+}
+
+/// Opens a realm of this machine wherever the program was started, as the repository `repo` of it.
+///
+/// # Errors
+/// Where this machine does not know the realm, or the realm does not have that repository.
+pub fn in_realm(home: &Home, realm: &RealmName, repo: Option<&RepoName>, options: Options) -> Result<Located, OpError> {
+    let known = trusted(home, realm, None)?;
+    let store = GitStore::open(&known.path, options)?;
+    held(&known, &store)?;
+    if let Some(repo) = repo
+        && !Overview::open(&store)?.repos().contains_key(repo)
+    {
+        let message = format!("the realm {realm} has no repository {repo}");
+        return Err(OpError::no("unknown-repo", message));
+    }
+    Ok(Located { realm: realm.clone(), store, repo: repo.cloned() })
+}
+
+/// Finds the realm and the name of the repository around the folder of `env`.
+///
+/// # Errors
+/// Where nothing names a realm, this machine does not know it, or what the repository proposes contradicts what
+/// the user recorded.
+pub fn find(
+    env: &Env,
+    home: &Home,
+    code: Option<&CodeRepo>,
+    flag: Option<RealmName>,
+    options: Options,
+) -> Result<Located, OpError> {
+    let proposed = code.map(proposed).transpose()?.flatten();
+    let config = |key| code.and_then(|code| code.config(key));
+    let variable = |name| env.text(name).map(str::to_owned);
+    let named = match flag {
+        Some(realm) => Some(realm),
+        None => match variable(REALM) {
+            Some(text) => Some(text.parse()?),
+            None => match &proposed {
+                Some(config) => Some(config.realm.name.clone()),
+                None => config("blue.realm").map(|text| text.parse()).transpose()?,
+            },
+        },
+    };
+    let realm = named.ok_or_else(|| no_realm(env, code))?;
+    let repo: Option<RepoName> = match variable(REPO) {
+        Some(text) => Some(text.parse()?),
+        None => match &proposed {
+            // Elsewhere than in the realm it proposes, the repository is nobody.
+            Some(config) => Some(config.repo.clone()).filter(|_| config.realm.name == realm),
+            None => config("blue.repo").map(|text| text.parse()).transpose()?,
+        },
+    };
+    let known = trusted(home, &realm, proposed.as_ref())?;
+    let store = GitStore::open(&known.path, options)?;
+    held(&known, &store)?;
+    repo.iter().try_for_each(|repo| renamed::refuse(&store, repo))?;
+    Ok(Located { realm, store, repo })
+}
+
+/// A store that somebody else's took the place of is not the realm.
+fn held(known: &KnownRealm, store: &GitStore) -> Result<(), OpError> {
+    let found = read::realm(store)?;
+    if found.name != known.name {
+        let message = format!("{} holds the realm {}, not {}", known.path.display(), found.name, known.name);
+        return Err(OpError::cannot("other-realm", message));
+    }
+    Ok(())
+}
+
+/// What a repository proposes is compared with what the user recorded, and never followed.
+fn trusted(home: &Home, realm: &RealmName, proposed: Option<&Config>) -> Result<KnownRealm, OpError> {
+    let url = proposed.filter(|config| config.realm.name == *realm).and_then(|config| config.realm.url.clone());
+    let Some(known) = home.realm(realm)? else {
+        let at = url.map(|url| format!(" (said to be shared at {url})")).unwrap_or_default();
+        let message = format!("the realm {realm}{at} is not known on this machine");
+        return Err(OpError::cannot("not-in-realm", message).next(format!("git blue init --realm {realm}")));
+    };
+    config::same_url(home, &known, proposed)?;
+    Ok(known)
+}
+
+fn no_realm(env: &Env, code: Option<&CodeRepo>) -> OpError {
+    let place: PathBuf = code.and_then(CodeRepo::workdir).unwrap_or_else(|| env.cwd().to_owned());
+    let message = format!("{} is not in a realm", place.display());
+    OpError::cannot("not-in-realm", message).next("git blue init --realm NAME: bring it into one")
+}

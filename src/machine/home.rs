@@ -1,0 +1,251 @@
+//! The user's own folder, `$GIT_BLUE_HOME`: which realms this machine knows, and where
+//! repositories lie. Only what the user did himself is recorded here; what a cloned repository
+//! says is a proposal.
+
+use std::{
+    collections::BTreeMap,
+    io::{ErrorKind, Write as _},
+    path::{Path, PathBuf},
+};
+
+use gix::bstr::ByteSlice as _;
+
+use crate::{
+    model::name::{RealmName, RepoName},
+    store::{StoreError, git::make_private},
+};
+
+/// The user's own folder.
+#[derive(Debug, Clone)]
+pub struct Home {
+    folder: PathBuf,
+}
+
+/// A realm that this machine knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownRealm {
+    /// Its name.
+    pub name: RealmName,
+    /// Its store.
+    pub path: PathBuf,
+    /// Where it is shared.
+    pub url: Option<String>,
+}
+
+impl Home {
+    /// Returns the folder as given; nothing is read or made yet.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into() }
+    }
+
+    /// Returns the folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Makes the folder where it is missing, for its user alone.
+    ///
+    /// # Errors
+    /// Where it cannot be made.
+    pub fn make(&self) -> Result<(), StoreError> {
+        make_private(&self.folder).map_err(StoreError::io("create", &self.folder))
+    }
+
+    /// Returns where the store of a realm lies unless the user chose another place.
+    pub fn default_store(&self, realm: &RealmName) -> PathBuf {
+        self.folder.join("realms").join(format!("{realm}.git"))
+    }
+
+    /// Returns the folder that remembers which clones the user joined: one file each, named by the
+    /// clone's random number.
+    pub fn clones(&self) -> PathBuf {
+        self.folder.join("joined")
+    }
+
+    fn config_path(&self) -> PathBuf {
+        self.folder.join("config")
+    }
+
+    fn config(&self) -> Result<gix::config::File, StoreError> {
+        use gix::config::{File, Source, file::Metadata};
+        let path = self.config_path();
+        let bytes = match std::fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                return Ok(File::default());
+            }
+            Err(error) => return Err(StoreError::io("read", path)(error)),
+        };
+        let unread = StoreError::git(format!("read {}", path.display()));
+        File::from_bytes_no_includes(&bytes, Metadata::from(Source::Local), Default::default()).map_err(unread)
+    }
+
+    /// Returns the realms of this machine, sorted by name.
+    ///
+    /// # Errors
+    /// Where the configuration cannot be read.
+    pub fn realms(&self) -> Result<Vec<KnownRealm>, StoreError> {
+        let config = self.config()?;
+        let mut realms = Vec::new();
+        for section in config.sections_by_name("blue").into_iter().flatten() {
+            let name = section.header().subsection_name().and_then(|name| name.to_str().ok()?.strip_prefix("realm."));
+            let Some(name) = name.and_then(|name| name.parse().ok()) else { continue };
+            let value = |key: &str| section.value(key).and_then(|value| value.to_str().ok().map(str::to_owned));
+            if let Some(path) = value("path") {
+                realms.push(KnownRealm { name, path: path.into(), url: value("url") });
+            }
+        }
+        realms.sort_by(|a, b| a.name.cmp(&b.name));
+        realms.dedup_by(|a, b| a.name == b.name);
+        Ok(realms)
+    }
+
+    /// Returns what this machine knows of a realm.
+    ///
+    /// # Errors
+    /// Where the configuration cannot be read.
+    pub fn realm(&self, name: &RealmName) -> Result<Option<KnownRealm>, StoreError> {
+        Ok(self.realms()?.into_iter().find(|realm| realm.name == *name))
+    }
+
+    /// Returns where a repository lies on this machine.
+    ///
+    /// # Errors
+    /// Where the configuration cannot be read.
+    pub fn repo_path(&self, name: &RepoName) -> Result<Option<PathBuf>, StoreError> {
+        Ok(self.repo_paths()?.remove(name))
+    }
+
+    /// Returns where the repositories of this machine lie.
+    ///
+    /// # Errors
+    /// Where the configuration cannot be read.
+    pub fn repo_paths(&self) -> Result<BTreeMap<RepoName, PathBuf>, StoreError> {
+        let config = self.config()?;
+        let sections = config.sections_by_name("blue").into_iter().flatten();
+        let paths = sections.filter_map(|section| {
+            let name = section.header().subsection_name()?.to_str().ok()?.strip_prefix("repo.")?.parse().ok()?;
+            Some((name, PathBuf::from(section.value("path")?.to_str().ok()?)))
+        });
+        Ok(paths.collect())
+    }
+
+    /// Returns the repositories that lie on this machine, sorted by name.
+    ///
+    /// # Errors
+    /// Where the configuration cannot be read.
+    pub fn repos(&self) -> Result<Vec<RepoName>, StoreError> {
+        let config = self.config()?;
+        let sections = config.sections_by_name("blue").into_iter().flatten();
+        let names = sections.filter_map(|section| {
+            section.header().subsection_name()?.to_str().ok()?.strip_prefix("repo.")?.parse().ok()
+        });
+        let mut repos: Vec<RepoName> = names.collect();
+        repos.sort();
+        repos.dedup();
+        Ok(repos)
+    }
+
+    /// Records a realm.
+    ///
+    /// # Errors
+    /// Where the configuration cannot be read or written.
+    pub fn record_realm(&self, realm: &KnownRealm) -> Result<(), StoreError> {
+        let section = format!("realm.{}", realm.name);
+        let mut values = vec![("path", realm.path.display().to_string())];
+        values.extend(realm.url.clone().map(|url| ("url", url)));
+        self.change(&section, &values)
+    }
+
+    /// Records where a repository lies.
+    ///
+    /// # Errors
+    /// Where the configuration cannot be read or written.
+    pub fn record_repo(&self, name: &RepoName, path: &Path) -> Result<(), StoreError> {
+        self.change(&format!("repo.{name}"), &[("path", path.display().to_string())])
+    }
+
+    /// Records a repository under another name.
+    ///
+    /// # Errors
+    /// Where the configuration cannot be read or written.
+    pub fn rename_repo(&self, old: &RepoName, new: &RepoName) -> Result<(), StoreError> {
+        match self.repo_path(old)? {
+            Some(path) => {
+                self.record_repo(new, &path)?;
+                self.forget(&format!("repo.{old}"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Forgets a realm.
+    ///
+    /// # Errors
+    /// Where the configuration cannot be read or written.
+    pub fn forget_realm(&self, name: &RealmName) -> Result<(), StoreError> {
+        self.forget(&format!("realm.{name}"))
+    }
+
+    fn forget(&self, subsection: &str) -> Result<(), StoreError> {
+        self.edit(|config| {
+            while config.remove_section("blue", Some(subsection.into())).is_some() {}
+            Ok(())
+        })
+    }
+
+    /// Sets values in one section, keeping every other line of the file as it is.
+    fn change(&self, subsection: &str, values: &[(&'static str, String)]) -> Result<(), StoreError> {
+        self.edit(|config| {
+            for (key, value) in values {
+                config
+                    .set_raw_value_by("blue", Some(subsection.into()), *key, value.as_str())
+                    .map_err(|error| StoreError::git(format!("set blue.{subsection}.{key}"))(error))?;
+            }
+            Ok(())
+        })
+    }
+
+    fn edit(&self, edit: impl FnOnce(&mut gix::config::File) -> Result<(), StoreError>) -> Result<(), StoreError> {
+        let path = self.config_path();
+        self.make()?;
+        let lock_path = self.folder.join("config.flock");
+        let lock = std::fs::File::create(&lock_path).map_err(StoreError::io("create", &lock_path))?;
+        lock.lock().map_err(StoreError::io("lock", &lock_path))?;
+        let mut config = self.config()?;
+        edit(&mut config)?;
+        let mut file =
+            tempfile::NamedTempFile::new_in(&self.folder).map_err(StoreError::io("create a file in", &self.folder))?;
+        file.write_all(&config.to_bstring())
+            .and_then(|()| file.as_file().sync_all())
+            .map_err(StoreError::io("write", &path))?;
+        file.persist(&path).map_err(|error| StoreError::io("write", &path)(error.error))?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_recorded_is_found_again_and_the_rest_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::new(folder.path().join("home"));
+        assert_eq!(home.realms().unwrap(), []);
+        let realm = |name: &str, url: Option<&str>| KnownRealm {
+            name: name.parse().unwrap(),
+            path: format!("/stores/{name} ä.git").into(),
+            url: url.map(str::to_owned),
+        };
+        home.record_realm(&realm("b.c", None)).unwrap();
+        std::fs::write(home.config_path(), std::fs::read_to_string(home.config_path()).unwrap() + "# mine\n").unwrap();
+        home.record_realm(&realm("a", Some("https://host/\"x\\y;#z"))).unwrap();
+        home.record_repo(&"fungal".parse().unwrap(), Path::new("/src/fungal")).unwrap();
+        assert_eq!(home.realms().unwrap(), [realm("a", Some("https://host/\"x\\y;#z")), realm("b.c", None)]);
+        assert_eq!(home.repos().unwrap(), ["fungal".parse().unwrap()]);
+        assert_eq!(home.repo_path(&"fungal".parse().unwrap()).unwrap(), Some("/src/fungal".into()));
+        assert_eq!(home.repo_path(&"access".parse().unwrap()).unwrap(), None);
+        assert!(std::fs::read_to_string(home.config_path()).unwrap().contains("# mine"));
+    }
+}

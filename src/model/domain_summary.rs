@@ -1,0 +1,222 @@
+//! What a realm says at a glance: everything but what the contracts themselves hold. This is what
+//! most answers are made of, it is small, and so it is what a store keeps at hand.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{
+    binding::{Binding, Import},
+    conflict::{Conflict, Conflicts},
+    contract::{Contract, Deprecated, Withdrawn, Yanked},
+    domain::{Domain, Source},
+    domain_view::{Damage, DomainView, Offer, Standing, Subject},
+    name::{ContractName, RepoName},
+    range::Range,
+    version::Version,
+};
+
+/// A domain at a glance.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DomainSummary {
+    /// Its name, description and members.
+    pub info: Domain,
+    /// The contracts, at their current versions.
+    pub contracts: BTreeMap<ContractName, ContractSummary>,
+    /// Which versions were published of the contracts where that decides anything: those without a
+    /// current version, and those whose older versions are still served.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub versions: BTreeMap<ContractName, BTreeSet<Version>>,
+    /// Who owns the contracts that have no current version.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub owners: BTreeMap<ContractName, RepoName>,
+    /// The part each repository plays.
+    pub bindings: BTreeMap<RepoName, Binding>,
+    /// The last published commit of each repository.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sources: BTreeMap<RepoName, Source>,
+    /// What two machines wrote differently.
+    #[serde(default, skip_serializing_if = "Conflicts::is_empty")]
+    pub conflicts: Conflicts,
+    /// What could not be read. A summary with damage is read anew every time.
+    #[serde(skip)]
+    pub damage: Vec<Damage>,
+}
+
+/// A contract at a glance.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ContractSummary {
+    /// Its current version.
+    pub version: Version,
+    /// The only repository that may change it.
+    pub owner: RepoName,
+    /// Older versions that the provider still serves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub supported: Vec<Range>,
+    /// Set where consumers should move away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deprecated: Option<Deprecated>,
+    /// Set once the owner withdrew it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retired: Option<Withdrawn>,
+    /// Versions that must not be picked any more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub yanked: Vec<Yanked>,
+}
+
+impl From<&Contract> for ContractSummary {
+    fn from(contract: &Contract) -> Self {
+        Self {
+            version: contract.version.clone(),
+            owner: contract.owner.clone(),
+            supported: contract.supported.clone(),
+            deprecated: contract.deprecated.clone(),
+            retired: contract.retired.clone(),
+            yanked: contract.yanked.clone(),
+        }
+    }
+}
+
+impl ContractSummary {
+    /// Returns why `version` was yanked, if it was.
+    pub fn yanked_reason(&self, version: &Version) -> Option<&str> {
+        self.yanked.iter().find(|yanked| yanked.version == *version).map(|yanked| yanked.reason.as_str())
+    }
+
+    /// Returns whether its published versions decide how an import of it stands.
+    pub fn needs_versions(&self) -> bool {
+        !self.supported.is_empty()
+    }
+}
+
+impl From<&DomainView> for DomainSummary {
+    fn from(view: &DomainView) -> Self {
+        let summaries = view.contracts.iter().map(|(name, contract)| (name.clone(), contract.into()));
+        let contracts: BTreeMap<ContractName, ContractSummary> = summaries.collect();
+        let decides = |name: &ContractName| contracts.get(name).is_none_or(ContractSummary::needs_versions);
+        let versions: BTreeMap<_, _> = view
+            .versions
+            .iter()
+            .filter(|(name, _)| decides(name))
+            .map(|(name, versions)| (name.clone(), versions.clone()))
+            .collect();
+        let unreleased = versions.keys().filter(|name| !contracts.contains_key(*name));
+        let owners = unreleased.filter_map(|name| Some((name.clone(), view.owner(name)?.clone()))).collect();
+        Self {
+            info: view.info.clone(),
+            contracts,
+            versions,
+            owners,
+            bindings: view.bindings.clone(),
+            sources: view.sources.clone(),
+            conflicts: view.conflicts.clone(),
+            damage: view.damage.clone(),
+        }
+    }
+}
+
+impl DomainSummary {
+    /// Returns the repositories that have anything to do with it: members, and those that are none
+    /// but have a binding or published into it.
+    pub fn repos(&self) -> BTreeSet<&RepoName> {
+        self.info.members.iter().chain(self.bindings.keys()).chain(self.sources.keys()).collect()
+    }
+
+    /// Returns whether `repo` takes part: as a member, or by its binding.
+    pub fn takes_part(&self, repo: &RepoName) -> bool {
+        self.info.has_member(repo) || self.bindings.contains_key(repo)
+    }
+
+    /// Returns whether the file that should hold `contract` could not be read.
+    pub fn is_damaged(&self, contract: &ContractName) -> bool {
+        self.damage.iter().any(|damage| damage.subject == Subject::Contract(contract.clone()))
+    }
+
+    /// Returns the repository that owns `contract`, also where only pre-releases were published.
+    pub fn owner(&self, contract: &ContractName) -> Option<&RepoName> {
+        self.contracts.get(contract).map(|contract| &contract.owner).or_else(|| self.owners.get(contract))
+    }
+
+    /// Returns the names of its contracts, sorted: also of those that have no current version, or
+    /// cannot be read.
+    pub fn contract_names(&self) -> BTreeSet<&ContractName> {
+        let damaged = self.damage.iter().filter_map(|damage| match &damage.subject {
+            Subject::Contract(name) => Some(name),
+            _ => None,
+        });
+        self.contracts.keys().chain(self.versions.keys()).chain(damaged).collect()
+    }
+
+    /// Returns what two machines wrote differently and nobody has resolved.
+    pub fn open_conflicts(&self) -> Vec<Conflict> {
+        self.conflicts.open(|name, version| {
+            self.contracts.get(name).is_some_and(|contract| contract.yanked_reason(version).is_some())
+        })
+    }
+
+    /// Returns who imports `contract`, and how.
+    pub fn importers<'a>(&'a self, contract: &'a ContractName) -> impl Iterator<Item = (&'a RepoName, &'a Import)> {
+        self.bindings.iter().filter_map(|(repo, binding)| Some((repo, binding.import(contract)?)))
+    }
+
+    /// Returns how `import` stands against what the domain holds now.
+    pub fn standing(&self, import: &Import) -> Standing {
+        let current = self.contracts.get(&import.contract);
+        let offer = current.map(|contract| Offer { current: &contract.version, supported: &contract.supported });
+        Standing::of(import, offer, self.versions.get(&import.contract))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{binding::Role, name::RepoName};
+
+    fn contract(name: &str, supported: &[&str]) -> Contract {
+        let supported = supported.iter().map(|range| range.parse().unwrap()).collect();
+        let contract = Contract::new(name.parse().unwrap(), "fungal".parse().unwrap());
+        Contract { version: "2.0.0".parse().unwrap(), supported, ..contract }
+    }
+
+    #[test]
+    fn an_import_stands_as_it_does_in_the_whole_domain() {
+        let info = Domain {
+            name: "s3".parse().unwrap(),
+            description: String::new(),
+            members: vec!["fungal".parse().unwrap()],
+            removed: false,
+        };
+        let mut view = DomainView::new(info);
+        let versions: BTreeSet<Version> = ["1.0.0", "2.0.0"].map(|version| version.parse().unwrap()).into();
+        for one in [contract("served", &[">=1.0.0"]), contract("dropped", &[])] {
+            view.versions.insert(one.name.clone(), versions.clone());
+            view.contracts.insert(one.name.clone(), one);
+        }
+        view.versions.insert("draft".parse().unwrap(), ["0.1.0-rc.1".parse().unwrap()].into());
+        let summary = DomainSummary::from(&view);
+        for (name, range) in [("served", "<2.0.0"), ("served", ">=2.0.0"), ("dropped", "<2.0.0"), ("draft", ">=0.1.0")]
+        {
+            let import = Import::new(name.parse().unwrap(), range.parse().unwrap(), None);
+            assert_eq!(summary.standing(&import), view.standing(&import), "{name} {range}");
+        }
+        assert_eq!(summary.versions.keys().map(ToString::to_string).collect::<Vec<_>>(), ["draft", "served"]);
+    }
+
+    #[test]
+    fn a_repository_takes_part_by_membership_or_binding() {
+        let [member, bound, source]: [RepoName; 3] = ["member", "bound", "source"].map(|name| name.parse().unwrap());
+        let info = Domain {
+            name: "s3".parse().unwrap(),
+            description: String::new(),
+            members: vec![member.clone()],
+            removed: false,
+        };
+        let mut view = DomainView::new(info);
+        view.bindings.insert(bound.clone(), Binding { role: Role::Consumer, exports: vec![], imports: vec![] });
+        let commit = crate::model::oid::Oid::from_bytes(&[1; 20]).unwrap();
+        view.sources.insert(source.clone(), Source { commit });
+        let summary = DomainSummary::from(&view);
+        assert_eq!(summary.repos(), [&bound, &member, &source].into());
+        assert_eq!([&member, &bound, &source].map(|repo| summary.takes_part(repo)), [true, true, false]);
+    }
+}

@@ -1,0 +1,217 @@
+//! What a realm holds at one moment, read and parsed. A part that cannot be read is kept as
+//! [`Damage`] beside the rest: it hides no other.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::{
+    binding::{Binding, Import},
+    conflict::Conflicts,
+    contract::Contract,
+    domain::{Domain, Source},
+    name::{ContractName, DomainName, RepoName},
+    oid::Oid,
+    range::Range,
+    realm::Repo,
+    transfer::Transfers,
+    version::Version,
+};
+
+/// A whole realm.
+#[derive(Debug, Clone, Default)]
+pub struct RealmView {
+    /// The repositories that joined.
+    pub repos: BTreeMap<RepoName, Repo>,
+    /// Its domains.
+    pub domains: BTreeMap<DomainName, DomainView>,
+    /// What could not be read outside the domains.
+    pub damage: Vec<Damage>,
+}
+
+/// One domain.
+#[derive(Debug, Clone)]
+pub struct DomainView {
+    /// The commit of the store that it was read at.
+    pub commit: Option<Oid>,
+    /// Its name, description and members.
+    pub info: Domain,
+    /// The contracts, at their current versions.
+    pub contracts: BTreeMap<ContractName, Contract>,
+    /// Which versions of each contract were published.
+    pub versions: BTreeMap<ContractName, BTreeSet<Version>>,
+    /// Published documents that somebody asked for, or that differ from the current one.
+    pub published: BTreeMap<(ContractName, Version), Contract>,
+    /// The part each repository plays.
+    pub bindings: BTreeMap<RepoName, Binding>,
+    /// The last published commit of each repository.
+    pub sources: BTreeMap<RepoName, Source>,
+    /// To whom contracts were handed over.
+    pub transfers: BTreeMap<ContractName, Transfers>,
+    /// What two machines wrote differently.
+    pub conflicts: Conflicts,
+    /// What could not be read.
+    pub damage: Vec<Damage>,
+}
+
+/// A stored file that could not be read, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damage {
+    /// Which file, as git names it: `refs/blue/domains/s3:contracts/paths.json`.
+    pub file: String,
+    /// What it should have held, where it can be told.
+    pub subject: Subject,
+    /// What is wrong with it, with its place.
+    pub problem: String,
+}
+
+impl std::fmt::Display for Damage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.file, self.problem)
+    }
+}
+
+/// What a damaged file should have held.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Subject {
+    /// A contract, current or at one version.
+    Contract(ContractName),
+    /// The binding of a repository.
+    Binding(RepoName),
+    /// The last published commit of a repository.
+    Source(RepoName),
+    /// A whole domain.
+    Domain(DomainName),
+    /// Some domain: its ref does not say which commit it is at.
+    Domains,
+    /// Anything else.
+    Other,
+}
+
+impl Subject {
+    /// Returns whether a domain may be among what was not read.
+    pub fn may_be(&self, domain: &DomainName) -> bool {
+        match self {
+            Self::Domain(name) => name == domain,
+            Self::Domains => true,
+            _ => false,
+        }
+    }
+}
+
+impl DomainView {
+    /// Returns a domain without contracts.
+    pub fn new(info: Domain) -> Self {
+        Self {
+            commit: None,
+            info,
+            contracts: BTreeMap::new(),
+            versions: BTreeMap::new(),
+            published: BTreeMap::new(),
+            bindings: BTreeMap::new(),
+            sources: BTreeMap::new(),
+            transfers: BTreeMap::new(),
+            conflicts: Conflicts::default(),
+            damage: Vec::new(),
+        }
+    }
+
+    /// Returns whether `repo` takes part: as a member, or by its binding.
+    pub fn takes_part(&self, repo: &RepoName) -> bool {
+        self.info.has_member(repo) || self.bindings.contains_key(repo)
+    }
+
+    /// Returns whether the file that should hold `contract` could not be read.
+    pub fn is_damaged(&self, contract: &ContractName) -> bool {
+        self.damage.iter().any(|damage| damage.subject == Subject::Contract(contract.clone()))
+    }
+
+    /// Returns the repository that owns `contract`, also where only pre-releases were published.
+    pub fn owner(&self, contract: &ContractName) -> Option<&RepoName> {
+        let published = || {
+            let newest = self.published.iter().rev().find(|((name, _), _)| name == contract)?;
+            let transfers = self.transfers.get(contract);
+            Some(transfers.map_or(&newest.1.owner, |transfers| transfers.owner(&newest.1.owner)))
+        };
+        self.contracts.get(contract).map(|contract| &contract.owner).or_else(published)
+    }
+
+    /// Returns who imports `contract`, and how.
+    pub fn importers<'a>(&'a self, contract: &'a ContractName) -> impl Iterator<Item = (&'a RepoName, &'a Import)> {
+        self.bindings.iter().filter_map(|(repo, binding)| Some((repo, binding.import(contract)?)))
+    }
+
+    /// Returns how `import` stands against what the domain holds now.
+    pub fn standing(&self, import: &Import) -> Standing {
+        let current = self.contracts.get(&import.contract);
+        let offer = current.map(|contract| Offer { current: &contract.version, supported: &contract.supported });
+        Standing::of(import, offer, self.versions.get(&import.contract))
+    }
+}
+
+/// What a contract offers to those who import it.
+#[derive(Debug, Clone, Copy)]
+pub struct Offer<'a> {
+    /// Its current version.
+    pub current: &'a Version,
+    /// The older versions that are still served.
+    pub supported: &'a [Range],
+}
+
+/// How an import stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Standing {
+    /// The current version satisfies it.
+    Satisfied(Version),
+    /// The current version does not, but the provider still serves one that does.
+    Behind {
+        /// The current version.
+        current: Version,
+        /// The newest version that satisfies the import and is still served.
+        served: Version,
+    },
+    /// Nothing that is served satisfies it.
+    Broken {
+        /// The current version.
+        current: Version,
+    },
+    /// There is no such contract, or only pre-releases of it.
+    Missing,
+}
+
+impl Standing {
+    /// Returns how `import` stands against what its contract offers, and the versions of it that
+    /// were published.
+    pub fn of(import: &Import, offer: Option<Offer<'_>>, published: Option<&BTreeSet<Version>>) -> Self {
+        let Some(Offer { current, supported }) = offer else {
+            return Self::Missing;
+        };
+        if import.version.matches(current) {
+            return Self::Satisfied(current.clone());
+        }
+        // An older version counts only where the provider says that it still serves it.
+        let served =
+            published.into_iter().flatten().rev().find(|version| {
+                import.version.matches(version) && supported.iter().any(|range| range.matches(version))
+            });
+        match served {
+            Some(version) => Self::Behind { current: current.clone(), served: version.clone() },
+            None => Self::Broken { current: current.clone() },
+        }
+    }
+
+    /// Returns the version that the import resolves to.
+    pub fn resolved(&self) -> Option<&Version> {
+        match self {
+            Self::Satisfied(version) | Self::Behind { served: version, .. } => Some(version),
+            Self::Broken { .. } | Self::Missing => None,
+        }
+    }
+
+    /// Returns the word for it: `current`, `stale` or `broken`.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Satisfied(_) => "current",
+            Self::Behind { .. } => "stale",
+            Self::Broken { .. } | Self::Missing => "broken",
+        }
+    }
+}

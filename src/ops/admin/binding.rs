@@ -1,0 +1,87 @@
+//! `realm_admin_binding`: write the part a repository plays straight into the realm.
+
+use crate::{
+    error::OpError,
+    model::{
+        binding::{Binding, Export, Import, Role},
+        name::{DomainName, RepoName},
+        publish,
+    },
+    store::read,
+    wire::{Answer, BindingSet},
+};
+use crate::{
+    ops::{
+        Operation,
+        ctx::Ctx,
+        domain::{self, Part, Why},
+        publish::cycles,
+    },
+    repo::blue_files::BINDINGS,
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::write::<BindingSet>(
+    "realm_admin_binding",
+    &["realm", "admin", "binding"],
+    "Set what a repository exports and imports",
+);
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The domain.
+    pub domain: DomainName,
+    /// The repository.
+    pub repo: RepoName,
+    /// Which sides it is on.
+    pub role: Role,
+    /// What it exports.
+    pub exports: Vec<Export>,
+    /// What it imports.
+    pub imports: Vec<Import>,
+}
+
+/// Writes the binding: the whole of it, as the file in the repository would.
+///
+/// # Errors
+/// Where the repository is unknown, not a member, not the one that asks, or the binding
+/// contradicts itself.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingSet>, OpError> {
+    let here = ctx.writing_realm()?;
+    if let Some(acting) = here.repo.as_ref().filter(|acting| **acting != request.repo) {
+        let message =
+            format!("{acting} may not write the binding of {}; only a repository writes its own", request.repo);
+        return Err(OpError::no("not-owner", message).next(format!("run it in {}", request.repo)));
+    }
+    if !read::repos(&*here.store)?.repos.contains_key(&request.repo) {
+        let message = format!("{} is not in the realm {}", request.repo, here.realm);
+        return Err(OpError::no("unknown-repo", message));
+    }
+    let wanted = Binding { role: request.role, exports: request.exports.clone(), imports: request.imports.clone() };
+    if let Some(contradiction) = wanted.contradiction() {
+        return Err(OpError::usage(contradiction));
+    }
+    let part = cycles::Part { domain: &request.domain, repo: &request.repo, binding: &wanted };
+    let cycles = cycles::closed(&*here.store, &[part], None)?;
+    let why = Why { repo: Some(&request.repo), ..Why::default() };
+    let decision = domain::change(ctx, &*here.store, &request.domain, Part::default(), why, |view| {
+        Ok(publish::binding(view, &request.repo, wanted.clone(), ctx.env.now())?)
+    })?;
+    let mut answer = Answer::new(BindingSet {
+        realm: here.realm.clone(),
+        domain: request.domain.clone(),
+        repo: request.repo.clone(),
+        role: request.role.into(),
+        exports: request.exports.len(),
+        imports: request.imports.len(),
+        changed: !decision.changes.is_empty(),
+        cycles,
+    });
+    if answer.body.changed {
+        // The realm alone has it now: a commit of the file would say something else.
+        let path = format!("{BINDINGS}/{}.yaml", request.domain);
+        answer = answer.next(format!("write the same into {path} of {}, if it publishes from there", request.repo));
+    }
+    Ok(answer.next("git blue check"))
+}

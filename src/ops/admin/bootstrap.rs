@@ -1,0 +1,192 @@
+//! `realm_admin_bootstrap`: make the repositories, domains and parts that a file lists, where they are
+//! missing. What is there stays as it is, so doing it again does nothing.
+
+use std::collections::BTreeSet;
+
+use super::domain;
+use crate::{
+    error::OpError,
+    model::{
+        blueprint::{Blueprint, PlannedDomain, PlannedRepo},
+        name::RepoName,
+        realm::{Realm, Repo},
+        repo_url::without_credentials,
+    },
+    ops::{
+        Operation,
+        ctx::{Ctx, Here},
+        message::Message,
+        publish::cycles,
+        sync::url,
+    },
+    store::{Change, Edit, Parents, StoreRef, TreePath, codec, layout, overview::Overview, read, write::write},
+    wire::{Answer, BootstrappedDomain, RealmBootstrap},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::write::<RealmBootstrap>(
+    "realm_admin_bootstrap",
+    &["realm", "admin", "bootstrap"],
+    "Make the repositories, domains and bindings that a file lists",
+);
+
+/// What is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// The list, as YAML.
+    pub document: Vec<u8>,
+    /// Where it comes from, for messages.
+    pub file: String,
+    /// Whether it is only said what would be made.
+    pub dry_run: bool,
+}
+
+/// Makes what is missing. All of the file is looked at before anything is written.
+///
+/// # Errors
+/// Where the file cannot be read or contradicts itself or the realm; then nothing was made.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmBootstrap>, OpError> {
+    let here = ctx.writing_realm()?;
+    let blueprint: Blueprint = codec::document(&request.document).map_err(|problem| {
+        let problem = problem.in_file(&request.file);
+        OpError::no("unreadable-file", problem.to_string()).problem((&problem).into())
+    })?;
+    let problems = blueprint.contradictions();
+    if !problems.is_empty() {
+        let error = OpError::no("contradiction", format!("{}: {}", request.file, problems.join("; ")));
+        return Err(error.next("nothing was made; mend the file, and run it again"));
+    }
+    let overview = Overview::open(&*here.store)?;
+    let entries = entries(&blueprint.repos, &overview)?;
+    let known =
+        |repo: &RepoName| overview.repos().contains_key(repo) || entries.iter().any(|entry| entry.name == *repo);
+    for domain in &blueprint.domains {
+        if let Some(unknown) = domain.repos.iter().find(|repo| !known(repo)) {
+            let message = format!("{}: {unknown} is neither in the realm nor among the repos of the file", domain.name);
+            return Err(OpError::no("unknown-repo", message));
+        }
+        domain::collision(here, &domain.name)?;
+    }
+    let mut domains = Vec::new();
+    for planned in &blueprint.domains {
+        domains.extend(missing(planned, &overview)?);
+    }
+    let cycles = cycles::closed(&*here.store, &parts(&blueprint, &domains), blueprint.cycles)?;
+    let rules = blueprint.cycles.filter(|wanted| read::realm(&*here.store).is_ok_and(|realm| realm.cycles != *wanted));
+    if !request.dry_run {
+        enter(ctx, here, &blueprint, &entries)?;
+        for (planned, line) in blueprint
+            .domains
+            .iter()
+            .filter_map(|planned| domains.iter().find(|line| line.domain == planned.name).map(|line| (planned, line)))
+        {
+            let missing: Vec<_> = planned.bindings.iter().filter(|part| line.bound.contains(&part.repo)).collect();
+            let request = domain::Request {
+                name: planned.name.clone(),
+                repos: planned.repos.clone(),
+                description: planned.description.clone().filter(|_| line.created),
+            };
+            domain::set(ctx, here, &request, &missing)?;
+        }
+    }
+    let is_missing = !entries.is_empty() || !domains.is_empty() || rules.is_some();
+    let body = RealmBootstrap {
+        realm: here.realm.clone(),
+        dry_run: request.dry_run,
+        repos: entries.into_iter().map(|entry| entry.name).collect(),
+        domains,
+        rules_changed: rules.is_some(),
+        cycles,
+    };
+    let answer = Answer::new(body);
+    Ok(match (request.dry_run, is_missing) {
+        (true, true) => answer.next(format!("git blue realm admin bootstrap --from {}  # make it", request.file)),
+        (false, true) => answer.next("git blue init: in each repository that is new"),
+        (_, false) => answer,
+    })
+}
+
+/// The entries of the repositories that the realm does not have.
+fn entries(planned: &[PlannedRepo], overview: &Overview<'_>) -> Result<Vec<Repo>, OpError> {
+    let mut entries = Vec::new();
+    for PlannedRepo { name, url } in planned {
+        let url = url.as_deref().map(url::accept).transpose()?.map(without_credentials);
+        let entry = Repo { name: name.clone(), url, roots: Vec::new() };
+        if let Some(held) = overview.repos().get(name) {
+            if held.url.is_some() && entry.url.is_some() && held.url != entry.url {
+                let [held, wanted] = [&held.url, &entry.url].map(|url| url.clone().unwrap_or_default());
+                let message = format!("the repository {name} of the realm is at {held}, and not at {wanted}");
+                return Err(OpError::no("name-taken", message));
+            }
+            continue;
+        }
+        if let Some(other) = overview.repos().keys().find(|other| other.collides_with(name)) {
+            let message = format!("{name} differs from the repository {other} in upper and lower case alone");
+            return Err(OpError::no("name-collision", message));
+        }
+        entries.push(entry);
+    }
+    Ok(entries)
+}
+
+/// What is missing of a domain; nothing where all of it is there.
+fn missing(planned: &PlannedDomain, overview: &Overview<'_>) -> Result<Option<BootstrappedDomain>, OpError> {
+    let line = overview.domains().iter().find(|line| line.name == planned.name);
+    let held = line.map(|line| overview.summary(line)).transpose()?;
+    let is_new = |repo: &&RepoName| !held.as_ref().is_some_and(|held| held.info.has_member(repo));
+    let is_unbound = |repo: &&RepoName| !held.as_ref().is_some_and(|held| held.bindings.contains_key(*repo));
+    let added: BTreeSet<_> = planned.repos.iter().filter(is_new).cloned().collect();
+    let bound: Vec<_> = planned.bindings.iter().map(|part| &part.repo).filter(is_unbound).cloned().collect();
+    let is_there = held.is_some() && added.is_empty() && bound.is_empty();
+    let line = || BootstrappedDomain {
+        domain: planned.name.clone(),
+        created: held.is_none(),
+        added: added.into_iter().collect(),
+        bound,
+    };
+    Ok((!is_there).then(line))
+}
+
+/// The parts that will be taken.
+fn parts<'a>(blueprint: &'a Blueprint, domains: &[BootstrappedDomain]) -> Vec<cycles::Part<'a>> {
+    let all = blueprint.domains.iter().flat_map(|domain| domain.bindings.iter().map(move |part| (&domain.name, part)));
+    let is_missing = |(name, part): &(&_, &crate::model::blueprint::PlannedBinding)| {
+        domains.iter().any(|line| line.domain == **name && line.bound.contains(&part.repo))
+    };
+    let part = |(domain, part): (&'a _, &'a crate::model::blueprint::PlannedBinding)| cycles::Part {
+        domain,
+        repo: &part.repo,
+        binding: &part.binding,
+    };
+    all.filter(is_missing).map(part).collect()
+}
+
+/// Writes the entries and the realm's rules, all in one commit.
+fn enter(ctx: &Ctx, here: &Here, blueprint: &Blueprint, entries: &[Repo]) -> Result<(), OpError> {
+    let author = ctx.signature()?;
+    write(&*here.store, &StoreRef::Realm, |_| {
+        let repos = read::repos(&*here.store)?.repos;
+        let mut edits: Vec<(TreePath, Edit)> = Vec::new();
+        let realm = read::realm(&*here.store)?;
+        let wanted = Realm { cycles: blueprint.cycles.unwrap_or(realm.cycles), ..realm.clone() };
+        if wanted != realm {
+            edits.push((layout::realm(), Edit::Put(codec::encode(&wanted))));
+        }
+        let mut names = Vec::new();
+        for entry in entries.iter().filter(|entry| !repos.contains_key(&entry.name)) {
+            names.push(entry.name.to_string());
+            edits.push((layout::repo(&entry.name), Edit::Put(codec::encode(entry))));
+        }
+        if edits.is_empty() {
+            return Ok(None);
+        }
+        let subject = match names.len() {
+            0 => "change the rules of the realm".to_owned(),
+            1..=5 => format!("enter {}", names.join(", ")),
+            more => format!("enter {more} repositories"),
+        };
+        let message = Message { repo: here.repo.as_ref(), ..Message::of(ctx, subject) }.text();
+        Ok::<_, OpError>(Some(Change { edits, message, author: author.clone(), parents: Parents::Tip }))
+    })?;
+    Ok(())
+}

@@ -1,0 +1,36 @@
+//! `realm_admin_cache_stats`: the size and state of the store's cache.
+
+use crate::ops::{Operation, ctx::Ctx};
+use crate::{
+    error::OpError,
+    store::overview::Kept,
+    wire::{Answer, CacheStats},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::read::<CacheStats>(
+    "realm_admin_cache_stats",
+    &["realm", "admin", "cache", "stats"],
+    "Show the size and state of the realm's cache",
+);
+
+/// Answers. Nothing is made for it that was not there.
+///
+/// # Errors
+/// Where there is no realm.
+pub fn run(ctx: &Ctx) -> Result<Answer<CacheStats>, OpError> {
+    let here = ctx.here()?;
+    let kept = Kept::of(&*here.store);
+    let file = here.store.cache().map(|cache| cache.file());
+    let answer = Answer::new(CacheStats {
+        realm: here.realm.clone(),
+        file: file.as_ref().map(|file| file.display().to_string()),
+        bytes: file.and_then(|file| Some(file.metadata().ok()?.len())),
+        usable: kept.is_some(),
+        current: kept.as_ref().is_some_and(|kept| kept.is_current),
+        domains: kept.as_ref().map_or(0, |kept| kept.domains),
+        examined: kept.as_ref().map_or(0, |kept| kept.examined),
+        contracts: kept.as_ref().map_or(0, |kept| kept.contracts),
+    });
+    Ok(if kept.is_some() { answer } else { answer.next("git blue status: makes it") })
+}

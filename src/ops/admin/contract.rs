@@ -1,0 +1,100 @@
+//! `realm_admin_contract`: make a contract straight in the realm. An existing one is never
+//! overwritten.
+
+use crate::ops::{
+    Operation,
+    ctx::Ctx,
+    domain::{self, Part, Why},
+};
+use crate::{
+    error::OpError,
+    model::{
+        contract::Contract,
+        json::Json,
+        name::{ContractName, DomainName, RepoName},
+        publish::{self, Direction},
+        version::Version,
+    },
+    store::read,
+    wire::{Answer, ContractAdded},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::write::<ContractAdded>(
+    "realm_admin_contract",
+    &["realm", "admin", "contract"],
+    "Make a contract straight in the realm",
+);
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The domain.
+    pub domain: DomainName,
+    /// The contract.
+    pub contract: ContractName,
+    /// Who owns it.
+    pub owner: RepoName,
+    /// Its first version; 0.1.0 by default.
+    pub version: Option<Version>,
+    /// Its schema; `{}` by default.
+    pub schema: Option<Json>,
+    /// Its value; null by default.
+    pub value: Option<Json>,
+    /// The promise to consumers of the old version.
+    pub backwards: Option<bool>,
+    /// The promise of consumers of the new version.
+    pub forwards: Option<bool>,
+}
+
+/// Makes the contract.
+///
+/// # Errors
+/// Where there is one of that name, or a rule refuses it.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractAdded>, OpError> {
+    let here = ctx.writing_realm()?;
+    if !read::repos(&*here.store)?.repos.contains_key(&request.owner) {
+        let message = format!("the owner {} is not in the realm {}", request.owner, here.realm);
+        return Err(OpError::no("unknown-owner", message));
+    }
+    if let Some(acting) = here.repo.as_ref().filter(|acting| **acting != request.owner) {
+        let message = format!("{acting} may not make a contract of {}; only a repository makes its own", request.owner);
+        return Err(OpError::no("not-owner", message).next(format!("run it in {}", request.owner)));
+    }
+    let document = document(request);
+    let name = &request.domain;
+    let wanted = [(document.name.clone(), document.version.clone())];
+    let why = Why { repo: Some(&request.owner), ..Why::default() };
+    domain::change(ctx, &*here.store, name, Part { published: &wanted, ..Part::default() }, why, |view| {
+        if view.contracts.contains_key(&document.name) || view.versions.contains_key(&document.name) {
+            let message = format!("{name}/{} exists already, and is not overwritten", document.name);
+            return Err(OpError::no("contract-exists", message)
+                .next(format!("git blue contract edit {name}/{}", document.name)));
+        }
+        Ok(publish::contract(view, &request.owner, &document, Direction::Forward, &ctx.budget())?)
+    })?;
+    let body = ContractAdded { realm: here.realm.clone(), domain: name.clone(), contract: document.sealed().into() };
+    let contract = &request.contract;
+    Ok(Answer::new(body).next(format!("git blue contract edit {name}/{contract}: agree on schema and value")).next(
+        format!(
+            "git blue realm admin binding --domain {name} --repo {} --role provider --export {contract}",
+            request.owner
+        ),
+    ))
+}
+
+fn document(request: &Request) -> Contract {
+    let mut document = Contract::new(request.contract.clone(), request.owner.clone());
+    if let Some(version) = &request.version {
+        document.version = version.clone();
+    }
+    if let Some(schema) = &request.schema {
+        document.schema = schema.clone();
+    }
+    if let Some(value) = &request.value {
+        document.value = value.clone();
+    }
+    document.compatibility.backwards = request.backwards.unwrap_or(document.compatibility.backwards);
+    document.compatibility.forwards = request.forwards.unwrap_or(document.compatibility.forwards);
+    document
+}

@@ -1,0 +1,170 @@
+//! `realm_admin_domain`: make a domain, or add members to one.
+
+use crate::{
+    error::OpError,
+    model::{
+        blueprint::PlannedBinding,
+        change::DomainChange,
+        domain::Domain,
+        domain_view::DomainView,
+        name::{DomainName, RepoName},
+        oid::Oid,
+        publish,
+    },
+    ops::{
+        Operation,
+        ctx::{Ctx, Here},
+        domain,
+        message::Message,
+        notify::inbox::{self, Known},
+    },
+    store::{StoreRef, codec, read, write::write},
+    wire::{Answer, DomainSet},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::write::<DomainSet>(
+    "realm_admin_domain",
+    &["realm", "admin", "domain"],
+    "Make a domain, or add members to it",
+);
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The domain.
+    pub name: DomainName,
+    /// Repositories that take part from now on.
+    pub repos: Vec<RepoName>,
+    /// What the domain is for.
+    pub description: Option<String>,
+}
+
+/// Makes or widens the domain. Asking twice does nothing.
+///
+/// # Errors
+/// Where a repository is not in the realm, or the name collides with another.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<DomainSet>, OpError> {
+    let body = set(ctx, ctx.writing_realm()?, request, &[])?;
+    let name = &request.name;
+    Ok(Answer::new(body)
+        .next(format!("write .blue/contracts/{name}/NAME.yaml in the owner's repository, and commit it"))
+        .next(format!("write .blue/bindings/{name}.yaml in each member, and commit it")))
+}
+
+/// Makes or widens the domain, and writes the parts that nobody has written yet, all in one commit.
+///
+/// # Errors
+/// As [`run`], or where a part is refused.
+pub fn set(ctx: &Ctx, here: &Here, request: &Request, parts: &[&PlannedBinding]) -> Result<DomainSet, OpError> {
+    known_repos(here, &request.repos)?;
+    collision(here, &request.name)?;
+    let author = ctx.signature()?;
+    let mut outcome = None;
+    let mut tip_before = None;
+    let written = write(&*here.store, &StoreRef::Domain(request.name.clone()), |tip| {
+        tip_before = tip;
+        let before = tip.map(|tip| read::domain_at(&*here.store, &request.name, &tip)).transpose()?;
+        let wanted = widened(before.as_ref().map(|view| &view.info), request);
+        let mut view = before.clone().unwrap_or_else(|| DomainView::new(wanted.clone()));
+        view.info.clone_from(&wanted);
+        let before = before.map(|view| view.info);
+        let added: Vec<_> = wanted
+            .members
+            .iter()
+            .filter(|member| !before.as_ref().is_some_and(|before| before.has_member(member)))
+            .cloned()
+            .collect();
+        outcome = Some((before.is_none(), wanted.members.clone(), added.clone()));
+        let mut changes = Vec::new();
+        for part in parts.iter().filter(|part| !view.bindings.contains_key(&part.repo)) {
+            changes.extend(publish::binding(&view, &part.repo, part.binding.clone(), ctx.env.now())?.changes);
+        }
+        let bound = !changes.is_empty();
+        if before.as_ref() != Some(&wanted) {
+            changes.insert(0, DomainChange::Domain(wanted.clone()));
+        }
+        if changes.is_empty() {
+            return Ok(None);
+        }
+        // First what the new members know, then the membership: a kill between the two loses no
+        // notification.
+        start_knowing(ctx, here, tip, &added, &wanted)?;
+        let subject = match before == Some(wanted) && bound {
+            true => format!("bind {} in {}", names(parts.iter().map(|part| &part.repo)), request.name),
+            false => subject(&request.name, before.is_none(), &added),
+        };
+        let message = Message { repo: here.repo.as_ref(), ..Message::of(ctx, subject) }.text();
+        Ok::<_, OpError>(Some(domain::commit(&changes, message, author.clone())))
+    })?;
+    if let Some(after) = written {
+        domain::made_here(ctx, &*here.store, &request.name, tip_before, after);
+    }
+    let (created, members, added) = outcome.unwrap_or_default();
+    Ok(DomainSet { realm: here.realm.clone(), domain: request.name.clone(), created, members, added })
+}
+
+fn subject(name: &DomainName, created: bool, added: &[RepoName]) -> String {
+    match (created, added.is_empty()) {
+        (true, true) => format!("make the domain {name}"),
+        (true, false) => format!("make the domain {name} with {}", names(added)),
+        (false, true) => format!("describe the domain {name}"),
+        (false, false) => format!("add {} to {name}", names(added)),
+    }
+}
+
+fn names<'a>(repos: impl IntoIterator<Item = &'a RepoName>) -> String {
+    repos.into_iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+fn widened(before: Option<&Domain>, request: &Request) -> Domain {
+    let mut wanted = before.cloned().unwrap_or_else(|| Domain {
+        name: request.name.clone(),
+        description: String::new(),
+        members: Vec::new(),
+        removed: false,
+    });
+    if let Some(description) = &request.description {
+        wanted.description.clone_from(description);
+    }
+    wanted.removed = false;
+    wanted.members.extend(request.repos.iter().cloned());
+    wanted.members.sort();
+    wanted.members.dedup();
+    wanted
+}
+
+fn known_repos(here: &Here, repos: &[RepoName]) -> Result<(), OpError> {
+    let realm = read::repos(&*here.store)?;
+    match repos.iter().find(|repo| !realm.repos.contains_key(repo)) {
+        None => Ok(()),
+        Some(unknown) => {
+            let message = format!("{unknown} is not in the realm {}", here.realm);
+            Err(OpError::no("unknown-repo", message)
+                .next(format!("git blue init --realm {} --repo {unknown}: in that repository", here.realm)))
+        }
+    }
+}
+
+/// Refuses a name that differs from another domain's in case alone.
+///
+/// # Errors
+/// Where there is such a domain.
+pub fn collision(here: &Here, name: &DomainName) -> Result<(), OpError> {
+    let domains = here.store.domains()?;
+    match domains.iter().find(|(other, _)| other != name && other.collides_with(name)) {
+        None => Ok(()),
+        Some((other, _)) => {
+            let message = format!("{name} differs from the domain {other} in upper and lower case alone");
+            Err(OpError::no("name-collision", message))
+        }
+    }
+}
+
+fn start_knowing(ctx: &Ctx, here: &Here, tip: Option<Oid>, added: &[RepoName], wanted: &Domain) -> Result<(), OpError> {
+    let known = match tip {
+        Some(tip) => Known::Tree(here.store.commit(&tip)?.tree),
+        None => Known::Empty(codec::encode(wanted)),
+    };
+    inbox::know(&*here.store, added, &wanted.name, &known, &ctx.env.now_here())
+}

@@ -1,0 +1,108 @@
+//! `realm_admin_init`: make a realm. It does not join it.
+
+use std::path::PathBuf;
+
+use crate::{
+    error::OpError,
+    machine::home::KnownRealm,
+    model::{
+        name::RealmName,
+        realm::{Cycles, FORMAT, Realm},
+    },
+    ops::{
+        Operation,
+        ctx::Ctx,
+        message::Message,
+        sync::{self, url},
+    },
+    store::{
+        Change, Edit, Parents, StoreError, codec,
+        git::{self, GitStore},
+        layout, read,
+    },
+    wire::{Answer, RealmInit},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation =
+    Operation::write::<RealmInit>("realm_admin_init", &["realm", "admin", "init"], "Make a realm");
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The realm's name.
+    pub name: RealmName,
+    /// Where its store is to lie; below the user's own folder by default.
+    pub path: Option<PathBuf>,
+    /// Where it is shared.
+    pub url: Option<String>,
+    /// Whether it is kept in branches there.
+    pub branches: bool,
+}
+
+/// Makes the realm, or records one whose store is there already.
+///
+/// # Errors
+/// Where this machine knows a realm of that name, or something else lies at the path.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmInit>, OpError> {
+    let name = &request.name;
+    let url = request.url.as_deref().map(|url| Ok::<_, OpError>(url::absolute(ctx.env.cwd(), url::accept(url)?)));
+    let url = url.transpose()?;
+    for known in ctx.home.realms()? {
+        if known.name == *name {
+            let message = format!("this machine has a realm {name} already, at {}", known.path.display());
+            return Err(OpError::no("realm-exists", message).next(format!("git blue realm admin join {name}")));
+        }
+        if known.name.collides_with(name) {
+            let message = format!("{name} differs from the realm {} in upper and lower case alone", known.name);
+            return Err(OpError::no("name-collision", message));
+        }
+    }
+    let path = match &request.path {
+        Some(path) => ctx.env.cwd().join(path),
+        None => ctx.home.default_store(name),
+    };
+    let created = match GitStore::open(&path, ctx.options()) {
+        Ok(store) => {
+            let found = read::realm(&store)?;
+            if found.name != *name {
+                let message = format!("{} holds the realm {}, not {name}", path.display(), found.name);
+                return Err(OpError::no("other-realm", message));
+            }
+            false
+        }
+        Err(StoreError::NotAStore { .. }) => {
+            create(ctx, name, &path)?;
+            true
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let path = path.canonicalize().unwrap_or(path);
+    let known = KnownRealm { name: name.clone(), path: path.clone(), url: url.clone() };
+    ctx.home.record_realm(&known)?;
+    if let Some(url) = &url {
+        sync::realm_clone::record(ctx, &known, url, request.branches)?;
+    }
+    let body = RealmInit { realm: name.clone(), path: path.display().to_string(), url, created };
+    Ok(Answer::new(body).next(format!("git blue init --realm {name}: in each repository that takes part")))
+}
+
+fn create(ctx: &Ctx, name: &RealmName, path: &std::path::Path) -> Result<(), OpError> {
+    let in_the_way =
+        path.symlink_metadata().is_ok() && !path.read_dir().is_ok_and(|mut entries| entries.next().is_none());
+    if in_the_way {
+        let message = format!("{} is there already, and is no realm's store", path.display());
+        return Err(OpError::no("path-taken", message).next("choose another place with --path"));
+    }
+    let first = Change {
+        edits: vec![(
+            layout::realm(),
+            Edit::Put(codec::encode(&Realm { format: FORMAT, name: name.clone(), cycles: Cycles::default() })),
+        )],
+        message: Message { subject: format!("make the realm {name}"), ..Message::default() }.text(),
+        author: ctx.signature()?,
+        parents: Parents::Tip,
+    };
+    git::create(path, &first, ctx.options())?;
+    Ok(())
+}

@@ -1,0 +1,302 @@
+//! `realm_admin_join`: take this repository into a realm. Joining twice does nothing.
+
+use std::{collections::BTreeMap, io::Write as _, path::Path};
+
+use crate::{
+    error::OpError,
+    locate::{self, CONFIG, config::same_url, proposed, renamed},
+    machine::home::KnownRealm,
+    model::{
+        name::{RealmName, RepoName},
+        realm::{Likeness, Repo},
+        repo_url::RepoUrl,
+    },
+    ops::{
+        Operation,
+        ctx::Ctx,
+        message::Message,
+        realm,
+        repos::{identity, joined},
+        sync,
+    },
+    repo::{CodeRepo, blue_files::FOLDER},
+    store::{
+        Change, Edit, Parents, Store, StoreRef,
+        codec::{self, Config, ProposedRealm},
+        git::GitStore,
+        layout,
+        overview::Overview,
+        read,
+        write::write,
+    },
+    wire::{Answer, RealmJoin},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation =
+    Operation::write::<RealmJoin>("realm_admin_join", &["realm", "admin", "join"], "Join this repository to a realm");
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The realm.
+    pub realm: RealmName,
+    /// The repository's name in it; told from origin or the folder by default.
+    pub repo: Option<RepoName>,
+    /// Where the realm is shared: it is brought here, and what is new here goes there.
+    pub url: Option<String>,
+    /// Whether the realm is kept in branches there.
+    pub branches: bool,
+}
+
+/// Joins.
+///
+/// # Errors
+/// Where this machine does not know the realm, or another repository has the name.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
+    share(ctx, request)?;
+    let known = locate::known(&ctx.home, &request.realm)?;
+    let store = GitStore::open(&known.path, ctx.options())?;
+    read::realm(&store)?;
+    let code = ctx.code()?;
+    let proposed = proposed(code)?;
+    if let Some(config) = &proposed
+        && config.realm.name != known.name
+    {
+        let message = format!("{CONFIG} puts this repository into the realm {}, not {}", config.realm.name, known.name);
+        return Err(OpError::no("other-realm", message).next(format!("one repository is in one realm: edit {CONFIG}")));
+    }
+    same_url(&ctx.home, &known, proposed.as_ref())?;
+    let name = name(code, request, proposed.as_ref())?;
+    let entry = identity::of(code, &name)?;
+    renamed::refuse_entry(&store, &entry)?;
+    let claim = Claim::of(ctx, code, &known, &name, proposed.is_some())?;
+    let joined = enter(ctx, &store, &known, &entry, claim)?;
+    ctx.home.record_repo(&name, &code.main_folder())?;
+    joined::write(&ctx.home, code, &known.name, &name, !entry.roots.is_empty())?;
+    let wrote_config = match (&proposed, code.workdir()) {
+        (None, Some(root)) => write_config(&root, &known, &name)?,
+        _ => false,
+    };
+    let shared = request.url.is_some() || request.branches;
+    let request = realm::sync::Request::default();
+    let synced = shared.then(|| realm::sync::with(ctx, &known.name, &store, &request, || Ok(())));
+    let (remotes, failed) = match synced {
+        Some(Ok(body)) => (body.remotes, None),
+        Some(Err(error)) => (Vec::new(), Some(error)),
+        None => (Vec::new(), None),
+    };
+    let refused = remotes.iter().flat_map(|remote| &remote.problems).find(|one| one.code == "refused").cloned();
+    let body = RealmJoin { realm: known.name.clone(), current_repo: name.clone(), joined, wrote_config, remotes };
+    let mut answer = Answer::new(body);
+    if let Some(error) = failed {
+        answer = answer.next(format!("git blue sync  # what is new here has not gone there yet: {}", error.message));
+    }
+    if let Some(refused) = refused {
+        let again = format!("git blue realm admin join {} --branches", known.name);
+        answer = answer.next(format!("{again}  # keep the realm in branches there, as {}", refused.message));
+    }
+    if wrote_config {
+        answer = answer.next(format!("git add {CONFIG} && git commit -m \"Join the realm {}\"", known.name));
+    }
+    if proposed.is_none() && !wrote_config {
+        answer = answer.next(format!(
+            "git config blue.realm {} && git config blue.repo {name}: there is no work tree to write {CONFIG} to",
+            known.name
+        ));
+    }
+    if Overview::open(&store)?.domains_of(&name).next().is_none() {
+        answer = answer.next(format!("git blue realm admin domain --name DOMAIN --repos {name},OTHER"));
+    }
+    Ok(answer)
+}
+
+/// Brings the realm here, or records where it is shared.
+fn share(ctx: &Ctx, request: &Request) -> Result<(), OpError> {
+    let recorded = || Ok::<_, OpError>(ctx.home.realm(&request.realm)?.and_then(|known| known.url));
+    let url = match &request.url {
+        Some(url) => url.clone(),
+        None if request.branches => {
+            recorded()?.ok_or_else(|| OpError::usage("say where the realm is shared").next("--url URL --branches"))?
+        }
+        None => return Ok(()),
+    };
+    let place = sync::realm_clone::Place { realm: Some(&request.realm), url: &url, branches: request.branches };
+    if sync::realm_clone::obtain(ctx, place)?.is_none() {
+        let message = format!("{url} holds no realm yet");
+        return Err(OpError::no("no-realm-there", message)
+            .next(format!("git blue init --realm {} --url {url}  # make one, and share it there", request.realm)));
+    }
+    Ok(())
+}
+
+/// Returns the name that the repository gets: what it proposes, what was asked for, or what origin
+/// or the folder says.
+///
+/// # Errors
+/// Where these contradict each other, or none is a name.
+pub fn name(code: &CodeRepo, request: &Request, proposed: Option<&Config>) -> Result<RepoName, OpError> {
+    if let (Some(config), Some(wanted)) = (proposed, &request.repo)
+        && config.repo != *wanted
+    {
+        let message = format!("{CONFIG} names this repository {}, not {wanted}", config.repo);
+        return Err(OpError::no("other-name", message).next(format!("edit {CONFIG}, or leave --repo out")));
+    }
+    if let Some(name) = proposed.map(|config| &config.repo).or(request.repo.as_ref()) {
+        return Ok(name.clone());
+    }
+    default_name(code)
+}
+
+/// The last part of origin's url, else the name of the main work tree's folder.
+fn default_name(code: &CodeRepo) -> Result<RepoName, OpError> {
+    let url = code.origin_url();
+    let folder = code.main_folder();
+    let from_url = url.as_deref().and_then(|url| url.trim_end_matches('/').rsplit(['/', ':']).next());
+    let from_folder = folder.file_name().and_then(|name| name.to_str());
+    let text = from_url.filter(|text| !text.is_empty()).or(from_folder).unwrap_or_default();
+    let text = text.strip_suffix(".git").unwrap_or(text);
+    text.parse()
+        .map_err(|error: crate::model::name::NameError| OpError::from(error).next("choose a name with --repo NAME"))
+}
+
+/// Writes the repository's entry, unless another repository has the name.
+fn enter(ctx: &Ctx, store: &dyn Store, known: &KnownRealm, entry: &Repo, claim: Claim) -> Result<bool, OpError> {
+    let author = ctx.signature()?;
+    let code = ctx.code()?;
+    let done = write(store, &StoreRef::Realm, |_| {
+        let realm = read::repos(store)?;
+        let document = match realm.repos.get(&entry.name) {
+            // The url of one's own clone is the later word.
+            Some(held) if claim == Claim::Joined => {
+                let held = Repo { url: entry.url.clone().or_else(|| held.url.clone()), ..held.clone() };
+                identity::with_facts(&held, entry)
+            }
+            Some(held) => {
+                same_repository(ctx, code, known, held, claim)?;
+                identity::with_facts(held, entry)
+            }
+            None => {
+                only_name(&realm.repos, entry)?;
+                entry.clone()
+            }
+        };
+        if realm.repos.get(&entry.name) == Some(&document) {
+            return Ok::<_, OpError>(None);
+        }
+        let is_new = !realm.repos.contains_key(&entry.name);
+        let verb = if is_new { "join" } else { "update" };
+        Ok(Some(Change {
+            edits: vec![(layout::repo(&entry.name), Edit::Put(codec::encode(&document)))],
+            message: Message { repo: Some(&entry.name), ..Message::of(ctx, format!("{verb} {}", entry.name)) }.text(),
+            author: author.clone(),
+            parents: Parents::Tip,
+        }))
+    })?;
+    Ok(done.is_some())
+}
+
+/// What speaks for a clone that wants a name which the realm has already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Claim {
+    /// The user joined this very clone by that name before.
+    Joined,
+    /// Its `.blue/config.yaml` names the realm and the repository.
+    Proposed,
+    /// Nothing but what the user typed.
+    Typed,
+}
+
+impl Claim {
+    fn of(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm, name: &RepoName, is_proposed: bool) -> Result<Self, OpError> {
+        let is_joined = joined::read(&ctx.home, code)?.is_some_and(|joined| joined.is_of(&known.name, name));
+        // Earlier versions recorded the folder alone.
+        let is_recorded = || Ok::<_, OpError>(ctx.home.repo_path(name)? == Some(code.main_folder()));
+        Ok(match is_proposed {
+            true if is_joined || is_recorded()? => Self::Joined,
+            false if is_joined => Self::Joined,
+            true => Self::Proposed,
+            false => Self::Typed,
+        })
+    }
+}
+
+/// Checks that a clone is of the repository that the realm knows by a name. Forks, and repositories made
+/// from one template, share a root commit: without urls, the file that names the repository must agree.
+fn same_repository(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm, held: &Repo, claim: Claim) -> Result<(), OpError> {
+    let name = &held.name;
+    let taken = |why: &str| {
+        let whose = identity::place(held);
+        OpError::no("name-taken", format!("another repository{whose} has the name {name} in this realm{why}"))
+    };
+    match (identity::likeness(code, held)?, claim) {
+        (Likeness::Same, _) | (Likeness::SharedRoot, Claim::Proposed) => Ok(()),
+        // Where no other clone has the name, it may be this one that was interrupted while it joined.
+        (Likeness::SharedRoot, _) if joined::elsewhere(&ctx.home, code, &known.name, name)?.is_none() => Ok(()),
+        (Likeness::SharedRoot, _) => {
+            let why = "; this one shares a root commit with it, as forks and templates do";
+            Err(taken(why)
+                .next("choose another name with --repo NAME")
+                .next(format!("if it is a clone of {name}: git pull, so that {CONFIG} says so, and try again")))
+        }
+        (Likeness::Unknown, _) if code.is_shallow()? => {
+            let message = format!("this clone is shallow: it cannot be told whether it is the {name} of the realm");
+            Err(OpError::no("shallow", message).next("git fetch --unshallow").next("git blue init"))
+        }
+        // The name was reserved, or its repository joined before its first commit.
+        (Likeness::Unknown, _) => match joined::elsewhere(&ctx.home, code, &known.name, name)? {
+            None => Ok(()),
+            Some(folder) => {
+                let folder = folder.display();
+                Err(taken(&format!(": {folder}, of which nothing is known yet that tells it from others"))
+                    .next(format!(
+                        "make its first commit, and run git -C {folder} blue status, if this is a clone of it"
+                    ))
+                    .next("choose another name with --repo NAME"))
+            }
+        },
+        (Likeness::Different, Claim::Proposed) => {
+            let message = format!("{}; {}", taken(""), identity::facts(code));
+            Err(OpError::no("name-taken", message)
+                .next(format!("give this repository a name of its own: edit repo in {CONFIG}")))
+        }
+        (Likeness::Different, _) => Err(taken("").next("choose another name with --repo NAME")),
+    }
+}
+
+/// Refuses a name that differs in case alone from another one, and a second name for a url.
+fn only_name(repos: &BTreeMap<RepoName, Repo>, entry: &Repo) -> Result<(), OpError> {
+    if let Some(other) = repos.keys().find(|other| other.collides_with(&entry.name)) {
+        let message = format!("{} differs from the repository {other} in upper and lower case alone", entry.name);
+        return Err(OpError::no("name-collision", message).next("choose another name with --repo NAME"));
+    }
+    let place = entry.url.as_deref().map(RepoUrl::of);
+    let same_url = |held: &&Repo| place.is_some() && held.url.as_deref().map(RepoUrl::of) == place;
+    match repos.values().find(same_url) {
+        Some(held) => {
+            let message = format!("this repository{} is in the realm already, as {}", identity::place(held), held.name);
+            Err(OpError::no("joined-already", message)
+                .next(format!("git blue init --repo {}", held.name))
+                .next(format!("where {CONFIG} says otherwise, edit it")))
+        }
+        None => Ok(()),
+    }
+}
+
+fn write_config(root: &Path, realm: &KnownRealm, repo: &RepoName) -> Result<bool, OpError> {
+    let config =
+        Config { realm: ProposedRealm { name: realm.name.clone(), url: realm.url.clone() }, repo: repo.clone() };
+    let folder = root.join(FOLDER);
+    let path = root.join(CONFIG);
+    std::fs::create_dir_all(&folder).map_err(OpError::io("create", &folder))?;
+    // Put in place at once: half of one would stop every command in this repository.
+    let mut aside = tempfile::Builder::new();
+    aside.prefix(".config.yaml-").permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let put = || {
+        let mut file = aside.tempfile_in(&folder)?;
+        file.write_all(codec::render(&config).as_bytes())?;
+        file.persist(&path).map_err(|error| error.error)
+    };
+    put().map_err(OpError::io("write", &path))?;
+    Ok(true)
+}

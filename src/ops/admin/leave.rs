@@ -1,0 +1,83 @@
+//! `realm_admin_leave`: take this repository out of its realm.
+
+use super::remove_member::without;
+use crate::ops::{
+    Operation,
+    ctx::{Acting, Ctx},
+    domain::{self, Part, Why},
+    message::Message,
+    repos::joined,
+};
+use crate::{
+    error::OpError,
+    model::{name::DomainName, publish::Decision},
+    store::{Change, Edit, Parents, StoreRef, layout, overview::Overview, write::write},
+    wire::{Answer, RealmLeave},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::write::<RealmLeave>(
+    "realm_admin_leave",
+    &["realm", "admin", "leave"],
+    "Remove this repository from its realm",
+);
+
+/// What is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// Also where it still takes part in domains: its bindings and memberships go, its contracts
+    /// stay.
+    pub force: bool,
+}
+
+/// Leaves: the domains first, the realm last, so that leaving once more finishes what a kill left.
+///
+/// # Errors
+/// Where the repository still takes part in domains.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> {
+    let acting = ctx.writing()?;
+    let overview = Overview::open(acting.store)?;
+    let mut domains = Vec::new();
+    for line in overview.domains_of(acting.repo) {
+        if overview.summary(line)?.takes_part(acting.repo) {
+            domains.push(line.name.clone());
+        }
+    }
+    if !domains.is_empty() && !request.force {
+        let names: Vec<_> = domains.iter().map(ToString::to_string).collect();
+        let message = format!("{} still takes part in {}", acting.repo, names.join(", "));
+        return Err(OpError::no("still-member", message).next("leave all the same with --force"));
+    }
+    for name in &domains {
+        leave_domain(ctx, acting, name)?;
+    }
+    leave_realm(ctx, acting)?;
+    joined::forget(&ctx.home, ctx.code()?)?;
+    let body = RealmLeave { realm: acting.realm.clone(), repo: acting.repo.clone(), domains };
+    Ok(Answer::new(body)
+        .next("git rm .blue/config.yaml: so that clones do not propose the realm any more")
+        .next("git blue hooks uninstall"))
+}
+
+fn leave_domain(ctx: &Ctx, acting: Acting<'_>, name: &DomainName) -> Result<(), OpError> {
+    let subject = format!("{} leaves", acting.repo);
+    let why = Why { repo: Some(acting.repo), subject: Some(&subject), ..Why::default() };
+    domain::change(ctx, acting.store, name, Part::default(), why, |view| {
+        Ok(Decision { changes: without(view, acting.repo), events: Vec::new() })
+    })?;
+    Ok(())
+}
+
+fn leave_realm(ctx: &Ctx, acting: Acting<'_>) -> Result<(), OpError> {
+    let author = ctx.signature()?;
+    let subject = format!("{} leaves", acting.repo);
+    write(acting.store, &StoreRef::Realm, |_| {
+        Ok::<_, OpError>(Some(Change {
+            edits: vec![(layout::repo(acting.repo), Edit::Remove)],
+            message: Message { repo: Some(acting.repo), ..Message::of(ctx, subject.clone()) }.text(),
+            author: author.clone(),
+            parents: Parents::Tip,
+        }))
+    })?;
+    Ok(())
+}

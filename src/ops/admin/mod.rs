@@ -1,0 +1,17 @@
+//! Operations of `realm admin`: make, join and change a realm.
+
+pub mod binding;
+pub mod bootstrap;
+pub mod cache_clear;
+pub mod cache_stats;
+pub mod contract;
+pub mod domain;
+pub mod init;
+pub mod join;
+pub mod leave;
+pub mod reclaim;
+pub mod remove_domain;
+pub mod remove_member;
+pub mod remove_realm;
+pub mod rename;
+pub mod reseed;

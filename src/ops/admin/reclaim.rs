@@ -1,0 +1,96 @@
+//! `realm_admin_reclaim`: give a name back to the repository that it belongs to, where somebody else
+//! published or joined under it.
+
+use crate::{
+    error::OpError,
+    model::{change::DomainChange, name::DomainName, publish::Decision, realm::Repo},
+    ops::{
+        Operation,
+        ctx::{Acting, Ctx},
+        domain::{self, Part, Why},
+        message::Message,
+        repos::{identity, joined},
+    },
+    repo::CodeRepo,
+    store::{Change, Edit, Parents, StoreRef, codec, layout, overview::Overview, read, write::write},
+    wire::{Answer, RealmReclaim},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::write::<RealmReclaim>(
+    "realm_admin_reclaim",
+    &["realm", "admin", "reclaim"],
+    "Reclaim this repository's name in the realm",
+);
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Why, for the history.
+    pub reason: String,
+}
+
+/// Records this clone's root commits and url in place of those that the realm has, and forgets commits
+/// that were published under the name and that this clone does not know. Versions stay: they never
+/// change.
+///
+/// # Errors
+/// Where the repository cannot be told, or the realm cannot be written.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmReclaim>, OpError> {
+    let (acting, code) = (ctx.acting()?, ctx.code()?);
+    if code.is_shallow()? {
+        let message = "this clone is shallow: it cannot be told which commits are of another repository";
+        return Err(OpError::no("shallow", message).next("git fetch --unshallow"));
+    }
+    let now = identity::of(code, acting.repo)?;
+    if now.roots.is_empty() && now.url.is_none() {
+        let message = "this repository has neither a commit nor an origin: nothing tells it from others";
+        return Err(OpError::no("no-commit", message).next("git commit"));
+    }
+    let identity_changed = take_name(ctx, acting, &now, request)?;
+    joined::write(&ctx.home, code, acting.realm, acting.repo, !now.roots.is_empty())?;
+    ctx.home.record_repo(acting.repo, &code.main_folder())?;
+    let mut domains = Vec::new();
+    for name in foreign(acting, code)? {
+        forget_source(ctx, acting, &name, request)?;
+        domains.push(name);
+    }
+    let body = RealmReclaim { realm: acting.realm.clone(), repo: acting.repo.clone(), identity_changed, domains };
+    Ok(Answer::new(body).next("git blue contract publish  # publish what this repository says"))
+}
+
+/// Writes the repository's entry. Returns whether it was another one.
+fn take_name(ctx: &Ctx, acting: Acting<'_>, now: &Repo, request: &Request) -> Result<bool, OpError> {
+    let author = ctx.signature()?;
+    let written = write(acting.store, &StoreRef::Realm, |_| {
+        if read::repos(acting.store)?.repos.get(acting.repo) == Some(now) {
+            return Ok::<_, OpError>(None);
+        }
+        let subject = format!("reclaim {}", acting.repo);
+        let message =
+            Message { repo: Some(acting.repo), reason: Some(&request.reason), ..Message::of(ctx, subject) }.text();
+        let edits = vec![(layout::repo(acting.repo), Edit::Put(codec::encode(now)))];
+        Ok(Some(Change { edits, message, author: author.clone(), parents: Parents::Tip }))
+    })?;
+    Ok(written.is_some())
+}
+
+/// Returns the domains in which the commit published last is none of this clone's.
+fn foreign(acting: Acting<'_>, code: &CodeRepo) -> Result<Vec<DomainName>, OpError> {
+    let overview = Overview::open(acting.store)?;
+    let lines = overview.domains_of(acting.repo);
+    let is_foreign = |commit| !code.has(commit);
+    Ok(lines
+        .filter(|line| line.sources.get(acting.repo).is_some_and(|source| is_foreign(&source.commit)))
+        .map(|line| line.name.clone())
+        .collect())
+}
+
+fn forget_source(ctx: &Ctx, acting: Acting<'_>, name: &DomainName, request: &Request) -> Result<(), OpError> {
+    let subject = format!("reclaim {}", acting.repo);
+    let why = Why { repo: Some(acting.repo), reason: Some(&request.reason), subject: Some(&subject), source: None };
+    domain::change(ctx, acting.store, name, Part::default(), why, |_| {
+        Ok(Decision { changes: vec![DomainChange::RemoveSource(acting.repo.clone())], events: Vec::new() })
+    })?;
+    Ok(())
+}

@@ -1,0 +1,95 @@
+//! `realm_admin_remove_domain`: take a domain out of the realm. Its history stays, and making a domain
+//! of that name brings it back.
+
+use crate::{
+    error::OpError,
+    model::{
+        change::DomainChange,
+        domain::Domain,
+        domain_view::DomainView,
+        name::{DomainName, RepoName},
+        publish::Decision,
+    },
+    ops::{
+        Operation,
+        ctx::Ctx,
+        domain::{self, Part, Why},
+    },
+    wire::{Answer, DomainRemoved},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::write::<DomainRemoved>(
+    "realm_admin_remove_domain",
+    &["realm", "admin", "remove-domain"],
+    "Remove a domain from the realm",
+);
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The domain.
+    pub domain: DomainName,
+}
+
+/// Most of what is in the way that an answer names.
+const MAX_NAMED: usize = 5;
+
+/// Removes it.
+///
+/// # Errors
+/// Where a repository is still bound in it, or a contract is not retired.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<DomainRemoved>, OpError> {
+    let here = ctx.writing_realm()?;
+    let name = &request.domain;
+    let subject = format!("remove the domain {name}");
+    let why = Why { repo: here.repo.as_ref(), subject: Some(&subject), ..Why::default() };
+    let mut members = Vec::new();
+    domain::change(ctx, &*here.store, name, Part::default(), why, |view| {
+        if view.info.removed {
+            return Err(domain::unknown(name));
+        }
+        refuse_use(view)?;
+        members.clone_from(&view.info.members);
+        let sources = view.sources.keys().cloned().map(DomainChange::RemoveSource);
+        let gone = Domain { members: Vec::new(), removed: true, ..view.info.clone() };
+        let changes = sources.chain([DomainChange::Domain(gone)]).collect();
+        Ok(Decision { changes, events: Vec::new() })
+    })?;
+    let body = DomainRemoved { realm: here.realm.clone(), domain: name.clone(), members };
+    Ok(Answer::new(body).next(format!(
+        "git rm -r --ignore-unmatch .blue/contracts/{name} .blue/bindings/{name}.yaml  # in each repository that has them"
+    )))
+}
+
+fn refuse_use(view: &DomainView) -> Result<(), OpError> {
+    let name = &view.info.name;
+    let active: Vec<_> = view.contracts.values().filter(|contract| contract.retired.is_none()).collect();
+    let bound: Vec<&RepoName> = view.bindings.keys().collect();
+    if active.is_empty() && bound.is_empty() {
+        return Ok(());
+    }
+    let list = |names: Vec<String>| {
+        let more = names.len().saturating_sub(MAX_NAMED);
+        let named = names.into_iter().take(MAX_NAMED).collect::<Vec<_>>().join(", ");
+        if more > 0 { format!("{named} and {more} more") } else { named }
+    };
+    let contracts = list(active.iter().map(|contract| contract.name.to_string()).collect());
+    let repos = list(bound.iter().map(ToString::to_string).collect());
+    let parts = [
+        (!bound.is_empty()).then(|| format!("{repos} still take part in it")),
+        (!active.is_empty()).then(|| format!("{contracts} are not retired")),
+    ];
+    let why = parts.into_iter().flatten().collect::<Vec<_>>().join(", and ");
+    let mut error = OpError::no("still-needed", format!("{name} is in use: {why}"));
+    for repo in bound.iter().take(MAX_NAMED) {
+        error = error.next(format!(
+            "git rm .blue/bindings/{name}.yaml && git commit -m \"Leave {name}\"  # in {repo}, or without it: git blue realm admin remove-member {repo} --domain {name}"
+        ));
+    }
+    for contract in active.iter().take(MAX_NAMED) {
+        let (contract, owner) = (&contract.name, &contract.owner);
+        error = error.next(format!("git blue contract retire {name}/{contract} --reason \"…\"  # in {owner}"));
+    }
+    Err(error)
+}

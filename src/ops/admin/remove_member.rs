@@ -1,0 +1,92 @@
+//! `realm_admin_remove_member`: take a repository out of a domain.
+
+use crate::{
+    error::OpError,
+    model::{
+        change::DomainChange,
+        domain::Domain,
+        domain_view::DomainView,
+        name::{DomainName, RepoName},
+        publish::Decision,
+    },
+    ops::{
+        Operation,
+        ctx::Ctx,
+        domain::{self, Part, Why},
+    },
+    wire::{Answer, MemberRemoved},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::write::<MemberRemoved>(
+    "realm_admin_remove_member",
+    &["realm", "admin", "remove-member"],
+    "Remove a repository from a domain",
+);
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The repository.
+    pub repo: RepoName,
+    /// The domain.
+    pub domain: DomainName,
+}
+
+/// Removes it, with its binding. Its published contracts stay.
+///
+/// # Errors
+/// Where it is no member, or owns contracts that are not retired.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<MemberRemoved>, OpError> {
+    let here = ctx.writing_realm()?;
+    let Request { repo, domain: name } = request;
+    let subject = format!("remove {repo} from {name}");
+    let why = Why { repo: here.repo.as_ref(), subject: Some(&subject), ..Why::default() };
+    domain::change(ctx, &*here.store, name, Part::default(), why, |view| {
+        if !view.takes_part(repo) {
+            return Err(OpError::no("not-member", format!("{name} has no member {repo}")));
+        }
+        refuse_owner(view, repo)?;
+        Ok(Decision { changes: without(view, repo), events: Vec::new() })
+    })?;
+    Ok(Answer::new(MemberRemoved { realm: here.realm.clone(), domain: name.clone(), repo: repo.clone() })
+        .next(format!("git rm -r --ignore-unmatch .blue/contracts/{name} .blue/bindings/{name}.yaml  # in {repo}")))
+}
+
+/// Returns the changes that take a repository out of a domain.
+pub fn without(view: &DomainView, repo: &RepoName) -> Vec<DomainChange> {
+    let mut changes = Vec::new();
+    if view.info.has_member(repo) {
+        let members = view.info.members.iter().filter(|member| *member != repo).cloned().collect();
+        changes.push(DomainChange::Domain(Domain { members, ..view.info.clone() }));
+    }
+    if view.bindings.contains_key(repo) {
+        changes.push(DomainChange::RemoveBinding(repo.clone()));
+    }
+    if view.sources.contains_key(repo) {
+        changes.push(DomainChange::RemoveSource(repo.clone()));
+    }
+    changes
+}
+
+/// A contract that is in use needs somebody who may change it.
+fn refuse_owner(view: &DomainView, repo: &RepoName) -> Result<(), OpError> {
+    let name = &view.info.name;
+    let mut owned = view.contracts.values().filter(|contract| contract.owner == *repo && contract.retired.is_none());
+    let Some(contract) = owned.next() else { return Ok(()) };
+    let contract = &contract.name;
+    let importers: Vec<_> = view.importers(contract).map(|(importer, _)| importer.to_string()).collect();
+    let used = match importers.is_empty() {
+        true => "which is not retired".to_owned(),
+        false => format!("which {} imports", importers.join(", ")),
+    };
+    let more = match owned.count() {
+        0 => String::new(),
+        count => format!(", and {count} more"),
+    };
+    Err(OpError::no("still-needed", format!("{repo} owns {name}/{contract}, {used}{more}"))
+        .next(format!("git blue contract transfer {name}/{contract} --to OTHER  # in {repo}: another one owns it then"))
+        .next(format!(
+            "git blue contract retire {name}/{contract} --reason \"…\"  # in {repo}: nobody is to rely on it"
+        )))
+}

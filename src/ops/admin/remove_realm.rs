@@ -1,0 +1,79 @@
+//! `realm_admin_remove_realm`: delete the store of a realm that nobody is in any more.
+
+use crate::{
+    error::OpError,
+    locate,
+    model::name::RealmName,
+    ops::{Operation, ctx::Ctx},
+    store::{git::GitStore, overview::Overview, read},
+    wire::{Answer, RealmRemoved},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::write::<RealmRemoved>(
+    "realm_admin_remove_realm",
+    &["realm", "admin", "remove-realm"],
+    "Delete a realm that no repository is in any more",
+);
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The realm.
+    pub realm: RealmName,
+}
+
+/// Most of what is in the way that an answer names.
+const MAX_NAMED: usize = 5;
+
+/// Deletes the store, and what this machine recorded of it. Where it is shared, the copies stay.
+///
+/// # Errors
+/// Where a repository or a domain is still in it, or it is not known here.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRemoved>, OpError> {
+    let known = locate::known(&ctx.home, &request.realm)?;
+    let store = GitStore::open(&known.path, ctx.options())?;
+    let found = read::realm(&store)?;
+    if found.name != known.name {
+        let message = format!("{} holds the realm {}, not {}", known.path.display(), found.name, known.name);
+        return Err(OpError::cannot("other-realm", message));
+    }
+    refuse_use(ctx, &Overview::open(&store)?, &known.name)?;
+    drop(store);
+    std::fs::remove_dir_all(&known.path).map_err(OpError::io("delete", &known.path))?;
+    ctx.home.forget_realm(&known.name)?;
+    let body = RealmRemoved { realm: known.name, path: known.path.display().to_string(), url: known.url.clone() };
+    let answer = Answer::new(body);
+    Ok(match known.url {
+        Some(url) => answer.next(format!(
+            "git ls-remote {url} 'refs/blue/*'  # what is still shared there: git push {url} --delete REF takes it away"
+        )),
+        None => answer,
+    })
+}
+
+fn refuse_use(ctx: &Ctx, overview: &Overview<'_>, realm: &RealmName) -> Result<(), OpError> {
+    let repos: Vec<_> = overview.repos().keys().collect();
+    let domains: Vec<_> = overview.domains().iter().map(|line| &line.name).collect();
+    if repos.is_empty() && domains.is_empty() {
+        return Ok(());
+    }
+    let count = |count: usize, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
+    let parts = [
+        (!repos.is_empty()).then(|| count(repos.len(), "repository", "repositories")),
+        (!domains.is_empty()).then(|| count(domains.len(), "domain", "domains")),
+    ];
+    let what = parts.into_iter().flatten().collect::<Vec<_>>().join(" and ");
+    let mut error = OpError::no("still-needed", format!("the realm {realm} still has {what}"));
+    for domain in domains.iter().take(MAX_NAMED) {
+        error = error.next(format!("git blue --realm {realm} realm admin remove-domain {domain}"));
+    }
+    let paths = ctx.home.repo_paths()?;
+    for repo in repos.iter().take(MAX_NAMED) {
+        error = error.next(match paths.get(*repo) {
+            Some(path) => format!("git -C {} blue realm admin leave", path.display()),
+            None => format!("git blue realm admin leave  # in {repo}"),
+        });
+    }
+    Err(error)
+}

@@ -1,0 +1,388 @@
+//! `realm_admin_rename`: give a repository another name, everywhere in the realm and on this machine.
+//!
+//! The new name is there before anything of the old one goes, so that asking once more finishes what
+//! a kill left. Published versions keep the name that they were published under.
+
+use std::path::Path;
+
+use crate::{
+    error::OpError,
+    locate::{self, CONFIG, renamed},
+    model::{
+        change::DomainChange,
+        contract::Contract,
+        domain::Domain,
+        domain_view::DomainView,
+        name::{DomainName, RealmName, RepoName},
+        publish::Decision,
+        realm::{Rename, Repo},
+        transfer::{Transfer, Transfers},
+    },
+    ops::{
+        Operation,
+        ctx::{Acting, Ctx},
+        domain::{self, Part, Why},
+        message::Message,
+        repos::joined,
+        session,
+    },
+    repo::blue_files::{CONTRACTS, Files, Handle, Item},
+    store::{
+        Change, Edit, EntryKind, Parents, Store, StoreRef, codec,
+        git::GitStore,
+        layout,
+        overview::Overview,
+        read,
+        sessions::{self, Which},
+        write::write,
+    },
+    wire::{Answer, RealmRename},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::write::<RealmRename>(
+    "realm_admin_rename",
+    &["realm", "admin", "rename"],
+    "Rename a repository in the realm",
+);
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The name that it has.
+    pub repo: RepoName,
+    /// The name that it gets.
+    pub name: RepoName,
+}
+
+/// Renames it. Asking twice does nothing; in another clone, it renames what is there.
+///
+/// # Errors
+/// Where there is no such repository, another one has the name, or another one asks.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRename>, OpError> {
+    let (realm, asking) = find(ctx, request)?;
+    let known = locate::known(&ctx.home, &realm)?;
+    let store = GitStore::open(&known.path, ctx.options())?;
+    let Request { repo: old, name: new } = request;
+    if let Some(other) = asking.as_ref().filter(|asking| *asking != old && *asking != new) {
+        let message = format!("{other} may not rename {old}; only a repository takes another name");
+        return Err(OpError::no("not-owner", message).next(format!("run it in {old}")));
+    }
+    if let Some(code) = ctx.code.as_ref().filter(|_| asking.is_some()) {
+        let joined = joined::read(&ctx.home, code)?;
+        let is_joined = joined.is_some_and(|joined| joined.is_of(&realm, old) || joined.is_of(&realm, new));
+        // Where the realm has the new name already, only the files of this clone are written.
+        if !is_joined && renamed::newer(&store, old)?.as_ref() != Some(new) {
+            return Err(joined::missing(Acting { realm: &realm, store: &store, repo: old, code: None }));
+        }
+    }
+    let renaming = Renaming { ctx, store: &store, old, new };
+    let changed = renaming.begin(&realm)?;
+    let mut domains = Vec::new();
+    if changed {
+        domains = renaming.domains()?;
+        renaming.sessions()?;
+        renaming.finish()?;
+    }
+    renaming.inboxes()?;
+    let files = renaming.here(&realm)?;
+    let body = RealmRename { realm, old_name: old.clone(), name: new.clone(), changed, domains, files: files.clone() };
+    let answer = Answer::new(body);
+    Ok(match files.is_empty() {
+        true => answer.next(format!("git blue realm admin rename {old} {new}  # in its work tree: writes {CONFIG}")),
+        false => answer.next(format!("git add {} && git commit -m \"Take the name {new}\"", files.join(" "))),
+    })
+}
+
+/// Returns the realm and the repository that asks, also for a clone that has the old name still.
+fn find(ctx: &Ctx, request: &Request) -> Result<(RealmName, Option<RepoName>), OpError> {
+    match ctx.here() {
+        Ok(here) => Ok((here.realm.clone(), here.repo.clone())),
+        Err(error) if error.code == "renamed" => {
+            let proposed = locate::proposed(ctx.code()?)?.ok_or(error)?;
+            Ok((proposed.realm.name, Some(request.repo.clone())))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+struct Renaming<'a> {
+    ctx: &'a Ctx,
+    store: &'a dyn Store,
+    old: &'a RepoName,
+    new: &'a RepoName,
+}
+
+impl Renaming<'_> {
+    fn message(&self) -> String {
+        let subject = format!("rename {} to {}", self.old, self.new);
+        Message { repo: Some(self.new), ..Message::of(self.ctx, subject) }.text()
+    }
+
+    fn write_realm(&self, edits: impl Fn() -> Result<Vec<(layout::TreePath, Edit)>, OpError>) -> Result<(), OpError> {
+        let author = self.ctx.signature()?;
+        write(self.store, &StoreRef::Realm, |_| {
+            let edits = edits()?;
+            let change = Change { edits, message: self.message(), author: author.clone(), parents: Parents::Tip };
+            Ok::<_, OpError>(Some(change).filter(|change| !change.edits.is_empty()))
+        })?;
+        Ok(())
+    }
+
+    /// Writes the new name beside the old one. Returns whether anything is left to be done in the realm.
+    fn begin(&self, realm: &RealmName) -> Result<bool, OpError> {
+        let Self { store, old, new, .. } = *self;
+        let repos = read::repos(store)?.repos;
+        let is_begun = repos.contains_key(new) && self.recorded()?;
+        let Some(held) = repos.get(old) else {
+            if is_begun {
+                return Ok(false);
+            }
+            let message = format!("{old} is not in the realm {realm}");
+            return Err(OpError::no("unknown-repo", message).next("git blue realm status lists the repositories"));
+        };
+        if is_begun {
+            return Ok(true);
+        }
+        if let Some(taken) = repos.keys().find(|other| *other == new || (*other != old && other.collides_with(new))) {
+            let message = format!("the realm {realm} has a repository {taken} already");
+            return Err(OpError::no("name-taken", message).next("choose another name"));
+        }
+        self.refuse_conflicts()?;
+        let entry = Repo { name: new.clone(), ..held.clone() };
+        let rename = Rename { from: old.clone(), to: new.clone() };
+        self.write_realm(|| {
+            let mut edits = vec![
+                (layout::repo(new), Edit::Put(codec::encode(&entry))),
+                (layout::rename(old), Edit::Put(codec::encode(&rename))),
+            ];
+            // A name that somebody had before is somebody's again.
+            if self.has(&layout::rename(new))? {
+                edits.push((layout::rename(new), Edit::Remove));
+            }
+            Ok(edits)
+        })?;
+        Ok(true)
+    }
+
+    fn has(&self, path: &layout::TreePath) -> Result<bool, OpError> {
+        let Some(tip) = self.store.tip(&StoreRef::Realm)? else { return Ok(false) };
+        Ok(read::lookup(self.store, &self.store.commit(&tip)?.tree, path.as_str())?.is_some())
+    }
+
+    fn recorded(&self) -> Result<bool, OpError> {
+        let Some(tip) = self.store.tip(&StoreRef::Realm)? else { return Ok(false) };
+        let root = self.store.commit(&tip)?.tree;
+        let rename: Option<Rename> = read::file(self.store, &StoreRef::Realm, &root, &layout::rename(self.old))?;
+        Ok(rename.is_some_and(|rename| rename.to == *self.new))
+    }
+
+    /// What two machines wrote differently is of the old name, and is settled first.
+    fn refuse_conflicts(&self) -> Result<(), OpError> {
+        let overview = Overview::open(self.store)?;
+        for line in overview.domains_of(self.old) {
+            if overview.summary(line)?.conflicts.bindings.contains(self.old) {
+                let message = format!("two machines wrote the binding of {} in {} differently", self.old, line.name);
+                return Err(OpError::no("conflict", message)
+                    .next("git blue contract publish  # in its work tree: says which one is meant"));
+            }
+        }
+        Ok(())
+    }
+
+    fn domains(&self) -> Result<Vec<DomainName>, OpError> {
+        let overview = Overview::open(self.store)?;
+        let mut done = Vec::new();
+        for line in overview.domains() {
+            let summary = overview.summary(line)?;
+            let owns = summary.contract_names().into_iter().any(|name| summary.owner(name) == Some(self.old));
+            if !owns && !line.repos.contains(self.old) {
+                continue;
+            }
+            let subject = format!("rename {} to {}", self.old, self.new);
+            let why = Why { repo: Some(self.new), subject: Some(&subject), ..Why::default() };
+            domain::change(self.ctx, self.store, &line.name, Part::default(), why, |view| {
+                Ok(Decision { changes: self.changes(view), events: Vec::new() })
+            })?;
+            done.push(line.name.clone());
+        }
+        Ok(done)
+    }
+
+    fn changes(&self, view: &DomainView) -> Vec<DomainChange> {
+        let (old, new) = (self.old, self.new);
+        let named = |repo: &RepoName| if repo == old { new.clone() } else { repo.clone() };
+        let mut changes = Vec::new();
+        if view.info.has_member(old) {
+            let mut members: Vec<_> = view.info.members.iter().map(named).collect();
+            members.sort();
+            changes.push(DomainChange::Domain(Domain { members, ..view.info.clone() }));
+        }
+        for contract in view.contracts.values().filter(|contract| contract.owner == *old) {
+            changes.push(DomainChange::Contract(Box::new(Contract { owner: new.clone(), ..contract.clone() })));
+        }
+        if let Some(binding) = view.bindings.get(old) {
+            changes.push(DomainChange::RemoveBinding(old.clone()));
+            changes.push(DomainChange::Binding(new.clone(), binding.clone()));
+        }
+        if let Some(source) = view.sources.get(old) {
+            changes.push(DomainChange::RemoveSource(old.clone()));
+            changes.push(DomainChange::Source(new.clone(), source.clone()));
+        }
+        changes.extend(self.transfers(view).into_iter().map(DomainChange::Transfers));
+        changes
+    }
+
+    /// Offers are of the new name. Of a contract that has no release, the record alone says whose it is
+    /// now: what was published keeps the old name.
+    fn transfers(&self, view: &DomainView) -> Vec<Transfers> {
+        let (old, new) = (self.old, self.new);
+        let named = |repo: &RepoName| if repo == old { new.clone() } else { repo.clone() };
+        let mut records = Vec::new();
+        for contract in view.versions.keys().chain(view.transfers.keys()) {
+            let held = view.transfers.get(contract).cloned().unwrap_or_else(|| Transfers::of(contract.clone()));
+            let mut record = held.clone();
+            let owner = view.owner(contract).cloned();
+            if let Some(last) = record.transfers.last_mut().filter(|last| Some(&last.from) == owner.as_ref()) {
+                *last = Transfer { from: named(&last.from), to: named(&last.to) };
+            }
+            if !view.contracts.contains_key(contract) && owner.as_ref() == Some(old) {
+                record.transfers.push(Transfer { from: old.clone(), to: new.clone() });
+            }
+            if record != held && !records.contains(&record) {
+                records.push(record);
+            }
+        }
+        records
+    }
+
+    fn sessions(&self) -> Result<(), OpError> {
+        let Some(tip) = self.store.tip(&StoreRef::Sessions(self.old.clone()))? else { return Ok(()) };
+        let (mut put, mut gone) = (Vec::new(), Vec::new());
+        for which in [Which::Open, Which::Ended] {
+            for held in sessions::at(self.store, self.old, &tip, which)?.0 {
+                let renamed = crate::model::session::Session { repo: self.new.clone(), ..held.clone() };
+                let path = match which {
+                    Which::Open => layout::session(&held.id),
+                    Which::Ended => layout::ended_session(&held.id),
+                };
+                put.push((path.clone(), Edit::Put(codec::encode(&renamed))));
+                gone.push((path, Edit::Remove));
+            }
+        }
+        if put.is_empty() {
+            return Ok(());
+        }
+        let author = self.ctx.signature()?;
+        for (repo, edits) in [(self.new, put), (self.old, gone)] {
+            write(self.store, &StoreRef::Sessions(repo.clone()), |_| {
+                let (message, author) = (self.message(), author.clone());
+                Ok::<_, OpError>(Some(Change { edits: edits.clone(), message, author, parents: Parents::Tip }))
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Takes the old name out of the realm.
+    fn finish(&self) -> Result<(), OpError> {
+        self.write_realm(|| {
+            Ok(match self.has(&layout::repo(self.old))? {
+                true => vec![(layout::repo(self.old), Edit::Remove)],
+                false => Vec::new(),
+            })
+        })
+    }
+
+    /// Moves what the readers of this machine know. That the repository has another name is no news to it.
+    fn inboxes(&self) -> Result<(), OpError> {
+        for (name, tip) in self.store.inboxes()? {
+            let StoreRef::Inbox(repo, reader) = &name else { continue };
+            if repo != self.old {
+                continue;
+            }
+            let renamed = StoreRef::Inbox(self.new.clone(), reader.clone());
+            let tree = self.store.commit(&tip)?.tree;
+            let mut edits = Vec::new();
+            for folder in [layout::BASELINES, layout::JOINED] {
+                for entry in read::folder(self.store, &tree, folder)? {
+                    let Ok(domain) = entry.name.parse::<DomainName>() else { continue };
+                    let path =
+                        if folder == layout::JOINED { layout::joined(&domain) } else { layout::baseline(&domain) };
+                    let known = read::lookup(self.store, &entry.id, layout::binding(self.old).as_str())?;
+                    edits.push((path.clone(), Edit::Link(EntryKind::Tree, entry.id)));
+                    if let Some(known) = known {
+                        edits.push((layout::binding(self.old).below(&path), Edit::Remove));
+                        let renamed = layout::binding(self.new).below(&path);
+                        edits.push((renamed, Edit::Link(EntryKind::Blob, known.id)));
+                    }
+                }
+            }
+            if let Some(told) = read::lookup(self.store, &tree, layout::told().as_str())? {
+                edits.push((layout::told(), Edit::Link(EntryKind::Blob, told.id)));
+            }
+            let now = self.ctx.env.now_here();
+            write(self.store, &renamed, |_| {
+                Ok::<_, OpError>(Some(crate::ops::notify::inbox::local_change(edits.clone(), &now)))
+            })?;
+            let _lease = self.store.lock(&name)?;
+            self.store.forget(&name, tip)?;
+        }
+        Ok(())
+    }
+
+    /// Renames what is on this machine, and in the work tree around the folder. Returns the files to
+    /// commit.
+    fn here(&self, realm: &RealmName) -> Result<Vec<String>, OpError> {
+        self.ctx.home.rename_repo(self.old, self.new)?;
+        let Some(code) = &self.ctx.code else { return Ok(Vec::new()) };
+        let acting = Acting { realm, store: self.store, repo: self.old, code: None };
+        if let Some(id) = session::mark::of(code, acting) {
+            session::mark::write(code, Acting { repo: self.new, ..acting }, &id)?;
+        }
+        if code.config("blue.repo").as_deref() == Some(self.old.as_str()) {
+            code.set_config("blue.repo", self.new.as_str())?;
+        }
+        let (Some(root), Some(config)) = (code.workdir(), locate::proposed(code)?) else {
+            return Ok(Vec::new());
+        };
+        if config.repo != *self.old && config.repo != *self.new {
+            return Ok(Vec::new());
+        }
+        if let Some(joined) = joined::read(&self.ctx.home, code)? {
+            self.ctx.home.record_repo(self.new, &code.main_folder())?;
+            joined::write(&self.ctx.home, code, realm, self.new, joined.has_roots)?;
+        }
+        self.files(&root)
+    }
+
+    fn files(&self, root: &Path) -> Result<Vec<String>, OpError> {
+        let mut changed = Vec::new();
+        changed.extend(self.rewrite(&root.join(CONFIG), "repo:")?.then(|| CONFIG.to_owned()));
+        for (path, item) in Files::Worktree(root.to_owned()).below(CONTRACTS)? {
+            if let Item::File(Handle::Path(file)) = item
+                && self.rewrite(&file, "owner:")?
+            {
+                changed.push(path);
+            }
+        }
+        Ok(changed)
+    }
+
+    /// Replaces the name behind a key of the document, and leaves everything else as people wrote it.
+    fn rewrite(&self, file: &Path, key: &str) -> Result<bool, OpError> {
+        let text = std::fs::read_to_string(file).map_err(OpError::io("read", file))?;
+        let line = |line: &str| {
+            let value = line.strip_prefix(key)?;
+            let bare = value.split(" #").next().unwrap_or_default().trim();
+            let is_old = bare.trim_matches(['"', '\'']) == self.old.as_str();
+            is_old.then(|| format!("{key}{}", value.replacen(self.old.as_str(), self.new.as_str(), 1)))
+        };
+        let renamed: String =
+            text.split_inclusive('\n').map(|one| line(one).unwrap_or_else(|| one.to_owned())).collect();
+        if renamed == text {
+            return Ok(false);
+        }
+        std::fs::write(file, renamed).map_err(OpError::io("write", file))?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,178 @@
+//! `realm_admin_reseed`: bring to a remote that has lost objects what this clone holds, or to a new place.
+//!
+//! A push sends nothing that leads from what the remote says that it has, so it cannot mend a ref whose objects are
+//! gone. The ref is deleted there, if it still is where this clone knows everything of it, and pushed anew: then all
+//! of it goes.
+
+use crate::{
+    error::OpError,
+    locate,
+    machine::home::KnownRealm,
+    model::name::RemoteName,
+    ops::{
+        Operation,
+        ctx::Ctx,
+        realm,
+        sync::{self, Syncing, travelling, url},
+    },
+    store::{
+        Store as _, StoreRef,
+        git::{GitStore, Link},
+        history::Relation,
+        remote::Remote,
+    },
+    wire::{Answer, RealmReseed, SyncProblem},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::write::<RealmReseed>(
+    "realm_admin_reseed",
+    &["realm", "admin", "reseed"],
+    "Restore what a remote lost, or share the realm at a new url",
+);
+
+/// What is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// Which remote; the only one by default.
+    pub remote: Option<RemoteName>,
+    /// Where the realm is shared from now on.
+    pub url: Option<String>,
+}
+
+/// Mends a remote, or fills a new one.
+///
+/// # Errors
+/// Where this clone lacks objects itself, or the remote cannot be reached or takes nothing.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmReseed>, OpError> {
+    let here = ctx.here()?;
+    let known = locate::known(&ctx.home, &here.realm)?;
+    let store = GitStore::open(&known.path, ctx.options())?;
+    if let Some((name, _)) = store.incomplete_refs(ctx.env.vars())?.first() {
+        let message = format!("this clone lacks objects of {name} itself, so it brings nothing back");
+        return Err(OpError::cannot("damaged", message).next("git blue doctor --fix"));
+    }
+    let remote = chosen(&store, request)?;
+    match &request.url {
+        Some(url) => move_to(ctx, &known, &store, remote, url),
+        None => mend(ctx, &known, &store, &remote),
+    }
+}
+
+fn chosen(store: &GitStore, request: &Request) -> Result<Remote, OpError> {
+    let mut remotes = store.remotes();
+    if let Some(wanted) = &request.remote {
+        remotes.retain(|remote| remote.name == *wanted);
+    }
+    match (remotes.pop(), remotes.is_empty()) {
+        (Some(remote), true) => Ok(remote),
+        (None, _) => Err(OpError::no("no-remote", "the realm is shared nowhere under that name")),
+        (Some(_), false) => Err(OpError::usage("the realm is shared at several places: say which, with --remote")),
+    }
+}
+
+fn mend(ctx: &Ctx, known: &KnownRealm, store: &GitStore, remote: &Remote) -> Result<Answer<RealmReseed>, OpError> {
+    url::accept(&remote.url)?;
+    let sessions = ctx.setting("blue.shareSessions").is_some_and(|value| realm::sync::is_on(&value));
+    let link = Link::new(&known.path, remote, ctx.env.vars(), sync::realm_clone::manners(ctx));
+    let syncing = Syncing { ctx, realm: &known.name, store, remote, link, sessions };
+    let damaged = syncing.damaged(&syncing.link.list()?)?;
+    let mut body = RealmReseed {
+        realm: known.name.clone(),
+        remote: remote.name.clone(),
+        url: crate::model::repo_url::without_credentials(&remote.url),
+        restored: Vec::new(),
+        problems: Vec::new(),
+    };
+    let mut moves = Vec::new();
+    for (name, there, said) in damaged {
+        match store.tip(&name)? {
+            Some(tip) if Relation::of(store, &tip, &there).is_ok_and(|relation| tip == there || relation.contains) => {
+                moves.push((name, there, tip));
+            }
+            _ => body.problems.push(problem(
+                "not-here",
+                &name,
+                format!(
+                    "it is at {there} there, which this clone does not have; run this where it was pushed from ({said})"
+                ),
+            )),
+        }
+    }
+    let refused =
+        syncing.link.delete(&moves.iter().map(|(name, there, _)| (name.clone(), *there)).collect::<Vec<_>>())?;
+    for one in refused.into_iter().filter_map(|one| Some((one.name, one.refused?))) {
+        moves.retain(|(name, ..)| *name != one.0);
+        body.problems.push(problem(
+            "refused",
+            &one.0,
+            format!("{} does not let it be deleted: {}", remote.name, one.1),
+        ));
+    }
+    syncing.link.push(&moves.iter().map(|(name, _, tip)| (name.clone(), *tip)).collect::<Vec<_>>())?;
+    // What counts is what it has now.
+    let listing = syncing.link.list()?;
+    let damaged = syncing.damaged(&listing)?;
+    for (name, _, tip) in moves {
+        match damaged.iter().find(|(damaged, ..)| *damaged == name) {
+            None if listing.tip(&name) == Some(tip) => body.restored.push(name.to_string()),
+            None => body.problems.push(problem("not-taken", &name, format!("{} did not take it", remote.name))),
+            Some((.., said)) => body.problems.push(problem("remote-damaged", &name, said.clone())),
+        }
+    }
+    let is_mended = body.problems.is_empty();
+    let answer = Answer::new(body);
+    Ok(if is_mended {
+        answer.next("git blue sync  # bring the rest together")
+    } else {
+        answer.next("git blue realm admin reseed --url URL  # share the realm at a new, empty repository instead")
+    })
+}
+
+/// Makes a new place the one where the realm is shared, and brings everything there.
+fn move_to(
+    ctx: &Ctx,
+    known: &KnownRealm,
+    store: &GitStore,
+    remote: Remote,
+    url: &str,
+) -> Result<Answer<RealmReseed>, OpError> {
+    let url = url::absolute(ctx.env.cwd(), url::accept(url)?);
+    let remote = Remote { url, ..remote };
+    // It is asked before anything is recorded.
+    Link::new(&known.path, &remote, ctx.env.vars(), sync::realm_clone::manners(ctx)).list()?;
+    store.record_remote(&remote, ctx.env.vars())?;
+    if remote.name == sync::realm_clone::origin() {
+        ctx.home.record_realm(&KnownRealm { url: Some(remote.url.clone()), ..known.clone() })?;
+    }
+    // Where the old place was says nothing about the new one.
+    for (seen, tip) in
+        store.seen()?.into_iter().filter(|(seen, _)| matches!(seen, StoreRef::Seen(of, _) if *of == remote.name))
+    {
+        let _lease = store.lock(&seen)?;
+        store.forget(&seen, tip)?;
+    }
+    let store = GitStore::open(&known.path, ctx.options())?;
+    let request = realm::sync::Request { remote: Some(remote.name.clone()), ..realm::sync::Request::default() };
+    let done = realm::sync::with(ctx, &known.name, &store, &request, || Ok(()))?;
+    let problems = done.remotes.into_iter().flat_map(|remote| remote.problems).collect();
+    let body = RealmReseed {
+        realm: known.name.clone(),
+        remote: remote.name.clone(),
+        url: crate::model::repo_url::without_credentials(&remote.url),
+        restored: travelling(&store, false)?.into_iter().map(|(name, _)| name.to_string()).collect(),
+        problems,
+    };
+    let shown = body.url.clone();
+    Ok(Answer::new(body)
+        .next(format!(
+            "git blue realm admin reseed --url {shown}  # in every other clone, which brings there what it has"
+        ))
+        .next(format!(
+            "write url: {shown} into .blue/config.yaml of each repository that names the old one, and commit"
+        )))
+}
+
+fn problem(code: &'static str, name: &StoreRef, message: String) -> SyncProblem {
+    SyncProblem { code, name: Some(name.to_string()), message }
+}

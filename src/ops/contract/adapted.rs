@@ -1,0 +1,91 @@
+//! `contract_adapted`: this repository says which version its code is written against.
+
+use crate::ops::{
+    Operation,
+    ctx::Ctx,
+    domain::{self, Part, Why},
+};
+use crate::{
+    error::OpError,
+    model::{binding::Import, change::DomainChange, name::ContractRef, publish::Decision, version::Version},
+    wire::{Answer, ContractAdapted},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::write::<ContractAdapted>(
+    "contract_adapted",
+    &["contract", "adapted"],
+    "Record which version this repository's code is written against",
+);
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Which contract.
+    pub contract: ContractRef,
+    /// Which version; the current one by default.
+    pub version: Option<Version>,
+}
+
+/// Records the version in the binding of this repository.
+///
+/// # Errors
+/// Where this repository does not import the contract, or the version was never published.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractAdapted>, OpError> {
+    let acting = ctx.writing()?;
+    let ContractRef { domain: name, contract } = &request.contract;
+    let subject = format!("{} is adapted to {contract}", acting.repo);
+    let why = Why { repo: Some(acting.repo), subject: Some(&subject), ..Why::default() };
+    let (mut before, mut after) = (None, None);
+    let mut accepted = true;
+    let decision = domain::change(ctx, acting.store, name, Part::default(), why, |view| {
+        let mut binding = view.bindings.get(acting.repo).cloned();
+        let imports = binding.iter_mut().flat_map(|binding| &mut binding.imports);
+        let import = imports.into_iter().find(|import| import.contract == *contract);
+        let import = import.ok_or_else(|| not_imported(ctx, request))?;
+        let version = match &request.version {
+            Some(version) => published(view, request, version)?,
+            None => domain::current(view, contract)?.version.clone(),
+        };
+        before = Import::adapted(import).cloned();
+        after = Some(version.clone());
+        accepted = import.version.matches(&version);
+        if import.adapted_version.as_ref() == Some(&version) {
+            return Ok(Decision::default());
+        }
+        import.adapted_version = Some(version);
+        let changes = binding.map(|binding| DomainChange::Binding(acting.repo.clone(), binding)).into_iter().collect();
+        Ok(Decision { changes, events: Vec::new() })
+    })?;
+    let answer = Answer::new(ContractAdapted {
+        realm: acting.realm.clone(),
+        domain: name.clone(),
+        contract: contract.clone(),
+        current_repo: acting.repo.clone(),
+        old_version: before,
+        adapted_version: after,
+        changed: !decision.changes.is_empty(),
+    });
+    let edit = format!("edit .blue/bindings/{name}.yaml: its range for {contract} does not accept that version");
+    Ok(if accepted { answer } else { answer.next(edit) })
+}
+
+fn not_imported(ctx: &Ctx, request: &Request) -> OpError {
+    let at = &request.contract;
+    let repo = ctx.acting().map(|acting| acting.repo.to_string()).unwrap_or_default();
+    OpError::no("not-imported", format!("{repo} does not import {at}"))
+        .next(format!("import it in .blue/bindings/{}.yaml, and commit it", at.domain))
+}
+
+fn published(
+    view: &crate::model::domain_view::DomainView,
+    request: &Request,
+    version: &Version,
+) -> Result<Version, OpError> {
+    let known = view.versions.get(&request.contract.contract);
+    match known.is_some_and(|known| known.contains(version)) {
+        true => Ok(version.clone()),
+        false => Err(OpError::no("unknown-version", format!("{} {version} was never published", request.contract))
+            .next(format!("git blue contract get {} lists the versions", request.contract))),
+    }
+}

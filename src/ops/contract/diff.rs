@@ -1,0 +1,144 @@
+//! `contract_diff`: what one version of a contract changed against another.
+
+use serde_json::Value;
+
+use super::{draft::Draft, get};
+use crate::ops::{Operation, ctx::Ctx};
+use crate::{
+    error::OpError,
+    model::{binding::Binding, diff::diff, name::ContractRef, version::Version},
+    store::{StoreRef, layout, read},
+    wire::{Answer, ContractDetail, ContractDiff, DocumentSource},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::read::<ContractDiff>(
+    "contract_diff",
+    &["contract", "diff"],
+    "Show what a version of a contract changed",
+);
+
+/// What the realm keeps beside the document, or what differs in any case.
+const LEFT_OUT: [&str; 5] = ["version", "schema_hash", "content_hash", "retired", "yanked"];
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Which contract.
+    pub contract: ContractRef,
+    /// From which version. By default the one that this repository's code is written against, where it
+    /// imports the contract; else the current one for a draft, and the one before for a version.
+    pub old: Option<Version>,
+    /// To what.
+    pub new: Newer,
+}
+
+/// The document that is compared to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Newer {
+    /// A published version; the current one by default.
+    Version(Option<Version>),
+    /// What the files of this repository say.
+    Draft(Draft),
+}
+
+/// Answers.
+///
+/// # Errors
+/// Where there is no such contract or version, none before it, or one that cannot be read.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractDiff>, OpError> {
+    let at = &request.contract;
+    let get = |version| {
+        let request = get::Request { contract: at.clone(), version };
+        get::run(ctx, &request).map(|answer| answer.body)
+    };
+    let (newer, source, known) = match &request.new {
+        Newer::Version(version) => {
+            let found = get(version.clone())?;
+            (found.contract, DocumentSource::Realm, found.versions)
+        }
+        Newer::Draft(draft) => (draft.contract(ctx, at)?.into(), draft.source(), Vec::new()),
+    };
+    let older = get(match &request.old {
+        Some(version) => Some(version.clone()),
+        None => base(ctx, request, &newer.version, &known)?,
+    })?;
+    let typed = |contract: &ContractDetail| contract.typed().computed_content_hash();
+    let body = ContractDiff {
+        realm: older.realm,
+        domain: older.domain,
+        contract: newer.name.clone(),
+        content_changed: typed(&older.contract) != typed(&newer),
+        changes: diff(&document(&older.contract), &document(&newer)),
+        old_version: older.contract.version,
+        new_version: newer.version,
+        source,
+    };
+    let look_at = match &request.new {
+        Newer::Version(_) => format!("--to {}", body.new_version),
+        Newer::Draft(Draft::Worktree) => "--worktree".to_owned(),
+        Newer::Draft(Draft::Commit(revision)) => format!("--commit {revision}"),
+    };
+    let impact = format!("git blue contract impact {at} {look_at}: who it means something for");
+    let answer = Answer::new(body);
+    Ok(if answer.body.content_changed { answer.next(impact) } else { answer })
+}
+
+/// Returns the version that is compared from where nobody names one; none is the current one.
+fn base(ctx: &Ctx, request: &Request, newer: &Version, known: &[Version]) -> Result<Option<Version>, OpError> {
+    let is_newest = request.new == Newer::Version(None);
+    let adapted = adapted(ctx, &request.contract)?;
+    if let Some(adapted) = adapted.filter(|adapted| adapted < newer || (is_newest && adapted != newer)) {
+        return Ok(Some(adapted));
+    }
+    if matches!(request.new, Newer::Draft(_)) {
+        return Ok(None);
+    }
+    before(known, newer).map(Some).ok_or_else(|| {
+        let at = &request.contract;
+        OpError::no("no-earlier-version", format!("no version of {at} was published before {newer}"))
+            .next(format!("git blue contract get {at} shows it"))
+    })
+}
+
+/// Returns the version that the code of the repository that asks is written against.
+fn adapted(ctx: &Ctx, at: &ContractRef) -> Result<Option<Version>, OpError> {
+    let here = ctx.here()?;
+    let within = StoreRef::Domain(at.domain.clone());
+    let (Some(repo), Some(tip)) = (&here.repo, here.store.tip(&within)?) else { return Ok(None) };
+    let tree = here.store.commit(&tip)?.tree;
+    let binding: Option<Binding> = read::file(&*here.store, &within, &tree, &layout::binding(repo))?;
+    Ok(binding.and_then(|binding| binding.import(&at.contract)?.adapted().cloned()))
+}
+
+/// Returns the version that people mean by the one before: a release, unless a pre-release is asked
+/// about or there is nothing else.
+fn before(versions: &[Version], version: &Version) -> Option<Version> {
+    let earlier = || versions.iter().filter(|one| *one < version);
+    let release = earlier().rfind(|one| version.is_prerelease() || !one.is_prerelease());
+    release.or_else(|| earlier().next_back()).cloned()
+}
+
+fn document(contract: &ContractDetail) -> Value {
+    let mut value = serde_json::to_value(contract).unwrap_or_default();
+    if let Value::Object(fields) = &mut value {
+        fields.retain(|name, _| !LEFT_OUT.contains(&&**name));
+    }
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_before_a_release_is_a_release() {
+        let versions: Vec<Version> =
+            ["1.0.0-rc.1", "1.0.0", "1.1.0-rc.1", "1.1.0"].map(|text| text.parse().unwrap()).to_vec();
+        let found = |version: &str| before(&versions, &version.parse().unwrap()).map(|found| found.to_string());
+        assert_eq!(found("1.1.0").as_deref(), Some("1.0.0"));
+        assert_eq!(found("1.1.0-rc.1").as_deref(), Some("1.0.0"));
+        assert_eq!(found("1.0.0").as_deref(), Some("1.0.0-rc.1"));
+        assert_eq!(found("1.0.0-rc.1"), None);
+    }
+}

@@ -1,0 +1,71 @@
+//! A contract as the files of this repository have it, before it is published.
+
+use crate::{
+    error::OpError,
+    model::{contract::Contract, name::ContractRef},
+    store::codec::{self, Problem},
+    wire::DocumentSource,
+};
+use crate::{
+    ops::ctx::Ctx,
+    repo::blue_files::{CONTRACTS, Files, Item},
+};
+
+/// The files that a draft is read from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Draft {
+    /// Those of the work tree.
+    Worktree,
+    /// Those of this commit.
+    Commit(String),
+}
+
+impl Draft {
+    /// Returns the word for it in answers.
+    pub fn source(&self) -> DocumentSource {
+        match self {
+            Self::Worktree => DocumentSource::Worktree,
+            Self::Commit(_) => DocumentSource::Commit,
+        }
+    }
+
+    /// Reads a contract.
+    ///
+    /// # Errors
+    /// Where the files do not have it, or it cannot be read.
+    pub fn contract(&self, ctx: &Ctx, at: &ContractRef) -> Result<Contract, OpError> {
+        let code = ctx.code()?;
+        let files = match self {
+            Self::Worktree => {
+                Files::Worktree(code.workdir().ok_or_else(|| OpError::usage("a bare repository has no work tree"))?)
+            }
+            Self::Commit(revision) => {
+                let unknown = |error: crate::store::StoreError| OpError::no("unknown-commit", error.to_string());
+                Files::at(code, &code.resolve(revision).map_err(unknown)?)?
+            }
+        };
+        let folder = format!("{CONTRACTS}/{}", at.domain);
+        let path = format!("{folder}/{}.yaml", at.contract);
+        let place = match self {
+            Self::Worktree => "the work tree".to_owned(),
+            Self::Commit(revision) => revision.clone(),
+        };
+        let handle = match files.below(&folder)?.remove(&path) {
+            Some(Item::File(handle)) => handle,
+            Some(Item::Other) => return Err(unreadable(Problem::whole("it is not a plain file"), &path)),
+            None => {
+                return Err(OpError::no("no-such-file", format!("{place} has no {path}"))
+                    .next("run it in the repository that owns the contract"));
+            }
+        };
+        match files.read(&handle)? {
+            Some(bytes) => codec::contract(&bytes, &at.contract).map_err(|problem| unreadable(problem, &path)),
+            None => Err(unreadable(Problem::whole(format!("it is larger than {} MiB", codec::MAX_FILE >> 20)), &path)),
+        }
+    }
+}
+
+fn unreadable(problem: Problem, path: &str) -> OpError {
+    let problem = problem.in_file(path);
+    OpError::no("unreadable-file", problem.to_string()).problem((&problem).into())
+}

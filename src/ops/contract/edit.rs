@@ -1,0 +1,89 @@
+//! `contract_edit`: the owner writes a contract straight into the realm, by the rules of
+//! publishing.
+
+use crate::{
+    error::OpError,
+    model::{
+        name::ContractRef,
+        publish::{self, Direction},
+    },
+    store::codec,
+    wire::{Answer, ContractPublish, Published},
+};
+use crate::{
+    ops::{
+        Operation,
+        ctx::Ctx,
+        domain::{self, Part, Why},
+    },
+    repo::blue_files::CONTRACTS,
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::write::<ContractPublish>(
+    "contract_edit",
+    &["contract", "edit"],
+    "Change a contract straight in the realm",
+);
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Which contract.
+    pub contract: ContractRef,
+    /// The document, as YAML.
+    pub document: Vec<u8>,
+    /// Where the document comes from, for messages.
+    pub file: String,
+}
+
+/// Returns the current document as people write it: what an editor starts from.
+///
+/// # Errors
+/// Where there is no such contract.
+pub fn template(ctx: &Ctx, contract: &ContractRef) -> Result<String, OpError> {
+    let here = ctx.here()?;
+    let view = domain::get(&*here.store, &contract.domain)?;
+    let current = domain::current(&view, &contract.contract)?;
+    Ok(codec::render(&codec::Typed::from(current)))
+}
+
+/// Writes the document.
+///
+/// # Errors
+/// Where it cannot be read, or a rule refuses it.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpError> {
+    let acting = ctx.writing()?;
+    let ContractRef { domain: name, contract } = &request.contract;
+    let document = codec::contract(&request.document, contract).map_err(|problem| {
+        let problem = problem.in_file(&request.file);
+        OpError::no("unreadable-file", problem.to_string()).problem((&problem).into())
+    })?;
+    let wanted = [(contract.clone(), document.version.clone())];
+    let why = Why { repo: Some(acting.repo), ..Why::default() };
+    let mut published = Vec::new();
+    domain::change(ctx, acting.store, name, Part { published: &wanted, ..Part::default() }, why, |view| {
+        domain::current(view, contract)?;
+        let decision = publish::contract(view, acting.repo, &document, Direction::Forward, &ctx.budget())?;
+        let after = publish::overlay(view, &decision.changes);
+        published = decision.events.iter().map(|event| Published::new(view, &after, event)).collect();
+        Ok(decision)
+    })?;
+    let answer = Answer::new(ContractPublish {
+        realm: acting.realm.clone(),
+        current_repo: acting.repo.clone(),
+        commit: None,
+        dry_run: false,
+        published,
+        removed_files: Vec::new(),
+        cycles: Vec::new(),
+    });
+    // The realm alone has it now: a commit of the file would say something else.
+    let path = format!("{CONTRACTS}/{name}/{contract}.yaml");
+    Ok(match answer.body.published.is_empty() {
+        true => answer,
+        false => answer.next(format!(
+            "git blue contract get {name}/{contract} --format yaml >{path}  # and commit: the file says something else"
+        )),
+    })
+}

@@ -1,0 +1,97 @@
+//! `contract_get`: one contract with everything in it. Its cost does not grow with the realm.
+
+use crate::{
+    error::OpError,
+    model::{
+        contract::Contract,
+        domain_view::DomainView,
+        name::{ContractName, ContractRef},
+        version::Version,
+    },
+    ops::{Operation, ctx::Ctx, domain},
+    store::{StoreRef, read},
+    wire::{Answer, ContractBinding, ContractGet, Relationship},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation =
+    Operation::read::<ContractGet>("contract_get", &["contract", "get"], "Show one contract");
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Which contract.
+    pub contract: ContractRef,
+    /// At which version; the current one by default.
+    pub version: Option<Version>,
+}
+
+/// Answers.
+///
+/// # Errors
+/// Where there is no such contract or version, or it cannot be read.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractGet>, OpError> {
+    let here = ctx.here()?;
+    let ContractRef { domain: domain_name, contract: name } = &request.contract;
+    let tip = here.store.tip(&StoreRef::Domain(domain_name.clone()))?.ok_or_else(|| domain::unknown(domain_name))?;
+    let mut view = read::contracts_at(&*here.store, domain_name, &tip, &[name.clone()].into())?;
+    if let Some(version) = &request.version {
+        let tree = here.store.commit(&tip)?.tree;
+        read::load_version(&*here.store, &mut view, &tree, name, version)?;
+    }
+    let contract = match &request.version {
+        Some(version) => at_version(&view, name, version)?,
+        None => domain::current(&view, name)?.clone(),
+    };
+    let mine = here.repo.as_ref() == Some(&contract.owner);
+    let owner = contract.owner.clone();
+    let body = ContractGet {
+        realm: here.realm.clone(),
+        domain: domain_name.clone(),
+        contract: contract.into(),
+        bindings: bindings(&view, name),
+        versions: view.versions.get(name).into_iter().flatten().cloned().collect(),
+        current_version: view.contracts.get(name).map(|contract| contract.version.clone()),
+        current_repo: here.repo.clone(),
+    };
+    Ok(Answer::new(body).next(if mine {
+        "You own this contract. You can modify it.".to_owned()
+    } else {
+        format!("{owner} owns this contract. Changes are made there.")
+    }))
+}
+
+/// Returns a published document.
+///
+/// # Errors
+/// Where that version was never published, or cannot be read.
+pub fn at_version(view: &DomainView, name: &ContractName, version: &Version) -> Result<Contract, OpError> {
+    if let Some(document) = view.published.get(&(name.clone(), version.clone())) {
+        return Ok(document.clone());
+    }
+    if view.is_damaged(name) {
+        return domain::current(view, name).cloned();
+    }
+    let at = ContractRef { domain: view.info.name.clone(), contract: name.clone() };
+    let known: Vec<_> = view.versions.get(name).into_iter().flatten().map(ToString::to_string).collect();
+    if known.is_empty() {
+        return domain::current(view, name).cloned();
+    }
+    Err(OpError::no("unknown-version", format!("{at} {version} was never published"))
+        .next(format!("published are: {}", known.join(", "))))
+}
+
+fn bindings(view: &DomainView, name: &ContractName) -> Vec<ContractBinding> {
+    let mut lines = Vec::new();
+    for (repo, binding) in &view.bindings {
+        let line = |relationship, version_req| ContractBinding {
+            repo: repo.clone(),
+            role: binding.role.into(),
+            relationship,
+            version_req,
+        };
+        lines.extend(binding.export(name).map(|_| line(Relationship::Exports, None)));
+        lines.extend(binding.import(name).map(|import| line(Relationship::Imports, Some(import.version.clone()))));
+    }
+    lines
+}

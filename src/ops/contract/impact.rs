@@ -1,0 +1,146 @@
+//! `contract_impact`: who relies on a contract, and whether their ranges accept a version.
+
+use super::{draft::Draft, get::at_version};
+use crate::{
+    error::OpError,
+    model::{
+        contract::Contract,
+        domain_view::DomainView,
+        json::Json,
+        name::{ContractRef, RepoName},
+        narrowing, publish,
+        version::Version,
+    },
+    ops::{
+        Operation,
+        ctx::Ctx,
+        domain::{self, Part},
+    },
+    store::StoreRef,
+    wire::{Answer, ContractImpact, DocumentSource, ImporterImpact, JudgedBy},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::read::<ContractImpact>(
+    "contract_impact",
+    &["contract", "impact"],
+    "Show who imports a contract, and whose range accepts a version",
+);
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Which contract.
+    pub contract: ContractRef,
+    /// The document to look at as if it were current.
+    pub to: Candidate,
+}
+
+/// The document whose impact is looked at.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Candidate {
+    /// A version, published or not; the current one by default.
+    Version(Option<Version>),
+    /// What the files of this repository say.
+    Draft(Draft),
+    /// The current document with this schema, under the version that it would need.
+    Schema(Json),
+}
+
+/// Answers.
+///
+/// # Errors
+/// Where there is no such contract, or it cannot be read.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpError> {
+    let here = ctx.here()?;
+    let ContractRef { domain: domain_name, contract: name } = &request.contract;
+    let tip = here.store.tip(&StoreRef::Domain(domain_name.clone()))?.ok_or_else(|| domain::unknown(domain_name))?;
+    let wanted: Vec<_> = match &request.to {
+        Candidate::Version(Some(version)) => vec![(name.clone(), version.clone())],
+        _ => Vec::new(),
+    };
+    let view = domain::load(
+        &*here.store,
+        domain_name,
+        &tip,
+        Part { published: &wanted, contracts: Some(&[name.clone()].into()) },
+    )?;
+    let is_published = |version: &Version| view.versions.get(name).is_some_and(|all| all.contains(version));
+    let (candidate, source) = match &request.to {
+        Candidate::Version(None) => (domain::current(&view, name)?.clone(), DocumentSource::Realm),
+        Candidate::Version(Some(version)) if is_published(version) => {
+            (at_version(&view, name, version)?, DocumentSource::Realm)
+        }
+        // Of a version that nobody has seen yet, all else is taken to be as it is now.
+        Candidate::Version(Some(version)) => {
+            (Contract { version: version.clone(), ..newest(&view, request)? }, DocumentSource::Guess)
+        }
+        Candidate::Draft(draft) => (draft.contract(ctx, &request.contract)?, draft.source()),
+        Candidate::Schema(schema) => (with_schema(&view, newest(&view, request)?, schema), DocumentSource::Schema),
+    };
+    let version = candidate.version.clone();
+    let current = view.contracts.get(name);
+    let narrows = current.map(|current| narrowing::under_minor(current, &candidate)).unwrap_or_default();
+    let mut then = view.clone();
+    then.contracts.insert(name.clone(), candidate);
+    let importers: Vec<_> = view
+        .importers(name)
+        .map(|(repo, import)| {
+            let standing = then.standing(import);
+            ImporterImpact {
+                repo: repo.clone(),
+                version_req: import.version.clone(),
+                binding: import.binding.clone(),
+                state: standing.word(),
+                resolved_version: standing.resolved().cloned(),
+                adapted_version: import.adapted().cloned(),
+                state_now: view.standing(import).word(),
+            }
+        })
+        .collect();
+    let broken: Vec<&RepoName> = importers.iter().filter(|one| one.state == "broken").map(|one| &one.repo).collect();
+    let next = next_step(&version, &broken);
+    let body = ContractImpact {
+        realm: here.realm.clone(),
+        domain: domain_name.clone(),
+        contract: name.clone(),
+        current_version: view.contracts.get(name).map(|contract| contract.version.clone()),
+        published: is_published(&version),
+        source,
+        version,
+        broken: broken.len(),
+        judged_by: JudgedBy::VersionRange,
+        narrows,
+        importers,
+    };
+    Ok(next.into_iter().fold(Answer::new(body), Answer::next))
+}
+
+/// Returns the current document, or the newest pre-release where there is no other.
+fn newest(view: &DomainView, request: &Request) -> Result<Contract, OpError> {
+    let name = &request.contract.contract;
+    let newest = view.published.iter().rev().find(|((of, _), _)| of == name).map(|(_, document)| document.clone());
+    domain::current(view, name).cloned().or_else(|error| newest.ok_or(error))
+}
+
+/// Returns the document with another schema, under the next version if that changes anything.
+fn with_schema(view: &DomainView, held: Contract, schema: &Json) -> Contract {
+    let wanted = Contract { schema: schema.clone(), ..held.clone() };
+    match wanted.computed_content_hash() == held.computed_content_hash() {
+        true => wanted,
+        false => {
+            let narrows = !narrowing::narrowing(&held, &wanted).is_empty();
+            Contract { version: publish::free_bump(view, &wanted, narrows), ..wanted }
+        }
+    }
+}
+
+fn next_step(version: &Version, broken: &[&RepoName]) -> Option<String> {
+    let names: Vec<_> = broken.iter().map(ToString::to_string).collect();
+    (!broken.is_empty()).then(|| {
+        format!(
+            "widen the range in {}, or list what you still serve under supported beside {version}",
+            names.join(", ")
+        )
+    })
+}

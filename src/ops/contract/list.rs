@@ -1,0 +1,118 @@
+//! `contract_list`: the contracts of the realm.
+
+use crate::{
+    error::OpError,
+    model::{
+        domain_summary::DomainSummary,
+        name::{ContractName, DomainName},
+    },
+    ops::{Operation, ctx::Ctx},
+    store::overview::{Line, Overview},
+    wire::{Answer, ContractLine, ContractList, PageRequest, page},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation =
+    Operation::read::<ContractList>("contract_list", &["contract", "list"], "List the contracts of the realm");
+
+/// What is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// Only this domain.
+    pub domain: Option<DomainName>,
+    /// Only those whose domain, name or owner have all these words in them, ignoring case.
+    pub search: Option<String>,
+    /// Which page; the cursor is `DOMAIN/CONTRACT`.
+    pub page: PageRequest,
+}
+
+/// Answers.
+///
+/// # Errors
+/// Where the realm cannot be read, or has no such domain.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractList>, OpError> {
+    let here = ctx.here()?;
+    let overview = Overview::open(&*here.store)?;
+    let is_wanted = |line: &&Line| request.domain.as_ref().is_none_or(|domain| line.name == *domain);
+    if let Some(name) = request.domain.as_ref().filter(|_| !overview.domains().iter().any(|line| is_wanted(&line))) {
+        // Either there is none, or it cannot be read.
+        crate::ops::domain::get(&*here.store, name)?;
+    }
+    let domains: Vec<&Line> = overview.domains().iter().filter(is_wanted).collect();
+    let Found { contracts, total, next_cursor } = some(&overview, &domains, request)?;
+    let body =
+        ContractList { realm: here.realm.clone(), contracts, total, next_cursor, current_repo: here.repo.clone() };
+    let answer = Answer::new(body);
+    Ok(match (total, request.words().is_empty()) {
+        (0, true) => answer.next("write .blue/contracts/DOMAIN/NAME.yaml, commit, and git blue contract publish"),
+        (0, false) => answer.next("git blue contract list  # all of them"),
+        _ => answer,
+    })
+}
+
+impl Request {
+    fn words(&self) -> Vec<String> {
+        self.search.iter().flat_map(|text| text.split_whitespace()).map(str::to_lowercase).collect()
+    }
+}
+
+struct Found {
+    contracts: Vec<ContractLine>,
+    total: usize,
+    next_cursor: Option<String>,
+}
+
+/// Returns one page. Unless something is searched for, only the domains on it are read.
+fn some(overview: &Overview<'_>, domains: &[&Line], request: &Request) -> Result<Found, OpError> {
+    let cursor = request.page.cursor.as_deref().map(|cursor| cursor.split_once('/').unwrap_or((cursor, "")));
+    let words = request.words();
+    let (mut found, mut total) = (Vec::new(), 0);
+    for domain in domains {
+        let is_before = cursor.is_some_and(|(of, _)| domain.name.as_str() < of);
+        if words.is_empty() && (is_before || found.len() > request.page.limit()) {
+            total += domain.contracts;
+            continue;
+        }
+        let summary = overview.summary(domain)?;
+        let is_after = |name: &ContractName| {
+            !is_before && cursor.is_none_or(|(of, contract)| domain.name.as_str() != of || name.as_str() > contract)
+        };
+        for name in summary.contract_names() {
+            if holds(&words, &summary, name) {
+                total += 1;
+                found.extend(
+                    is_after(name).then(|| line(&summary, name)).filter(|_| found.len() <= request.page.limit()),
+                );
+            }
+        }
+    }
+    let rest = PageRequest { cursor: None, ..request.page.clone() };
+    let (contracts, next_cursor) = page(found, &rest, |line| format!("{}/{}", line.domain, line.name));
+    Ok(Found { contracts, total, next_cursor })
+}
+
+fn holds(words: &[String], domain: &DomainSummary, name: &ContractName) -> bool {
+    let owner = domain.owner(name).map(|owner| owner.as_str()).unwrap_or_default();
+    let texts = [domain.info.name.as_str(), name.as_str(), owner].map(str::to_lowercase);
+    words.iter().all(|word| format!("{}/{}", texts[0], texts[1]).contains(word) || texts[2].contains(word))
+}
+
+fn line(domain: &DomainSummary, name: &ContractName) -> ContractLine {
+    let contract = domain.contracts.get(name);
+    let newest = || domain.versions.get(name).and_then(|versions| versions.last());
+    let state = match contract {
+        Some(contract) if contract.retired.is_some() => "retired",
+        Some(contract) if contract.deprecated.is_some() => "deprecated",
+        Some(_) => "active",
+        None if domain.is_damaged(name) => "damaged",
+        None => "pre-release",
+    };
+    ContractLine {
+        domain: domain.info.name.clone(),
+        name: name.clone(),
+        version: contract.map(|contract| &contract.version).or_else(newest).cloned(),
+        owner: domain.owner(name).cloned(),
+        importers: domain.importers(name).count(),
+        state,
+    }
+}

@@ -1,0 +1,71 @@
+//! `contract_log`: the commits that changed one contract, newest first.
+
+use crate::ops::{
+    Operation,
+    ctx::Ctx,
+    domain,
+    history::{self, first_parents::History},
+};
+use crate::{
+    error::OpError,
+    model::{name::ContractRef, oid::Oid},
+    store::{StoreRef, layout, read},
+    wire::{Answer, ContractLog, LogEntry, PageRequest, page_in_order},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation =
+    Operation::read::<ContractLog>("contract_log", &["contract", "log"], "Show the history of one contract");
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Which contract.
+    pub contract: ContractRef,
+    /// Which page; the cursor is a commit of the store.
+    pub page: PageRequest,
+}
+
+/// Answers.
+///
+/// # Errors
+/// Where there is no such contract, or history cannot be read.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractLog>, OpError> {
+    let here = ctx.here()?;
+    let store = &*here.store;
+    let ContractRef { domain: domain_name, contract } = &request.contract;
+    let tip = store.tip(&StoreRef::Domain(domain_name.clone()))?.ok_or_else(|| domain::unknown(domain_name))?;
+    // What a commit holds of the contract: its current document and its published versions.
+    let held = |tree: &Oid| -> Result<[Option<Oid>; 2], OpError> {
+        let entry = |path: &str| Ok::<_, OpError>(read::lookup(store, tree, path)?.map(|entry| entry.id));
+        Ok([entry(layout::contract(contract).as_str())?, entry(layout::versions(contract).as_str())?])
+    };
+    let mut all: Vec<LogEntry> = Vec::new();
+    let mut newer: Option<(LogEntry, [Option<Oid>; 2])> = None;
+    for step in History::of(store, Some(tip)) {
+        let (id, commit) = step?;
+        let here = held(&commit.tree)?;
+        if let Some((entry, of_newer)) = newer.take()
+            && of_newer != here
+        {
+            all.push(entry);
+        }
+        newer = Some((history::first_parents::entry(id, &commit, Some(domain_name), ctx.env.now()), here));
+    }
+    if let Some((entry, of_oldest)) = newer
+        && of_oldest != [None, None]
+    {
+        all.push(entry);
+    }
+    if all.is_empty() {
+        domain::current(&domain::get(store, domain_name)?, contract)?;
+    }
+    let (entries, next_cursor) = page_in_order(all, &request.page, |entry| entry.commit.to_string());
+    Ok(Answer::new(ContractLog {
+        realm: here.realm.clone(),
+        domain: domain_name.clone(),
+        contract: contract.clone(),
+        entries,
+        next_cursor,
+    }))
+}

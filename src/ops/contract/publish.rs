@@ -1,0 +1,455 @@
+//! `contract_publish`: what a commit of this repository says becomes what the realm holds.
+//!
+//! Everything is decided twice: once for all domains, so that a commit is published wholly or not
+//! at all as far as its own content goes, and once more under each domain's lock.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    error::{OpError, Problem},
+    model::{
+        candidate::{Candidate, Judged},
+        change::DomainChange,
+        domain::Source,
+        domain_view::{DomainView, Subject},
+        name::{ContractName, DomainName, RepoName},
+        oid::Oid,
+        publish::{self, Decision, Direction, Reason, Refusal},
+        schema::Budget,
+        version::Version,
+    },
+    ops::{
+        Operation,
+        ctx::{Acting, Ctx},
+        domain::{self, Part, Why},
+        publish::{
+            candidate::{self, Sources},
+            cycles,
+        },
+    },
+    repo::{CodeRepo, blue_files::Files},
+    store::{
+        Store, StoreRef, layout,
+        overview::{Line, Overview},
+        read,
+    },
+    wire::{Answer, ContractPublish, Published},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::write::<ContractPublish>(
+    "contract_publish",
+    &["contract", "publish"],
+    "Publish the contracts and bindings of a commit",
+);
+
+/// What is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// The commit, HEAD by default.
+    pub commit: Option<String>,
+    /// Only say what would happen.
+    pub dry_run: bool,
+    /// Let versions go down, for this reason.
+    pub rollback: Option<String>,
+}
+
+/// Publishes.
+///
+/// # Errors
+/// Every refusal at once; then nothing was published.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpError> {
+    let acting = if request.dry_run { ctx.acting()? } else { ctx.writing()? };
+    publish_as(ctx, acting, request)
+}
+
+/// Publishes as a repository that was found to be allowed to.
+///
+/// # Errors
+/// Every refusal at once; then nothing was published.
+pub fn publish_as(ctx: &Ctx, acting: Acting<'_>, request: &Request) -> Result<Answer<ContractPublish>, OpError> {
+    let code = ctx.code()?;
+    let commit = match &request.commit {
+        Some(revision) => code.resolve(revision).map_err(|error| OpError::no("unknown-commit", error.to_string()))?,
+        None => code.head()?.commit.ok_or_else(|| OpError::no("no-commit", "there is no commit yet to publish"))?,
+    };
+    let branch = require_publishing_branch(code, &commit)?;
+    let overview = Overview::if_kept(acting.store)?;
+    publish(ctx, acting, code, (&commit, &branch), &sources(acting, overview.as_ref())?, request)
+}
+
+/// Publishes a commit that is known to be on the publishing branch. `sources` names the last
+/// published commit of at least those domains that this commit says something of.
+///
+/// # Errors
+/// Every refusal at once; then nothing was published.
+pub fn publish(
+    ctx: &Ctx,
+    acting: Acting<'_>,
+    code: &CodeRepo,
+    (commit, branch): (&Oid, &str),
+    sources: &Sources,
+    request: &Request,
+) -> Result<Answer<ContractPublish>, OpError> {
+    let candidate = candidate::read(code, &Files::at(code, commit)?, sources)?;
+    if !candidate.problems.is_empty() {
+        return Err(unreadable(&candidate));
+    }
+    let direction = if request.rollback.is_some() { Direction::Rollback } else { Direction::Forward };
+    let budget = &ctx.budget();
+    let work = Work { ctx, acting, code, commit, branch, candidate: &candidate, direction, budget };
+
+    let mut names: Vec<&DomainName> = candidate.domains().into_iter().collect();
+    names.extend(sources.keys().filter(|name| !candidate.domains().contains(name)));
+    let mut decided = Vec::new();
+    let mut refusals = Vec::new();
+    let mut gone = Vec::new();
+    for name in names {
+        let view = work.load(name)?;
+        let lineage = work.require_successor(&view)?;
+        gone.extend(work.gone(&view));
+        match work.decide(&view, lineage) {
+            Ok(decision) => decided.push((name, Meaning::of(&view, decision))),
+            Err(mut more) => refusals.append(&mut more),
+        }
+    }
+    if !refusals.is_empty() {
+        return Err(refused(&candidate, refusals));
+    }
+    let cycles = work.cycles()?;
+    let mut published = Vec::new();
+    for (name, mut meaning) in decided {
+        if !request.dry_run && meaning.is_change {
+            meaning = work.carry_out(name, request.rollback.as_deref())?;
+        }
+        published.extend(meaning.published);
+    }
+    Ok(answer(acting, commit, request, published, cycles, gone))
+}
+
+/// What a decision means, told while the domain is at hand that it was made over.
+#[derive(Default)]
+struct Meaning {
+    /// Whether anything is to be written.
+    is_change: bool,
+    published: Vec<Published>,
+}
+
+impl Meaning {
+    fn of(view: &DomainView, decision: Decision) -> Self {
+        let after = publish::overlay(view, &decision.changes);
+        let published = decision.events.iter().map(|event| Published::new(view, &after, event)).collect();
+        Self { is_change: !decision.changes.is_empty(), published }
+    }
+}
+
+/// A contract that the realm still offers, and whose file the commit does not have.
+struct Gone {
+    domain: DomainName,
+    contract: ContractName,
+    path: String,
+}
+
+/// Returns the last published commit of the repository, by domain.
+///
+/// # Errors
+/// Where the realm cannot be read.
+pub fn sources(acting: Acting<'_>, overview: Option<&Overview<'_>>) -> Result<Sources, OpError> {
+    if let Some(overview) = overview {
+        let source = |line: &Line| Some((line.name.clone(), line.sources.get(acting.repo)?.clone()));
+        return Ok(overview.domains_of(acting.repo).filter_map(source).collect());
+    }
+    let mut sources = Sources::new();
+    for (name, tip) in acting.store.domains()? {
+        sources.extend(source(acting, &name, &tip)?.map(|source| (name, source)));
+    }
+    Ok(sources)
+}
+
+/// Returns the last published commit of the repository in one domain, as it was at `tip`.
+///
+/// # Errors
+/// Where the realm cannot be read.
+pub fn source(acting: Acting<'_>, name: &DomainName, tip: &Oid) -> Result<Option<Source>, OpError> {
+    let within = StoreRef::Domain(name.clone());
+    let read = acting
+        .store
+        .commit(tip)
+        .and_then(|commit| read::file(acting.store, &within, &commit.tree, &layout::source(acting.repo)));
+    match read {
+        Ok(source) => Ok(source),
+        // Whether it stops anything is decided where something is to be published.
+        Err(error) if error.is_damage() => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Returns whether two machines wrote the part of the repository in a domain apart, and nobody has
+/// said since which of both is meant.
+///
+/// # Errors
+/// Where the realm cannot be read.
+pub fn is_disputed(acting: Acting<'_>, name: &DomainName) -> Result<bool, OpError> {
+    let Some(tip) = acting.store.tip(&StoreRef::Domain(name.clone()))? else {
+        return Ok(false);
+    };
+    let tree = acting.store.commit(&tip)?.tree;
+    Ok(read::lookup(acting.store, &tree, layout::lost_bindings(acting.repo).as_str())?.is_some())
+}
+
+/// Returns the publishing branch, if `commit` is on it, here or at origin.
+fn require_publishing_branch(code: &CodeRepo, commit: &Oid) -> Result<String, OpError> {
+    let branch = code.publishing_branch()?.ok_or_else(|| {
+        OpError::no("no-publishing-branch", "it cannot be told which branch is published")
+            .next("git config blue.publishBranch BRANCH")
+    })?;
+    for name in [format!("refs/heads/{branch}"), format!("refs/remotes/origin/{branch}")] {
+        if let Some(tip) = code.reference(&name)?
+            && code.is_ancestor(commit, &tip)?
+        {
+            return Ok(branch);
+        }
+    }
+    let message = format!("{} is not on {branch}, the branch that is published; nothing was published", commit.short());
+    Err(OpError::no("not-publishing-branch", message)
+        .next(format!("merge it into {branch}, or see what it would do: git blue check"))
+        .next("another branch is published with: git config blue.publishBranch BRANCH"))
+}
+
+/// How a commit stands to the one that was published before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lineage {
+    /// It grew from it, or is the first one.
+    Grew,
+    /// It took its place: an amended, rebased or reset branch.
+    Replaced,
+}
+
+/// One publish.
+struct Work<'a> {
+    ctx: &'a Ctx,
+    acting: Acting<'a>,
+    code: &'a CodeRepo,
+    commit: &'a Oid,
+    branch: &'a str,
+    candidate: &'a Candidate,
+    direction: Direction,
+    budget: &'a Budget,
+}
+
+impl Work<'_> {
+    fn store(&self) -> &dyn Store {
+        self.acting.store
+    }
+
+    fn wanted(&self, name: &DomainName) -> Vec<(ContractName, Version)> {
+        let contracts = self.candidate.contracts_in(name);
+        contracts.map(|(contract, declared)| (contract.clone(), declared.document.version.clone())).collect()
+    }
+
+    /// The contracts that the rules look at: those it declares, and those it imports.
+    fn contracts(&self, name: &DomainName) -> BTreeSet<ContractName> {
+        let declared = self.candidate.contracts_in(name).map(|(contract, _)| contract.clone());
+        let binding = self.candidate.bindings.get(name).into_iter();
+        let imported = binding.flat_map(|declared| &declared.document.imports).map(|import| import.contract.clone());
+        let removed = self.candidate.removed_contracts.keys().filter(|(domain, _)| domain == name);
+        declared.chain(imported).chain(removed.map(|(_, contract)| contract.clone())).collect()
+    }
+
+    /// Contracts of this repository whose files went since the last published commit, and which nobody retired.
+    fn gone(&self, view: &DomainView) -> Vec<Gone> {
+        let domain = &view.info.name;
+        let removed = self.candidate.removed_contracts.iter().filter(|((of, _), _)| of == domain);
+        let served = removed.filter(|((_, contract), _)| {
+            let held = view.contracts.get(contract);
+            held.is_some_and(|held| held.owner == *self.acting.repo && held.retired.is_none())
+        });
+        let gone = served.map(|((_, contract), path)| Gone {
+            domain: domain.clone(),
+            contract: contract.clone(),
+            path: path.clone(),
+        });
+        gone.collect()
+    }
+
+    fn load(&self, name: &DomainName) -> Result<DomainView, OpError> {
+        let tip = self.store().tip(&StoreRef::Domain(name.clone()))?.ok_or_else(|| domain::unknown(name))?;
+        let part = Part { contracts: Some(&self.contracts(name)), published: &self.wanted(name) };
+        domain::load(self.store(), name, &tip, part)
+    }
+
+    /// A stale clone never publishes backwards: the commit must know the last published one, or
+    /// this clone must be the one that replaced it.
+    fn require_successor(&self, view: &DomainView) -> Result<Lineage, OpError> {
+        let Some(source) = view.sources.get(self.acting.repo) else {
+            return readable_source(view, self.acting.repo).map(|()| Lineage::Grew);
+        };
+        if self.code.is_ancestor(&source.commit, self.commit)? {
+            return Ok(Lineage::Grew);
+        }
+        let tip = self.code.reference(&format!("refs/heads/{}", self.branch))?;
+        // What the branch still has was not replaced: the commit is merely older.
+        if tip.map(|tip| self.code.is_ancestor(&source.commit, &tip)).transpose()?.unwrap_or_default() {
+            return self.require_rollback(view, source).map(|()| Lineage::Grew);
+        }
+        if self.code.replaced(self.branch, &source.commit)? {
+            return Ok(Lineage::Replaced);
+        }
+        if self.code.is_shallow()? {
+            let (domain, source) = (&view.info.name, source.commit.short());
+            let message = format!("{domain} was published from {source}, which this shallow clone does not reach");
+            return Err(OpError::no("shallow-clone", message).next("git fetch --unshallow, and publish again"));
+        }
+        let message = format!(
+            "{} was published from {}, which {} does not know: this clone is behind, fetch first",
+            view.info.name,
+            source.commit.short(),
+            self.commit.short()
+        );
+        Err(OpError::no("fetch-first", message)
+            .next("git pull, and publish again")
+            .next("git blue realm admin reclaim --reason REASON  # if that commit is not of this repository"))
+    }
+
+    /// An older commit is published where the user says that going back is what he wants.
+    fn require_rollback(&self, view: &DomainView, source: &Source) -> Result<(), OpError> {
+        if self.direction == Direction::Rollback {
+            return Ok(());
+        }
+        let (domain, commit) = (&view.info.name, self.commit.short());
+        let message = format!("{domain} was published from {} already, and {commit} is older", source.commit.short());
+        Err(OpError::no("older-commit", message)
+            .next(format!("go back on purpose: git blue contract publish --commit {commit} --rollback --reason \"…\"")))
+    }
+
+    fn decide(&self, view: &DomainView, lineage: Lineage) -> Result<Decision, Vec<Refusal>> {
+        let judged = Judged { repo: self.acting.repo, candidate: self.candidate };
+        let mut decision = publish::candidate(view, judged, self.direction, self.ctx.env.now(), self.budget)?;
+        // A commit that changes nothing here is not recorded: most commits are such ones. One that
+        // took the place of the published one is: no other clone knows that one.
+        let touches = self.touches(&view.info.name);
+        let changed = !decision.changes.is_empty() || touches || lineage == Lineage::Replaced;
+        if changed && view.info.has_member(self.acting.repo) {
+            let source = Source { commit: *self.commit };
+            if view.sources.get(self.acting.repo) != Some(&source) {
+                decision.changes.push(DomainChange::Source(self.acting.repo.clone(), source));
+            }
+        }
+        Ok(decision)
+    }
+
+    /// The circles that the bindings close which the commit changed.
+    fn cycles(&self) -> Result<Vec<String>, OpError> {
+        let changed = self.candidate.bindings.iter().filter(|(_, declared)| declared.changed);
+        let repo = self.acting.repo;
+        let parts = changed.map(|(domain, declared)| cycles::Part { domain, repo, binding: &declared.document });
+        cycles::closed(self.store(), &parts.collect::<Vec<_>>(), None)
+    }
+
+    /// Whether the commit changed a file of this domain since the last published one.
+    fn touches(&self, name: &DomainName) -> bool {
+        self.candidate.contracts_in(name).any(|(_, declared)| declared.changed)
+            || self.candidate.bindings.get(name).is_some_and(|declared| declared.changed)
+            || self.candidate.removed_bindings.contains(name)
+            || self.candidate.removed_contracts.keys().any(|(domain, _)| domain == name)
+    }
+
+    fn carry_out(&self, name: &DomainName, reason: Option<&str>) -> Result<Meaning, OpError> {
+        let why = Why { repo: Some(self.acting.repo), source: Some(self.commit), reason, subject: None };
+        let part = Part { contracts: Some(&self.contracts(name)), published: &self.wanted(name) };
+        let mut meaning = Meaning::default();
+        domain::change(self.ctx, self.store(), name, part, why, |view| {
+            let lineage = self.require_successor(view)?;
+            let decision = self.decide(view, lineage).map_err(|refusals| refused(self.candidate, refusals))?;
+            meaning = Meaning::of(view, decision.clone());
+            Ok(decision)
+        })?;
+        Ok(meaning)
+    }
+}
+
+/// Without the last published commit it cannot be told whether this clone is behind.
+fn readable_source(view: &DomainView, repo: &RepoName) -> Result<(), OpError> {
+    match view.damage.iter().find(|damage| damage.subject == Subject::Source(repo.clone())) {
+        Some(damage) => {
+            let message = format!("it cannot be told what was published last: {}: {}", damage.file, damage.problem);
+            Err(OpError::cannot("damaged", message))
+        }
+        None => Ok(()),
+    }
+}
+
+fn unreadable(candidate: &Candidate) -> OpError {
+    let count = candidate.problems.len();
+    let message = match &candidate.problems[..] {
+        [only] => format!("{only}; nothing was published"),
+        _ => format!("{count} files below .blue cannot be read; nothing was published"),
+    };
+    let error = OpError::no("unreadable-file", message);
+    candidate.problems.iter().fold(error, |error, problem| error.problem(Problem::from(problem)))
+}
+
+/// Every refusal, each with the file that it is about.
+fn refused(candidate: &Candidate, refusals: Vec<Refusal>) -> OpError {
+    let count = refusals.len();
+    let mut error = OpError::no("refused", format!("{count} refusals; nothing was published"));
+    for refusal in refusals {
+        let (file, line) = place(candidate, &refusal);
+        let OpError { code, mut message, next_steps, .. } = OpError::from(refusal);
+        let problem = Problem { code, message: message.clone(), file, line, column: None };
+        if count == 1 {
+            let place = problem.place().map(|place| format!("{place}: ")).unwrap_or_default();
+            message.insert_str(0, &place);
+            error = OpError::no(code, message);
+        }
+        error = error.problem(problem);
+        for step in next_steps {
+            error = if error.next_steps.contains(&step) { error } else { error.next(step) };
+        }
+    }
+    error
+}
+
+/// Returns the file that a refusal is about, and the line of its version where that is what is wrong.
+fn place(candidate: &Candidate, refusal: &Refusal) -> (Option<String>, Option<u32>) {
+    let Some(contract) = &refusal.contract else {
+        return (candidate.bindings.get(&refusal.domain).map(|declared| declared.path.clone()), None);
+    };
+    let declared = candidate.contracts.get(&(refusal.domain.clone(), contract.clone()));
+    let line = declared.and_then(|declared| declared.lines.get("version").copied());
+    let is_version = matches!(
+        *refusal.reason,
+        Reason::Republished { .. } | Reason::Down { .. } | Reason::NotPublished(_) | Reason::Yanked { .. }
+    );
+    (declared.map(|declared| declared.path.clone()), line.filter(|_| is_version))
+}
+
+fn answer(
+    acting: Acting<'_>,
+    commit: &Oid,
+    request: &Request,
+    published: Vec<Published>,
+    cycles: Vec<String>,
+    gone: Vec<Gone>,
+) -> Answer<ContractPublish> {
+    let nothing = published.is_empty();
+    let mut answer = Answer::new(ContractPublish {
+        realm: acting.realm.clone(),
+        current_repo: acting.repo.clone(),
+        commit: Some(*commit),
+        dry_run: request.dry_run,
+        published,
+        removed_files: gone.iter().map(|gone| gone.path.clone()).collect(),
+        cycles,
+    });
+    for Gone { domain, contract, .. } in gone {
+        answer = answer
+            .next(format!("git blue contract retire {domain}/{contract} --reason \"…\"  # if it is no longer served"));
+    }
+    if request.dry_run && !nothing {
+        let commit = request.commit.as_ref().map(|commit| format!(" --commit {commit}")).unwrap_or_default();
+        let rollback = if request.rollback.is_some() { " --rollback --reason \"…\"" } else { "" };
+        answer = answer.next(format!("git blue contract publish{commit}{rollback}"));
+    }
+    answer
+}

@@ -1,0 +1,77 @@
+//! `contract_transfer`: offer a contract to another repository. It changes hands when that repository
+//! publishes it from its own files.
+
+use crate::ops::{
+    Operation,
+    ctx::Ctx,
+    domain::{self, Part, Why},
+};
+use crate::{
+    error::OpError,
+    model::{
+        name::{ContractRef, RepoName},
+        publish,
+    },
+    wire::{Answer, ContractTransfer},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::write::<ContractTransfer>(
+    "contract_transfer",
+    &["contract", "transfer"],
+    "Offer a contract to another repository",
+);
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Which contract.
+    pub contract: ContractRef,
+    /// Who is to own it; nobody takes the offer back.
+    pub to: Option<RepoName>,
+}
+
+/// Records the offer.
+///
+/// # Errors
+/// Where the contract belongs to another, or the other repository is no member of the domain.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTransfer>, OpError> {
+    let acting = ctx.writing()?;
+    let ContractRef { domain: name, contract } = &request.contract;
+    if request.to.as_ref() == Some(acting.repo) {
+        return Err(OpError::usage(format!("{} owns {} already", acting.repo, request.contract)));
+    }
+    let subject = match &request.to {
+        Some(to) => format!("offer {contract} to {to}"),
+        None => format!("take back the offer of {contract}"),
+    };
+    let why = Why { repo: Some(acting.repo), subject: Some(&subject), ..Why::default() };
+    let part = Part { contracts: Some(&[contract.clone()].into()), ..Part::default() };
+    let decision = domain::change(ctx, acting.store, name, part, why, |view| {
+        let held = domain::current(view, contract)?;
+        let decision = publish::offer(view, acting.repo, held, request.to.as_ref())?;
+        if let Some(to) = request.to.as_ref().filter(|to| !view.info.has_member(to)) {
+            let message = format!("{name} has no member {to}");
+            return Err(OpError::no("not-member", message)
+                .next(format!("git blue realm admin domain --name {name} --repos {to}")));
+        }
+        Ok(decision)
+    })?;
+    let answer = Answer::new(ContractTransfer {
+        realm: acting.realm.clone(),
+        domain: name.clone(),
+        contract: contract.clone(),
+        owner: acting.repo.clone(),
+        offered_to: request.to.clone(),
+        changed: !decision.changes.is_empty(),
+    });
+    let Some(to) = &request.to else { return Ok(answer) };
+    let file = format!(".blue/contracts/{name}/{contract}.yaml");
+    Ok(answer
+        .next(format!(
+            "mkdir -p .blue/contracts/{name} && git blue contract get {} --format yaml | sed 's/^owner: .*/owner: {to}/' \
+             >{file}  # in {to}; committing it takes the contract over",
+            request.contract
+        ))
+        .next(format!("git rm {file}  # here, once {to} owns it; take it out of .blue/bindings/{name}.yaml too")))
+}

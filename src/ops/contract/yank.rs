@@ -1,0 +1,60 @@
+//! `contract_yank`: the owner marks one version as not to be picked any more; its content stays.
+
+use crate::ops::{
+    Operation,
+    ctx::Ctx,
+    domain::{self, Part, Why},
+};
+use crate::{
+    error::OpError,
+    model::{name::ContractRef, publish, version::Version},
+    wire::{Answer, ContractMarked},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::write::<ContractMarked>(
+    "contract_yank",
+    &["contract", "yank"],
+    "Yank a version, so that no range selects it any more",
+);
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Which contract.
+    pub contract: ContractRef,
+    /// Which version.
+    pub version: Version,
+    /// Why.
+    pub reason: String,
+}
+
+/// Marks the version.
+///
+/// # Errors
+/// Where there is no such version, or the contract belongs to another.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpError> {
+    let acting = ctx.writing()?;
+    let ContractRef { domain: name, contract } = &request.contract;
+    let subject = format!("yank {contract} {}", request.version);
+    let why = Why { repo: Some(acting.repo), reason: Some(&request.reason), subject: Some(&subject), source: None };
+    let mut importers = Vec::new();
+    let mut is_current = false;
+    let decision = domain::change(ctx, acting.store, name, Part::default(), why, |view| {
+        let held = domain::current(view, contract)?;
+        is_current = held.version == request.version;
+        let hit = view.importers(contract).filter(|(_, import)| import.version.matches(&request.version));
+        importers = hit.map(|(repo, _)| repo.clone()).collect();
+        Ok(publish::yank(view, acting.repo, held, &request.version, &request.reason)?)
+    })?;
+    let answer = Answer::new(ContractMarked {
+        realm: acting.realm.clone(),
+        domain: name.clone(),
+        contract: contract.clone(),
+        version: Some(request.version.clone()),
+        reason: request.reason.clone(),
+        changed: !decision.changes.is_empty(),
+        importers,
+    });
+    Ok(if is_current { answer.next("it is the current version: publish another one") } else { answer })
+}

@@ -1,0 +1,4 @@
+//! Reading the history of a ref for people.
+
+pub mod first_parents;
+pub mod origins;

@@ -1,0 +1,192 @@
+//! Who made what a domain holds, and when: the commits that brought it.
+
+use std::collections::BTreeMap;
+
+use super::first_parents::History;
+use crate::ops::{ctx::Acting, message};
+use crate::{
+    error::OpError,
+    model::oid::Oid,
+    store::{CommitInfo, Entry, TreePath, layout, read},
+};
+
+/// Most commits that are walked.
+const MAX_COMMITS: usize = 10_000;
+/// Most tree entries that are looked at on the way: a folder of many contracts is large in every commit.
+const MAX_ENTRIES: usize = 4_000_000;
+
+/// The folders that notifications are about.
+const FOLDERS: [&str; 2] = [layout::CONTRACTS, layout::BINDINGS];
+
+/// A folder as it was at one commit.
+#[derive(Default)]
+struct Folder {
+    id: Option<Oid>,
+    /// Read only where it differs from the next one.
+    entries: Option<Vec<Entry>>,
+}
+
+/// The commit that brought what a path holds.
+#[derive(Debug, Clone, Default)]
+pub struct Origin {
+    /// When it was made, as it says.
+    pub time: jiff::Timestamp,
+    /// Its author, as `Name <email>`.
+    pub author: String,
+    /// The repository that it says it comes from.
+    pub repo: Option<String>,
+    /// The commit of that repository that it says it publishes.
+    pub source_commit: Option<String>,
+}
+
+impl From<&CommitInfo> for Origin {
+    fn from(commit: &CommitInfo) -> Self {
+        let (_, repo, source_commit) = message::parse(&commit.message);
+        Self { time: commit.time, author: commit.author.clone(), repo, source_commit }
+    }
+}
+
+/// Returns which commit brought what each path holds at `tip`. A merge brought only what none of its
+/// parents holds. Each commit is compared with the one before it once, whatever the number of paths. A
+/// change that is older than the walk reaches has the last commit it reached.
+///
+/// # Errors
+/// Where the store cannot be read. History that is missing only dates a change less exactly.
+pub fn origins(acting: Acting<'_>, tip: &Oid, paths: &[(&TreePath, Option<Oid>)]) -> Result<Vec<Origin>, OpError> {
+    let mut walk = Walk { acting, paths, origins: vec![Origin::default(); paths.len()], commits: 0, entries: 0 };
+    let all = paths.iter().enumerate().map(|(at, (path, _))| (path.as_str(), at)).collect();
+    let mut lines = vec![(*tip, all)];
+    while let Some((tip, open)) = lines.pop() {
+        lines.extend(walk.line(tip, open)?);
+    }
+    Ok(walk.origins)
+}
+
+/// Paths whose origin is looked for, by their position.
+type Open<'p> = BTreeMap<&'p str, usize>;
+
+struct Walk<'a, 'p> {
+    acting: Acting<'a>,
+    paths: &'p [(&'p TreePath, Option<Oid>)],
+    origins: Vec<Origin>,
+    commits: usize,
+    entries: usize,
+}
+
+impl<'p> Walk<'_, 'p> {
+    /// Walks along first parents. Returns where other parents of merges brought something.
+    fn line(&mut self, tip: Oid, mut open: Open<'p>) -> Result<Vec<(Oid, Open<'p>)>, OpError> {
+        let mut others = Vec::new();
+        let mut newer: Option<(CommitInfo, [Folder; 2])> = None;
+        for step in History::of(self.acting.store, Some(tip)) {
+            self.commits += 1;
+            if open.is_empty() || self.entries > MAX_ENTRIES || self.commits > MAX_COMMITS {
+                break;
+            }
+            let (_, commit) = match step {
+                Ok(step) => step,
+                Err(error) if error.code == "damaged" => break,
+                Err(error) => return Err(error),
+            };
+            let mut older: [Folder; 2] = Default::default();
+            let mut brought = Vec::new();
+            for (at, name) in FOLDERS.into_iter().enumerate() {
+                older[at].id = read::lookup(self.acting.store, &commit.tree, name)?.map(|entry| entry.id);
+                let Some((_, folders)) = &mut newer else { continue };
+                if folders[at].id == older[at].id {
+                    older[at].entries = folders[at].entries.take();
+                    continue;
+                }
+                let new = folders[at].read(self.acting)?;
+                let old = older[at].read(self.acting)?;
+                self.entries += new.len() + old.len();
+                for changed in differing(old, new) {
+                    brought.extend(open.remove_entry(format!("{name}/{changed}").as_str()));
+                }
+            }
+            if let Some((newer, _)) = &newer {
+                others.extend(self.settle(newer, brought)?);
+            }
+            newer = Some((commit, older));
+        }
+        if let Some((oldest, _)) = newer {
+            for at in open.into_values() {
+                self.origins[at] = Origin::from(&oldest);
+            }
+        }
+        Ok(others)
+    }
+
+    /// Notes what a commit brought. Returns what one of its other parents has as well.
+    fn settle(&mut self, commit: &CommitInfo, brought: Vec<(&'p str, usize)>) -> Result<Vec<(Oid, Open<'p>)>, OpError> {
+        let mut lines: BTreeMap<Oid, Open<'p>> = BTreeMap::new();
+        'brought: for (path, at) in brought {
+            for parent in commit.parents.iter().skip(1) {
+                let tree = match self.acting.store.commit(parent) {
+                    Err(error) if error.is_damage() => continue,
+                    info => info?.tree,
+                };
+                if read::lookup(self.acting.store, &tree, path)?.map(|entry| entry.id) == self.paths[at].1 {
+                    lines.entry(*parent).or_default().insert(path, at);
+                    continue 'brought;
+                }
+            }
+            self.origins[at] = Origin::from(commit);
+        }
+        Ok(lines.into_iter().collect())
+    }
+}
+
+impl Folder {
+    fn read(&mut self, acting: Acting<'_>) -> Result<&[Entry], OpError> {
+        if self.entries.is_none() {
+            let entries = self.id.map(|id| acting.store.entries(&id)).transpose();
+            // What is no folder holds nothing that anybody is told of.
+            self.entries = Some(match entries {
+                Err(error) if error.is_damage() => Vec::new(),
+                entries => entries?.unwrap_or_default(),
+            });
+        }
+        Ok(self.entries.as_deref().unwrap_or_default())
+    }
+}
+
+/// Returns the names of the entries that only one side has, or that differ. Both are in git's order.
+fn differing<'a>(old: &'a [Entry], new: &'a [Entry]) -> Vec<&'a str> {
+    // Most of two neighbours is the same, and stands at the same places from one end or the other.
+    let front = old.iter().zip(new).take_while(|(old, new)| old == new).count();
+    let (old, new) = (&old[front..], &new[front..]);
+    let back = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
+    let (old, new) = (&old[..old.len() - back], &new[..new.len() - back]);
+    let before: BTreeMap<&str, &Entry> = old.iter().map(|entry| (entry.name.as_str(), entry)).collect();
+    let after: BTreeMap<&str, &Entry> = new.iter().map(|entry| (entry.name.as_str(), entry)).collect();
+    let names = before.keys().chain(after.keys().filter(|name| !before.contains_key(*name)));
+    names.filter(|name| before.get(*name) != after.get(*name)).copied().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::EntryKind;
+
+    #[test]
+    fn what_differs_is_found_wherever_it_stands() {
+        let entry = |name: &str, id: char| Entry {
+            name: name.to_owned(),
+            kind: EntryKind::Blob,
+            id: id.to_string().repeat(40).parse().unwrap(),
+        };
+        let all = |text: &str| -> Vec<Entry> {
+            text.split_whitespace().map(|word| entry(&word[..1], word.chars().nth(1).unwrap())).collect()
+        };
+        for (old, new, expected) in [
+            ("a1 b1 c1", "a1 b1 c1", ""),
+            ("a1 b1 c1", "a1 b2 c1", "b"),
+            ("a1 b1 c1", "a1 c1", "b"),
+            ("", "a1", "a"),
+            ("a1 b1 c1 d1", "a2 b1 d1 e1", "a c e"),
+        ] {
+            assert_eq!(differing(&all(old), &all(new)).join(" "), expected, "{old} | {new}");
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! `notifications_ack`: mark notifications as seen without being told of them again.
+
+use crate::ops::{
+    Operation,
+    ctx::Ctx,
+    notify::{
+        inbox,
+        pending::{self, Pending},
+    },
+};
+use crate::{
+    error::OpError,
+    model::name::ReaderName,
+    store::overview::Overview,
+    wire::{Answer, NotificationsAck},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation =
+    Operation::write::<NotificationsAck>("notifications_ack", &["notifications", "ack"], "Mark notifications as seen");
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Who has seen them.
+    pub reader: ReaderName,
+    /// Their ids; all that are pending where it is empty.
+    pub ids: Vec<String>,
+}
+
+impl Request {
+    /// Returns the request of the person at the command line.
+    pub fn by_person(ids: Vec<String>) -> Self {
+        Self { reader: pending::person(), ids }
+    }
+}
+
+/// Marks them.
+///
+/// # Errors
+/// Where none of the ids is pending, or the store cannot be written.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsAck>, OpError> {
+    let acting = ctx.recording()?;
+    let pending = Pending::of(acting, &request.reader, ctx.env.now(), &Overview::open(acting.store)?)?;
+    let is_meant = |id: &String| request.ids.is_empty() || request.ids.contains(id);
+    let acknowledged: Vec<_> =
+        pending.notifications.iter().map(|one| one.id.clone()).filter(|id| is_meant(id)).collect();
+    let unknown: Vec<_> = request.ids.iter().filter(|id| !acknowledged.contains(id)).cloned().collect();
+    if acknowledged.is_empty() && !unknown.is_empty() {
+        let message = format!("not pending: {}", unknown.join(", "));
+        return Err(OpError::no("unknown-notification", message).next("git blue notifications list --state pending"));
+    }
+    let receipt = pending.receipt(|_, one| acknowledged.contains(&one.id));
+    inbox::record(acting.store, acting.repo, &request.reader, &receipt, || ctx.env.now_here())?;
+    Ok(Answer::new(NotificationsAck {
+        realm: acting.realm.clone(),
+        current_repo: acting.repo.clone(),
+        acknowledged,
+        unknown,
+    }))
+}

@@ -1,0 +1,106 @@
+//! `notifications_list`: what changed, in every state. Listing tells nobody.
+
+use crate::ops::{
+    Operation,
+    ctx::{Acting, Ctx},
+    notify::{
+        arrival,
+        inbox::{self, Inbox, Told},
+        pending::{self, Pending, key},
+        pending_cache,
+    },
+};
+use crate::{
+    error::OpError,
+    model::name::ReaderName,
+    store::overview::Overview,
+    wire::{
+        Answer, DEFAULT_LIMIT, Notification, NotificationFilter, NotificationSummary, NotificationsList, PageRequest,
+        State, page,
+    },
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::read::<NotificationsList>(
+    "notifications_list",
+    &["notifications", "list"],
+    "List what other repositories changed",
+);
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Who asks.
+    pub reader: ReaderName,
+    /// Which states.
+    pub filter: NotificationFilter,
+    /// Which page; the cursor is a notification's moment and id.
+    pub page: PageRequest,
+}
+
+impl Default for Request {
+    fn default() -> Self {
+        Self { reader: pending::person(), filter: NotificationFilter::All, page: PageRequest::default() }
+    }
+}
+
+/// Answers.
+///
+/// # Errors
+/// Where the realm cannot be read.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, OpError> {
+    let acting = ctx.acting()?;
+    let now = ctx.env.now();
+    let inbox = Inbox::open(acting.store, acting.repo, &request.reader)?;
+    let (mut all, not_read) = pending(ctx, acting, request)?;
+    all.extend(inbox.told(acting.store)?.into_iter().map(|told| seen(told, now)));
+    all.sort_by_cached_key(key);
+    let count = |state| all.iter().filter(|one| one.state == state).count();
+    let summary = NotificationSummary {
+        total: all.len() + not_read,
+        pending: count(State::Pending) + not_read,
+        seen: count(State::Seen),
+        expired: count(State::Expired),
+        expired_cleaned: 0,
+    };
+    let wanted: Vec<_> = all.into_iter().filter(|one| request.filter.accepts(one.state)).collect();
+    let total = wanted.len() + if request.filter.accepts(State::Pending) { not_read } else { 0 };
+    let (notifications, next_cursor) = page(wanted, &request.page, key);
+    let pending = summary.pending;
+    let body = NotificationsList {
+        realm: acting.realm.clone(),
+        current_repo: acting.repo.clone(),
+        filter: request.filter,
+        notifications,
+        summary,
+        total,
+        next_cursor,
+    };
+    Ok(match pending {
+        0 => Answer::new(body),
+        1 => Answer::new(body).next("1 pending notification to review"),
+        more => Answer::new(body).next(format!("{more} pending notifications to review")),
+    })
+}
+
+/// Returns what is pending, and how many more there are than a first page can need.
+fn pending(ctx: &Ctx, acting: Acting<'_>, request: &Request) -> Result<(Vec<Notification>, usize), OpError> {
+    let (reader, now) = (&request.reader, ctx.env.now());
+    if request.page.cursor.is_none() {
+        let limit = request.page.limit.unwrap_or(DEFAULT_LIMIT);
+        if let Some(first) = pending_cache::first(acting, reader, limit, now) {
+            let more = first.total - first.notifications.len();
+            return Ok((first.notifications, more));
+        }
+    }
+    let pending = Pending::of(acting, reader, now, &Overview::open(acting.store)?)?;
+    // That a change came is no news to anybody: only its age starts here.
+    arrival::record(acting.store, &pending.sightings, || ctx.env.now_here());
+    pending_cache::keep(acting, reader, &pending);
+    Ok((pending.notifications, 0))
+}
+
+fn seen(told: Told, now: jiff::Timestamp) -> Notification {
+    let expired = inbox::is_expired(told.notification.arrived_at, now);
+    Notification { state: if expired { State::Expired } else { State::Seen }, ..told.notification }
+}

@@ -1,0 +1,5 @@
+//! Operations on notifications: list, acknowledge, watch.
+
+pub mod ack;
+pub mod list;
+pub mod watch;

@@ -1,0 +1,70 @@
+//! Whether a realm has stood still: for whoever waits for changes.
+
+use std::{
+    os::unix::fs::MetadataExt as _,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use crate::{
+    error::OpError,
+    locate,
+    model::name::RealmName,
+    ops::ctx::Ctx,
+    store::git::{GitStore, Watch},
+};
+
+/// Notices that a realm, or what this machine records of it, may have changed.
+#[derive(Debug)]
+pub struct Rest {
+    store: PathBuf,
+    watch: Watch,
+    /// What decides which store it is, and where repositories lie: a store that was put in the place of
+    /// another tells nobody.
+    files: [PathBuf; 2],
+    stamps: [Stamp; 2],
+}
+
+/// What tells that a file is the one it was; none where there is none.
+type Stamp = Option<(u64, u64, i64, i64)>;
+
+impl Rest {
+    /// Notices everything from now on.
+    ///
+    /// # Errors
+    /// Where this machine does not know the realm, or the system has no means left for it.
+    pub fn begin(ctx: &Ctx, realm: &RealmName) -> Result<Self, OpError> {
+        let path = locate::known(&ctx.home, realm)?.path;
+        let watch = GitStore::open(&path, ctx.options())?.watch()?;
+        let files = [ctx.home.folder().join("config"), path.join("objects")];
+        let stamps = [stamp(&files[0]), inode(&files[1])];
+        Ok(Self { store: path, watch, files, stamps })
+    }
+
+    /// Waits until it may have changed since the last call, or the time is over. Returns whether it may
+    /// have. What was acknowledged before the call is noticed for sure.
+    pub fn waited(&mut self, timeout: Duration) -> bool {
+        let moved = self.watch.wait(timeout).unwrap_or(true);
+        let mut stamps = [stamp(&self.files[0]), inode(&self.files[1])];
+        let is_same = stamps == self.stamps;
+        if stamps[1] != self.stamps[1] {
+            // What is watched is the folder of the store before this one.
+            match Watch::at(self.store.clone()) {
+                Ok(watch) => self.watch = watch,
+                Err(_) => stamps[1] = None,
+            }
+        }
+        self.stamps = stamps;
+        moved || !is_same
+    }
+}
+
+fn stamp(path: &Path) -> Stamp {
+    let at = path.metadata().ok()?;
+    Some((at.dev(), at.ino(), at.mtime(), at.mtime_nsec()))
+}
+
+/// A folder changes with what is in it, and is still the same one.
+fn inode(path: &Path) -> Stamp {
+    stamp(path).map(|(dev, inode, ..)| (dev, inode, 0, 0))
+}

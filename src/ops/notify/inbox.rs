@@ -1,0 +1,276 @@
+//! What readers were told. An inbox is a ref of this machine whose tree holds, per domain, the
+//! domain's tree as the reader last knew it, and the notifications of the last 30 days.
+
+use jiff::{Timestamp, ToSpan as _};
+use serde::{Deserialize, Serialize};
+
+use crate::ops::ctx::own_signature;
+use crate::{
+    error::OpError,
+    model::{
+        name::{DomainName, ReaderName, RepoName},
+        oid::Oid,
+    },
+    store::{Change, Edit, EntryKind, Parents, Store, StoreRef, TreePath, codec, layout, read, write::write},
+    wire::Notification,
+};
+
+/// How long what was told is kept.
+const KEPT_DAYS: i64 = 30;
+/// After how many days a notification is expired.
+const EXPIRED_DAYS: i64 = 7;
+/// Most told notifications that are kept.
+const MAX_TOLD: usize = 1_000;
+
+/// An inbox as it is now.
+#[derive(Debug, Clone, Default)]
+pub struct Inbox {
+    /// Its ref, and the tree that it holds.
+    at: Option<(StoreRef, Oid)>,
+    /// The tree of the repository's shared inbox.
+    shared: Option<Oid>,
+}
+
+/// A notification that was told.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Told {
+    /// When.
+    pub at: Timestamp,
+    /// What.
+    pub notification: Notification,
+}
+
+/// What a reader was told in one answer: to be recorded once the answer has reached it.
+#[derive(Debug, Clone, Default)]
+pub struct Receipt {
+    /// What the reader knows of each domain from now on.
+    pub baselines: Vec<Baseline>,
+    /// What it was told.
+    pub told: Vec<Notification>,
+}
+
+/// What a reader knows of a domain: its tree, but for the paths it has not been told of.
+#[derive(Debug, Clone)]
+pub struct Baseline {
+    /// The domain.
+    pub domain: DomainName,
+    /// Its tree.
+    pub tree: Oid,
+    /// The paths that were not told, as the reader knew them: a blob, or nothing.
+    pub untold: Vec<(TreePath, Option<Oid>)>,
+}
+
+impl Inbox {
+    /// Returns a reader's inbox; where it has none, the repository's shared one.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn open(store: &dyn Store, repo: &RepoName, reader: &ReaderName) -> Result<Self, OpError> {
+        let own = StoreRef::Inbox(repo.clone(), Some(reader.clone()));
+        let shared = Self::at(store, &StoreRef::Inbox(repo.clone(), None))?.unwrap_or_default();
+        Ok(match Self::at(store, &own)? {
+            Some(inbox) => Self { shared: shared.tree(), ..inbox },
+            None => shared,
+        })
+    }
+
+    fn tree(&self) -> Option<Oid> {
+        self.at.as_ref().map(|(_, tree)| *tree)
+    }
+
+    fn at(store: &dyn Store, name: &StoreRef) -> Result<Option<Self>, OpError> {
+        let Some(tip) = store.tip(name)? else {
+            return Ok(None);
+        };
+        Ok(Some(Self { at: Some((name.clone(), store.commit(&tip)?.tree)), shared: None }))
+    }
+
+    /// Returns what was told, oldest first. What a reader has yet to be told does not follow from it.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn told(&self, store: &dyn Store) -> Result<Vec<Told>, OpError> {
+        let Some((name, tree)) = &self.at else {
+            return Ok(Vec::new());
+        };
+        match read::file(store, name, tree, &layout::told()) {
+            Ok(told) => Ok(told.unwrap_or_default()),
+            // This machine's own record: where it is damaged, it is as if nothing had been told.
+            Err(error) if error.is_damage() => Ok(Vec::new()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Returns the tree that the reader knows of a domain, if it knows one: what it was told last,
+    /// or, where the repository joined the domain after that, the domain as it was then.
+    ///
+    /// # Errors
+    /// Where the inbox cannot be read.
+    pub fn baseline(&self, store: &dyn Store, domain: &DomainName) -> Result<Option<Oid>, OpError> {
+        let places = [(self.tree(), layout::baseline(domain)), (self.shared, layout::joined(domain))];
+        for (tree, path) in places {
+            let Some(tree) = tree else { continue };
+            let entry = read::lookup(store, &tree, path.as_str())?;
+            if let Some(entry) = entry.filter(|entry| entry.kind == EntryKind::Tree) {
+                return Ok(Some(entry.id));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Records that a reader was told: its own inbox and the repository's shared one move. `now` is asked
+/// only where there is something to write.
+///
+/// # Errors
+/// Where the store cannot be written; the reader is told again then.
+pub fn record(
+    store: &dyn Store,
+    repo: &RepoName,
+    reader: &ReaderName,
+    receipt: &Receipt,
+    now: impl Fn() -> jiff::Zoned,
+) -> Result<(), OpError> {
+    if receipt.baselines.is_empty() && receipt.told.is_empty() {
+        return Ok(());
+    }
+    let own = StoreRef::Inbox(repo.clone(), Some(reader.clone()));
+    let shared = StoreRef::Inbox(repo.clone(), None);
+    let is_known = |inbox: &Inbox, baseline: &Baseline| -> Result<bool, OpError> {
+        Ok(baseline.untold.is_empty() && inbox.baseline(store, &baseline.domain)? == Some(baseline.tree))
+    };
+    for name in [own, shared] {
+        // Most looks find nothing new, and then there is nothing to write.
+        if let (true, Some(held)) = (receipt.told.is_empty(), Inbox::at(store, &name)?)
+            && receipt.baselines.iter().map(|baseline| is_known(&held, baseline)).all(|known| known.unwrap_or(false))
+        {
+            continue;
+        }
+        let before = Inbox::open(store, repo, reader)?;
+        // A new reader starts from the shared inbox: with its baselines, also those of domains
+        // that this receipt says nothing about.
+        let start = if store.tip(&name)?.is_none() { before.tree() } else { None };
+        append(store, &name, receipt, start, &now())?;
+    }
+    Ok(())
+}
+
+/// Records what the members of a domain know of it from now on, in their shared inboxes: as the
+/// baseline of readers yet to come, and for good as where those that are there already start.
+///
+/// # Errors
+/// Where the store cannot be written.
+pub fn know(
+    store: &dyn Store,
+    repos: &[RepoName],
+    domain: &DomainName,
+    known: &Known,
+    now: &jiff::Zoned,
+) -> Result<(), OpError> {
+    for repo in repos {
+        let mut edits = Vec::new();
+        for path in [layout::baseline(domain), layout::joined(domain)] {
+            match known {
+                Known::Tree(tree) => edits.push((path, Edit::Link(EntryKind::Tree, *tree))),
+                Known::Empty(document) => {
+                    edits.push((path.clone(), Edit::Remove));
+                    edits.push((layout::domain().below(&path), Edit::Put(document.clone())));
+                }
+            }
+        }
+        commit(store, &StoreRef::Inbox(repo.clone(), None), edits, now)?;
+    }
+    Ok(())
+}
+
+/// What the members of a domain know of it.
+#[derive(Debug, Clone)]
+pub enum Known {
+    /// Everything in this tree.
+    Tree(Oid),
+    /// Nothing but this `domain.json`.
+    Empty(Vec<u8>),
+}
+
+fn append(
+    store: &dyn Store,
+    name: &StoreRef,
+    receipt: &Receipt,
+    start: Option<Oid>,
+    now: &jiff::Zoned,
+) -> Result<(), OpError> {
+    let mut edits = Vec::new();
+    if let Some(tree) = start
+        && let Some(entry) = read::lookup(store, &tree, layout::BASELINES)?
+    {
+        edits.extend(store.entries(&entry.id)?.into_iter().filter_map(|entry| {
+            let domain: DomainName = entry.name.parse().ok()?;
+            let replaced = receipt.baselines.iter().any(|baseline| baseline.domain == domain);
+            (!replaced).then(|| (layout::baseline(&domain), Edit::Link(entry.kind, entry.id)))
+        }));
+    }
+    for baseline in &receipt.baselines {
+        let folder = layout::baseline(&baseline.domain);
+        edits.push((folder.clone(), Edit::Link(EntryKind::Tree, baseline.tree)));
+        edits.extend(baseline.untold.iter().map(|(path, known)| {
+            let edit = known.map_or(Edit::Remove, |blob| Edit::Link(EntryKind::Blob, blob));
+            (path.below(&folder), edit)
+        }));
+    }
+    let mut told = Inbox::at(store, name)?.unwrap_or_default().told(store)?;
+    if let Some(tree) = start
+        && let Ok(Some(before)) = read::file::<Vec<Told>>(store, name, &tree, &layout::told())
+    {
+        told = before;
+    }
+    let at = now.timestamp();
+    told.retain(|told| !is_older(told.at, at, KEPT_DAYS));
+    told.extend(receipt.told.iter().cloned().map(|notification| Told { at, notification }));
+    let surplus = told.len().saturating_sub(MAX_TOLD);
+    told.drain(..surplus);
+    edits.push((layout::told(), Edit::Put(codec::encode(&told))));
+    commit(store, name, edits, now)
+}
+
+fn commit(store: &dyn Store, name: &StoreRef, edits: Vec<(TreePath, Edit)>, now: &jiff::Zoned) -> Result<(), OpError> {
+    write(store, name, |_| Ok::<_, OpError>(Some(local_change(edits.clone(), now))))?;
+    Ok(())
+}
+
+/// Returns a change of a ref of this machine. Nobody else sees it, and it must work where git knows no
+/// identity.
+pub fn local_change(edits: Vec<(TreePath, Edit)>, now: &jiff::Zoned) -> Change {
+    Change { edits, message: "told\n".into(), author: own_signature(now.clone()), parents: Parents::None }
+}
+
+/// Returns whether a reader that was told something last at this moment is forgotten.
+pub fn is_forgotten(at: Timestamp, now: Timestamp) -> bool {
+    is_older(at, now, KEPT_DAYS)
+}
+
+/// Forgets what was told more than 30 days ago. Returns how much that was.
+///
+/// The caller holds the lock of `name`.
+///
+/// # Errors
+/// Where the inbox cannot be written.
+pub fn prune(store: &dyn Store, name: &StoreRef, tip: Oid, now: &jiff::Zoned) -> Result<usize, OpError> {
+    let mut told = Inbox::at(store, name)?.unwrap_or_default().told(store)?;
+    let before = told.len();
+    told.retain(|told| !is_older(told.at, now.timestamp(), KEPT_DAYS));
+    let forgotten = before - told.len();
+    if forgotten > 0 {
+        let edits = vec![(layout::told(), Edit::Put(codec::encode(&told)))];
+        store.commit_change(name, Some(tip), &local_change(edits, now))?;
+    }
+    Ok(forgotten)
+}
+
+/// Returns whether a change of this moment is expired.
+pub fn is_expired(at: Timestamp, now: Timestamp) -> bool {
+    is_older(at, now, EXPIRED_DAYS)
+}
+
+fn is_older(at: Timestamp, now: Timestamp, days: i64) -> bool {
+    at.checked_add((days * 24).hours()).is_ok_and(|end| end < now)
+}

@@ -1,0 +1,9 @@
+//! How a change reaches a reader: what is pending, what was delivered, and when to look again.
+
+pub mod arrival;
+pub mod change_watch;
+pub mod deliver;
+pub mod fingerprint;
+pub mod inbox;
+pub mod pending;
+pub mod pending_cache;

@@ -1,0 +1,367 @@
+//! What a reader has not been told: the net difference between what it knew of its domains and
+//! what they hold. No history decides this, so nothing that happens to history can break it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::de::DeserializeOwned;
+
+use super::{
+    arrival::{Arrivals, Paths, Sighting},
+    inbox::{self, Baseline, Inbox, Receipt},
+};
+use crate::{
+    error::OpError,
+    model::{
+        binding::Import,
+        clock,
+        domain_view::{DomainView, Standing},
+        name::{ContractName, DomainName, ReaderName, RepoName},
+        notification::{self, Change, Delta},
+        oid::Oid,
+    },
+    ops::{
+        ctx::Acting,
+        history::origins::{self, Origin},
+    },
+    store::{
+        Entry, EntryKind, TreePath, codec, layout,
+        overview::{Line, Overview},
+        read,
+    },
+    wire::{Notification, State, VersionChange},
+};
+
+/// The person at the command line.
+pub fn person() -> ReaderName {
+    "cli".parse().unwrap_or_else(|_| unreachable!("it is a name"))
+}
+
+/// Most notifications that one answer tells.
+pub const MAX_TOLD: usize = 20;
+
+/// Where a notification stands among others: oldest first; of one moment, contracts before bindings.
+pub fn key(one: &Notification) -> String {
+    let contract = one.contract.as_ref().map_or("~", |contract| contract.as_str());
+    let when = if one.ahead_of_clock { one.arrived_at } else { one.created_at };
+    format!("{when} {}/{contract} {}", one.domain, one.id)
+}
+
+/// Everything that is pending for one reader.
+#[derive(Debug, Default)]
+pub struct Pending {
+    /// Oldest first.
+    pub notifications: Vec<Notification>,
+    /// The path of each notification, and what the reader knew of it.
+    paths: Vec<(DomainName, TreePath, Option<Oid>)>,
+    /// Paths that cannot be read now: they stay as the reader knew them.
+    kept: Vec<(DomainName, TreePath, Option<Oid>)>,
+    trees: BTreeMap<DomainName, Oid>,
+    /// What is seen for the first time, to be recorded by whoever may write.
+    pub sightings: Vec<Sighting>,
+}
+
+/// One path that differs, before what it means is known.
+struct Difference {
+    path: TreePath,
+    old: Option<Oid>,
+    new: Option<Oid>,
+    of: Of,
+}
+
+enum Of {
+    Contract(ContractName),
+    Binding(RepoName),
+}
+
+impl Pending {
+    /// Finds what is pending for `reader`, in the domains of the repository that asks. A domain that
+    /// is as the reader knows it is not read.
+    ///
+    /// # Errors
+    /// Where the realm cannot be read.
+    pub fn of(
+        acting: Acting<'_>,
+        reader: &ReaderName,
+        now: jiff::Timestamp,
+        overview: &Overview<'_>,
+    ) -> Result<Self, OpError> {
+        let inbox = Inbox::open(acting.store, acting.repo, reader)?;
+        let mut pending = Self::default();
+        for line in overview.domains_of(acting.repo) {
+            let known = inbox.baseline(acting.store, &line.name)?;
+            if known == Some(line.tree) {
+                pending.trees.insert(line.name.clone(), line.tree);
+                continue;
+            }
+            match read::domain_at(acting.store, &line.name, &line.tip) {
+                Ok(domain) if domain.takes_part(acting.repo) => {
+                    pending.add_domain(acting, known, &domain, line, now)?;
+                }
+                Ok(_) => {}
+                // It is `check`'s to report, and hides no other.
+                Err(error) if error.is_damage() => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        pending.sort();
+        Ok(pending)
+    }
+
+    fn add_domain(
+        &mut self,
+        acting: Acting<'_>,
+        known: Option<Oid>,
+        domain: &DomainView,
+        line: &Line,
+        now: jiff::Timestamp,
+    ) -> Result<(), OpError> {
+        let (name, tree) = (&line.name, line.tree);
+        let differences = match known {
+            Some(known) => with_adapted(acting, domain, &tree, differences(acting, &known, &tree)?)?,
+            None => since_adapted(acting, domain, &tree)?,
+        };
+        self.trees.insert(name.clone(), tree);
+        let mut found = Vec::new();
+        for difference in differences {
+            match difference.meaning(acting, domain)? {
+                Meaning::Change(change) => found.push((difference, change)),
+                Meaning::Nothing => {}
+                Meaning::Unreadable => self.kept.push((name.clone(), difference.path, difference.old)),
+            }
+        }
+        let paths: Vec<_> = found.iter().map(|(difference, _)| (&difference.path, difference.new)).collect();
+        let origins = origins::origins(acting, &line.tip, &paths)?;
+        if found.is_empty() {
+            return Ok(());
+        }
+        let arrivals = Arrivals::of(acting.store, name)?;
+        let new = first_seen(acting, &arrivals, &tree)?;
+        let paths: Option<BTreeSet<_>> = new.as_ref().map(|new| new.iter().map(|(path, _)| path).collect());
+        let is_new = |path: &TreePath| paths.as_ref().is_none_or(|paths| paths.contains(path));
+        for ((difference, change), origin) in found.into_iter().zip(origins) {
+            if change.is_mine && !is_by_another(acting, &origin) {
+                continue;
+            }
+            let created_at = if clock::is_ahead(origin.time, now) { now } else { origin.time };
+            let arrived_at = match arrivals.known {
+                Some(known) if known == tree => arrivals.when(&difference.path, difference.new, created_at),
+                _ if is_new(&difference.path) => now,
+                _ => arrivals.when(&difference.path, difference.new, created_at),
+            };
+            self.notifications.push(notification(acting, domain, *change, origin, arrived_at, now));
+            self.paths.push((name.clone(), difference.path, difference.old));
+        }
+        if arrivals.known != Some(tree) {
+            self.sightings.push(Sighting { domain: name.clone(), tree, paths: new });
+        }
+        Ok(())
+    }
+
+    fn sort(&mut self) {
+        let mut order: Vec<usize> = (0..self.notifications.len()).collect();
+        order.sort_by_cached_key(|at| key(&self.notifications[*at]));
+        self.notifications = order.iter().map(|at| self.notifications[*at].clone()).collect();
+        self.paths = order.iter().map(|at| self.paths[*at].clone()).collect();
+    }
+
+    /// Returns the receipt for having told those that `tells` accepts, by their position.
+    pub fn receipt(&self, tells: impl Fn(usize, &Notification) -> bool) -> Receipt {
+        let told: Vec<bool> = self.notifications.iter().enumerate().map(|(at, one)| tells(at, one)).collect();
+        let untold = |domain: &DomainName| {
+            let untold = self.paths.iter().zip(&told).filter(|(_, told)| !**told).map(|(path, _)| path);
+            let of_domain = untold.chain(&self.kept).filter(|(of, ..)| of == domain);
+            of_domain.map(|(_, path, known)| (path.clone(), *known)).collect()
+        };
+        let baseline = |(domain, tree): (&DomainName, &Oid)| Baseline {
+            domain: domain.clone(),
+            tree: *tree,
+            untold: untold(domain),
+        };
+        let seen = self.notifications.iter().zip(&told).filter(|(_, told)| **told);
+        Receipt {
+            baselines: self.trees.iter().map(baseline).collect(),
+            told: seen.map(|(one, _)| Notification { state: State::Seen, ..one.clone() }).collect(),
+        }
+    }
+}
+
+/// What a difference means to the reader.
+enum Meaning {
+    Change(Box<Change>),
+    Nothing,
+    Unreadable,
+}
+
+impl Difference {
+    fn meaning(&self, acting: Acting<'_>, domain: &DomainView) -> Result<Meaning, OpError> {
+        let (path, me) = (self.path.as_str(), acting.repo);
+        let change = match &self.of {
+            Of::Contract(_) => self.delta(acting)?.map(|delta| notification::contract_change(domain, me, path, &delta)),
+            Of::Binding(repo) => {
+                self.delta(acting)?.map(|delta| notification::binding_change(&domain.info.name, me, repo, path, &delta))
+            }
+        };
+        Ok(match change {
+            Some(Some(change)) => Meaning::Change(Box::new(change)),
+            Some(None) => Meaning::Nothing,
+            None => Meaning::Unreadable,
+        })
+    }
+
+    /// Reads both sides; `None` where the new one is damaged. Where the old one is, it is as if the
+    /// reader had not known it.
+    fn delta<T: DeserializeOwned>(&self, acting: Acting<'_>) -> Result<Option<Delta<T>>, OpError> {
+        let old = self.old.map(|id| side(acting, id)).transpose()?.flatten();
+        Ok(match self.new {
+            Some(id) => side(acting, id)?.map(|new| Delta { old, new: Some(new) }),
+            None => Some(Delta { old, new: None }),
+        })
+    }
+}
+
+fn side<T: DeserializeOwned>(acting: Acting<'_>, id: Oid) -> Result<Option<(Oid, T)>, OpError> {
+    match acting.store.blob(&id) {
+        Ok(bytes) => Ok(codec::decode(&bytes).ok().map(|document| (id, document))),
+        Err(error) if error.is_damage() => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Returns the contracts and bindings that differ between two trees of a domain.
+fn differences(acting: Acting<'_>, known: &Oid, tree: &Oid) -> Result<Vec<Difference>, OpError> {
+    let mut found = Vec::new();
+    if known == tree {
+        return Ok(found);
+    }
+    for folder in [layout::CONTRACTS, layout::BINDINGS] {
+        let entry = |root: &Oid| read::lookup(acting.store, root, folder);
+        if entry(known)?.map(|entry| entry.id) == entry(tree)?.map(|entry| entry.id) {
+            continue;
+        }
+        let blobs = |root: &Oid| -> Result<BTreeMap<String, Oid>, OpError> {
+            let entries = read::folder(acting.store, root, folder)?.into_iter();
+            Ok(entries.filter(|entry| entry.kind == EntryKind::Blob).map(|Entry { name, id, .. }| (name, id)).collect())
+        };
+        let (old, new) = (blobs(known)?, blobs(tree)?);
+        let changed = old.keys().chain(new.keys().filter(|name| !old.contains_key(*name)));
+        for file in changed.filter(|file| old.get(*file) != new.get(*file)) {
+            let place = if folder == layout::CONTRACTS {
+                layout::stem::<ContractName>(file).map(|name| (layout::contract(&name), Of::Contract(name)))
+            } else {
+                layout::stem::<RepoName>(file).map(|repo| (layout::binding(&repo), Of::Binding(repo)))
+            };
+            if let Some((path, of)) = place {
+                found.push(Difference { path, old: old.get(file).copied(), new: new.get(file).copied(), of });
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// A machine that never told this repository anything of the domain: it is taken to know what its
+/// code was written against, and everything else as it is.
+fn since_adapted(acting: Acting<'_>, domain: &DomainView, tree: &Oid) -> Result<Vec<Difference>, OpError> {
+    let mut found = Vec::new();
+    let imports = domain.bindings.get(acting.repo).into_iter().flat_map(|binding| &binding.imports);
+    for import in imports {
+        let path = layout::contract(&import.contract);
+        let old = adapted(acting, domain, tree, &import.contract)?;
+        let new = read::lookup(acting.store, tree, path.as_str())?;
+        if let (Some(old), Some(new)) = (old, new) {
+            found.push(Difference {
+                path,
+                old: Some(old),
+                new: Some(new.id),
+                of: Of::Contract(import.contract.clone()),
+            });
+        }
+    }
+    Ok(found)
+}
+
+/// A contract that the reader never knew, but that the repository's code was written against, changed
+/// since that version.
+fn with_adapted(
+    acting: Acting<'_>,
+    domain: &DomainView,
+    tree: &Oid,
+    mut differences: Vec<Difference>,
+) -> Result<Vec<Difference>, OpError> {
+    for difference in differences.iter_mut().filter(|one| one.old.is_none() && one.new.is_some()) {
+        if let Of::Contract(name) = &difference.of {
+            difference.old = adapted(acting, domain, tree, name)?;
+        }
+    }
+    Ok(differences)
+}
+
+/// Returns the published document that the repository's code was written against, where it is not the
+/// current one.
+fn adapted(
+    acting: Acting<'_>,
+    domain: &DomainView,
+    tree: &Oid,
+    contract: &ContractName,
+) -> Result<Option<Oid>, OpError> {
+    let import = domain.bindings.get(acting.repo).and_then(|binding| binding.import(contract));
+    let current = domain.contracts.get(contract).map(|contract| &contract.version);
+    let Some(version) = import.and_then(Import::adapted).filter(|version| Some(*version) != current) else {
+        return Ok(None);
+    };
+    Ok(read::lookup(acting.store, tree, layout::version(contract, version).as_str())?.map(|entry| entry.id))
+}
+
+/// Returns what of a domain's tree was never seen on this machine; `None` where nothing of it was.
+fn first_seen(acting: Acting<'_>, arrivals: &Arrivals, tree: &Oid) -> Result<Option<Paths>, OpError> {
+    let Some(known) = arrivals.known else {
+        return Ok(None);
+    };
+    let differences = differences(acting, &known, tree)?;
+    Ok(Some(differences.into_iter().map(|difference| (difference.path, difference.new)).collect()))
+}
+
+fn notification(
+    acting: Acting<'_>,
+    domain: &DomainView,
+    change: Change,
+    origin: Origin,
+    arrived_at: jiff::Timestamp,
+    now: jiff::Timestamp,
+) -> Notification {
+    let import = change.contract.as_ref().and_then(|contract| domain.bindings.get(acting.repo)?.import(contract));
+    let standing = import.map(|import| domain.standing(import));
+    let expired = inbox::is_expired(arrived_at, now);
+    Notification {
+        id: change.id,
+        kind: change.kind.type_word().to_owned(),
+        change_type: change.kind,
+        realm: acting.realm.clone(),
+        domain: change.domain,
+        contract: change.contract,
+        from_repo: change.from,
+        author: Some(origin.author),
+        by_another: change.is_mine,
+        changes: VersionChange { old_version: change.old_version, new_version: change.new_version },
+        rollback: change.rollback,
+        coalesced: change.coalesced,
+        affects_me: import.is_some(),
+        binding: import.and_then(|import| import.binding.clone()),
+        import_satisfied: standing.map(|standing| matches!(standing, Standing::Satisfied(_) | Standing::Behind { .. })),
+        state: if expired { State::Expired } else { State::Pending },
+        created_at: origin.time,
+        ahead_of_clock: clock::is_ahead(origin.time, now),
+        arrived_at,
+    }
+}
+
+/// Returns whether somebody else wrote what is the repository's own: in another one's name, or in its
+/// name but not by its user, and not from a commit of this clone.
+fn is_by_another(acting: Acting<'_>, origin: &Origin) -> bool {
+    if origin.repo.as_deref() != Some(acting.repo.as_str()) {
+        return true;
+    }
+    let Some(code) = acting.code else { return false };
+    let is_author = |email: String| origin.author.ends_with(&format!("<{email}>"));
+    let source = origin.source_commit.as_ref().and_then(|commit| commit.parse().ok());
+    !code.config("user.email").is_some_and(is_author) && !source.is_some_and(|commit| code.has(&commit))
+}

@@ -1,0 +1,264 @@
+//! `realm_pr_create`: pushes the branches of an RFC and opens their pull requests, providers first, each
+//! naming the others. Run again, it brings up to date what is there. Nothing is merged.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    rfc::{self, Head},
+    status::{Place, places, reliance, standing},
+};
+use crate::{
+    error::OpError,
+    forge::{ForgeError, NewPull, Pull, State},
+    model::{
+        merge_order::Reliance,
+        name::{RepoName, RfcName},
+        pull_links::Links,
+    },
+    ops::{
+        Operation,
+        ctx::{Ctx, Here},
+        repos::{
+            self,
+            forges::{Closed, Forges, OnForge, where_its_api_is},
+        },
+        worktree::{self, create::of_git},
+    },
+    repo::work::Standing,
+    wire::{Answer, PrCreate, PrCreated, RepoProblem},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::write::<PrCreate>(
+    "realm_pr_create",
+    &["realm", "pr", "create"],
+    "Push the branches of an RFC and open their pull requests",
+);
+
+/// Longest title, in characters; forges take about as much.
+const MAX_TITLE: usize = 255;
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// What is worked on.
+    pub rfc: RfcName,
+    /// The title of each pull request that is opened.
+    pub title: String,
+    /// Whether these are drafts.
+    pub draft: bool,
+}
+
+/// One repository with something to merge.
+struct Job {
+    place: Place,
+    standing: Standing,
+    on: Result<OnForge, Closed>,
+    /// The pull request, once there is one.
+    pull: Option<Pull>,
+}
+
+impl Job {
+    fn head(&self) -> Option<Head<'_>> {
+        let commit = self.standing.head.as_deref()?;
+        Some(Head { repo: &self.place.found.name, folder: &self.place.path, commit })
+    }
+}
+
+/// Pushes and opens.
+///
+/// # Errors
+/// Where nothing is known of the RFC, or the title is none. What goes wrong in one repository is in
+/// the answer.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrCreate>, OpError> {
+    let here = ctx.here()?;
+    check_title(&request.title)?;
+    let branch = worktree::rfc_worktrees::branch(ctx, &request.rfc)?;
+    let (places, errors) = places(ctx, here, Some(&request.rfc))?;
+    let mut body = PrCreate {
+        realm: here.realm.clone(),
+        rfc: request.rfc.clone(),
+        repos: Vec::new(),
+        nothing_to_merge: Vec::new(),
+        errors,
+    };
+    let mut forges = Forges::new(ctx);
+    let (mut jobs, reliance) = jobs(ctx, &mut forges, here, places, &branch, &mut body)?;
+    let mut lines = Vec::new();
+    let mut warnings = Vec::new();
+    for at in 0..jobs.len() {
+        if jobs[at].standing.uncommitted > 0 {
+            warnings
+                .push(format!("{} has changes that are not committed, and no part of this", jobs[at].place.found.name));
+        }
+        let links = links(&jobs, at, &reliance, request).within("");
+        match one(ctx, &mut jobs[at], request, &links) {
+            Ok(created) => lines.push(line(&jobs[at], &branch, created)),
+            Err(problem) => {
+                // Pushed or not, people may go on by hand.
+                lines.push(line(&jobs[at], &branch, false));
+                body.errors.push(problem);
+            }
+        }
+    }
+    // Now that all have numbers, each names the others.
+    for at in 0..jobs.len() {
+        let (Some(pull), Ok(OnForge { forge: Ok(forge), .. })) = (&jobs[at].pull, &jobs[at].on) else { continue };
+        let text = links(&jobs, at, &reliance, request).within(&pull.body);
+        if pull.state != State::Open || text == pull.body.replace("\r\n", "\n") {
+            continue;
+        }
+        match forge.describe(pull.number, &text) {
+            Ok(()) => lines[at].updated = !lines[at].created,
+            Err(error) => body.errors.push(of_forge(&jobs[at].place.found.name, &error)),
+        }
+    }
+    body.repos = lines;
+    let steps: Vec<_> = body.errors.iter().filter_map(|one| one.next_step.clone()).collect();
+    let mut answer = Answer::new(body);
+    answer.next_steps = warnings;
+    answer.next_steps.extend(steps);
+    answer.next_steps.sort();
+    answer.next_steps.dedup();
+    answer.next_steps.extend(forges.ignored());
+    Ok(answer.next(format!("git blue realm pr status --rfc {}: what is ready, and what to merge first", request.rfc)))
+}
+
+fn check_title(title: &str) -> Result<(), OpError> {
+    let wrong = match title {
+        title if title.trim().is_empty() => "it is empty",
+        title if title.chars().any(char::is_control) => "it is more than one line",
+        title if title.chars().count() > MAX_TITLE => "it is longer than 255 characters",
+        _ => return Ok(()),
+    };
+    Err(OpError::usage(format!("{title:?} is no title: {wrong}")))
+}
+
+/// Returns what is to be done, in merge order, and who relies on whom.
+fn jobs(
+    ctx: &Ctx,
+    forges: &mut Forges<'_>,
+    here: &Here,
+    places: Vec<Place>,
+    branch: &str,
+    body: &mut PrCreate,
+) -> Result<(Vec<Job>, Reliance), OpError> {
+    let looked = repos::for_each::each(&places, standing);
+    let mut jobs = BTreeMap::new();
+    for (place, looked) in places.into_iter().zip(looked) {
+        let name = place.found.name.clone();
+        match looked {
+            Ok(standing) if standing.branch.as_deref() != Some(branch) => body.errors.push(RepoProblem {
+                code: "other-branch",
+                message: format!("{} is not on {branch}", place.path.display()),
+                next_step: Some(format!("git -C {} switch {branch}", place.path.display())),
+                repo: name,
+            }),
+            Ok(standing) if standing.ahead == 0 => body.nothing_to_merge.push(name),
+            Ok(standing) => {
+                let on = forges.of(&place.found);
+                jobs.insert(name, Job { place, standing, on, pull: None });
+            }
+            Err(error) => body.errors.push(of_git(&name, &error)),
+        }
+    }
+    let names: BTreeSet<RepoName> = jobs.keys().cloned().collect();
+    let heads: Vec<_> = jobs.values().filter_map(Job::head).collect();
+    let planned = rfc::plan(ctx, here, &heads, &names)?;
+    body.errors.extend(planned.errors);
+    let reliance = reliance(here)?;
+    let order = reliance.order(&names, &planned.plan.before);
+    Ok((order.repos.iter().filter_map(|name| jobs.remove(name)).collect(), reliance))
+}
+
+/// Pushes, and opens a pull request where there is none. Returns whether it was opened.
+fn one(ctx: &Ctx, job: &mut Job, request: &Request, body: &str) -> Result<bool, RepoProblem> {
+    let name = job.place.found.name.clone();
+    let problem =
+        |code, message: String, next_step: Option<String>| RepoProblem { repo: name.clone(), code, message, next_step };
+    let branch = job.standing.branch.clone().unwrap_or_default();
+    let work = job.place.work.clone().asking(ctx.env.is_error_terminal());
+    if !work.has_remote().map_err(|error| of_git(&name, &error))? {
+        let next = format!("git -C {} remote add origin URL", job.place.found.folder.display());
+        return Err(problem("no-remote", format!("{name} has no remote named origin"), Some(next)));
+    }
+    if job.standing.unpushed != Some(0) {
+        work.push(&branch).map_err(|error| RepoProblem {
+            code: "not-pushed",
+            next_step: Some(format!("git -C {} pull --rebase, and try again", job.place.path.display())),
+            ..of_git(&name, &error)
+        })?;
+    }
+    let closed = |closed: &Closed| problem(closed.code, closed.message.clone(), Some(closed.next_step.clone()));
+    let on = job.on.as_ref().map_err(closed)?;
+    let forge = on.forge.as_ref().map_err(closed)?;
+    let Some(base) = job.place.found.default.clone() else {
+        return Err(problem("no-default-branch", format!("{name} has no default branch to merge into"), None));
+    };
+    let found = forge.of_branch(&branch).map_err(|error| of_forge(&name, &error))?;
+    let is_same = |pull: &Pull| job.standing.head.as_deref() == Some(&*pull.head);
+    match found {
+        Some(pull) if pull.state == State::Open || (pull.state == State::Merged && is_same(&pull)) => {
+            job.pull = Some(pull);
+            Ok(false)
+        }
+        // Its user closed it, and nothing is new since.
+        Some(pull) if is_same(&pull) => {
+            let message = format!("the pull request of {name} was closed: {}", pull.url);
+            Err(problem("was-closed", message, Some(format!("reopen {}", pull.url))))
+        }
+        _ => {
+            let new = NewPull { branch: &branch, base: &base, title: request.title.trim(), body, draft: request.draft };
+            job.pull = Some(forge.open(&new).map_err(|error| of_forge(&name, &error))?);
+            Ok(true)
+        }
+    }
+}
+
+/// Returns how one of them refers to the others.
+fn links<'r>(jobs: &[Job], at: usize, reliance: &Reliance, request: &'r Request) -> Links<'r> {
+    let names: BTreeSet<_> = jobs.iter().map(|job| job.place.found.name.clone()).collect();
+    let providers = reliance.of(&jobs[at].place.found.name, &names);
+    let mut links = Links { rfc: &request.rfc, depends_on: Vec::new(), others: Vec::new() };
+    let Ok(from) = &jobs[at].on else { return links };
+    for (other, job) in jobs.iter().enumerate().filter(|(other, _)| *other != at) {
+        let (Some(pull), Ok(to)) = (&jobs[other].pull, &job.on) else { continue };
+        let reference = from.kind.reference(&from.address, &to.address, pull);
+        let list = match providers.contains(&job.place.found.name) {
+            true => &mut links.depends_on,
+            false => &mut links.others,
+        };
+        list.push(reference);
+    }
+    links
+}
+
+fn line(job: &Job, branch: &str, created: bool) -> PrCreated {
+    let page = || {
+        let (Ok(on), Some(base)) = (&job.on, &job.place.found.default) else { return None };
+        Some(on.kind.page(&on.address, base, branch))
+    };
+    PrCreated {
+        name: job.place.found.name.clone(),
+        branch: branch.to_owned(),
+        number: job.pull.as_ref().map(|pull| pull.number),
+        url: job.pull.as_ref().map(|pull| pull.url.clone()).or_else(page),
+        created,
+        updated: false,
+    }
+}
+
+fn of_forge(repo: &RepoName, error: &ForgeError) -> RepoProblem {
+    let (code, next_step): (_, Option<String>) = match error {
+        ForgeError::Unreachable { .. } | ForgeError::Silent { .. } => ("unreachable", Some("try again".into())),
+        ForgeError::Elsewhere { host, .. } => ("redirected", Some(where_its_api_is(host))),
+        ForgeError::Denied { .. } => ("denied", Some("give the token the right to write pull requests".into())),
+        ForgeError::NotFound { .. } => {
+            ("not-found", Some("check the url of origin, and what the token may see".into()))
+        }
+        ForgeError::Limited { .. } => ("limited", Some("try again later".into())),
+        ForgeError::Odd { .. } => ("odd-answer", None),
+        ForgeError::Refused { .. } => ("refused", None),
+    };
+    RepoProblem { repo: repo.clone(), code, message: error.to_string(), next_step }
+}

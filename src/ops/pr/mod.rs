@@ -1,0 +1,7 @@
+//! Operations on the pull requests of an RFC, and the order in which they can be merged.
+
+pub mod create;
+pub mod merge_steps;
+pub mod prepare;
+pub mod rfc;
+pub mod status;

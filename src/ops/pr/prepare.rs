@@ -1,0 +1,117 @@
+//! `realm_pr_prepare`: one commit in each worktree of an RFC that has changes, by the user's git, with
+//! his identity and his hooks.
+
+use super::status::{Place, places};
+use crate::ops::{
+    Operation,
+    ctx::Ctx,
+    worktree::{self, create::of_git},
+};
+use crate::{
+    error::OpError,
+    model::{name::RfcName, secret_file::looks_secret},
+    wire::{Answer, PrPrepare, Prepared, RepoProblem},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::write::<PrPrepare>(
+    "realm_pr_prepare",
+    &["realm", "pr", "prepare"],
+    "Commit what changed in the worktrees of an RFC",
+);
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// What is worked on.
+    pub rfc: RfcName,
+    /// The message of each commit.
+    pub message: String,
+    /// Whether files are committed that git does not know yet.
+    pub all: bool,
+    /// Whether nothing is done but looking.
+    pub dry_run: bool,
+}
+
+/// Commits.
+///
+/// # Errors
+/// Where the RFC has no worktrees, or there is no message. What goes wrong in one repository is in
+/// the answer.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrPrepare>, OpError> {
+    let here = ctx.here()?;
+    if request.message.trim().is_empty() {
+        return Err(OpError::usage("the message is empty"));
+    }
+    let branch = worktree::rfc_worktrees::branch(ctx, &request.rfc)?;
+    let (places, errors) = places(ctx, here, Some(&request.rfc))?;
+    let mut body = PrPrepare {
+        realm: here.realm.clone(),
+        rfc: request.rfc.clone(),
+        dry_run: request.dry_run,
+        repos: Vec::new(),
+        errors,
+    };
+    // One after the other: hooks and signing may want their user.
+    for place in &places {
+        match prepare(place, &branch, request) {
+            Ok(Some(prepared)) => body.repos.push(prepared),
+            Ok(None) => {}
+            Err(problem) => body.errors.push(problem),
+        }
+    }
+    let has_secrets = body.repos.iter().any(|repo| !repo.secrets.is_empty());
+    let has_untracked = body.repos.iter().any(|repo| !repo.untracked.is_empty());
+    let rfc = &request.rfc;
+    let mut answer = Answer::new(body);
+    if has_untracked && !request.all {
+        answer = answer.next("files that git does not know were left; --all commits them too");
+    }
+    if has_secrets {
+        answer = answer.next("files that look as if they held a secret were left; git add names them one by one");
+    }
+    if !request.dry_run {
+        answer = answer.next(format!("git blue realm pr create --rfc {rfc} --title …"));
+    }
+    Ok(answer)
+}
+
+fn prepare(place: &Place, branch: &str, request: &Request) -> Result<Option<Prepared>, RepoProblem> {
+    let name = &place.found.name;
+    let git = |error| of_git(name, &error);
+    let problem =
+        |code, message: String, next_step: Option<String>| RepoProblem { repo: name.clone(), code, message, next_step };
+    let at = place.path.display();
+    let on = place.work.current_branch().map_err(git)?;
+    if on.as_deref() != Some(branch) {
+        // The branch alone has nothing that is not committed.
+        if place.is_branch_alone() {
+            return Ok(None);
+        }
+        let on = on.map_or("no branch".into(), |on| format!("the branch {on}"));
+        let message = format!("{at} is on {on}, not on {branch}");
+        return Err(problem("other-branch", message, Some(format!("git -C {at} switch {branch}"))));
+    }
+    if let Some(left) = place.work.left().map_err(git)? {
+        let word = left.word();
+        let message = format!("{at} is in the middle of a {word}");
+        return Err(problem("in-the-middle", message, Some(format!("git -C {at} {word} --continue, or --abort"))));
+    }
+    let found = place.work.uncommitted().map_err(git)?;
+    if !found.conflicts.is_empty() {
+        let message = format!("{at} has conflicts in {}", found.conflicts.join(", "));
+        return Err(problem("conflicts", message, Some("resolve them, and git add the files".into())));
+    }
+    let (secrets, plain): (Vec<_>, Vec<_>) = found.untracked.into_iter().partition(|path| looks_secret(path));
+    let (new, untracked) = if request.all { (plain, Vec::new()) } else { (Vec::new(), plain) };
+    let files: Vec<_> = found.tracked.into_iter().chain(new.iter().cloned()).collect();
+    let commit = match files.is_empty() || request.dry_run {
+        true => None,
+        false => Some(place.work.commit(&request.message, &new).map_err(|error| RepoProblem {
+            code: "not-committed",
+            next_step: Some(format!("what is staged in {at} stays staged: mend it, and try again")),
+            ..of_git(name, &error)
+        })?),
+    };
+    Ok(Some(Prepared { name: name.clone(), path: at.to_string(), commit, files, untracked, secrets }))
+}

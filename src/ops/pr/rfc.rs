@@ -1,0 +1,198 @@
+//! The branches of an RFC in several repositories, laid over the realm.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
+
+use crate::{
+    error::OpError,
+    model::{
+        candidate::{Candidate, Judged},
+        merge_plan::{Plan, Proposed},
+        name::{ContractName, DomainName, RepoName, RfcName},
+        oid::Oid,
+        publish::{self, Direction},
+        version::Version,
+    },
+    ops::{
+        contract,
+        ctx::{Acting, Ctx, Here},
+        domain::{self, Part},
+        publish::candidate,
+        worktree::{self, list::all_found},
+    },
+    repo::{CodeRepo, Place, blue_files::Files},
+    store::overview::{Line, Overview},
+    wire::{RepoProblem, RfcBranch},
+};
+
+/// What the branch of one repository says.
+#[derive(Debug)]
+pub struct Branch {
+    /// The repository.
+    pub repo: RepoName,
+    /// Its files at the tip of the branch.
+    pub candidate: Candidate,
+}
+
+impl Branch {
+    /// Reads the files of a commit of a repository that lies in `folder`.
+    ///
+    /// # Errors
+    /// Where there is no repository, or it cannot be read.
+    pub fn read(
+        ctx: &Ctx,
+        here: &Here,
+        overview: &Overview<'_>,
+        repo: &RepoName,
+        (folder, commit): (&Path, &Oid),
+    ) -> Result<Self, OpError> {
+        let place = Place { cwd: folder.to_owned(), vars: ctx.env.vars_elsewhere(), in_hook: false };
+        let code = CodeRepo::discover(&place)?
+            .ok_or_else(|| OpError::cannot("not-in-git", format!("{} is in no git repository", folder.display())))?;
+        let acting = Acting { realm: &here.realm, store: &*here.store, repo, code: None };
+        let sources = contract::publish::sources(acting, Some(overview))?;
+        let candidate = candidate::read(&code, &Files::at(&code, commit)?, &sources)?;
+        Ok(Self { repo: repo.clone(), candidate })
+    }
+
+    fn contracts<'a>(&'a self, name: &'a DomainName) -> impl Iterator<Item = ContractName> + 'a {
+        let binding = self.candidate.bindings.get(name).into_iter();
+        let imported = binding.flat_map(|declared| &declared.document.imports).map(|import| import.contract.clone());
+        self.candidate.contracts_in(name).map(|(contract, _)| contract.clone()).chain(imported)
+    }
+
+    fn versions<'a>(&'a self, name: &'a DomainName) -> impl Iterator<Item = (ContractName, Version)> + 'a {
+        let declared = self.candidate.contracts_in(name);
+        declared.map(|(contract, declared)| (contract.clone(), declared.document.version.clone()))
+    }
+}
+
+/// Returns the branch of an RFC in each repository of the realm that lies on this machine: the one that is
+/// here, else the one at its remote as it was last fetched.
+///
+/// # Errors
+/// Where no repository has one, or one cannot be read.
+pub fn branches(
+    ctx: &Ctx,
+    here: &Here,
+    overview: &Overview<'_>,
+    rfc: &RfcName,
+) -> Result<Vec<(Branch, RfcBranch)>, OpError> {
+    let branch = worktree::rfc_worktrees::branch(ctx, rfc)?;
+    let mut branches = Vec::new();
+    for found in all_found(ctx, here)?.0 {
+        let place = Place { cwd: found.folder.clone(), vars: ctx.env.vars_elsewhere(), in_hook: false };
+        let Some(code) = CodeRepo::discover(&place)? else { continue };
+        for name in [format!("refs/heads/{branch}"), format!("refs/remotes/origin/{branch}")] {
+            if let Some(commit) = code.reference(&name)? {
+                let read = Branch::read(ctx, here, overview, &found.name, (&found.folder, &commit))?;
+                branches.push((read, RfcBranch { repo: found.name, branch: name, commit }));
+                break;
+            }
+        }
+    }
+    if branches.is_empty() {
+        let message = format!("{rfc} has no branch {branch} in any repository of the realm on this machine");
+        return Err(OpError::no("no-branches", message).next(format!("git blue realm worktree create --rfc {rfc}")));
+    }
+    Ok(branches)
+}
+
+/// What branches make of the realm, and what of them could not be published, with the repository whose
+/// it is.
+#[derive(Debug, Default)]
+struct Laid {
+    domains: Vec<Proposed>,
+    refused: Vec<(RepoName, String)>,
+}
+
+/// Lays each branch over the realm by itself, in the domains that a branch says something of, or that
+/// several of the `members` share.
+fn lay(
+    ctx: &Ctx,
+    here: &Here,
+    overview: &Overview<'_>,
+    branches: &[Branch],
+    members: &BTreeSet<RepoName>,
+) -> Result<Laid, OpError> {
+    let mut laid = Laid::default();
+    let said: BTreeSet<_> = branches.iter().flat_map(|branch| branch.candidate.domains()).collect();
+    let is_shared = |line: &Line| line.repos.iter().filter(|repo| members.contains(*repo)).nth(1).is_some();
+    for line in overview.domains().iter().filter(|line| said.contains(&line.name) || is_shared(line)) {
+        let name = &line.name;
+        let summary = overview.summary(line)?;
+        let imported = summary.bindings.iter().filter(|(repo, _)| members.contains(*repo));
+        let imported = imported.flat_map(|(_, binding)| &binding.imports).map(|import| import.contract.clone());
+        let contracts = branches.iter().flat_map(|branch| branch.contracts(name)).chain(imported).collect();
+        let versions: Vec<_> = branches.iter().flat_map(|branch| branch.versions(name)).collect();
+        let part = Part { contracts: Some(&contracts), published: &versions };
+        let published = domain::load(&*here.store, name, &line.tip, part)?;
+        let mut after = BTreeMap::new();
+        for branch in branches.iter().filter(|branch| branch.candidate.says_something_of(name)) {
+            let judged = Judged { repo: &branch.repo, candidate: &branch.candidate };
+            match publish::candidate(&published, judged, Direction::Forward, ctx.env.now(), &ctx.budget()) {
+                Ok(decision) => {
+                    after.insert(branch.repo.clone(), publish::overlay(&published, &decision.changes));
+                }
+                Err(refusals) => {
+                    let refused = refusals.iter().map(|refusal| (branch.repo.clone(), refusal.to_string()));
+                    laid.refused.extend(refused);
+                }
+            }
+        }
+        laid.domains.push(Proposed { published, branches: after });
+    }
+    Ok(laid)
+}
+
+/// The tip of a branch of the RFC.
+#[derive(Debug)]
+pub struct Head<'a> {
+    /// The repository.
+    pub repo: &'a RepoName,
+    /// A folder of it.
+    pub folder: &'a Path,
+    /// The commit.
+    pub commit: &'a str,
+}
+
+/// What it takes to merge branches, and what was found on the way.
+#[derive(Debug, Default)]
+pub struct Planned {
+    /// Who must be merged before whom, and what must be edited.
+    pub plan: Plan,
+    /// Why a branch would not be published.
+    pub refused: Vec<(RepoName, String)>,
+    /// Branches that could not be read.
+    pub errors: Vec<RepoProblem>,
+}
+
+/// Finds what it takes to merge the branches. `members` are the repositories that the work is in.
+///
+/// # Errors
+/// Where the realm cannot be read.
+pub fn plan(ctx: &Ctx, here: &Here, heads: &[Head<'_>], members: &BTreeSet<RepoName>) -> Result<Planned, OpError> {
+    let overview = Overview::open(&*here.store)?;
+    let (mut branches, mut errors) = (Vec::new(), Vec::new());
+    for Head { repo, folder, commit } in heads {
+        let Ok(commit) = commit.parse() else { continue };
+        match Branch::read(ctx, here, &overview, repo, (folder, &commit)) {
+            Ok(branch) => branches.push(branch),
+            Err(error) => errors.push(RepoProblem {
+                repo: (*repo).clone(),
+                code: error.code,
+                message: error.message,
+                next_step: error.next_steps.into_iter().next(),
+            }),
+        }
+    }
+    let unreadable = branches
+        .iter()
+        .flat_map(|branch| branch.candidate.problems.iter().map(|problem| (branch.repo.clone(), problem.to_string())));
+    let unreadable: Vec<_> = unreadable.collect();
+    let Laid { domains, mut refused } = lay(ctx, here, &overview, &branches, members)?;
+    refused.extend(unreadable);
+    Ok(Planned { plan: Plan::of(&domains, members), refused, errors })
+}

@@ -1,0 +1,440 @@
+//! `realm_pr_status`: how far the work on an RFC is in each repository, what stands in its way, and in
+//! which order to merge.
+
+use std::{collections::BTreeSet, path::PathBuf};
+
+use super::{
+    merge_steps::Places,
+    rfc::{self, Head, Planned},
+};
+use crate::{
+    error::OpError,
+    forge::{Condition, ForgeError, Pull, State},
+    model::{
+        merge_order::Reliance,
+        merge_plan::{Clash, Plan},
+        name::{RepoName, RfcName},
+    },
+    ops::{
+        Operation,
+        ctx::{Ctx, Here},
+        pr::merge_steps::has_to_merge,
+        repos::{
+            self,
+            forges::{Forges, OnForge},
+            paths::Found,
+        },
+        worktree::{self, create::of_git, list::all_found},
+    },
+    repo::work::{Standing, Work},
+    store::{StoreError, overview::Overview},
+    wire::{
+        Answer, MergeAction, PrRepo, PrStatus, PrSummary, PullChecks, PullRequest, PullReviews, PullState, RepoProblem,
+    },
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::read::<PrStatus>(
+    "realm_pr_status",
+    &["realm", "pr", "status"],
+    "Show how far an RFC is in each repository, and what to merge first",
+);
+
+/// What is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// What is worked on. Else the RFC of the worktree around the caller's folder; else all
+    /// repositories are looked at as they are.
+    pub rfc: Option<RfcName>,
+}
+
+/// Where one repository is looked at.
+pub(crate) struct Place {
+    pub(crate) found: Found,
+    pub(crate) work: Work,
+    /// The folder that is looked at.
+    pub(crate) path: PathBuf,
+    /// The branch, where it is checked out nowhere.
+    branch: Option<String>,
+    /// What the work is based on.
+    pub(crate) base: Option<String>,
+}
+
+impl Place {
+    /// Returns whether only the branch is there, and no folder that has it.
+    pub(crate) fn is_branch_alone(&self) -> bool {
+        self.branch.is_some()
+    }
+}
+
+/// How far one repository is.
+struct Measured {
+    standing: Standing,
+    pull: Result<Option<(Pull, Option<Condition>)>, String>,
+    /// Why the condition of the pull request is not known.
+    unknown: Option<String>,
+}
+
+/// Looks.
+///
+/// # Errors
+/// Where nothing is known of the RFC, or the realm cannot be read.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
+    let here = ctx.here()?;
+    let rfc = request.rfc.clone().or_else(|| worktree::rfc_worktrees::current_rfc(ctx, &here.realm));
+    let (places, mut errors) = places(ctx, here, rfc.as_ref())?;
+    let mut forges = Forges::new(ctx);
+    let jobs: Vec<_> = places.into_iter().map(|place| (forges.of(&place.found), place)).collect();
+    let measured = repos::for_each::each(&jobs, |(forge, place)| {
+        let standing = standing(place)?;
+        Ok::<_, StoreError>(match forge {
+            Ok(on) => with_pull(place, standing, on),
+            Err(closed) => Measured { standing, pull: Err(closed.message.clone()), unknown: None },
+        })
+    });
+    let mut steps = Vec::new();
+    let mut lines = Vec::new();
+    let mut tips = Vec::new();
+    for ((forge, place), measured) in jobs.iter().zip(measured) {
+        let closed = match forge {
+            Ok(on) => on.forge.as_ref().err(),
+            Err(closed) => Some(closed),
+        };
+        steps.extend(closed.map(|closed| format!("{}: {}", closed.message, closed.next_step)));
+        match measured {
+            Ok(measured) => {
+                tips.push((place, measured.standing.head.clone()));
+                lines.push(line(here, place, measured));
+            }
+            Err(error) => errors.push(of_git(&place.found.name, &error)),
+        }
+    }
+    let names: BTreeSet<_> = lines.iter().map(|line| line.name.clone()).collect();
+    let heads = heads(&tips, &lines);
+    // Without an RFC, only what has something to merge is work that belongs together.
+    let members = match rfc {
+        Some(_) => names.clone(),
+        None => heads.iter().map(|head| head.repo.clone()).collect(),
+    };
+    let Planned { plan, refused, errors: unread } = rfc::plan(ctx, here, &heads, &members)?;
+    errors.extend(unread);
+    let reliance = reliance(here)?;
+    let order = reliance.order(&names, &plan.before);
+    relate(&mut lines, &reliance, &plan);
+    for (repo, why) in refused {
+        add_hurdle(&mut lines, &repo, why);
+    }
+    let places = Places::new(ctx, &lines, tips.iter().map(|(place, _)| &place.found))?;
+    let clashes = places.clashes(&plan);
+    let body = PrStatus {
+        realm: here.realm.clone(),
+        current_repo: here.repo.clone(),
+        rfc,
+        summary: summary(&lines),
+        steps: places.steps(&plan, &order.repos),
+        clashes,
+        repos: lines,
+        merge_order: order.repos,
+        circular: order.circular,
+        errors,
+    };
+    let mut answer = with_next_steps(body, steps);
+    answer.next_steps.extend(forges.ignored());
+    Ok(answer)
+}
+
+/// Returns where each repository is looked at: in the worktree of the RFC, in another one that is on
+/// its branch, or nowhere, where only the branch is there. Without an RFC: as it is.
+///
+/// # Errors
+/// Where there is none.
+pub(crate) fn places(ctx: &Ctx, here: &Here, rfc: Option<&RfcName>) -> Result<(Vec<Place>, Vec<RepoProblem>), OpError> {
+    let (found, mut errors) = all_found(ctx, here)?;
+    let branch = rfc.map(|rfc| worktree::rfc_worktrees::branch(ctx, rfc)).transpose()?;
+    let root = worktree::rfc_worktrees::root(ctx, &here.realm);
+    let wanted = |found: &Found| rfc.map(|rfc| worktree::rfc_worktrees::path(&root, rfc, &found.name));
+    let current = ctx.code.as_ref().and_then(|code| code.workdir());
+    let jobs: Vec<_> = found.iter().map(|found| (found, found.work(ctx), wanted(found))).collect();
+    let mine = here.repo.as_ref();
+    let looked = repos::for_each::each(&jobs, |(found, work, wanted)| {
+        let at = current.clone().filter(|_| mine == Some(&found.name));
+        place(found, work, wanted.as_deref(), branch.as_deref(), at)
+    });
+    let works: Vec<_> = jobs.into_iter().map(|(_, work, _)| work).collect();
+    let mut places = Vec::new();
+    for ((found, work), looked) in found.into_iter().zip(works).zip(looked) {
+        match looked {
+            Ok(Some((path, branch, base))) => {
+                let work = work.at(&path);
+                places.push(Place { found, work, path, branch, base });
+            }
+            Ok(None) => {}
+            Err(error) => errors.push(of_git(&found.name, &error)),
+        }
+    }
+    if let (true, Some(rfc)) = (places.is_empty(), rfc) {
+        let message = format!("{rfc} has neither worktrees nor branches in the realm {}", here.realm);
+        let error = OpError::no("no-worktrees", message);
+        return Err(error.next(format!("git blue realm worktree create --rfc {rfc}")));
+    }
+    Ok((places, errors))
+}
+
+type Looked = (PathBuf, Option<String>, Option<String>);
+
+fn place(
+    found: &Found,
+    work: &Work,
+    wanted: Option<&std::path::Path>,
+    branch: Option<&str>,
+    current: Option<PathBuf>,
+) -> Result<Option<Looked>, StoreError> {
+    let base = found.default.as_deref().map(|default| work.base(default)).transpose()?.flatten();
+    let trees = work.worktrees()?;
+    let usable = || trees.iter().filter(|tree| !tree.is_gone && !tree.is_bare);
+    let Some(branch) = branch else {
+        let path = current.unwrap_or_else(|| found.folder.clone());
+        // A bare repository has no work tree to look at, but its HEAD names a branch.
+        let bare = trees.first().filter(|tree| tree.is_bare && path == found.folder);
+        return Ok(match bare {
+            Some(_) => found.default.clone().map(|branch| (path, Some(branch), base)),
+            None => Some((path, None, base)),
+        });
+    };
+    let mine = usable().find(|tree| Some(&*tree.path) == wanted);
+    if let Some(tree) = mine.or_else(|| usable().find(|tree| tree.branch.as_deref() == Some(branch))) {
+        return Ok(Some((tree.path.clone(), None, base)));
+    }
+    let is_there = work.has_ref(&format!("refs/heads/{branch}"))?;
+    Ok(is_there.then(|| (found.folder.clone(), Some(branch.to_owned()), base)))
+}
+
+/// Returns how far a place is.
+pub(crate) fn standing(place: &Place) -> Result<Standing, StoreError> {
+    match &place.branch {
+        Some(branch) => place.work.standing_of(branch, place.base.as_deref()),
+        None => place.work.standing(place.base.as_deref()),
+    }
+}
+
+/// Asks the forge. The default branch is nobody's pull request.
+fn with_pull(place: &Place, standing: Standing, on: &OnForge) -> Measured {
+    let forge = match &on.forge {
+        Ok(forge) => forge,
+        Err(closed) => return Measured { standing, pull: Err(closed.message.clone()), unknown: None },
+    };
+    let branch = standing.branch.as_deref().filter(|branch| Some(*branch) != place.found.default.as_deref());
+    let asked = branch.map(|branch| forge.of_branch(branch)).transpose().map(Option::flatten);
+    let (pull, unknown) = match asked {
+        Ok(Some(pull)) if pull.state == State::Open => match forge.condition(&pull) {
+            Ok(condition) => (Ok(Some((pull, Some(condition)))), None),
+            Err(error) => (Ok(Some((pull, None))), Some(unknown(&error))),
+        },
+        // How it stood when it was closed decides nothing any more.
+        Ok(pull) => (Ok(pull.map(|pull| (pull, None))), None),
+        Err(error) => (Err(unknown(&error)), None),
+    };
+    Measured { standing, pull, unknown }
+}
+
+/// Returns why a forge's part is missing.
+fn unknown(error: &ForgeError) -> String {
+    match error {
+        ForgeError::Silent { .. } => format!("{error}; what git alone can tell is shown"),
+        _ => error.to_string(),
+    }
+}
+
+fn line(here: &Here, place: &Place, measured: Measured) -> PrRepo {
+    let Measured { standing, pull, unknown } = measured;
+    let (pull, unknown) = match pull {
+        Ok(pull) => (pull.map(|(pull, condition)| request_of(pull, condition)), unknown),
+        Err(why) => (None, Some(why)),
+    };
+    let mut line = PrRepo {
+        name: place.found.name.clone(),
+        path: place.path.display().to_string(),
+        is_current: here.repo.as_ref() == Some(&place.found.name),
+        branch: standing.branch.clone(),
+        base: place.found.default.clone(),
+        uncommitted_changes: standing.uncommitted,
+        commits_ahead: standing.ahead,
+        commits_behind: standing.behind,
+        pushed: (standing.ahead > 0).then_some(standing.unpushed == Some(0)),
+        pr: pull,
+        pr_unknown: unknown,
+        depends_on: Vec::new(),
+        blocked_by: Vec::new(),
+        hurdles: Vec::new(),
+        ready: false,
+    };
+    line.hurdles = hurdles(&line, &standing);
+    line.ready = line.hurdles.is_empty();
+    line
+}
+
+fn request_of(pull: Pull, condition: Option<Condition>) -> PullRequest {
+    let condition = condition.unwrap_or_default();
+    PullRequest {
+        number: pull.number,
+        state: match pull.state {
+            State::Open => PullState::Open,
+            State::Closed => PullState::Closed,
+            State::Merged => PullState::Merged,
+        },
+        draft: pull.draft,
+        url: pull.url,
+        title: pull.title,
+        mergeable: condition.mergeable,
+        reviews: PullReviews { approved: condition.approved, changes_requested: condition.changes_requested },
+        checks: condition.checks.map(|checks| PullChecks {
+            passed: checks.passed,
+            failed: checks.failed,
+            pending: checks.pending,
+        }),
+    }
+}
+
+/// What stands in a repository's own way, from the work tree to the merge.
+fn hurdles(line: &PrRepo, standing: &Standing) -> Vec<String> {
+    let base = line.base.as_deref().unwrap_or("the default branch");
+    let count = |count: usize, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
+    let is_merged = line.pr.as_ref().is_some_and(|pr| pr.state == PullState::Merged);
+    let mut found = Vec::new();
+    if line.branch.is_none() {
+        found.push("HEAD is on no branch".to_owned());
+    }
+    if line.uncommitted_changes > 0 {
+        found.push(count(line.uncommitted_changes, "uncommitted change", "uncommitted changes"));
+    }
+    if line.commits_ahead == 0 && !is_merged {
+        found.push(format!("no commits beyond {base}"));
+    }
+    match standing.unpushed {
+        _ if line.commits_ahead == 0 || is_merged => {}
+        Some(0) => {}
+        Some(unpushed) => found.push(format!("{} not pushed", count(unpushed, "commit is", "commits are"))),
+        None => found.push("its branch is not at the remote".into()),
+    }
+    let Some(pr) = line.pr.as_ref().filter(|pr| pr.state != PullState::Merged) else { return found };
+    if pr.state == PullState::Closed {
+        found.push("its pull request was closed".into());
+        return found;
+    }
+    if pr.draft {
+        found.push("its pull request is a draft".into());
+    }
+    if pr.mergeable == Some(false) {
+        found.push(format!("it cannot be merged into {base} as it is"));
+    }
+    if pr.reviews.changes_requested > 0 {
+        found.push(format!("{} changes", count(pr.reviews.changes_requested, "reviewer wants", "reviewers want")));
+    }
+    let checks = pr.checks.unwrap_or_default();
+    if checks.failed > 0 {
+        found.push(count(checks.failed, "check failed", "checks failed"));
+    }
+    if checks.pending > 0 {
+        found.push(count(checks.pending, "check is not done", "checks are not done"));
+    }
+    found
+}
+
+/// Returns who relies on whom in the realm.
+pub(crate) fn reliance(here: &Here) -> Result<Reliance, OpError> {
+    let overview = Overview::open(&*here.store)?;
+    let mut reliance = Reliance::default();
+    for line in overview.domains() {
+        reliance.add(&overview.summary(line)?);
+    }
+    Ok(reliance)
+}
+
+/// Returns the tips of the branches that have something to merge.
+fn heads<'a>(tips: &'a [(&Place, Option<String>)], lines: &[PrRepo]) -> Vec<Head<'a>> {
+    let is_open = |name: &RepoName| lines.iter().any(|line| line.name == *name && has_to_merge(line));
+    let open = tips.iter().filter(|(place, _)| is_open(&place.found.name));
+    let head = |(place, head): &'a (&Place, Option<String>)| {
+        Some(Head { repo: &place.found.name, folder: &place.path, commit: head.as_deref()? })
+    };
+    open.filter_map(head).collect()
+}
+
+fn relate(lines: &mut [PrRepo], reliance: &Reliance, plan: &Plan) {
+    let names: BTreeSet<_> = lines.iter().map(|line| line.name.clone()).collect();
+    let clashes = |name: &RepoName| plan.clashes.iter().any(|clash| clash.consumer == *name);
+    // Who has nothing to merge, or has merged it, holds up nobody.
+    let is_merged = |line: &PrRepo| line.pr.as_ref().is_some_and(|pr| pr.state == PullState::Merged);
+    let is_open =
+        |line: &PrRepo| has_to_merge(line) || (line.uncommitted_changes > 0 && !is_merged(line)) || clashes(&line.name);
+    let open: BTreeSet<_> = lines.iter().filter(|line| is_open(line)).map(|line| line.name.clone()).collect();
+    for line in &mut *lines {
+        line.depends_on = reliance.of(&line.name, &names);
+        let before = reliance.before(&line.name, &names, &plan.before);
+        line.blocked_by = before.into_iter().filter(|name| open.contains(name)).collect();
+    }
+    for clash in &plan.clashes {
+        let Clash { consumer, provider, at, new, .. } = clash;
+        let must = match &clash.widened {
+            Some(range) => format!("must accept {range} of {at}, before {provider} makes it {new}"),
+            None => format!("must accept {new} of {at}, before {provider} makes it that"),
+        };
+        match names.contains(consumer) {
+            true => add_hurdle(lines, consumer, must),
+            false => add_hurdle(lines, provider, format!("{consumer}, which has no branch for this, {must}")),
+        }
+    }
+}
+
+fn add_hurdle(lines: &mut [PrRepo], repo: &RepoName, hurdle: String) {
+    for line in lines.iter_mut().filter(|line| line.name == *repo) {
+        line.hurdles.push(hurdle.clone());
+        line.ready = false;
+    }
+}
+
+fn summary(lines: &[PrRepo]) -> PrSummary {
+    let all_clean = lines.iter().all(|line| line.uncommitted_changes == 0);
+    let has_work = |line: &&PrRepo| line.commits_ahead > 0;
+    let all_pushed = lines.iter().all(|line| line.pushed != Some(false));
+    let ready_for_pr = all_clean && all_pushed && lines.iter().any(|line| has_work(&line));
+    PrSummary { all_clean, all_pushed, ready_for_pr }
+}
+
+fn with_next_steps(body: PrStatus, closed: Vec<String>) -> Answer<PrStatus> {
+    let rfc = body.rfc.as_ref().map(|rfc| format!(" --rfc {rfc}"));
+    let is_on =
+        |rfc: &Option<String>, command: &str| rfc.as_ref().map(|rfc| format!("git blue realm pr {command}{rfc}"));
+    let PrSummary { all_clean, all_pushed, .. } = body.summary;
+    let lacks_one =
+        body.repos.iter().any(|line| line.commits_ahead > 0 && line.pr.is_none() && line.pr_unknown.is_none());
+    let first = body.merge_order.iter().find_map(|name| {
+        let line = body.repos.iter().find(|line| line.name == *name)?;
+        let is_next = line.ready && line.blocked_by.is_empty();
+        line.pr
+            .as_ref()
+            .filter(|pr| is_next && pr.state == PullState::Open)
+            .map(|pr| format!("merge {name} first: {}", pr.url))
+    });
+    let mut steps = Vec::new();
+    if !all_clean {
+        let how = is_on(&rfc, "prepare").map(|command| format!(": {command} --message …")).unwrap_or_default();
+        steps.push(format!("Commit changes in repos with uncommitted files{how}"));
+    }
+    if !all_pushed || lacks_one {
+        let how = is_on(&rfc, "create").map(|command| format!(": {command} --title …")).unwrap_or_default();
+        let what = if all_pushed { "Open pull requests" } else { "Push commits to remote branches" };
+        steps.push(format!("{what}{how}"));
+    }
+    steps.extend(first);
+    let edit = body.steps.first().filter(|step| step.action == MergeAction::Widen);
+    steps.extend(edit.map(|step| step.text.clone()));
+    let mut closed = closed;
+    closed.sort();
+    closed.dedup();
+    closed.truncate(3);
+    steps.extend(closed);
+    let mut answer = Answer::new(body);
+    answer.next_steps = steps;
+    answer
+}

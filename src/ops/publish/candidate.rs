@@ -1,0 +1,191 @@
+//! Reading what a repository says of itself into a candidate, and telling what changed since it was
+//! published last.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::repo::blue_files::{BINDINGS, CONTRACTS, Files, Handle, Item};
+use crate::{
+    error::OpError,
+    model::{
+        candidate::{Candidate, Declared, FileProblem},
+        domain::Source,
+        name::{ContractName, DomainName},
+        oid::Oid,
+    },
+    repo::CodeRepo,
+    store::codec::{self, Problem},
+};
+
+/// The last published commit of a repository, by domain.
+pub type Sources = BTreeMap<DomainName, Source>;
+
+/// Where a file belongs.
+enum Belongs {
+    Contract(DomainName, ContractName),
+    Binding(DomainName),
+}
+
+/// Reads the candidate.
+///
+/// # Errors
+/// Where the repository cannot be read. What is wrong with single files is in the candidate.
+pub fn read(code: &CodeRepo, files: &Files<'_>, sources: &Sources) -> Result<Candidate, OpError> {
+    let mut before = Before { code, by_commit: BTreeMap::new() };
+    let mut candidate = Candidate::default();
+    let mut all = files.below(CONTRACTS)?;
+    all.extend(files.below(BINDINGS)?);
+    for (path, item) in &all {
+        let outcome = match (item, belongs(path)) {
+            (Item::Other, _) => Err(Problem::whole("it is not a plain file; symbolic links are not followed")),
+            (_, Err(problem)) => Err(problem),
+            (Item::File(handle), Ok(place)) => {
+                read_one(files, path, handle, place, sources, &mut before, &mut candidate)?
+            }
+        };
+        if let Err(problem) = outcome {
+            candidate.problems.push(problem.in_file(path));
+        }
+    }
+    candidate.problems.extend(colliding(&candidate));
+    removed(&all, sources, &mut before, &mut candidate)?;
+    missing(files, &mut candidate)?;
+    Ok(candidate)
+}
+
+fn read_one(
+    files: &Files<'_>,
+    path: &str,
+    handle: &Handle,
+    place: Belongs,
+    sources: &Sources,
+    before: &mut Before<'_>,
+    candidate: &mut Candidate,
+) -> Result<Result<(), Problem>, OpError> {
+    let Some(bytes) = files.read(handle)? else {
+        return Ok(Err(Problem::whole(format!("the file is larger than {} MiB", codec::MAX_FILE >> 20))));
+    };
+    let domain = match &place {
+        Belongs::Contract(domain, _) | Belongs::Binding(domain) => domain.clone(),
+    };
+    let changed = match sources.get(&domain) {
+        Some(source) => before.differs(source, path, handle, &bytes)?,
+        None => true,
+    };
+    let path = path.to_owned();
+    Ok(match place {
+        Belongs::Contract(domain, name) => codec::contract(&bytes, &name).map(|document| {
+            let lines = codec::contract_lines(&bytes);
+            candidate.contracts.insert((domain, name), Declared { path, document, lines, changed });
+        }),
+        Belongs::Binding(domain) => codec::binding(&bytes).map(|document| {
+            let lines = codec::binding_lines(&bytes);
+            candidate.bindings.insert(domain, Declared { path, document, lines, changed });
+        }),
+    })
+}
+
+fn belongs(path: &str) -> Result<Belongs, Problem> {
+    let whole = |error: crate::model::name::NameError| Problem::whole(error.to_string());
+    if let Some(rest) = path.strip_prefix(CONTRACTS).and_then(|rest| rest.strip_prefix('/')) {
+        return match rest.strip_suffix(".yaml").and_then(|rest| rest.split_once('/')) {
+            Some((domain, name)) => Ok(Belongs::Contract(domain.parse().map_err(whole)?, name.parse().map_err(whole)?)),
+            None => Err(Problem::whole(format!("contracts lie at {CONTRACTS}/DOMAIN/NAME.yaml"))),
+        };
+    }
+    match path.strip_prefix(BINDINGS).and_then(|rest| rest.strip_prefix('/')?.strip_suffix(".yaml")) {
+        Some(domain) => Ok(Belongs::Binding(domain.parse().map_err(whole)?)),
+        None => Err(Problem::whole(format!("bindings lie at {BINDINGS}/DOMAIN.yaml"))),
+    }
+}
+
+/// Names that differ in case alone would be one file on some machines.
+fn colliding(candidate: &Candidate) -> Vec<FileProblem> {
+    let mut seen: BTreeMap<String, &str> = BTreeMap::new();
+    let mut problems = Vec::new();
+    for declared in candidate.contracts.values().map(|declared| &declared.path) {
+        if let Some(other) = seen.insert(declared.to_ascii_lowercase(), declared) {
+            let message = format!("it differs from {other} in upper and lower case alone");
+            problems.push(Problem::whole(message).in_file(declared));
+        }
+    }
+    problems
+}
+
+/// Finds the files that the last published commit had and this one does not.
+fn removed(
+    all: &BTreeMap<String, Item>,
+    sources: &Sources,
+    before: &mut Before<'_>,
+    candidate: &mut Candidate,
+) -> Result<(), OpError> {
+    for (of, source) in sources {
+        let paths: Vec<String> =
+            before.files(source)?.keys().filter(|path| !all.contains_key(*path)).cloned().collect();
+        for path in paths {
+            match belongs(&path) {
+                Ok(Belongs::Contract(domain, name)) if domain == *of => {
+                    candidate.removed_contracts.insert((domain, name), path);
+                }
+                Ok(Belongs::Binding(domain)) if domain == *of => {
+                    candidate.removed_bindings.insert(domain);
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Finds the paths that bindings name and that do not exist.
+fn missing(files: &Files<'_>, candidate: &mut Candidate) -> Result<(), OpError> {
+    let documents = candidate.bindings.values().map(|declared| &declared.document);
+    let named: BTreeSet<String> = documents
+        .flat_map(|binding| {
+            let sources = binding.exports.iter().flat_map(|export| export.source_files.clone());
+            sources.chain(binding.imports.iter().filter_map(|import| import.binding.clone()))
+        })
+        .collect();
+    for path in named {
+        if !files.exists(&path)? {
+            candidate.missing.insert(path);
+        }
+    }
+    Ok(())
+}
+
+/// The files of published commits, listed once each.
+struct Before<'a> {
+    code: &'a CodeRepo,
+    by_commit: BTreeMap<Oid, BTreeMap<String, Item>>,
+}
+
+impl Before<'_> {
+    /// A commit that this clone does not have changes nothing here: every file counts as changed,
+    /// and whether it may be published at all is another question.
+    fn files(&mut self, source: &Source) -> Result<&BTreeMap<String, Item>, OpError> {
+        if !self.by_commit.contains_key(&source.commit) {
+            let mut found = BTreeMap::new();
+            if self.code.has(&source.commit) {
+                let files = Files::at(self.code, &source.commit)?;
+                found = files.below(CONTRACTS)?;
+                found.extend(files.below(BINDINGS)?);
+            }
+            self.by_commit.insert(source.commit, found);
+        }
+        Ok(&self.by_commit[&source.commit])
+    }
+
+    fn differs(&mut self, source: &Source, path: &str, handle: &Handle, bytes: &[u8]) -> Result<bool, OpError> {
+        let code = self.code;
+        let Some(Item::File(Handle::Blob(old))) = self.files(source)?.get(path) else {
+            return Ok(true);
+        };
+        match handle {
+            Handle::Blob(new) => Ok(new != old),
+            Handle::Path(_) => {
+                use crate::store::Objects as _;
+                Ok(code.blob(old)? != bytes)
+            }
+        }
+    }
+}

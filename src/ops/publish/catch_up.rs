@@ -1,0 +1,281 @@
+//! What the publishing branch says that the realm does not hold yet, and publishing it. Which hook
+//! git runs differs by command, and some commands run none; so hooks, `status` and `check` all ask
+//! here, and the refs alone decide.
+
+use std::collections::BTreeSet;
+
+use super::candidate::Sources;
+use crate::repo::blue_files::{BINDINGS, CONTRACTS};
+use crate::{
+    error::OpError,
+    model::{domain::Source, name::DomainName, oid::Oid},
+    ops::{
+        contract::{self, publish::Request},
+        ctx::{Acting, Ctx},
+    },
+    repo::CodeRepo,
+    store::{Objects as _, StoreRef, layout, read},
+    wire::{Answer, ContractPublish},
+};
+
+/// When commits are published by themselves: `blue.publish`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Policy {
+    /// Every commit of the publishing branch.
+    Commit,
+    /// Those that its upstream has.
+    Pushed,
+    /// None here: CI does it.
+    Ci,
+    /// None.
+    Off,
+}
+
+impl Policy {
+    /// Returns what the repository's configuration says.
+    ///
+    /// # Errors
+    /// Where that is none of the four.
+    pub fn of(code: &CodeRepo) -> Result<Self, OpError> {
+        match code.config("blue.publish").as_deref() {
+            None | Some("commit") => Ok(Self::Commit),
+            Some("pushed") => Ok(Self::Pushed),
+            Some("ci") => Ok(Self::Ci),
+            Some("off") => Ok(Self::Off),
+            Some(other) => Err(OpError::usage(format!("blue.publish is {other:?}; it is commit, pushed, ci or off"))),
+        }
+    }
+
+    /// Returns its word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Commit => "commit",
+            Self::Pushed => "pushed",
+            Self::Ci => "ci",
+            Self::Off => "off",
+        }
+    }
+}
+
+/// How far to look.
+#[derive(Debug, Clone, Copy)]
+pub enum Scope<'a> {
+    /// At the domains that the commit, or the branch before it moved, names: what a hook has time for.
+    Named,
+    /// At every domain that the repository ever published in: the last published commit of each.
+    All(&'a Sources),
+}
+
+/// What a commit of the publishing branch says that the realm does not hold yet.
+#[derive(Debug)]
+pub struct News {
+    /// The commit.
+    pub commit: Oid,
+    /// The publishing branch.
+    pub branch: String,
+    /// What is published by itself.
+    pub policy: Policy,
+    /// The domains that it has news of, as the files name them.
+    pub domains: Vec<String>,
+    /// Whether it is to be published now, by whoever finds it.
+    pub is_due: bool,
+    /// Whether the branch's very last move brought it. What is older was told of before.
+    pub is_fresh: bool,
+    /// A domain in which two machines wrote this repository's part apart. Somebody has to say which of
+    /// both is meant: two clones that publish theirs in turn would take each other's away for ever.
+    pub disputed: Option<DomainName>,
+    sources: Sources,
+}
+
+/// Returns what is not published yet, if anything.
+///
+/// # Errors
+/// Where the repository or the realm cannot be read, or its configuration makes no sense.
+pub fn news(acting: Acting<'_>, code: &CodeRepo, scope: Scope<'_>) -> Result<Option<News>, OpError> {
+    let policy = Policy::of(code)?;
+    let is_by_hand = matches!(policy, Policy::Ci | Policy::Off);
+    if is_by_hand && matches!(scope, Scope::Named) {
+        return Ok(None);
+    }
+    let Some((branch, tip)) = branch(code)? else {
+        return Ok(None);
+    };
+    if policy == Policy::Pushed {
+        let upstream = code.upstream(&branch)?;
+        let pushed = upstream.map(|upstream| code.common(&tip, &upstream)).transpose()?.flatten();
+        if let Some(pushed) = pushed
+            && let Some(news) = of_commit(acting, code, &branch, pushed, scope)?
+        {
+            return Ok(Some(News { policy, is_due: !held_back(&news, scope), ..news }));
+        }
+        if pushed == Some(tip) || matches!(scope, Scope::Named) {
+            return Ok(None);
+        }
+    }
+    let news = of_commit(acting, code, &branch, tip, scope)?;
+    Ok(news.map(|news| News { policy, is_due: policy == Policy::Commit && !held_back(&news, scope), ..news }))
+}
+
+/// Returns whether it takes a person to publish this. Whoever has just written it has said that it is
+/// meant.
+fn held_back(news: &News, scope: Scope<'_>) -> bool {
+    news.disputed.is_some() && !(matches!(scope, Scope::Named) && news.is_fresh)
+}
+
+/// Publishes what is due.
+///
+/// # Errors
+/// Why it was not published.
+pub fn publish(
+    ctx: &Ctx,
+    acting: Acting<'_>,
+    code: &CodeRepo,
+    news: &News,
+) -> Result<Answer<ContractPublish>, OpError> {
+    contract::publish::publish(ctx, acting, code, (&news.commit, &news.branch), &news.sources, &Request::default())
+}
+
+/// Publishes a commit that a hook had no time for, and what came after it meanwhile. Returns what
+/// was published, one answer for each commit.
+///
+/// # Errors
+/// Why it was not published.
+pub fn late(ctx: &Ctx, commit: Oid) -> Result<Vec<Answer<ContractPublish>>, OpError> {
+    let (code, acting) = (ctx.code()?, ctx.writing()?);
+    let mut answers = Vec::new();
+    if let Some((branch, tip)) = branch(code)?
+        && tip != commit
+        && code.is_ancestor(&commit, &tip)?
+        && let Some(news) = of_commit(acting, code, &branch, commit, Scope::Named)?
+    {
+        match publish(ctx, acting, code, &news) {
+            Ok(answer) => answers.push(answer),
+            // A later one was faster, and said all that this one says.
+            Err(error) if error.code == "older-commit" => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let mut refused = None;
+    while let Some(news) = news(acting, code, Scope::Named)?.filter(|news| news.is_due) {
+        match publish(ctx, acting, code, &news) {
+            Ok(answer) => {
+                answers.push(answer);
+                break;
+            }
+            // A later commit was made and published while this one waited: the branch tells what is left.
+            Err(error) if error.code == "older-commit" && refused != Some(news.commit) => refused = Some(news.commit),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(answers)
+}
+
+/// Returns the publishing branch and its tip, if there is one with a commit.
+fn branch(code: &CodeRepo) -> Result<Option<(String, Oid)>, OpError> {
+    let Some(branch) = code.publishing_branch()? else {
+        return Ok(None);
+    };
+    Ok(code.reference(&format!("refs/heads/{branch}"))?.map(|tip| (branch, tip)))
+}
+
+fn of_commit(
+    acting: Acting<'_>,
+    code: &CodeRepo,
+    branch: &str,
+    commit: Oid,
+    scope: Scope<'_>,
+) -> Result<Option<News>, OpError> {
+    let this = code.commit(&commit)?;
+    let moved_from = code.before(branch)?.filter(|before| code.has(before));
+    let before = moved_from.or_else(|| this.parents.first().copied().filter(|parent| code.has(parent)));
+    let before_tree = before.map(|before| code.tree_of(&before)).transpose()?;
+    // Of a branch that was amended or rebased, no other clone knows what was published from it.
+    let grew = match moved_from {
+        Some(from) => this.parents.contains(&from) || code.is_ancestor(&from, &commit)?,
+        None => true,
+    };
+    let declared = domains_in(code, &this.tree)?;
+    let mut names = declared.clone();
+    names.extend(before_tree.map(|tree| domains_in(code, &tree)).transpose()?.into_iter().flatten());
+    if let Scope::All(published) = scope {
+        names.extend(published.keys().map(ToString::to_string));
+    }
+    let mut sources = Sources::new();
+    let mut found = Vec::new();
+    let (mut is_fresh, mut disputed) = (false, None);
+    for name in names {
+        let source = match name.parse::<DomainName>() {
+            Ok(domain) => source(acting, &domain, scope)?.map(|source| sources.entry(domain).or_insert(source).commit),
+            Err(_) => None,
+        };
+        let now = said(code, &this.tree, &name)?;
+        let is_moved = before_tree.map(|tree| said(code, &tree, &name)).transpose()? != Some(now);
+        let is_news = match source {
+            None => declared.contains(&name),
+            Some(source) if source == commit => false,
+            Some(source) if !code.has(&source) => is_moved || matches!(scope, Scope::All(_)),
+            Some(source) => {
+                said(code, &code.tree_of(&source)?, &name)? != now || !(grew || code.is_ancestor(&source, &commit)?)
+            }
+        };
+        if is_news {
+            is_fresh |= is_moved;
+            if let Ok(domain) = name.parse::<DomainName>()
+                && contract::publish::is_disputed(acting, &domain)?
+            {
+                disputed = Some(domain);
+            }
+            found.push(name);
+        }
+    }
+    if found.is_empty() || !is_joined(acting)? {
+        return Ok(None);
+    }
+    Ok(Some(News {
+        commit,
+        branch: branch.to_owned(),
+        policy: Policy::Commit,
+        domains: found,
+        is_due: true,
+        is_fresh,
+        disputed,
+        sources,
+    }))
+}
+
+fn source(acting: Acting<'_>, domain: &DomainName, scope: Scope<'_>) -> Result<Option<Source>, OpError> {
+    match scope {
+        Scope::All(published) => Ok(published.get(domain).cloned()),
+        Scope::Named => match acting.store.tip(&StoreRef::Domain(domain.clone()))? {
+            Some(tip) => contract::publish::source(acting, domain, &tip),
+            None => Ok(None),
+        },
+    }
+}
+
+/// Returns the domains that the files of a tree name, in whatever spelling.
+fn domains_in(code: &CodeRepo, tree: &Oid) -> Result<BTreeSet<String>, OpError> {
+    let contracts = read::folder(code, tree, CONTRACTS)?.into_iter().map(|entry| entry.name);
+    let bindings = read::folder(code, tree, BINDINGS)?.into_iter();
+    let bindings = bindings.map(|entry| entry.name.strip_suffix(".yaml").unwrap_or(&entry.name).to_owned());
+    Ok(contracts.chain(bindings).collect())
+}
+
+/// Returns all that a tree says of a domain: its contracts and its binding.
+fn said(code: &CodeRepo, tree: &Oid, domain: &str) -> Result<[Option<Oid>; 2], OpError> {
+    let entry = |path: String| Ok::<_, OpError>(read::lookup(code, tree, &path)?.map(|entry| entry.id));
+    Ok([entry(format!("{CONTRACTS}/{domain}"))?, entry(format!("{BINDINGS}/{domain}.yaml"))?])
+}
+
+/// Returns whether the repository is in its realm: one that left may keep its files, which say
+/// nothing to anybody then.
+///
+/// # Errors
+/// Where the realm cannot be read.
+pub fn is_joined(acting: Acting<'_>) -> Result<bool, OpError> {
+    let Some(tip) = acting.store.tip(&StoreRef::Realm)? else {
+        return Ok(false);
+    };
+    let tree = acting.store.commit(&tip)?.tree;
+    Ok(read::lookup(acting.store, &tree, layout::repo(acting.repo).as_str())?.is_some())
+}

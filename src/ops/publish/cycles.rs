@@ -1,0 +1,76 @@
+//! Whether the part that a repository takes closes a circle of repositories that rely on each other.
+//! What nobody refuses is said. It is decided on what is known now: two machines may still close one
+//! together, which `check` finds.
+
+use crate::{
+    error::OpError,
+    model::{
+        binding::Binding,
+        cycle::{self, Provision},
+        domain::Domain,
+        domain_summary::DomainSummary,
+        domain_view::DomainView,
+        name::{DomainName, RepoName},
+        realm::Cycles,
+    },
+    store::{Store, overview::Overview, read},
+};
+
+/// A part that a repository is about to take.
+#[derive(Debug, Clone, Copy)]
+pub struct Part<'a> {
+    /// Where.
+    pub domain: &'a DomainName,
+    /// Who.
+    pub repo: &'a RepoName,
+    /// What it will be.
+    pub binding: &'a Binding,
+}
+
+/// Returns the circles that these parts close, as they are shown. `rule` is what holds from now on,
+/// where that is not what the realm says.
+///
+/// # Errors
+/// Where there is one, and the realm refuses them; or where the realm cannot be read.
+pub fn closed(store: &dyn Store, parts: &[Part<'_>], rule: Option<Cycles>) -> Result<Vec<String>, OpError> {
+    if parts.iter().all(|part| part.binding.imports.is_empty()) {
+        return Ok(Vec::new());
+    }
+    let overview = Overview::open(store)?;
+    let mut domains = Vec::new();
+    let mut provision = Provision::default();
+    for line in overview.domains() {
+        let summary = overview.summary(line)?;
+        provision.add(&summary);
+        domains.push(summary);
+    }
+    let mut shown = Vec::new();
+    for part in parts {
+        let at = domains.iter().position(|domain| domain.info.name == *part.domain);
+        let held = at.unwrap_or_else(|| {
+            domains.push((&empty(part.domain)).into());
+            domains.len() - 1
+        });
+        let before = links(&domains[held], part.repo);
+        domains[held].bindings.insert(part.repo.clone(), part.binding.clone());
+        for link in links(&domains[held], part.repo).into_iter().filter(|link| !before.contains(link)) {
+            shown.extend(provision.closed_by(&link).map(|cycle| cycle.to_string()));
+            provision.insert(link);
+        }
+    }
+    if let (Some(first), Cycles::Refuse) =
+        (shown.first(), rule.map_or_else(|| read::realm(store).map(|realm| realm.cycles), Ok)?)
+    {
+        let message = format!("repositories would rely on each other in a circle, which this realm refuses: {first}");
+        return Err(OpError::no("cycle", message).next("git blue realm topology  # who relies on whom"));
+    }
+    Ok(shown)
+}
+
+fn empty(name: &DomainName) -> DomainView {
+    DomainView::new(Domain { name: name.clone(), description: String::new(), members: Vec::new(), removed: false })
+}
+
+fn links(domain: &DomainSummary, repo: &RepoName) -> Vec<cycle::Link> {
+    domain.bindings.get(repo).map(|binding| cycle::links(domain, repo, binding)).unwrap_or_default()
+}

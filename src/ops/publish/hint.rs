@@ -1,0 +1,58 @@
+//! What somebody who commits may have forgotten: a contract whose source files changed, and which
+//! did not.
+
+use crate::repo::blue_files::{BINDINGS, CONTRACTS};
+use crate::{
+    error::OpError,
+    repo::CodeRepo,
+    store::{EntryKind, Objects as _, codec, read},
+};
+
+/// Returns one line on the commit that was just made, if it changed files that a binding names as the
+/// source of a contract, and left the contract alone. `blue.hint` switches it off.
+///
+/// # Errors
+/// Where the repository cannot be read.
+pub fn forgotten(code: &CodeRepo) -> Result<Option<String>, OpError> {
+    let head = code.head()?;
+    let (Some(_), Some(commit)) = (head.branch, head.commit) else {
+        return Ok(None);
+    };
+    let this = code.commit(&commit)?;
+    // A merge brings what others committed, and they were told.
+    let [parent] = this.parents[..] else {
+        return Ok(None);
+    };
+    if !code.has(&parent) || is_off(code) {
+        return Ok(None);
+    }
+    let (now, before) = (this.tree, code.tree_of(&parent)?);
+    let changed = |path: &str| -> Result<bool, OpError> {
+        let id = |tree| Ok::<_, OpError>(read::lookup(code, tree, path)?.map(|entry| entry.id));
+        Ok(id(&now)? != id(&before)?)
+    };
+    let mut forgotten = Vec::new();
+    for entry in read::folder(code, &now, BINDINGS)?.into_iter().filter(|entry| entry.kind == EntryKind::Blob) {
+        let Some(domain) = entry.name.strip_suffix(".yaml") else { continue };
+        // One that cannot be read is refused where it is published.
+        let Ok(binding) = codec::binding(&code.blob(&entry.id)?) else { continue };
+        for export in &binding.exports {
+            if changed(&format!("{CONTRACTS}/{domain}/{}.yaml", export.contract))? {
+                continue;
+            }
+            for file in &export.source_files {
+                if changed(file)? {
+                    forgotten.push(format!("{file} changed, {} did not", export.contract));
+                    break;
+                }
+            }
+        }
+    }
+    let more = forgotten.len().saturating_sub(1);
+    let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
+    Ok(forgotten.into_iter().next().map(|first| first + &more))
+}
+
+fn is_off(code: &CodeRepo) -> bool {
+    matches!(code.config("blue.hint").as_deref(), Some("false" | "no" | "off" | "0"))
+}

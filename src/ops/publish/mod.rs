@@ -1,0 +1,10 @@
+//! Publishing: from the files below `.blue/` at a commit to the realm.
+
+pub mod candidate;
+pub mod catch_up;
+pub mod cycles;
+pub mod hint;
+pub mod publish_log;
+pub mod removed_files;
+pub mod to_url;
+pub mod unpublished;

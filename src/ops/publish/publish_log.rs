@@ -1,0 +1,95 @@
+//! `$GIT_BLUE_HOME/log/publish.log`: what hooks could not publish, and what was published behind
+//! their back, so that `status` can tell. A line is one JSON object; what is no such line was said
+//! by a program that died.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::Write as _,
+    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
+    path::PathBuf,
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::ops::ctx::{Acting, Ctx};
+use crate::{
+    error::OpError,
+    model::{
+        name::{RealmName, RepoName},
+        oid::Oid,
+    },
+};
+
+/// The log is renamed, in place of the one before, once it is larger than this.
+const MOST: u64 = 256 * 1024;
+
+/// One attempt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attempt {
+    /// When.
+    pub at: jiff::Timestamp,
+    /// In which realm.
+    pub realm: RealmName,
+    /// Of which repository.
+    pub repo: RepoName,
+    /// Which commit.
+    pub commit: Oid,
+    /// Why it failed; none where it worked.
+    pub failed: Option<String>,
+    /// What to do then.
+    #[serde(default)]
+    pub next_steps: Vec<String>,
+}
+
+fn path(ctx: &Ctx) -> PathBuf {
+    ctx.home.folder().join("log/publish.log")
+}
+
+/// Opens the log for whoever writes at its end, and makes room in it first. Nobody else reads it: it
+/// names commits and what is in them.
+///
+/// # Errors
+/// Where it cannot be written.
+pub fn open(ctx: &Ctx) -> Result<File, OpError> {
+    let path = path(ctx);
+    if let Some(folder) = path.parent() {
+        let mut make = std::fs::DirBuilder::new();
+        make.recursive(true).mode(0o700).create(folder).map_err(OpError::io("create", folder))?;
+    }
+    if path.metadata().is_ok_and(|meta| meta.len() > MOST) {
+        // Where two do it at once, one of them finds nothing left to rename.
+        let _ = std::fs::rename(&path, path.with_extension("log.1"));
+    }
+    OpenOptions::new().append(true).create(true).mode(0o600).open(&path).map_err(OpError::io("open", path))
+}
+
+/// Records an attempt. Where that is not possible nobody hears of it: the realm tells in the end what
+/// is published.
+pub fn record(ctx: &Ctx, acting: Acting<'_>, commit: Oid, outcome: Result<(), &OpError>) {
+    let attempt = Attempt {
+        at: ctx.env.now(),
+        realm: acting.realm.clone(),
+        repo: acting.repo.clone(),
+        commit,
+        failed: outcome.err().map(|error| error.message.clone()),
+        next_steps: outcome.err().map(|error| error.next_steps.clone()).unwrap_or_default(),
+    };
+    if let (Ok(mut file), Ok(line)) = (open(ctx), serde_json::to_string(&attempt)) {
+        // In one piece, so that two writers do not mix their lines.
+        let _ = file.write_all(format!("{line}\n").as_bytes());
+    }
+}
+
+/// Returns the last attempt of the repository, if it failed.
+pub fn last_failure(ctx: &Ctx, acting: Acting<'_>) -> Option<Attempt> {
+    let path = path(ctx);
+    for path in [path.clone(), path.with_extension("log.1")] {
+        let text = std::fs::read(&path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+        let attempts = text.lines().rev().filter_map(|line| serde_json::from_str::<Attempt>(line).ok());
+        let mut mine = attempts.filter(|attempt| attempt.realm == *acting.realm && attempt.repo == *acting.repo);
+        if let Some(last) = mine.next() {
+            return Some(last).filter(|last| last.failed.is_some());
+        }
+    }
+    None
+}

@@ -1,0 +1,78 @@
+//! Contract files that a commit removed while the realm still offers their contracts. They are kept in a small
+//! file in the git dir, so that later commits can say so again without looking through the realm.
+
+use std::path::PathBuf;
+
+use crate::{
+    error::OpError,
+    model::{candidate::CONTRACTS, contract::Contract, name::ContractRef},
+    ops::{acting::Acting, repos::git_dir_file},
+    repo::CodeRepo,
+    store::{StoreRef, layout, read},
+};
+
+/// The file in the git dir: one path a line.
+const FILE: &str = "blue-removed-files";
+/// Most paths that are kept: they are said in one line, and `status` lists them all.
+const MAX: usize = 20;
+
+/// Adds files that a commit removed to those that are kept.
+///
+/// # Errors
+/// Where the git dir cannot be written.
+pub fn remember(code: &CodeRepo, files: &[String]) -> Result<(), OpError> {
+    let mut all = kept(code);
+    all.extend(files.iter().filter(|file| !all.contains(file)).cloned().collect::<Vec<_>>());
+    keep(code, &all)
+}
+
+/// Returns the kept files that HEAD still lacks while the realm offers their contracts as this repository's.
+/// The others are kept no longer.
+///
+/// # Errors
+/// Where the repository or the realm cannot be read.
+pub fn still_missing(acting: Acting<'_>, code: &CodeRepo) -> Result<Vec<String>, OpError> {
+    let all = kept(code);
+    if all.is_empty() {
+        return Ok(all);
+    }
+    let mut missing = Vec::new();
+    for file in &all {
+        if is_missing(acting, code, file)? {
+            missing.push(file.clone());
+        }
+    }
+    if missing != all {
+        keep(code, &missing)?;
+    }
+    Ok(missing)
+}
+
+fn is_missing(acting: Acting<'_>, code: &CodeRepo, file: &str) -> Result<bool, OpError> {
+    let Some(commit) = code.head()?.commit else { return Ok(false) };
+    let is_there = read::lookup(code, &code.tree_of(&commit)?, file)?.is_some();
+    let name = file.strip_prefix(CONTRACTS).and_then(|file| file.strip_prefix('/')?.strip_suffix(".yaml"));
+    let Some(Ok(contract)) = name.filter(|_| !is_there).map(str::parse::<ContractRef>) else { return Ok(false) };
+    let within = StoreRef::Domain(contract.domain.clone());
+    let Some(tip) = acting.store.tip(&within)? else { return Ok(false) };
+    let tree = acting.store.commit(&tip)?.tree;
+    let held: Option<Contract> = read::file(acting.store, &within, &tree, &layout::contract(&contract.contract))?;
+    Ok(held.is_some_and(|held| held.owner == *acting.repo && held.retired.is_none()))
+}
+
+/// A file that cannot be read keeps nothing: `status` and `check` look at the realm itself.
+fn kept(code: &CodeRepo) -> Vec<String> {
+    let text = git_dir_file::read(&path(code)).ok().flatten().unwrap_or_default();
+    text.lines().map(str::to_owned).take(MAX).collect()
+}
+
+fn keep(code: &CodeRepo, files: &[String]) -> Result<(), OpError> {
+    match files.get(..files.len().min(MAX)) {
+        None | Some([]) => git_dir_file::remove(&path(code)),
+        Some(files) => git_dir_file::write(&code.common_dir(), FILE, &files.join("\n")),
+    }
+}
+
+fn path(code: &CodeRepo) -> PathBuf {
+    code.common_dir().join(FILE)
+}

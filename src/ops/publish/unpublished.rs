@@ -1,0 +1,123 @@
+//! What `status` and `check` do about commits that no hook published: publish them where that is
+//! wanted, and tell what is left.
+
+use super::{
+    catch_up::{self, News, Policy, Scope},
+    publish_log,
+};
+use crate::{
+    error::OpError,
+    ops::{
+        contract,
+        ctx::{Acting, Ctx},
+        repos::roots,
+    },
+    repo::CodeRepo,
+    store::overview::Overview,
+    wire::{Published, Unpublished},
+};
+
+/// How it ended.
+#[derive(Debug, Default)]
+pub struct CaughtUp {
+    /// What was published now.
+    pub published: Vec<Published>,
+    /// Whether the realm is another one after that.
+    pub has_moved: bool,
+    /// What is still not published.
+    pub unpublished: Option<Unpublished>,
+    /// What to do about it.
+    pub next_steps: Vec<String>,
+}
+
+/// Publishes what is due, and tells what is not published, wherever somebody looks at a repository
+/// without asking for anything else.
+///
+/// # Errors
+/// Where the realm cannot be read.
+pub fn look(ctx: &Ctx) -> Result<CaughtUp, OpError> {
+    roots::learn(ctx)?;
+    let Ok(acting) = ctx.writing() else {
+        return Ok(CaughtUp::default());
+    };
+    Ok(run(ctx, acting, &Overview::open(acting.store)?, true))
+}
+
+/// Publishes what is due if `may_publish`, and tells what is not published. Nothing that goes wrong
+/// here hides what else there is to tell.
+pub fn run(ctx: &Ctx, acting: Acting<'_>, overview: &Overview<'_>, may_publish: bool) -> CaughtUp {
+    let Some(code) = &ctx.code else {
+        return CaughtUp::default();
+    };
+    let mut caught_up = CaughtUp::default();
+    let may_publish = may_publish && ctx.writing().is_ok();
+    if let Err(error) = caught_up.fill(ctx, acting, code, overview, may_publish) {
+        caught_up.next_steps.push(error.message);
+    }
+    caught_up
+}
+
+impl CaughtUp {
+    fn fill(
+        &mut self,
+        ctx: &Ctx,
+        acting: Acting<'_>,
+        code: &CodeRepo,
+        overview: &Overview<'_>,
+        may_publish: bool,
+    ) -> Result<(), OpError> {
+        let mut news = catch_up::news(acting, code, Scope::All(&contract::publish::sources(acting, Some(overview))?))?;
+        let mut failed = None;
+        if let (true, Some(due)) = (may_publish, news.as_ref().filter(|news| news.is_due)) {
+            match catch_up::publish(ctx, acting, code, due) {
+                Ok(answer) => {
+                    self.published = answer.body.published;
+                    self.next_steps = answer.next_steps;
+                    self.has_moved = true;
+                    // Of what is committed, less may be pushed.
+                    let after = contract::publish::sources(acting, Some(&Overview::open(acting.store)?))?;
+                    news = catch_up::news(acting, code, Scope::All(&after))?;
+                }
+                Err(error) => failed = Some(error),
+            }
+        }
+        if let Some(news) = news {
+            self.tell(ctx, acting, news, failed);
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self, ctx: &Ctx, acting: Acting<'_>, news: News, failed: Option<OpError>) {
+        let (problem, failed_at, steps) = match failed {
+            Some(error) => (Some(error.message), Some(ctx.env.now()), error.next_steps),
+            None => match publish_log::last_failure(ctx, acting).filter(|attempt| attempt.commit == news.commit) {
+                Some(attempt) => (attempt.failed, Some(attempt.at), attempt.next_steps),
+                None => (None, None, Vec::new()),
+            },
+        };
+        let disputed = news.disputed.as_ref().filter(|_| matches!(news.policy, Policy::Commit | Policy::Pushed));
+        let problem = problem.or_else(|| {
+            let told = |domain| format!("two machines wrote the part of {} in {domain} apart", acting.repo);
+            disputed.map(told)
+        });
+        if disputed.is_some() {
+            let step =
+                format!("git pull origin {}  # bring the commits of both together, and publish that", news.branch);
+            self.next_steps.push(step);
+        }
+        self.next_steps.extend(steps);
+        self.next_steps.push(match (&problem, news.policy) {
+            (Some(_), _) | (None, Policy::Commit | Policy::Off) => "git blue contract publish".to_owned(),
+            (None, Policy::Pushed) => format!("git push origin {}", news.branch),
+            (None, Policy::Ci) => "git blue contract publish --dry-run".to_owned(),
+        });
+        self.unpublished = Some(Unpublished {
+            branch: news.branch,
+            commit: news.commit,
+            domains: news.domains,
+            policy: news.policy.word(),
+            problem,
+            failed_at,
+        });
+    }
+}

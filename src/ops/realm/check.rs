@@ -1,0 +1,347 @@
+//! `realm_check`: does the realm hold together, with this repository's files laid over it?
+
+use super::{
+    check_base,
+    check_subject::{self, Found},
+};
+use crate::{
+    error::OpError,
+    model::{
+        candidate::{Candidate, Judged},
+        check::{Check, Examination, Mode, Question, Report, Scope, Severity},
+        domain_summary::DomainSummary,
+        domain_view::{self, Damage},
+        name::{ReaderName, RepoName, RfcName},
+        schema::Budget,
+    },
+    ops::{
+        Operation, contract,
+        ctx::{Acting, Ctx, Here},
+        notify::pending::{self, MAX_TOLD, Pending},
+        pr::rfc,
+        publish::{candidate, unpublished},
+    },
+    store::{
+        Store, StoreRef, layout,
+        overview::{Line, Overview, Schemas},
+        read,
+    },
+    wire::{self, Answer, Elsewhere, Notification, RealmCheck, State},
+};
+
+pub use check_subject::Subject;
+
+/// Its entry in the table.
+pub const OPERATION: Operation =
+    Operation::read::<RealmCheck>("realm_check", &["realm", "check"], "Check contracts and imports, for people and CI");
+
+/// Most findings of other repositories that are listed: the rest is counted.
+const MAX_ELSEWHERE: usize = 20;
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Who asks: what is pending for it comes with the answer. Nobody where something else tells it.
+    pub reader: Option<ReaderName>,
+    /// Which files are laid over the realm.
+    pub subject: Subject,
+    /// The RFC whose branches are laid over the realm too.
+    pub rfc: Option<RfcName>,
+    /// Whose they are, where that cannot be told from them.
+    pub repo: Option<RepoName>,
+    /// Whose findings count.
+    pub scope: Scope,
+    /// The commit to compare with, where no runner names one.
+    pub base: Option<String>,
+    /// Which rules.
+    pub mode: Mode,
+    /// Whether warnings fail too.
+    pub strict: bool,
+    /// Whether the realm is here for this once, so that nothing is published to it from here.
+    pub borrowed: bool,
+    /// Whether every contract that was looked at is listed, and not only counted.
+    pub listed: bool,
+}
+
+impl Default for Request {
+    fn default() -> Self {
+        Self {
+            reader: Some(pending::person()),
+            subject: Subject::default(),
+            rfc: None,
+            repo: None,
+            scope: Scope::default(),
+            base: None,
+            mode: Mode::default(),
+            strict: false,
+            borrowed: false,
+            listed: true,
+        }
+    }
+}
+
+/// Answers. That the realm is not valid is an answer, not an error. Nothing is published.
+///
+/// # Errors
+/// Where the realm or the repository cannot be read, or it cannot be told which repository is judged: never
+/// a pass.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> {
+    let here = ctx.here()?;
+    let overview = Overview::open(&*here.store)?;
+    let work = Work { ctx, here, overview: &overview, request };
+    let branches = match &request.rfc {
+        Some(rfc) => rfc::branches(ctx, here, &overview, rfc)?,
+        None => Vec::new(),
+    };
+    let found = work.found(&branches)?;
+    if let Some(Found { repo, .. }) = found.as_ref().filter(|found| !overview.repos().contains_key(&found.repo)) {
+        let message = format!("the realm {} has no repository {repo}, so nothing was checked", here.realm);
+        return Err(OpError::cannot("unknown-repo", message)
+            .next(format!("git blue init --realm {}  # in a clone of it; then git blue sync", here.realm))
+            .next("pass --repo NAME: the name that it has in the realm"));
+    }
+    let candidate = found.as_ref().map(|found| work.candidate(found)).transpose()?;
+    let mut judged: Vec<_> = found.iter().zip(&candidate).map(|(found, candidate)| found.judged(candidate)).collect();
+    let (branches, shown): (Vec<_>, Vec<_>) =
+        branches.into_iter().filter(|(branch, _)| judged.iter().all(|judged| *judged.repo != branch.repo)).unzip();
+    let together = branches.iter().map(|branch| Judged { repo: &branch.repo, candidate: &branch.candidate });
+    judged.extend(together);
+    let mut report = work.judge(&judged, request.listed)?;
+    let base = found.as_ref().map(|found| work.base(found)).transpose()?.unwrap_or_default();
+    if let (Some(found), Some(commit)) = (&found, base.commit.filter(|_| report.has_errors())) {
+        let before = Found::at(ctx, found.repo.clone(), &commit)?;
+        let candidate = work.candidate(&before)?;
+        report.forgive(&work.judge(&[before.judged(&candidate)], false)?);
+    }
+    Ok(work.answer(report, found.as_ref(), candidate.as_ref(), (base, shown)))
+}
+
+/// One check.
+struct Work<'a> {
+    ctx: &'a Ctx,
+    here: &'a Here,
+    overview: &'a Overview<'a>,
+    request: &'a Request,
+}
+
+impl<'a> Work<'a> {
+    /// Returns whose files are asked about. Of an RFC, it is the branch here, unless other files are named;
+    /// who asks from elsewhere asks about the branches alone.
+    fn found(&self, branches: &[(rfc::Branch, wire::RfcBranch)]) -> Result<Option<Found<'a>>, OpError> {
+        let Request { subject, repo, rfc, .. } = self.request;
+        let asking = repo.as_ref().or(self.here.repo.as_ref());
+        let is_among = |asking: &RepoName| {
+            branches.iter().any(|(branch, shown)| branch.repo == *asking && shown.branch.starts_with("refs/heads/"))
+        };
+        let is_branch = *subject == Subject::Head && asking.is_some_and(is_among);
+        let is_elsewhere = rfc.is_some() && (asking.is_none() || self.ctx.code.is_none());
+        if is_branch || is_elsewhere {
+            return Ok(None);
+        }
+        check_subject::find(self.ctx, subject, repo.as_ref())
+    }
+
+    fn candidate(&self, found: &Found<'_>) -> Result<Candidate, OpError> {
+        let Some(files) = &found.files else {
+            return Ok(Candidate::default());
+        };
+        let acting = Acting { realm: &self.here.realm, store: &*self.here.store, repo: &found.repo, code: None };
+        let sources = contract::publish::sources(acting, Some(self.overview))?;
+        candidate::read(self.ctx.code()?, files, &sources)
+    }
+
+    fn judge(&self, judged: &[Judged<'_>], listed: bool) -> Result<Report, OpError> {
+        let Request { mode, scope, .. } = *self.request;
+        let (repos, cycles) = (self.overview.repos(), read::realm(&*self.here.store)?.cycles);
+        let (now, budget) = (self.ctx.env.now(), &self.ctx.budget());
+        let me = judged.first().map(|judged| judged.repo).or(self.here.repo.as_ref());
+        let question = Question { repos, me, judged, scope, now, mode, listed, cycles, budget };
+        judge(&*self.here.store, self.overview, judged, Check::new(question), budget)
+    }
+
+    fn base(&self, found: &Found<'_>) -> Result<check_base::Base, OpError> {
+        let code = self.ctx.code()?;
+        match (&found.commit, &self.request.base) {
+            (Some(commit), Some(revision)) => {
+                Ok(check_base::Base { commit: Some(check_base::named(code, commit, revision)?), missing: None })
+            }
+            (Some(commit), None) => check_base::on_a_runner(self.ctx, code, commit),
+            (None, _) => Ok(check_base::Base::default()),
+        }
+    }
+
+    fn answer(
+        &self,
+        report: Report,
+        found: Option<&Found<'_>>,
+        candidate: Option<&Candidate>,
+        (base, branches): (check_base::Base, Vec<wire::RfcBranch>),
+    ) -> Answer<RealmCheck> {
+        let Self { ctx, here, overview, request } = self;
+        let elsewhere = elsewhere(&report);
+        let (errors, warnings): (Vec<_>, Vec<_>) =
+            report.findings.into_iter().partition(|finding| finding.severity == Severity::Error);
+        let body = RealmCheck {
+            realm: here.realm.clone(),
+            current_repo: found.map(|found| found.repo.clone()).or_else(|| self.asking(&branches)),
+            read_only: self.read_only(),
+            judged: match (found, request.scope) {
+                _ if request.rfc.is_some() => wire::Judged::Rfc,
+                (None, _) => wire::Judged::Realm,
+                (Some(_), Scope::Own) => wire::Judged::Repository,
+                (Some(_), Scope::Everything) => wire::Judged::Everything,
+            },
+            rfc: request.rfc.clone(),
+            branches,
+            files: candidate.map(Candidate::files),
+            base: base.commit,
+            valid: errors.is_empty() && (warnings.is_empty() || !request.strict),
+            errors,
+            warnings,
+            elsewhere,
+            unpublished: self.unpublished(),
+            contracts: report.count,
+            schema_hashes: report.contracts,
+            notifications: request
+                .reader
+                .as_ref()
+                .map(|reader| notifications(ctx, reader, overview))
+                .unwrap_or_default(),
+        };
+        next_steps(body, base.missing)
+    }
+
+    /// Returns why the clone around the caller only reads, and what to do about it.
+    fn read_only(&self) -> Option<String> {
+        let is_clone = self.ctx.code.is_some() && self.here.repo.is_some() && !self.request.borrowed;
+        let error = self.ctx.writing().err().filter(|_| is_clone)?;
+        Some(error.next_steps.first().map_or(error.message.clone(), |step| format!("{}; {step}", error.message)))
+    }
+
+    /// Returns the repository that asks, where its branch is among those that were judged.
+    fn asking(&self, branches: &[wire::RfcBranch]) -> Option<RepoName> {
+        let asking = self.here.repo.as_ref();
+        branches.iter().map(|branch| &branch.repo).find(|repo| Some(*repo) == asking).cloned()
+    }
+
+    /// What the publishing branch says that the realm does not hold is not published from here.
+    fn unpublished(&self) -> Option<wire::Unpublished> {
+        let acting = self.ctx.writing().ok()?;
+        let is_asked = self.request.subject == Subject::Head && !self.request.borrowed;
+        is_asked.then(|| unpublished::run(self.ctx, acting, self.overview, false).unpublished)?
+    }
+}
+
+fn elsewhere(report: &Report) -> Elsewhere {
+    let errors = report.elsewhere.iter().filter(|finding| finding.severity == Severity::Error).count();
+    Elsewhere {
+        errors,
+        warnings: report.elsewhere.len() - errors,
+        findings: report.elsewhere.iter().take(MAX_ELSEWHERE).cloned().collect(),
+    }
+}
+
+fn next_steps(body: RealmCheck, missing_base: Option<String>) -> Answer<RealmCheck> {
+    let is_new = body.errors.iter().any(|error| error.code == "nothing-to-check");
+    let says_nothing = body.files == Some(0);
+    let (valid, has_errors, repo) = (body.valid, !body.errors.is_empty(), body.current_repo.clone());
+    let mut answer = Answer::new(body);
+    if is_new {
+        let repos = repo.map_or_else(|| "REPO,OTHER".to_owned(), |repo| format!("{repo},OTHER"));
+        return answer
+            .next(format!("git blue realm admin domain --name DOMAIN --repos {repos}"))
+            .next("write .blue/contracts/DOMAIN/NAME.yaml and .blue/bindings/DOMAIN.yaml, and commit");
+    }
+    if says_nothing {
+        answer = answer.next(NO_FILES);
+    }
+    if let (Some(base), true) = (missing_base, has_errors) {
+        let step = format!("git fetch origin {base}  # the base is not in this clone, so what was wrong there counts");
+        answer = answer.next(step);
+    }
+    answer.next(match (valid, has_errors) {
+        (true, _) => NOTHING_FOUND,
+        (false, true) => "Fix the errors, and check again",
+        (false, false) => "Resolve the warnings: --strict fails on them",
+    })
+}
+
+/// What a check says that found nothing.
+const NOTHING_FOUND: &str = "No errors. Imports are compared by version range only; schemas are not compared";
+/// What a check says of a repository that declares nothing.
+const NO_FILES: &str = "Nothing of this repository was checked: it has no file below .blue/contracts or .blue/bindings";
+
+/// Most domains are as they were when they were examined last, and only those are read whole that
+/// were not, or that the candidate says something of.
+fn judge(
+    store: &dyn Store,
+    overview: &Overview<'_>,
+    judged: &[Judged<'_>],
+    mut check: Check<'_>,
+    budget: &Budget,
+) -> Result<Report, OpError> {
+    let with_concern = |one: &Damage| (one.clone(), is_concerned(one, judged));
+    let mut damage: Vec<_> = overview.damage().iter().map(with_concern).collect();
+    let mut examining = overview.examining();
+    for line in overview.domains() {
+        // Whoever published here and has no file any more is judged too.
+        let has_published = judged.iter().any(|judged| line.sources.contains_key(judged.repo));
+        let is_judged = has_published || check.is_judged(&line.name);
+        if let Some(schemas) = schemas(overview, line, check.is_listed()).filter(|_| !is_judged) {
+            check.published(&overview.summary(line)?, Examination::clean(schemas));
+            continue;
+        }
+        let mut domain = match read::domain_at(store, &line.name, &line.tip) {
+            Ok(domain) => domain,
+            Err(error) if error.is_damage() => {
+                let file = StoreRef::Domain(line.name.clone()).to_string();
+                let takes_part = judged.iter().any(|judged| line.repos.contains(judged.repo));
+                let subject = domain_view::Subject::Domain(line.name.clone());
+                let one = Damage { file, subject, problem: error.to_string() };
+                damage.push((one, is_judged || takes_part));
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        if is_judged {
+            for (contract, version) in check.declared(&line.name) {
+                read::load_version(store, &mut domain, &line.tree, &contract, &version)?;
+            }
+            check.laid_over(&domain);
+            continue;
+        }
+        let examination = Examination::of(&domain, budget);
+        if examination.is_clean() && domain.damage.is_empty() {
+            examining.add(line, &examination.schema_hashes);
+        }
+        check.published(&DomainSummary::from(&domain), examination);
+    }
+    examining.keep();
+    Ok(check.finish(&damage, &read::names_taken_twice(store, overview.repos())?, &read::set_aside(store)?))
+}
+
+/// Returns whether a file outside of the domains that were read concerns the judged repositories. The entry
+/// of another one does not, nor a domain that their files say nothing of; what cannot be told does.
+fn is_concerned(damage: &Damage, judged: &[Judged<'_>]) -> bool {
+    let (name, path) = damage.file.split_once(':').unwrap_or((&damage.file, ""));
+    match StoreRef::travelling(name) {
+        Some(StoreRef::Realm) => {
+            !path.starts_with(layout::REPOS) || judged.iter().any(|judged| path == layout::repo(judged.repo).as_str())
+        }
+        Some(StoreRef::Domain(domain)) => judged.iter().any(|judged| judged.candidate.says_something_of(&domain)),
+        _ => true,
+    }
+}
+
+/// Returns the hashes of a domain's schemas, if it was examined and nothing was found; they are read
+/// only where they are wanted.
+fn schemas(overview: &Overview<'_>, line: &Line, listed: bool) -> Option<Schemas> {
+    if listed { overview.schemas(line) } else { overview.is_examined(line).then(Schemas::default) }
+}
+
+/// What is pending never decides a check, so what cannot be told is left out.
+fn notifications(ctx: &Ctx, reader: &ReaderName, overview: &Overview<'_>) -> Vec<Notification> {
+    let pending = ctx.acting().and_then(|acting| Pending::of(acting, reader, ctx.env.now(), overview));
+    let pending = pending.unwrap_or_default();
+    pending.notifications.into_iter().filter(|one| one.state == State::Pending).take(MAX_TOLD).collect()
+}

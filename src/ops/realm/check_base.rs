@@ -1,0 +1,65 @@
+//! The commit that a pull request is compared with. What was wrong there is not the doing of whoever
+//! proposes the change.
+
+use crate::{error::OpError, model::oid::Oid, ops::ctx::Ctx, repo::CodeRepo, store::Objects as _};
+
+/// The branch that a pull request goes to, on runners of GitHub, Forgejo and Gitea.
+const BASE_REF: &str = "GITHUB_BASE_REF";
+/// What a runner of GitHub checked out: `refs/pull/7/merge` is the merge of both sides.
+const REF: &str = "GITHUB_REF";
+/// The commit that a merge request branched off, on runners of GitLab.
+const DIFF_BASE: &str = "CI_MERGE_REQUEST_DIFF_BASE_SHA";
+/// The branch that a merge request goes to, on runners of GitLab.
+const TARGET_BRANCH: &str = "CI_MERGE_REQUEST_TARGET_BRANCH_NAME";
+
+/// What a runner says of the base.
+#[derive(Debug, Default)]
+pub struct Base {
+    /// The commit, if this clone has it.
+    pub commit: Option<Oid>,
+    /// What the runner called it, where this clone does not have it.
+    pub missing: Option<String>,
+}
+
+/// Returns the commit that `judged` is compared with, by the name that the user gave: where both have a
+/// commit in common, that one.
+///
+/// # Errors
+/// Where there is no such commit.
+pub fn named(code: &CodeRepo, judged: &Oid, revision: &str) -> Result<Oid, OpError> {
+    let base = code.resolve(revision).map_err(|error| {
+        OpError::cannot("unknown-commit", error.to_string()).next(format!("git fetch origin {revision}"))
+    })?;
+    Ok(code.common(judged, &base)?.unwrap_or(base))
+}
+
+/// Returns the commit that the runner of a pull request compares `judged` with; nothing elsewhere.
+///
+/// # Errors
+/// Where history cannot be read.
+pub fn on_a_runner(ctx: &Ctx, code: &CodeRepo, judged: &Oid) -> Result<Base, OpError> {
+    let variable = |name: &str| ctx.env.text(name).filter(|text| !text.is_empty());
+    let mut revisions: Vec<String> = variable(DIFF_BASE).map(str::to_owned).into_iter().collect();
+    for branch in [BASE_REF, TARGET_BRANCH].into_iter().filter_map(variable) {
+        revisions.push(format!("refs/remotes/origin/{branch}"));
+        revisions.push(format!("refs/heads/{branch}"));
+    }
+    if revisions.is_empty() {
+        return Ok(Base::default());
+    }
+    for revision in &revisions {
+        if let Ok(base) = code.resolve(revision) {
+            return Ok(Base { commit: Some(code.common(judged, &base)?.unwrap_or(base)), missing: None });
+        }
+    }
+    // A merge that the forge made has the base as its first parent, also where nothing else was fetched.
+    let is_merge = variable(REF).is_some_and(|name| name.starts_with("refs/pull/") && name.ends_with("/merge"));
+    let parents = code.commit(judged)?.parents;
+    if let ([first, _], true) = (&parents[..], is_merge)
+        && code.has(first)
+    {
+        return Ok(Base { commit: Some(*first), missing: None });
+    }
+    let missing = [TARGET_BRANCH, BASE_REF].into_iter().find_map(variable).or_else(|| variable(DIFF_BASE));
+    Ok(Base { commit: None, missing: missing.map(str::to_owned) })
+}

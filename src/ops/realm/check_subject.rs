@@ -1,0 +1,120 @@
+//! Whose files a check judges, and which: a check that cannot tell is no pass.
+
+use super::check_base;
+use crate::{
+    error::OpError,
+    locate::proposed_at,
+    model::{
+        candidate::{Candidate, Judged},
+        name::RepoName,
+        oid::Oid,
+    },
+    ops::ctx::Ctx,
+    repo::{CodeRepo, blue_files::Files},
+    store::Objects as _,
+};
+
+/// Most commits behind the judged one that are asked for the name of the repository.
+const MAX_COMMITS: usize = 1_000;
+
+/// Which files are laid over the realm.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Subject {
+    /// Those of HEAD.
+    #[default]
+    Head,
+    /// Those of this commit.
+    Commit(String),
+    /// Those of the work tree.
+    Worktree,
+    /// None: the realm as it was published.
+    Published,
+}
+
+/// What was found to be judged.
+pub struct Found<'a> {
+    /// The repository.
+    pub repo: RepoName,
+    /// Its files; none where nothing was committed yet.
+    pub files: Option<Files<'a>>,
+    /// The commit that they are of; none for those of the work tree.
+    pub commit: Option<Oid>,
+}
+
+impl<'a> Found<'a> {
+    /// Returns the files of a repository at a commit.
+    ///
+    /// # Errors
+    /// Where the commit cannot be read.
+    pub fn at(ctx: &'a Ctx, repo: RepoName, commit: &Oid) -> Result<Self, OpError> {
+        Ok(Self { repo, files: Some(Files::at(ctx.code()?, commit)?), commit: Some(*commit) })
+    }
+
+    /// Returns it with what its files say.
+    pub fn judged<'j>(&'j self, candidate: &'j Candidate) -> Judged<'j> {
+        Judged { repo: &self.repo, candidate }
+    }
+}
+
+/// Returns what is judged; nothing where the realm is looked at alone. `repo` is what the user said.
+///
+/// # Errors
+/// Where it cannot be told which repository is judged, or which commit.
+pub fn find<'a>(ctx: &'a Ctx, subject: &Subject, repo: Option<&RepoName>) -> Result<Option<Found<'a>>, OpError> {
+    if *subject == Subject::Published {
+        return Ok(None);
+    }
+    let here = ctx.here()?;
+    let Some(code) = ctx.code.as_ref() else {
+        return Err(unknown(ctx));
+    };
+    let commit = match subject {
+        Subject::Commit(revision) => {
+            Some(code.resolve(revision).map_err(|error| OpError::no("unknown-commit", error.to_string()))?)
+        }
+        _ => code.head()?.commit,
+    };
+    let repo = match repo.or(here.repo.as_ref()) {
+        Some(repo) => Some(repo.clone()),
+        None => commit.map(|commit| named_before(ctx, code, &commit)).transpose()?.flatten(),
+    };
+    let repo = repo.ok_or_else(|| unknown(ctx))?;
+    let (files, commit) = match (subject, commit) {
+        (Subject::Worktree, _) => {
+            let root = code.workdir().ok_or_else(|| OpError::usage("a bare repository has no work tree"))?;
+            (Some(Files::Worktree(root)), None)
+        }
+        (_, Some(commit)) => (Some(Files::at(code, &commit)?), Some(commit)),
+        (_, None) => (None, None),
+    };
+    Ok(Some(Found { repo, files, commit }))
+}
+
+/// Returns the name that the judged commit gives the repository, or that the commits before it gave: whoever
+/// removes the file that says so is judged all the same.
+fn named_before(ctx: &Ctx, code: &CodeRepo, commit: &Oid) -> Result<Option<RepoName>, OpError> {
+    let realm = &ctx.here()?.realm;
+    let base = check_base::on_a_runner(ctx, code, commit)?.commit;
+    let mut next = Some(*commit);
+    let mut left = MAX_COMMITS;
+    let parents = std::iter::from_fn(|| {
+        let this = next.filter(|commit| left > 0 && code.has(commit))?;
+        left -= 1;
+        next = code.commit(&this).ok().and_then(|info| info.parents.first().copied());
+        Some(this)
+    });
+    for commit in [*commit].into_iter().chain(base).chain(parents) {
+        if let Some(config) = proposed_at(code, &commit)? {
+            return Ok(Some(config.repo).filter(|_| config.realm.name == *realm));
+        }
+    }
+    Ok(None)
+}
+
+fn unknown(ctx: &Ctx) -> OpError {
+    let message = format!("cannot tell which repository {} is, so nothing was checked", ctx.env.cwd().display());
+    OpError::cannot("unknown-repository", message)
+        .next("pass --repo NAME, or set GIT_BLUE_REPO: its name in the realm")
+        .next("pass --published to check the realm alone")
+        .next("change into a repository of the realm, or pass -C DIR")
+}

@@ -1,0 +1,120 @@
+//! `realm_compare`: what two realms of this machine hold under the same names.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    error::OpError,
+    locate,
+    model::{
+        contract::Contract,
+        name::{ContractName, DomainName, RealmName, RepoName},
+    },
+    ops::{Operation, ctx::Ctx},
+    store::{Store, git::GitStore, overview::Overview, read},
+    wire::{Answer, ContractComparison, ContractSide, PageRequest, RealmCompare, page},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::read::<RealmCompare>(
+    "realm_compare",
+    &["realm", "compare"],
+    "Compare the contracts of two realms of this machine",
+);
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The realm to compare with.
+    pub other: RealmName,
+    /// Which page of the differences; the cursor is `DOMAIN/CONTRACT`.
+    pub page: PageRequest,
+}
+
+/// Answers. That the two differ is an answer, not an error.
+///
+/// # Errors
+/// Where this machine does not know the other realm, or either cannot be read.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCompare>, OpError> {
+    let here = ctx.here()?;
+    let known = locate::known(&ctx.home, &request.other)?;
+    let other = GitStore::open(&known.path, ctx.options())?;
+    let (ours, theirs) = (Overview::open(&*here.store)?, Overview::open(&other)?);
+    let mut unreadable = Vec::new();
+    let [our_sides, their_sides] =
+        [(&*here.store, &ours), (&other as &dyn Store, &theirs)].map(|(store, all)| sides(store, all, &mut unreadable));
+    let (differences, same) = differences(&our_sides?, &their_sides?);
+    let total = differences.len();
+    let (differences, next_cursor) = page(differences, &request.page, |one| format!("{}/{}", one.domain, one.contract));
+    Ok(Answer::new(RealmCompare {
+        realm: here.realm.clone(),
+        other_realm: request.other.clone(),
+        repos_only_here: missing(&ours, &theirs),
+        repos_only_there: missing(&theirs, &ours),
+        differences,
+        total,
+        same,
+        next_cursor,
+        unreadable,
+    }))
+}
+
+fn missing(of: &Overview<'_>, from: &Overview<'_>) -> Vec<RepoName> {
+    of.repos().keys().filter(|repo| !from.repos().contains_key(*repo)).cloned().collect()
+}
+
+type Sides = BTreeMap<(DomainName, ContractName), ContractSide>;
+
+/// Returns what a realm holds. A domain is read whole, for what its contracts hash to, and only its
+/// hashes are kept.
+fn sides(store: &dyn Store, overview: &Overview<'_>, unreadable: &mut Vec<String>) -> Result<Sides, OpError> {
+    unreadable.extend(overview.damage().iter().map(ToString::to_string));
+    let mut sides = Sides::new();
+    for line in overview.domains() {
+        let domain = read::domain_at(store, &line.name, &line.tip)?;
+        unreadable.extend(domain.damage.iter().map(ToString::to_string));
+        sides.extend(domain.contracts.into_iter().map(|(name, contract)| ((line.name.clone(), name), side(&contract))));
+    }
+    Ok(sides)
+}
+
+fn side(contract: &Contract) -> ContractSide {
+    ContractSide {
+        version: contract.version.clone(),
+        owner: contract.owner.clone(),
+        content_hash: contract.computed_content_hash(),
+    }
+}
+
+/// Returns what is not the same, sorted, and how many contracts are.
+fn differences(ours: &Sides, theirs: &Sides) -> (Vec<ContractComparison>, usize) {
+    let mut keys: Vec<_> = ours.keys().chain(theirs.keys()).collect();
+    keys.sort_by_cached_key(|(domain, contract)| format!("{domain}/{contract}"));
+    keys.dedup();
+    let all = keys.len();
+    let found: Vec<_> = keys
+        .into_iter()
+        .filter_map(|key| {
+            let (here, there) = (ours.get(key), theirs.get(key));
+            Some(ContractComparison {
+                domain: key.0.clone(),
+                contract: key.1.clone(),
+                difference: difference(here, there)?,
+                here: here.cloned(),
+                there: there.cloned(),
+            })
+        })
+        .collect();
+    let same = all - found.len();
+    (found, same)
+}
+
+fn difference(here: Option<&ContractSide>, there: Option<&ContractSide>) -> Option<&'static str> {
+    match (here, there) {
+        (Some(_), None) => Some("only-here"),
+        (None, Some(_)) => Some("only-there"),
+        (Some(here), Some(there)) if here.version != there.version => Some("version"),
+        (Some(here), Some(there)) if here.content_hash != there.content_hash => Some("content"),
+        (Some(here), Some(there)) if here.owner != there.owner => Some("owner"),
+        _ => None,
+    }
+}

@@ -1,0 +1,38 @@
+//! `realm_list`: the realms of this machine.
+
+use crate::{
+    error::OpError,
+    machine::home::KnownRealm,
+    ops::{Operation, ctx::Ctx},
+    store::{Store as _, git::GitStore, read},
+    wire::{Answer, RealmLine, RealmList},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation =
+    Operation::read::<RealmList>("realm_list", &["realm", "list"], "List the realms of this machine");
+
+/// Answers. A realm that cannot be read is named, and hides no other.
+///
+/// # Errors
+/// Where this machine's records cannot be read.
+pub fn run(ctx: &Ctx) -> Result<Answer<RealmList>, OpError> {
+    let current = ctx.here.as_ref().ok().map(|here| &here.realm);
+    let line = |known: KnownRealm| {
+        let counts = GitStore::open(&known.path, ctx.options())
+            .and_then(|store| Ok((read::repos(&store)?.repos.len(), store.domains()?.len())));
+        RealmLine {
+            is_current: current == Some(&known.name),
+            name: known.name,
+            path: known.path.display().to_string(),
+            url: known.url,
+            repos: counts.as_ref().ok().map(|(repos, _)| *repos),
+            domains: counts.as_ref().ok().map(|(_, domains)| *domains),
+            problem: counts.err().map(|error| error.to_string()),
+        }
+    };
+    let realms: Vec<_> = ctx.home.realms()?.into_iter().map(line).collect();
+    let is_empty = realms.is_empty();
+    let answer = Answer::new(RealmList { realms });
+    Ok(if is_empty { answer.next("git blue init --realm NAME: make or join one") } else { answer })
+}

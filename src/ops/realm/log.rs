@@ -1,0 +1,132 @@
+//! `realm_log`: what happened in the realm, newest first.
+
+use crate::ops::{
+    Operation,
+    ctx::Ctx,
+    history::{self, first_parents::History},
+};
+use crate::{
+    error::OpError,
+    model::{clock, name::DomainName},
+    store::{Store, StoreRef},
+    wire::{Answer, LogEntry, PageRequest, RealmLog},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation =
+    Operation::read::<RealmLog>("realm_log", &["realm", "log"], "Show what happened in the realm");
+
+/// How many entries a page has unless somebody says otherwise.
+const DEFAULT_LIMIT: usize = 50;
+
+/// What is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// Only this domain.
+    pub domain: Option<DomainName>,
+    /// Which page; the cursor is a commit of the store.
+    pub page: PageRequest,
+}
+
+/// Answers.
+///
+/// # Errors
+/// Where the realm cannot be read.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLog>, OpError> {
+    let here = ctx.here()?;
+    let store = &*here.store;
+    let mut histories = Vec::new();
+    if request.domain.is_none() {
+        histories.push((None, History::of(store, store.tip(&StoreRef::Realm)?)));
+    }
+    for (name, tip) in store.domains()? {
+        if request.domain.as_ref().is_none_or(|wanted| *wanted == name) {
+            histories.push((Some(name), History::of(store, Some(tip))));
+        }
+    }
+    if histories.is_empty()
+        && let Some(domain) = &request.domain
+    {
+        return Err(crate::ops::domain::unknown(domain));
+    }
+    let limit = match request.page.limit.unwrap_or(DEFAULT_LIMIT) {
+        0 => usize::MAX,
+        limit => limit,
+    };
+    let mut merged = Merged::new(store, ctx.env.now(), histories)?;
+    if let Some(cursor) = &request.page.cursor {
+        while let Some(entry) = merged.next_entry()? {
+            if entry.commit.to_string() == *cursor {
+                break;
+            }
+        }
+    }
+    let mut entries = Vec::new();
+    while entries.len() < limit
+        && let Some(entry) = merged.next_entry()?
+    {
+        entries.push(entry);
+    }
+    let more = merged.next_entry()?.is_some();
+    let next_cursor = entries.last().filter(|_| more).map(|entry: &LogEntry| entry.commit.to_string());
+    Ok(Answer::new(RealmLog { realm: here.realm.clone(), entries, next_cursor }))
+}
+
+/// Several histories as one, by time; each keeps its own order.
+struct Merged<'a> {
+    store: &'a dyn Store,
+    now: jiff::Timestamp,
+    histories: Vec<(Option<DomainName>, History<'a>)>,
+    /// The next entry of each, and the time that orders it.
+    heads: Vec<Option<(jiff::Timestamp, LogEntry)>>,
+}
+
+impl<'a> Merged<'a> {
+    fn new(
+        store: &'a dyn Store,
+        now: jiff::Timestamp,
+        histories: Vec<(Option<DomainName>, History<'a>)>,
+    ) -> Result<Self, OpError> {
+        let mut merged = Self { store, now, heads: vec![None; histories.len()], histories };
+        for at in 0..merged.heads.len() {
+            merged.advance(at)?;
+        }
+        Ok(merged)
+    }
+
+    fn advance(&mut self, at: usize) -> Result<Option<LogEntry>, OpError> {
+        let (domain, history) = &mut self.histories[at];
+        let next = match history.next().transpose()? {
+            Some((id, info)) => {
+                let entry = history::first_parents::entry(id, &info, domain.as_ref(), self.now);
+                Some((order(self.store, self.now, &entry)?, entry))
+            }
+            None => None,
+        };
+        Ok(std::mem::replace(&mut self.heads[at], next).map(|(_, entry)| entry))
+    }
+
+    fn next_entry(&mut self) -> Result<Option<LogEntry>, OpError> {
+        let newest =
+            (0..self.heads.len()).filter_map(|at| Some((self.heads[at].as_ref()?.0, at))).max().map(|(_, at)| at);
+        match newest {
+            Some(at) => self.advance(at),
+            None => Ok(None),
+        }
+    }
+}
+
+/// Returns the time that orders an entry: its own, or where that is ahead of this clock, the one of
+/// the commit before it.
+fn order(store: &dyn Store, now: jiff::Timestamp, entry: &LogEntry) -> Result<jiff::Timestamp, OpError> {
+    if !entry.ahead_of_clock {
+        return Ok(entry.time);
+    }
+    for step in History::of(store, Some(entry.commit)) {
+        let (_, commit) = step?;
+        if !clock::is_ahead(commit.time, now) {
+            return Ok(commit.time);
+        }
+    }
+    Ok(now)
+}

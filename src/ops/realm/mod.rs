@@ -1,0 +1,14 @@
+//! Operations on a realm as a whole: status, check, sync, log, conflicts.
+
+pub mod check;
+pub mod check_base;
+pub mod check_subject;
+pub mod compare;
+pub mod conflict_accept;
+pub mod conflict_undo;
+pub mod list;
+pub mod log;
+pub mod settle;
+pub mod status;
+pub mod sync;
+pub mod topology;

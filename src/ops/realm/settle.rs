@@ -1,0 +1,130 @@
+//! Settling a conflict about a commit that broke a rule.
+
+use crate::{
+    error::OpError,
+    model::{
+        merge::LossId,
+        set_aside::{SetAside, Settled, Verdict},
+    },
+    ops::{
+        ctx::{Acting, Ctx},
+        domain,
+        message::Message,
+    },
+    store::{
+        Change, Edit, EntryKind, Parents, StoreRef, TreePath, codec, layout, read, tree_place::Place, write::write,
+    },
+    wire::{Answer, ConflictSettled},
+};
+
+/// Records how a conflict is settled, and takes the change where it is accepted. Asking twice does
+/// nothing.
+///
+/// # Errors
+/// Where there is no such conflict, it was settled otherwise, or it is not this repository's to
+/// accept.
+pub fn settle(ctx: &Ctx, id: &LossId, verdict: Verdict) -> Result<Answer<ConflictSettled>, OpError> {
+    let acting = ctx.acting()?;
+    let name = find(acting, id)?;
+    let author = ctx.signature()?;
+    let (mut settled, mut before) = (None, None);
+    let written = write(acting.store, &name, |tip| {
+        before = tip;
+        let Some(tip) = tip else { return Err(unknown(id)) };
+        let tree = acting.store.commit(&tip)?.tree;
+        let record = read::set_aside_in(acting.store, &tree)?.remove(id).ok_or_else(|| unknown(id))?;
+        settled = Some(record.clone());
+        if let Some(held) = &record.settled {
+            return if held.verdict == verdict { Ok(None) } else { Err(otherwise(id, held)) };
+        }
+        let mut edits = match verdict {
+            Verdict::Accepted => taken(acting, &name, &tree, &record)?,
+            Verdict::Undone => Vec::new(),
+        };
+        let settled = Settled { verdict, by: acting.repo.clone() };
+        let record = SetAside { settled: Some(settled), ..record };
+        edits.push((layout::set_aside(id), Edit::Put(codec::encode(&record))));
+        let subject = match verdict {
+            Verdict::Accepted => format!("accept commit {id}, which was set aside"),
+            Verdict::Undone => format!("keep commit {id} out for good"),
+        };
+        let message = Message { repo: Some(acting.repo), ..Message::of(ctx, subject) }.text();
+        Ok(Some(Change { edits, message, author: author.clone(), parents: Parents::Tip }))
+    })?;
+    if let (Some(after), Some(domain)) = (written, name.domain()) {
+        domain::made_here(ctx, acting.store, domain, before, after);
+    }
+    let record = settled.ok_or_else(|| unknown(id))?;
+    let answer = Answer::new(ConflictSettled {
+        realm: acting.realm.clone(),
+        repo: acting.repo.clone(),
+        domain: name.domain().cloned(),
+        id: id.to_string(),
+        commit: record.commit,
+        verdict,
+        files: record.changes.into_iter().map(|change| change.path).collect(),
+        changed: written.is_some(),
+    });
+    let is_shared = !acting.store.remotes().is_empty();
+    Ok(if is_shared { answer.next("git blue sync  # let the other machines know") } else { answer })
+}
+
+/// Returns the ref that has the record.
+fn find(acting: Acting<'_>, id: &LossId) -> Result<StoreRef, OpError> {
+    let domains = acting.store.domains()?.into_iter().map(|(name, _)| StoreRef::Domain(name));
+    for name in std::iter::once(StoreRef::Realm).chain(domains) {
+        let Some(tip) = acting.store.tip(&name)? else { continue };
+        let tree = match acting.store.commit(&tip) {
+            Err(error) if error.is_damage() => continue,
+            commit => commit?.tree,
+        };
+        if read::lookup(acting.store, &tree, layout::set_aside(id).as_str())?.is_some() {
+            return Ok(name);
+        }
+    }
+    Err(unknown(id))
+}
+
+/// Returns the edits that take a change which was set aside.
+fn taken(
+    acting: Acting<'_>,
+    name: &StoreRef,
+    tree: &crate::model::oid::Oid,
+    record: &SetAside,
+) -> Result<Vec<(TreePath, Edit)>, OpError> {
+    let id = record.id();
+    let owners: std::collections::BTreeSet<_> = record.changes.iter().flat_map(|change| &change.owners).collect();
+    if !owners.is_empty() && !owners.contains(acting.repo) {
+        let names: Vec<_> = owners.into_iter().map(ToString::to_string).collect();
+        let message = format!("{} may not accept it: it changed what is {}'s", acting.repo, names.join("'s and "));
+        return Err(OpError::no("not-owner", message)
+            .next(format!("git blue realm conflict accept {id}  # in {}", names.join(" or ")))
+            .next(format!("git blue realm conflict undo {id}  # keep what was there")));
+    }
+    let mut edits = Vec::new();
+    for change in &record.changes {
+        let parts: Vec<_> = change.path.split('/').collect();
+        let Some(place) = Place::parse(name, &parts) else { continue };
+        let held = read::lookup(acting.store, tree, &change.path)?.map(|entry| entry.id);
+        if held == change.refused {
+            continue;
+        }
+        if held != change.kept {
+            let message = format!("{} was changed again since, so commit {id} cannot be taken", change.path);
+            return Err(OpError::no("changed-since", message)
+                .next(format!("git blue realm conflict undo {id}  # keep what is there")));
+        }
+        edits.push((place.path(), change.refused.map_or(Edit::Remove, |blob| Edit::Link(EntryKind::Blob, blob))));
+    }
+    Ok(edits)
+}
+
+fn unknown(id: &LossId) -> OpError {
+    OpError::no("unknown-conflict", format!("there is no conflict {id}"))
+        .next("git blue status  # shows those there are")
+}
+
+fn otherwise(id: &LossId, held: &Settled) -> OpError {
+    let verdict = if held.verdict == Verdict::Accepted { "accepted" } else { "undone" };
+    OpError::no("settled", format!("{id} was {verdict} by {} before", held.by))
+}

@@ -1,0 +1,352 @@
+//! `realm_status`: the realm at a glance, and what this repository should know.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    error::OpError,
+    model::{
+        binding::Binding,
+        conflict::Conflict,
+        domain_summary::{ContractSummary, DomainSummary},
+        domain_view::{Damage, Standing, Subject},
+        name::{ContractName, DomainName, ReaderName, RepoName},
+    },
+    ops::{
+        Operation,
+        ctx::{Ctx, Here},
+        notify::{
+            arrival,
+            inbox::Receipt,
+            pending::{self, MAX_TOLD, Pending},
+        },
+        publish::unpublished::{self, CaughtUp},
+        repos::roots,
+        session,
+        sync::{conflict, remote_status},
+    },
+    repo::blue_files::CONTRACTS,
+    store::{
+        overview::{Line, Overview},
+        read,
+        sessions::Which,
+    },
+    wire::{
+        Answer, DomainBinding, DomainContract, DomainStatus, ImportStatus, Notification, PageRequest, RealmStatus,
+        RemovedFile, RepoLine, SessionLine, State, SyncConflict, page,
+    },
+};
+
+/// How many domains are shown unless somebody says otherwise: a glance must not grow with the realm.
+const DEFAULT_DOMAINS: usize = 10;
+/// Most contracts that are shown of one domain: `contract_list` has them all.
+const MAX_CONTRACTS: usize = 50;
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::read::<RealmStatus>(
+    "realm_status",
+    &["realm", "status"],
+    "Show the realm, its contracts, and what changed",
+);
+
+/// What to do next where nothing else is to be done.
+pub const START_A_SESSION: &str = "git blue session start: track your work";
+
+/// Most sessions that one answer shows.
+const MAX_SESSIONS: usize = 20;
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Who is to be told; nobody where something else tells it.
+    pub reader: Option<ReaderName>,
+    /// Which of the domains are shown; those of the repository that asks come first.
+    pub page: PageRequest,
+    /// Whether what no hook published is published now.
+    pub catch_up: bool,
+}
+
+impl Default for Request {
+    fn default() -> Self {
+        Self { reader: Some(pending::person()), page: PageRequest::default(), catch_up: false }
+    }
+}
+
+/// Answers, and says what is to be recorded once the answer has reached its reader.
+///
+/// # Errors
+/// Where the realm cannot be read.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt), OpError> {
+    let here = ctx.here()?;
+    let mut overview = Overview::open(&*here.store)?;
+    let writing = ctx.writing();
+    let mut caught_up = CaughtUp::default();
+    if let Ok(acting) = &writing {
+        // Where it cannot be recorded now, the next command does.
+        let _ = roots::learn(ctx);
+        caught_up = unpublished::run(ctx, *acting, &overview, request.catch_up);
+    }
+    let joined = here.repo.as_ref().is_some_and(|repo| overview.repos().contains_key(repo));
+    if caught_up.has_moved {
+        overview = Overview::open(&*here.store)?;
+    }
+    let pending = match (ctx.acting(), &request.reader) {
+        (Ok(acting), Some(reader)) if joined => Pending::of(acting, reader, ctx.env.now(), &overview)?,
+        _ => Pending::default(),
+    };
+    if let (true, Ok(acting)) = (request.catch_up, &writing) {
+        arrival::record(acting.store, &pending.sightings, || ctx.env.now_here());
+    }
+    let is_told = |one: &Notification| one.state == State::Pending;
+    let notifications: Vec<_> =
+        pending.notifications.iter().filter(|one| is_told(one)).take(MAX_TOLD).cloned().collect();
+    let more_notifications = pending.notifications.iter().filter(|one| is_told(one)).count() - notifications.len();
+    let ids: Vec<_> = notifications.iter().map(|one| one.id.clone()).collect();
+    let receipt = pending.receipt(|_, one| ids.contains(&one.id));
+
+    let (sessions, unreadable_sessions) = sessions(ctx, here)?;
+    let session = sessions.iter().find(|session| session.is_current).cloned();
+    let more_sessions = sessions.len().saturating_sub(MAX_SESSIONS);
+    let (lines, next_cursor) = domains(&overview, here.repo.as_ref(), &request.page);
+    let mine = here.repo.iter().flat_map(|repo| overview.domains_of(repo));
+    let mut summaries = Summaries::new();
+    for line in lines.iter().copied().chain(mine) {
+        if !summaries.contains_key(&line.name) {
+            summaries.insert(&line.name, overview.summary(line)?);
+        }
+    }
+    let body = RealmStatus {
+        realm: here.realm.clone(),
+        current_repo: here.repo.clone(),
+        read_only: here.repo.is_some().then(|| writing.as_ref().err().map(|error| error.message.clone())).flatten(),
+        repos: repos(ctx, here, &overview)?,
+        domains: lines.iter().map(|line| domain(&summaries[&line.name])).collect(),
+        total: overview.domains().len(),
+        next_cursor,
+        imports: here.repo.as_ref().map(|repo| imports(&summaries, repo)).unwrap_or_default(),
+        session,
+        sessions: sessions.into_iter().take(MAX_SESSIONS).collect(),
+        more_sessions,
+        remotes: remote_status::all(&*here.store)?,
+        conflicts: conflicts(here, &overview, &summaries)?,
+        unreadable_domains: unreadable_domains(&overview),
+        unreadable: unreadable(&overview)?.into_iter().chain(unreadable_sessions).collect(),
+        published: caught_up.published,
+        unpublished: caught_up.unpublished,
+        removed_files: removed_files(ctx, here, &summaries)?,
+        notifications,
+        more_notifications,
+    };
+    let mut answer = Answer::new(body);
+    if let (Some(_), Err(error)) = (&here.repo, &writing) {
+        answer = error.next_steps.iter().cloned().fold(answer, Answer::next);
+    }
+    let answer = caught_up.next_steps.into_iter().fold(answer, Answer::next);
+    Ok((with_next_steps(answer, joined), if writing.is_ok() { receipt } else { Receipt::default() }))
+}
+
+/// What two machines wrote differently.
+fn conflicts(here: &Here, overview: &Overview<'_>, summaries: &Summaries<'_>) -> Result<Vec<SyncConflict>, OpError> {
+    let twice = read::names_taken_twice(&*here.store, overview.repos())?;
+    let names = twice.into_iter().map(|repo| conflict(None, Conflict::Repo(repo)));
+    let refused = read::set_aside(&*here.store)?.into_iter().map(|one| conflict(None, Conflict::SetAside(one)));
+    let domains = summaries
+        .values()
+        .flat_map(|summary| summary.open_conflicts().into_iter().map(|one| conflict(Some(&summary.info.name), one)));
+    Ok(names.chain(refused).chain(domains).collect())
+}
+
+/// The sessions that nobody ended, the latest first, and what could not be read of them.
+fn sessions(ctx: &Ctx, here: &Here) -> Result<(Vec<SessionLine>, Vec<String>), OpError> {
+    let (open, unreadable) = session::everywhere(&*here.store, Which::Open)?;
+    // Where this one cannot be read, it is among the unreadable.
+    let mine = session::current::current(ctx).ok().flatten().map(|session| session.id);
+    let line = |session| SessionLine::new(session, ctx.env.now(), mine.as_ref() == Some(&session.id));
+    let mut lines: Vec<_> = open.iter().map(line).collect();
+    lines.sort_by(|a, b| (b.started_at, &b.id).cmp(&(a.started_at, &a.id)));
+    Ok((lines, unreadable))
+}
+
+fn repos(ctx: &Ctx, here: &Here, overview: &Overview<'_>) -> Result<Vec<RepoLine>, OpError> {
+    let mut paths = ctx.home.repo_paths()?;
+    let mut line = |name: &RepoName| {
+        let is_current = here.repo.as_ref() == Some(name);
+        let current = ctx.code.as_ref().and_then(|code| code.workdir()).filter(|_| is_current);
+        let path = current.or_else(|| paths.remove(name));
+        RepoLine { name: name.clone(), path: path.map(|path| path.display().to_string()), is_current }
+    };
+    Ok(overview.repos().keys().map(&mut line).collect())
+}
+
+/// The domains of the page, and those of the repository that asks.
+type Summaries<'o> = BTreeMap<&'o DomainName, DomainSummary>;
+
+/// Returns one page of the domains, those of `repo` first.
+fn domains<'o>(
+    overview: &'o Overview<'_>,
+    repo: Option<&RepoName>,
+    request: &PageRequest,
+) -> (Vec<&'o Line>, Option<String>) {
+    let is_mine = |line: &Line| repo.is_some_and(|repo| line.repos.contains(repo));
+    let key = |line: &&Line| format!("{}:{}", if is_mine(line) { "mine" } else { "other" }, line.name);
+    let (mut lines, others): (Vec<_>, Vec<_>) = overview.domains().iter().partition(|line| is_mine(line));
+    lines.extend(others);
+    let limit = request.limit.unwrap_or(DEFAULT_DOMAINS);
+    page(lines, &PageRequest { limit: Some(limit), ..request.clone() }, key)
+}
+
+fn domain(summary: &DomainSummary) -> DomainStatus {
+    let contract = |(name, contract): (&ContractName, &ContractSummary)| DomainContract {
+        name: name.clone(),
+        version: contract.version.clone(),
+        owner: contract.owner.clone(),
+    };
+    let binding = |(repo, binding): (&RepoName, &Binding)| DomainBinding {
+        repo: repo.clone(),
+        role: binding.role.into(),
+        exports: binding.exports.len(),
+        imports: binding.imports.len(),
+    };
+    DomainStatus {
+        name: summary.info.name.clone(),
+        members: summary.info.members.clone(),
+        contracts: summary.contracts.iter().take(MAX_CONTRACTS).map(contract).collect(),
+        more_contracts: summary.contracts.len().saturating_sub(MAX_CONTRACTS),
+        bindings: summary.bindings.iter().map(binding).collect(),
+    }
+}
+
+fn imports(summaries: &Summaries<'_>, repo: &RepoName) -> Vec<ImportStatus> {
+    let mut lines = Vec::new();
+    for domain in summaries.values() {
+        for import in domain.bindings.get(repo).into_iter().flat_map(|binding| &binding.imports) {
+            let standing = domain.standing(import);
+            lines.push(ImportStatus {
+                domain: domain.info.name.clone(),
+                contract: import.contract.clone(),
+                version_req: import.version.clone(),
+                state: standing.word(),
+                current_version: match &standing {
+                    Standing::Satisfied(version) => Some(version.clone()),
+                    Standing::Behind { current, .. } | Standing::Broken { current } => Some(current.clone()),
+                    Standing::Missing => None,
+                },
+                resolved_version: standing.resolved().cloned(),
+                adapted_version: import.adapted().cloned(),
+                binding: import.binding.clone(),
+                retired: domain
+                    .contracts
+                    .get(&import.contract)
+                    .and_then(|contract| contract.retired.as_ref().map(|retired| retired.reason.clone())),
+            });
+        }
+    }
+    lines
+}
+
+/// Returns why an answer is not to be taken for the whole realm: domains that cannot be read.
+pub fn failure(body: &RealmStatus) -> Option<OpError> {
+    let (first, others) = body.unreadable_domains.split_first()?;
+    let more =
+        if others.is_empty() { String::new() } else { format!("; {} more domains cannot be read", others.len()) };
+    let error = OpError::cannot("damaged", format!("{first}{more}"));
+    Some(error.next("git blue doctor --fix  # brings back what is missing, where it can be had"))
+}
+
+/// Returns the domains that cannot be read, with what is wrong.
+fn unreadable_domains(overview: &Overview<'_>) -> Vec<String> {
+    let is_domain = |damage: &&Damage| matches!(damage.subject, Subject::Domain(_) | Subject::Domains);
+    overview.damage().iter().filter(is_domain).map(ToString::to_string).collect()
+}
+
+/// The contracts of this repository that the realm still offers, and whose files HEAD does not have. Where
+/// the repository publishes nothing from files there were none.
+fn removed_files(ctx: &Ctx, here: &Here, summaries: &Summaries<'_>) -> Result<Vec<RemovedFile>, OpError> {
+    let (Some(repo), Some(code)) = (&here.repo, &ctx.code) else {
+        return Ok(Vec::new());
+    };
+    let Some(commit) = code.head()?.commit else {
+        return Ok(Vec::new());
+    };
+    let tree = code.tree_of(&commit)?;
+    let mut removed = Vec::new();
+    for summary in summaries.values().filter(|summary| summary.sources.contains_key(repo)) {
+        let domain = &summary.info.name;
+        let served = summary.contracts.iter().filter(|(_, held)| held.owner == *repo && held.retired.is_none());
+        let mut served = served.map(|(contract, _)| contract).peekable();
+        if served.peek().is_none() {
+            continue;
+        }
+        let folder = format!("{CONTRACTS}/{domain}");
+        let files: BTreeSet<String> = read::folder(code, &tree, &folder)?.into_iter().map(|entry| entry.name).collect();
+        let gone = served.filter(|contract| !files.contains(&format!("{contract}.yaml")));
+        removed.extend(gone.map(|contract| RemovedFile {
+            domain: domain.clone(),
+            contract: contract.clone(),
+            file: format!("{folder}/{contract}.yaml"),
+        }));
+    }
+    Ok(removed)
+}
+
+/// Returns every stored file that cannot be read, with what is wrong.
+///
+/// # Errors
+/// Where a domain cannot be read.
+pub fn unreadable(overview: &Overview<'_>) -> Result<Vec<String>, OpError> {
+    let mut damage = overview.damage().to_vec();
+    for line in overview.damaged() {
+        damage.extend(overview.summary(line)?.damage);
+    }
+    Ok(damage.iter().map(ToString::to_string).collect())
+}
+
+/// Adds what to do next: commands as they can be pasted into a shell, each with its reason.
+fn with_next_steps(mut answer: Answer<RealmStatus>, joined: bool) -> Answer<RealmStatus> {
+    let body = &answer.body;
+    let broken = body.imports.iter().filter(|import| import.state == "broken").count();
+    let mut changed: Vec<_> = body
+        .notifications
+        .iter()
+        .filter_map(|one| {
+            let verb = if one.by_another { "log" } else { "get" };
+            Some(format!("git blue contract {verb} {}/{}", one.domain, one.contract.as_ref()?))
+        })
+        .collect();
+    changed.dedup();
+    changed.truncate(3);
+    let (ahead, behind) = body.remotes.iter().fold((0, 0), |(a, b), one| (a.max(one.ahead), b.max(one.behind)));
+    let has_conflicts = !body.conflicts.is_empty();
+    let solo = body.total == 0;
+    let removed = body.removed_files.clone();
+    let is_idle = body.session.is_none();
+    let (unreadable, repo) = (!body.unreadable.is_empty(), body.current_repo.clone());
+    if !answer.body.unreadable_domains.is_empty() {
+        answer = answer.next("git blue doctor --fix  # brings back what is missing, where it can be had");
+    }
+    if unreadable || broken > 0 {
+        answer = answer.next("git blue check  # says what is wrong");
+    }
+    for RemovedFile { domain, contract, .. } in removed.into_iter().take(3) {
+        answer = answer.next(format!(
+            "git blue contract retire {domain}/{contract} --reason \"…\"  # its file is gone; or bring the file back"
+        ));
+    }
+    if has_conflicts {
+        answer = answer.next("git blue check  # names the conflicts, and how to resolve them");
+    }
+    if ahead > 0 || behind > 0 {
+        answer = answer.next("git blue sync  # bring it together with where the realm is shared");
+    }
+    for command in changed {
+        answer = answer.next(format!("{command}  # what changed"));
+    }
+    if let (true, Some(repo), true) = (solo, &repo, joined) {
+        answer = answer.next(format!(
+            "git blue realm admin domain --name DOMAIN --repos {repo},OTHER  # start working with others"
+        ));
+    }
+    if answer.next_steps.is_empty() && is_idle && joined {
+        answer = answer.next(START_A_SESSION);
+    }
+    answer
+}

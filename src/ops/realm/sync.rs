@@ -1,0 +1,184 @@
+//! `realm_sync`: bring this machine's realm together with where it is shared.
+
+use crate::{
+    error::OpError,
+    locate,
+    model::name::{ReaderName, RealmName, RemoteName},
+    ops::{
+        Operation,
+        ctx::Ctx,
+        notify::{
+            arrival,
+            pending::{self, MAX_TOLD, Pending},
+        },
+        publish::unpublished::{self, CaughtUp},
+        sync::{self, Syncing, url},
+    },
+    repo::CodeRepo,
+    store::{Store, git::Link, overview::Overview, remote::Remote},
+    wire::{Answer, Notification, RealmSync, RemoteSync, State, SyncProblem},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation =
+    Operation::write::<RealmSync>("realm_sync", &["realm", "sync"], "Bring the realm together with where it is shared");
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Who asks: what is pending for it comes with the answer.
+    pub reader: ReaderName,
+    /// Whether it is only looked at what would come and go.
+    pub dry_run: bool,
+    /// Only this remote; all of them by default.
+    pub remote: Option<RemoteName>,
+}
+
+impl Default for Request {
+    fn default() -> Self {
+        Self { reader: pending::person(), dry_run: false, remote: None }
+    }
+}
+
+/// Syncs with one remote after the other.
+///
+/// # Errors
+/// Where there is none, or the only one there is cannot be reached or takes nothing.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmSync>, OpError> {
+    let here = ctx.here()?;
+    let mut caught_up = CaughtUp::default();
+    // What no hook has published goes out with the rest.
+    let catch_up = || unpublished::look(ctx).map(|done| caught_up = done);
+    let body = with(ctx, &here.realm, &*here.store, request, catch_up)?;
+    // Where nothing came, nobody has to look: what is pending is what was pending before.
+    let has_news = body.remotes.iter().any(|remote| !remote.received.is_empty());
+    let notifications = if has_news { notifications(ctx, &request.reader) } else { Vec::new() };
+    let answer = with_next_steps(RealmSync { notifications, published: caught_up.published, ..body });
+    Ok(caught_up.next_steps.into_iter().fold(answer, Answer::next))
+}
+
+/// Syncs a realm, whichever repository is in which one. `between` is done once this machine knows what
+/// others have published, and before anything goes out.
+///
+/// # Errors
+/// As [`run`].
+pub fn with(
+    ctx: &Ctx,
+    realm: &RealmName,
+    store: &dyn Store,
+    request: &Request,
+    between: impl FnOnce() -> Result<(), OpError>,
+) -> Result<RealmSync, OpError> {
+    let path = locate::known(&ctx.home, realm)?.path;
+    let remotes = chosen(store.remotes(), request)?;
+    // What comes has no ref at first.
+    let _keep = store.keep()?;
+    let sessions = ctx.setting("blue.shareSessions").is_some_and(|value| is_on(&value));
+    let mut ways = Vec::new();
+    for remote in &remotes {
+        url::accept(&remote.url)?;
+        let link = Link::new(&path, remote, ctx.env.vars(), sync::realm_clone::manners(ctx));
+        ways.push(Syncing { ctx, realm, store, remote, link, sessions });
+    }
+    let reports: Vec<_> = if request.dry_run {
+        ways.iter().map(Syncing::look).collect()
+    } else {
+        let received: Vec<_> = ways.iter().map(Syncing::receive).collect();
+        between()?;
+        ways.iter().zip(received).map(|(way, received)| received.and_then(|received| way.send(received))).collect()
+    };
+    let mut shown = Vec::new();
+    for (remote, report) in remotes.iter().zip(reports) {
+        match report {
+            Err(error) if remotes.len() == 1 => return Err(error),
+            Err(error) => shown.push(unreachable(remote, &error)),
+            Ok(report) => shown.push(report),
+        }
+    }
+    let complete = shown.iter().all(|report| report.problems.is_empty());
+    Ok(RealmSync {
+        realm: realm.clone(),
+        dry_run: request.dry_run,
+        complete,
+        remotes: shown,
+        published: Vec::new(),
+        notifications: Vec::new(),
+    })
+}
+
+/// Returns whether a hook that published is to start a sync. What a repository says does not count: it
+/// may come from anybody.
+pub fn is_automatic(ctx: &Ctx, store: &dyn Store) -> bool {
+    let wanted = || CodeRepo::global_config(&ctx.place(), "blue.autoSync");
+    !store.remotes().is_empty() && wanted().is_some_and(|value| is_on(&value))
+}
+
+/// Returns whether a value of git's configuration says yes.
+pub fn is_on(value: &str) -> bool {
+    ["true", "yes", "on", "1", ""].contains(&value.to_ascii_lowercase().as_str())
+}
+
+fn chosen(remotes: Vec<Remote>, request: &Request) -> Result<Vec<Remote>, OpError> {
+    if remotes.is_empty() {
+        return Err(OpError::no("no-remote", "this realm is on this machine alone: it is shared nowhere")
+            .next("git blue realm admin join REALM --url URL  # share it at a git repository"));
+    }
+    let Some(wanted) = &request.remote else {
+        return Ok(remotes);
+    };
+    let names: Vec<_> = remotes.iter().map(|remote| remote.name.to_string()).collect();
+    match remotes.into_iter().find(|remote| remote.name == *wanted) {
+        Some(remote) => Ok(vec![remote]),
+        None => Err(OpError::no("unknown-remote", format!("the realm is not shared at {wanted}"))
+            .next(format!("known are: {}", names.join(", ")))),
+    }
+}
+
+fn unreachable(remote: &Remote, error: &OpError) -> RemoteSync {
+    RemoteSync {
+        remote: remote.name.clone(),
+        url: crate::model::repo_url::without_credentials(&remote.url),
+        received: Vec::new(),
+        sent: Vec::new(),
+        rewound: Vec::new(),
+        conflicts: Vec::new(),
+        problems: vec![SyncProblem { code: error.code, name: None, message: error.message.clone() }],
+    }
+}
+
+/// What came is told by `status`; here it is only shown, and never in the way.
+fn notifications(ctx: &Ctx, reader: &ReaderName) -> Vec<Notification> {
+    let pending = || {
+        let acting = ctx.acting()?;
+        let overview = Overview::open(acting.store)?;
+        let pending = Pending::of(acting, reader, ctx.env.now(), &overview)?;
+        // A notification's age counts from now on, and not from when somebody looks.
+        arrival::record(acting.store, &pending.sightings, || ctx.env.now_here());
+        Ok::<_, OpError>(pending)
+    };
+    let pending = pending().unwrap_or_default();
+    pending.notifications.into_iter().filter(|one| one.state == State::Pending).take(MAX_TOLD).collect()
+}
+
+fn with_next_steps(body: RealmSync) -> Answer<RealmSync> {
+    let has_conflicts = body.remotes.iter().any(|remote| !remote.conflicts.is_empty());
+    let is_refused = body.remotes.iter().flat_map(|remote| &remote.problems).any(|one| one.code == "refused");
+    let (has_news, dry_run) = (!body.notifications.is_empty(), body.dry_run);
+    let realm = body.realm.clone();
+    let mut answer = Answer::new(body);
+    if has_conflicts {
+        answer = answer.next("git blue check  # names the conflicts, and how to resolve them");
+    }
+    if is_refused {
+        answer = answer.next(format!(
+            "git blue realm admin join {realm} --branches  # keep the realm in branches there, at refs/heads/blue/"
+        ));
+    }
+    if has_news {
+        answer = answer.next("git blue status  # what changed");
+    }
+    if dry_run {
+        answer = answer.next("git blue sync  # do it");
+    }
+    answer
+}

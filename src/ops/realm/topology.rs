@@ -1,0 +1,94 @@
+//! `realm_topology`: who provides what, and who relies on it.
+
+use std::collections::BTreeSet;
+
+use super::status;
+use crate::{
+    error::OpError,
+    model::{
+        domain_summary::DomainSummary,
+        name::{ContractName, DomainName, RepoName},
+    },
+    ops::{Operation, ctx::Ctx},
+    store::overview::{Line, Overview},
+    wire::{Answer, ContractTopology, DomainTopology, ImportTopology, RealmTopology},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::read::<RealmTopology>(
+    "realm_topology",
+    &["realm", "topology"],
+    "Show who provides what, and who relies on it",
+);
+
+/// What is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// Only this domain.
+    pub domain: Option<DomainName>,
+}
+
+/// Answers.
+///
+/// # Errors
+/// Where the realm cannot be read, or has no such domain.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmTopology>, OpError> {
+    let here = ctx.here()?;
+    let overview = Overview::open(&*here.store)?;
+    let is_wanted = |line: &&Line| request.domain.as_ref().is_none_or(|domain| line.name == *domain);
+    let lines: Vec<_> = overview.domains().iter().filter(is_wanted).collect();
+    if let (Some(name), true) = (&request.domain, lines.is_empty()) {
+        // Either there is none, or it cannot be read.
+        crate::ops::domain::get(&*here.store, name)?;
+    }
+    let mut domains = Vec::new();
+    let mut repos: BTreeSet<RepoName> = BTreeSet::new();
+    for line in lines {
+        let summary = overview.summary(line)?;
+        repos.extend(summary.info.members.iter().chain(summary.bindings.keys()).cloned());
+        domains.push(domain(&summary));
+    }
+    if request.domain.is_none() {
+        repos.extend(overview.repos().keys().cloned());
+    }
+    let imports = domains.iter().flat_map(|domain| &domain.contracts).flat_map(|contract| &contract.importers);
+    let broken = imports.filter(|import| import.state == "broken").count();
+    let answer = Answer::new(RealmTopology {
+        realm: here.realm.clone(),
+        current_repo: here.repo.clone(),
+        repos: repos.into_iter().collect(),
+        domains,
+        broken,
+        unreadable: status::unreadable(&overview)?,
+    });
+    Ok(if broken > 0 { answer.next("git blue check: say why") } else { answer })
+}
+
+fn domain(view: &DomainSummary) -> DomainTopology {
+    let imported = view.bindings.values().flat_map(|binding| &binding.imports).map(|import| &import.contract);
+    let names: BTreeSet<&ContractName> = view.contracts.keys().chain(view.versions.keys()).chain(imported).collect();
+    let contract = |name: &ContractName| ContractTopology {
+        name: name.clone(),
+        version: view.contracts.get(name).map(|contract| contract.version.clone()),
+        owner: view.owner(name).cloned(),
+        exporters: view
+            .bindings
+            .iter()
+            .filter(|(_, part)| part.export(name).is_some())
+            .map(|(repo, _)| repo.clone())
+            .collect(),
+        importers: view
+            .importers(name)
+            .map(|(repo, import)| ImportTopology {
+                repo: repo.clone(),
+                version_req: import.version.clone(),
+                state: view.standing(import).word(),
+            })
+            .collect(),
+    };
+    DomainTopology {
+        name: view.info.name.clone(),
+        members: view.info.members.clone(),
+        contracts: names.into_iter().map(contract).collect(),
+    }
+}

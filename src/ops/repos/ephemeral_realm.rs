@@ -1,0 +1,72 @@
+//! A realm that is looked at once and not kept: what CI does on a machine that knows none.
+
+use std::path::Path;
+
+use crate::{
+    error::OpError,
+    locate::proposed,
+    model::name::{RealmName, RepoName},
+    ops::{
+        ctx::{Ctx, Here},
+        sync::{self, url},
+    },
+    repo::CodeRepo,
+    store::git::{Aside, GitStore},
+};
+
+/// A realm that is here until this is dropped.
+pub struct Borrowed {
+    /// What operations work with.
+    pub ctx: Ctx,
+    _aside: Aside,
+}
+
+/// Fetches the realm at a url that the user typed, without its history, into a folder that is removed
+/// again. Nothing is recorded, and nothing ever goes back.
+///
+/// # Errors
+/// Where the url is none that is accepted, cannot be reached, or holds no realm or another one than
+/// the repository names.
+pub fn at_url(ctx: &Ctx, typed: &str) -> Result<Borrowed, OpError> {
+    let url = url::absolute(ctx.env.cwd(), url::accept(typed)?);
+    let no_realm = || OpError::cannot("no-realm-there", format!("{typed} holds no realm"));
+    let (remote, listing) = sync::realm_clone::look(ctx, &url, false)?.ok_or_else(no_realm)?;
+    let aside = Aside::new(&ctx.env.temporary_folder(), ctx.options())?;
+    let realm = sync::realm_clone::fill(ctx, &aside, &remote, &listing, Some(1))?;
+    let code = CodeRepo::discover(&ctx.place())?;
+    let repo = who(ctx, code.as_ref(), &realm)?;
+    let store = GitStore::open(&aside.store.path(), ctx.options())?;
+    let here = Ok(Here { realm, store: Box::new(store), repo });
+    Ok(Borrowed { ctx: Ctx { env: ctx.env.clone(), home: ctx.home.clone(), code, here }, _aside: aside })
+}
+
+/// Borrows the realm of a repository that lies on this machine already: a store, or a clone that has
+/// the realm's refs.
+///
+/// # Errors
+/// As [`at_url`], and where there is no such folder.
+pub fn at_path(ctx: &Ctx, path: &Path) -> Result<Borrowed, OpError> {
+    let path = ctx.env.cwd().join(path);
+    if !path.is_dir() {
+        return Err(OpError::cannot("no-folder", format!("there is no folder {}", path.display())));
+    }
+    at_url(ctx, &path.display().to_string())
+}
+
+/// Returns the repository's name in the realm: what a variable or its own file says.
+///
+/// # Errors
+/// Where the file cannot be read, or names another realm.
+pub fn who(ctx: &Ctx, code: Option<&CodeRepo>, realm: &RealmName) -> Result<Option<RepoName>, OpError> {
+    if let Some(name) = ctx.env.text("GIT_BLUE_REPO") {
+        return Ok(Some(name.parse()?));
+    }
+    let Some(config) = code.map(proposed).transpose()?.flatten() else {
+        return Ok(None);
+    };
+    if config.realm.name != *realm {
+        let message = format!("the repository is in the realm {}, and this is {realm}", config.realm.name);
+        return Err(OpError::cannot("other-realm", message).next("one repository is in one realm"));
+    }
+    Ok(Some(config.repo))
+}

@@ -1,0 +1,168 @@
+//! Which forge a repository is on, and what opens it.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    process::{Command, Stdio},
+    sync::Arc,
+};
+
+use super::paths::Found;
+use crate::{
+    forge::{Address, Client, Forge, Kind, Secret},
+    machine::user_config,
+    ops::ctx::Ctx,
+    repo::work,
+    store::StoreError,
+};
+
+/// A repository on a forge.
+pub struct OnForge {
+    /// Where it is.
+    pub address: Address,
+    /// Of which kind the forge is.
+    pub kind: Kind,
+    /// Its pull requests, or why they cannot be asked for.
+    pub forge: Result<Box<dyn Forge>, Closed>,
+}
+
+/// Why a forge cannot be asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Closed {
+    /// What kind of problem it is.
+    pub code: &'static str,
+    /// What is missing.
+    pub message: String,
+    /// What to do about it.
+    pub next_step: String,
+}
+
+/// The forges of several repositories; each host is looked up once.
+pub struct Forges<'c> {
+    ctx: &'c Ctx,
+    clients: BTreeMap<String, Result<Arc<Client>, Closed>>,
+    ignored: BTreeSet<String>,
+}
+
+impl<'c> Forges<'c> {
+    /// Returns the forges that `ctx` knows.
+    pub fn new(ctx: &'c Ctx) -> Self {
+        Self { ctx, clients: BTreeMap::new(), ignored: BTreeSet::new() }
+    }
+
+    /// Returns how to look at each key that is set where it does not count, and was ignored.
+    pub fn ignored(&self) -> impl Iterator<Item = String> {
+        let reason = "# ignored: it counts in your own configuration alone (git config --global)";
+        self.ignored.iter().map(move |key| format!("git config --show-origin --get-all {key}  {reason}"))
+    }
+
+    /// Returns where a repository is, or why it is on no forge that is known.
+    ///
+    /// # Errors
+    /// What is missing.
+    pub fn of(&mut self, found: &Found) -> Result<OnForge, Closed> {
+        let Some(url) = &found.url else {
+            return Err(Closed {
+                code: "no-remote",
+                message: format!("{} has no remote named origin", found.name),
+                next_step: format!("git -C {} remote add origin URL", found.folder.display()),
+            });
+        };
+        // As written first: what `insteadOf` makes of it may be a mirror.
+        let rewritten = || found.work(self.ctx).remote_url().ok().and_then(|url| Address::of(&url));
+        let address = Address::of(url).or_else(rewritten).ok_or_else(|| Closed {
+            code: "no-forge",
+            message: format!("the remote of {} is on no forge", found.name),
+            next_step: "pull requests need a remote on a forge; everything else works without".into(),
+        })?;
+        let host = &address.host;
+        let kind = self.kind(host)?;
+        let client = match self.clients.get(host) {
+            Some(client) => client.clone(),
+            None => {
+                let client = self.client(host, kind);
+                self.clients.insert(host.clone(), client.clone());
+                client
+            }
+        };
+        let forge = client.map(|client| kind.forge(client, &address));
+        Ok(OnForge { address, kind, forge })
+    }
+
+    /// Returns a value of the user's own configuration. It says what is run and where a secret is sent,
+    /// and a repository that came in an archive has a configuration of somebody else's.
+    fn setting(&mut self, key: &str) -> Result<Option<String>, Closed> {
+        let unreadable = |error: StoreError| Closed {
+            code: "no-forge",
+            message: error.to_string(),
+            next_step: "git config --global --list  # says what is wrong in it".into(),
+        };
+        let own = user_config::value(self.ctx.env.vars(), key).map_err(unreadable)?;
+        if self.ctx.setting(key).is_some_and(|found| own.as_ref() != Some(&found)) {
+            self.ignored.insert(key.to_owned());
+        }
+        Ok(own)
+    }
+
+    fn kind(&mut self, host: &str) -> Result<Kind, Closed> {
+        let next_step = format!("git config --global blue.forge.{host}.type {}", Kind::NAMES);
+        match self.setting(&format!("blue.forge.{host}.type"))? {
+            Some(text) => text.parse().map_err(|message| Closed { code: "no-forge", message, next_step }),
+            None => Kind::of_host(host).ok_or_else(|| Closed {
+                code: "no-forge",
+                message: format!("what kind of forge {host} is, is not known"),
+                next_step,
+            }),
+        }
+    }
+
+    fn client(&mut self, host: &str, kind: Kind) -> Result<Arc<Client>, Closed> {
+        let secret = self.secret(host, kind)?.ok_or_else(|| Closed {
+            code: "no-token",
+            message: format!("there is no token for {host}"),
+            next_step: kind.how_to_log_in(host),
+        })?;
+        let base = self.setting(&format!("blue.forge.{host}.url"))?.unwrap_or_else(|| kind.api(host));
+        let wrong = |message| Closed { code: "no-forge", message, next_step: where_its_api_is(host) };
+        let client = Client::new(host, &base, Some(secret)).map_err(wrong)?;
+        let client = match self.ctx.env.forge_timeout() {
+            Some(limit) => client.with_limit(limit),
+            None => client,
+        };
+        let client = match self.ctx.env.cache() {
+            true => client.with_memory(&self.ctx.home.folder().join("forge")),
+            false => client,
+        };
+        Ok(Arc::new(kind.prepare(client)))
+    }
+
+    /// What the user set up for this first, then what other programs keep.
+    fn secret(&mut self, host: &str, kind: Kind) -> Result<Option<Secret>, Closed> {
+        let command = self.setting("blue.tokenCommand")?;
+        let vars = self.ctx.env.vars();
+        let commanded = command.and_then(|command| self.run("sh", &["-c", &command, &command, host]));
+        let variable = || kind.variables(host, |name| self.ctx.env.text(name)).and_then(Secret::of);
+        let helped = || work::password(host, vars).as_deref().and_then(Secret::of);
+        let kept = || kind.other_program(host).and_then(|(program, args)| self.run(program, &args));
+        Ok(commanded.or_else(variable).or_else(helped).or_else(kept))
+    }
+
+    /// Returns what a program prints, which may never be shown.
+    fn run(&self, program: &str, args: &[&str]) -> Option<Secret> {
+        let output = Command::new(program)
+            .args(args)
+            .current_dir(self.ctx.env.cwd())
+            .env_clear()
+            .envs(self.ctx.env.vars())
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .output()
+            .ok()?;
+        let text = String::from_utf8(output.stdout).ok().filter(|_| output.status.success())?;
+        Secret::of(&text)
+    }
+}
+
+/// Returns the command that says where the API of a host is.
+pub fn where_its_api_is(host: &str) -> String {
+    format!("git config --global blue.forge.{host}.url https://…")
+}

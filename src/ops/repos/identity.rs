@@ -1,0 +1,116 @@
+//! Whether a clone is of the repository that the realm knows by a name: by its root commits and its
+//! url.
+
+use super::joined;
+use crate::{
+    error::OpError,
+    machine::home::Home,
+    model::{
+        realm::{Likeness, Repo},
+        repo_url::RepoUrl,
+    },
+    ops::acting::Acting,
+    repo::CodeRepo,
+    store::{StoreRef, layout, read},
+};
+
+/// Returns what the realm knows of a repository.
+///
+/// # Errors
+/// Where the realm cannot be read.
+pub fn entry(acting: Acting<'_>) -> Result<Option<Repo>, OpError> {
+    let Some(tip) = acting.store.tip(&StoreRef::Realm)? else {
+        return Ok(None);
+    };
+    let tree = acting.store.commit(&tip)?.tree;
+    Ok(read::file(acting.store, &StoreRef::Realm, &tree, &layout::repo(acting.repo))?)
+}
+
+/// Returns how a clone stands to an entry of the realm. History is not walked: that the clone has one of
+/// the entry's root commits is enough.
+///
+/// # Errors
+/// Where the clone cannot be read.
+pub fn likeness(code: &CodeRepo, held: &Repo) -> Result<Likeness, OpError> {
+    let mut has_one = false;
+    for root in &held.roots {
+        has_one = has_one || code.has_readable(root)?;
+    }
+    let shares = match has_one {
+        true => Some(true),
+        false if held.roots.is_empty() || code.is_shallow()? || code.head()?.commit.is_none() => None,
+        false => Some(false),
+    };
+    let own = code.main_folder().display().to_string();
+    // A clone of this machine may have recorded where it was cloned from: here.
+    let is_here = held.url.as_deref().is_some_and(|url| RepoUrl::of(url) == RepoUrl::of(&own));
+    let url = if is_here { Some(own) } else { code.origin_url() };
+    Ok(Likeness::of([url.as_deref(), held.url.as_deref()], shares))
+}
+
+/// Checks that a clone may write as the repository that asks: the user joined it, and it is still the
+/// repository that the realm knows by the name.
+///
+/// # Errors
+/// Why it may not.
+pub fn require(home: &Home, code: &CodeRepo, acting: Acting<'_>) -> Result<(), OpError> {
+    let Acting { realm, repo, .. } = acting;
+    let Some(held) = entry(acting)? else {
+        let message = format!("{repo} is not in the realm {realm}");
+        return Err(OpError::no("not-joined", message).next("git blue init"));
+    };
+    let joined = joined::read(home, code)?;
+    if let Some(joined) = joined.as_ref().filter(|joined| !joined.is_of(realm, repo)) {
+        return Err(joined::other(joined, acting));
+    }
+    match (likeness(code, &held)?, joined) {
+        // A clone that its user joined may have lost its name to somebody else.
+        (Likeness::Different, Some(_)) => Err(mistaken(acting, code, &held).next(WAY_BACK)),
+        (Likeness::Different, None) => Err(mistaken(acting, code, &held)),
+        (_, None) => Err(joined::missing(acting)),
+        (_, Some(_)) => Ok(()),
+    }
+}
+
+/// Returns the error for a clone of another repository than the one that the realm knows by the name.
+pub fn mistaken(acting: Acting<'_>, code: &CodeRepo, held: &Repo) -> OpError {
+    let Acting { realm, repo, .. } = acting;
+    let message =
+        format!("the realm {realm} knows another repository by the name {repo}{}: {}", place(held), facts(code));
+    OpError::no("other-repository", message)
+}
+
+/// The command that gives a name back to the repository it belongs to.
+const WAY_BACK: &str = "git blue realm admin reclaim --reason REASON  # if the name belongs to this repository";
+
+/// Returns where an entry says that the repository is, in brackets.
+pub fn place(held: &Repo) -> String {
+    held.url.as_deref().map(|url| format!(" ({url})")).unwrap_or_default()
+}
+
+/// Returns the url of this clone as part of a message.
+pub fn facts(code: &CodeRepo) -> String {
+    match code.origin_url() {
+        Some(url) => format!("this clone's origin is {url}"),
+        None => "this clone has no origin, and shares no root commit with it".to_owned(),
+    }
+}
+
+/// Returns the entry of a clone as it is now: its root commits, and its url.
+///
+/// # Errors
+/// Where its history cannot be read.
+pub fn of(code: &CodeRepo, name: &crate::model::name::RepoName) -> Result<Repo, OpError> {
+    let roots = code.head()?.commit.map(|tip| code.roots(&tip)).transpose()?.unwrap_or_default();
+    Ok(Repo { name: name.clone(), url: code.origin_url(), roots })
+}
+
+/// Returns an entry with what a clone of the same repository knows besides. Roots are added, never
+/// taken away: a shallow or empty clone knows fewer. A url is added where there is none; a path of this
+/// machine is no url for others.
+pub fn with_facts(held: &Repo, now: &Repo) -> Repo {
+    let mut roots = held.roots.clone();
+    roots.extend(now.roots.iter().filter(|root| !held.roots.contains(root)));
+    let url = held.url.clone().or_else(|| now.url.clone().filter(|url| RepoUrl::of(url).is_on_a_host()));
+    Repo { url, roots, ..held.clone() }
+}

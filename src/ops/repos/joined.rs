@@ -1,0 +1,251 @@
+//! Which clones are the user's own. A clone writes to a realm only after `init` or `join` was run in
+//! it by this user: what a repository's files say is a proposal that anybody may have made.
+//!
+//! The mark is a file in the git dir that all worktrees of a clone share. It holds a random number that
+//! `$GIT_BLUE_HOME` holds too, so that neither a clone nor an unpacked archive brings one along.
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    str::FromStr,
+};
+
+use super::git_dir_file;
+use crate::{
+    error::OpError,
+    machine::home::Home,
+    model::{
+        hash,
+        name::{RealmName, RepoName},
+    },
+    ops::acting::Acting,
+    repo::CodeRepo,
+};
+
+/// The file in the common git dir.
+const FILE: &str = "blue-joined";
+/// The word after the names where the realm has yet to learn the repository's root commits.
+const NO_ROOTS: &str = "no-roots";
+
+/// A clone that the user joined to a realm.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Joined {
+    number: String,
+    /// The realm.
+    pub realm: RealmName,
+    /// The repository's name there.
+    pub repo: RepoName,
+    /// Whether the realm knows the repository's root commits: it cannot where a clone joined before its
+    /// first commit, or is shallow.
+    pub has_roots: bool,
+}
+
+impl Joined {
+    /// Returns whether the clone is joined as whoever asks.
+    pub fn is_of(&self, realm: &RealmName, repo: &RepoName) -> bool {
+        self.realm == *realm && self.repo == *repo
+    }
+}
+
+impl FromStr for Joined {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut words = text.split(' ');
+        let number = words.next().unwrap_or_default().to_owned();
+        let mut word = || words.next().unwrap_or_default();
+        let (realm, repo) = (word().parse().map_err(|_| ())?, word().parse().map_err(|_| ())?);
+        let has_roots = match words.next() {
+            None => true,
+            Some(NO_ROOTS) => false,
+            Some(_) => return Err(()),
+        };
+        if words.next().is_some() {
+            return Err(());
+        }
+        let is_number = number.len() == 32 && number.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if is_number { Ok(Self { number, realm, repo, has_roots }) } else { Err(()) }
+    }
+}
+
+impl fmt::Display for Joined {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}", self.number, self.realm, self.repo)?;
+        if self.has_roots { Ok(()) } else { write!(f, " {NO_ROOTS}") }
+    }
+}
+
+/// Returns how a clone is joined; `None` where this user did not join it.
+///
+/// # Errors
+/// Where the mark or the user's own folder cannot be read.
+pub fn read(home: &Home, code: &CodeRepo) -> Result<Option<Joined>, OpError> {
+    let Some(joined) = text(&code.common_dir().join(FILE))?.and_then(|text| text.parse::<Joined>().ok()) else {
+        return Ok(None);
+    };
+    let held = Held::read(&record(home, &joined.number))?;
+    Ok(held.is_some_and(|held| joined.is_of(&held.realm, &held.repo)).then_some(joined))
+}
+
+fn text(path: &Path) -> Result<Option<String>, OpError> {
+    git_dir_file::read(path)
+        .map_err(|problem| OpError::cannot("io", format!("cannot read {}: {problem}", path.display())))
+}
+
+/// What the user's own folder remembers of a clone.
+struct Held {
+    realm: RealmName,
+    repo: RepoName,
+    /// Where it was when it was joined.
+    folder: PathBuf,
+}
+
+impl Held {
+    fn read(path: &Path) -> Result<Option<Self>, OpError> {
+        Ok(text(path)?.and_then(|text| Self::parse(&text)))
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut words = text.splitn(3, ' ');
+        let mut word = || words.next().unwrap_or_default();
+        Some(Self { realm: word().parse().ok()?, repo: word().parse().ok()?, folder: word().into() })
+    }
+}
+
+/// Returns where another clone lies that this user joined by a name, if there is one.
+///
+/// # Errors
+/// Where the user's own folder cannot be read.
+pub fn elsewhere(home: &Home, code: &CodeRepo, realm: &RealmName, repo: &RepoName) -> Result<Option<PathBuf>, OpError> {
+    let clones = home.clones();
+    let entries = match clones.read_dir() {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(OpError::io("read", clones)(error)),
+    };
+    let held = entries.filter_map(Result::ok).filter_map(|entry| Held::read(&entry.path()).ok()?);
+    let mut others = held.filter(|held| held.realm == *realm && held.repo == *repo).map(|held| held.folder);
+    Ok(others.find(|folder| *folder != code.main_folder() && folder.exists()))
+}
+
+/// Marks a clone as joined, in place of whatever it was joined as before.
+///
+/// # Errors
+/// Where the git dir or the user's own folder cannot be written.
+pub fn write(home: &Home, code: &CodeRepo, realm: &RealmName, repo: &RepoName, has_roots: bool) -> Result<(), OpError> {
+    let before = read(home, code)?;
+    let number = match &before {
+        Some(before) if before.is_of(realm, repo) => before.number.clone(),
+        Some(before) => {
+            git_dir_file::remove(&record(home, &before.number))?;
+            random()?
+        }
+        None => random()?,
+    };
+    let joined = Joined { number, realm: realm.clone(), repo: repo.clone(), has_roots };
+    if before.as_ref() == Some(&joined) {
+        return Ok(());
+    }
+    let clones = home.clones();
+    home.make()?;
+    std::fs::create_dir_all(&clones).map_err(OpError::io("create", &clones))?;
+    // The user's own folder first: a mark that it does not know is none.
+    git_dir_file::write(&clones, &joined.number, &format!("{realm} {repo} {}", code.main_folder().display()))?;
+    git_dir_file::write(&code.common_dir(), FILE, &joined.to_string())
+}
+
+/// Forgets that a clone was joined.
+///
+/// # Errors
+/// Where the git dir or the user's own folder cannot be written.
+pub fn forget(home: &Home, code: &CodeRepo) -> Result<(), OpError> {
+    if let Some(joined) = read(home, code)? {
+        git_dir_file::remove(&record(home, &joined.number))?;
+    }
+    git_dir_file::remove(&code.common_dir().join(FILE))
+}
+
+/// Returns whether the clone around the caller is joined as the repository that asks.
+pub fn is_joined(home: &Home, acting: Acting<'_>) -> bool {
+    let joined = acting.code.and_then(|code| read(home, code).ok()?);
+    joined.is_some_and(|joined| joined.is_of(acting.realm, acting.repo))
+}
+
+/// Returns the error for a clone that is joined by another name than the one it is to write by.
+pub fn other(joined: &Joined, acting: Acting<'_>) -> OpError {
+    let message = format!(
+        "this clone is joined to the realm {} as {}, and cannot write as {} of {}",
+        joined.realm, joined.repo, acting.repo, acting.realm
+    );
+    OpError::no("other-repo", message).next("unset GIT_BLUE_REPO GIT_BLUE_REALM")
+}
+
+/// Returns the error for a clone that is not joined.
+pub fn missing(acting: Acting<'_>) -> OpError {
+    let message = format!("this clone is not joined to the realm {} as {}: it only reads", acting.realm, acting.repo);
+    OpError::no("not-joined", message).next("git blue init")
+}
+
+fn record(home: &Home, number: &str) -> PathBuf {
+    home.clones().join(number)
+}
+
+/// Returns 128 random bits in hex.
+fn random() -> Result<String, OpError> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| OpError::cannot("io", format!("cannot get random numbers from the system: {error}")))?;
+    Ok(hash::hex(&bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{repo::Place, testing::sandbox::Sandbox};
+
+    fn code(sandbox: &Sandbox, name: &str) -> CodeRepo {
+        sandbox.git(&sandbox.path(), &["init", "-q", name]);
+        let place = Place { cwd: sandbox.path().join(name), vars: sandbox.vars().clone(), in_hook: false };
+        CodeRepo::discover(&place).unwrap().unwrap()
+    }
+
+    #[test]
+    fn a_mark_counts_only_where_the_users_folder_knows_its_number() {
+        let sandbox = Sandbox::new();
+        let home = Home::new(sandbox.path().join("blue"));
+        let (ours, theirs) = (code(&sandbox, "ours"), code(&sandbox, "theirs"));
+        let (realm, repo) = ("r".parse().unwrap(), "fungal".parse().unwrap());
+        assert_eq!(read(&home, &ours).unwrap(), None);
+        write(&home, &ours, &realm, &repo, false).unwrap();
+        let joined = read(&home, &ours).unwrap().unwrap();
+        assert!(joined.is_of(&realm, &repo) && !joined.has_roots);
+
+        // A mark that somebody else made, and one whose names were changed.
+        std::fs::write(theirs.common_dir().join(FILE), format!("{} r fungal\n", "0".repeat(32))).unwrap();
+        assert_eq!(read(&home, &theirs).unwrap(), None);
+        std::fs::write(ours.common_dir().join(FILE), format!("{} r other\n", joined.number)).unwrap();
+        assert_eq!(read(&home, &ours).unwrap(), None);
+
+        write(&home, &ours, &realm, &repo, true).unwrap();
+        assert!(read(&home, &ours).unwrap().unwrap().has_roots);
+        forget(&home, &ours).unwrap();
+        assert_eq!(read(&home, &ours).unwrap(), None);
+    }
+
+    #[test]
+    fn anything_else_in_the_file_is_no_mark() {
+        let sandbox = Sandbox::new();
+        let home = Home::new(sandbox.path().join("blue"));
+        let code = code(&sandbox, "code");
+        let number = "a".repeat(32);
+        std::fs::create_dir_all(home.clones()).unwrap();
+        std::fs::write(home.clones().join(&number), "r fungal\n").unwrap();
+        let more = format!("{number} r fungal no-roots more");
+        for text in ["", "x r fungal", "../../config r fungal", &number, &more, &format!("{number} r ../x")] {
+            std::fs::write(code.common_dir().join(FILE), text).unwrap();
+            assert_eq!(read(&home, &code).unwrap(), None, "{text:?}");
+        }
+        std::fs::write(code.common_dir().join(FILE), format!("{number} r fungal")).unwrap();
+        assert!(read(&home, &code).unwrap().is_some());
+    }
+}

@@ -1,0 +1,142 @@
+//! Where the repositories of the realm lie on this machine.
+
+use std::path::{Path, PathBuf};
+
+use super::joined;
+use crate::{
+    error::OpError,
+    model::{
+        name::{RealmName, RepoName},
+        realm::Repo,
+    },
+    ops::ctx::{Ctx, Here},
+    repo::{CodeRepo, Place, work::Work},
+    wire::RepoProblem,
+};
+
+/// How deep below `blue.root` repositories are looked for.
+const MAX_DEPTH: usize = 4;
+
+/// A repository that was found.
+#[derive(Debug)]
+pub struct Found {
+    /// Its name.
+    pub name: RepoName,
+    /// The root of its main work tree, or its folder where it is bare.
+    pub folder: PathBuf,
+    /// Its default branch, if it has one.
+    pub default: Option<String>,
+    /// Where it is fetched from, as configured.
+    pub url: Option<String>,
+}
+
+impl Found {
+    /// Returns git at work in it.
+    pub fn work(&self, ctx: &Ctx) -> Work {
+        Work::new(&self.folder, ctx.env.vars_elsewhere())
+    }
+}
+
+/// Finds a repository of the realm: the one around the caller's folder, the folder that this machine
+/// recorded, or one below a folder of `blue.root`, which is then recorded.
+///
+/// # Errors
+/// Where this machine's records cannot be read or written.
+pub fn find(ctx: &Ctx, here: &Here, repo: &Repo) -> Result<Result<Found, RepoProblem>, OpError> {
+    let problem = |code, message, next_step| RepoProblem { repo: repo.name.clone(), code, message, next_step };
+    if let (Some(code), true) = (&ctx.code, here.repo.as_ref() == Some(&repo.name))
+        && is_meant(ctx, here, code, repo)
+    {
+        return Ok(found(&repo.name, code).map_err(|error| problem(error.code, error.message, None)));
+    }
+    let recorded = ctx.home.repo_path(&repo.name)?;
+    let wrong = match &recorded {
+        None => problem(
+            "not-here",
+            format!("{} is not on this machine, as far as git blue knows", repo.name),
+            Some(format!("clone it and run git blue init --realm {} in it, or pass --clone", here.realm)),
+        ),
+        Some(folder) => match open(ctx, here, folder, repo) {
+            Ok(Some(code)) => return Ok(found(&repo.name, &code).map_err(|e| problem(e.code, e.message, None))),
+            Ok(None) if folder.exists() => problem(
+                "other-repository",
+                format!("{} is not joined to the realm {} as {}", folder.display(), here.realm, repo.name),
+                Some(format!("run git blue init --realm {} in the folder of {}", here.realm, repo.name)),
+            ),
+            Ok(None) => problem(
+                "path-gone",
+                format!("{} was at {}, which is gone", repo.name, folder.display()),
+                Some(format!("run git blue init --realm {} where it is now, or pass --clone", here.realm)),
+            ),
+            Err(error) => problem(error.code, error.message, None),
+        },
+    };
+    let roots = Work::new(ctx.env.cwd(), ctx.env.vars().clone()).configs("blue.root")?;
+    let mut clones = Vec::new();
+    for root in roots {
+        below(ctx, here, &expanded(ctx, &root), repo, MAX_DEPTH, &mut clones);
+    }
+    clones.sort_by_key(CodeRepo::main_folder);
+    clones.dedup_by_key(|code| code.main_folder());
+    match &clones[..] {
+        [] => Ok(Err(wrong)),
+        [code] => {
+            ctx.home.record_repo(&repo.name, &code.main_folder())?;
+            Ok(found(&repo.name, code).map_err(|error| problem(error.code, error.message, None)))
+        }
+        [one, other, ..] => {
+            let [one, other] = [one, other].map(|code| code.main_folder().display().to_string());
+            let message = format!("both {one} and {other} are clones of {}", repo.name);
+            Ok(Err(problem("two-clones", message, Some(format!("git -C {one} blue init, in the one to use")))))
+        }
+    }
+}
+
+/// Returns where a repository of the realm is cloned to, unless it is told from somewhere else.
+pub fn clone_folder(ctx: &Ctx, realm: &RealmName, repo: &RepoName) -> PathBuf {
+    ctx.home.folder().join("clones").join(realm.as_str()).join(repo.as_str())
+}
+
+fn found(name: &RepoName, code: &CodeRepo) -> Result<Found, OpError> {
+    Ok(Found {
+        name: name.clone(),
+        folder: code.main_folder(),
+        default: code.publishing_branch()?,
+        url: code.origin_url(),
+    })
+}
+
+/// Opens the repository in this very folder, if it is the one that the realm means.
+fn open(ctx: &Ctx, here: &Here, folder: &Path, repo: &Repo) -> Result<Option<CodeRepo>, OpError> {
+    let Ok(folder) = folder.canonicalize() else { return Ok(None) };
+    let place = Place { cwd: folder.clone(), vars: ctx.env.vars_elsewhere(), in_hook: false };
+    let code = CodeRepo::discover(&place)?.filter(|code| code.main_folder() == folder);
+    Ok(code.filter(|code| is_meant(ctx, here, code, repo)))
+}
+
+/// Returns whether the user joined this clone as the repository. Forks, and repositories made from one
+/// template, look alike in all else.
+fn is_meant(ctx: &Ctx, here: &Here, code: &CodeRepo, repo: &Repo) -> bool {
+    joined::read(&ctx.home, code).is_ok_and(|joined| joined.is_some_and(|joined| joined.is_of(&here.realm, &repo.name)))
+}
+
+/// Finds the clones below a folder that were joined as the repository. Links are not followed, and
+/// nothing is looked for within another repository.
+fn below(ctx: &Ctx, here: &Here, folder: &Path, repo: &Repo, depth: usize, clones: &mut Vec<CodeRepo>) {
+    if folder.join(".git").is_dir() || folder.join("HEAD").is_file() {
+        clones.extend(open(ctx, here, folder, repo).ok().flatten());
+        return;
+    }
+    let (Ok(entries), Some(next)) = (folder.read_dir(), depth.checked_sub(1)) else { return };
+    let folders = entries.filter_map(Result::ok).filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    for entry in folders {
+        below(ctx, here, &entry.path(), repo, next, clones);
+    }
+}
+
+fn expanded(ctx: &Ctx, folder: &str) -> PathBuf {
+    match (folder.strip_prefix("~/"), ctx.env.home()) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => ctx.env.cwd().join(folder),
+    }
+}

@@ -1,0 +1,56 @@
+//! Recording the root commits of a repository that joined before its first commit.
+
+use super::{identity, joined};
+use crate::{
+    error::OpError,
+    model::realm::Repo,
+    ops::{ctx::Ctx, message::Message},
+    store::{Change, Edit, Parents, Store, StoreRef, codec, layout, read, write::write},
+};
+
+/// Records the root commits of a joined clone that had none when it joined. Called wherever a command
+/// looks at the realm: it costs a look at the clone's mark, and a write only once.
+///
+/// # Errors
+/// Where the clone or the realm cannot be read or written.
+pub fn learn(ctx: &Ctx) -> Result<(), OpError> {
+    let (Some(code), Ok(acting)) = (&ctx.code, ctx.acting()) else {
+        return Ok(());
+    };
+    let Some(joined) = joined::read(&ctx.home, code)? else {
+        return Ok(());
+    };
+    if joined.has_roots || !joined.is_of(acting.realm, acting.repo) {
+        return Ok(());
+    }
+    let now = identity::of(code, acting.repo)?;
+    if now.roots.is_empty() {
+        return Ok(());
+    }
+    let Some(held) = identity::entry(acting)? else {
+        return Ok(());
+    };
+    if held.roots.is_empty() {
+        record(ctx, acting.store, &now)?;
+    }
+    joined::write(&ctx.home, code, acting.realm, acting.repo, true)
+}
+
+fn record(ctx: &Ctx, store: &dyn Store, now: &Repo) -> Result<(), OpError> {
+    let author = ctx.signature()?;
+    write(store, &StoreRef::Realm, |_| {
+        let repos = read::repos(store)?.repos;
+        let Some(held) = repos.get(&now.name).filter(|held| held.roots.is_empty()) else {
+            return Ok::<_, OpError>(None);
+        };
+        let document = identity::with_facts(held, now);
+        let subject = format!("record the root commits of {}", now.name);
+        Ok(Some(Change {
+            edits: vec![(layout::repo(&now.name), Edit::Put(codec::encode(&document)))],
+            message: Message { repo: Some(&now.name), ..Message::of(ctx, subject) }.text(),
+            author: author.clone(),
+            parents: Parents::Tip,
+        }))
+    })?;
+    Ok(())
+}

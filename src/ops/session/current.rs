@@ -1,0 +1,30 @@
+//! Which session this work tree is in.
+
+use super::mark;
+use crate::{
+    error::OpError,
+    model::session::{Session, SessionId, State},
+    ops::ctx::Ctx,
+    store::sessions,
+};
+
+/// Returns the session that this work tree is in, active or stale, if it is in one.
+///
+/// # Errors
+/// Where it cannot be read.
+pub fn current(ctx: &Ctx) -> Result<Option<Session>, OpError> {
+    let (Some(code), Ok(acting)) = (&ctx.code, ctx.acting()) else {
+        return Ok(None);
+    };
+    match mark::of(code, acting) {
+        Some(id) => Ok(sessions::open(acting.store, acting.repo, &id)?),
+        None => Ok(None),
+    }
+}
+
+/// Returns the session that a change belongs to which is made here and now. It is a hint for
+/// people: where it cannot be told, there is none.
+pub fn active(ctx: &Ctx) -> Option<SessionId> {
+    let session = current(ctx).ok().flatten()?;
+    (session.state(ctx.env.now()) == State::Active).then_some(session.id)
+}

@@ -1,0 +1,63 @@
+//! `session_list`: the sessions of the realm, of every repository.
+
+use crate::ops::{Operation, ctx::Ctx, session};
+use crate::{
+    error::OpError,
+    model::session::{Session, SessionId},
+    store::sessions::Which,
+    wire::{Answer, PageRequest, SessionLine, SessionList, page},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::read::<SessionList>(
+    "session_list",
+    &["session", "list"],
+    "List the sessions of the realm, of every repository",
+);
+
+/// What is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// Also those that ended in the last 30 days.
+    pub ended: bool,
+    /// Which page; the cursor is a session's repository, moment and id.
+    pub page: PageRequest,
+}
+
+/// Answers: by repository, oldest first.
+///
+/// # Errors
+/// Where the realm cannot be read.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionList>, OpError> {
+    let here = ctx.here()?;
+    let (mut found, mut unreadable) = session::everywhere(&*here.store, Which::Open)?;
+    if request.ended {
+        let (ended, more) = session::everywhere(&*here.store, Which::Ended)?;
+        found.extend(ended);
+        unreadable.extend(more);
+    }
+    let mine = mine(ctx);
+    let now = ctx.env.now();
+    let mut lines: Vec<_> =
+        found.iter().map(|session| SessionLine::new(session, now, mine.as_ref() == Some(&session.id))).collect();
+    lines.sort_by_cached_key(key);
+    let total = lines.len();
+    let (sessions, next_cursor) = page(lines, &request.page, key);
+    Ok(Answer::new(SessionList {
+        realm: here.realm.clone(),
+        current_repo: here.repo.clone(),
+        sessions,
+        unreadable,
+        total,
+        next_cursor,
+    }))
+}
+
+fn key(line: &SessionLine) -> String {
+    format!("{} {} {}", line.repo, line.started_at, line.id)
+}
+
+/// The session of this work tree. That it cannot be read is said where all are listed.
+fn mine(ctx: &Ctx) -> Option<SessionId> {
+    session::current::current(ctx).ok().flatten().map(|session: Session| session.id)
+}

@@ -1,0 +1,169 @@
+//! Which session a work tree is in: it remembers that in a file in its git dir, so that every linked
+//! worktree has its own.
+//!
+//! The session itself lies in the realm. The file is written before the session is, and removed after
+//! it has ended: whatever dies in between, it names a session that is not there, which is the same as
+//! none.
+
+use std::{fmt, path::PathBuf, str::FromStr};
+
+use crate::{
+    error::OpError,
+    model::{
+        name::{RealmName, RepoName},
+        session::SessionId,
+    },
+    ops::{ctx::Acting, repos::git_dir_file},
+    repo::CodeRepo,
+};
+
+/// The file in the git dir of a work tree.
+const FILE: &str = "blue-session";
+
+/// What a work tree remembers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Mark {
+    /// Nothing.
+    None,
+    /// A session.
+    Session(Marked),
+    /// Something that is none, for this reason.
+    Unreadable(String),
+}
+
+/// A session as a work tree remembers it: also whose it is, because variables and flags may lead
+/// elsewhere for one command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Marked {
+    /// Its id.
+    pub id: SessionId,
+    /// The realm that it is in.
+    pub realm: RealmName,
+    /// The repository's name there.
+    pub repo: RepoName,
+}
+
+impl Marked {
+    /// Returns whether it is a session of the repository that asks.
+    pub fn is_of(&self, acting: Acting<'_>) -> bool {
+        self.realm == *acting.realm && self.repo == *acting.repo
+    }
+}
+
+impl FromStr for Marked {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut words = text.split(' ');
+        let mut word = || words.next().unwrap_or_default();
+        let read = (word().parse(), word().parse(), word().parse());
+        match (read, words.next()) {
+            ((Ok(id), Ok(realm), Ok(repo)), None) => Ok(Self { id, realm, repo }),
+            _ => Err("it does not say: ID REALM REPO"),
+        }
+    }
+}
+
+impl fmt::Display for Marked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}", self.id, self.realm, self.repo)
+    }
+}
+
+/// Returns where a work tree remembers its session.
+pub fn file(code: &CodeRepo) -> PathBuf {
+    code.git_dir().join(FILE)
+}
+
+/// Returns what a work tree remembers. A symbolic link is not followed.
+pub fn read(code: &CodeRepo) -> Mark {
+    match git_dir_file::read(&file(code)) {
+        Ok(None) => Mark::None,
+        Ok(Some(text)) => text.parse().map_or_else(|why: &str| Mark::Unreadable(why.into()), Mark::Session),
+        Err(why) => Mark::Unreadable(why),
+    }
+}
+
+/// Returns the session that a work tree remembers as one of the repository that asks.
+pub fn of(code: &CodeRepo, acting: Acting<'_>) -> Option<SessionId> {
+    match read(code) {
+        Mark::Session(marked) if marked.is_of(acting) => Some(marked.id),
+        _ => None,
+    }
+}
+
+/// Lets a work tree remember a session, in place of what it remembered.
+///
+/// # Errors
+/// Where its git dir cannot be written.
+pub fn write(code: &CodeRepo, acting: Acting<'_>, id: &SessionId) -> Result<(), OpError> {
+    let marked = Marked { id: id.clone(), realm: acting.realm.clone(), repo: acting.repo.clone() };
+    git_dir_file::write(code.git_dir(), FILE, &marked.to_string())
+}
+
+/// Lets a work tree forget what it remembers.
+///
+/// # Errors
+/// Where its git dir cannot be written.
+pub fn remove(code: &CodeRepo) -> Result<(), OpError> {
+    git_dir_file::remove(&file(code))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{memory::MemoryStore, sandbox::Sandbox};
+
+    fn code(sandbox: &Sandbox) -> CodeRepo {
+        sandbox.git(&sandbox.path(), &["init", "-q", "code"]);
+        let place =
+            crate::repo::Place { cwd: sandbox.path().join("code"), vars: sandbox.vars().clone(), in_hook: false };
+        CodeRepo::discover(&place).unwrap().unwrap()
+    }
+
+    #[test]
+    fn what_is_remembered_is_of_one_repository() {
+        let sandbox = Sandbox::new();
+        let (code, store) = (code(&sandbox), MemoryStore::new());
+        let (realm, repo, other) = ("r".parse().unwrap(), "fungal".parse().unwrap(), "blue".parse().unwrap());
+        let acting = Acting { realm: &realm, store: &store, repo: &repo, code: None };
+        let id: SessionId = "sess-1a".parse().unwrap();
+        assert_eq!(read(&code), Mark::None);
+        write(&code, acting, &id).unwrap();
+        assert_eq!(of(&code, acting), Some(id));
+        assert_eq!(of(&code, Acting { repo: &other, ..acting }), None);
+        remove(&code).unwrap();
+        remove(&code).unwrap();
+        assert_eq!(read(&code), Mark::None);
+    }
+
+    #[test]
+    fn a_link_is_neither_followed_nor_written_through() {
+        let sandbox = Sandbox::new();
+        let (code, store) = (code(&sandbox), MemoryStore::new());
+        let (realm, repo) = ("r".parse().unwrap(), "fungal".parse().unwrap());
+        let acting = Acting { realm: &realm, store: &store, repo: &repo, code: None };
+        let elsewhere = sandbox.path().join("elsewhere");
+        std::fs::write(&elsewhere, "sess-1a r fungal\n").unwrap();
+        std::os::unix::fs::symlink(&elsewhere, file(&code)).unwrap();
+        assert!(matches!(read(&code), Mark::Unreadable(_)));
+        write(&code, acting, &"sess-2b".parse().unwrap()).unwrap();
+        assert_eq!(of(&code, acting).unwrap().to_string(), "sess-2b");
+        assert_eq!(std::fs::read_to_string(&elsewhere).unwrap(), "sess-1a r fungal\n");
+    }
+
+    #[test]
+    fn what_is_no_mark_is_said_to_be_none() {
+        let sandbox = Sandbox::new();
+        let code = code(&sandbox);
+        let long = "a".repeat(300);
+        for text in
+            ["", "sess-1a", "sess-1a r", "sess-1a r ../x", "x r fungal", "sess-1a r fungal more", &long, "\u{1b}"]
+        {
+            std::fs::write(file(&code), text).unwrap();
+            assert!(matches!(read(&code), Mark::Unreadable(_)), "{text:?}");
+        }
+        std::fs::write(file(&code), [0xff, 0xfe]).unwrap();
+        assert!(matches!(read(&code), Mark::Unreadable(_)));
+    }
+}

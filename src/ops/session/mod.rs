@@ -1,0 +1,97 @@
+//! Which session this work tree is in, and that something is done in it.
+
+pub mod current;
+pub mod list;
+pub mod mark;
+pub mod start;
+pub mod status;
+pub mod stop;
+pub mod upkeep;
+pub mod work;
+
+use std::time::Duration;
+
+use crate::{
+    error::OpError,
+    locate,
+    model::session::{Session, SessionId},
+    ops::{
+        ctx::{Acting, Ctx},
+        message::Message,
+    },
+    store::{
+        Change, Edit, Parents, Signature, Store, StoreRef, TreePath, codec,
+        git::{GitStore, Options},
+        layout,
+        sessions::{self, Which},
+        write::write,
+    },
+};
+
+/// How long recording activity waits for a lock: nobody asked for it, and it can be done next time.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// Records that something was done in the session of this work tree, if that was not recorded just
+/// before. Whatever asked has been answered already, so it never fails and never waits for long.
+pub fn touch(ctx: &Ctx) {
+    let _ = try_touch(ctx);
+}
+
+fn try_touch(ctx: &Ctx) -> Result<(), OpError> {
+    let now = ctx.env.now();
+    let Some(session) = current::current(ctx)?.filter(|session| session.is_activity_due(now)) else {
+        return Ok(());
+    };
+    let acting = ctx.writing()?;
+    let author = ctx.signature()?;
+    let known = locate::known(&ctx.home, acting.realm)?;
+    let options = Options { lock_timeout: ctx.env.lock_timeout().min(PATIENCE), ..ctx.options() };
+    let store = GitStore::open(&known.path, options)?;
+    write(&store, &StoreRef::Sessions(acting.repo.clone()), |tip| {
+        let held = tip.map(|tip| sessions::open_at(&store, acting.repo, &session.id, &tip)).transpose()?.flatten();
+        let due = held.filter(|held| held.is_activity_due(now));
+        let put = |held: Session| {
+            let edits = vec![open(&Session { last_activity: now, ..held })];
+            change(acting, format!("{} goes on", session.id), Some(&session.id), edits, &author)
+        };
+        Ok::<_, OpError>(due.map(put))
+    })?;
+    Ok(())
+}
+
+/// Returns the edit that writes a session which goes on.
+pub fn open(session: &Session) -> (TreePath, Edit) {
+    (layout::session(&session.id), Edit::Put(codec::encode(session)))
+}
+
+/// Returns the edits that put a session which has ended where it is kept.
+pub fn over(session: &Session) -> [(TreePath, Edit); 2] {
+    let kept = (layout::ended_session(&session.id), Edit::Put(codec::encode(session)));
+    [(layout::session(&session.id), Edit::Remove), kept]
+}
+
+/// Returns the commit of a change to sessions.
+pub fn change(
+    acting: Acting<'_>,
+    subject: String,
+    id: Option<&SessionId>,
+    edits: Vec<(TreePath, Edit)>,
+    author: &Signature,
+) -> Change {
+    let message = Message { subject, repo: Some(acting.repo), session: id.cloned(), ..Message::default() }.text();
+    Change { edits, message, author: author.clone(), parents: Parents::Tip }
+}
+
+/// Returns the sessions of all repositories, and what could not be read.
+///
+/// # Errors
+/// Where the sessions cannot be listed.
+pub fn everywhere(store: &dyn Store, which: Which) -> Result<(Vec<Session>, Vec<String>), OpError> {
+    let (mut found, mut unreadable) = (Vec::new(), Vec::new());
+    for (repo, tip) in store.sessions()? {
+        let (sessions, damage) = sessions::at(store, &repo, &tip, which)?;
+        found.extend(sessions);
+        unreadable.extend(damage.into_iter().map(|damage| format!("{}: {}", damage.file, damage.problem)));
+    }
+    Ok((found, unreadable))
+}

@@ -1,0 +1,134 @@
+//! `session_start`: begin a session in this work tree, or go on with the one it is in.
+
+use super::{mark, work};
+use crate::{
+    error::OpError,
+    model::{
+        name::RfcName,
+        oid::Oid,
+        session::{Session, SessionId, State},
+    },
+    ops::{
+        Operation,
+        ctx::{Acting, Ctx},
+        session,
+    },
+    repo::CodeRepo,
+    store::{Change, Signature, StoreError, StoreRef, layout, read, sessions, write::write},
+    wire::{Answer, SessionInfo, SessionStart},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation =
+    Operation::write::<SessionStart>("session_start", &["session", "start"], "Start a work session in this work tree");
+
+/// What is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// What is worked on.
+    pub rfc: Option<RfcName>,
+}
+
+/// How a session came to be the current one.
+#[derive(Debug, Clone)]
+struct Begun {
+    session: Session,
+    resumed: bool,
+    /// The one before it, which had gone stale.
+    stale: Option<SessionId>,
+}
+
+/// Begins a session, or goes on.
+///
+/// # Errors
+/// Where the repository is not in the realm, or the store or the git dir cannot be written.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionStart>, OpError> {
+    let acting = ctx.writing()?;
+    let code = ctx.code()?;
+    let author = ctx.signature()?;
+    let mut begun = None;
+    write(acting.store, &StoreRef::Sessions(acting.repo.clone()), |tip| {
+        let (now, change) = begin(ctx, acting, code, request, tip, &author)?;
+        begun = Some(now);
+        Ok::<_, OpError>(change)
+    })?;
+    let Begun { session, resumed, stale } = begun.unwrap_or_else(|| unreachable!("it was decided"));
+    let (work, _) = work::since(acting.store, &session)?;
+    let message = match (resumed, stale) {
+        (true, _) => format!("Session resumed; it was started at {}", session.started_at),
+        (false, Some(stale)) => format!("Session started; {stale} had gone stale and was ended"),
+        (false, None) => "Session started".into(),
+    };
+    let session = SessionInfo::new(acting.realm, &session, ctx.env.now(), work);
+    Ok(Answer::new(SessionStart { message, session, resumed })
+        .next("git blue session stop: end it, with a summary of what changed"))
+}
+
+/// Decides, under the lock: two that start in one work tree at once begin one session.
+fn begin(
+    ctx: &Ctx,
+    acting: Acting<'_>,
+    code: &CodeRepo,
+    request: &Request,
+    tip: Option<Oid>,
+    author: &Signature,
+) -> Result<(Begun, Option<Change>), OpError> {
+    let now = ctx.env.now();
+    let held = match (mark::of(code, acting), tip) {
+        (Some(id), Some(tip)) => match sessions::open_at(acting.store, acting.repo, &id, &tip) {
+            Ok(held) => held,
+            // `doctor` names it. It does not keep anybody from starting another one.
+            Err(error) if error.is_damage() => None,
+            Err(error) => return Err(error.into()),
+        },
+        _ => None,
+    };
+    if let Some(held) = held.as_ref().filter(|held| held.state(now) == State::Active) {
+        let active_rfc = request.rfc.clone().or_else(|| held.active_rfc.clone());
+        let is_due = active_rfc != held.active_rfc || held.is_activity_due(now);
+        let last_activity = if is_due { now } else { held.last_activity };
+        let session = Session { active_rfc, last_activity, ..held.clone() };
+        let subject = format!("{} goes on", session.id);
+        let edits = vec![session::open(&session)];
+        let change = is_due.then(|| session::change(acting, subject, Some(&session.id), edits, author));
+        return Ok((Begun { session, resumed: true, stale: None }, change));
+    }
+    let session = Session {
+        id: free_id(ctx, acting, code, tip)?,
+        repo: acting.repo.clone(),
+        started_at: now,
+        last_activity: now,
+        active_rfc: request.rfc.clone(),
+        start: work::start(acting.store, acting.repo)?,
+        ended: None,
+    };
+    let mut edits = vec![session::open(&session)];
+    let stale = held.as_ref().map(|held| held.id.clone());
+    if let Some(stale) = held {
+        let (work, _) = work::since(acting.store, &stale)?;
+        edits.extend(session::over(&stale.ended(now, work)));
+    }
+    let about = session.active_rfc.as_ref().map(|rfc| format!(" on {rfc}")).unwrap_or_default();
+    let change = session::change(acting, format!("start {}{about}", session.id), Some(&session.id), edits, author);
+    mark::write(code, acting, &session.id)?;
+    Ok((Begun { session, resumed: false, stale }, Some(change)))
+}
+
+/// Returns an id that no session of the repository has.
+fn free_id(ctx: &Ctx, acting: Acting<'_>, code: &CodeRepo, tip: Option<Oid>) -> Result<SessionId, StoreError> {
+    let tree = tip.map(|tip| acting.store.commit(&tip)).transpose()?.map(|commit| commit.tree);
+    let (seed, now) = (ctx.env.seed().to_string(), ctx.env.now().to_string());
+    let place = code.git_dir().display().to_string();
+    for tries in 0_u64.. {
+        let id = SessionId::of(&[&seed, &now, acting.repo.as_str(), &place, &tries.to_string()]);
+        let mut is_taken = false;
+        for path in [layout::session(&id), layout::ended_session(&id)] {
+            let found = tree.map(|tree| read::lookup(acting.store, &tree, path.as_str())).transpose()?;
+            is_taken |= found.flatten().is_some();
+        }
+        if !is_taken {
+            return Ok(id);
+        }
+    }
+    unreachable!("there are more ids than sessions")
+}

@@ -1,0 +1,42 @@
+//! `session_status`: the session of this work tree, and what came of it so far.
+
+use super::work;
+use crate::ops::{Operation, ctx::Ctx, session};
+use crate::{
+    error::OpError,
+    model::session::State,
+    wire::{Answer, SessionInfo, SessionStatus},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation =
+    Operation::read::<SessionStatus>("session_status", &["session", "status"], "Show the session of this work tree");
+
+/// Answers.
+///
+/// # Errors
+/// Where the realm cannot be read.
+pub fn run(ctx: &Ctx) -> Result<Answer<SessionStatus>, OpError> {
+    let acting = ctx.acting()?;
+    let now = ctx.env.now();
+    let mut body = SessionStatus {
+        realm: acting.realm.clone(),
+        current_repo: acting.repo.clone(),
+        session: None,
+        unreadable: Vec::new(),
+    };
+    let Some(held) = session::current::current(ctx)? else {
+        return Ok(Answer::new(body).next("git blue session start: begin one"));
+    };
+    let (work, unreadable) = work::since(acting.store, &held)?;
+    body.unreadable = unreadable;
+    body.session = Some(SessionInfo::new(acting.realm, &held, now, work));
+    Ok(match held.state(now) {
+        State::Stale => {
+            Answer::new(body).next("git blue session start: begin another one; nothing was done in this one for a day")
+        }
+        State::Active | State::Ended => {
+            Answer::new(body).next("git blue session stop: end it, with a summary of what changed")
+        }
+    })
+}

@@ -1,0 +1,105 @@
+//! `session_stop`: end the session of this work tree, and say what came of it.
+
+use super::{
+    mark::{self, Mark},
+    work,
+};
+use crate::{
+    error::OpError,
+    model::session::{Session, SessionId, duration},
+    ops::{
+        Operation,
+        ctx::{Acting, Ctx},
+        session,
+    },
+    repo::CodeRepo,
+    store::{StoreRef, sessions, write::write},
+    wire::{Answer, SessionStop, SessionSummary},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::write::<SessionStop>(
+    "session_stop",
+    &["session", "stop"],
+    "End the session of this work tree, with a summary",
+);
+
+/// What is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// This session of the repository; that of the work tree by default.
+    pub id: Option<SessionId>,
+}
+
+/// Ends it.
+///
+/// # Errors
+/// Where there is none, or the store cannot be written: it goes on then.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionStop>, OpError> {
+    let acting = ctx.recording()?;
+    let code = match &request.id {
+        // Another work tree, or another machine, may be the one that is in it.
+        Some(_) => ctx.code.as_ref(),
+        None => Some(ctx.code()?),
+    };
+    let author = ctx.signature()?;
+    let at = StoreRef::Sessions(acting.repo.clone());
+    let mut over: Option<(Session, Vec<String>)> = None;
+    write(acting.store, &at, |tip| {
+        let id = match (&request.id, code.map(|code| (code, mark::read(code)))) {
+            (Some(id), _) => id.clone(),
+            (None, Some((_, Mark::Session(marked)))) if marked.is_of(acting) => marked.id,
+            (None, Some((code, Mark::Unreadable(problem)))) => return Err(unreadable(code, &problem)),
+            (None, _) => return Err(none(None)),
+        };
+        let held = tip.map(|tip| sessions::open_at(acting.store, acting.repo, &id, &tip)).transpose()?.flatten();
+        let Some(held) = held else {
+            forget(code, acting, &id);
+            return Err(match &request.id {
+                Some(id) => unknown(acting, id),
+                None => none(Some(&id)),
+            });
+        };
+        let (work, unreadable) = work::since(acting.store, &held)?;
+        let ended = held.ended(ctx.env.now(), work);
+        let change = session::change(acting, format!("end {id}"), Some(&id), session::over(&ended).into(), &author);
+        over = Some((ended, unreadable));
+        Ok(Some(change))
+    })?;
+    let (ended, unreadable) = over.unwrap_or_else(|| unreachable!("it was decided"));
+    // Under the lock again: whoever starts the next session here remembers that one under it. What
+    // cannot be forgotten names a session that is over, which is the same as none.
+    if let Ok(_lease) = acting.store.lock(&at) {
+        forget(code, acting, &ended.id);
+    }
+    let end = ended.end(ctx.env.now());
+    let message = format!("Session ended after {}", duration(ended.started_at, end));
+    let summary = SessionSummary::new(acting.realm, &ended, end, unreadable);
+    Ok(Answer::new(SessionStop { message, summary }).next("git blue session start: begin another one when ready"))
+}
+
+fn unreadable(code: &CodeRepo, problem: &str) -> OpError {
+    let message = format!("cannot read {}: {problem}", mark::file(code).display());
+    OpError::no("unreadable-session", message).next("git blue doctor --fix")
+}
+
+/// Forgets this session, unless another one was started here meanwhile.
+fn forget(code: Option<&CodeRepo>, acting: Acting<'_>, id: &SessionId) {
+    let Some(code) = code else { return };
+    if mark::of(code, acting).as_ref() == Some(id) {
+        let _ = mark::remove(code);
+    }
+}
+
+fn unknown(acting: Acting<'_>, id: &SessionId) -> OpError {
+    let message = format!("{} has no session {id} that goes on", acting.repo);
+    OpError::no("unknown-session", message).next("git blue session list")
+}
+
+fn none(was: Option<&SessionId>) -> OpError {
+    let message = match was {
+        None => "there is no session in this work tree".to_owned(),
+        Some(id) => format!("there is no session in this work tree: {id} is over already"),
+    };
+    OpError::no("no-session", message).next("git blue session start")
+}

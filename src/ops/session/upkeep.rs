@@ -1,0 +1,65 @@
+//! Sessions that nobody ended, and those that nobody needs to know any more.
+
+use super::work;
+use crate::ops::{ctx::Acting, session};
+use crate::{
+    error::OpError,
+    model::session::State,
+    store::{
+        Edit, Signature, StoreRef, layout,
+        sessions::{self, Which},
+        write::write,
+    },
+};
+
+/// Ends the stale sessions of a repository, with what was done in them last. Returns how many these
+/// were.
+///
+/// # Errors
+/// Where the store cannot be read or written.
+pub fn end_stale(acting: Acting<'_>, author: &Signature) -> Result<usize, OpError> {
+    let now = author.time.timestamp();
+    let mut count = 0;
+    write(acting.store, &StoreRef::Sessions(acting.repo.clone()), |tip| {
+        let Some(tip) = tip else { return Ok(None) };
+        let (open, _) = sessions::at(acting.store, acting.repo, &tip, Which::Open)?;
+        let mut edits = Vec::new();
+        for stale in open.into_iter().filter(|session| session.state(now) == State::Stale) {
+            let (work, _) = work::since(acting.store, &stale)?;
+            edits.extend(session::over(&stale.ended(now, work)));
+        }
+        count = edits.len() / 2;
+        let subject = format!("end {count} stale {}", noun(count));
+        Ok::<_, OpError>((count > 0).then(|| session::change(acting, subject, None, edits, author)))
+    })?;
+    Ok(count)
+}
+
+/// Forgets the sessions of a repository that were over 30 days ago. Returns how many these were.
+///
+/// # Errors
+/// Where the store cannot be read or written.
+pub fn forget(acting: Acting<'_>, author: &Signature) -> Result<usize, OpError> {
+    let now = author.time.timestamp();
+    let mut count = 0;
+    write(acting.store, &StoreRef::Sessions(acting.repo.clone()), |tip| {
+        let Some(tip) = tip else { return Ok(None) };
+        let mut edits = Vec::new();
+        for which in [Which::Open, Which::Ended] {
+            let (found, _) = sessions::at(acting.store, acting.repo, &tip, which)?;
+            let old = found.iter().filter(|session| session.is_forgotten(now));
+            edits.extend(old.map(|session| match which {
+                Which::Open => (layout::session(&session.id), Edit::Remove),
+                Which::Ended => (layout::ended_session(&session.id), Edit::Remove),
+            }));
+        }
+        count = edits.len();
+        let subject = format!("forget {count} {}", noun(count));
+        Ok::<_, OpError>((count > 0).then(|| session::change(acting, subject, None, edits, author)))
+    })?;
+    Ok(count)
+}
+
+fn noun(count: usize) -> &'static str {
+    if count == 1 { "session" } else { "sessions" }
+}

@@ -1,0 +1,69 @@
+//! A remote that has lost objects, told from one that cannot be reached: its own git says so, it answers when it is
+//! asked again, and the same refs fail again.
+
+use super::{Syncing, realm_clone};
+use crate::{
+    error::OpError,
+    model::oid::Oid,
+    store::{
+        StoreError, StoreRef,
+        git::{Aside, Link},
+        remote::Listing,
+    },
+};
+
+impl Syncing<'_> {
+    /// Returns what went wrong in a transfer: where the remote has lost objects, that, with which refs lead to them.
+    pub(super) fn explain(&self, error: StoreError) -> OpError {
+        if !error.may_be_lost_objects() {
+            return error.into();
+        }
+        match self.link.list().map_err(OpError::from).and_then(|listing| self.damaged(&listing)) {
+            Ok(damaged) if !damaged.is_empty() => self.lost(&damaged),
+            _ => error.into(),
+        }
+    }
+
+    /// Tells a remote that takes nothing because objects are missing there from one whose disk is full.
+    ///
+    /// # Errors
+    /// Where it has lost objects, or cannot be reached.
+    pub(super) fn assert_whole(&self) -> Result<(), OpError> {
+        let damaged = self.damaged(&self.link.list()?)?;
+        if damaged.is_empty() { Ok(()) } else { Err(self.lost(&damaged)) }
+    }
+
+    /// Returns the refs of a remote that do not come whole, even where nothing is taken to be here already, and what
+    /// git says of each.
+    ///
+    /// # Errors
+    /// Where the remote cannot be reached.
+    pub fn damaged(&self, listing: &Listing) -> Result<Vec<(StoreRef, Oid, String)>, OpError> {
+        let aside = Aside::new(&self.ctx.home.folder().join("realms"), self.ctx.options())?;
+        let link = Link::new(&aside.store.path(), self.remote, self.ctx.env.vars(), realm_clone::manners(self.ctx));
+        let wanted = self.wanted(listing);
+        let names: Vec<_> = wanted.iter().map(|(name, _)| name.clone()).collect();
+        match link.fetch(&names, None) {
+            Ok(()) => return Ok(Vec::new()),
+            Err(error) if error.may_be_lost_objects() => {}
+            Err(error) => return Err(error.into()),
+        }
+        let mut damaged = Vec::new();
+        for (name, tip) in wanted {
+            match link.fetch(std::slice::from_ref(&name), None) {
+                Ok(()) => {}
+                Err(error) if error.may_be_lost_objects() => damaged.push((name, tip, error.to_string())),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(damaged)
+    }
+
+    fn lost(&self, damaged: &[(StoreRef, Oid, String)]) -> OpError {
+        let names: Vec<_> = damaged.iter().map(|(name, ..)| name.below_travelling().to_owned()).collect();
+        let said = damaged.first().map(|(.., said)| said.as_str()).unwrap_or_default();
+        let message = format!("{} has lost objects of {}: {said}", self.remote.name, names.join(", "));
+        OpError::cannot("remote-damaged", message)
+            .next("git blue realm admin reseed  # brings there again what this clone holds")
+    }
+}

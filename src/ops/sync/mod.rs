@@ -1,0 +1,389 @@
+//! One remote: what it has comes, is brought together with what is here, and goes back; then it is
+//! asked again, because a push counts once the remote holds it.
+
+mod damage;
+pub mod realm_clone;
+pub mod remote_status;
+mod take_in;
+pub mod url;
+
+use std::{collections::BTreeMap, time::Duration};
+
+use crate::{
+    error::OpError,
+    model::{
+        conflict::Conflict,
+        name::{DomainName, RealmName},
+        oid::Oid,
+        realm::Realm,
+    },
+    ops::ctx::Ctx,
+    store::{
+        Store, StoreError, StoreRef, append_only,
+        git::Link,
+        history::Relation,
+        layout, read,
+        remote::{Listing, Remote},
+        validate_incoming,
+    },
+    wire::{How, RefSync, RemoteSync, SetAsideCommit, SyncConflict, SyncProblem},
+};
+
+/// How often the remote is asked, where others push meanwhile.
+const MAX_ROUNDS: u32 = 24;
+/// The longest wait between two rounds, in milliseconds.
+const MAX_WAIT: u64 = 500;
+/// How often a remote is tried that cannot store what it gets, or does not say whether it did.
+const MAX_TRIES: u32 = 3;
+/// What such servers say: their disk is full, or the connection was cut.
+const UNABLE: &[&str] = &["unpacker", "missing necessary objects", "failed to report status", "unable to migrate"];
+/// What servers say that will not change their mind.
+const FINAL: &[&str] = &["declined", "hidden ref", "prohibited", "not allowed", "denied", "protected", "read-only"];
+
+/// A realm on its way to and from one remote.
+pub struct Syncing<'a> {
+    /// Who asks.
+    pub ctx: &'a Ctx,
+    /// The realm.
+    pub realm: &'a RealmName,
+    /// Its store.
+    pub store: &'a dyn Store,
+    /// The remote.
+    pub remote: &'a Remote,
+    /// The way there.
+    pub link: Link<'a>,
+    /// Whether sessions travel.
+    pub sessions: bool,
+}
+
+/// What a remote held, once it was taken in.
+pub struct Received {
+    report: RemoteSync,
+    listing: Listing,
+    /// Refs that were left alone, and are not pushed over either.
+    bad: Vec<StoreRef>,
+}
+
+/// Where the refs that travel are on this machine, and where they were at the remote when it was looked at
+/// last.
+struct Here {
+    seen: BTreeMap<StoreRef, Oid>,
+    tips: BTreeMap<StoreRef, Oid>,
+}
+
+/// Refs that lead to objects which git refuses, and why.
+type Unsound = BTreeMap<StoreRef, String>;
+
+/// A ref that goes to a remote: where it is there, and where it is here.
+type Offer = (StoreRef, Option<Oid>, Oid);
+
+impl Syncing<'_> {
+    /// Takes in what the remote has.
+    ///
+    /// # Errors
+    /// Where the remote cannot be reached, or holds another realm.
+    pub fn receive(&self) -> Result<Received, OpError> {
+        let mut report = self.report();
+        let (listing, bad) = self.take_all(&mut report)?;
+        Ok(Received { report, listing, bad })
+    }
+
+    /// Brings there what the remote lacks, once what it has was taken in.
+    ///
+    /// # Errors
+    /// Where the remote cannot be reached, or takes nothing.
+    pub fn send(&self, received: Received) -> Result<RemoteSync, OpError> {
+        let Received { mut report, mut listing, mut bad } = received;
+        for round in 0..MAX_ROUNDS {
+            let missing = self.missing(&listing, &bad, &mut report)?;
+            if missing.is_empty() {
+                return Ok(report);
+            }
+            let moves: Vec<_> = missing.iter().map(|(name, _, tip)| (name.clone(), *tip)).collect();
+            let pushed = self.link.push(&moves).map_err(|error| self.explain(error))?;
+            let refused: Vec<_> = pushed.into_iter().filter(|one| one.refused.is_some()).collect();
+            let mut offered = missing;
+            offered.retain(|(name, ..)| !refused.iter().any(|one| one.name == *name));
+            let (mut stop, mut raced) = (false, false);
+            for one in refused {
+                let why = one.refused.unwrap_or_default();
+                let says = |words: &[&str]| words.iter().any(|word| why.to_lowercase().contains(word));
+                let (is_final, is_unable) = (says(FINAL), says(UNABLE) && round + 1 >= MAX_TRIES);
+                raced |= !is_final && !is_unable;
+                if is_unable {
+                    self.assert_whole()?;
+                }
+                if is_final || is_unable {
+                    stop = true;
+                    let code = if is_final { "refused" } else { "not-taken" };
+                    let message = format!("{} does not take it: {why}", self.remote.name);
+                    report.problems.push(SyncProblem { code, name: Some(one.name.to_string()), message });
+                }
+            }
+            if raced {
+                // Not between a look and a push: the less time lies there, the fewer others come between.
+                self.wait(round);
+            }
+            // What was taken counts once the remote was asked again and has it.
+            (listing, bad) = self.take_all(&mut report)?;
+            self.note_sent(&listing, offered, &mut report);
+            if stop {
+                return Ok(report);
+            }
+        }
+        let message = format!("others kept pushing to {}; what is left goes with the next sync", self.remote.name);
+        report.problems.push(SyncProblem { code: "busy", name: None, message });
+        Ok(report)
+    }
+
+    /// Asks what the remote has until all of it is here, and takes it in. Returns what it has, and
+    /// which of it was left alone.
+    fn take_all(&self, report: &mut RemoteSync) -> Result<(Listing, Vec<StoreRef>), OpError> {
+        for round in 0..MAX_ROUNDS {
+            let listing = self.link.list()?;
+            let here = self.here()?;
+            if let Some(unsound) = self.fetch(&listing, &here)? {
+                let bad = self.take_in(&listing, &here, &unsound, report)?;
+                return Ok((listing, bad));
+            }
+            self.wait(round);
+        }
+        let message = format!("{} changed each time it was looked at", self.remote.name);
+        Err(OpError::no("busy", message).next("git blue sync  # try again"))
+    }
+
+    /// Says what would come and go.
+    ///
+    /// # Errors
+    /// Where the remote cannot be reached.
+    pub fn look(&self) -> Result<RemoteSync, OpError> {
+        let mut report = self.report();
+        let listing = self.link.list()?;
+        let Some(unsound) = self.fetch(&listing, &self.here()?)? else {
+            problem(
+                &mut report,
+                "busy",
+                None,
+                format!("{} changed while it was looked at; try again", self.remote.name),
+            );
+            return Ok(report);
+        };
+        for (name, theirs) in self.wanted(&listing) {
+            if let Some(why) = unsound.get(&name) {
+                problem(&mut report, "unfit", Some(&name), why.clone());
+                continue;
+            }
+            let ours = self.store.tip(&name)?;
+            if let Some(ours) = ours {
+                let examined = append_only::examine(self.store, &name, &ours, &theirs)?;
+                let refused = examined.records.into_iter().map(Conflict::SetAside);
+                report.conflicts.extend(refused.map(|one| conflict(name.domain(), one)));
+            }
+            let how = match ours {
+                None => How::New,
+                Some(ours) => {
+                    let relation = Relation::of(self.store, &ours, &theirs)?;
+                    match (relation.contains, relation.is_contained) {
+                        (true, _) => continue,
+                        (_, true) => How::FastForward,
+                        _ => How::Merged,
+                    }
+                }
+            };
+            report.received.push(line(&name, ours, Some(theirs), how));
+        }
+        for (name, theirs, ours) in self.missing(&listing, &[], &mut report)? {
+            report.sent.push(line(
+                &name,
+                theirs,
+                Some(ours),
+                if theirs.is_none() { How::New } else { How::FastForward },
+            ));
+        }
+        Ok(report)
+    }
+
+    fn report(&self) -> RemoteSync {
+        RemoteSync {
+            remote: self.remote.name.clone(),
+            url: crate::model::repo_url::without_credentials(&self.remote.url),
+            received: Vec::new(),
+            sent: Vec::new(),
+            rewound: Vec::new(),
+            conflicts: Vec::new(),
+            problems: Vec::new(),
+        }
+    }
+
+    /// The refs of the remote that are ours to take.
+    fn wanted(&self, listing: &Listing) -> Vec<(StoreRef, Oid)> {
+        let travels = |name: &StoreRef| self.sessions || !matches!(name, StoreRef::Sessions(_));
+        listing.refs.iter().filter(|(name, _)| travels(name)).cloned().collect()
+    }
+
+    /// Brings what is not here yet. Returns what of it is not sound, and why. Nothing where not all of it
+    /// came: where a packer on the other side made a push vanish, or somebody moved a ref by force, what
+    /// was listed is not there any more.
+    fn fetch(&self, listing: &Listing, here: &Here) -> Result<Option<Unsound>, OpError> {
+        let mut unsound = Unsound::new();
+        let mut absent = Vec::new();
+        for (name, tip) in self.wanted(listing) {
+            // An object alone may be what a fetch that was killed left: all that a commit leads to is here
+            // for sure where it was when it was looked at last, or where we are.
+            if here.seen.get(&name) != Some(&tip) && here.tips.get(&name) != Some(&tip) {
+                absent.push(name);
+            }
+        }
+        if absent.is_empty() {
+            return Ok(Some(unsound));
+        }
+        match self.link.fetch(&absent, None) {
+            // One that is not sound is no reason to do without the others.
+            Err(error) if is_unsound(&error) => {
+                for name in &absent {
+                    match self.link.fetch(std::slice::from_ref(name), None) {
+                        Err(error) if is_unsound(&error) => drop(unsound.insert(name.clone(), error.to_string())),
+                        result => result.map_err(|error| self.explain(error))?,
+                    }
+                }
+            }
+            result => result.map_err(|error| self.explain(error))?,
+        }
+        absent.retain(|name| !unsound.contains_key(name));
+        for name in &absent {
+            match listing.tip(name).map(|tip| self.store.commit(&tip)) {
+                Some(Err(StoreError::Missing { .. })) => return Ok(None),
+                Some(Err(error)) if !error.is_damage() => return Err(error.into()),
+                _ => {}
+            }
+        }
+        Ok(Some(unsound))
+    }
+
+    /// Reads all refs at once: most of them are as they were, and only the others are looked at.
+    fn here(&self) -> Result<Here, StoreError> {
+        let seen = self.store.seen()?.into_iter().filter_map(|(name, tip)| match name {
+            StoreRef::Seen(remote, name) if remote == self.remote.name => Some((*name, tip)),
+            _ => None,
+        });
+        Ok(Here { seen: seen.collect(), tips: travelling(self.store, true)?.into_iter().collect() })
+    }
+
+    fn seen_ref(&self, name: &StoreRef) -> StoreRef {
+        StoreRef::Seen(self.remote.name.clone(), Box::new(name.clone()))
+    }
+
+    fn seen(&self, name: &StoreRef) -> Result<Option<Oid>, StoreError> {
+        self.store.tip(&self.seen_ref(name))
+    }
+
+    /// Returns what the remote lacks: the ref, where it is there, and where it is here.
+    fn missing(&self, listing: &Listing, bad: &[StoreRef], report: &mut RemoteSync) -> Result<Vec<Offer>, OpError> {
+        let mut missing = Vec::new();
+        let listed: BTreeMap<&StoreRef, Oid> = listing.refs.iter().map(|(name, tip)| (name, *tip)).collect();
+        for (name, tip) in travelling(self.store, self.sessions)? {
+            let there = listed.get(&name).copied();
+            if there == Some(tip) || bad.contains(&name) {
+                continue;
+            }
+            if let Some(there) = there {
+                // Somebody wrote here meanwhile, or it is only looked at: not ours to push over.
+                let relation = Relation::of(self.store, &tip, &there)?;
+                if !relation.contains {
+                    continue;
+                }
+            }
+            // What others would refuse must not go out either.
+            let known: Vec<Oid> = there.into_iter().collect();
+            let problems = validate_incoming::inspect(self.store, &name, &tip, &known)?;
+            if problems.is_empty() {
+                missing.push((name, there, tip));
+            } else if !report.problems.iter().any(|one| one.name.as_deref() == Some(&name.to_string())) {
+                problem(report, "unfit", Some(&name), problems.join("; "));
+            }
+        }
+        Ok(missing)
+    }
+
+    /// Counts what was offered and is there now.
+    fn note_sent(&self, listing: &Listing, offered: Vec<Offer>, report: &mut RemoteSync) {
+        for (name, old, new) in offered {
+            let Some(there) = listing.tip(&name) else { continue };
+            if there == new || self.is_newer(&new, &there) {
+                report.sent.retain(|sent| sent.name != name.to_string());
+                report.sent.push(line(&name, old, Some(new), if old.is_none() { How::New } else { How::FastForward }));
+            }
+        }
+    }
+
+    /// Waits a little, longer each time and never in step with others.
+    fn wait(&self, round: u32) {
+        let most = (20u64 << round.min(7)).min(MAX_WAIT);
+        std::thread::sleep(Duration::from_millis(10 + self.ctx.env.seed().rotate_left(round) % most));
+    }
+}
+
+/// Returns the refs that travel, and where they are.
+///
+/// # Errors
+/// Where they cannot be listed.
+pub fn travelling(store: &dyn Store, sessions: bool) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
+    let realm = store.tip(&StoreRef::Realm)?.map(|tip| (StoreRef::Realm, tip));
+    let domains = store.domains()?.into_iter().map(|(name, tip)| (StoreRef::Domain(name), tip));
+    let mut refs: Vec<_> = realm.into_iter().chain(domains).collect();
+    if sessions {
+        refs.extend(store.sessions()?.into_iter().map(|(repo, tip)| (StoreRef::Sessions(repo), tip)));
+    }
+    Ok(refs)
+}
+
+/// Returns what `realm.json` says at a commit that came from elsewhere.
+///
+/// # Errors
+/// Where it cannot be read, or its format is newer.
+pub fn realm_at(store: &dyn Store, tip: &Oid) -> Result<Realm, OpError> {
+    let problems = validate_incoming::inspect(store, &StoreRef::Realm, tip, &[])?;
+    if let Some(first) = problems.first() {
+        return Err(OpError::cannot("unfit", format!("what is shared there is no realm: {first}")));
+    }
+    let tree = store.commit(tip)?.tree;
+    read::file(store, &StoreRef::Realm, &tree, &layout::realm())?
+        .ok_or_else(|| OpError::cannot("unfit", "what is shared there is no realm: it has no realm.json"))
+}
+
+/// Whether git came so far as to look at what was sent.
+fn is_unsound(error: &StoreError) -> bool {
+    matches!(error, StoreError::Remote { problem, .. } if problem.contains("fsck error"))
+}
+
+fn line(name: &StoreRef, old: Option<Oid>, new: Option<Oid>, how: How) -> RefSync {
+    RefSync { name: name.to_string(), domain: name.domain().cloned(), old, new, how }
+}
+
+fn problem(report: &mut RemoteSync, code: &'static str, name: Option<&StoreRef>, message: String) {
+    let problem = SyncProblem { code, name: name.map(ToString::to_string), message };
+    if !report.problems.contains(&problem) {
+        report.problems.push(problem);
+    }
+}
+
+/// Returns a conflict as answers have it.
+pub fn conflict(domain: Option<&DomainName>, conflict: Conflict) -> SyncConflict {
+    let none = SyncConflict {
+        code: conflict.code(),
+        domain: domain.cloned(),
+        contract: None,
+        version: None,
+        repo: None,
+        set_aside: None,
+        meaning: conflict.meaning(domain),
+        resolution: conflict.resolution(domain),
+    };
+    match conflict {
+        Conflict::Contract(contract, version) => {
+            SyncConflict { contract: Some(contract), version: Some(version), ..none }
+        }
+        Conflict::SetAside(record) => SyncConflict { set_aside: Some(SetAsideCommit::from(record)), ..none },
+        Conflict::Binding(repo) | Conflict::Repo(repo) => SyncConflict { repo: Some(repo), ..none },
+    }
+}

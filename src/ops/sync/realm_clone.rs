@@ -1,0 +1,187 @@
+//! Realms that are shared somewhere: finding out what is at a url that the user typed, bringing it
+//! here, and recording where it came from.
+
+use std::path::Path;
+
+use super::{realm_at, url};
+use crate::{
+    error::OpError,
+    machine::home::KnownRealm,
+    model::name::{RealmName, RemoteName},
+    ops::ctx::Ctx,
+    repo::CodeRepo,
+    store::{
+        Store as _, StoreRef,
+        git::{Aside, GitStore, Link, MAX_BYTES, MAX_BYTES_KEY, Manners},
+        remote::{Listing, Mapping, Remote},
+        validate_incoming,
+    },
+};
+
+/// A place that the user typed.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'a> {
+    /// The realm that is to be there; whichever is there, where none is named.
+    pub realm: Option<&'a RealmName>,
+    /// Where.
+    pub url: &'a str,
+    /// Whether the realm is to be kept in branches there.
+    pub branches: bool,
+}
+
+/// Returns the name that the first place gets where a realm is shared, as git has it.
+pub fn origin() -> RemoteName {
+    "origin".parse().unwrap_or_else(|_| unreachable!("it is a name"))
+}
+
+/// Makes the realm at a url known on this machine: it is brought here, unless it is here already.
+/// Returns its name, or nothing where there is no realm yet.
+///
+/// # Errors
+/// Where the url is none that is accepted, cannot be reached, or holds another realm.
+pub fn obtain(ctx: &Ctx, place: Place<'_>) -> Result<Option<RealmName>, OpError> {
+    let url = url::absolute(ctx.env.cwd(), url::accept(place.url)?);
+    let realms = ctx.home.realms()?;
+    let known = match place.realm {
+        Some(name) => realms.iter().find(|known| known.name == *name),
+        None => realms.iter().find(|known| known.url.as_ref() == Some(&url)),
+    };
+    if let Some(known) = known {
+        record(ctx, known, &url, place.branches)?;
+        return Ok(Some(known.name.clone()));
+    }
+    let Some((remote, listing)) = look(ctx, &url, place.branches)? else {
+        return Ok(None);
+    };
+    bring(ctx, place.realm, &remote, &listing).map(Some)
+}
+
+/// Returns what is at a url, wherever it is kept there; nothing where there is no realm.
+///
+/// # Errors
+/// Where it cannot be reached.
+pub fn look(ctx: &Ctx, url: &str, branches: bool) -> Result<Option<(Remote, Listing)>, OpError> {
+    let mappings: &[_] = if branches { &[Mapping::Branches] } else { &[Mapping::Plain, Mapping::Branches] };
+    for mapping in mappings {
+        let remote = Remote { name: origin(), url: url.to_owned(), mapping: *mapping };
+        // Git runs in a folder, and there is no store yet.
+        let listing = Link::new(Path::new("/"), &remote, ctx.env.vars(), manners(ctx)).list()?;
+        if listing.tip(&StoreRef::Realm).is_some() {
+            return Ok(Some((remote, listing)));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns how git talks here.
+pub fn manners(ctx: &Ctx) -> Manners {
+    let limit = || CodeRepo::global_config(&ctx.place(), MAX_BYTES_KEY).and_then(|text| bytes(&text));
+    Manners { is_terminal: ctx.env.is_error_terminal(), max_bytes: limit().unwrap_or(MAX_BYTES) }
+}
+
+/// Reads a number as git's configuration has it, with a unit behind it. What is none does not count.
+fn bytes(text: &str) -> Option<u64> {
+    let units = [("k", 1 << 10), ("m", 1 << 20), ("g", 1 << 30)];
+    let text = text.trim().to_ascii_lowercase();
+    let (number, unit) =
+        units.iter().find_map(|(unit, size)| Some((text.strip_suffix(unit)?, *size))).unwrap_or((&text, 1));
+    number.parse::<u64>().ok()?.checked_mul(unit)
+}
+
+fn bring(ctx: &Ctx, wanted: Option<&RealmName>, remote: &Remote, listing: &Listing) -> Result<RealmName, OpError> {
+    let realms = ctx.home.folder().join("realms");
+    let aside = Aside::new(&realms, ctx.options())?;
+    let name = fill(ctx, &aside, remote, listing, None)?;
+    if let Some(wanted) = wanted.filter(|wanted| **wanted != name) {
+        let message = format!("{} holds the realm {name}, not {wanted}", remote.url);
+        return Err(
+            OpError::no("other-realm", message).next(format!("git blue init --realm {name} --url {}", remote.url))
+        );
+    }
+    if let Some(known) =
+        ctx.home.realms()?.into_iter().find(|known| known.name.collides_with(&name) || known.name == name)
+    {
+        return Err(elsewhere(&known, &remote.url));
+    }
+    let path = ctx.home.default_store(&name);
+    aside.store.record_remote(remote, ctx.env.vars())?;
+    aside.put(&path)?;
+    let path = path.canonicalize().unwrap_or(path);
+    ctx.home.record_realm(&KnownRealm { name: name.clone(), path, url: Some(remote.url.clone()) })?;
+    Ok(name)
+}
+
+/// Brings what a remote lists into a store in the making. Returns the realm's name.
+///
+/// # Errors
+/// Where it cannot be fetched, or anything of it is not fit to be a realm.
+pub fn fill(
+    ctx: &Ctx,
+    aside: &Aside,
+    remote: &Remote,
+    listing: &Listing,
+    depth: Option<u32>,
+) -> Result<RealmName, OpError> {
+    let store = &aside.store;
+    let link = Link::new(&store.path(), remote, ctx.env.vars(), manners(ctx));
+    let is_wanted = |name: &StoreRef| !matches!(name, StoreRef::Sessions(_));
+    let refs: Vec<_> = listing.refs.iter().filter(|(name, _)| is_wanted(name)).cloned().collect();
+    let names: Vec<_> = refs.iter().map(|(name, _)| name.clone()).collect();
+    link.fetch(&names, depth)?;
+    let mut realm = None;
+    for (name, tip) in &refs {
+        if *name == StoreRef::Realm {
+            realm = Some(realm_at(store, tip)?.name);
+        }
+        let problems = validate_incoming::inspect(store, name, tip, &[])?;
+        if !problems.is_empty() {
+            return Err(OpError::cannot("unfit", format!("{}: {}", remote.url, problems.join("; ")))
+                .next("nothing of it was taken; whoever looks after the realm there mends it"));
+        }
+    }
+    collisions(&names)?;
+    let seen = refs.iter().map(|(name, tip)| (StoreRef::Seen(remote.name.clone(), Box::new(name.clone())), *tip));
+    aside.point(&refs.iter().cloned().chain(seen).collect::<Vec<_>>())?;
+    realm.ok_or_else(|| OpError::cannot("unfit", format!("{} holds no realm", remote.url)))
+}
+
+fn collisions(names: &[StoreRef]) -> Result<(), OpError> {
+    let mut folded = std::collections::BTreeSet::new();
+    match names.iter().find(|name| !folded.insert(name.to_string().to_ascii_lowercase())) {
+        None => Ok(()),
+        Some(name) => {
+            let message = format!("{name} differs from another one in upper and lower case alone");
+            Err(OpError::cannot("name-collision", message))
+        }
+    }
+}
+
+/// Records where a realm of this machine is shared.
+///
+/// # Errors
+/// Where another url is recorded for it.
+pub fn record(ctx: &Ctx, known: &KnownRealm, url: &str, branches: bool) -> Result<(), OpError> {
+    let store = GitStore::open(&known.path, ctx.options())?;
+    let held = store.remotes().into_iter().find(|remote| remote.name == origin());
+    let recorded = held.as_ref().map(|remote| &remote.url).or(known.url.as_ref());
+    if recorded.is_some_and(|recorded| recorded != url) {
+        return Err(elsewhere(known, url));
+    }
+    let mapping = match held {
+        Some(held) if !branches => held.mapping,
+        _ if branches => Mapping::Branches,
+        _ => Mapping::Plain,
+    };
+    store.record_remote(&Remote { name: origin(), url: url.to_owned(), mapping }, ctx.env.vars())?;
+    if known.url.as_deref() != Some(url) {
+        ctx.home.record_realm(&KnownRealm { url: Some(url.to_owned()), ..known.clone() })?;
+    }
+    Ok(())
+}
+
+fn elsewhere(known: &KnownRealm, url: &str) -> OpError {
+    let place = known.url.clone().unwrap_or_else(|| known.path.display().to_string());
+    let message = format!("this machine has the realm {} from {place}, not from {url}", known.name);
+    OpError::no("other-url", message)
+        .next(format!("git --git-dir {} remote add NAME {url}  # share it there as well", known.path.display()))
+}

@@ -1,0 +1,69 @@
+//! How this machine's realm stands to where it is shared, by what the last sync saw. Nothing is asked
+//! of the network.
+
+use std::collections::BTreeMap;
+
+use super::travelling;
+use crate::{
+    error::OpError,
+    model::{oid::Oid, repo_url::without_credentials},
+    store::{Store, StoreRef, history::Relation, remote::Remote},
+    wire::{RefStatus, RemoteStatus},
+};
+
+/// Most refs that one answer names of a remote.
+const MAX_SHOWN: usize = 20;
+
+/// Returns how the realm stands to each of its remotes.
+///
+/// # Errors
+/// Where refs or commits cannot be read.
+pub fn all(store: &dyn Store) -> Result<Vec<RemoteStatus>, OpError> {
+    let remotes = store.remotes();
+    if remotes.is_empty() {
+        return Ok(Vec::new());
+    }
+    let seen: BTreeMap<StoreRef, Oid> = store.seen()?.into_iter().collect();
+    remotes.iter().map(|remote| one(store, remote, &seen)).collect()
+}
+
+fn one(store: &dyn Store, remote: &Remote, seen: &BTreeMap<StoreRef, Oid>) -> Result<RemoteStatus, OpError> {
+    let there = |name: &StoreRef| seen.get(&StoreRef::Seen(remote.name.clone(), Box::new(name.clone()))).copied();
+    let mut differs = Vec::new();
+    // Sessions are shared by those alone who want to, and are never behind what matters.
+    for (name, tip) in travelling(store, false)? {
+        let relation = match there(&name) {
+            Some(there) if there == tip => continue,
+            // What was seen may be gone from the store where it was never taken in.
+            Some(there) => Relation::of(store, &tip, &there).unwrap_or_default(),
+            None => Relation { ahead: commits(store, &tip)?, ..Relation::default() },
+        };
+        differs.push(RefStatus {
+            name: name.to_string(),
+            domain: name.domain().cloned(),
+            ahead: relation.ahead,
+            behind: relation.behind,
+            unpushed: there(&name).is_none(),
+        });
+    }
+    let more = differs.len().saturating_sub(MAX_SHOWN);
+    let sum = |of: fn(&RefStatus) -> usize| differs.iter().map(of).sum();
+    let (ahead, behind) = (sum(|one| one.ahead), sum(|one| one.behind));
+    differs.truncate(MAX_SHOWN);
+    Ok(RemoteStatus {
+        remote: remote.name.clone(),
+        url: without_credentials(&remote.url),
+        synced: seen.keys().any(|name| matches!(name, StoreRef::Seen(of, _) if *of == remote.name)),
+        ahead,
+        behind,
+        differs,
+        more,
+    })
+}
+
+/// How far a history that the remote has nothing of is counted.
+const MAX_COUNTED: usize = 1_000;
+
+fn commits(store: &dyn Store, tip: &Oid) -> Result<usize, OpError> {
+    Ok(crate::store::history::since(store, tip, &[], MAX_COUNTED)?.len())
+}

@@ -1,0 +1,233 @@
+//! Commands that the user declared as tools for MCP clients: `blue.mcp.tool.<name>.command` in git
+//! configuration of his own. What a repository or a realm says is never looked at, because what
+//! stands here runs.
+
+use std::{
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use crate::{
+    env::Env,
+    error::OpError,
+    machine::user_config::{self, Values},
+};
+
+/// Most tools that may be declared: a client reads the list of all of them.
+const MAX_TOOLS: usize = 20;
+/// Longest name, as clients have it.
+const MAX_NAME: usize = 64;
+/// Longest description.
+const MAX_ABOUT: usize = 500;
+/// How long a command may run unless the user says otherwise.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// The longest that the user may say.
+const MAX_TIMEOUT: u64 = 3_600;
+
+/// A command that is a tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeclaredTool {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub about: String,
+    /// The program, absolute.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// Whether the user says that it changes nothing.
+    pub is_read_only: bool,
+    /// How long it may run.
+    pub timeout: Duration,
+    /// Variables that it gets although their names say that they are secrets.
+    pub passed: Vec<String>,
+}
+
+/// What the user declared.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Declared {
+    /// What can be offered, in the order of the configuration.
+    pub tools: Vec<DeclaredTool>,
+    /// What cannot, and why.
+    pub problems: Vec<String>,
+}
+
+/// Returns what the user declared. A tool that is not as it should be is named, and hides no other.
+///
+/// # Errors
+/// Where the user's configuration cannot be read.
+pub fn of(env: &Env) -> Result<Declared, OpError> {
+    let mut declared = Declared::default();
+    for (name, values) in user_config::subsections(env.vars(), "mcp.tool.")? {
+        match tool(env, &name, &values) {
+            Ok(_) if declared.tools.len() == MAX_TOOLS => {
+                declared.problems.push(format!("blue.mcp.tool.{name}: there are {MAX_TOOLS} tools already"));
+            }
+            Ok(tool) => declared.tools.push(tool),
+            Err(problem) => declared.problems.push(format!("blue.mcp.tool.{name}: {problem}")),
+        }
+    }
+    Ok(declared)
+}
+
+fn tool(env: &Env, name: &str, values: &Values) -> Result<DeclaredTool, String> {
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(is_letter) {
+        return Err(format!("a tool's name is 1 to {MAX_NAME} of a-z, A-Z, 0-9, _ and -"));
+    }
+    // A short name of an operation is not free either.
+    let is_taken = |operation: &crate::ops::Operation| {
+        [Some(operation.name), operation.name.strip_prefix("realm_")].contains(&Some(name))
+    };
+    if crate::ops::TABLE.iter().any(is_taken) {
+        return Err("that is the name of an operation".into());
+    }
+    let known = ["command", "description", "env", "readonly", "timeout"];
+    if let Some(key) = values.keys().find(|key| !known.contains(&key.as_str())) {
+        return Err(format!("there is no key {key}; the keys are command, description, env, readOnly, timeout"));
+    }
+    let mut words = words(values.get("command").ok_or("it has no command")?)?.into_iter();
+    let program = program(env, &words.next().ok_or("its command is empty")?)?;
+    let about = values.get("description").map_or_else(|| format!("Runs {}", program.display()), Clone::clone);
+    if about.len() > MAX_ABOUT {
+        return Err(format!("its description is longer than {MAX_ABOUT} bytes"));
+    }
+    let is_read_only = match values.get("readonly").map(|value| value.to_lowercase()).as_deref() {
+        None | Some("false" | "no" | "off" | "0" | "") => false,
+        Some("true" | "yes" | "on" | "1") => true,
+        Some(_) => return Err("readOnly is true or false".into()),
+    };
+    let timeout = match values.get("timeout") {
+        None => TIMEOUT,
+        Some(text) => match text.parse() {
+            Ok(seconds @ 1..=MAX_TIMEOUT) => Duration::from_secs(seconds),
+            _ => return Err(format!("timeout is a number of seconds from 1 to {MAX_TIMEOUT}")),
+        },
+    };
+    let passed = variables(values.get("env").map_or("", String::as_str))?;
+    let arguments = words.collect();
+    Ok(DeclaredTool { name: name.to_owned(), about, program, arguments, is_read_only, timeout, passed })
+}
+
+/// Returns the variables that a list names.
+fn variables(text: &str) -> Result<Vec<String>, String> {
+    let is_name = |name: &str| {
+        let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        name.chars().all(is_letter) && !name.starts_with(|c: char| c.is_ascii_digit())
+    };
+    let names: Vec<_> = text.split([' ', '\t', ',']).filter(|name| !name.is_empty()).map(str::to_owned).collect();
+    match names.iter().find(|name| !is_name(name)) {
+        Some(name) => Err(format!("env is names of variables, and {name:?} is none")),
+        None => Ok(names),
+    }
+}
+
+/// Splits a command into words at white space. Quotes and backslashes mean what they mean to a
+/// shell, and to git in an alias; nothing else does.
+fn words(text: &str) -> Result<Vec<String>, String> {
+    let (mut words, mut word, mut quote): (Vec<String>, Option<String>, Option<char>) = (Vec::new(), None, None);
+    let mut characters = text.chars();
+    while let Some(c) = characters.next() {
+        match (c, quote) {
+            ('\'', None) | ('"', None) => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (c, Some(open)) if c == open => quote = None,
+            ('\\', None | Some('"')) => {
+                word.get_or_insert_default().push(characters.next().ok_or("its command ends with a backslash")?);
+            }
+            (c, None) if c.is_whitespace() => words.extend(word.take()),
+            (c, _) => word.get_or_insert_default().push(c),
+        }
+    }
+    if quote.is_some() {
+        return Err("its command has a quote that does not end".into());
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+/// Returns the program that a word names. It runs in the user's repositories, so a path that
+/// depends on where it runs would let their content decide what runs.
+fn program(env: &Env, word: &str) -> Result<PathBuf, String> {
+    let is_program = |path: &Path| path.metadata().is_ok_and(|at| at.is_file() && at.permissions().mode() & 0o111 != 0);
+    let path = match word.strip_prefix("~/") {
+        Some(rest) => env.home().ok_or("HOME is not set")?.join(rest),
+        None => PathBuf::from(word),
+    };
+    if path.is_absolute() {
+        return if is_program(&path) { Ok(path) } else { Err(format!("{} is no program", path.display())) };
+    }
+    if word.contains('/') {
+        return Err(format!("{word} depends on the folder; write an absolute path, or ~/…"));
+    }
+    let folders = env.var("PATH").map(std::env::split_paths).into_iter().flatten();
+    let mut named = folders.filter(|folder| folder.is_absolute()).map(|folder| folder.join(word));
+    named.find(|path| is_program(path)).ok_or_else(|| format!("{word} is not on PATH"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_words() {
+        for (text, expected) in [
+            ("a b  c", Ok(vec!["a", "b", "c"])),
+            ("  a\t'b  c' ", Ok(vec!["a", "b  c"])),
+            (r#"a "b \" c"'d' '' \ e"#, Ok(vec!["a", "b \" cd", "", " e"])),
+            ("a 'b\\' $HOME ; *", Ok(vec!["a", "b\\", "$HOME", ";", "*"])),
+            ("", Ok(vec![])),
+            ("a 'b", Err("its command has a quote that does not end")),
+            ("a \\", Err("its command ends with a backslash")),
+        ] {
+            let expected = expected.map(|words| words.into_iter().map(str::to_owned).collect::<Vec<_>>());
+            assert_eq!(words(text), expected.map_err(str::to_owned), "{text}");
+        }
+    }
+
+    fn of_config(config: &str) -> Declared {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config");
+        std::fs::write(&file, config).unwrap();
+        let vars = [("GIT_CONFIG_GLOBAL".into(), file.into()), ("PATH".into(), "relative:/usr/bin:/bin".into())];
+        of(&Env::sealed("/", vars)).unwrap()
+    }
+
+    #[test]
+    fn what_is_declared_well_is_offered() {
+        let declared = of_config(
+            "[blue \"mcp.tool.lint\"]\n\tcommand = sh -c 'exit 0'\n\tdescription = Lints\n\treadOnly\n\ttimeout = 5\n\tenv = GH_TOKEN, AWS_PROFILE\n\
+             [blue \"mcp.tool.other\"]\n\tcommand = /bin/sh\n",
+        );
+        assert_eq!(declared.problems, [""; 0]);
+        let [lint, other] = &declared.tools[..] else { panic!("{declared:?}") };
+        assert!(lint.program.is_absolute() && lint.program.ends_with("sh"), "{lint:?}");
+        assert_eq!((&*lint.about, lint.is_read_only, lint.timeout.as_secs()), ("Lints", true, 5));
+        assert_eq!(lint.arguments, ["-c", "exit 0"]);
+        assert_eq!(lint.passed, ["GH_TOKEN", "AWS_PROFILE"]);
+        assert_eq!((&*other.about, other.is_read_only, other.timeout), ("Runs /bin/sh", false, TIMEOUT));
+    }
+
+    #[test]
+    fn what_is_not_is_named() {
+        for (name, keys, problem) in [
+            ("a b", "command = sh", "a tool's name is"),
+            ("realm_status", "command = sh", "the name of an operation"),
+            ("a", "description = x", "it has no command"),
+            ("a", "command = \"\"", "its command is empty"),
+            ("a", "command = ./run", "depends on the folder"),
+            ("a", "command = no-such-program-anywhere", "is not on PATH"),
+            ("a", "command = /etc/passwd", "is no program"),
+            ("a", "command = sh\n\ttimeout = 0", "timeout is a number"),
+            ("a", "command = sh\n\treadOnly = maybe", "readOnly is true or false"),
+            ("a", "command = sh\n\tenv = A=b", "env is names of variables"),
+            ("a", "command = sh\n\tshell = yes", "there is no key shell"),
+        ] {
+            let declared = of_config(&format!("[blue \"mcp.tool.{name}\"]\n\t{keys}\n"));
+            assert!(declared.tools.is_empty() && declared.problems[0].contains(problem), "{declared:?}");
+        }
+    }
+}

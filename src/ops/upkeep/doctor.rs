@@ -1,0 +1,238 @@
+//! `doctor`: what is wrong on this machine, named, and mended where that is safe.
+
+use std::time::Duration;
+
+pub use super::finding::Request;
+use super::{doctor_objects, doctor_sessions};
+use crate::{
+    error::OpError,
+    locate,
+    machine::home::KnownRealm,
+    model::oid::Oid,
+    ops::{
+        Operation,
+        ctx::Ctx,
+        hooks,
+        upkeep::finding::{advise, check},
+    },
+    store::{
+        git::{self, GitStore},
+        read,
+    },
+    wire::{Answer, Doctor, DoctorCheck, Health},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation =
+    Operation::write::<Doctor>("doctor", &["doctor"], "Find what is wrong, and mend what can be mended");
+
+/// The oldest git that we work with.
+const OLDEST_GIT: (u32, u32) = (2, 34);
+/// After which time a git lock file is a dead program's: git holds them for seconds at most.
+const STALE: Duration = Duration::from_secs(60 * 60);
+
+/// Looks at everything. What is wrong is an answer, not an error.
+///
+/// # Errors
+/// Where this machine's records cannot be read.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Doctor>, OpError> {
+    if let Some((name, to)) = &request.restore {
+        return restore(ctx, name, *to);
+    }
+    let mut checks = vec![git(ctx), home(ctx), man(ctx)];
+    if ctx.code.is_some() {
+        checks.push(identity(ctx));
+    }
+    for known in ctx.home.realms()? {
+        realm(ctx, request, &known, &mut checks);
+    }
+    checks.extend(doctor_sessions::of_work_tree(ctx, request));
+    if let (Some(_), Ok(here)) = (&ctx.code, &ctx.here)
+        && let Some(repo) = &here.repo
+    {
+        checks.push(hooks(ctx, repo.as_str())?);
+    }
+    Ok(answer(checks))
+}
+
+fn restore(ctx: &Ctx, name: &str, to: Oid) -> Result<Answer<Doctor>, OpError> {
+    let here = ctx.here()?;
+    let known = locate::known(&ctx.home, &here.realm)?;
+    let store = GitStore::open(&known.path, ctx.options())?;
+    let restored = doctor_objects::restore(ctx, &here.realm, &store, name, to)?;
+    Ok(answer(vec![restored]).next("git blue sync  # brings together what others have").next("git blue check"))
+}
+
+fn answer(checks: Vec<DoctorCheck>) -> Answer<Doctor> {
+    let healthy = checks.iter().all(|check| check.state != Health::Error || check.fixed);
+    let steps: Vec<_> =
+        checks.iter().filter(|check| !check.fixed).filter_map(|check| check.next_step.clone()).collect();
+    steps.into_iter().fold(Answer::new(Doctor { healthy, checks }), Answer::next)
+}
+
+fn git(ctx: &Ctx) -> DoctorCheck {
+    let Some(said) = git::git_version(ctx.env.vars()) else {
+        return advise(check("git", None, Health::Error, "there is no git on the PATH"), "install git");
+    };
+    if git::numbers(&said) >= OLDEST_GIT {
+        return check("git", None, Health::Ok, said);
+    }
+    let (major, minor) = OLDEST_GIT;
+    advise(
+        check("git", None, Health::Error, format!("{said} is older than {major}.{minor}")),
+        format!("update git to {major}.{minor} or newer"),
+    )
+}
+
+fn home(ctx: &Ctx) -> DoctorCheck {
+    let folder = ctx.home.folder();
+    let shown = folder.display().to_string();
+    match folder.metadata() {
+        Ok(meta) if !meta.is_dir() => check("home", None, Health::Error, format!("{shown} is not a folder")),
+        // Only making a file tells whether one can be made: permissions are not the whole story.
+        Ok(_) => match tempfile::tempfile_in(folder) {
+            Ok(_) => check("home", None, Health::Ok, shown),
+            Err(error) => check("home", None, Health::Error, format!("{shown} cannot be written: {error}")),
+        },
+        Err(_) => check("home", None, Health::Ok, format!("{shown} does not exist yet; no realm is known")),
+    }
+}
+
+/// git answers `git blue --help` with the man page and never asks the program.
+fn man(ctx: &Ctx) -> DoctorCheck {
+    const PAGE: &str = "share/man/man1/git-blue.1";
+    let beside = ctx.env.exe().parent().and_then(|bin| bin.parent()).map(|prefix| prefix.join(PAGE));
+    let own = ctx.env.home().map(|home| home.join(".local").join(PAGE));
+    let system = ["/usr/local", "/usr"].map(|prefix| Some(std::path::Path::new(prefix).join(PAGE)));
+    match [beside, own].into_iter().chain(system).flatten().find(|page| page.exists()) {
+        Some(page) => check("man", None, Health::Ok, page.display().to_string()),
+        None => advise(
+            check("man", None, Health::Warning, "there is no man page, so git blue --help finds nothing"),
+            "git blue install man",
+        ),
+    }
+}
+
+fn identity(ctx: &Ctx) -> DoctorCheck {
+    match ctx.signature() {
+        Ok(by) => check("identity", None, Health::Ok, format!("{} <{}>", by.name, by.email)),
+        Err(error) => {
+            advise(check("identity", None, Health::Error, error.message.clone()), error.next_steps.join("; "))
+        }
+    }
+}
+
+fn realm(ctx: &Ctx, request: &Request, known: &KnownRealm, checks: &mut Vec<DoctorCheck>) {
+    let subject = Some(known.name.as_str());
+    let store = GitStore::open(&known.path, ctx.options());
+    let store = match store.and_then(|store| read::realm(&store).map(|realm| (store, realm))) {
+        Ok((store, realm)) if realm.name == known.name => {
+            checks.push(check("store", subject, Health::Ok, known.path.display().to_string()));
+            store
+        }
+        Ok((_, realm)) => {
+            let message = format!("{} holds the realm {}", known.path.display(), realm.name);
+            checks.push(check("store", subject, Health::Error, message));
+            return;
+        }
+        Err(error) => {
+            let error = OpError::from(error);
+            let found = check("store", subject, Health::Error, error.message.clone());
+            checks.push(match error.next_steps.first() {
+                Some(step) => advise(found, step.clone()),
+                None => found,
+            });
+            return;
+        }
+    };
+    checks.push(locks(request, subject, &store));
+    checks.push(mode(request, subject, &store));
+    checks.extend(doctor_objects::objects(ctx, request, known, &store));
+    checks.extend(files(subject, &store));
+    checks.push(doctor_sessions::of_realm(ctx, request, known, &store));
+    if store.should_be_packed() {
+        let message = "the store has many loose objects";
+        checks.push(advise(
+            check("objects", subject, Health::Warning, message),
+            format!("git blue gc --realm {}", known.name),
+        ));
+    }
+}
+
+/// A lock file that a dead writer of ours left goes by itself at the next write. Others are
+/// removed only when asked, and only where no program that lives can still hold them.
+fn locks(request: &Request, subject: Option<&str>, store: &GitStore) -> DoctorCheck {
+    let found = match store.lock_files() {
+        Ok(found) => found,
+        Err(error) => return check("locks", subject, Health::Error, error.to_string()),
+    };
+    let stale: Vec<_> = found.iter().filter(|lock| lock.age >= STALE).collect();
+    let Some(oldest) = found.first() else {
+        return check("locks", subject, Health::Ok, "no stale lock files");
+    };
+    let names: Vec<_> =
+        found.iter().map(|lock| format!("{} ({} s old)", lock.path.display(), lock.age.as_secs())).collect();
+    let message = format!("git lock files: {}", names.join(", "));
+    if stale.is_empty() {
+        let state = if oldest.age > Duration::from_secs(60) { Health::Warning } else { Health::Ok };
+        return check("locks", subject, state, message);
+    }
+    let found = check("locks", subject, Health::Error, message);
+    if request.fix {
+        let failed: Vec<_> = stale.iter().filter_map(|lock| std::fs::remove_file(&lock.path).err()).collect();
+        return match failed.first() {
+            None => DoctorCheck { fixed: true, ..found },
+            Some(error) => DoctorCheck { message: format!("{}; not removed: {error}", found.message), ..found },
+        };
+    }
+    advise(found, "git blue doctor --fix: remove those older than an hour")
+}
+
+/// The realm may hold what its members alone are to read.
+fn mode(request: &Request, subject: Option<&str>, store: &GitStore) -> DoctorCheck {
+    let path = store.path().display().to_string();
+    if !store.is_open_to_others() {
+        return check("mode", subject, Health::Ok, "no other user of this machine can read the store");
+    }
+    let found = check("mode", subject, Health::Warning, format!("other users of this machine may read {path}"));
+    if !request.fix {
+        return advise(found, "git blue doctor --fix  # keeps them out");
+    }
+    match store.close_to_others() {
+        Ok(()) => DoctorCheck { fixed: true, ..found },
+        Err(error) => DoctorCheck { message: format!("{}: {error}", found.message), ..found },
+    }
+}
+
+fn files(subject: Option<&str>, store: &GitStore) -> Vec<DoctorCheck> {
+    let view = match read::view(store) {
+        Ok(view) => view,
+        Err(error) => return vec![check("files", subject, Health::Error, error.to_string())],
+    };
+    let damage = view.damage.iter().chain(view.domains.values().flat_map(|domain| &domain.damage));
+    let found: Vec<_> = damage
+        .map(|damage| check("files", subject, Health::Error, format!("{}: {}", damage.file, damage.problem)))
+        .collect();
+    if found.is_empty() { vec![check("files", subject, Health::Ok, "every stored file can be read")] } else { found }
+}
+
+fn hooks(ctx: &Ctx, repo: &str) -> Result<DoctorCheck, OpError> {
+    let answer = hooks::status(ctx)?;
+    let wanted: Vec<_> = answer.body.hooks.iter().filter(|hook| hook.installed || !hook.optional).collect();
+    let problem = wanted.iter().find_map(|hook| Some(format!("{}: {}", hook.file, hook.problem.as_ref()?)));
+    let missing: Vec<_> = wanted.iter().filter(|hook| !hook.installed).map(|hook| hook.name.as_str()).collect();
+    let note = wanted.iter().filter(|hook| hook.in_file).find_map(|hook| hook.note.clone());
+    let warning = match (problem, missing.is_empty(), note) {
+        (Some(problem), ..) => problem,
+        (None, false, _) => format!("not installed: {}", missing.join(", ")),
+        (None, true, Some(note)) => note,
+        (None, true, None) => {
+            return Ok(check("hooks", Some(repo), Health::Ok, format!("in place in {}", answer.body.folder)));
+        }
+    };
+    let found = check("hooks", Some(repo), Health::Warning, warning);
+    Ok(match answer.next_steps.first() {
+        Some(step) => advise(found, step.clone()),
+        None => found,
+    })
+}

@@ -1,0 +1,150 @@
+//! What `doctor` finds of a store's objects. What is missing is fetched from where the realm is shared; where it
+//! cannot be had, what is left of a ref is offered, and taken only where somebody asks for it by name.
+
+use super::finding::{Request, advise, check};
+use crate::{
+    error::OpError,
+    machine::home::KnownRealm,
+    model::{name::RealmName, oid::Oid},
+    ops::{
+        ctx::Ctx,
+        sync::{self, url},
+    },
+    store::{
+        Store as _, StoreRef,
+        git::{Aside, GitStore, Left, Link},
+        layout,
+        remote::Remote,
+        validate_incoming,
+    },
+    wire::{DoctorCheck, Health},
+};
+
+/// Most refs of which it is said what is left of them.
+const MAX_OFFERED: usize = 20;
+/// Most lines of git, and most lost commits, that one message repeats.
+const MAX_SHOWN: usize = 10;
+
+/// Looks at the objects of a store, and brings back what is missing.
+pub(crate) fn objects(ctx: &Ctx, request: &Request, known: &KnownRealm, store: &GitStore) -> Vec<DoctorCheck> {
+    let subject = Some(known.name.as_str());
+    let problem = match complaints(ctx, store) {
+        Ok(None) => return vec![check("objects", subject, Health::Ok, "git fsck --strict finds nothing")],
+        Ok(Some(problem)) => problem,
+        Err(error) => return vec![check("objects", subject, Health::Error, error.message)],
+    };
+    let found = |message| check("objects", subject, Health::Error, message);
+    if !request.fix {
+        return vec![advise(found(problem), "git blue doctor --fix  # fetches what is missing, where it can be had")];
+    }
+    let mut said = vec![problem];
+    for remote in store.remotes() {
+        match refetch(ctx, &remote, store).and_then(|()| complaints(ctx, store)) {
+            Ok(None) => {
+                said.push(format!("what was missing came from {}", remote.name));
+                return vec![DoctorCheck { fixed: true, ..found(said.join("; ")) }];
+            }
+            Ok(Some(_)) => said.push(format!("{} does not have it either", remote.name)),
+            Err(error) => said.push(format!("{}: {}", remote.name, error.message)),
+        }
+    }
+    let mut checks = vec![found(said.join("; "))];
+    match offers(ctx, &known.name, store) {
+        Ok(offers) => checks.extend(offers),
+        Err(error) => checks.push(found(error.message)),
+    }
+    checks
+}
+
+/// Returns what git says of the objects; nothing where all are sound.
+fn complaints(ctx: &Ctx, store: &GitStore) -> Result<Option<String>, OpError> {
+    let lines = store.fsck(ctx.env.vars())?;
+    let more = lines.len().saturating_sub(MAX_SHOWN);
+    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+    let shown: Vec<_> = lines.into_iter().take(MAX_SHOWN).collect();
+    Ok((!shown.is_empty()).then(|| format!("git fsck --strict: {}{more}", shown.join("; "))))
+}
+
+/// Fetches everything from a remote, as if nothing were here, and takes its packs.
+fn refetch(ctx: &Ctx, remote: &Remote, store: &GitStore) -> Result<(), OpError> {
+    url::accept(&remote.url)?;
+    let aside = Aside::new(&ctx.home.folder().join("realms"), ctx.options())?;
+    let link = Link::new(&aside.store.path(), remote, ctx.env.vars(), sync::realm_clone::manners(ctx));
+    let names: Vec<_> = link.list()?.refs.into_iter().map(|(name, _)| name).collect();
+    link.fetch(&names, None)?;
+    let _keep = store.keep()?;
+    Ok(store.take_packs(&aside.store, ctx.env.vars())?)
+}
+
+/// Returns what is left of each ref that is not whole, with the command that goes back to it.
+fn offers(ctx: &Ctx, realm: &RealmName, store: &GitStore) -> Result<Vec<DoctorCheck>, OpError> {
+    let mut offers = Vec::new();
+    for (name, tip) in store.incomplete_refs(ctx.env.vars())?.into_iter().take(MAX_OFFERED) {
+        let subject = Some(realm.as_str());
+        let found = |message| check("refs", subject, Health::Error, message);
+        offers.push(match store.left_of(ctx.env.vars(), &name, tip)? {
+            None => {
+                found(format!("{name} is at {tip}, and no commit of it is left; a backup or another clone may have it"))
+            }
+            Some(left) => {
+                let command = format!(
+                    "git blue doctor --realm {realm} --restore {} --to {}",
+                    name.below_travelling(),
+                    left.commit
+                );
+                advise(found(offer(&name, &tip, &left)), format!("{command}  # gives up what is missing"))
+            }
+        });
+    }
+    Ok(offers)
+}
+
+fn offer(name: &StoreRef, tip: &Oid, left: &Left) -> String {
+    let named: Vec<_> = left.lost.iter().take(MAX_SHOWN).map(|subject| format!("\"{subject}\"")).collect();
+    let more = left.lost.len().saturating_sub(named.len());
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let lost = match (named.is_empty(), left.is_ancestor) {
+        (false, _) => format!("going back to it loses {}{more}", named.join(", ")),
+        (true, _) => "what was written later is lost".to_owned(),
+    };
+    let unsure = if left.is_ancestor { "" } else { ", though nothing says how much was written after it" };
+    let commit = left.commit;
+    format!(
+        "{name} is at {tip}, which is not whole. The newest whole commit is {commit} of {}{unsure}; {lost}",
+        left.time
+    )
+}
+
+/// Goes back to a commit that is whole.
+///
+/// # Errors
+/// Where the ref is whole as it is, or the commit is not, or is none of that ref.
+pub(crate) fn restore(
+    ctx: &Ctx,
+    realm: &RealmName,
+    store: &GitStore,
+    name: &str,
+    to: Oid,
+) -> Result<DoctorCheck, OpError> {
+    let name = StoreRef::travelling(&format!("{}{name}", layout::TRAVELLING)).ok_or_else(|| {
+        OpError::usage(format!("{name:?} is none of the realm's refs"))
+            .next("--restore realm, or --restore domains/DOMAIN")
+    })?;
+    let _lease = store.lock(&name)?;
+    let Some(tip) = store.tip(&name)? else {
+        return Err(OpError::no("unknown-ref", format!("{name} does not exist")));
+    };
+    if store.is_whole(ctx.env.vars(), &[tip])? {
+        return Err(OpError::no("not-damaged", format!("{name} is whole as it is, so nothing is given up")));
+    }
+    if !store.is_whole(ctx.env.vars(), &[to])? {
+        return Err(OpError::no("unknown-commit", format!("{to} is not whole in this store")));
+    }
+    let problems = validate_incoming::inspect(store, &name, &to, &[])?;
+    if !problems.is_empty() {
+        return Err(OpError::no("unfit", format!("{to} is no commit of {name}: {}", problems.join("; "))));
+    }
+    store.advance(&name, Some(tip), to)?;
+    let message = format!("{name} went back from {tip}, which is not whole, to {to}");
+    Ok(DoctorCheck { fixed: true, ..check("refs", Some(realm.as_str()), Health::Error, message) })
+}

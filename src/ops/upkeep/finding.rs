@@ -1,0 +1,36 @@
+//! What a check of `doctor` found, and what to do about it.
+use crate::{
+    model::oid::Oid,
+    wire::{DoctorCheck, Health},
+};
+
+/// What is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// Mend what can be mended without losing anything.
+    pub fix: bool,
+    /// A ref of the realm that is to go back to a commit, because it is not whole.
+    pub restore: Option<(String, Oid)>,
+}
+
+/// Returns what was found of a thing.
+pub(crate) fn check(
+    name: &'static str,
+    subject: Option<&str>,
+    state: Health,
+    message: impl Into<String>,
+) -> DoctorCheck {
+    DoctorCheck {
+        name,
+        subject: subject.map(str::to_owned),
+        state,
+        message: message.into(),
+        fixed: false,
+        next_step: None,
+    }
+}
+
+/// Adds what to do about it.
+pub(crate) fn advise(check: DoctorCheck, step: impl Into<String>) -> DoctorCheck {
+    DoctorCheck { next_step: Some(step.into()), ..check }
+}

@@ -1,0 +1,96 @@
+//! `gc`: pack the realm's store, and forget what nobody needs to know any more.
+
+use crate::ops::{
+    Operation,
+    ctx::{Acting, Ctx},
+    notify::inbox,
+    session,
+};
+use crate::{
+    error::OpError,
+    store::{Store, StoreRef, git::GitStore},
+    wire::{Answer, Gc},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation =
+    Operation::write::<Gc>("gc", &["gc"], "Pack the realm's store, and forget what is old");
+
+/// What is asked.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Request {
+    /// Only where the store has grown enough for it.
+    pub auto: bool,
+}
+
+/// Packs and forgets. Readers and writers beside it are not disturbed.
+///
+/// # Errors
+/// Where git fails, or the store cannot be written.
+pub fn run(ctx: &Ctx, request: Request) -> Result<Answer<Gc>, OpError> {
+    let here = ctx.here()?;
+    let store = git_store(ctx)?;
+    let before = store.loose_objects()?;
+    let mut body = Gc {
+        realm: here.realm.clone(),
+        loose_objects_before: before,
+        loose_objects_after: before,
+        packed_refs: 0,
+        removed_objects: 0,
+        forgotten_readers: Vec::new(),
+        forgotten_notifications: 0,
+        forgotten_sessions: 0,
+    };
+    if request.auto && !store.should_be_packed() {
+        return Ok(Answer::new(body));
+    }
+    for (name, _) in store.inboxes()? {
+        match forget(ctx, &store, &name)? {
+            Forgotten::Reader(reader) => body.forgotten_readers.push(reader),
+            Forgotten::Notifications(count) => body.forgotten_notifications += count,
+        }
+    }
+    let author = ctx.upkeep_signature();
+    for (repo, _) in store.sessions()? {
+        let acting = Acting { realm: &here.realm, store: &store, repo: &repo, code: None };
+        body.forgotten_sessions += session::upkeep::forget(acting, &author)?;
+    }
+    let packed = store.pack(ctx.env.vars())?;
+    (body.packed_refs, body.removed_objects) = (packed.refs, packed.removed);
+    body.loose_objects_after = store.loose_objects()?;
+    Ok(Answer::new(body))
+}
+
+/// Returns whether a write has left so much behind that packing is due.
+pub fn is_due(ctx: &Ctx) -> bool {
+    git_store(ctx).is_ok_and(|store| store.should_be_packed())
+}
+
+/// Packing is git's business: it needs the store itself, not the port.
+fn git_store(ctx: &Ctx) -> Result<GitStore, OpError> {
+    let here = ctx.here()?;
+    let known = crate::locate::known(&ctx.home, &here.realm)?;
+    Ok(GitStore::open(&known.path, ctx.options())?)
+}
+
+enum Forgotten {
+    Reader(String),
+    Notifications(usize),
+}
+
+/// A reader that was not told anything for 30 days starts anew when it comes back, from what the
+/// repository was told meanwhile; of the others, only what is older is forgotten.
+fn forget(ctx: &Ctx, store: &dyn Store, name: &StoreRef) -> Result<Forgotten, OpError> {
+    let now = ctx.env.now_here();
+    let _lease = store.lock(name)?;
+    let Some(tip) = store.tip(name)? else {
+        return Ok(Forgotten::Notifications(0));
+    };
+    if let StoreRef::Inbox(repo, Some(reader)) = name
+        && inbox::is_forgotten(store.commit(&tip)?.time, now.timestamp())
+    {
+        store.forget(name, tip)?;
+        return Ok(Forgotten::Reader(format!("{repo}/{reader}")));
+    }
+    inbox::prune(store, name, tip, &now).map(Forgotten::Notifications)
+}

@@ -1,0 +1,7 @@
+//! Looking after stores: `gc` and `doctor`.
+
+pub mod doctor;
+pub mod doctor_objects;
+pub mod doctor_sessions;
+pub mod finding;
+pub mod gc;

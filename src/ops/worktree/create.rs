@@ -1,0 +1,257 @@
+//! `realm_worktree_create`: a worktree of one RFC in each of several repositories. What is there
+//! already is used again, and what cannot be done in one repository stops no other.
+
+use std::path::{Path, PathBuf};
+
+use super::rfc_worktrees;
+use crate::{
+    error::OpError,
+    locate,
+    model::name::{RealmName, RepoName, RfcName},
+    ops::{
+        Operation,
+        ctx::{Ctx, Here},
+        repos::{self, joined, paths::Found},
+        sync::url,
+    },
+    repo::{
+        CodeRepo, Place,
+        work::{self, Work, Worktree},
+    },
+    store::{StoreError, overview::Overview},
+    wire::{Answer, RepoProblem, WorktreeCreate},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::write::<WorktreeCreate>(
+    "realm_worktree_create",
+    &["realm", "worktree", "create"],
+    "Make a worktree of an RFC in each repository that takes part",
+);
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// What is worked on.
+    pub rfc: RfcName,
+    /// In which repositories; all that share a domain with this one, and itself, where none is named.
+    pub repos: Option<Vec<RepoName>>,
+    /// Whether to fetch first, so that new branches start where the remotes are.
+    pub fetch: bool,
+    /// Whether its user agreed to clone what is not on this machine; see [`missing`].
+    pub clone: bool,
+}
+
+/// What is done in one repository.
+struct Job {
+    found: Found,
+    work: Work,
+    path: PathBuf,
+}
+
+/// Makes them.
+///
+/// # Errors
+/// Where the request names no repository, or one that is not in the realm, or the realm cannot be
+/// read. What goes wrong in one repository is in the answer.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeCreate>, OpError> {
+    let here = ctx.here()?;
+    let overview = Overview::open(&*here.store)?;
+    let (repos, reason) = rfc_worktrees::select(ctx, here, &overview, request.repos.as_deref())?;
+    let branch = rfc_worktrees::branch(ctx, &request.rfc)?;
+    let top = ctx.home.folder().join("worktrees").join(here.realm.as_str());
+    std::fs::create_dir_all(&top).map_err(OpError::io("create", &top))?;
+    let root = rfc_worktrees::root(ctx, &here.realm);
+    let mut body = WorktreeCreate {
+        rfc: request.rfc.clone(),
+        realm: here.realm.clone(),
+        branch: branch.clone(),
+        reason,
+        created: Vec::new(),
+        reused: Vec::new(),
+        paths: std::collections::BTreeMap::new(),
+        errors: Vec::new(),
+    };
+    let mut jobs = Vec::new();
+    for name in &repos {
+        match located(ctx, here, &overview, name, request.clone)? {
+            Ok(found) => {
+                let path = rfc_worktrees::path(&root, &request.rfc, name);
+                jobs.push(Job { work: found.work(ctx), found, path });
+            }
+            Err(problem) => body.errors.push(problem),
+        }
+    }
+    let made = repos::for_each::each(&jobs, |job| make(job, &branch, &root, request.fetch));
+    for (job, made) in jobs.iter().zip(made) {
+        let name = job.found.name.clone();
+        match made {
+            Ok(is_new) => {
+                body.paths.insert(name.clone(), job.path.display().to_string());
+                if let Err(error) = belong(job, &here.realm) {
+                    body.errors.push(RepoProblem { repo: name.clone(), ..of_git(&name, &error) });
+                }
+                if is_new { &mut body.created } else { &mut body.reused }.push(name);
+            }
+            Err(problem) => body.errors.push(problem),
+        }
+    }
+    body.errors.sort_by(|a, b| a.repo.cmp(&b.repo));
+    Ok(with_next_steps(here, body))
+}
+
+/// Returns the repositories that would have to be cloned, and from where. The urls are the realm's
+/// word: whoever runs this decides.
+///
+/// # Errors
+/// As for [`run`].
+pub fn missing(ctx: &Ctx, request: &Request) -> Result<Vec<(RepoName, String)>, OpError> {
+    let here = ctx.here()?;
+    let overview = Overview::open(&*here.store)?;
+    let (repos, _) = rfc_worktrees::select(ctx, here, &overview, request.repos.as_deref())?;
+    let mut missing = Vec::new();
+    for name in repos {
+        let Some(repo) = overview.repos().get(&name) else { continue };
+        if let (Err(_), Some(url)) = (repos::paths::find(ctx, here, repo)?, &repo.url) {
+            missing.push((name, url.clone()));
+        }
+    }
+    Ok(missing)
+}
+
+fn located(
+    ctx: &Ctx,
+    here: &Here,
+    overview: &Overview<'_>,
+    name: &RepoName,
+    clone: bool,
+) -> Result<Result<Found, RepoProblem>, OpError> {
+    let Some(repo) = overview.repos().get(name) else {
+        let message = format!("{name} is not in the realm {}", here.realm);
+        return Ok(Err(problem(name, "unknown-repo", message, None)));
+    };
+    let problem = match repos::paths::find(ctx, here, repo)? {
+        Err(problem) if clone => problem,
+        found => return Ok(found),
+    };
+    let Some(from) = &repo.url else {
+        let message = format!("{}; the realm does not know where to clone it from", problem.message);
+        return Ok(Err(RepoProblem { message, ..problem }));
+    };
+    let to = repos::paths::clone_folder(ctx, &here.realm, name);
+    let vars = ctx.env.vars_elsewhere();
+    let cloned = url::accept(from).and_then(|from| Ok(work::clone(from, &to, vars, ctx.env.is_error_terminal())?));
+    if let Err(error) = cloned {
+        let message = format!("cannot clone {name} from {from}: {}", error.message);
+        return Ok(Err(RepoProblem { code: "not-cloned", message, ..problem }));
+    }
+    let to = to.canonicalize().unwrap_or(to);
+    ctx.home.record_repo(name, &to)?;
+    // Its user agreed to clone this repository, from where the realm says that it is.
+    let place = Place { cwd: to, vars: ctx.env.vars_elsewhere(), in_hook: false };
+    if let Some(code) = CodeRepo::discover(&place)? {
+        joined::write(&ctx.home, &code, &here.realm, name, !repo.roots.is_empty())?;
+    }
+    repos::paths::find(ctx, here, repo)
+}
+
+/// Makes one, or finds it made. Returns whether it is new.
+fn make(job: &Job, branch: &str, root: &Path, fetch: bool) -> Result<bool, RepoProblem> {
+    let Job { found, work, path } = job;
+    let name = &found.name;
+    let git = |error: StoreError| of_git(name, &error);
+    let trees = work.worktrees().map_err(git)?;
+    if let Some(there) = trees.iter().find(|tree| tree.path == *path) {
+        if !there.is_gone {
+            return is_on(there, name, branch).map(|()| false);
+        }
+        // Somebody deleted the folder: what git still knows of it would be in the way.
+        work.remove_worktree(path, false).map_err(git)?;
+    }
+    if let Some(other) = trees.iter().find(|tree| tree.path != *path && tree.branch.as_deref() == Some(branch)) {
+        let other = other.path.display();
+        let message = format!("{branch} of {name} is checked out in {other}");
+        let next = format!("git -C {other} switch another branch, or remove that worktree, and try again");
+        return Err(problem(name, "branch-elsewhere", message, Some(next)));
+    }
+    is_free(name, path, root)?;
+    if fetch && work.has_remote().map_err(git)? {
+        work.fetch().map_err(|error| RepoProblem {
+            code: "not-fetched",
+            next_step: Some(format!("git -C {} fetch, or leave --fetch out", found.folder.display())),
+            ..of_git(name, &error)
+        })?;
+    }
+    let Some(start) = work.start(branch, found.default.as_deref()).map_err(git)? else {
+        let message = format!("{name} has no default branch with a commit to start from");
+        let next = format!("git -C {} config blue.publishBranch BRANCH", found.folder.display());
+        return Err(problem(name, "no-default-branch", message, Some(next)));
+    };
+    work.add_worktree(path, branch, &start).map_err(git)?;
+    Ok(true)
+}
+
+fn is_on(there: &Worktree, name: &RepoName, branch: &str) -> Result<(), RepoProblem> {
+    if there.branch.as_deref() == Some(branch) {
+        return Ok(());
+    }
+    let at = there.path.display();
+    let on = there.branch.as_deref().map_or("no branch".into(), |on| format!("the branch {on}"));
+    let message = format!("the worktree {at} is on {on}, not on {branch}");
+    Err(problem(name, "other-branch", message, Some(format!("git -C {at} switch {branch}"))))
+}
+
+/// Nothing may be in the way, and no worktree may lie in another one: the RFCs `a` and `a/b` would
+/// put a repository `b` and all others of `a/b` into one folder.
+fn is_free(name: &RepoName, path: &Path, root: &Path) -> Result<(), RepoProblem> {
+    let above = path.ancestors().skip(1).take_while(|above| *above != root);
+    if let Some(other) = above.into_iter().find(|above| above.join(".git").symlink_metadata().is_ok()) {
+        let message = format!("{} would lie in another worktree, {}", path.display(), other.display());
+        return Err(problem(name, "in-a-worktree", message, Some("choose another name for the RFC".into())));
+    }
+    let is_empty = |path: &Path| path.read_dir().is_ok_and(|mut entries| entries.next().is_none());
+    if path.symlink_metadata().is_ok() && !is_empty(path) {
+        let message = format!("{} is in the way: it is no worktree of {name}", path.display());
+        return Err(problem(name, "in-the-way", message, Some(format!("move {} away", path.display()))));
+    }
+    Ok(())
+}
+
+/// The new worktree is in the realm at once, also where the branch does not have the file that says
+/// so: then the repository's own configuration does.
+fn belong(job: &Job, realm: &RealmName) -> Result<(), StoreError> {
+    let within = job.work.at(&job.path);
+    if job.path.join(locate::CONFIG).exists() || within.config("blue.realm")?.is_some() {
+        return Ok(());
+    }
+    within.set_config("blue.repo", job.found.name.as_str())?;
+    within.set_config("blue.realm", realm.as_str())
+}
+
+fn problem(repo: &RepoName, code: &'static str, message: String, next_step: Option<String>) -> RepoProblem {
+    RepoProblem { repo: repo.clone(), code, message, next_step }
+}
+
+/// Returns what git, or a hook that it ran, complained about.
+pub(crate) fn of_git(repo: &RepoName, error: &StoreError) -> RepoProblem {
+    problem(repo, "git", error.to_string(), None)
+}
+
+fn with_next_steps(here: &Here, body: WorktreeCreate) -> Answer<WorktreeCreate> {
+    let mine = here.repo.as_ref().and_then(|repo| body.paths.get(repo));
+    let first = mine.or_else(|| body.paths.values().next()).cloned();
+    let (rfc, failed) = (body.rfc.clone(), !body.errors.is_empty());
+    let steps: Vec<_> = body.errors.iter().filter_map(|one| one.next_step.clone()).collect();
+    let mut answer = Answer::new(body);
+    if let Some(path) = first {
+        answer = answer
+            .next(format!("cd {path}: start working"))
+            .next(format!("git blue session start --rfc {rfc}: track your work"));
+    }
+    answer.next_steps.extend(steps);
+    if failed {
+        answer = answer.next(format!("git blue realm worktree create --rfc {rfc}: try again what failed"));
+    }
+    answer.next_steps.dedup();
+    answer
+}

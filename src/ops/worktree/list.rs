@@ -1,0 +1,148 @@
+//! `realm_worktree_list`: every worktree of the realm's repositories on this machine, and how far the
+//! work in it is.
+
+use std::{collections::BTreeSet, path::Path};
+
+use super::{create::of_git, rfc_worktrees};
+use crate::{
+    error::OpError,
+    ops::{
+        Operation,
+        ctx::{Ctx, Here},
+        repos::{self, paths::Found},
+    },
+    repo::work::{Standing, Work, Worktree},
+    store::{StoreError, overview::Overview},
+    wire::{Answer, RepoProblem, WorktreeLine, WorktreeList, WorktreeState},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::read::<WorktreeList>(
+    "realm_worktree_list",
+    &["realm", "worktree", "list"],
+    "Show the worktrees of all RFCs, and how far the work in them is",
+);
+
+/// Lists them.
+///
+/// # Errors
+/// Where the realm cannot be read.
+pub fn run(ctx: &Ctx) -> Result<Answer<WorktreeList>, OpError> {
+    let here = ctx.here()?;
+    let root = rfc_worktrees::root(ctx, &here.realm);
+    let (found, mut errors) = all_found(ctx, here)?;
+    let jobs: Vec<_> = found.iter().map(|found| (found, found.work(ctx))).collect();
+    let mut lines = Vec::new();
+    let mut claimed = BTreeSet::new();
+    for (found, listed) in found.iter().zip(repos::for_each::each(&jobs, |(found, work)| of_repo(found, work))) {
+        match listed {
+            Ok(trees) => {
+                for (tree, standing) in trees {
+                    claimed.insert(tree.path.clone());
+                    lines.push(line(ctx, &root, found, &tree, standing));
+                }
+            }
+            Err(error) => errors.push(of_git(&found.name, &error)),
+        }
+    }
+    let folders = rfc_worktrees::linked(&root);
+    lines.extend(folders.iter().filter(|path| !claimed.contains(*path)).map(|path| orphan(ctx, &root, path)));
+    lines.sort_by(|a, b| (a.rfc.is_none(), &a.rfc, &a.repo, &a.path).cmp(&(b.rfc.is_none(), &b.rfc, &b.repo, &b.path)));
+    let steps = next_steps(&lines);
+    let mut answer = Answer::new(WorktreeList { realm: here.realm.clone(), worktrees: lines, errors });
+    answer.next_steps = steps;
+    Ok(answer)
+}
+
+/// Returns the realm's repositories that are on this machine. That one is not here is no problem,
+/// unless it was.
+///
+/// # Errors
+/// Where the realm cannot be read.
+pub(crate) fn all_found(ctx: &Ctx, here: &Here) -> Result<(Vec<Found>, Vec<RepoProblem>), OpError> {
+    let overview = Overview::open(&*here.store)?;
+    let (mut found, mut errors) = (Vec::new(), Vec::new());
+    for repo in overview.repos().values() {
+        match repos::paths::find(ctx, here, repo)? {
+            Ok(one) => found.push(one),
+            Err(problem) if problem.code == "not-here" => {}
+            Err(problem) => errors.push(problem),
+        }
+    }
+    Ok((found, errors))
+}
+
+/// Returns the linked worktrees of a repository, and how far the work in each is.
+fn of_repo(found: &Found, work: &Work) -> Result<Vec<(Worktree, Option<Standing>)>, StoreError> {
+    let base = found.default.as_deref().map(|default| work.base(default)).transpose()?.flatten();
+    let standing = |tree: Worktree| {
+        // One that cannot be looked into is listed all the same.
+        let standing = (!tree.is_gone).then(|| work.at(&tree.path).standing(base.as_deref()).ok()).flatten();
+        (tree, standing)
+    };
+    // The first one is the repository's own.
+    Ok(work.worktrees()?.into_iter().skip(1).map(standing).collect())
+}
+
+fn line(ctx: &Ctx, root: &Path, found: &Found, tree: &Worktree, standing: Option<Standing>) -> WorktreeLine {
+    let meant = rfc_worktrees::parse(root, &tree.path).filter(|(_, repo)| *repo == found.name);
+    let state = match &meant {
+        _ if tree.is_gone => WorktreeState::Gone,
+        Some(_) => WorktreeState::Present,
+        None => WorktreeState::Elsewhere,
+    };
+    let of_branch = || rfc_worktrees::rfc_of_branch(ctx, tree.branch.as_deref()?);
+    WorktreeLine {
+        rfc: meant.map(|(rfc, _)| rfc).or_else(of_branch),
+        repo: Some(found.name.clone()),
+        path: tree.path.display().to_string(),
+        state,
+        is_current: is_current(ctx, &tree.path),
+        branch: tree.branch.clone(),
+        uncommitted_changes: standing.as_ref().map(|standing| standing.uncommitted),
+        commits_ahead: standing.as_ref().map(|standing| standing.ahead),
+        commits_behind: standing.as_ref().map(|standing| standing.behind),
+        pushed: standing.as_ref().map(|standing| standing.unpushed == Some(0)),
+        locked: tree.is_locked,
+    }
+}
+
+fn orphan(ctx: &Ctx, root: &Path, path: &Path) -> WorktreeLine {
+    let meant = rfc_worktrees::parse(root, path);
+    WorktreeLine {
+        rfc: meant.map(|(rfc, _)| rfc),
+        repo: None,
+        path: path.display().to_string(),
+        state: WorktreeState::Orphan,
+        is_current: is_current(ctx, path),
+        branch: None,
+        uncommitted_changes: None,
+        commits_ahead: None,
+        commits_behind: None,
+        pushed: None,
+        locked: false,
+    }
+}
+
+fn is_current(ctx: &Ctx, path: &Path) -> bool {
+    let cwd = ctx.env.cwd();
+    cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned()).starts_with(path)
+}
+
+fn next_steps(lines: &[WorktreeLine]) -> Vec<String> {
+    let mut steps = Vec::new();
+    for line in lines {
+        match (line.state, &line.rfc) {
+            (WorktreeState::Gone, Some(rfc)) => {
+                steps.push(format!("git blue realm worktree remove --rfc {rfc}: forget what is gone"));
+            }
+            (WorktreeState::Orphan, _) => {
+                steps.push(format!("git -C {} worktree repair, from the repository it belongs to", line.path));
+            }
+            _ => {}
+        }
+    }
+    steps.dedup();
+    steps.truncate(5);
+    steps
+}

@@ -1,0 +1,198 @@
+//! `realm_worktree_remove`: away with the worktrees of an RFC, by git alone. Nothing is removed where
+//! any of them holds work that is nowhere else, unless its user insists.
+
+use std::path::{Path, PathBuf};
+
+use super::{create::of_git, list::all_found, rfc_worktrees};
+use crate::{
+    error::{OpError, Problem},
+    model::name::RfcName,
+    ops::{
+        Operation,
+        ctx::Ctx,
+        repos::{self, paths::Found},
+    },
+    repo::work::{Work, Worktree},
+    store::StoreError,
+    wire::{Answer, WorktreeRemove},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::write::<WorktreeRemove>(
+    "realm_worktree_remove",
+    &["realm", "worktree", "remove"],
+    "Remove the worktrees of an RFC",
+);
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// What was worked on.
+    pub rfc: RfcName,
+    /// Also where work is lost.
+    pub force: bool,
+    /// Whether branches go too that the default branch has wholly.
+    pub delete_branches: bool,
+}
+
+/// What is done in one repository.
+struct Job {
+    found: Found,
+    work: Work,
+    base: Option<String>,
+    tree: Worktree,
+}
+
+/// What became of it.
+struct Done {
+    is_branch_gone: bool,
+}
+
+/// Removes them.
+///
+/// # Errors
+/// Where there are none, where one holds work that is nowhere else, or where its user stands in one.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeRemove>, OpError> {
+    let here = ctx.here()?;
+    let root = rfc_worktrees::root(ctx, &here.realm);
+    let branch = rfc_worktrees::branch(ctx, &request.rfc)?;
+    let (found, mut errors) = all_found(ctx, here)?;
+    let mut jobs = Vec::new();
+    for found in found {
+        let path = rfc_worktrees::path(&root, &request.rfc, &found.name);
+        let work = found.work(ctx);
+        match of_path(&work, &found, &path) {
+            Ok(Some((tree, base))) => jobs.push(Job { found, work, base, tree }),
+            Ok(None) => {}
+            Err(error) => errors.push(of_git(&found.name, &error)),
+        }
+    }
+    if jobs.is_empty() {
+        let message = format!("{} has no worktrees in the realm {}", request.rfc, here.realm);
+        return Err(OpError::no("no-worktrees", message).next("git blue realm worktree list"));
+    }
+    let cwd = ctx.env.cwd().canonicalize().unwrap_or_else(|_| ctx.env.cwd().to_owned());
+    if let Some(job) = jobs.iter().find(|job| cwd.starts_with(&job.tree.path)) {
+        let message = format!("you are in {}, which is to be removed", job.tree.path.display());
+        return Err(OpError::no("in-worktree", message).next(format!("cd {}", job.found.folder.display())));
+    }
+    if !request.force {
+        refuse_loss(&jobs, request)?;
+    }
+    let outcomes = repos::for_each::each(&jobs, |job| remove(job, &branch, request));
+    let mut body = WorktreeRemove {
+        rfc: request.rfc.clone(),
+        realm: here.realm.clone(),
+        branch,
+        removed: Vec::new(),
+        branches_deleted: Vec::new(),
+        branches_kept: Vec::new(),
+        errors,
+    };
+    for (job, outcome) in jobs.iter().zip(outcomes) {
+        let name = job.found.name.clone();
+        match outcome {
+            Ok(Done { is_branch_gone }) => {
+                body.removed.push(name.clone());
+                match (request.delete_branches, is_branch_gone) {
+                    (true, true) => body.branches_deleted.push(name),
+                    (true, false) => body.branches_kept.push(name),
+                    (false, _) => {}
+                }
+            }
+            Err(error) => body.errors.push(of_git(&name, &error)),
+        }
+    }
+    tidy(&root, &request.rfc);
+    let kept = !body.branches_kept.is_empty();
+    let mut answer = Answer::new(body);
+    if kept {
+        answer = answer.next("the branches that were kept hold commits that the default branch does not have");
+    }
+    Ok(answer)
+}
+
+/// Returns the worktree in this very folder, if the repository has it there, and what its work is
+/// based on. What git does not list is nobody's to remove.
+fn of_path(work: &Work, found: &Found, path: &Path) -> Result<Option<(Worktree, Option<String>)>, StoreError> {
+    let Some(tree) = work.worktrees()?.into_iter().skip(1).find(|tree| tree.path == path) else {
+        return Ok(None);
+    };
+    let base = found.default.as_deref().map(|default| work.base(default)).transpose()?.flatten();
+    Ok(Some((tree, base)))
+}
+
+fn refuse_loss(jobs: &[Job], request: &Request) -> Result<(), OpError> {
+    let look = |job: &Job| -> Result<_, StoreError> {
+        if job.tree.is_gone {
+            return Ok(None);
+        }
+        let within = job.work.at(&job.tree.path);
+        Ok(Some((within.standing(job.base.as_deref())?, within.submodules()?)))
+    };
+    let (mut problems, mut with_submodules) = (Vec::new(), Vec::new());
+    for (job, standing) in jobs.iter().zip(repos::for_each::each(jobs, look)) {
+        let Some((standing, submodules)) = standing? else { continue };
+        let mut holds = Vec::new();
+        if standing.uncommitted > 0 {
+            holds.push(counted(standing.uncommitted, "uncommitted change", "uncommitted changes"));
+        }
+        if standing.only_here > 0 {
+            holds.push(counted(standing.only_here, "commit that is not pushed", "commits that are not pushed"));
+        }
+        if submodules > 0 {
+            let (one, many) = ("submodule that is checked out", "submodules that are checked out");
+            with_submodules.push(job.tree.path.display());
+            holds.push(if submodules == 1 { format!("a {one}") } else { format!("{submodules} {many}") });
+        }
+        if !holds.is_empty() {
+            problems.push(Problem {
+                code: "holds-work",
+                message: format!("{} has {}", job.found.name, holds.join(" and ")),
+                file: Some(job.tree.path.display().to_string()),
+                line: None,
+                column: None,
+            });
+        }
+    }
+    if problems.is_empty() {
+        return Ok(());
+    }
+    let said: Vec<_> = problems.iter().map(|problem| problem.message.clone()).collect();
+    let rfc = &request.rfc;
+    let mut error = OpError::no("holds-work", format!("nothing was removed: {}", said.join("; ")))
+        .next(format!("git blue realm pr prepare --rfc {rfc} --message …: commit it"))
+        .next(format!("git blue realm pr create --rfc {rfc} --title …: push it"));
+    for path in with_submodules {
+        error = error.next(format!("git -C {path} submodule deinit --all: once what they hold is pushed"));
+    }
+    error.problems = problems;
+    Err(error.next(format!("git blue realm worktree remove --rfc {rfc} --force: lose it")))
+}
+
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+fn remove(job: &Job, branch: &str, request: &Request) -> Result<Done, StoreError> {
+    // Git refuses wherever submodules are so much as named. That none is checked out, and that
+    // nothing is uncommitted, was found out before.
+    let force = request.force || (!job.tree.is_gone && job.tree.path.join(".gitmodules").exists());
+    job.work.remove_worktree(&job.tree.path, force)?;
+    let is_there = request.delete_branches && job.work.has_ref(&format!("refs/heads/{branch}"))?;
+    let is_default = job.found.default.as_deref() == Some(branch);
+    let merged = match &job.base {
+        Some(base) if is_there && !is_default => job.work.is_merged(branch, base)?,
+        _ => false,
+    };
+    if merged {
+        job.work.delete_branch(branch)?;
+    }
+    Ok(Done { is_branch_gone: merged || (request.delete_branches && !is_there) })
+}
+
+/// Removes the empty folders that are left of an RFC. What is not empty stays.
+fn tidy(root: &Path, rfc: &RfcName) {
+    let mut folder: PathBuf = root.join(rfc.to_string());
+    while folder != *root && std::fs::remove_dir(&folder).is_ok() && folder.pop() {}
+}

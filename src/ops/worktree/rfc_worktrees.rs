@@ -1,0 +1,148 @@
+//! Worktrees of one RFC: which repositories, which branch, which folder. One rule for every surface.
+
+use std::path::{Path, PathBuf};
+
+use crate::ops::ctx::{Ctx, Here};
+use crate::{
+    error::OpError,
+    model::name::{DomainName, RealmName, RepoName, RfcName},
+    store::overview::Overview,
+};
+
+/// What stands before the RFC in the names of branches.
+const PREFIX: &str = "blue.branchPrefix";
+
+/// How deep below the root a worktree may lie: an RFC's name has at most 100 parts.
+const MAX_DEPTH: usize = 101;
+
+/// Most domains that a reason names.
+const MAX_NAMED: usize = 5;
+
+/// Returns the branch of an RFC.
+///
+/// # Errors
+/// Usage, where `blue.branchPrefix` makes no name of it.
+pub fn branch(ctx: &Ctx, rfc: &RfcName) -> Result<String, OpError> {
+    let prefix = ctx.setting(PREFIX).unwrap_or_default();
+    // A name in the sense of git-check-ref-format, because an RFC's name is one.
+    let branch: RfcName = format!("{prefix}{rfc}").parse().map_err(|error: crate::model::name::NameError| {
+        OpError::usage(format!("{PREFIX} = {prefix:?} makes no branch of {rfc}: {}", error.rule))
+    })?;
+    Ok(branch.to_string())
+}
+
+/// Returns the RFC of a branch.
+pub fn rfc_of_branch(ctx: &Ctx, branch: &str) -> Option<RfcName> {
+    branch.strip_prefix(&*ctx.setting(PREFIX).unwrap_or_default())?.parse().ok()
+}
+
+/// Returns the folder of all worktrees of a realm, without links on the way where it is there.
+pub fn root(ctx: &Ctx, realm: &RealmName) -> PathBuf {
+    let root = ctx.home.folder().join("worktrees").join(realm.as_str());
+    root.canonicalize().unwrap_or(root)
+}
+
+/// Returns the folder of an RFC's worktree of a repository.
+pub fn path(root: &Path, rfc: &RfcName, repo: &RepoName) -> PathBuf {
+    root.join(rfc.to_string()).join(repo.as_str())
+}
+
+/// Returns what a folder below the root is the worktree of.
+pub fn parse(root: &Path, path: &Path) -> Option<(RfcName, RepoName)> {
+    let (rfc, repo) = path.strip_prefix(root).ok()?.to_str()?.rsplit_once('/')?;
+    Some((rfc.parse().ok()?, repo.parse().ok()?))
+}
+
+/// Returns the RFC whose worktree the caller's folder is in, if it is in one.
+pub fn current_rfc(ctx: &Ctx, realm: &RealmName) -> Option<RfcName> {
+    let top = ctx.code.as_ref()?.workdir()?;
+    parse(&root(ctx, realm), &top).map(|(rfc, _)| rfc)
+}
+
+/// Returns the folders below the root that are worktrees, whoever knows them. Links are not followed,
+/// and worktrees not looked into.
+pub fn linked(root: &Path) -> Vec<PathBuf> {
+    let (mut found, mut folders) = (Vec::new(), vec![(root.to_owned(), 0)]);
+    while let Some((folder, depth)) = folders.pop() {
+        for entry in folder.read_dir().into_iter().flatten().filter_map(Result::ok) {
+            let path = entry.path();
+            if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                continue;
+            }
+            if path.join(".git").symlink_metadata().is_ok() {
+                found.push(path);
+            } else if depth < MAX_DEPTH {
+                folders.push((path, depth + 1));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Returns the repositories to work in, and why these: those that were named, else all that share a
+/// domain with the one that asks, and itself.
+///
+/// # Errors
+/// Where none was named, or one that is not in the realm.
+pub fn select(
+    ctx: &Ctx,
+    here: &Here,
+    overview: &Overview<'_>,
+    named: Option<&[RepoName]>,
+) -> Result<(Vec<RepoName>, String), OpError> {
+    if let Some(named) = named {
+        let mut repos = named.to_vec();
+        repos.sort();
+        repos.dedup();
+        if repos.is_empty() {
+            let error = OpError::usage("no repository was named");
+            return Err(error.next("leave --repos out for all that share a domain with this one"));
+        }
+        if let Some(stranger) = repos.iter().find(|repo| !overview.repos().contains_key(*repo)) {
+            let known: Vec<_> = overview.repos().keys().take(20).map(ToString::to_string).collect();
+            let message = format!("{stranger} is not in the realm {}", here.realm);
+            return Err(OpError::no("unknown-repo", message).next(format!("known are: {}", known.join(", "))));
+        }
+        return Ok((repos, "Named".into()));
+    }
+    let acting = ctx.acting()?;
+    let mut repos = vec![acting.repo.clone()];
+    let mut domains: Vec<&DomainName> = Vec::new();
+    for line in overview.domains_of(acting.repo) {
+        let before = repos.len();
+        repos.extend(line.repos.iter().filter(|repo| overview.repos().contains_key(*repo)).cloned());
+        if repos[before..].iter().any(|repo| repo != acting.repo) {
+            domains.push(&line.name);
+        }
+    }
+    repos.sort();
+    repos.dedup();
+    let reason = match &domains[..] {
+        [] => format!("{} shares no domain with another repository", acting.repo),
+        domains => {
+            let named: Vec<_> = domains.iter().take(MAX_NAMED).map(ToString::to_string).collect();
+            let more = domains.len() - named.len();
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!("Domain peers via {}{more}", named.join(", "))
+        }
+    };
+    Ok((repos, reason))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_says_what_it_is_the_worktree_of() {
+        let root = Path::new("/r");
+        let (rfc, repo): (RfcName, RepoName) = ("feat/x".parse().unwrap(), "blue".parse().unwrap());
+        let at = path(root, &rfc, &repo);
+        assert_eq!(at, Path::new("/r/feat/x/blue"));
+        assert_eq!(parse(root, &at), Some((rfc, repo)));
+        for other in ["/r", "/r/blue", "/other/feat/blue", "/r/.hidden/blue", "/r/x/.git"] {
+            assert_eq!(parse(root, Path::new(other)), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! The files below `.blue/` that say what a repository provides and relies on, at a commit or in
+//! the work tree. Symbolic links are named, never followed.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+pub use crate::model::candidate::{BINDINGS, CONTRACTS};
+use crate::{
+    error::OpError,
+    model::oid::Oid,
+    repo::CodeRepo,
+    store::{EntryKind, Objects as _, StoreError, codec::MAX_FILE, read},
+};
+
+/// The folder that people's files lie in.
+pub const FOLDER: &str = ".blue";
+
+/// Most files that are read of one repository.
+const MAX_FILES: usize = 20_000;
+
+/// Where the files are read from.
+#[derive(Debug, Clone)]
+pub enum Files<'a> {
+    /// A commit's tree.
+    Commit(&'a CodeRepo, Oid),
+    /// The work tree with this root.
+    Worktree(PathBuf),
+}
+
+/// One file, not read yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Item {
+    /// A file: its blob at a commit, or its path in the work tree.
+    File(Handle),
+    /// A symbolic link, a submodule or anything else that is not read.
+    Other,
+}
+
+/// How to get at a file's bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Handle {
+    /// At a commit.
+    Blob(Oid),
+    /// In the work tree.
+    Path(PathBuf),
+}
+
+impl<'a> Files<'a> {
+    /// Returns the files of a commit.
+    ///
+    /// # Errors
+    /// Where the commit cannot be read.
+    pub fn at(code: &'a CodeRepo, commit: &Oid) -> Result<Self, OpError> {
+        Ok(Self::Commit(code, code.tree_of(commit)?))
+    }
+
+    /// Returns every file below a folder, by its path from the root. A folder that is a symbolic
+    /// link is one entry that is not read.
+    ///
+    /// # Errors
+    /// Where a folder cannot be read, or there are too many files.
+    pub fn below(&self, folder: &str) -> Result<BTreeMap<String, Item>, OpError> {
+        let mut found = BTreeMap::new();
+        match self {
+            Self::Commit(code, tree) => match outermost(code, tree, folder)? {
+                Some((path, EntryKind::Tree, id)) if path == folder => walk_tree(code, &path, &id, &mut found)?,
+                Some((path, EntryKind::Other, _)) => {
+                    found.insert(path, Item::Other);
+                }
+                _ => {}
+            },
+            Self::Worktree(root) => walk_folder(root, folder, &mut found)?,
+        }
+        Ok(found)
+    }
+
+    /// Returns the bytes of a file, `None` where it is too large to be one of ours.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn read(&self, handle: &Handle) -> Result<Option<Vec<u8>>, OpError> {
+        match (self, handle) {
+            (Self::Commit(code, _), Handle::Blob(id)) => match code.blob(id) {
+                Ok(bytes) => Ok(Some(bytes)),
+                Err(StoreError::TooLarge { .. }) => Ok(None),
+                // A partial clone has them where they were checked out.
+                Err(StoreError::Missing { .. }) => Err(not_fetched()),
+                Err(error) => Err(error.into()),
+            },
+            (_, Handle::Path(path)) => {
+                let failed = |error| OpError::io("read", path)(error);
+                use std::io::Read as _;
+                let mut bytes = Vec::new();
+                let file = std::fs::File::open(path).map_err(failed)?;
+                file.take(MAX_FILE as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+                Ok(Some(bytes))
+            }
+            (Self::Worktree(_), Handle::Blob(_)) => Ok(None),
+        }
+    }
+
+    /// Returns whether there is a file or folder at a path that somebody wrote down. A path that
+    /// leads out of the repository leads nowhere.
+    ///
+    /// # Errors
+    /// Where a folder on the way cannot be read.
+    pub fn exists(&self, path: &str) -> Result<bool, OpError> {
+        let is_plain = !path.is_empty() && path.split('/').all(|part| !matches!(part, "" | "." | ".."));
+        if !is_plain {
+            return Ok(false);
+        }
+        match self {
+            Self::Commit(code, tree) => Ok(read::lookup(*code, tree, path)?.is_some()),
+            Self::Worktree(root) => Ok(root.join(path).symlink_metadata().is_ok()),
+        }
+    }
+}
+
+fn not_fetched() -> OpError {
+    OpError::cannot("not-fetched", format!("files below {FOLDER} are not in this clone, which was made without them"))
+        .next(format!("git archive HEAD {FOLDER} >/dev/null  # fetches them"))
+}
+
+/// Returns `folder`, or the first part of its path that is no folder.
+fn outermost(code: &CodeRepo, tree: &Oid, folder: &str) -> Result<Option<(String, EntryKind, Oid)>, OpError> {
+    let mut path = String::new();
+    let mut found = None;
+    for part in folder.split('/') {
+        path = if path.is_empty() { part.to_owned() } else { format!("{path}/{part}") };
+        match read::lookup(code, tree, &path)? {
+            Some(entry) if entry.kind == EntryKind::Tree => found = Some((path.clone(), entry.kind, entry.id)),
+            Some(entry) => return Ok(Some((path, entry.kind, entry.id))),
+            None => return Ok(None),
+        }
+    }
+    Ok(found)
+}
+
+fn walk_tree(code: &CodeRepo, path: &str, tree: &Oid, found: &mut BTreeMap<String, Item>) -> Result<(), OpError> {
+    for entry in code.entries(tree)? {
+        let path = format!("{path}/{}", entry.name);
+        match entry.kind {
+            // Ours lie at most one folder deep; what lies deeper is named and not read.
+            EntryKind::Tree if path.split('/').count() < 4 => walk_tree(code, &path, &entry.id, found)?,
+            EntryKind::Blob => insert(found, path, Item::File(Handle::Blob(entry.id)))?,
+            _ => insert(found, path, Item::Other)?,
+        }
+    }
+    Ok(())
+}
+
+fn walk_folder(root: &Path, folder: &str, found: &mut BTreeMap<String, Item>) -> Result<(), OpError> {
+    let mut path = root.to_owned();
+    for part in folder.split('/') {
+        path.push(part);
+        let Ok(meta) = path.symlink_metadata() else { return Ok(()) };
+        if !meta.is_dir() {
+            let relative = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+            return insert(found, relative, Item::Other);
+        }
+    }
+    let entries = path.read_dir().map_err(OpError::io("read", &path))?;
+    for entry in entries {
+        let entry = entry.map_err(OpError::io("read", &path))?;
+        let name = format!("{folder}/{}", entry.file_name().to_string_lossy());
+        let kind = entry.file_type().map_err(OpError::io("read", entry.path()))?;
+        if kind.is_dir() && name.split('/').count() < 4 {
+            walk_folder(root, &name, found)?;
+        } else if kind.is_file() {
+            insert(found, name, Item::File(Handle::Path(entry.path())))?;
+        } else {
+            insert(found, name, Item::Other)?;
+        }
+    }
+    Ok(())
+}
+
+fn insert(found: &mut BTreeMap<String, Item>, path: String, item: Item) -> Result<(), OpError> {
+    if found.len() >= MAX_FILES {
+        return Err(OpError::cannot("too-many-files", format!("there are more than {MAX_FILES} files below {FOLDER}")));
+    }
+    found.insert(path, item);
+    Ok(())
+}

@@ -1,0 +1,121 @@
+//! Where a repository stands: HEAD, its branches, and the one that is published.
+
+use crate::repo::CodeRepo;
+use crate::{
+    model::oid::Oid,
+    store::{
+        StoreError,
+        git::{objects::to_oid, refs},
+    },
+};
+
+/// What HEAD says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Head {
+    /// The branch, without `refs/heads/`; none where HEAD is detached.
+    pub branch: Option<String>,
+    /// The commit; none before the first one.
+    pub commit: Option<Oid>,
+}
+
+impl CodeRepo {
+    /// Returns what HEAD says.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn head(&self) -> Result<Head, StoreError> {
+        if self.is_reftable {
+            let commit = self.resolve_with_git("HEAD")?;
+            let branch = self.git.line(&["symbolic-ref", "--quiet", "HEAD"]).ok();
+            return Ok(Head { branch: branch.as_deref().and_then(short), commit });
+        }
+        let failed = |error: gix::Error| StoreError::git("read HEAD")(error);
+        let head = self.repo.head().map_err(failed)?;
+        let branch = head.referent_name().and_then(|name| short(&name.as_bstr().to_string()));
+        let commit = head.id().map(|id| to_oid(&id));
+        Ok(Head { branch, commit })
+    }
+
+    /// Returns where a full ref name points to.
+    ///
+    /// # Errors
+    /// Where the ref exists and cannot be read.
+    pub fn reference(&self, name: &str) -> Result<Option<Oid>, StoreError> {
+        if self.is_reftable { self.resolve_with_git(name) } else { refs::tip(&self.repo, &self.packed, name) }
+    }
+
+    /// Returns the commit that a revision names, as `git rev-parse` reads it.
+    ///
+    /// # Errors
+    /// Where it names none.
+    pub fn resolve(&self, revision: &str) -> Result<Oid, StoreError> {
+        self.resolve_with_git(revision)?.ok_or_else(|| StoreError::Git {
+            doing: format!("find the commit {revision:?}"),
+            problem: "there is no such revision".into(),
+        })
+    }
+
+    /// git exits with 1 and says nothing where there is no such commit.
+    fn resolve_with_git(&self, revision: &str) -> Result<Option<Oid>, StoreError> {
+        let peeled = format!("{revision}^{{commit}}");
+        match self.git.line(&["rev-parse", "--verify", "--quiet", "--end-of-options", &peeled]) {
+            Ok(line) => line.parse().map(Some).map_err(|error| StoreError::git("read what git rev-parse says")(error)),
+            Err(StoreError::Git { problem, .. }) if problem.starts_with("exit status: 1") => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns the branch whose commits are published: `blue.publishBranch`, else what
+    /// `origin/HEAD` points to, else `init.defaultBranch` if it exists, else `main` or `master`,
+    /// else the only branch there is.
+    ///
+    /// # Errors
+    /// Where refs cannot be read.
+    pub fn publishing_branch(&self) -> Result<Option<String>, StoreError> {
+        if let Some(branch) = self.config("blue.publishBranch") {
+            return Ok(Some(branch));
+        }
+        if let Some(branch) = self.origin_head()? {
+            return Ok(Some(branch));
+        }
+        let usual = self.config("init.defaultBranch").into_iter().chain(["main".to_owned(), "master".to_owned()]);
+        for branch in usual {
+            if self.branch_exists(&branch)? {
+                return Ok(Some(branch));
+            }
+        }
+        let mut branches = self.branches()?;
+        Ok(if branches.len() == 1 { branches.pop() } else { None })
+    }
+
+    /// A branch without a commit exists where HEAD is on it.
+    fn branch_exists(&self, branch: &str) -> Result<bool, StoreError> {
+        Ok(self.reference(&format!("refs/heads/{branch}"))?.is_some() || self.head()?.branch.as_deref() == Some(branch))
+    }
+
+    fn origin_head(&self) -> Result<Option<String>, StoreError> {
+        const NAME: &str = "refs/remotes/origin/HEAD";
+        let target = if self.is_reftable {
+            self.git.line(&["symbolic-ref", "--quiet", NAME]).ok()
+        } else {
+            // What is packed points to a commit.
+            refs::loose(&self.repo, NAME)?.and_then(|target| target.try_name().map(|name| name.as_bstr().to_string()))
+        };
+        Ok(target.and_then(|target| target.strip_prefix("refs/remotes/origin/").map(str::to_owned)))
+    }
+
+    fn branches(&self) -> Result<Vec<String>, StoreError> {
+        if self.is_reftable {
+            let text = self.git.text(&["for-each-ref", "--format=%(refname)", "refs/heads/"])?;
+            return Ok(text.lines().filter_map(short).collect());
+        }
+        let failed = |error: gix::Error| StoreError::git("list the branches")(error);
+        let platform = self.repo.references().map_err(failed)?;
+        let names = platform.local_branches().map_err(failed)?.filter_map(Result::ok);
+        Ok(names.filter_map(|reference| short(&reference.name().as_bstr().to_string())).collect())
+    }
+}
+
+fn short(name: &str) -> Option<String> {
+    name.strip_prefix("refs/heads/").map(str::to_owned)
+}

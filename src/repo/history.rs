@@ -1,0 +1,94 @@
+//! What came before what.
+
+use crate::repo::CodeRepo;
+use crate::{
+    model::oid::Oid,
+    store::{
+        StoreError,
+        git::objects::{native, to_git, to_oid},
+    },
+};
+
+impl CodeRepo {
+    /// Returns whether this clone has the commit.
+    pub fn has(&self, commit: &Oid) -> bool {
+        native(&self.repo, commit).is_ok_and(|commit| self.repo.has_object(commit))
+    }
+
+    /// Returns whether this clone has the commit, where that can be told.
+    ///
+    /// # Errors
+    /// Where its objects cannot be read: that is no "no".
+    pub fn has_readable(&self, commit: &Oid) -> Result<bool, StoreError> {
+        let found = self.repo.try_find_header(native(&self.repo, commit)?);
+        Ok(found.map_err(|error| StoreError::git("look for a commit")(error))?.is_some())
+    }
+
+    /// Returns whether history was cut off when this clone was made.
+    ///
+    /// # Errors
+    /// Where that cannot be read.
+    pub fn is_shallow(&self) -> Result<bool, StoreError> {
+        self.repo.is_shallow().map_err(|error| StoreError::git("walk the history")(error))
+    }
+
+    /// Returns whether `old` is `new` or one of its ancestors, as far as this clone knows.
+    ///
+    /// # Errors
+    /// Where history cannot be read.
+    pub fn is_ancestor(&self, old: &Oid, new: &Oid) -> Result<bool, StoreError> {
+        if old == new {
+            return Ok(true);
+        }
+        if !self.has(old) {
+            return Ok(false);
+        }
+        let base = self.repo.merge_base(native(&self.repo, old)?, native(&self.repo, new)?);
+        let base = base.map_err(|error| StoreError::git("walk the history")(error))?;
+        Ok(base.is_some_and(|base| to_oid(&base) == *old))
+    }
+
+    /// Returns whether `branch` of this clone once pointed to `commit`: it was amended, rebased or
+    /// reset away here, and no other clone needs to be asked.
+    ///
+    /// # Errors
+    /// Where the reflog cannot be read.
+    pub fn replaced(&self, branch: &str, commit: &Oid) -> Result<bool, StoreError> {
+        let name = format!("refs/heads/{branch}");
+        if self.is_reftable {
+            let text = self.git.text(&["reflog", "show", "--format=%H", &name]).unwrap_or_default();
+            return Ok(text.lines().any(|line| line.parse() == Ok(*commit)));
+        }
+        let failed = |error: gix::Error| StoreError::git("read the reflog")(error);
+        let Some(reference) = self.repo.try_find_reference(name.as_str()).map_err(failed)? else {
+            return Ok(false);
+        };
+        let mut log = reference.log_iter();
+        let Some(lines) = log.rev().map_err(|error| StoreError::git("read the reflog")(error))? else {
+            return Ok(false);
+        };
+        let wanted = to_git(commit);
+        Ok(lines.filter_map(Result::ok).any(|line| line.new_oid == wanted || line.previous_oid == wanted))
+    }
+
+    /// Returns the root commits that `tip` grew from: what tells this repository from others.
+    ///
+    /// # Errors
+    /// Where history cannot be read.
+    pub fn roots(&self, tip: &Oid) -> Result<Vec<Oid>, StoreError> {
+        let failed = |error: gix::Error| StoreError::git("walk the history")(error);
+        // The ends of a shallow clone are no roots.
+        if self.is_shallow()? {
+            return Ok(Vec::new());
+        }
+        let mut roots = Vec::new();
+        for commit in self.repo.rev_walk([native(&self.repo, tip)?]).all().map_err(failed)? {
+            let commit = commit.map_err(|error| StoreError::git("walk the history")(error))?;
+            if commit.parent_ids.is_empty() {
+                roots.push(to_oid(&commit.id));
+            }
+        }
+        roots.sort();
+        Ok(roots)
+    }
+}

@@ -1,0 +1,227 @@
+//! The user's own repositories, read and, but for hooks in their configuration, never written: HEAD, trees, configuration, history.
+//! Ordinary, bare, linked worktree, detached, SHA-256, and reftable through git itself.
+
+pub mod blue_files;
+mod head;
+mod history;
+mod ownership;
+mod upstream;
+pub mod work;
+
+use std::{
+    collections::BTreeMap,
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
+
+use gix::bstr::ByteSlice as _;
+
+pub use head::Head;
+
+use crate::{
+    model::{oid::Oid, repo_url::without_credentials},
+    store::{
+        CommitInfo, Entry, EntryKind, Objects, StoreError,
+        git::{git_command, objects, refs},
+    },
+};
+
+/// How to look for a repository.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// The folder to start from.
+    pub cwd: PathBuf,
+    /// The variables that child processes get; `GIT_DIR` and `GIT_WORK_TREE` are honoured.
+    pub vars: BTreeMap<OsString, OsString>,
+    /// Whether git called us: configuration of that one call (`git -c`) does not count then.
+    pub in_hook: bool,
+}
+
+/// A repository of the user's.
+#[derive(Debug)]
+pub struct CodeRepo {
+    repo: gix::Repository,
+    workdir: Option<PathBuf>,
+    packed: refs::Packed,
+    git: git_command::Git,
+    is_reftable: bool,
+}
+
+impl CodeRepo {
+    /// Finds the repository around a folder, or `None` where there is none.
+    ///
+    /// # Errors
+    /// Where there is one that cannot be opened, or that git would refuse because of its owner.
+    pub fn discover(place: &Place) -> Result<Option<Self>, StoreError> {
+        let named = |name: &str| place.vars.get(&OsString::from(name)).filter(|value| !value.is_empty());
+        let failed = |error: gix::Error| StoreError::git("open the repository")(error);
+        let repo = match named("GIT_DIR") {
+            Some(git_dir) => {
+                let open = options(place).open_path_as_is(true);
+                let mut repo = open.open(place.cwd.join(git_dir)).map_err(failed)?.to_thread_local();
+                if let Some(work_tree) = named("GIT_WORK_TREE") {
+                    repo.set_workdir(place.cwd.join(work_tree)).map_err(failed)?;
+                }
+                repo
+            }
+            None => {
+                let Ok((path, _)) = gix::discover::upwards(&place.cwd) else {
+                    return Ok(None);
+                };
+                let (git_dir, work_tree) = path.into_repository_and_work_tree_directories();
+                ownership::check(place, &git_dir, work_tree.as_deref())?;
+                let mut repo =
+                    options(place).with(gix::sec::Trust::Full).open(git_dir).map_err(failed)?.to_thread_local();
+                // A git dir that lies elsewhere does not know what points to it.
+                if let (Some(work_tree), None, false) = (work_tree, repo.workdir(), repo.is_bare()) {
+                    repo.set_workdir(work_tree).map_err(failed)?;
+                }
+                repo
+            }
+        };
+        let is_reftable = crate::store::git::refs::is_reftable(repo.common_dir());
+        let git_dir = absolute(&place.cwd, repo.git_dir());
+        let workdir = repo.workdir().map(|path| absolute(repo.current_dir(), path));
+        // The top of the work tree is where git runs hooks.
+        let top = workdir.clone().filter(|path| path.is_dir()).unwrap_or_else(|| git_dir.clone());
+        let git = git_command::Git { git_dir, top, vars: place.vars.clone() };
+        Ok(Some(Self {
+            repo: crate::store::git::cached(repo),
+            workdir,
+            packed: refs::Packed::default(),
+            git,
+            is_reftable,
+        }))
+    }
+
+    /// Returns the root of this work tree, or `None` where the repository is bare.
+    pub fn workdir(&self) -> Option<PathBuf> {
+        self.workdir.clone()
+    }
+
+    /// Returns the git dir of this work tree: of a linked worktree, its own.
+    pub fn git_dir(&self) -> &Path {
+        &self.git.git_dir
+    }
+
+    /// Returns the git dir that all linked worktrees share.
+    pub fn common_dir(&self) -> PathBuf {
+        absolute(self.repo.current_dir(), self.repo.common_dir())
+    }
+
+    /// Returns the root of the main work tree, or the repository's folder where it is bare: what
+    /// stays the same in every linked worktree.
+    pub fn main_folder(&self) -> PathBuf {
+        let common = self.common_dir();
+        if common.file_name().is_some_and(|name| name == ".git") {
+            return common.parent().map(Path::to_owned).unwrap_or(common);
+        }
+        // The git dir of a submodule says where its work tree is; any other that lies elsewhere
+        // does not, and only the main work tree knows that it is one.
+        if let Some(work_tree) = self.config("core.worktree") {
+            return absolute(&common, Path::new(&work_tree));
+        }
+        match self.workdir() {
+            Some(workdir) if self.repo.git_dir() == self.repo.common_dir() => workdir,
+            _ => common,
+        }
+    }
+
+    /// Returns the folder where git looks for hooks, by asking git: `core.hooksPath` and worktrees
+    /// make it more than one rule.
+    ///
+    /// # Errors
+    /// Where git does not say.
+    pub fn hooks_folder(&self) -> Result<PathBuf, StoreError> {
+        self.git.line(&["rev-parse", "--path-format=absolute", "--git-path", "hooks"]).map(PathBuf::from)
+    }
+
+    /// Returns the folder where git looks for hooks unless `core.hooksPath` says otherwise.
+    pub fn usual_hooks_folder(&self) -> PathBuf {
+        self.common_dir().join("hooks")
+    }
+
+    /// Sets a key in the repository's own configuration: the one thing that is written in a
+    /// repository of the user's, and only where he asked for hooks there.
+    ///
+    /// # Errors
+    /// Where git cannot write it.
+    pub fn set_config(&self, key: &str, value: &str) -> Result<(), StoreError> {
+        self.git.text(&["config", "--local", "--replace-all", key, value]).map(drop)
+    }
+
+    /// Takes a section out of the repository's own configuration.
+    ///
+    /// # Errors
+    /// Where git cannot write it.
+    pub fn remove_config_section(&self, section: &str) -> Result<(), StoreError> {
+        self.git.text(&["config", "--local", "--remove-section", section]).map(drop)
+    }
+
+    /// Returns the value of a configuration key, from every file that git would read.
+    pub fn config(&self, key: &str) -> Option<String> {
+        self.repo.config_snapshot().string(key).and_then(|value| value.to_str().ok().map(str::to_owned))
+    }
+
+    /// Returns the value of a configuration key where there is no repository.
+    pub fn global_config(place: &Place, key: &str) -> Option<String> {
+        git_command::global_config(&place.vars, key)
+    }
+
+    /// Returns origin's url as configured, without credentials.
+    pub fn origin_url(&self) -> Option<String> {
+        self.config("remote.origin.url").map(|url| without_credentials(&url))
+    }
+
+    /// Returns the tree of a commit.
+    ///
+    /// # Errors
+    /// Where the commit cannot be read.
+    pub fn tree_of(&self, commit: &Oid) -> Result<Oid, StoreError> {
+        Ok(self.commit(commit)?.tree)
+    }
+}
+
+impl Objects for CodeRepo {
+    fn entries(&self, id: &Oid) -> Result<Vec<Entry>, StoreError> {
+        objects::entries(&self.repo, id, EntryKind::Blob)
+    }
+
+    fn blob(&self, id: &Oid) -> Result<Vec<u8>, StoreError> {
+        objects::blob(&self.repo, id)
+    }
+
+    fn commit(&self, id: &Oid) -> Result<CommitInfo, StoreError> {
+        objects::commit(&self.repo, id)
+    }
+}
+
+fn options(place: &Place) -> gix::open::Options {
+    use gix::sec::Permission::{Allow, Deny};
+    let mut options = gix::open::Options::default();
+    options.permissions.env = gix::open::permissions::Environment {
+        xdg_config_home: Allow,
+        home: Allow,
+        // GIT_CONFIG_GLOBAL and its like; where objects and the repository lie is never taken from them.
+        git_prefix: Allow,
+        http_transport: Deny,
+        identity: Deny,
+        objects: Deny,
+        other: Deny,
+        ssh_prefix: Deny,
+    };
+    options.permissions.config.env = !place.in_hook;
+    let options = options.lossy_config(true);
+    // gix reads GIT_WORK_TREE and its like of the process itself, as if they were configuration. A
+    // hook leaves them aside: git set them for its own call.
+    if place.in_hook { options.filter_config_section(is_not_leaked) } else { options }
+}
+
+fn is_not_leaked(section: &gix::config::file::Metadata) -> bool {
+    section.source != gix::config::Source::EnvOverride && gix::config::section::is_trusted(section)
+}
+
+fn absolute(cwd: &Path, path: &Path) -> PathBuf {
+    let path = cwd.join(path);
+    path.canonicalize().unwrap_or(path)
+}

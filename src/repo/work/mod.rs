@@ -1,0 +1,183 @@
+//! Git itself, at work in a repository of the user's, as if he had typed it: his identity, hooks,
+//! configuration and credentials apply. Everything that changes such a repository is here.
+//!
+//! Paths and names are passed behind `--`, or made of parsed names, so that none is an option.
+
+mod change;
+mod credential;
+mod worktree_status;
+mod worktrees;
+
+use std::{
+    collections::BTreeMap,
+    ffi::{OsStr, OsString},
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+};
+
+pub use change::{Left, Uncommitted, clone};
+pub use credential::password;
+pub use worktree_status::Standing;
+pub use worktrees::{Start, Worktree};
+
+use crate::store::StoreError;
+
+/// The only remote that branches are fetched from and pushed to.
+pub const REMOTE: &str = "origin";
+
+/// Git in one folder of a repository. Plain data, so that many can work at once.
+#[derive(Debug, Clone)]
+pub struct Work {
+    folder: PathBuf,
+    vars: BTreeMap<OsString, OsString>,
+    /// Whether git may ask its user something.
+    may_ask: bool,
+}
+
+impl Work {
+    /// Returns git in this folder. `vars` must not name another repository.
+    pub fn new(folder: impl Into<PathBuf>, vars: BTreeMap<OsString, OsString>) -> Self {
+        Self { folder: folder.into(), vars, may_ask: false }
+    }
+
+    /// Returns git in another folder.
+    #[must_use]
+    pub fn at(&self, folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into(), ..self.clone() }
+    }
+
+    /// Returns git that may ask for a password, where a terminal is there to answer.
+    #[must_use]
+    pub fn asking(self, is_terminal: bool) -> Self {
+        Self { may_ask: is_terminal, ..self }
+    }
+
+    /// Returns the folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    fn output<S: AsRef<OsStr>>(&self, args: &[S]) -> Result<Output, StoreError> {
+        let mut command = Command::new("git");
+        command.args(args).current_dir(&self.folder).env_clear().envs(&self.vars).stdin(Stdio::null());
+        if !self.may_ask {
+            command.env("GIT_TERMINAL_PROMPT", "0").env("GIT_ASKPASS", "").env("GCM_INTERACTIVE", "never");
+        }
+        let output = command.output().map_err(|error| StoreError::git(doing(args))(error))?;
+        let verb = args.first().map(|verb| verb.as_ref().to_string_lossy().into_owned());
+        tracing::debug!(command = verb, status = output.status.code(), "ran git");
+        Ok(output)
+    }
+
+    /// Runs git and returns what it prints.
+    fn text<S: AsRef<OsStr>>(&self, args: &[S]) -> Result<String, StoreError> {
+        let output = self.output(args)?;
+        if !output.status.success() {
+            return Err(failed(args, &output));
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// Runs git and returns the first line, or `None` where git says no by its exit code.
+    fn line(&self, args: &[&str]) -> Result<Option<String>, StoreError> {
+        let output = self.output(args)?;
+        match output.status.code() {
+            Some(0) => Ok(String::from_utf8_lossy(&output.stdout).lines().next().map(str::to_owned)),
+            Some(1) => Ok(None),
+            _ => Err(failed(args, &output)),
+        }
+    }
+
+    fn number(&self, args: &[&str]) -> Result<usize, StoreError> {
+        let text = self.text(args)?;
+        text.trim().parse().map_err(|error| StoreError::git(doing(args))(error))
+    }
+
+    /// Returns whether a full ref name is there.
+    ///
+    /// # Errors
+    /// Where git cannot say.
+    pub fn has_ref(&self, name: &str) -> Result<bool, StoreError> {
+        Ok(self.line(&["rev-parse", "--verify", "--quiet", "--end-of-options", name])?.is_some())
+    }
+
+    /// Returns a value of git's configuration.
+    ///
+    /// # Errors
+    /// Where git cannot say.
+    pub fn config(&self, key: &str) -> Result<Option<String>, StoreError> {
+        self.line(&["config", "--get", key])
+    }
+
+    /// Returns all values of a key in git's configuration.
+    ///
+    /// # Errors
+    /// Where git cannot say.
+    pub fn configs(&self, key: &str) -> Result<Vec<String>, StoreError> {
+        let output = self.output(&["config", "--get-all", key])?;
+        match output.status.code() {
+            Some(0 | 1) => Ok(String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()),
+            _ => Err(failed(&["config"], &output)),
+        }
+    }
+
+    /// Sets a value in the repository's own configuration.
+    ///
+    /// # Errors
+    /// Where git cannot write it.
+    pub fn set_config(&self, key: &str, value: &str) -> Result<(), StoreError> {
+        self.text(&["config", "--local", key, value]).map(drop)
+    }
+
+    /// Fetches everything that the remote has.
+    ///
+    /// # Errors
+    /// Where git cannot.
+    pub fn fetch(&self) -> Result<(), StoreError> {
+        self.text(&["fetch", "--quiet", "--no-auto-maintenance", REMOTE]).map(drop)
+    }
+
+    /// Returns whether there is a remote.
+    ///
+    /// # Errors
+    /// Where git cannot say.
+    pub fn has_remote(&self) -> Result<bool, StoreError> {
+        Ok(self.config(&format!("remote.{REMOTE}.url"))?.is_some())
+    }
+}
+
+fn doing<S: AsRef<OsStr>>(args: &[S]) -> String {
+    let verb = args.iter().map(|word| word.as_ref().to_string_lossy()).find(|word| !word.starts_with('-'));
+    format!("run git {}", verb.unwrap_or_default())
+}
+
+fn failed<S: AsRef<OsStr>>(args: &[S], output: &Output) -> StoreError {
+    let said = String::from_utf8_lossy(&output.stderr);
+    let problem = without_secrets(said.trim());
+    let problem = if problem.is_empty() { output.status.to_string() } else { problem };
+    StoreError::Git { doing: doing(args), problem }
+}
+
+/// Returns the text without the user's name and password in the urls of it.
+fn without_secrets(text: &str) -> String {
+    let word = |word: &str| match word.split_once("://") {
+        Some((before, rest)) => match rest.rsplit_once('@').filter(|(user, _)| !user.contains('/')) {
+            Some((_, host)) => format!("{before}://{host}"),
+            None => word.to_owned(),
+        },
+        None => word.to_owned(),
+    };
+    text.split_inclusive(char::is_whitespace).map(word).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_git_complains_about_names_no_password() {
+        let said = "fatal: unable to access 'https://me:secret@host/x.git/': no\nhint: see https://host/a@b";
+        let kept = "fatal: unable to access 'https://host/x.git/': no\nhint: see https://host/a@b";
+        assert_eq!(without_secrets(said), kept);
+    }
+}

@@ -1,0 +1,149 @@
+//! What a path within a tree of the store is for. A path that is none of these is refused where it
+//! comes from elsewhere.
+
+use crate::model::{
+    merge::LossId,
+    name::{ContractName, RepoName},
+    session::SessionId,
+    version::Version,
+};
+use crate::store::{
+    StoreRef, TreePath,
+    layout::{
+        self, BINDINGS, CONFLICTS, CONTRACTS, ENDED, RENAMES, REPOS, SET_ASIDE, SOURCES, TRANSFERS, VERSIONS, stem,
+    },
+};
+
+/// What a file is.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// `realm.json`.
+    Realm,
+    /// A repository of the realm.
+    Repo(RepoName),
+    /// Another repository that wanted that name.
+    LostRepo(RepoName, LossId),
+    /// `domain.json`.
+    Domain,
+    /// A contract's current document.
+    Contract(ContractName),
+    /// A published document.
+    Version(ContractName, Version),
+    /// The part a repository plays.
+    Binding(RepoName),
+    /// Which commit of a repository was published last.
+    Source(RepoName),
+    /// To whom a contract was handed over.
+    Transfers(ContractName),
+    /// The name that a repository took instead of this one.
+    Rename(RepoName),
+    /// A document that lost.
+    LostContract(ContractName, Version, LossId),
+    /// A binding that lost.
+    LostBinding(RepoName, LossId),
+    /// A commit that broke a rule.
+    SetAside(LossId),
+    /// A session that goes on.
+    Session(SessionId),
+    /// A session that is over.
+    EndedSession(SessionId),
+}
+
+impl Place {
+    /// Returns what the file at a path of a ref's tree is, if such a ref has such files.
+    pub fn parse(within: &StoreRef, path: &[&str]) -> Option<Self> {
+        match (within, path) {
+            (StoreRef::Realm, ["realm.json"]) => Some(Self::Realm),
+            (StoreRef::Realm, [REPOS, file]) => stem(file).map(Self::Repo),
+            (StoreRef::Realm, [RENAMES, file]) => stem(file).map(Self::Rename),
+            (StoreRef::Realm, [CONFLICTS, REPOS, repo, file]) => Some(Self::LostRepo(repo.parse().ok()?, stem(file)?)),
+            (StoreRef::Realm | StoreRef::Domain(_), [CONFLICTS, SET_ASIDE, file]) => stem(file).map(Self::SetAside),
+            (StoreRef::Domain(_), ["domain.json"]) => Some(Self::Domain),
+            (StoreRef::Domain(_), [CONTRACTS, file]) => stem(file).map(Self::Contract),
+            (StoreRef::Domain(_), [VERSIONS, name, file]) => Some(Self::Version(name.parse().ok()?, stem(file)?)),
+            (StoreRef::Domain(_), [BINDINGS, file]) => stem(file).map(Self::Binding),
+            (StoreRef::Domain(_), [SOURCES, file]) => stem(file).map(Self::Source),
+            (StoreRef::Domain(_), [TRANSFERS, file]) => stem(file).map(Self::Transfers),
+            (StoreRef::Domain(_), [CONFLICTS, CONTRACTS, name, version, file]) => {
+                Some(Self::LostContract(name.parse().ok()?, version.parse().ok()?, stem(file)?))
+            }
+            (StoreRef::Domain(_), [CONFLICTS, BINDINGS, repo, file]) => {
+                Some(Self::LostBinding(repo.parse().ok()?, stem(file)?))
+            }
+            (StoreRef::Sessions(_), [ENDED, file]) => stem(file).map(Self::EndedSession),
+            (StoreRef::Sessions(_), [file]) => stem(file).map(Self::Session),
+            _ => None,
+        }
+    }
+
+    /// Returns its path.
+    pub fn path(&self) -> TreePath {
+        match self {
+            Self::Realm => layout::realm(),
+            Self::Repo(repo) => layout::repo(repo),
+            Self::LostRepo(repo, id) => layout::lost_repo(repo, id),
+            Self::Domain => layout::domain(),
+            Self::Contract(name) => layout::contract(name),
+            Self::Version(name, version) => layout::version(name, version),
+            Self::Binding(repo) => layout::binding(repo),
+            Self::Source(repo) => layout::source(repo),
+            Self::Transfers(name) => layout::transfers(name),
+            Self::Rename(repo) => layout::rename(repo),
+            Self::LostContract(name, version, id) => layout::lost_contract(name, version, id),
+            Self::LostBinding(repo, id) => layout::lost_binding(repo, id),
+            Self::SetAside(id) => layout::set_aside(id),
+            Self::Session(id) => layout::session(id),
+            Self::EndedSession(id) => layout::ended_session(id),
+        }
+    }
+
+    /// Returns whether what is there is never taken away: what one machine has, all have.
+    pub fn is_kept(&self) -> bool {
+        match self {
+            Self::Realm | Self::Domain | Self::Contract(_) | Self::Version(..) => true,
+            Self::LostContract(..) | Self::LostRepo(..) | Self::SetAside(_) | Self::Rename(_) => true,
+            Self::Repo(_) | Self::Binding(_) | Self::Source(_) | Self::LostBinding(..) | Self::Transfers(_) => false,
+            Self::Session(_) | Self::EndedSession(_) => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_at_its_path() {
+        let domain = StoreRef::Domain("s3".parse().unwrap());
+        let sessions = StoreRef::Sessions("fungal".parse().unwrap());
+        let loss = "0123456789ab";
+        for (within, path) in [
+            (&StoreRef::Realm, "realm.json".to_owned()),
+            (&StoreRef::Realm, "repos/fungal.json".to_owned()),
+            (&StoreRef::Realm, format!("conflicts/repos/fungal/{loss}.json")),
+            (&domain, "domain.json".to_owned()),
+            (&domain, "contracts/paths.json".to_owned()),
+            (&domain, "versions/paths/1.0.0-rc.1.json".to_owned()),
+            (&domain, "bindings/fungal.json".to_owned()),
+            (&domain, "sources/fungal.json".to_owned()),
+            (&domain, "transfers/paths.json".to_owned()),
+            (&StoreRef::Realm, "renames/fungal.json".to_owned()),
+            (&domain, format!("conflicts/contracts/paths/1.0.0/{loss}.json")),
+            (&domain, format!("conflicts/bindings/fungal/{loss}.json")),
+            (&domain, format!("conflicts/set-aside/{loss}.json")),
+            (&StoreRef::Realm, format!("conflicts/set-aside/{loss}.json")),
+            (&sessions, "sess-12.json".to_owned()),
+            (&sessions, "ended/sess-12.json".to_owned()),
+        ] {
+            let parts: Vec<_> = path.split('/').collect();
+            let place = Place::parse(within, &parts).unwrap_or_else(|| panic!("{path}"));
+            assert_eq!(place.path().as_str(), path);
+        }
+        for path in
+            ["contracts/..json", "contracts/../x.json", "contracts/a", "x.json", "versions/a/1.0.json", "hooks/a"]
+        {
+            let parts: Vec<_> = path.split('/').collect();
+            assert_eq!(Place::parse(&domain, &parts), None, "{path}");
+        }
+    }
+}

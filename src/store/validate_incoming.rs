@@ -1,0 +1,267 @@
+//! Looking at what a remote sent before it becomes part of the realm: only plain files and folders,
+//! at places that exist, of a size that is read, and each of them what it should be. What is there
+//! already is not looked at again.
+
+use std::collections::BTreeSet;
+
+use serde::de::DeserializeOwned;
+
+use crate::model::{
+    binding::Binding,
+    contract::Contract,
+    domain::{Domain, Source},
+    oid::Oid,
+    realm::{FORMAT, Realm, Rename, Repo},
+    schema,
+    session::Session,
+    set_aside::SetAside,
+    transfer::Transfers,
+};
+use crate::store::{Entry, EntryKind, Store, StoreError, StoreRef, codec, tree_place::Place};
+
+/// Most files and folders in the tree of one ref.
+const MAX_ENTRIES: usize = 500_000;
+/// Deepest folder.
+const MAX_DEPTH: usize = 5;
+/// Most problems that are told of one ref.
+const MAX_TOLD: usize = 5;
+
+/// Returns what is wrong with the tree of the commit `tip` of the ref `name`, as far as it is not in
+/// the trees of `known`; nothing where it can be taken in.
+///
+/// # Errors
+/// Where reading fails for another reason than what is stored.
+pub fn inspect(store: &dyn Store, name: &StoreRef, tip: &Oid, known: &[Oid]) -> Result<Vec<String>, StoreError> {
+    let tree = |commit: &Oid| store.commit(commit).map(|commit| commit.tree);
+    let mut looking = Looking { store, name, problems: Vec::new(), entries: 0 };
+    match tree(tip) {
+        Ok(root) => {
+            let known = known.iter().map(tree).collect::<Result<_, _>>()?;
+            looking.walk(root, known)?;
+        }
+        Err(error) if error.is_damage() => looking.problems.push(format!("{name}: {error}")),
+        Err(error) => return Err(error),
+    }
+    Ok(looking.problems)
+}
+
+struct Looking<'a> {
+    store: &'a dyn Store,
+    name: &'a StoreRef,
+    problems: Vec<String>,
+    entries: usize,
+}
+
+/// A folder, and the same one where it is known.
+struct Level {
+    path: Vec<String>,
+    tree: Oid,
+    known: Vec<Oid>,
+}
+
+impl Looking<'_> {
+    fn walk(&mut self, root: Oid, known: Vec<Oid>) -> Result<(), StoreError> {
+        let mut open = vec![Level { path: Vec::new(), tree: root, known }];
+        while let Some(level) = open.pop() {
+            let entries = match self.store.entries(&level.tree) {
+                Err(error) if error.is_damage() => {
+                    self.problem(&level.path, &error.to_string());
+                    continue;
+                }
+                entries => entries?,
+            };
+            self.entries += entries.len();
+            if self.entries > MAX_ENTRIES {
+                self.problem(&[], &format!("there are more than {MAX_ENTRIES} files"));
+            }
+            if self.problems.len() >= MAX_TOLD || self.entries > MAX_ENTRIES {
+                return Ok(());
+            }
+            let known = level.known.iter().map(|tree| self.store.entries(tree)).collect::<Result<Vec<_>, _>>()?;
+            let find = |entries: &'_ Vec<Entry>, name: &str| entries.iter().position(|entry| entry.name == name);
+            let held: BTreeSet<(&str, Oid)> =
+                known.iter().flatten().map(|entry| (entry.name.as_str(), entry.id)).collect();
+            let mut folded = BTreeSet::new();
+            for entry in &entries {
+                let path: Vec<String> = level.path.iter().chain([&entry.name]).cloned().collect();
+                if !folded.insert(entry.name.to_ascii_lowercase()) {
+                    self.problem(&path, "another name differs in upper and lower case alone");
+                }
+                if held.contains(&(entry.name.as_str(), entry.id)) && entry.kind != EntryKind::Other {
+                    continue;
+                }
+                match entry.kind {
+                    EntryKind::Tree if path.len() >= MAX_DEPTH => self.problem(&path, "it is too deep"),
+                    EntryKind::Tree => {
+                        let below = known.iter().filter_map(|entries| {
+                            let found = &entries[find(entries, &entry.name)?];
+                            (found.kind == EntryKind::Tree).then_some(found.id)
+                        });
+                        open.push(Level { path, tree: entry.id, known: below.collect() });
+                    }
+                    EntryKind::Blob => self.file(&path, &entry.id)?,
+                    EntryKind::Other => {
+                        self.problem(&path, "it is a symbolic link, a submodule or a program, and no plain file");
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn problem(&mut self, path: &[String], problem: &str) {
+        if self.problems.len() < MAX_TOLD {
+            self.problems.push(format!("{}:{}: {problem}", self.name, path.join("/")));
+        }
+    }
+
+    fn file(&mut self, path: &[String], blob: &Oid) -> Result<(), StoreError> {
+        let parts: Vec<&str> = path.iter().map(String::as_str).collect();
+        let Some(place) = Place::parse(self.name, &parts) else {
+            self.problem(path, "no such file belongs there");
+            return Ok(());
+        };
+        let bytes = match self.store.blob(blob) {
+            Err(error) if error.is_damage() => {
+                self.problem(path, &error.to_string());
+                return Ok(());
+            }
+            bytes => bytes?,
+        };
+        if let Err(problem) = self.is_right(&place, &bytes) {
+            self.problem(path, &problem);
+        }
+        Ok(())
+    }
+
+    /// Whether a file is what its place says.
+    fn is_right(&self, place: &Place, bytes: &[u8]) -> Result<(), String> {
+        fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
+            codec::decode(bytes).map_err(|problem| problem.to_string())
+        }
+        let named = |is_right: bool, names: &dyn std::fmt::Display| {
+            if is_right { Ok(()) } else { Err(format!("it names {names}")) }
+        };
+        match place {
+            Place::Realm => {
+                let realm: Realm = read(bytes)?;
+                let message = || format!("the realm has storage format {}, this git blue knows {FORMAT}", realm.format);
+                if realm.format > FORMAT { Err(message()) } else { Ok(()) }
+            }
+            Place::Domain => {
+                let domain: Domain = read(bytes)?;
+                named(self.name.domain() == Some(&domain.name), &domain.name)
+            }
+            Place::Contract(name) | Place::LostContract(name, ..) | Place::Version(name, _) => {
+                let contract: Contract = read(bytes)?;
+                let is_right = match place {
+                    Place::Version(_, version) | Place::LostContract(_, version, _) => contract.version == *version,
+                    _ => true,
+                };
+                named(contract.name == *name && is_right, &format!("{} {}", contract.name, contract.version))?;
+                match schema::too_large(&contract.schema.0) {
+                    Some(problem) => Err(format!("schema{}: {}", problem.pointer, problem.message)),
+                    None => Ok(()),
+                }
+            }
+            Place::Binding(_) | Place::LostBinding(..) => read::<Binding>(bytes).map(drop),
+            Place::Source(_) => read::<Source>(bytes).map(drop),
+            Place::Transfers(name) => {
+                let transfers: Transfers = read(bytes)?;
+                named(transfers.contract == *name, &transfers.contract)
+            }
+            Place::Rename(name) => {
+                let rename: Rename = read(bytes)?;
+                named(rename.from == *name, &rename.from)
+            }
+            Place::Repo(name) | Place::LostRepo(name, _) => {
+                let repo: Repo = read(bytes)?;
+                named(repo.name == *name, &repo.name)
+            }
+            Place::SetAside(id) => {
+                let record: SetAside = read(bytes)?;
+                named(record.id() == *id, &record.commit)
+            }
+            Place::Session(id) | Place::EndedSession(id) => {
+                let session: Session = read(bytes)?;
+                named(session.id == *id, &session.id)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        store::layout,
+        testing::{make, memory::MemoryStore},
+    };
+
+    fn domain() -> StoreRef {
+        StoreRef::Domain("s3".parse().unwrap())
+    }
+
+    /// A domain with this file besides its own, and what is said of it.
+    fn with(path: &str, bytes: &[u8]) -> String {
+        let store = sound();
+        let known = store.tip(&domain()).unwrap().unwrap();
+        let tip = store.put_raw(&domain(), path, bytes).unwrap();
+        let whole = inspect(&store, &domain(), &tip, &[]).unwrap();
+        assert_eq!(whole, inspect(&store, &domain(), &tip, &[known]).unwrap(), "the change is all that is wrong");
+        whole.join("\n")
+    }
+
+    fn sound() -> MemoryStore {
+        let store = MemoryStore::create(&make::realm("aperture".parse().unwrap())).unwrap();
+        let info = Domain { name: "s3".parse().unwrap(), description: String::new(), members: vec![], removed: false };
+        let _lease = store.lock(&domain()).unwrap();
+        let change = make::change("make", [make::put(layout::domain(), codec::encode(&info))]);
+        store.commit_change(&domain(), None, &change).unwrap();
+        drop(_lease);
+        store
+    }
+
+    #[test]
+    fn what_is_sound_is_taken() {
+        let contract = Contract::new("paths".parse().unwrap(), "fungal".parse().unwrap()).sealed();
+        assert_eq!(with("contracts/paths.json", &codec::encode(&contract)), "");
+        assert_eq!(with("versions/paths/0.1.0.json", &codec::encode(&contract)), "");
+        let store = sound();
+        assert_eq!(
+            inspect(&store, &StoreRef::Realm, &store.tip(&StoreRef::Realm).unwrap().unwrap(), &[]).unwrap(),
+            [""; 0]
+        );
+    }
+
+    #[test]
+    fn what_is_not_is_named_with_its_place() {
+        let contract = codec::encode(&Contract::new("paths".parse().unwrap(), "fungal".parse().unwrap()));
+        for (path, bytes, problem) in [
+            ("contracts/paths.json", &b"{"[..], "EOF"),
+            ("contracts/other.json", &contract, "it names paths 0.1.0"),
+            ("versions/paths/0.2.0.json", &contract, "it names paths 0.1.0"),
+            ("contracts/\u{1b}[31m.json", &contract, "no such file belongs there"),
+            ("contracts/../../x.json", &contract, "no such file belongs there"),
+            ("hooks/post-commit", b"#!/bin/sh", "no such file belongs there"),
+            ("a/b/c/d/e/f", b"", "too deep"),
+            ("domain.json", b"{\"name\":\"other\"}", "it names other"),
+        ] {
+            let found = with(path, bytes);
+            assert!(found.contains(problem), "{path}: {found:?}");
+        }
+        let large = vec![b' '; codec::MAX_BLOB + 1];
+        assert!(with("contracts/paths.json", &large).contains("more than 8 MiB"));
+    }
+
+    #[test]
+    fn links_and_names_that_differ_in_case_are_refused() {
+        let store = sound();
+        let tip = store.put_symlink(&domain(), "contracts/paths.json", "/etc/passwd").unwrap();
+        assert!(inspect(&store, &domain(), &tip, &[]).unwrap()[0].contains("symbolic link"));
+        let binding = b"{\"role\":\"provider\"}";
+        store.put_raw(&domain(), "bindings/fungal.json", binding).unwrap();
+        let tip = store.put_raw(&domain(), "bindings/Fungal.json", binding).unwrap();
+        assert!(inspect(&store, &domain(), &tip, &[]).unwrap().iter().any(|one| one.contains("case alone")));
+    }
+}

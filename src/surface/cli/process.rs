@@ -1,0 +1,25 @@
+//! The process: its environment, its output, its log, and the exit code.
+
+use std::io::Write as _;
+
+use super::Output;
+use crate::{env::Env, error::Kind, surface::log};
+
+/// Runs the process. Returns the exit code.
+pub fn main() -> u8 {
+    // Not locked: a server writes from where its runtime does.
+    let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
+    let env = match Env::from_process() {
+        Ok(env) => env,
+        Err(error) => {
+            let _ = writeln!(err, "fatal: cannot read the current folder: {error}");
+            return Kind::Cannot.exit_code();
+        }
+    };
+    if let Err(error) = log::start(&env) {
+        let _ = writeln!(err, "warning: nothing is logged: {}: {error}", log::VARIABLE);
+    }
+    let arguments: Vec<_> = env.arguments().to_vec();
+    let mut output = Output::new(&env, &mut out, &mut err);
+    super::run(env, &arguments, &mut output)
+}

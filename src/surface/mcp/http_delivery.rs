@@ -1,0 +1,106 @@
+//! Answers over HTTP on their way out: what they told is recorded once they have been written.
+
+use std::{
+    convert::Infallible,
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+use http_body_util::{Full, combinators::BoxBody};
+use hyper::{
+    Request, Response,
+    body::{Frame as Piece, SizeHint},
+};
+use tokio::sync::{mpsc, oneshot};
+
+use super::{
+    client::{Owed, Slip},
+    pending::Turn,
+};
+
+/// What a connection does once everything that it was given has been written. It comes with each
+/// request; dropped with a connection that breaks off.
+#[derive(Clone, Default)]
+pub struct AfterFlush(Arc<Mutex<Vec<Later>>>);
+
+type Later = Box<dyn FnOnce() + Send>;
+
+impl AfterFlush {
+    fn add(&self, work: Later) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(work);
+    }
+
+    /// Does what waits for that.
+    pub fn run(&self) {
+        let all = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        all.into_iter().for_each(|work| work());
+    }
+}
+
+/// A body that has what it told recorded once all of it has been written.
+pub struct Written {
+    inner: Body,
+    slip: Slip,
+    work: mpsc::UnboundedSender<Work>,
+    after: AfterFlush,
+    is_done: bool,
+    /// Until all of it has been written, the id of its request is taken.
+    _turn: Option<Turn>,
+}
+
+impl Written {
+    /// Returns the body of the answer to a request that came with `slip`, and has `turn` until then.
+    pub fn new(
+        inner: Body,
+        slip: Slip,
+        work: mpsc::UnboundedSender<Work>,
+        after: AfterFlush,
+        turn: Option<Turn>,
+    ) -> Self {
+        Self { inner, slip, work, after, is_done: false, _turn: turn }
+    }
+}
+
+impl hyper::body::Body for Written {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Piece<Bytes>, Infallible>>> {
+        let polled = Pin::new(&mut self.inner).poll_frame(cx);
+        if let Poll::Ready(piece) = &polled {
+            self.is_done = piece.is_none() || self.inner.is_end_stream();
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
+}
+
+impl Drop for Written {
+    fn drop(&mut self) {
+        // What did not reach its client stays pending.
+        if let Some(owed) = self.slip.take().filter(|_| self.is_done) {
+            let work = self.work.clone();
+            self.after.add(Box::new(move || drop(work.send(Work::Record(Box::new(owed))))));
+        }
+    }
+}
+
+/// The body of an answer.
+pub type Body = BoxBody<Bytes, Infallible>;
+
+/// What is done on the server's own thread.
+pub enum Work {
+    /// Answers a request.
+    Answer(Box<Request<Full<Bytes>>>, oneshot::Sender<Response<Body>>),
+    /// Records what was told.
+    Record(Box<Owed>),
+}

@@ -1,0 +1,102 @@
+//! Lines from a stream, none longer than [`MAX_LINE`](super::jsonrpc_frame::MAX_LINE) in memory.
+
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
+
+use super::jsonrpc_frame::MAX_LINE;
+
+/// Reads lines. A read that is given up half way goes on with the next call.
+#[derive(Debug)]
+pub struct Lines<R> {
+    input: BufReader<R>,
+    line: Vec<u8>,
+    /// Within a line that was too long already.
+    is_skipping: bool,
+}
+
+/// What was read.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Line {
+    /// A line, without its end.
+    Text(Vec<u8>),
+    /// A line that was too long, and is gone.
+    Oversized,
+    /// Nothing comes any more.
+    End,
+}
+
+impl<R: AsyncRead + Unpin> Lines<R> {
+    /// Returns the lines of `input`.
+    pub fn new(input: R) -> Self {
+        Self { input: BufReader::new(input), line: Vec::new(), is_skipping: false }
+    }
+
+    /// Returns the next line. What stands before the end of the stream is one too.
+    pub async fn next(&mut self) -> Line {
+        loop {
+            // A stream that cannot be read has ended.
+            let available = self.input.fill_buf().await.unwrap_or_default();
+            if available.is_empty() {
+                let rest = std::mem::take(&mut self.line);
+                return if rest.is_empty() { Line::End } else { Line::Text(rest) };
+            }
+            let end = available.iter().position(|byte| *byte == b'\n');
+            let taken = end.unwrap_or(available.len());
+            let fits = self.line.len() + taken <= MAX_LINE;
+            if !self.is_skipping && fits {
+                self.line.extend_from_slice(&available[..taken]);
+            }
+            self.input.consume(end.map_or(taken, |end| end + 1));
+            let was_skipping = self.is_skipping;
+            self.is_skipping = end.is_none() && (was_skipping || !fits);
+            if !was_skipping && !fits {
+                self.line = Vec::new();
+                return Line::Oversized;
+            }
+            if end.is_some() && !was_skipping {
+                return Line::Text(std::mem::take(&mut self.line));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(input: &[u8]) -> Vec<Line> {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let mut lines = Lines::new(input);
+            let mut found = Vec::new();
+            loop {
+                match lines.next().await {
+                    Line::End => return found,
+                    line => found.push(line),
+                }
+            }
+        })
+    }
+
+    fn text(text: &str) -> Line {
+        Line::Text(text.into())
+    }
+
+    #[test]
+    fn lines_end_with_a_line_end_or_the_stream() {
+        assert_eq!(all(b"a\n\nb"), [text("a"), text(""), text("b")]);
+        assert_eq!(all(b""), []);
+    }
+
+    #[test]
+    fn a_long_line_is_skipped_and_what_follows_is_read() {
+        let long = "x".repeat(MAX_LINE + 1);
+        assert_eq!(all(format!("{long}\na\n").as_bytes()), [Line::Oversized, text("a")]);
+        let longer = "x".repeat(MAX_LINE * 3);
+        assert_eq!(
+            all(format!("a\n{longer}\n{longer}\nb").as_bytes()),
+            [text("a"), Line::Oversized, Line::Oversized, text("b")]
+        );
+        let longest = "x".repeat(MAX_LINE);
+        assert_eq!(all(format!("{longest}\n").as_bytes()), [text(&longest)]);
+    }
+}

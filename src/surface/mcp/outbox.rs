@@ -1,0 +1,209 @@
+//! Where finished answers wait for their turn to be written, and what is told beside them: the one
+//! place that piggybacks notifications, for every tool alike.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use rmcp::model::{CallToolResult, ContentBlock, JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult};
+use serde_json::{Map, Value};
+
+use super::{
+    body::{Body, to_string},
+    open::{Project, open},
+    quiet::Quiet,
+    size_limit::{ENVELOPE, MAX_MESSAGE, harmless, weight},
+};
+use crate::{
+    env::Env,
+    error::OpError,
+    model::name::ReaderName,
+    ops::{
+        notify::{
+            self,
+            deliver::{Telling, Tips},
+            inbox::{self, Receipt},
+        },
+        repos::joined,
+    },
+    wire::Notification,
+};
+
+/// Answers by the request that they answer.
+#[derive(Debug, Default)]
+pub struct Desk(Mutex<HashMap<RequestId, Answer>>);
+
+/// An answer, and who is told what beside it.
+#[derive(Debug)]
+pub struct Answer {
+    /// The answer.
+    pub body: Body,
+    /// Who is told; nobody where the tool tells nothing.
+    pub teller: Option<Teller>,
+}
+
+/// Tells one reader what is pending in one project.
+#[derive(Debug, Clone)]
+pub struct Teller {
+    /// Time and variables.
+    pub env: Env,
+    /// Where.
+    pub project: Project,
+    /// Whom.
+    pub reader: ReaderName,
+    /// Whether what was told is recorded.
+    pub marks: bool,
+    /// Where nothing was pending when last looked at.
+    pub quiet: Arc<Quiet>,
+}
+
+/// An answer with what is told beside it.
+struct Finished {
+    fields: Map<String, Value>,
+    told: Option<Told>,
+}
+
+/// What was told, to be recorded once it has been written.
+#[derive(Debug)]
+pub struct Told {
+    teller: Teller,
+    receipt: Receipt,
+    domains: Tips,
+    is_all: bool,
+}
+
+impl Desk {
+    /// Puts the answer to a request down.
+    pub fn put(&self, id: RequestId, answer: Answer) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id, answer);
+    }
+
+    /// Takes the answer to a request up.
+    pub fn take(&self, id: &RequestId) -> Option<Answer> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id)
+    }
+
+    /// Forgets a request that was cancelled.
+    pub fn forget(&self, id: &RequestId) {
+        drop(self.take(id));
+    }
+}
+
+impl Answer {
+    /// Returns the line to write instead of `message`, and what it tells, to be recorded after that.
+    /// Nothing is told unless `may_tell`: what waits stays pending.
+    pub fn finish(self, message: &ServerJsonRpcMessage, may_tell: bool) -> (Vec<u8>, Option<Told>) {
+        let JsonRpcMessage::Response(response) = message else { unreachable!("only results are put down") };
+        let is_versioned = match &response.result {
+            ServerResult::CallToolResult(result) => result.result_type.is_some(),
+            _ => false,
+        };
+        let Finished { fields, told } = self.tell(may_tell);
+        let json = to_string(&fields);
+        let result_type = if is_versioned { r#""resultType":"complete","# } else { "" };
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","id":{},"result":{{{result_type}"content":[{{"type":"text","text":{}}}],"structuredContent":{json},"isError":false}}}}{}"#,
+            to_string(&response.id),
+            to_string(&harmless(&json)),
+            "\n"
+        );
+        (line.into_bytes(), told)
+    }
+
+    /// Returns the result that another layer writes, and what it tells; as [`Self::finish`] otherwise.
+    pub fn result(self, may_tell: bool) -> (CallToolResult, Option<Told>) {
+        let Finished { fields, told } = self.tell(may_tell);
+        let text = ContentBlock::text(harmless(&to_string(&fields)));
+        let mut result = CallToolResult::success(vec![text]);
+        result.structured_content = Some(Value::Object(fields));
+        (result, told)
+    }
+
+    fn tell(self, may_tell: bool) -> Finished {
+        let Self { mut body, teller } = self;
+        let mut told = None;
+        if let Some(teller) = teller {
+            let room =
+                || MAX_MESSAGE - ENVELOPE - weight(&to_string(&body.fields)) - weight(&to_string(&body.next_steps));
+            let looked = if may_tell { Some(teller.look(room)) } else { None };
+            // What cannot be told now stays pending, and is no reason to withhold an answer.
+            let telling = looked.and_then(Result::ok).flatten();
+            let (notifications, more) =
+                telling.as_ref().map_or((&[][..], 0), |(telling, _)| (&telling.notifications[..], telling.more));
+            let steps = steps(notifications, more);
+            body.fields.insert("notifications".into(), serde_json::json!(notifications));
+            body.fields.insert("more_notifications".into(), more.into());
+            body.next_steps.splice(0..0, steps);
+            if let Some((telling, domains)) = telling.filter(|_| teller.marks) {
+                let is_all = telling.more == 0;
+                told = Some(Told { is_all, receipt: telling.receipt, teller, domains });
+            }
+        }
+        body.fields.insert("next_steps".into(), serde_json::json!(body.next_steps));
+        Finished { fields: body.fields, told }
+    }
+}
+
+impl Teller {
+    /// Returns what is to be told, as much of it as weighs at most `room`, and how the domains stood
+    /// before it was looked for; nothing where nothing is pending.
+    fn look(&self, room: impl FnOnce() -> usize) -> Result<Option<(Telling, Tips)>, OpError> {
+        let ctx = open(&self.env, &self.project)?;
+        let Ok(acting) = ctx.acting() else { return Ok(None) };
+        // What cannot be recorded as told would be told with every answer.
+        if !joined::is_joined(&ctx.home, acting) {
+            return Ok(None);
+        }
+        let tips = notify::deliver::tips(acting, &self.reader)?;
+        if self.quiet.is(&self.project, &tips) {
+            return Ok(None);
+        }
+        // Three steps name what was told.
+        let mut left = room().saturating_sub(1_200);
+        let fits = |one: &Notification| {
+            let taken = weight(&to_string(one)) + 2;
+            let fits = taken <= left;
+            left = left.saturating_sub(taken);
+            fits
+        };
+        let telling = notify::deliver::due(acting, &self.reader, ctx.env.now(), fits)?;
+        Ok(Some((telling, tips)))
+    }
+}
+
+impl Told {
+    /// Records that it was told.
+    ///
+    /// # Errors
+    /// Where the store cannot be written.
+    pub fn record(&self) -> Result<(), OpError> {
+        let Teller { env, project, reader, quiet, .. } = &self.teller;
+        let ctx = open(env, project)?;
+        let Ok(acting) = ctx.recording() else { return Ok(()) };
+        inbox::record(acting.store, acting.repo, reader, &self.receipt, || ctx.env.now_here())?;
+        if self.is_all {
+            // The domains as they were when nothing else was pending, the inboxes as they are now.
+            let inboxes = notify::deliver::inboxes(acting, reader)?;
+            let mut before = self.domains.clone();
+            before.truncate(before.len() - inboxes.len());
+            before.extend(inboxes);
+            quiet.set(project.clone(), before);
+        }
+        Ok(())
+    }
+}
+
+/// What to do about what was told.
+fn steps(notifications: &[Notification], more: usize) -> Vec<String> {
+    let mut steps: Vec<_> = notifications
+        .iter()
+        .filter_map(|one| Some(format!("contract_get {}/{}: read what changed", one.domain, one.contract.as_ref()?)))
+        .collect();
+    steps.dedup();
+    steps.truncate(3);
+    if more > 0 {
+        steps.push(format!("{more} more changes are pending: they come with the next answers"));
+    }
+    steps
+}
