@@ -4,7 +4,7 @@ CARGO ?= cargo
 PREFIX ?= $(HOME)/.local
 DESTDIR ?=
 PEERS = $(abspath $(or $(GIT_BLUE_PEERS),target/peers))
-PEER_SUITES = $(addprefix --test ,syscalls shells mcp_peers http_peers hook_managers remotes browser)
+PEER_SUITES = $(addprefix --test ,syscalls shells mcp_peers http_peers hook_managers remotes browser releases)
 TARGET = $(or $(CARGO_TARGET_DIR),target)
 
 .DEFAULT_GOAL := help
@@ -30,6 +30,7 @@ test-library: ## Build and test the library without the program, with its exampl
 	$(CARGO) test --locked --no-default-features --lib --test examples
 
 peers: ## Install what the peer suites need besides strace, below target/
+	tests/fixtures/fetch_schemas.sh "$(PEERS)"
 	npm install --silent --no-audit --no-fund --ignore-scripts --prefix target/peers husky@9.1.7 lefthook@2.2.2
 	python3 -m venv target/peers/venv
 	target/peers/venv/bin/pip install --quiet --disable-pip-version-check pre-commit==4.7.0

@@ -156,6 +156,7 @@ fn bind(ctx: &Ctx, repo: &str, role: Role) -> Result<(), OpError> {
     let import = Import {
         contract: name("paths"),
         version: name(">=0.1.0"),
+        expects: None,
         binding: None,
         resolved_version: None,
         resolved_at: None,

@@ -5,9 +5,13 @@
 //! [`size`], [`metered`] and [`Budget`].
 
 mod budget;
-mod metered;
+mod draft;
+mod fragments;
+mod keywords;
+pub(super) mod metered;
 mod pattern;
 mod size;
+mod words;
 
 use std::{
     thread,
@@ -18,6 +22,9 @@ use jsonschema::{PatternOptions, ValidationError, Validator, error::ValidationEr
 use serde_json::Value;
 
 pub use budget::Budget;
+pub use draft::Draft;
+pub use fragments::encoded;
+pub use keywords::{KeywordKind, KeywordWarning, warnings};
 
 use metered::{Looked, Meter, Metered, Spent, within};
 
@@ -72,12 +79,13 @@ impl Part {
 
 /// Returns why a schema is refused for its size alone, whatever the value.
 pub fn too_large(schema: &Value) -> Option<Problem> {
-    pattern::problem(schema).or_else(|| size::measure(schema).err())
+    pattern::problem(schema).or_else(|| size::measure(&encoded(schema)).err())
 }
 
 /// Returns every problem of `schema`, or if it has none, every place where `value` fails it.
 /// A null `value` means that nothing but the shape is agreed, and is not judged.
 pub fn problems(schema: &Value, value: &Value, budget: &Budget) -> Vec<Problem> {
+    let schema = &*encoded(schema);
     let nested = match (pattern::problem(schema), size::measure(schema)) {
         (None, Ok(nested)) => nested,
         (Some(problem), _) | (None, Err(problem)) => return vec![problem],
@@ -211,6 +219,36 @@ mod tests {
             "next": {"$ref": "#/$defs/node"}}, "additionalProperties": false}}, "$ref": "#/$defs/node"});
         assert_eq!(problems(&schema, &json!({"next": {"next": {}}})), []);
         assert_eq!(problems(&schema, &json!({"next": {"next": {"x": 1}}})).len(), 1);
+    }
+
+    #[test]
+    fn references_may_hold_what_no_uri_may() {
+        let schema =
+            json!({"$ref": "#/definitions/Pick<A,\"b\">", "definitions": {"Pick<A,\"b\">": {"type": "string"}}});
+        assert_eq!(problems(&schema, &json!("x")), []);
+        assert_eq!(problems(&schema, &json!(1)).len(), 1);
+        let doubling: serde_json::Map<_, _> = (0..30)
+            .map(|at| (format!("<{at}>"), json!({"anyOf": vec![json!({"$ref": format!("#/$defs/<{}>", at + 1)}); 2]})))
+            .chain([("<30>".to_owned(), json!({"type": "object"}))])
+            .collect();
+        let bomb = json!({"$ref": "#/$defs/<0>", "$defs": doubling});
+        assert_eq!(problems(&bomb, &json!({}))[0].part, Part::Size);
+        assert_eq!(too_large(&bomb).unwrap().pointer, "/$defs/<15>");
+    }
+
+    /// Each level of the value doubles what a validator visits: looks at the value are counted.
+    #[test]
+    fn what_doubles_with_the_depth_of_the_value_ends() {
+        let link = |at: usize| {
+            json!({"anyOf": [{"properties": {"a": {"$ref": format!("#/$defs/x{}", at + 1)}}, "required": ["b"]},
+            {"properties": {"a": {"$ref": format!("#/$defs/x{}", at + 1)}}, "required": ["c"]}]})
+        };
+        let mut schema = json!({"$ref": "#/$defs/x0", "$defs": named(26, |at| (format!("x{at}"), link(at)))});
+        schema["$defs"]["x26"] = json!({"type": "string"});
+        assert_eq!(too_large(&schema), None);
+        let value = (0..26).fold(json!(1), |below, _| json!({"a": below}));
+        let found = problems(&schema, &value);
+        assert_eq!(found.len(), 1, "{found:?}");
     }
 
     #[test]

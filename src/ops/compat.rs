@@ -11,7 +11,7 @@ use crate::{
         schema::{self, Budget, Part},
     },
     store::codec,
-    wire::{Answer, AskedDirection, Compat},
+    wire::{Answer, AskedDirection, Compat, SchemaWarning},
 };
 
 /// Its entry in the table.
@@ -19,7 +19,7 @@ pub const OPERATION: Operation =
     Operation::read::<Compat>("compat", &["compat"], "Compare two JSON Schemas: proof or counterexample");
 
 /// Largest schema, in bytes.
-pub const MAX_SCHEMA: usize = 8 << 20;
+pub const MAX_SCHEMA: usize = codec::MAX_SCHEMA;
 
 /// A schema as it was read.
 #[derive(Debug, Clone)]
@@ -82,20 +82,17 @@ pub fn compare(env: &Env, request: &Request) -> Result<Answer<Compat>, OpError> 
         forwards: found.forwards.into(),
         differences: found.differences.into_iter().map(Into::into).collect(),
         bump: found.bump.into(),
+        warnings: warnings(&request.old, &old).chain(warnings(&request.new, &new)).collect(),
     }))
+}
+
+fn warnings<'a>(source: &'a Source, schema: &Value) -> impl Iterator<Item = SchemaWarning> + use<'a> {
+    schema::warnings(schema).into_iter().map(|warning| SchemaWarning::of(&source.name, warning))
 }
 
 fn parse(source: &Source, budget: &Budget) -> Result<Value, OpError> {
     let cannot = |why: String| OpError::cannot("unreadable-schema", format!("{}: {why}", source.name));
-    if source.bytes.len() > MAX_SCHEMA {
-        return Err(cannot(format!("the schema is larger than {} MiB", MAX_SCHEMA >> 20)));
-    }
-    let is_json = source.bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
-    let json = if is_json { serde_json::from_slice(&source.bytes).ok() } else { None };
-    let value: Value = match json {
-        Some(value) => value,
-        None => codec::value(&source.bytes).map_err(|problem| cannot(problem.message))?.0,
-    };
+    let value = codec::schema(&source.bytes).map_err(|problem| cannot(problem.to_string()))?;
     let problems = schema::problems(&value, &Value::Null, budget);
     match problems.into_iter().find(|problem| matches!(problem.part, Part::Schema | Part::Size)) {
         Some(problem) => Err(cannot(format!("not a valid JSON Schema at {:?}: {}", problem.pointer, problem.message))),

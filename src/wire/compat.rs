@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::model::compatibility as engine;
+use crate::model::{compatibility as engine, schema::KeywordWarning};
 
 /// What `compat` answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -30,6 +30,39 @@ pub struct Compat {
     pub differences: Vec<SchemaDifference>,
     /// The smallest change of version that the change needs.
     pub bump: VersionBump,
+    /// Words in the schemas that look like keywords and assert nothing, at most 50 of each schema.
+    pub warnings: Vec<SchemaWarning>,
+}
+
+/// A word in a schema that looks like a keyword and asserts nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SchemaWarning {
+    /// Its kind: `misspelt-keyword`, `keyword-of-another-draft` or `keyword-of-another-language`.
+    pub rule: Cow<'static, str>,
+    /// The schema, as it was named.
+    pub schema: String,
+    /// JSON Pointer to the word.
+    pub pointer: String,
+    /// The word.
+    pub keyword: String,
+    /// What is wrong with it, and what to write instead.
+    pub message: String,
+    /// What to write instead.
+    pub suggestion: String,
+}
+
+impl SchemaWarning {
+    /// Returns a warning about the schema of this name.
+    pub fn of(schema: &str, warning: KeywordWarning) -> Self {
+        Self {
+            rule: warning.rule().into(),
+            schema: schema.to_owned(),
+            message: warning.message(),
+            pointer: warning.pointer,
+            keyword: warning.keyword,
+            suggestion: warning.suggestion,
+        }
+    }
 }
 
 /// The directions that are asked about.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{LogEntry, Role, lenient};
 use crate::model::{
-    contract::{Compatibility, Contract, Deprecated, Evolution, Validation},
+    contract::{Compatibility, Contract, Deprecated, Evolution, Flow, Validation, Values},
     json::Json,
     name::{ContractName, DomainName, RealmName, RepoName},
     range::Range,
@@ -47,6 +47,10 @@ pub struct ContractDetail {
     /// What the owner promises about changes.
     #[serde(deserialize_with = "lenient::one")]
     pub compatibility: Compatibility,
+    /// What the owner promises about changes of the value.
+    pub values: Values,
+    /// Who sends what the schema describes.
+    pub flow: Flow,
     /// Older versions that are still served.
     pub supported: Vec<Range>,
     /// JSON Schema of the value.
@@ -96,6 +100,8 @@ impl From<Contract> for ContractDetail {
             owner: contract.owner,
             description: contract.description,
             compatibility: contract.compatibility,
+            values: contract.values,
+            flow: contract.flow,
             supported: contract.supported,
             schema: contract.schema,
             value: contract.value,
@@ -121,6 +127,8 @@ impl ContractDetail {
             version: self.version.clone(),
             description: self.description.clone(),
             compatibility: self.compatibility,
+            values: self.values,
+            flow: self.flow,
             supported: self.supported.clone(),
             schema: self.schema.clone(),
             value: self.value.clone(),
