@@ -8,7 +8,7 @@ PEER_SUITES = $(addprefix --test ,syscalls shells mcp_peers http_peers hook_mana
 TARGET = $(or $(CARGO_TARGET_DIR),target)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test peers test-peers torture bench fmt lint doc install ci
+.PHONY: help demo test test-library peers test-peers torture bench fmt lint doc install ci
 
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,8 +22,12 @@ test: ## Run every test (with cargo-nextest where it is installed)
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
 		set -x; $(CARGO) nextest run --locked && $(CARGO) test --locked --doc; \
 	else \
-		set -x; $(CARGO) test --locked --lib --bins --tests && $(CARGO) test --locked --doc; \
+		set -x; $(CARGO) test --locked; \
 	fi
+
+test-library: ## Build and test the library without the program, with its examples
+	$(CARGO) build --locked --no-default-features --examples
+	$(CARGO) test --locked --no-default-features --lib --test examples
 
 peers: ## Install what the peer suites need besides strace, below target/
 	tests/fixtures/fetch_schemas.sh "$(PEERS)"
@@ -59,6 +63,7 @@ fmt: ## Format the sources
 lint: ## Check the format and the lints; warnings fail
 	$(CARGO) fmt --check
 	$(CARGO) clippy --locked --all-targets -- -D warnings
+	$(CARGO) clippy --locked --no-default-features --lib --examples -- -D warnings
 
 doc: ## Build the documentation of the library
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --document-private-items

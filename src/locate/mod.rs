@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// The variable that says where the user's own folder lies.
-const HOME: &str = "GIT_BLUE_HOME";
+pub const HOME: &str = "GIT_BLUE_HOME";
 
 /// A realm of this machine, and who asks.
 pub struct Located {

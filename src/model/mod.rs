@@ -18,7 +18,9 @@ pub mod domain_view;
 pub mod effects;
 pub mod hash;
 pub mod json;
+#[cfg(feature = "cli")]
 pub mod json_text;
+#[cfg(feature = "cli")]
 pub mod line_diff;
 pub mod merge;
 pub mod merge_order;

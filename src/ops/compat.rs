@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::{Operation, ctx::Ctx};
 use crate::{
+    env::Env,
     error::OpError,
     model::{
         compatibility::{self, Options, Reading},
@@ -47,7 +48,15 @@ pub struct Request {
 /// # Errors
 /// Where one of them is not a valid JSON Schema, or the comparison cannot be run.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Compat>, OpError> {
-    let budget = &ctx.budget();
+    compare(&ctx.env, request)
+}
+
+/// Answers, wherever the program was started.
+///
+/// # Errors
+/// As [`run`].
+pub fn compare(env: &Env, request: &Request) -> Result<Answer<Compat>, OpError> {
+    let budget = &Budget::new(env.check_timeout());
     let (old, new) = (parse(&request.old, budget)?, parse(&request.new, budget)?);
     let options = Options {
         backwards: request.direction != AskedDirection::Forwards,
@@ -55,7 +64,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Compat>, OpError> {
         reading: request.reading,
         ..Options::default()
     };
-    let found = compatibility::compare(&old, &new, &options, &ctx.env.stopwatch())
+    let found = compatibility::compare(&old, &new, &options, &env.stopwatch())
         .map_err(|error| OpError::cannot("not-compared", format!("cannot compare the schemas: {error}")))?;
     let asked = [(&found.backwards, options.backwards), (&found.forwards, options.forwards)];
     let asked: Vec<_> =

@@ -1,13 +1,15 @@
 //! `compat`: whether one schema can take the place of another.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::model::{compatibility as engine, schema::KeywordWarning};
 
 /// What `compat` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Compat {
     /// The old schema, as it was named.
     pub old: String,
@@ -33,10 +35,10 @@ pub struct Compat {
 }
 
 /// A word in a schema that looks like a keyword and asserts nothing.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SchemaWarning {
     /// Its kind: `misspelt-keyword`, `keyword-of-another-draft` or `keyword-of-another-language`.
-    pub rule: &'static str,
+    pub rule: String,
     /// The schema, as it was named.
     pub schema: String,
     /// JSON Pointer to the word.
@@ -53,7 +55,7 @@ impl SchemaWarning {
     /// Returns a warning about the schema of this name.
     pub fn of(schema: &str, warning: KeywordWarning) -> Self {
         Self {
-            rule: warning.rule(),
+            rule: warning.rule().to_owned(),
             schema: schema.to_owned(),
             message: warning.message(),
             pointer: warning.pointer,
@@ -64,7 +66,7 @@ impl SchemaWarning {
 }
 
 /// The directions that are asked about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum AskedDirection {
     /// Every value of the new schema is a value of the old one.
@@ -76,7 +78,7 @@ pub enum AskedDirection {
 }
 
 /// A direction that a difference breaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum BrokenDirection {
     /// A value of the new schema is refused by the old one.
@@ -86,7 +88,7 @@ pub enum BrokenDirection {
 }
 
 /// How much a schema is taken to say about what is sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SchemaReading {
     /// Only the properties that the schema names are sent; objects that name none are open.
@@ -96,7 +98,7 @@ pub enum SchemaReading {
 }
 
 /// The answers in both readings.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BothReadings {
     /// Where only the properties that the schema names are sent.
     pub lenient: SchemaVerdict,
@@ -105,7 +107,7 @@ pub struct BothReadings {
 }
 
 /// One answer.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "verdict", rename_all = "lowercase")]
 pub enum SchemaVerdict {
     /// It is proved.
@@ -120,15 +122,15 @@ pub enum SchemaVerdict {
         /// Why.
         reason: String,
         /// What ran out: time, memory or steps.
-        spent: Option<&'static str>,
+        spent: Option<Cow<'static, str>>,
     },
 }
 
 /// One place where two schemas differ, and a value that shows it.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SchemaDifference {
     /// The rule, as listed in the documentation.
-    pub rule: &'static str,
+    pub rule: Cow<'static, str>,
     /// The direction that it breaks.
     pub direction: BrokenDirection,
     /// The reading under which it does.
@@ -146,7 +148,7 @@ pub struct SchemaDifference {
 }
 
 /// The smallest change of version that a change needs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum VersionBump {
     /// It breaks a direction that was asked about.
@@ -191,7 +193,7 @@ impl From<engine::Bump> for VersionBump {
 impl From<engine::Difference> for SchemaDifference {
     fn from(found: engine::Difference) -> Self {
         Self {
-            rule: found.rule,
+            rule: found.rule.into(),
             direction: found.direction.into(),
             reading: found.reading.into(),
             message: found.message,
@@ -208,7 +210,7 @@ impl From<engine::Verdict> for SchemaVerdict {
         match verdict {
             engine::Verdict::Compatible => Self::Compatible,
             engine::Verdict::Incompatible(found) => Self::Incompatible { difference: Box::new((*found).into()) },
-            engine::Verdict::Unknown(why) => Self::Unknown { reason: why.reason, spent: why.spent },
+            engine::Verdict::Unknown(why) => Self::Unknown { reason: why.reason, spent: why.spent.map(Into::into) },
         }
     }
 }

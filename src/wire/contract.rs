@@ -1,9 +1,11 @@
 //! Contracts: `contract_get`, `contract_list`, `contract_log`, and marking them.
 
-use schemars::JsonSchema;
-use serde::Serialize;
+use std::borrow::Cow;
 
-use super::{LogEntry, Role};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{LogEntry, Role, lenient};
 use crate::model::{
     contract::{Compatibility, Contract, Deprecated, Evolution, Flow, Validation, Values},
     json::Json,
@@ -13,7 +15,7 @@ use crate::model::{
 };
 
 /// What `contract_get` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractGet {
     /// The realm.
     pub realm: RealmName,
@@ -32,7 +34,7 @@ pub struct ContractGet {
 }
 
 /// A whole contract.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractDetail {
     /// Its name.
     pub name: ContractName,
@@ -43,6 +45,7 @@ pub struct ContractDetail {
     /// What it is for.
     pub description: String,
     /// What the owner promises about changes.
+    #[serde(deserialize_with = "lenient::one")]
     pub compatibility: Compatibility,
     /// What the owner promises about changes of the value.
     pub values: Values,
@@ -55,10 +58,13 @@ pub struct ContractDetail {
     /// The agreed value.
     pub value: Json,
     /// Scripts that test it.
+    #[serde(deserialize_with = "lenient::one")]
     pub validation: Validation,
     /// What each version changed.
+    #[serde(deserialize_with = "lenient::list")]
     pub evolution: Vec<Evolution>,
     /// Set where consumers should move away.
+    #[serde(deserialize_with = "lenient::option")]
     pub deprecated: Option<Deprecated>,
     /// SHA-256 of the canonical schema.
     pub schema_hash: Option<String>,
@@ -71,14 +77,14 @@ pub struct ContractDetail {
 }
 
 /// Why a contract was withdrawn.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Retired {
     /// In the owner's words.
     pub reason: String,
 }
 
 /// A version that must not be picked any more.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Yanked {
     /// The version.
     pub version: Version,
@@ -135,7 +141,7 @@ impl ContractDetail {
 }
 
 /// How a repository relates to a contract.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractBinding {
     /// The repository.
     pub repo: RepoName,
@@ -149,7 +155,7 @@ pub struct ContractBinding {
 }
 
 /// Which way a binding goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Relationship {
     /// It provides the contract.
@@ -159,7 +165,7 @@ pub enum Relationship {
 }
 
 /// What `contract_list` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractList {
     /// The realm.
     pub realm: RealmName,
@@ -174,7 +180,7 @@ pub struct ContractList {
 }
 
 /// A contract at a glance.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractLine {
     /// The domain.
     pub domain: DomainName,
@@ -188,11 +194,11 @@ pub struct ContractLine {
     pub importers: usize,
     /// `active`, `deprecated`, `retired`, `pre-release` or `damaged`.
     #[schemars(extend("enum" = ["active", "deprecated", "retired", "pre-release", "damaged"]))]
-    pub state: &'static str,
+    pub state: Cow<'static, str>,
 }
 
 /// What `contract_log` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractLog {
     /// The realm.
     pub realm: RealmName,
@@ -207,7 +213,7 @@ pub struct ContractLog {
 }
 
 /// What `contract_transfer` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractTransfer {
     /// The realm.
     pub realm: RealmName,
@@ -224,7 +230,7 @@ pub struct ContractTransfer {
 }
 
 /// What `contract_adapted` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractAdapted {
     /// The realm.
     pub realm: RealmName,
@@ -243,7 +249,7 @@ pub struct ContractAdapted {
 }
 
 /// What `contract_retire` and `contract_yank` answer.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractMarked {
     /// The realm.
     pub realm: RealmName,

@@ -1,7 +1,9 @@
 //! `contract_diff` and `contract_impact`: what another version changes, and for whom.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::model::{
     diff::Difference,
@@ -11,7 +13,7 @@ use crate::model::{
 };
 
 /// What `contract_diff` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractDiff {
     /// The realm.
     pub realm: RealmName,
@@ -32,7 +34,7 @@ pub struct ContractDiff {
 }
 
 /// Where the document comes from that is looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DocumentSource {
     /// It was published.
@@ -48,7 +50,7 @@ pub enum DocumentSource {
 }
 
 /// What `contract_impact` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractImpact {
     /// The realm.
     pub realm: RealmName,
@@ -76,7 +78,7 @@ pub struct ContractImpact {
 }
 
 /// What a verdict goes by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum JudgedBy {
     /// Whether versions are in ranges.
@@ -84,7 +86,7 @@ pub enum JudgedBy {
 }
 
 /// What a version means for one repository that imports the contract.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ImporterImpact {
     /// The repository.
     pub repo: RepoName,
@@ -94,12 +96,12 @@ pub struct ImporterImpact {
     pub binding: Option<String>,
     /// `current`, `stale` (an older version is still served) or `broken`, if the version were current.
     #[schemars(extend("enum" = ["current", "stale", "broken"]))]
-    pub state: &'static str,
+    pub state: Cow<'static, str>,
     /// The version that the import would resolve to; none where it would be broken.
     pub resolved_version: Option<Version>,
     /// The version that the repository's code was written against; none where that is not known.
     pub adapted_version: Option<Version>,
     /// The same of today: `current`, `stale` or `broken`.
     #[schemars(extend("enum" = ["current", "stale", "broken"]))]
-    pub state_now: &'static str,
+    pub state_now: Cow<'static, str>,
 }

@@ -107,7 +107,7 @@ impl NotificationFilter {
 }
 
 /// What `notifications_list` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NotificationsList {
     /// The realm.
     pub realm: RealmName,
@@ -126,7 +126,7 @@ pub struct NotificationsList {
 }
 
 /// How many notifications there are of each kind.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NotificationSummary {
     /// In all.
     pub total: usize,
@@ -141,7 +141,7 @@ pub struct NotificationSummary {
 }
 
 /// What `notifications_ack` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NotificationsAck {
     /// The realm.
     pub realm: RealmName,

@@ -1,5 +1,7 @@
 //! Realms: `realm_status`, `realm_list`, `realm_log`.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +15,7 @@ use crate::model::{
 };
 
 /// What `realm_status` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmStatus {
     /// The realm.
     pub realm: RealmName,
@@ -60,7 +62,7 @@ pub struct RealmStatus {
 }
 
 /// What the publishing branch says that the realm does not hold.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Unpublished {
     /// The publishing branch.
     pub branch: String,
@@ -69,7 +71,7 @@ pub struct Unpublished {
     /// The domains that it has news of.
     pub domains: Vec<String>,
     /// What publishes it: `commit`, `pushed`, `ci` or `off`, as `blue.publish` says.
-    pub policy: &'static str,
+    pub policy: Cow<'static, str>,
     /// Why the last attempt failed, if there was one, or why there was none.
     pub problem: Option<String>,
     /// When the last attempt failed.
@@ -77,7 +79,7 @@ pub struct Unpublished {
 }
 
 /// A repository of the realm.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RepoLine {
     /// Its name.
     pub name: RepoName,
@@ -88,7 +90,7 @@ pub struct RepoLine {
 }
 
 /// A domain at a glance.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DomainStatus {
     /// Its name.
     pub name: DomainName,
@@ -103,7 +105,7 @@ pub struct DomainStatus {
 }
 
 /// A contract at a glance.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DomainContract {
     /// Its name.
     pub name: ContractName,
@@ -114,7 +116,7 @@ pub struct DomainContract {
 }
 
 /// A binding at a glance.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DomainBinding {
     /// Whose it is.
     pub repo: RepoName,
@@ -127,7 +129,7 @@ pub struct DomainBinding {
 }
 
 /// A role, spelled as seed 002 does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Role {
     /// It exports.
     Provider,
@@ -148,7 +150,7 @@ impl From<binding::Role> for Role {
 }
 
 /// How one import stands.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportStatus {
     /// Where.
     pub domain: DomainName,
@@ -158,7 +160,7 @@ pub struct ImportStatus {
     pub version_req: Range,
     /// `current`, `stale` (an older version is still served) or `broken`.
     #[schemars(extend("enum" = ["current", "stale", "broken"]))]
-    pub state: &'static str,
+    pub state: Cow<'static, str>,
     /// The contract's version; none where there is no such contract.
     pub current_version: Option<Version>,
     /// The version that the import resolves to, by version range only; none where it is broken.
@@ -172,7 +174,7 @@ pub struct ImportStatus {
 }
 
 /// A contract of this repository that the realm still offers, and whose file is gone from HEAD.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RemovedFile {
     /// Where.
     pub domain: DomainName,
@@ -183,14 +185,14 @@ pub struct RemovedFile {
 }
 
 /// What `realm_list` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmList {
     /// The realms of this machine.
     pub realms: Vec<RealmLine>,
 }
 
 /// A realm at a glance.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmLine {
     /// Its name.
     pub name: RealmName,
@@ -209,7 +211,7 @@ pub struct RealmLine {
 }
 
 /// What `realm_log` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmLog {
     /// The realm.
     pub realm: RealmName,

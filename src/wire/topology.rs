@@ -1,7 +1,9 @@
 //! `realm_topology`: who provides what, and who relies on it.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::model::{
     name::{ContractName, DomainName, RealmName, RepoName},
@@ -10,7 +12,7 @@ use crate::model::{
 };
 
 /// What `realm_topology` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmTopology {
     /// The realm.
     pub realm: RealmName,
@@ -27,7 +29,7 @@ pub struct RealmTopology {
 }
 
 /// A domain, and what is exchanged in it.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DomainTopology {
     /// Its name.
     pub name: DomainName,
@@ -38,7 +40,7 @@ pub struct DomainTopology {
 }
 
 /// A contract, who provides it, and who relies on it.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractTopology {
     /// Its name.
     pub name: ContractName,
@@ -53,7 +55,7 @@ pub struct ContractTopology {
 }
 
 /// An import, and how it stands.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportTopology {
     /// Who imports.
     pub repo: RepoName,
@@ -61,7 +63,7 @@ pub struct ImportTopology {
     pub version_req: Range,
     /// `current`, `stale` (an older version is still served) or `broken`.
     #[schemars(extend("enum" = ["current", "stale", "broken"]))]
-    pub state: &'static str,
+    pub state: Cow<'static, str>,
 }
 
 impl ContractTopology {

@@ -91,10 +91,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
                 repo: repo.clone(),
                 version_req: import.version.clone(),
                 binding: import.binding.clone(),
-                state: standing.word(),
+                state: standing.word().into(),
                 resolved_version: standing.resolved().cloned(),
                 adapted_version: import.adapted().cloned(),
-                state_now: view.standing(import).word(),
+                state_now: view.standing(import).word().into(),
             }
         })
         .collect();

@@ -396,7 +396,7 @@ fn refused(candidate: &Candidate, refusals: Vec<Refusal>) -> OpError {
     for refusal in refusals {
         let (file, line) = place(candidate, &refusal);
         let OpError { code, mut message, next_steps, .. } = OpError::from(refusal);
-        let problem = Problem { code, message: message.clone(), file, line, column: None };
+        let problem = Problem { code: code.into(), message: message.clone(), file, line, column: None };
         if count == 1 {
             let place = problem.place().map(|place| format!("{place}: ")).unwrap_or_default();
             message.insert_str(0, &place);

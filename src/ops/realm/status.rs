@@ -224,7 +224,7 @@ fn imports(summaries: &Summaries<'_>, repo: &RepoName) -> Vec<ImportStatus> {
                 domain: domain.info.name.clone(),
                 contract: import.contract.clone(),
                 version_req: import.version.clone(),
-                state: standing.word(),
+                state: standing.word().into(),
                 current_version: match &standing {
                     Standing::Satisfied(version) => Some(version.clone()),
                     Standing::Behind { current, .. } | Standing::Broken { current } => Some(current.clone()),

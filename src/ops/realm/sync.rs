@@ -142,7 +142,7 @@ fn unreachable(remote: &Remote, error: &OpError) -> RemoteSync {
         sent: Vec::new(),
         rewound: Vec::new(),
         conflicts: Vec::new(),
-        problems: vec![SyncProblem { code: error.code, name: None, message: error.message.clone() }],
+        problems: vec![SyncProblem { code: error.code.into(), name: None, message: error.message.clone() }],
     }
 }
 

@@ -82,7 +82,7 @@ fn domain(view: &DomainSummary) -> DomainTopology {
             .map(|(repo, import)| ImportTopology {
                 repo: repo.clone(),
                 version_req: import.version.clone(),
-                state: view.standing(import).word(),
+                state: view.standing(import).word().into(),
             })
             .collect(),
     };

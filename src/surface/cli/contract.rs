@@ -294,7 +294,7 @@ fn render_list(body: &ContractList, text: &mut Text) {
     let rows = body.contracts.iter().map(|contract| {
         let mine = contract.owner.is_some() && contract.owner == body.current_repo;
         let owner = contract.owner.as_ref().map_or_else(|| "-".into(), ToString::to_string);
-        let state = match contract.state {
+        let state = match &*contract.state {
             "active" => plain(""),
             "damaged" => look("damaged", Look::Red),
             state => look(state, Look::Yellow),
@@ -398,7 +398,7 @@ fn render_published(body: &ContractPublish, text: &mut Text) {
         text.line(&[plain("nothing to publish")]);
     }
     let verb = if body.dry_run { "would publish" } else { "published" };
-    let rows = body.published.iter().map(|one| vec![plain(verb), plain(told::phrase(one)), plain(one.change)]);
+    let rows = body.published.iter().map(|one| vec![plain(verb), plain(told::phrase(one)), plain(&*one.change)]);
     text.table("", &rows.collect::<Vec<_>>());
     if let Some(breaks) = told::breaks(&body.published) {
         text.line(&[look(breaks, Look::Red), look("by version range only", Look::Dim)]);

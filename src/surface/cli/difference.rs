@@ -182,7 +182,7 @@ fn render_impact(body: &ContractImpact, text: &mut Text) {
         text.line(&[plain("  nobody imports it")]);
     }
     let row = |one: &ImporterImpact| {
-        let verdict = match (one.state, &one.resolved_version) {
+        let verdict = match (&*one.state, &one.resolved_version) {
             ("current", _) => look("accepted", Look::Green),
             ("stale", Some(served)) => look(format!("behind: {served} is still served"), Look::Yellow),
             _ => look("broken", Look::Red),

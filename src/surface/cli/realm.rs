@@ -227,7 +227,7 @@ fn render_unpublished(unpublished: &Unpublished, text: &mut Text) {
         look(&commit, Look::Commit),
         plain(format!("({branch}) has unpublished changes in {domains}")),
     ]);
-    let why = match (&unpublished.problem, unpublished.policy) {
+    let why = match (&unpublished.problem, &*unpublished.policy) {
         (Some(problem), _) if unpublished.failed_at.is_none() => look(format!("not published: {problem}"), Look::Red),
         (Some(problem), _) => look(format!("publish of {commit} failed: {problem}"), Look::Red),
         (None, "pushed") => look("published once it is pushed (blue.publish is pushed)", Look::Dim),
@@ -240,7 +240,7 @@ fn render_unpublished(unpublished: &Unpublished, text: &mut Text) {
 
 fn import(import: &crate::wire::ImportStatus) -> Vec<Word> {
     let now = import.current_version.as_ref().map_or_else(|| "missing".into(), ToString::to_string);
-    let verdict = match (import.state, &import.resolved_version) {
+    let verdict = match (&*import.state, &import.resolved_version) {
         ("current", _) => match &import.retired {
             Some(reason) => look(format!("accepts {now}, retired: {reason}"), Look::Yellow),
             None => look(format!("accepts {now}"), Look::Green),

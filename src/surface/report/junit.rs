@@ -40,7 +40,7 @@ fn case(report: Report<'_>, name: &str, found: &[(Level, &Finding)], fails: &imp
     html! {
         testcase classname={ "git-blue." (class) } name=(name) {
             @if let Some((_, first)) = failures.first() {
-                failure type=(first.code) message=(message(first)) { (lines(report, &failures)) }
+                failure type=(first.code.as_ref()) message=(message(first)) { (lines(report, &failures)) }
             }
             @if !remarks.is_empty() {
                 system-out { (lines(report, &remarks)) }

@@ -125,7 +125,7 @@ fn fingerprint(finding: &Finding) -> String {
     let subject = subject(finding).unwrap_or_default();
     let repo = finding.repo.as_ref().map(ToString::to_string).unwrap_or_default();
     let pointer = finding.pointer.as_deref().unwrap_or_default();
-    hash::of_text([finding.code, &subject, &repo, pointer].join("\0"))
+    hash::of_text([&*finding.code, &subject, &repo, pointer].join("\0"))
 }
 
 /// Returns the message without characters that would do harm where it is shown.

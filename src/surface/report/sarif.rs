@@ -14,13 +14,13 @@ const MAX: usize = 25_000;
 
 /// Returns the report, a JSON document.
 pub fn render(report: Report<'_>) -> String {
-    let codes: BTreeSet<_> = report.findings().map(|(_, finding)| finding.code).collect();
+    let codes: BTreeSet<_> = report.findings().map(|(_, finding)| &*finding.code).collect();
     let rule = |code: &&str| json!({ "id": code, "shortDescription": { "text": code.to_string().replace('-', " ") } });
     let rules: Vec<Value> = codes.iter().map(rule).collect();
     let result = |(level, finding): (super::Level, &Finding)| {
         json!({
             "ruleId": finding.code,
-            "ruleIndex": codes.iter().position(|code| *code == finding.code),
+            "ruleIndex": codes.iter().position(|code| *code == &*finding.code),
             "level": level.word(),
             "message": { "text": message(finding) },
             "locations": location(report, finding).into_iter().collect::<Vec<_>>(),

@@ -32,7 +32,7 @@ fn row(one: &ImporterImpact) -> Markup {
             th scope="row" { (one.repo) }
             td { code { (one.version_req.to_string()) } }
             td {
-                @match (one.state, &one.resolved_version) {
+                @match (&*one.state, &one.resolved_version) {
                     ("current", _) => { (badge(Tone::Good, "in range")) }
                     ("stale", Some(served)) => { (badge(Tone::Warn, "behind")) " " (served) " is still served" }
                     _ => { (badge(Tone::Bad, "broken")) }

@@ -254,8 +254,11 @@ mod tests {
 
     #[test]
     fn everything_that_is_wrong_is_named() {
-        let import =
-            ImportTopology { repo: "fungal".parse().unwrap(), version_req: "^1.0.0".parse().unwrap(), state: "broken" };
+        let import = ImportTopology {
+            repo: "fungal".parse().unwrap(),
+            version_req: "^1.0.0".parse().unwrap(),
+            state: "broken".into(),
+        };
         let gone = ContractTopology {
             name: "gone".parse().unwrap(),
             version: None,
@@ -266,7 +269,7 @@ mod tests {
         let domain = DomainTopology { name: "s3-access".parse().unwrap(), members: Vec::new(), contracts: vec![gone] };
         let topology = RealmTopology { domains: vec![domain], broken: 30, unreadable: vec![EVIL.into()], ..topology() };
         let conflict = SyncConflict {
-            code: "version-conflict",
+            code: "version-conflict".into(),
             domain: Some("s3-access".parse().unwrap()),
             contract: Some("twice".parse().unwrap()),
             version: Some("1.2.3".parse().unwrap()),
