@@ -36,6 +36,11 @@ impl Range {
         Self::between(&semver::Version::new(lower.0, lower.1, 0), Some(version.bump(true).semver()))
     }
 
+    /// Returns the versions from `version` on that are compatible with it: `>=2.3.1, <3.0.0` of 2.3.1.
+    pub fn since(version: &Version) -> Self {
+        Self::between(version.semver(), Some(version.bump(true).semver()))
+    }
+
     /// Returns the range that accepts `version` and what is compatible with it too, if one can say so:
     /// a range has no gaps.
     pub fn widened(&self, version: &Version) -> Option<Self> {

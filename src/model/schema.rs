@@ -7,17 +7,20 @@
 mod budget;
 mod metered;
 mod pattern;
+mod payloads;
 mod size;
 
 use std::{
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
 
-use jsonschema::{PatternOptions, ValidationError, Validator, error::ValidationErrorKind};
+use jsonschema::{PatternOptions, Retrieve, ValidationError, ValidationOptions, Validator, error::ValidationErrorKind};
 use serde_json::Value;
 
 pub use budget::Budget;
+pub use payloads::{Failure, payloads};
 
 use metered::{Looked, Meter, Metered, Spent, within};
 
@@ -97,9 +100,7 @@ fn judge(schema: &Value, value: &Value, deadline: Option<Instant>) -> Result<Vec
     if let Err(error) = jsonschema::meta::validate(schema) {
         return Ok(vec![problem(Part::Schema, &error)]);
     }
-    let patterns = PatternOptions::fancy_regex().dfa_size_limit(PATTERN_CACHE).backtrack_limit(BACKTRACKS);
-    let options = jsonschema::options_for::<Metered>().offline().with_pattern_options(patterns);
-    let validator = match options.build(schema) {
+    let validator = match options().build(schema) {
         Ok(validator) if !value.is_null() => validator,
         built => return Ok(built.err().map(|error| problem(Part::Schema, &error)).into_iter().collect()),
     };
@@ -119,6 +120,12 @@ fn judge(schema: &Value, value: &Value, deadline: Option<Instant>) -> Result<Vec
         found
     });
     Ok(listed.unwrap_or_else(|_| first(&validator, value, deadline)))
+}
+
+/// Returns how validators are built: offline, and with patterns that cannot run for long.
+fn options() -> ValidationOptions<'static, Arc<dyn Retrieve>, Metered> {
+    let patterns = PatternOptions::fancy_regex().dfa_size_limit(PATTERN_CACHE).backtrack_limit(BACKTRACKS);
+    jsonschema::options_for::<Metered>().offline().with_pattern_options(patterns)
 }
 
 /// Returns the first place that is wrong, where there are too many to collect them.
@@ -165,12 +172,15 @@ fn of_value(error: &ValidationError<'_>) -> Problem {
 }
 
 fn problem(part: Part, error: &ValidationError<'_>) -> Problem {
-    let mut message = error.to_string();
+    Problem { part, pointer: error.instance_path().to_string(), message: shortened(error.to_string()) }
+}
+
+fn shortened(mut message: String) -> String {
     if let Some((cut, _)) = message.char_indices().nth(MAX_MESSAGE) {
         message.truncate(cut);
         message.push('…');
     }
-    Problem { part, pointer: error.instance_path().to_string(), message }
+    message
 }
 
 #[cfg(test)]

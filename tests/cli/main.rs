@@ -10,6 +10,7 @@ mod world;
 
 mod adapted;
 mod append_only;
+mod authoring;
 mod bootstrap;
 mod check_break;
 mod check_rules;

@@ -273,7 +273,7 @@ impl Work<'_> {
     }
 
     fn load(&self, name: &DomainName) -> Result<DomainView, OpError> {
-        let tip = self.store().tip(&StoreRef::Domain(name.clone()))?.ok_or_else(|| domain::unknown(name))?;
+        let tip = domain::tip(self.store(), name)?;
         let part = Part { contracts: Some(&self.contracts(name)), published: &self.wanted(name) };
         domain::load(self.store(), name, &tip, part)
     }

@@ -8,3 +8,4 @@ pub mod publish_log;
 pub mod removed_files;
 pub mod to_url;
 pub mod unpublished;
+pub mod work_file;

@@ -1,6 +1,7 @@
 //! The command line: arguments in, text or JSON out.
 
 mod admin;
+mod author;
 mod bootstrap;
 mod cache;
 mod claude;
@@ -30,6 +31,7 @@ pub mod text;
 mod timeline;
 mod topology;
 mod upkeep;
+mod validate;
 mod worktree;
 
 use std::path::{Path, PathBuf};
@@ -116,6 +118,14 @@ enum Command {
     /// List, inspect and change contracts
     #[command(subcommand)]
     Contract(contract::Command),
+    #[command(about = ops::binding::import::OPERATION.summary)]
+    Import(author::Import),
+    #[command(about = ops::binding::export::OPERATION.summary)]
+    Export(author::Export),
+    #[command(about = ops::binding::unimport::OPERATION.summary)]
+    Unimport(author::Unimport),
+    #[command(about = ops::binding::unexport::OPERATION.summary)]
+    Unexport(author::Unexport),
     #[command(about = ops::compat::OPERATION.summary)]
     Compat(compat::Arguments),
     /// Manage work sessions
@@ -320,6 +330,10 @@ fn dispatch(
         Command::Sync(arguments) => arguments.run(ctx, output),
         Command::Realm(command) => command.run(ctx, output),
         Command::Contract(command) => command.run(ctx, output),
+        Command::Import(arguments) => arguments.run(ctx, output),
+        Command::Export(arguments) => arguments.run(ctx, output),
+        Command::Unimport(arguments) => arguments.run(ctx, output),
+        Command::Unexport(arguments) => arguments.run(ctx, output),
         Command::Compat(arguments) => arguments.run(ctx, output),
         Command::Session(command) => command.run(ctx, output),
         Command::Notifications(command) => command.run(ctx, output),
