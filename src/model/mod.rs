@@ -3,6 +3,7 @@
 
 pub mod binding;
 pub mod blueprint;
+pub mod bundle;
 pub mod candidate;
 pub mod change;
 pub mod check;

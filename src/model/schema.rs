@@ -172,7 +172,24 @@ fn of_value(error: &ValidationError<'_>) -> Problem {
 }
 
 fn problem(part: Part, error: &ValidationError<'_>) -> Problem {
-    Problem { part, pointer: error.instance_path().to_string(), message: shortened(error.to_string()) }
+    let pointer = error.instance_path().to_string();
+    let message = (part == Part::Schema).then(|| advice(&pointer, error)).flatten();
+    Problem { part, pointer, message: message.unwrap_or_else(|| shortened(error.to_string())) }
+}
+
+/// Returns what to write instead, for mistakes in a schema that the validator's words do not explain.
+fn advice(pointer: &str, error: &ValidationError<'_>) -> Option<String> {
+    let said = error.to_string();
+    if pointer.ends_with("/type") && matches!(error.kind(), ValidationErrorKind::AnyOf { .. }) {
+        let types = "array, boolean, integer, null, number, object or string";
+        return Some(shortened(format!("{} is no type; write {types}, or a list of them", error.instance())));
+    }
+    let reference = said.strip_prefix("Resource '")?.split('\'').next()?;
+    said.contains("is not present in a registry").then(|| {
+        shortened(format!(
+            "$ref: {reference:?} leads out of the schema; copy what it refers to below $defs, and write #/$defs/NAME"
+        ))
+    })
 }
 
 fn shortened(mut message: String) -> String {
@@ -199,6 +216,17 @@ mod tests {
         let found = problems(&schema, &json!({"read": ["a", 1, true], "n": "x"}));
         let pointers: Vec<_> = found.iter().map(|problem| problem.pointer.as_str()).collect();
         assert_eq!(pointers, ["/n", "/read/1", "/read/2"]);
+    }
+
+    #[test]
+    fn a_wrong_type_and_a_reference_out_of_the_schema_say_what_to_write() {
+        for (schema, hint) in [
+            (json!({"type": "arrray"}), "\"arrray\" is no type; write array, boolean"),
+            (json!({"$ref": "other.json"}), "\"other.json\" leads out of the schema"),
+        ] {
+            let found = problems(&schema, &Value::Null);
+            assert!(found[0].message.contains(hint), "{found:?}");
+        }
     }
 
     #[test]

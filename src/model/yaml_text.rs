@@ -27,6 +27,24 @@ pub fn set_in_item(text: &str, list: &str, index: usize, field: &Field<'_>) -> O
     }
 }
 
+/// Returns the text with a field at the end of the mapping behind a key of the outermost one.
+pub fn add_below(text: &str, key: &str, field: &Field<'_>) -> Option<String> {
+    let all = lines(text);
+    let at = all.iter().position(|line| is_key(line.text, key))?;
+    let behind = all[at].start + key.len() + 1;
+    if let Some(open) = value_start(text, behind).filter(|open| text[*open..].starts_with('{')) {
+        let last = scan_flow(text, open)?.0.pop()?;
+        return Some(replaced(text, last.end..last.end, &format!(", {}: {}", field.0, field.1)));
+    }
+    let below = all[at + 1..].iter().take_while(|line| line.is_empty() || line.indent() > 0);
+    let last = below.filter(|line| !line.is_empty() && !line.is_comment()).last()?;
+    let first = all[at + 1..].iter().find(|line| !line.is_empty() && !line.is_comment())?;
+    let newline = newline(text);
+    let gap = if text[..last.end].ends_with('\n') { "" } else { newline };
+    let line = format!("{gap}{}{}: {}{newline}", " ".repeat(first.indent()), field.0, field.1);
+    Some(replaced(text, last.end..last.end, &line))
+}
+
 /// Returns the text with an item at the end of a list, which is made where it is missing.
 pub fn push(text: &str, list: &str, fields: &[Field<'_>]) -> Option<String> {
     let newline = newline(text);
@@ -379,6 +397,17 @@ mod tests {
             ("imports:\n  - contract: a".into(), format!("imports:\n  - contract: a\n{block}")),
         ] {
             assert_eq!(push(&text, "imports", &item()).as_deref(), Some(&*expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_field_is_added_below_a_key() {
+        for (text, expected) in [
+            ("realm:\n  name: r # c\n\nrepo: a\n", "realm:\n  name: r # c\n  url: u\n\nrepo: a\n"),
+            ("repo: a\nrealm:\n    name: r", "repo: a\nrealm:\n    name: r\n    url: u\n"),
+            ("realm: { name: r } # c\nrepo: a\n", "realm: { name: r, url: u } # c\nrepo: a\n"),
+        ] {
+            assert_eq!(add_below(text, "realm", &("url", "u".into())).as_deref(), Some(expected), "{text}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! What is written into a repository's own files: contracts and bindings.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{DocumentSource, Role, VersionBump};
 use crate::model::{
@@ -11,7 +11,7 @@ use crate::model::{
 };
 
 /// What `contract_new` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractNew {
     /// The realm.
     pub realm: RealmName,
@@ -34,7 +34,7 @@ pub struct ContractNew {
 }
 
 /// What `contract_bump` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractBump {
     /// The realm.
     pub realm: RealmName,
@@ -61,7 +61,7 @@ pub struct ContractBump {
 }
 
 /// What `import`, `export`, `unimport` and `unexport` answer.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BindingEdit {
     /// The realm.
     pub realm: RealmName,
@@ -82,7 +82,7 @@ pub struct BindingEdit {
 }
 
 /// What became of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FileEdit {
     /// It is new.
@@ -96,7 +96,7 @@ pub enum FileEdit {
 }
 
 /// What `contract_validate` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractValidate {
     /// The realm.
     pub realm: RealmName,
@@ -119,7 +119,7 @@ pub struct ContractValidate {
 }
 
 /// One place where a payload does not fit.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PayloadFailure {
     /// The file of the payload.
     pub file: String,

@@ -72,6 +72,32 @@ fn a_refused_contract_leaves_nothing_behind() {
 }
 
 #[test]
+fn a_schema_brings_along_what_it_refers_to_and_nothing_from_outside() {
+    let world = two();
+    let dir = world.path("shop");
+    world.write("shop/api/openapi.yaml", "components:\n  schemas:\n    Order:\n      type: object\n      properties:\n        to: { $ref: '#/components/schemas/Address' }\n        price: { $ref: ../money.json }\n    Address: { type: string }\n    Out: { $ref: ../../outside.json }\n    Link: { $ref: ../linked.json }\n");
+    world.write("shop/money.json", r#"{"type": "number", "minimum": 0}"#);
+    world.write("outside.json", "{}");
+    std::os::unix::fs::symlink(world.path("outside.json"), dir.join("linked.json")).unwrap();
+    let new = |name: &str, place: &str| {
+        let schema = format!("openapi.yaml#/components/schemas/{place}");
+        world.blue(
+            &dir.join("api"),
+            &["contract", "new", name, "--schema", &schema, "--inline", "--domain-members", "billing"],
+        )
+    };
+    let out = new("orders/out", "Out").exits(1);
+    assert!(out.stderr.contains("leads out of the repository"), "{out:?}");
+    let link = new("orders/link", "Link").exits(1);
+    assert!(link.stderr.contains("linked.json: it is no plain file"), "{link:?}");
+    new(ORDER, "Order").exits(0);
+    let text = world.read(&format!("shop/{ORDER_FILE}"));
+    world.write("payload.json", r#"{"to": "x", "price": -1}"#);
+    let checked = world.blue(&dir, &["contract", "validate", ORDER, "../payload.json", "--worktree"]).exits(1);
+    assert!(checked.stdout.contains("/price: -1 is less than the minimum"), "{checked:?}\n{text}");
+}
+
+#[test]
 fn nothing_is_written_through_a_link() {
     let world = two();
     let dir = world.path("shop");
@@ -229,4 +255,49 @@ fn the_schema_is_printed_alone() {
     assert_eq!((&schema["type"], &schema["required"]), (&json!("object"), &json!(["read"])));
     let yaml = world.ok(&dir, &["contract", "get", CONTRACT, "--schema", "--format", "yaml"]);
     assert!(yaml.stdout.contains("type: object"), "{yaml:?}");
+}
+
+#[test]
+fn the_file_that_a_team_has_stays_the_source_of_truth() {
+    let world = two();
+    let dir = world.path("shop");
+    world.write(
+        "shop/schemas/order.json",
+        r##"{"$defs": {"Order": {"type": "object", "properties": {"id": {"$ref": "id.json"}}}}}"##,
+    );
+    world.write("shop/schemas/id.json", r#"{"type": "integer"}"#);
+    world.write("shop/order.yaml", "id: 7\n");
+    let made = world.ok(
+        &dir,
+        &["contract", "new", ORDER, "--schema", "schemas/order.json#/$defs/Order", "--domain-members", "billing"],
+    );
+    let path = format!("shop/{ORDER_FILE}");
+    let text = world.read(&path);
+    assert!(text.contains(r##"schema: { file: "schemas/order.json", at: "#/$defs/Order" }"##), "{text}");
+    world.write(&path, &text.replace("value: null", "value: { file: order.yaml }"));
+    world.commit("shop", "Agree on orders");
+    let held = |pointer: &str| {
+        let answer = world.json(&dir, &["contract", "get", ORDER]);
+        answer.pointer(&format!("/contract{pointer}")).cloned().unwrap_or_default()
+    };
+    assert_eq!(held("/schema/$defs/id/type"), json!("integer"), "{made:?}");
+    assert_eq!(held("/value/id"), json!(7));
+    // A change of a file that is referred to, with no change below .blue: the version has to go up.
+    world.write("shop/schemas/id.json", r#"{"type": ["integer", "string"]}"#);
+    let refused = world.commit("shop", "Allow names");
+    assert!(refused.stderr.contains("a published version never changes"), "{refused:?}");
+    let bumped = world.ok(&dir, &["contract", "bump", ORDER, "-m", "Allow names"]);
+    assert!(bumped.stdout.contains("1.0.0 -> 2.0.0"), "{bumped:?}");
+    world.commit("shop", "Orders 2.0.0");
+    assert_eq!((held("/version"), held("/schema/$defs/id/type")), (json!("2.0.0"), json!(["integer", "string"])));
+    // A commit elsewhere publishes nothing more, and a broken file is named.
+    world.write("shop/README.md", "more\n");
+    assert_eq!(world.commit("shop", "Say more").stderr, "");
+    world.write("shop/schemas/id.json", "{\n  \"type\": }\n");
+    let broken = world.commit("shop", "Break it");
+    assert!(broken.stderr.contains("schema: schemas/id.json: line 2"), "{broken:?}");
+    std::fs::remove_file(dir.join("schemas/id.json")).unwrap();
+    std::os::unix::fs::symlink("../order.yaml", dir.join("schemas/id.json")).unwrap();
+    let linked = world.blue(&dir, &["check", "--worktree"]).exits(1);
+    assert!(linked.stdout.contains("links are not followed"), "{linked:?}");
 }

@@ -110,6 +110,7 @@ fn operation(args: &[&str]) -> String {
         at = below;
     }
     match path[..] {
+        ["leave"] => "realm_admin_leave".into(),
         ["status"] => "realm_status".into(),
         ["check"] => "realm_check".into(),
         ["sync"] => "realm_sync".into(),

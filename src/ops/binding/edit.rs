@@ -12,11 +12,9 @@ use crate::{
     },
     ops::{
         ctx::{Acting, Ctx},
-        publish::{
-            blue_files::{BINDINGS, FOLDER},
-            work_file::WorkFile,
-        },
+        publish::work_file::WorkFile,
     },
+    repo::blue_files::{BINDINGS, FOLDER},
     store::codec,
     wire::{Answer, BindingEdit, FileEdit},
 };

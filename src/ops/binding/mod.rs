@@ -1,6 +1,6 @@
 //! Operations on the binding of this repository, in its own file: one verb a file.
 
-mod edit;
+pub mod edit;
 pub mod export;
 pub mod import;
 pub mod unexport;

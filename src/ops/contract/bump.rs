@@ -14,9 +14,10 @@ use crate::{
         Operation,
         ctx::{Acting, Ctx},
         domain,
-        publish::{blue_files::CONTRACTS, work_file::WorkFile},
+        publish::{references, work_file::WorkFile},
     },
-    store::codec,
+    repo::blue_files::{CONTRACTS, Files},
+    store::codec::{self, Problem},
     wire::{Answer, ContractBump},
 };
 
@@ -52,7 +53,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
     let (text, document) = read(acting, at, &file)?;
     let view = domain::of_contract(acting.store, at)?;
     let published = published(ctx, at, &file, &view)?;
-    let need = need(ctx, published, &document)?;
+    let mut resolved = document.clone();
+    if let Some(root) = ctx.code()?.workdir() {
+        references::resolve(&Files::Worktree(root), &mut resolved).map_err(|problem| unreadable(problem, &file))?;
+    }
+    let need = need(ctx, published, &resolved)?;
     let old_version = document.version.clone();
     let (new_version, changed) = match (&need, request.level) {
         // What is published already needs no other version.
@@ -82,7 +87,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
         published_version: published.version.clone(),
         old_version,
         needs: need.as_ref().map(|need| need.bump.into()),
-        reason: need.map_or_else(|| format!("it says what {} says", published.version), |need| need.reason),
+        reason: match (need, request.level) {
+            (Some(need), _) => need.reason,
+            (None, Some(_)) => format!("that was asked for; it says what {} says", published.version),
+            (None, None) => format!("it says what {} says", published.version),
+        },
         changed,
         new_version: new_version.clone(),
     });
@@ -104,11 +113,13 @@ fn read(acting: Acting<'_>, at: &ContractRef, file: &WorkFile) -> Result<(String
             Err(_) => error,
         });
     };
-    let document = codec::contract(text.as_bytes(), &at.contract).map_err(|problem| {
-        let problem = problem.in_file(file.relative());
-        OpError::no("unreadable-file", problem.to_string()).problem((&problem).into())
-    })?;
+    let document = codec::contract(text.as_bytes(), &at.contract).map_err(|problem| unreadable(problem, file))?;
     Ok((text, document))
+}
+
+fn unreadable(problem: Problem, file: &WorkFile) -> OpError {
+    let problem = problem.in_file(file.relative());
+    OpError::no("unreadable-file", problem.to_string()).problem((&problem).into())
 }
 
 fn published<'a>(ctx: &Ctx, at: &ContractRef, file: &WorkFile, view: &'a DomainView) -> Result<&'a Contract, OpError> {

@@ -62,6 +62,21 @@ pub fn read(source: &Source) -> Result<Vec<Document>, OpError> {
     Ok(vec![Document { line: None, value }])
 }
 
+/// Returns the one document of a file.
+///
+/// # Errors
+/// Where it holds several, or cannot be read.
+pub fn one(source: &Source) -> Result<Value, OpError> {
+    let mut documents = read(source)?;
+    match documents.len() {
+        1 => Ok(documents.remove(0).value),
+        count => {
+            let message = format!("{} holds {count} documents; keep one", source.name);
+            Err(OpError::no("unreadable-file", message))
+        }
+    }
+}
+
 fn by_line(bytes: &[u8]) -> Result<Vec<Document>, Problem> {
     let mut documents = Vec::new();
     for (number, line) in (1u32..).zip(bytes.split(|byte| *byte == b'\n')) {

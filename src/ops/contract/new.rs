@@ -1,6 +1,6 @@
 //! `contract_new`: write the file of a new contract, as a person would, for its owner to commit.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::Path};
 
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -9,19 +9,26 @@ use super::documents::{self, Source};
 use crate::{
     error::OpError,
     model::{
+        bundle::{self, BundleError},
         contract::{Contract, Evolution},
         json::Json,
         name::{ContractRef, RepoName},
         samples,
         schema::{self, Part},
         version::Version,
+        yaml_text,
     },
     ops::{
         Operation, admin,
+        binding::edit::own_path,
         ctx::{Acting, Ctx},
         domain,
-        publish::{blue_files::CONTRACTS, work_file::WorkFile},
+        publish::{
+            references::{self, Reference},
+            work_file::WorkFile,
+        },
     },
+    repo::blue_files::{CONTRACTS, Files},
     store::{StoreRef, codec, read},
     wire::{Answer, ContractNew, DomainSet},
 };
@@ -54,7 +61,9 @@ pub struct Request {
 pub enum Schema {
     /// Any object will do, until somebody writes more.
     Open,
-    /// A file, and the JSON Pointer to the place in it.
+    /// A file, and the JSON Pointer to the place in it: what is there is copied.
+    Copy(Source, String),
+    /// The same, and the file stays where the schema is kept.
     File(Source, String),
     /// Examples.
     Samples(Vec<Source>),
@@ -71,9 +80,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractNew>, OpError>
     let file = WorkFile::of(ctx.code()?, format!("{CONTRACTS}/{domain_name}/{contract}.yaml"))?;
     file.require_absent()?;
     let is_member = require_new(ctx, acting, request)?;
-    let (document, samples) = document(acting.repo, request)?;
+    let (document, samples) = document(ctx, acting.repo, request)?;
     require_valid(ctx, &document)?;
-    let text = text(&request.contract, &document);
+    let text = text(&request.contract, &document, reference(ctx, request)?.as_ref());
     let made = request.members.as_ref().map(|members| set_domain(ctx, acting, request, members)).transpose()?;
     file.create(&text)?;
     let is_member = is_member || made.is_some();
@@ -93,7 +102,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractNew>, OpError>
         true => answer,
         false => answer.next(format!("git blue realm admin domain --name {domain_name} --repos {}", acting.repo)),
     };
-    Ok(answer.next(format!("git add {path} && git commit -m \"Add the contract {}\"", request.contract)))
+    let at = &request.contract;
+    Ok(answer
+        .next(format!("git add {path} && git commit -m \"Add the contract {at}\""))
+        .next(format!("git blue import {at}  # in each repository that relies on it, once it is published")))
 }
 
 fn require_owner(acting: Acting<'_>, request: &Request) -> Result<(), OpError> {
@@ -145,7 +157,7 @@ fn set_domain(ctx: &Ctx, acting: Acting<'_>, request: &Request, members: &[RepoN
 }
 
 /// Returns the contract, and how many samples its schema was inferred from.
-fn document(owner: &RepoName, request: &Request) -> Result<(Contract, usize), OpError> {
+fn document(ctx: &Ctx, owner: &RepoName, request: &Request) -> Result<(Contract, usize), OpError> {
     let mut document = Contract::new(request.contract.contract.clone(), owner.clone());
     let first = "1.0.0".parse().unwrap_or_else(|_| Version::first());
     document.version = request.version.clone().unwrap_or(first);
@@ -153,7 +165,7 @@ fn document(owner: &RepoName, request: &Request) -> Result<(Contract, usize), Op
     let mut count = 0;
     document.schema = Json(match &request.schema {
         Schema::Open => json!({"type": "object"}),
-        Schema::File(source, pointer) => schema_at(source, pointer)?,
+        Schema::Copy(source, pointer) | Schema::File(source, pointer) => schema_at(ctx, source, pointer)?,
         Schema::Samples(sources) => {
             let mut all = Vec::new();
             for source in sources {
@@ -164,35 +176,29 @@ fn document(owner: &RepoName, request: &Request) -> Result<(Contract, usize), Op
         }
     });
     if let Some(source) = &request.value {
-        document.value = Json(one(source)?);
+        document.value = Json(documents::one(source)?);
     }
     let changes = vec!["Initial release".to_owned()];
     document.evolution = vec![Evolution { version: document.version.clone(), changes, compatible: true }];
     Ok((document, count))
 }
 
-/// Returns the one document of a file.
-fn one(source: &Source) -> Result<Value, OpError> {
-    let mut documents = documents::read(source)?;
-    match documents.len() {
-        1 => Ok(documents.remove(0).value),
-        count => {
-            let message = format!("{} holds {count} documents; keep one", source.name);
-            Err(OpError::no("unreadable-file", message))
+/// Returns the schema at a place of a file, with all that it refers to in this repository.
+fn schema_at(ctx: &Ctx, source: &Source, pointer: &str) -> Result<Value, OpError> {
+    let first = documents::one(source)?;
+    let own = own_path(ctx, Path::new(&source.name)).ok();
+    let is_own = own.is_some();
+    let name = own.unwrap_or_else(|| source.name.clone());
+    let files = Files::Worktree(ctx.code()?.workdir().unwrap_or_default());
+    let mut load = |path: &str| match path == name {
+        true => Ok(first.clone()),
+        false if is_own => references::load(&files, path),
+        false => {
+            let message = format!("it is beside {name}, which is not in this repository");
+            Err(BundleError { file: path.to_owned(), message })
         }
-    }
-}
-
-fn schema_at(source: &Source, pointer: &str) -> Result<Value, OpError> {
-    let document = one(source)?;
-    match document.pointer(pointer) {
-        Some(schema) => Ok(schema.clone()),
-        None => {
-            let message = format!("{} has nothing at {pointer}", source.name);
-            Err(OpError::no("no-such-place", message)
-                .next("name the place as a JSON Pointer, for example schema.json#/$defs/Order"))
-        }
-    }
+    };
+    bundle::bundle(&name, pointer, &mut load).map_err(|error| OpError::no("unreadable-schema", error.to_string()))
 }
 
 fn require_valid(ctx: &Ctx, document: &Contract) -> Result<(), OpError> {
@@ -209,7 +215,7 @@ fn require_valid(ctx: &Ctx, document: &Contract) -> Result<(), OpError> {
     for problem in &problems[1..] {
         let message = format!("{}: {}", place(problem), problem.message);
         error = error.problem(crate::error::Problem {
-            code: "invalid-contract",
+            code: "invalid-contract".into(),
             message,
             file: None,
             line: None,
@@ -219,8 +225,18 @@ fn require_valid(ctx: &Ctx, document: &Contract) -> Result<(), OpError> {
     Err(error)
 }
 
+/// Returns what the file of the contract refers to instead of a schema of its own.
+fn reference(ctx: &Ctx, request: &Request) -> Result<Option<Reference>, OpError> {
+    let Schema::File(source, pointer) = &request.schema else {
+        return Ok(None);
+    };
+    let outside = |error: OpError| error.next("git blue contract new with --inline copies the schema");
+    let file = own_path(ctx, Path::new(&source.name)).map_err(outside)?;
+    Ok(Some(Reference { file, pointer: pointer.clone() }))
+}
+
 /// Returns the file of a contract, with what each key means.
-fn text(at: &ContractRef, document: &Contract) -> String {
+fn text(at: &ContractRef, document: &Contract, reference: Option<&Reference>) -> String {
     let ContractRef { domain, contract } = at;
     let mut text = format!(
         "# The contract {at}. Commit it, and the hook publishes it on the main branch.\n\
@@ -237,7 +253,18 @@ fn text(at: &ContractRef, document: &Contract) -> String {
              # forwards: consumers of the new version accept what the old one sent.\n";
     text += "compatibility: { backwards: true, forwards: false }\n";
     text += "\n# The shape of what is exchanged, as JSON Schema.\n";
-    text += &entry("schema", &InOrder(&document.schema.0));
+    match reference {
+        Some(Reference { file, pointer }) => {
+            text += "# It stays in its file, and is published as that is in the same commit.\n";
+            let at = if pointer.is_empty() {
+                String::new()
+            } else {
+                format!(", at: {}", yaml_text::quoted(&format!("#{pointer}")))
+            };
+            text += &format!("schema: {{ file: {}{at} }}\n", yaml_text::quoted(file));
+        }
+        None => text += &entry("schema", &InOrder(&document.schema.0)),
+    }
     text += "\n# A value that all agree on; null where the shape alone is agreed.\n";
     text += &entry("value", &document.value);
     text += "\n# What each version changed, oldest first.\n";
@@ -286,7 +313,7 @@ mod tests {
             compatible: true,
         }];
         let at = ContractRef { domain: "d".parse().unwrap(), contract: document.name.clone() };
-        let text = text(&at, &document);
+        let text = text(&at, &document, None);
         assert_eq!(codec::contract(text.as_bytes(), &document.name), Ok(document), "{text}");
     }
 }

@@ -383,7 +383,8 @@ fn unreadable(candidate: &Candidate) -> OpError {
     let count = candidate.problems.len();
     let message = match &candidate.problems[..] {
         [only] => format!("{only}; nothing was published"),
-        _ => format!("{count} files below .blue cannot be read; nothing was published"),
+        [first, ..] => format!("{first} (and {} more files); nothing was published", count - 1),
+        [] => "nothing was published".to_owned(),
     };
     let error = OpError::no("unreadable-file", message);
     candidate.problems.iter().fold(error, |error, problem| error.problem(Problem::from(problem)))

@@ -4,6 +4,7 @@ mod change;
 mod json;
 mod problem;
 mod yaml;
+mod yaml_advice;
 mod yaml_ambiguity;
 
 pub use change::edit;

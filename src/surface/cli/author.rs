@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use super::{
     Verdict,
-    contract::read_at_most,
+    input::read_at_most,
     output::Output,
     text::{Look, Text, look, plain},
 };
@@ -64,9 +64,12 @@ pub struct New {
     /// The contract
     #[arg(value_name = "DOMAIN/CONTRACT")]
     contract: ContractRef,
-    /// Copy the JSON Schema from this file, or from a place in it: FILE#POINTER
+    /// The JSON Schema is in this file of the repository, or at a place in it: FILE#POINTER
     #[arg(long, value_name = "FILE", conflicts_with = "from_samples")]
     schema: Option<String>,
+    /// Copy the schema from that file instead of referring to it
+    #[arg(long, requires = "schema")]
+    inline: bool,
     /// Infer the schema from examples: JSON, JSON Lines or YAML files, or - for standard input
     #[arg(long, value_name = "FILE", num_args = 1..)]
     from_samples: Vec<PathBuf>,
@@ -159,7 +162,11 @@ impl New {
         let schema = match (&self.schema, &self.from_samples[..]) {
             (Some(place), _) => {
                 let (file, pointer) = place.split_once('#').unwrap_or((place, ""));
-                contract::new::Schema::File(source(ctx, Path::new(file))?, pointer.to_owned())
+                let source = source(ctx, Path::new(file))?;
+                match self.inline {
+                    true => contract::new::Schema::Copy(source, pointer.to_owned()),
+                    false => contract::new::Schema::File(source, pointer.to_owned()),
+                }
             }
             (None, []) => contract::new::Schema::Open,
             (None, files) => contract::new::Schema::Samples(sources(ctx, files)?),
