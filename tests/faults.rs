@@ -211,7 +211,7 @@ const OPERATIONS: &[Operation] = &[
             contract::yank::Request { contract: name("s3/paths"), version: name("0.1.0"), reason: "bad".into() };
         contract::yank::run(ctx, &request).map(drop)
     }),
-    ("admin leave", CONSUMER, |ctx| match admin::leave::run(ctx, &admin::leave::Request { force: true }) {
+    ("admin leave", CONSUMER, |ctx| match admin::leave::run(ctx, &admin::leave::Request { force: true, undo: false }) {
         Err(error) if error.code == "not-joined" => Ok(()),
         result => result.map(drop),
     }),

@@ -3,6 +3,7 @@
 
 pub mod binding;
 pub mod blueprint;
+pub mod bundle;
 pub mod candidate;
 pub mod change;
 pub mod check;
@@ -35,6 +36,7 @@ pub mod pull_links;
 pub mod range;
 pub mod realm;
 pub mod repo_url;
+pub mod samples;
 pub mod schema;
 pub mod secret_file;
 pub mod session;
@@ -43,3 +45,4 @@ mod text;
 pub mod trailer;
 pub mod transfer;
 pub mod version;
+pub mod yaml_text;

@@ -10,21 +10,24 @@ mod fragments;
 mod keywords;
 pub(super) mod metered;
 mod pattern;
+mod payloads;
 mod size;
 mod words;
 
 use std::{
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
 
-use jsonschema::{PatternOptions, ValidationError, Validator, error::ValidationErrorKind};
+use jsonschema::{PatternOptions, Retrieve, ValidationError, ValidationOptions, Validator, error::ValidationErrorKind};
 use serde_json::Value;
 
 pub use budget::Budget;
 pub use draft::Draft;
 pub use fragments::encoded;
 pub use keywords::{KeywordKind, KeywordWarning, warnings};
+pub use payloads::{Failure, payloads};
 
 use metered::{Looked, Meter, Metered, Spent, within};
 
@@ -105,9 +108,7 @@ fn judge(schema: &Value, value: &Value, deadline: Option<Instant>) -> Result<Vec
     if let Err(error) = jsonschema::meta::validate(schema) {
         return Ok(vec![problem(Part::Schema, &error)]);
     }
-    let patterns = PatternOptions::fancy_regex().dfa_size_limit(PATTERN_CACHE).backtrack_limit(BACKTRACKS);
-    let options = jsonschema::options_for::<Metered>().offline().with_pattern_options(patterns);
-    let validator = match options.build(schema) {
+    let validator = match options().build(schema) {
         Ok(validator) if !value.is_null() => validator,
         built => return Ok(built.err().map(|error| problem(Part::Schema, &error)).into_iter().collect()),
     };
@@ -127,6 +128,12 @@ fn judge(schema: &Value, value: &Value, deadline: Option<Instant>) -> Result<Vec
         found
     });
     Ok(listed.unwrap_or_else(|_| first(&validator, value, deadline)))
+}
+
+/// Returns how validators are built: offline, and with patterns that cannot run for long.
+fn options() -> ValidationOptions<'static, Arc<dyn Retrieve>, Metered> {
+    let patterns = PatternOptions::fancy_regex().dfa_size_limit(PATTERN_CACHE).backtrack_limit(BACKTRACKS);
+    jsonschema::options_for::<Metered>().offline().with_pattern_options(patterns)
 }
 
 /// Returns the first place that is wrong, where there are too many to collect them.
@@ -173,12 +180,32 @@ fn of_value(error: &ValidationError<'_>) -> Problem {
 }
 
 fn problem(part: Part, error: &ValidationError<'_>) -> Problem {
-    let mut message = error.to_string();
+    let pointer = error.instance_path().to_string();
+    let message = (part == Part::Schema).then(|| advice(&pointer, error)).flatten();
+    Problem { part, pointer, message: message.unwrap_or_else(|| shortened(error.to_string())) }
+}
+
+/// Returns what to write instead, for mistakes in a schema that the validator's words do not explain.
+fn advice(pointer: &str, error: &ValidationError<'_>) -> Option<String> {
+    let said = error.to_string();
+    if pointer.ends_with("/type") && matches!(error.kind(), ValidationErrorKind::AnyOf { .. }) {
+        let types = "array, boolean, integer, null, number, object or string";
+        return Some(shortened(format!("{} is no type; write {types}, or a list of them", error.instance())));
+    }
+    let reference = said.strip_prefix("Resource '")?.split('\'').next()?;
+    said.contains("is not present in a registry").then(|| {
+        shortened(format!(
+            "$ref: {reference:?} leads out of the schema; copy what it refers to below $defs, and write #/$defs/NAME"
+        ))
+    })
+}
+
+fn shortened(mut message: String) -> String {
     if let Some((cut, _)) = message.char_indices().nth(MAX_MESSAGE) {
         message.truncate(cut);
         message.push('…');
     }
-    Problem { part, pointer: error.instance_path().to_string(), message }
+    message
 }
 
 #[cfg(test)]
@@ -197,6 +224,17 @@ mod tests {
         let found = problems(&schema, &json!({"read": ["a", 1, true], "n": "x"}));
         let pointers: Vec<_> = found.iter().map(|problem| problem.pointer.as_str()).collect();
         assert_eq!(pointers, ["/n", "/read/1", "/read/2"]);
+    }
+
+    #[test]
+    fn a_wrong_type_and_a_reference_out_of_the_schema_say_what_to_write() {
+        for (schema, hint) in [
+            (json!({"type": "arrray"}), "\"arrray\" is no type; write array, boolean"),
+            (json!({"$ref": "other.json"}), "\"other.json\" leads out of the schema"),
+        ] {
+            let found = problems(&schema, &Value::Null);
+            assert!(found[0].message.contains(hint), "{found:?}");
+        }
     }
 
     #[test]

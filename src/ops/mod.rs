@@ -5,6 +5,7 @@
 
 pub mod acting;
 pub mod admin;
+pub mod binding;
 #[cfg(feature = "cli")]
 pub mod claude;
 pub mod compat;
@@ -110,12 +111,19 @@ pub const TABLE: &[Operation] = &[
     contract::timeline::OPERATION,
     contract::diff::OPERATION,
     contract::impact::OPERATION,
+    contract::validate::OPERATION,
     contract::publish::OPERATION,
+    contract::new::OPERATION,
+    contract::bump::OPERATION,
     contract::edit::OPERATION,
     contract::retire::OPERATION,
     contract::yank::OPERATION,
     contract::adapted::OPERATION,
     contract::transfer::OPERATION,
+    binding::import::OPERATION,
+    binding::export::OPERATION,
+    binding::unimport::OPERATION,
+    binding::unexport::OPERATION,
     session::start::OPERATION,
     session::status::OPERATION,
     session::list::OPERATION,

@@ -64,6 +64,8 @@ pub struct RealmLeave {
     pub repo: RepoName,
     /// The domains it took part in.
     pub domains: Vec<DomainName>,
+    /// What was undone in the repository.
+    pub undone: Vec<String>,
 }
 
 /// What `realm_admin_reclaim` answers.

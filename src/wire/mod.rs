@@ -21,6 +21,7 @@
 
 mod admin;
 pub mod all_realms;
+mod author;
 mod cache;
 mod check;
 mod claude;
@@ -48,6 +49,7 @@ pub use admin::{
     BindingSet, BootstrappedDomain, ContractAdded, DomainRemoved, DomainSet, Init, MemberRemoved, RealmBootstrap,
     RealmInit, RealmJoin, RealmLeave, RealmReclaim, RealmRemoved, RealmRename,
 };
+pub use author::{BindingEdit, ContractBump, ContractNew, ContractValidate, FileEdit, PayloadFailure};
 pub use cache::{CacheCleared, CacheStats};
 pub use check::{Elsewhere, Judged, RealmCheck, RfcBranch};
 pub use claude::{ClaudeFile, ClaudeScope, ClaudeSetup, FileChange};

@@ -110,6 +110,7 @@ fn operation(args: &[&str]) -> String {
         at = below;
     }
     match path[..] {
+        ["leave"] => "realm_admin_leave".into(),
         ["status"] => "realm_status".into(),
         ["check"] => "realm_check".into(),
         ["sync"] => "realm_sync".into(),
@@ -139,6 +140,7 @@ fn every_operation_answers_as_its_schema_says() {
     world.write("plan.yaml", "repos: [{ name: planned }]\ndomains: [{ name: planned, repos: [planned] }]\n");
     world.write("old.json", "{\"type\": \"integer\"}");
     world.write("new.json", "{\"type\": [\"integer\", \"string\"]}");
+    world.write("payload.json", "{\"read\": []}");
     world.repo("third");
     world.ok(&world.root(), &["realm", "admin", "init", "--name", "other"]);
     world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
@@ -186,6 +188,13 @@ fn every_operation_answers_as_its_schema_says() {
         ("access", &["contract", "diff", contract]),
         ("access", &["contract", "impact", contract]),
         ("fungal", &["contract", "publish"]),
+        ("fungal", &["contract", "validate", contract, "../payload.json"]),
+        ("fungal", &["contract", "bump", contract, "minor"]),
+        ("access", &["contract", "new", "more/d", "--from-samples", "../payload.json"]),
+        ("access", &["export", "more/d"]),
+        ("access", &["unexport", "more/d"]),
+        ("access", &["import", "more/c", ">=0.1.0"]),
+        ("access", &["unimport", "more/c"]),
         ("fungal", &["contract", "edit", contract, "--file", file.to_str().unwrap()]),
         ("access", &["notifications", "list"]),
         ("access", &["notifications", "ack", "--all"]),

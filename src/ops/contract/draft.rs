@@ -7,7 +7,7 @@ use crate::{
     wire::DocumentSource,
 };
 use crate::{
-    ops::ctx::Ctx,
+    ops::{ctx::Ctx, publish::references},
     repo::blue_files::{CONTRACTS, Files, Item},
 };
 
@@ -59,7 +59,12 @@ impl Draft {
             }
         };
         match files.read(&handle)? {
-            Some(bytes) => codec::contract(&bytes, &at.contract).map_err(|problem| unreadable(problem, &path)),
+            Some(bytes) => {
+                let mut contract =
+                    codec::contract(&bytes, &at.contract).map_err(|problem| unreadable(problem, &path))?;
+                references::resolve(&files, &mut contract).map_err(|problem| unreadable(problem, &path))?;
+                Ok(contract)
+            }
             None => Err(unreadable(Problem::whole(format!("it is larger than {} MiB", codec::MAX_FILE >> 20)), &path)),
         }
     }

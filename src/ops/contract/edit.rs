@@ -5,7 +5,7 @@ use crate::{
     error::OpError,
     model::{
         name::ContractRef,
-        publish::{self, Direction},
+        publish::{Direction, contract as decide, overlay},
     },
     store::codec,
     wire::{Answer, ContractPublish, Published},
@@ -15,6 +15,7 @@ use crate::{
         Operation,
         ctx::Ctx,
         domain::{self, Part, Why},
+        publish::references,
     },
     repo::blue_files::CONTRACTS,
 };
@@ -59,13 +60,17 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
         let problem = problem.in_file(&request.file);
         OpError::no("unreadable-file", problem.to_string()).problem((&problem).into())
     })?;
+    if references::refers(&document) {
+        let message = format!("{}: a reference to a file is read when a commit is published", request.file);
+        return Err(OpError::no("reference", message).next("write schema and value out, or commit the contract's file"));
+    }
     let wanted = [(contract.clone(), document.version.clone())];
     let why = Why { repo: Some(acting.repo), ..Why::default() };
     let mut published = Vec::new();
     domain::change(ctx, acting.store, name, Part { published: &wanted, ..Part::default() }, why, |view| {
         domain::current(view, contract)?;
-        let decision = publish::contract(view, acting.repo, &document, Direction::Forward, &ctx.budget())?;
-        let after = publish::overlay(view, &decision.changes);
+        let decision = decide(view, acting.repo, &document, Direction::Forward, &ctx.budget())?;
+        let after = overlay(view, &decision.changes);
         published = decision.events.iter().map(|event| Published::new(view, &after, event)).collect();
         Ok(decision)
     })?;

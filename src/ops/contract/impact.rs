@@ -16,7 +16,6 @@ use crate::{
         ctx::Ctx,
         domain::{self, Part},
     },
-    store::StoreRef,
     wire::{Answer, ContractImpact, DocumentSource, ImporterImpact, JudgedBy},
 };
 
@@ -54,7 +53,7 @@ pub enum Candidate {
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpError> {
     let here = ctx.here()?;
     let ContractRef { domain: domain_name, contract: name } = &request.contract;
-    let tip = here.store.tip(&StoreRef::Domain(domain_name.clone()))?.ok_or_else(|| domain::unknown(domain_name))?;
+    let tip = domain::tip(&*here.store, domain_name)?;
     let wanted: Vec<_> = match &request.to {
         Candidate::Version(Some(version)) => vec![(name.clone(), version.clone())],
         _ => Vec::new(),

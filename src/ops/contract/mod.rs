@@ -1,15 +1,19 @@
 //! Operations on contracts: one verb a file.
 
 pub mod adapted;
+pub mod bump;
 pub mod diff;
+pub mod documents;
 pub mod draft;
 pub mod edit;
 pub mod get;
 pub mod impact;
 pub mod list;
 pub mod log;
+pub mod new;
 pub mod publish;
 pub mod retire;
 pub mod timeline;
 pub mod transfer;
+pub mod validate;
 pub mod yank;

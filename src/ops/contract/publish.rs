@@ -273,7 +273,7 @@ impl Work<'_> {
     }
 
     fn load(&self, name: &DomainName) -> Result<DomainView, OpError> {
-        let tip = self.store().tip(&StoreRef::Domain(name.clone()))?.ok_or_else(|| domain::unknown(name))?;
+        let tip = domain::tip(self.store(), name)?;
         let part = Part { contracts: Some(&self.contracts(name)), published: &self.wanted(name) };
         domain::load(self.store(), name, &tip, part)
     }
@@ -383,7 +383,8 @@ fn unreadable(candidate: &Candidate) -> OpError {
     let count = candidate.problems.len();
     let message = match &candidate.problems[..] {
         [only] => format!("{only}; nothing was published"),
-        _ => format!("{count} files below .blue cannot be read; nothing was published"),
+        [first, ..] => format!("{first} (and {} more files); nothing was published", count - 1),
+        [] => "nothing was published".to_owned(),
     };
     let error = OpError::no("unreadable-file", message);
     candidate.problems.iter().fold(error, |error, problem| error.problem(Problem::from(problem)))

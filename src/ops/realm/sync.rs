@@ -121,7 +121,7 @@ pub fn is_on(value: &str) -> bool {
 fn chosen(remotes: Vec<Remote>, request: &Request) -> Result<Vec<Remote>, OpError> {
     if remotes.is_empty() {
         return Err(OpError::no("no-remote", "this realm is on this machine alone: it is shared nowhere")
-            .next("git blue realm admin join REALM --url URL  # share it at a git repository"));
+            .next("git blue init --url URL  # share it at a git repository"));
     }
     let Some(wanted) = &request.remote else {
         return Ok(remotes);

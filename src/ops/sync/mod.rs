@@ -5,7 +5,8 @@ mod damage;
 pub mod realm_clone;
 pub mod remote_status;
 mod take_in;
-pub mod url;
+
+pub use crate::locate::url;
 
 use std::{collections::BTreeMap, time::Duration};
 

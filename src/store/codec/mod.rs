@@ -5,6 +5,7 @@ mod json;
 mod problem;
 mod schema;
 mod yaml;
+mod yaml_advice;
 mod yaml_ambiguity;
 
 pub use change::edit;

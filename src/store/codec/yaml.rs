@@ -11,7 +11,7 @@ use serde_saphyr::{
     options::{MergeKeyPolicy, NonFiniteFloatPolicy},
 };
 
-use super::{MAX_FILE, MAX_SCHEMA, Problem, yaml_ambiguity};
+use super::{MAX_FILE, MAX_SCHEMA, Problem, yaml_advice, yaml_ambiguity};
 use crate::model::{
     binding::{Binding, KEPT_BY_THE_REALM},
     contract::{Compatibility, Contract, Deprecated, Evolution, Flow, Validation, Values, is_default},
@@ -71,7 +71,7 @@ pub(super) fn large(bytes: &[u8]) -> Result<serde_json::Value, Problem> {
 
 fn sized<T: DeserializeOwned>(bytes: &[u8], size: Size) -> Result<T, Problem> {
     let text = text(bytes, size)?;
-    let read = |error: Error| explain(&error, size);
+    let read = |error: Error| explain(&error, text, size);
     let document = serde_saphyr::from_str_with_options(text, strict(size)).map_err(read)?;
     let nodes = serde_saphyr::from_str_with_options(text, strict(size)).map_err(read)?;
     yaml_ambiguity::find(text, &nodes).map_or(Ok(document), Err)
@@ -87,13 +87,14 @@ fn text(bytes: &[u8], size: Size) -> Result<&str, Problem> {
     })
 }
 
-fn explain(error: &Error, size: Size) -> Problem {
+fn explain(error: &Error, text: &str, size: Size) -> Problem {
     let error = error.without_snippet();
     let message = match error {
         Error::DuplicateMappingKey { key: Some(key), .. } => format!("the key {key:?} is there twice"),
         Error::DuplicateMappingKey { key: None, .. } => "a key is there twice".into(),
         Error::QuotingRequired { value, .. } => {
-            format!("{value} is read as a number, a boolean or nothing by YAML; write \"{value}\" with quotes")
+            let whole = whole_version(value, error, text).unwrap_or_else(|| value.clone());
+            format!("{value} is read as a number, a boolean or nothing by YAML; write \"{whole}\" with quotes")
         }
         Error::MergeKeyNotAllowed { .. } => "merge keys (<<) are not allowed; write the keys out".into(),
         Error::NonFiniteFloat { value, .. } => format!("{value} has no JSON form; write \"{value}\" as a string"),
@@ -120,11 +121,26 @@ fn explain(error: &Error, size: Size) -> Problem {
     };
     let place = error.location().filter(|place| place.line() > 0);
     let number = |number: u64| u32::try_from(number).ok();
-    Problem {
-        line: place.and_then(|place| number(place.line())),
-        column: place.and_then(|place| number(place.column())),
-        message,
+    let line = place.and_then(|place| number(place.line()));
+    let column = place.and_then(|place| number(place.column()));
+    match yaml_advice::advise(text, line, &message) {
+        Some((message, Some((line, column)))) => Problem { line: Some(line), column: Some(column), message },
+        Some((message, None)) => Problem { line, column, message },
+        None => Problem { line, column, message },
     }
+}
+
+/// Returns the version that a number behind `version:` stands for, with the part that it lacks.
+fn whole_version(value: &str, error: &Error, text: &str) -> Option<String> {
+    let line = usize::try_from(error.location()?.line()).ok()?;
+    let written = text.lines().nth(line.checked_sub(1)?)?;
+    let is_version = written.trim_start().starts_with("version:");
+    let whole = match value.split('.').count() {
+        1 => format!("{value}.0.0"),
+        2 => format!("{value}.0"),
+        _ => return None,
+    };
+    (is_version && whole.parse::<Version>().is_ok()).then_some(whole)
 }
 
 /// Reads a contract of `.blue/contracts/<domain>/<name>.yaml`.
@@ -310,7 +326,7 @@ mod tests {
     #[test]
     fn what_could_be_misread_is_refused_with_its_place() {
         for (text, line, hint) in [
-            ("name: paths\nversion: 1.10\nowner: a\n", 2, "\"1.10\" with quotes"),
+            ("name: paths\nversion: 1.10\nowner: a\n", 2, "\"1.10.0\" with quotes"),
             ("name: paths\nversion: no\nowner: a\n", 2, "not a version"),
             ("name: paths\nversion: \"1.0.0\"\nowner: a\nowner: b\n", 4, "twice"),
             ("name: paths\nversion: \"1.0.0\"\nowner: a\nvalue: {a: 1, a: 2}\n", 4, "twice"),
@@ -346,6 +362,45 @@ mod tests {
             let problem = read(&format!("{GOOD}{line}")).unwrap_err();
             assert!(words.iter().all(|word| problem.message.contains(word)), "{problem:?}");
             assert_eq!(problem.line, Some(4), "{problem:?}");
+        }
+    }
+
+    #[test]
+    fn the_commonest_mistakes_are_answered_with_what_to_write() {
+        let head = "name: paths\nversion: \"1.0.0\"\nowner: a\n";
+        let contract = |text: &str| read(text).unwrap_err();
+        let binding = |text: &str| super::binding(text.as_bytes()).unwrap_err();
+        for (problem, line, hint) in [
+            (
+                binding("role: consumer\nimports:\n  - contract: c\n    version: >=1.0.0\n"),
+                4,
+                "write \">=1.0.0\" with quotes",
+            ),
+            (
+                binding("role: consumer\nimports:\n  - { contract: c, version: >=1.0.0, <2.0.0 }\n"),
+                3,
+                "write \">=1.0.0, <2.0.0\" with quotes",
+            ),
+            (binding("role: consumer\nimports:\n  - { version: >=1.0.0, contract: c }\n"), 3, "write \">=1.0.0\" with"),
+            (binding("role: consumer\nimports:\n  - s3-permissions\n"), 3, "an import is { contract: NAME"),
+            (binding("role: consumer\nimports: { contract: c }\n"), 2, "imports is a list"),
+            (binding("role: provider\nexports: [c]\n"), 2, "an export is { contract: NAME }"),
+            (binding("role: client\n"), 1, "role is provider, consumer or both, not client"),
+            (
+                binding("<<<<<<< HEAD\nrole: consumer\n=======\nrole: both\n>>>>>>> x\n"),
+                1,
+                "merge that is not finished",
+            ),
+            (binding("role: both\n<<<<<<< HEAD\n=======\n>>>>>>> x\n"), 2, "merge that is not finished"),
+            (contract(&format!("{head}compatibility: backwards\n")), 4, "{ backwards: true, forwards: false }"),
+            (contract(&format!("{head}evolution: [started]\n")), 4, "an entry of evolution is"),
+            (contract("name: paths\n\tversion: \"1.1.0\"\n"), 2, "indent with spaces"),
+            (contract("name: paths\nversion: 1.2\nowner: a\n"), 2, "write \"1.2.0\" with quotes"),
+            (contract("name: paths\nversion: 2\nowner: a\n"), 2, "write \"2.0.0\" with quotes"),
+            (contract("just words\n"), 1, "write KEY: VALUE"),
+        ] {
+            assert!(problem.message.contains(hint), "{hint}: {problem:?}");
+            assert_eq!(problem.line, Some(line), "{hint}: {problem:?}");
         }
     }
 
