@@ -4,11 +4,11 @@ CARGO ?= cargo
 PREFIX ?= $(HOME)/.local
 DESTDIR ?=
 PEERS = $(abspath $(or $(GIT_BLUE_PEERS),target/peers))
-PEER_SUITES = $(addprefix --test ,syscalls shells mcp_peers http_peers hook_managers remotes browser)
+PEER_SUITES = $(addprefix --test ,syscalls shells mcp_peers http_peers hook_managers remotes browser releases)
 TARGET = $(or $(CARGO_TARGET_DIR),target)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test peers test-peers torture bench fmt lint doc install ci
+.PHONY: help demo test test-library peers test-peers torture bench fmt lint doc install ci
 
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,10 +22,15 @@ test: ## Run every test (with cargo-nextest where it is installed)
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
 		set -x; $(CARGO) nextest run --locked && $(CARGO) test --locked --doc; \
 	else \
-		set -x; $(CARGO) test --locked --lib --bins --tests && $(CARGO) test --locked --doc; \
+		set -x; $(CARGO) test --locked; \
 	fi
 
+test-library: ## Build and test the library without the program, with its examples
+	$(CARGO) build --locked --no-default-features --examples
+	$(CARGO) test --locked --no-default-features --lib --test examples
+
 peers: ## Install what the peer suites need besides strace, below target/
+	tests/fixtures/fetch_schemas.sh "$(PEERS)"
 	npm install --silent --no-audit --no-fund --ignore-scripts --prefix target/peers husky@9.1.7 lefthook@2.2.2
 	python3 -m venv target/peers/venv
 	target/peers/venv/bin/pip install --quiet --disable-pip-version-check pre-commit==4.7.0
@@ -58,6 +63,7 @@ fmt: ## Format the sources
 lint: ## Check the format and the lints; warnings fail
 	$(CARGO) fmt --check
 	$(CARGO) clippy --locked --all-targets -- -D warnings
+	$(CARGO) clippy --locked --no-default-features --lib --examples -- -D warnings
 
 doc: ## Build the documentation of the library
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --document-private-items

@@ -159,7 +159,7 @@ impl Env {
     pub fn of_server(self) -> Self {
         let limit = Duration::from_millis(SERVER_CHECK_TIMEOUT);
         let limit = self.check_timeout().map_or(limit, |set| set.min(limit));
-        self.with(CHECK_TIMEOUT, &limit.as_millis().to_string())
+        self.with(CHECK_TIMEOUT, limit.as_millis().to_string())
     }
 
     /// Returns the variables for a git that works in another repository than the one around the
@@ -189,9 +189,15 @@ impl Env {
 
     /// Returns the environment with one more variable.
     #[must_use]
-    pub fn with(mut self, name: &str, value: &str) -> Self {
+    pub fn with(mut self, name: &str, value: impl Into<OsString>) -> Self {
         self.vars.insert(name.into(), value.into());
         self
+    }
+
+    /// Returns the environment of a program that shows no progress and asks nobody for a password.
+    #[must_use]
+    pub fn without_terminal(self) -> Self {
+        Self { terminal: false, error_terminal: false, ..self }
     }
 
     /// Returns whether git called us from a hook.

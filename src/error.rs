@@ -1,7 +1,9 @@
 //! Why an operation did not do what was asked: kind, cause, next steps. Exit codes are decided
 //! here and nowhere else.
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 
 use crate::{
     model::{
@@ -51,10 +53,10 @@ pub struct OpError {
 }
 
 /// One of several problems.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Problem {
     /// Its stable code.
-    pub code: &'static str,
+    pub code: Cow<'static, str>,
     /// What is wrong, and what to do instead.
     pub message: String,
     /// The file it is in.
@@ -148,7 +150,7 @@ impl OpError {
 impl From<&FileProblem> for Problem {
     fn from(problem: &FileProblem) -> Self {
         Self {
-            code: "unreadable-file",
+            code: "unreadable-file".into(),
             message: problem.message.clone(),
             file: Some(problem.path.clone()),
             line: problem.line,

@@ -1,20 +1,57 @@
 //! `git blue`: contracts between git repositories, kept as git objects under `refs/blue/*`.
 //!
-//! See `docs/architecture.md` for how the parts hang together. In short: [`model`] holds meaning,
-//! `store` what storage must promise, `ops` one operation a file, and the surfaces translate.
+//! [`Machine`] opens realms and the repositories in them; their answers are the types of [`wire`], which
+//! programs also read from `git blue … --json`, MCP and HTTP. `docs/library.md` says more.
+//!
+//! ```
+//! # let example = git_blue::testing::example::Example::new();
+//! # let (machine, folder) = (example.machine(), example.folder("access"));
+//! // let machine = git_blue::Machine::open()?;
+//! let repository = machine.repository(&folder)?;
+//! for change in repository.pending(&Default::default())?.body.notifications {
+//!     println!("{} {:?}", change.domain, change.contract);
+//! }
+//! # Ok::<(), git_blue::Error>(())
+//! ```
+//!
+//! What this page lists is the library. The other modules are public for the program, the tests, the benches
+//! and the fuzz targets of this package alone, and change without notice.
 
 // A failure is an error with a next step, not a panic; what cannot happen says why: unreachable!.
 #![deny(clippy::unwrap_used, clippy::expect_used)]
 
+#[doc(hidden)]
 pub mod env;
+#[doc(hidden)]
 pub mod error;
+#[doc(hidden)]
 pub mod forge;
+mod library;
+#[doc(hidden)]
 pub mod locate;
+#[doc(hidden)]
 pub mod machine;
+#[doc(hidden)]
 pub mod model;
+#[doc(hidden)]
 pub mod ops;
+#[doc(hidden)]
 pub mod repo;
+#[doc(hidden)]
 pub mod store;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod surface;
+#[doc(hidden)]
 pub mod testing;
+pub mod types;
 pub mod wire;
+
+pub use library::{Error, Machine, Realm, Repository, compare_schemas};
+#[doc(inline)]
+pub use model::compatibility;
+
+/// Holds the examples of `docs/library.md` to what compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/library.md")]
+struct Documentation;

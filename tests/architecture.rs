@@ -12,6 +12,8 @@ use syn::{Item, UseTree, visit::Visit};
 /// A part of the sources, and the parts that it may use besides itself.
 const TABLE: &[(&str, &[&str])] = &[
     ("lib", &[]),
+    ("library", &["env", "error", "locate", "model", "ops", "wire"]),
+    ("types", &["model"]),
     ("main", &["surface"]),
     ("env", &[]),
     ("model", &[]),
@@ -36,6 +38,10 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
 
 /// The parts that may use gix.
 const GIX: &[&str] = &["store/git/", "repo/", "machine/"];
+
+/// Where the crates of a feature in `Cargo.toml` may be used: in modules that are left out without it.
+const FEATURES: &[(&str, &[&str])] =
+    &[("cli", &["surface/", "model/json_text"]), ("forge", &["forge/client", "forge/redirect"])];
 
 /// Circles that stay, and why. Each is the set of its files.
 const CIRCLES: &[(&[&str], &str)] = &[
@@ -198,6 +204,31 @@ fn gix_is_used_where_git_is_read() {
     let may = |file: &str| GIX.iter().any(|part| file.starts_with(part));
     let wrong: Vec<_> = house().into_iter().filter(|(file, paths)| paths.iter().any(is_gix) && !may(file)).collect();
     assert!(wrong.is_empty(), "{:?}", wrong.iter().map(|(file, _)| file).collect::<Vec<_>>());
+}
+
+/// Returns the crates of a feature, as `Cargo.toml` lists them and Rust names them.
+fn crates(manifest: &str, feature: &str) -> Vec<String> {
+    let (_, list) = manifest.split_once(&format!("\n{feature} = [")).unwrap();
+    let list = list.split(']').next().unwrap();
+    list.split('"').filter_map(|item| item.strip_prefix("dep:")).map(|name| name.replace('-', "_")).collect()
+}
+
+#[test]
+fn crates_of_a_feature_are_used_where_it_is_on() {
+    let manifest = include_str!("../Cargo.toml");
+    let house = house();
+    for (feature, places) in FEATURES {
+        let mut unused = crates(manifest, feature);
+        let all = unused.clone();
+        for (file, paths) in &house {
+            let used: Vec<_> =
+                all.iter().filter(|name| paths.iter().any(|path| path.len() > 1 && path[0] == **name)).collect();
+            let may = places.iter().any(|place| file.starts_with(place));
+            assert!(may || used.is_empty(), "src/{file}.rs: {used:?} are there with {feature} only");
+            unused.retain(|name| !used.contains(&name));
+        }
+        assert!(unused.is_empty(), "{feature}: nothing uses {unused:?}");
+    }
 }
 
 /// A folder's `mod.rs` is its face: that it uses what is behind it is no arrow.

@@ -156,6 +156,7 @@ fn bind(ctx: &Ctx, repo: &str, role: Role) -> Result<(), OpError> {
     let import = Import {
         contract: name("paths"),
         version: name(">=0.1.0"),
+        expects: None,
         binding: None,
         resolved_version: None,
         resolved_at: None,
@@ -210,9 +211,11 @@ const OPERATIONS: &[Operation] = &[
             contract::yank::Request { contract: name("s3/paths"), version: name("0.1.0"), reason: "bad".into() };
         contract::yank::run(ctx, &request).map(drop)
     }),
-    ("admin leave", CONSUMER, |ctx| match admin::leave::run(ctx, &admin::leave::Request { force: true }) {
-        Err(error) if error.code == "not-joined" => Ok(()),
-        result => result.map(drop),
+    ("admin leave", CONSUMER, |ctx| {
+        match admin::leave::run(ctx, &admin::leave::Request { force: true, undo: false }) {
+            Err(error) if error.code == "not-joined" => Ok(()),
+            result => result.map(drop),
+        }
     }),
     ("session start", CONSUMER, |ctx| {
         session::start::run(ctx, &session::start::Request { rfc: Some(name("team/rfc-0042")) }).map(drop)

@@ -171,7 +171,7 @@ fn what_two_readers_read_differently_is_refused_with_its_place() {
         ("name: paths\nversion: \"1.0.0\"\nowner: code\nvalue: {mode: 0755}\n", 4, "write it in quotes"),
         ("name: paths\nversion: \"1.0.0\"\nowner: code\nvalue: {on: 1}\n", 4, "write \"on\""),
         ("name: paths\nversion: \"1.0.0\"\nowner: code\nvalue:\n  limit: 1_000\n", 5, "write it in quotes"),
-        ("name: paths\nversion: 1.10\nowner: code\n", 2, "\"1.10\" with quotes"),
+        ("name: paths\nversion: 1.10\nowner: code\n", 2, "\"1.10.0\" with quotes"),
         ("name: paths\nversion: no\nowner: code\n", 2, "is not a version"),
         ("name: paths\nversion: .inf\nowner: code\n", 2, ".inf"),
         ("name: paths\nversion: 18446744073709551616\nowner: code\n", 2, "with quotes"),

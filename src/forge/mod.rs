@@ -5,21 +5,38 @@
 
 pub mod address;
 #[cfg(test)]
+#[cfg(feature = "forge")]
 mod canned;
+#[cfg(feature = "forge")]
 pub mod client;
+#[cfg(feature = "forge")]
 mod deadline;
+mod error;
+#[cfg(feature = "forge")]
 mod forgejo;
+#[cfg(feature = "forge")]
 mod github;
+#[cfg(feature = "forge")]
 mod gitlab;
+#[cfg(feature = "forge")]
 mod memory;
+#[cfg(feature = "forge")]
 mod redirect;
 pub mod secret;
+#[cfg(not(feature = "forge"))]
+mod without;
 
-use std::{str::FromStr, sync::Arc};
+use std::str::FromStr;
+#[cfg(feature = "forge")]
+use std::sync::Arc;
 
 pub use address::Address;
-pub use client::{Client, ForgeError};
+#[cfg(feature = "forge")]
+pub use client::Client;
+pub use error::ForgeError;
 pub use secret::Secret;
+#[cfg(not(feature = "forge"))]
+pub use without::Client;
 
 /// Pull requests of one repository.
 pub trait Forge: Send + Sync {
@@ -103,6 +120,7 @@ pub struct Checks {
 }
 
 /// How a check ended.
+#[cfg(feature = "forge")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     Passed,
@@ -110,6 +128,7 @@ enum Outcome {
     Pending,
 }
 
+#[cfg(feature = "forge")]
 impl Checks {
     fn add(&mut self, outcome: Outcome) {
         match outcome {
@@ -164,6 +183,7 @@ impl Kind {
     pub const NAMES: &str = "github|gitlab|forgejo";
 
     /// Returns the client with what this kind of forge wants in every request.
+    #[cfg(feature = "forge")]
     pub fn prepare(self, client: Client) -> Client {
         match self {
             Self::GitHub => client
@@ -232,6 +252,7 @@ impl Kind {
     }
 
     /// Returns the pull requests of a repository.
+    #[cfg(feature = "forge")]
     pub fn forge(self, client: Arc<Client>, address: &Address) -> Box<dyn Forge> {
         match self {
             Self::GitHub => Box::new(github::GitHub::new(client, address)),
@@ -263,17 +284,20 @@ impl Kind {
 }
 
 /// Returns the pull request of a branch that counts: the open one, else the latest, which comes first.
+#[cfg(feature = "forge")]
 fn relevant(mut pulls: Vec<Pull>) -> Option<Pull> {
     let at = pulls.iter().position(|pull| pull.state == State::Open).unwrap_or_default();
     (at < pulls.len()).then(|| pulls.swap_remove(at))
 }
 
 /// Cuts somebody else's text to a bounded length.
+#[cfg(feature = "forge")]
 fn bounded(text: &str, most: usize) -> String {
     text.chars().take(most).collect()
 }
 
 /// Returns a text as it stands in the query of a url. Names of branches need little of it.
+#[cfg(feature = "forge")]
 fn query(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~' | b'/' | b':');
     text.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()

@@ -15,6 +15,7 @@ impl Secret {
         (!line.is_empty() && is_plain && line.len() <= 4_096).then(|| Self(line.to_owned()))
     }
 
+    #[cfg(feature = "forge")]
     pub(super) fn expose(&self) -> &str {
         &self.0
     }

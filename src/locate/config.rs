@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::{
     error::OpError,
     machine::home::{Home, KnownRealm},
-    model::{oid::Oid, repo_url::RepoUrl},
+    model::{name::RealmName, oid::Oid, repo_url::RepoUrl},
     repo::{
         CodeRepo,
         blue_files::{FOLDER, Files, Handle},
@@ -19,6 +19,20 @@ use crate::{
 
 /// The file that proposes realm and name to whoever clones the repository.
 pub const CONFIG: &str = ".blue/config.yaml";
+
+/// Checks that a repository proposes no other realm.
+///
+/// # Errors
+/// Where it does.
+pub fn same_realm(realm: &RealmName, proposed: Option<&Config>) -> Result<(), OpError> {
+    match proposed.filter(|config| config.realm.name != *realm) {
+        None => Ok(()),
+        Some(config) => {
+            let message = format!("{CONFIG} puts this repository into the realm {}, not {realm}", config.realm.name);
+            Err(OpError::no("other-realm", message).next(format!("one repository is in one realm: edit {CONFIG}")))
+        }
+    }
+}
 
 /// Compares what a repository proposes with what the user recorded: it is never followed.
 ///

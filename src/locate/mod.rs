@@ -3,6 +3,8 @@
 
 pub mod config;
 pub mod renamed;
+pub mod unknown;
+pub mod url;
 
 use std::path::PathBuf;
 
@@ -23,7 +25,7 @@ use crate::{
 };
 
 /// The variable that says where the user's own folder lies.
-const HOME: &str = "GIT_BLUE_HOME";
+pub const HOME: &str = "GIT_BLUE_HOME";
 
 /// A realm of this machine, and who asks.
 pub struct Located {
@@ -52,13 +54,7 @@ pub fn home(env: &Env) -> Result<Home, OpError> {
 /// # Errors
 /// Where it does not know it.
 pub fn known(home: &Home, realm: &RealmName) -> Result<KnownRealm, OpError> {
-    let realms = home.realms()?;
-    let names: Vec<_> = realms.iter().map(|known| known.name.to_string()).collect();
-    realms.into_iter().find(|known| known.name == *realm).ok_or_else(|| {
-        let error = OpError::cannot("unknown-realm", format!("this machine does not know the realm {realm}"))
-            .next(format!("git blue init --realm {realm}: make it here"));
-        if names.is_empty() { error } else { error.next(format!("known are: {}", names.join(", "))) }
-    })
+    home.realm(realm)?.ok_or_else(|| unknown::error(false, home, realm, None))
 }
 
 /// Opens a realm of this machine wherever the program was started, as the repository `repo` of it.
@@ -66,7 +62,7 @@ pub fn known(home: &Home, realm: &RealmName) -> Result<KnownRealm, OpError> {
 /// # Errors
 /// Where this machine does not know the realm, or the realm does not have that repository.
 pub fn in_realm(home: &Home, realm: &RealmName, repo: Option<&RepoName>, options: Options) -> Result<Located, OpError> {
-    let known = trusted(home, realm, None)?;
+    let known = trusted(false, home, realm, None)?;
     let store = GitStore::open(&known.path, options)?;
     held(&known, &store)?;
     if let Some(repo) = repo
@@ -103,7 +99,7 @@ pub fn find(
             },
         },
     };
-    let realm = named.ok_or_else(|| no_realm(env, code))?;
+    let realm = named.ok_or_else(|| no_realm(env, home, code))?;
     let repo: Option<RepoName> = match variable(REPO) {
         Some(text) => Some(text.parse()?),
         None => match &proposed {
@@ -112,7 +108,7 @@ pub fn find(
             None => config("blue.repo").map(|text| text.parse()).transpose()?,
         },
     };
-    let known = trusted(home, &realm, proposed.as_ref())?;
+    let known = trusted(unknown::is_ci(env), home, &realm, proposed.as_ref())?;
     let store = GitStore::open(&known.path, options)?;
     held(&known, &store)?;
     repo.iter().try_for_each(|repo| renamed::refuse(&store, repo))?;
@@ -130,19 +126,23 @@ fn held(known: &KnownRealm, store: &GitStore) -> Result<(), OpError> {
 }
 
 /// What a repository proposes is compared with what the user recorded, and never followed.
-fn trusted(home: &Home, realm: &RealmName, proposed: Option<&Config>) -> Result<KnownRealm, OpError> {
-    let url = proposed.filter(|config| config.realm.name == *realm).and_then(|config| config.realm.url.clone());
+fn trusted(is_ci: bool, home: &Home, realm: &RealmName, proposed: Option<&Config>) -> Result<KnownRealm, OpError> {
     let Some(known) = home.realm(realm)? else {
-        let at = url.map(|url| format!(" (said to be shared at {url})")).unwrap_or_default();
-        let message = format!("the realm {realm}{at} is not known on this machine");
-        return Err(OpError::cannot("not-in-realm", message).next(format!("git blue init --realm {realm}")));
+        return Err(unknown::error(is_ci, home, realm, proposed).coded("not-in-realm"));
     };
     config::same_url(home, &known, proposed)?;
     Ok(known)
 }
 
-fn no_realm(env: &Env, code: Option<&CodeRepo>) -> OpError {
+fn no_realm(env: &Env, home: &Home, code: Option<&CodeRepo>) -> OpError {
     let place: PathBuf = code.and_then(CodeRepo::workdir).unwrap_or_else(|| env.cwd().to_owned());
     let message = format!("{} is not in a realm", place.display());
-    OpError::cannot("not-in-realm", message).next("git blue init --realm NAME: bring it into one")
+    let error = OpError::cannot("not-in-realm", message);
+    match &unknown::known(home)[..] {
+        [] => error.next("git blue init --realm NAME  # make a realm, and join it"),
+        [only] => error.next(format!("git blue init --realm {only}  # join it")),
+        [first, ..] => {
+            error.next(format!("git blue init --realm {first}  # join it, or another one: git blue realm list"))
+        }
+    }
 }

@@ -179,6 +179,14 @@ impl Home {
         }
     }
 
+    /// Forgets where a repository lies.
+    ///
+    /// # Errors
+    /// Where the configuration cannot be read or written.
+    pub fn forget_repo(&self, name: &RepoName) -> Result<(), StoreError> {
+        self.forget(&format!("repo.{name}"))
+    }
+
     /// Forgets a realm.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{name::ContractName, range::Range, version::Version};
+use super::{json::Json, name::ContractName, range::Range, version::Version};
 
 /// What one repository provides to, and takes from, a domain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,6 +79,9 @@ pub struct Import {
     /// The file of the repository that relies on it.
     #[serde(default)]
     pub binding: Option<String>,
+    /// JSON Schema of what the repository's code relies on, where it says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expects: Option<Json>,
     /// The version the range resolved to when the realm stored the binding; never typed.
     #[serde(default)]
     pub resolved_version: Option<Version>,
@@ -93,7 +96,15 @@ pub struct Import {
 impl Import {
     /// Returns an import as people type it.
     pub fn new(contract: ContractName, version: Range, binding: Option<String>) -> Self {
-        Self { contract, version, binding, resolved_version: None, resolved_at: None, adapted_version: None }
+        Self {
+            contract,
+            version,
+            binding,
+            expects: None,
+            resolved_version: None,
+            resolved_at: None,
+            adapted_version: None,
+        }
     }
 
     /// Returns the version that the repository's code was written against: the one that was current
@@ -105,7 +116,8 @@ impl Import {
 
     /// Returns the import as its repository typed it, without what the realm keeps of it.
     pub fn typed(&self) -> Self {
-        Self::new(self.contract.clone(), self.version.clone(), self.binding.clone())
+        let typed = Self::new(self.contract.clone(), self.version.clone(), self.binding.clone());
+        Self { expects: self.expects.clone(), ..typed }
     }
 }
 

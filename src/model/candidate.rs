@@ -22,6 +22,8 @@ pub struct Candidate {
     pub bindings: BTreeMap<DomainName, Declared<Binding>>,
     /// Files that could not be read or do not belong there.
     pub problems: Vec<FileProblem>,
+    /// Files that are no contract and no binding, and are not read.
+    pub strays: Vec<FileProblem>,
     /// Paths that bindings name and the commit does not have.
     pub missing: BTreeSet<String>,
     /// Contracts whose files the last published commit had, with those files' paths.

@@ -31,6 +31,13 @@ pub struct Contract {
     /// What the owner promises about changes.
     #[serde(default)]
     pub compatibility: Compatibility,
+    /// What the owner promises about changes of the value. A stored file has it where it is not the
+    /// default, so that one that was written before the field was there keeps its bytes.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub values: Values,
+    /// Who sends what the schema describes; stored as `values` is.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub flow: Flow,
     /// Older versions that the provider still serves.
     #[serde(default)]
     pub supported: Vec<Range>,
@@ -93,6 +100,35 @@ pub struct Compatibility {
     /// How the schema of whoever writes the values is read; lenient where nothing is said.
     #[serde(default, skip_serializing_if = "SchemaReading::is_lenient")]
     pub reading: SchemaReading,
+}
+
+/// What the owner promises about changes of the agreed value.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Values {
+    /// Nothing: any value may take its place.
+    Free,
+    /// What is there stays as it is; more may come.
+    #[default]
+    Additive,
+    /// It stays as it is.
+    Frozen,
+}
+
+/// Who sends what a contract describes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Flow {
+    /// The owner sends, and those who import it read: events, answers, files.
+    #[default]
+    ProviderToConsumer,
+    /// Those who import it send, and the owner reads: requests, commands.
+    ConsumerToProvider,
+}
+
+/// Returns whether a field has the value that it has where it is not written.
+pub fn is_default<T: Default + PartialEq>(field: &T) -> bool {
+    *field == T::default()
 }
 
 fn yes() -> bool {
@@ -212,6 +248,8 @@ impl Contract {
             version: Version::first(),
             description: String::new(),
             compatibility: Compatibility::default(),
+            values: Values::default(),
+            flow: Flow::default(),
             supported: Vec::new(),
             schema: empty_schema(),
             value: Json::default(),
@@ -230,13 +268,21 @@ impl Contract {
         hash::canonical(&self.schema)
     }
 
-    /// Returns the hash of what a version fixes for good: schema, value and compatibility.
+    /// Returns the hash of what a version fixes for good: schema, value and compatibility, and
+    /// `values` and `flow` where they are not the default.
     pub fn computed_content_hash(&self) -> String {
-        hash::canonical(&serde_json::json!({
+        let mut fixed = serde_json::json!({
             "schema": self.schema,
             "value": self.value,
             "compatibility": self.compatibility,
-        }))
+        });
+        if !is_default(&self.values) {
+            fixed["values"] = serde_json::json!(self.values);
+        }
+        if !is_default(&self.flow) {
+            fixed["flow"] = serde_json::json!(self.flow);
+        }
+        hash::canonical(&fixed)
     }
 
     /// Returns the contract with both hashes set to what its content gives.
@@ -297,6 +343,8 @@ mod tests {
         assert_ne!(other.computed_content_hash(), base);
         let promise = Compatibility { backwards: false, ..Compatibility::default() };
         assert_ne!(Contract { compatibility: promise, ..contract() }.computed_content_hash(), base);
+        assert_ne!(Contract { values: Values::Frozen, ..contract() }.computed_content_hash(), base);
+        assert_ne!(Contract { flow: Flow::ConsumerToProvider, ..contract() }.computed_content_hash(), base);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! element put in front is one addition and not a change of every element behind it.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::json::Json;
@@ -13,7 +13,7 @@ use super::json::Json;
 const MAX_CELLS: usize = 1 << 20;
 
 /// One part that differs.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Difference {
     /// Where: a JSON Pointer into the newer document, or into the older one for what was removed.
     pub pointer: String,
@@ -26,7 +26,7 @@ pub struct Difference {
 }
 
 /// What happened to a part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// It was not there before.

@@ -6,7 +6,7 @@
 //!   ±2^53 would hash alike in canonical JSON, and `NaN` or infinities have no JSON form.
 //! - Nesting and size are bounded, so that hostile input costs bounded time and memory.
 
-use std::fmt;
+use std::{cell::Cell, fmt};
 
 use serde::{
     Deserialize, Deserializer, Serialize,
@@ -16,42 +16,66 @@ use serde_json::{Map, Value};
 
 /// Deepest nesting accepted.
 pub const MAX_DEPTH: usize = 64;
+/// Most values accepted, those within others included: each member of an object takes up to 600 bytes.
+pub const MAX_VALUES: usize = 500_000;
 /// Largest integer magnitude that every JSON reader keeps exactly: 2^53.
 const MAX_EXACT: u64 = 1 << 53;
 
 /// A JSON value that was read strictly.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, schemars::JsonSchema)]
 #[serde(transparent)]
 pub struct Json(pub Value);
 
 impl<'de> Deserialize<'de> for Json {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Strict { depth: 0 }.deserialize(deserializer).map(Json)
+        Reader { depth: MAX_DEPTH, left: &Cell::new(MAX_VALUES), exact: true }.deserialize(deserializer).map(Json)
     }
 }
 
-struct Strict {
+/// Reads a value that other programs wrote: with the numbers that the machine has, and nested as deep
+/// as the deserializer goes. Keys and the number of values are those of [`Json`].
+///
+/// # Errors
+/// Where the text is no such value.
+pub fn foreign<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
+    Reader { depth: usize::MAX, left: &Cell::new(MAX_VALUES), exact: false }.deserialize(deserializer)
+}
+
+/// Reads one value; the values within it share what is left.
+struct Reader<'c> {
     depth: usize,
+    left: &'c Cell<usize>,
+    exact: bool,
 }
 
-impl Strict {
+impl Reader<'_> {
     fn inner<E: Error>(&self) -> Result<Self, E> {
-        if self.depth >= MAX_DEPTH {
-            return Err(E::custom(format_args!("nested deeper than {MAX_DEPTH} levels")));
+        let depth = self.depth.checked_sub(1);
+        let depth = depth.ok_or_else(|| E::custom(format_args!("nested deeper than {MAX_DEPTH} levels")))?;
+        Ok(Self { depth, ..*self })
+    }
+
+    fn check<E: Error>(&self, magnitude: u64) -> Result<(), E> {
+        if self.exact && magnitude > MAX_EXACT {
+            return Err(E::custom(
+                "a whole number beyond ±2^53 is not kept exactly by JSON readers; write it as a string",
+            ));
         }
-        Ok(Self { depth: self.depth + 1 })
+        Ok(())
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Strict {
+impl<'de> DeserializeSeed<'de> for Reader<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        let left = self.left.get().checked_sub(1);
+        self.left.set(left.ok_or_else(|| D::Error::custom(format_args!("it has more than {MAX_VALUES} values")))?);
         deserializer.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for Strict {
+impl<'de> Visitor<'de> for Reader<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -75,15 +99,15 @@ impl<'de> Visitor<'de> for Strict {
     }
 
     fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
-        exact(value.unsigned_abs()).map(|()| value.into())
+        self.check(value.unsigned_abs()).map(|()| value.into())
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
-        exact(value).map(|()| value.into())
+        self.check(value).map(|()| value.into())
     }
 
     fn visit_i128<E: Error>(self, value: i128) -> Result<Value, E> {
-        exact(u64::try_from(value.unsigned_abs()).unwrap_or(u64::MAX))?;
+        self.check(u64::try_from(value.unsigned_abs()).unwrap_or(u64::MAX))?;
         self.visit_i64(value as i64)
     }
 
@@ -93,7 +117,7 @@ impl<'de> Visitor<'de> for Strict {
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
         // Readers turn an integer too large for 64 bits into a float: refuse it as the integer it was.
-        if value.fract() == 0.0 && value.abs() > MAX_EXACT as f64 {
+        if self.exact && value.fract() == 0.0 && value.abs() > MAX_EXACT as f64 {
             return Err(E::custom(
                 "a whole number beyond ±2^53 is not kept exactly by JSON readers; write it as a string",
             ));
@@ -132,13 +156,6 @@ impl<'de> Visitor<'de> for Strict {
     }
 }
 
-fn exact<E: Error>(magnitude: u64) -> Result<(), E> {
-    if magnitude > MAX_EXACT {
-        return Err(E::custom("a whole number beyond ±2^53 is not kept exactly by JSON readers; write it as a string"));
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -170,5 +187,12 @@ mod tests {
         assert!(read(&nested(MAX_DEPTH)).is_ok());
         assert!(read(&nested(MAX_DEPTH + 1)).is_err());
         assert!(read(&"[".repeat(100_000)).is_err());
+    }
+    #[test]
+    fn the_number_of_values_is_bounded() {
+        let many = |count: usize| format!("[{}0]", "0,".repeat(count - 2));
+        assert!(read(&many(MAX_VALUES)).is_ok());
+        let error = read(&many(MAX_VALUES + 1)).unwrap_err().to_string();
+        assert!(error.contains("more than 500000 values"), "{error}");
     }
 }

@@ -4,6 +4,7 @@
 pub mod approval;
 pub mod binding;
 pub mod blueprint;
+pub mod bundle;
 pub mod candidate;
 pub mod change;
 pub mod check;
@@ -20,7 +21,9 @@ pub mod effects;
 pub mod evolution;
 pub mod hash;
 pub mod json;
+#[cfg(feature = "cli")]
 pub mod json_text;
+#[cfg(feature = "cli")]
 pub mod line_diff;
 pub mod merge;
 pub mod merge_order;
@@ -35,6 +38,7 @@ pub mod pull_links;
 pub mod range;
 pub mod realm;
 pub mod repo_url;
+pub mod samples;
 pub mod schema;
 pub mod secret_file;
 pub mod session;
@@ -44,3 +48,4 @@ pub mod trailer;
 pub mod transfer;
 pub mod verdict;
 pub mod version;
+pub mod yaml_text;

@@ -83,6 +83,12 @@ macro_rules! name_type {
             }
         }
 
+        impl AsRef<str> for $name {
+            fn as_ref(&self) -> &str {
+                &self.0
+            }
+        }
+
         as_text!($name, pattern "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$");
 
         impl fmt::Display for $name {

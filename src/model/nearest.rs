@@ -1,31 +1,29 @@
 //! The name that somebody may have meant.
 
-use super::name::ContractName;
+use std::fmt::Display;
 
 /// Most edits that still look like a slip.
 const MAX_EDITS: usize = 3;
 
 /// Returns the name that differs least from `wanted`, if that looks like a slip: at most one edit in
 /// three letters.
-pub fn nearest<'a>(
-    wanted: &ContractName,
-    names: impl IntoIterator<Item = &'a ContractName>,
-) -> Option<&'a ContractName> {
-    let wanted = wanted.as_str();
+pub fn nearest<'a, N: AsRef<str> + Ord + 'a>(wanted: &N, names: impl IntoIterator<Item = &'a N>) -> Option<&'a N> {
+    let wanted = wanted.as_ref();
     let allowed = (wanted.len() / 3).clamp(1, MAX_EDITS);
-    let close = names.into_iter().filter(|name| name.as_str().len().abs_diff(wanted.len()) <= allowed);
-    let edits = close.map(|name| (strsim::osa_distance(wanted, name.as_str()), name));
+    let close = names.into_iter().filter(|name| name.as_ref().len().abs_diff(wanted.len()) <= allowed);
+    let edits = close.map(|name| (strsim::osa_distance(wanted, name.as_ref()), name));
     edits.filter(|(edits, _)| (1..=allowed).contains(edits)).min().map(|(_, name)| name)
 }
 
 /// Returns the question that names it, to be put behind a message; empty where there is none.
-pub fn question<'a>(wanted: &ContractName, names: impl IntoIterator<Item = &'a ContractName>) -> String {
+pub fn question<'a, N: AsRef<str> + Ord + Display + 'a>(wanted: &N, names: impl IntoIterator<Item = &'a N>) -> String {
     nearest(wanted, names).map(|name| format!(" (did you mean {name}?)")).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::name::ContractName;
 
     #[test]
     fn a_slip_is_recognised_and_another_word_is_not() {

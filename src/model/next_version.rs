@@ -8,6 +8,7 @@ use super::{
     verdict::{Judge, Promise, Verdict, VersionBump, needed_bump},
     version::Version,
 };
+use crate::model::version::Level;
 
 /// Returns the version that a document needs over the one that is held, and what it breaks, if anything.
 pub fn needed(
@@ -18,7 +19,7 @@ pub fn needed(
 ) -> (Version, Option<String>) {
     let bump = needed_bump(held, document, judge);
     // Under the next patch version, whatever is broken of the promise shows.
-    let next = Contract { version: held.version.patch(), ..document.clone() };
+    let next = Contract { version: held.version.raised(Level::Patch), ..document.clone() };
     let promise = Promise::of(held, &next, judge).filter(|promise| !promise.broken.is_empty());
     let shown = |verdict: &Verdict| {
         Some(format!("it breaks {}: {}", verdict.direction.word(), verdict.difference.as_ref()?.phrase()))

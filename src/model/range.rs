@@ -36,6 +36,11 @@ impl Range {
         Self::between(&semver::Version::new(lower.0, lower.1, 0), Some(version.bump(true).semver()))
     }
 
+    /// Returns the versions from `version` on that are compatible with it: `>=2.3.1, <3.0.0` of 2.3.1.
+    pub fn since(version: &Version) -> Self {
+        Self::between(version.semver(), Some(version.bump(true).semver()))
+    }
+
     /// Returns the range that accepts `version` and what is compatible with it too, if one can say so:
     /// a range has no gaps.
     pub fn widened(&self, version: &Version) -> Option<Self> {
@@ -121,6 +126,11 @@ const OPERATORS: [&str; 7] = [">=", "<=", ">", "<", "=", "^", "~"];
 /// Returns the comparators of `text`, each an operator and a version, as semver reads them; in `text` an
 /// operator may stand apart from its version.
 fn comparators(text: &str) -> Result<String, String> {
+    if let Some((low, high)) = text.split_once(" - ")
+        && ![low, high].iter().any(|part| part.contains(['<', '>', '=', '^', '~', '|']))
+    {
+        return Err(format!("hyphen ranges are not supported; write \">={}, <={}\"", low.trim(), high.trim()));
+    }
     let mut found = String::with_capacity(text.len() + 8);
     let mut pending = None;
     for part in text.split(|c: char| c == ',' || c.is_ascii_whitespace()).filter(|part| !part.is_empty()) {
@@ -208,7 +218,7 @@ mod tests {
         for (range, hint) in [
             ("1.0.0", "\"=1.0.0\""),
             ("*", ">=0.0.0"),
-            ("1.0.0 - 2.0.0", "no operator"),
+            ("1.0.0 - 2.0.0", "write \">=1.0.0, <=2.0.0\""),
             (">=1.0.0 - <2.0.0", "hyphen"),
             ("^1 || ^2", "||"),
             (">=", "no version behind it"),

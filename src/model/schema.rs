@@ -5,19 +5,29 @@
 //! [`size`], [`metered`] and [`Budget`].
 
 mod budget;
-mod metered;
+mod draft;
+mod fragments;
+mod keywords;
+pub(super) mod metered;
 mod pattern;
+mod payloads;
 mod size;
+mod words;
 
 use std::{
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
 
-use jsonschema::{PatternOptions, ValidationError, Validator, error::ValidationErrorKind};
+use jsonschema::{PatternOptions, Retrieve, ValidationError, ValidationOptions, Validator, error::ValidationErrorKind};
 use serde_json::Value;
 
 pub use budget::Budget;
+pub use draft::Draft;
+pub use fragments::encoded;
+pub use keywords::{KeywordKind, KeywordWarning, warnings};
+pub use payloads::{Failure, payloads};
 
 use metered::{Looked, Meter, Metered, Spent, within};
 
@@ -72,12 +82,13 @@ impl Part {
 
 /// Returns why a schema is refused for its size alone, whatever the value.
 pub fn too_large(schema: &Value) -> Option<Problem> {
-    pattern::problem(schema).or_else(|| size::measure(schema).err())
+    pattern::problem(schema).or_else(|| size::measure(&encoded(schema)).err())
 }
 
 /// Returns every problem of `schema`, or if it has none, every place where `value` fails it.
 /// A null `value` means that nothing but the shape is agreed, and is not judged.
 pub fn problems(schema: &Value, value: &Value, budget: &Budget) -> Vec<Problem> {
+    let schema = &*encoded(schema);
     let nested = match (pattern::problem(schema), size::measure(schema)) {
         (None, Ok(nested)) => nested,
         (Some(problem), _) | (None, Err(problem)) => return vec![problem],
@@ -97,9 +108,7 @@ fn judge(schema: &Value, value: &Value, deadline: Option<Instant>) -> Result<Vec
     if let Err(error) = jsonschema::meta::validate(schema) {
         return Ok(vec![problem(Part::Schema, &error)]);
     }
-    let patterns = PatternOptions::fancy_regex().dfa_size_limit(PATTERN_CACHE).backtrack_limit(BACKTRACKS);
-    let options = jsonschema::options_for::<Metered>().offline().with_pattern_options(patterns);
-    let validator = match options.build(schema) {
+    let validator = match options().build(schema) {
         Ok(validator) if !value.is_null() => validator,
         built => return Ok(built.err().map(|error| problem(Part::Schema, &error)).into_iter().collect()),
     };
@@ -119,6 +128,12 @@ fn judge(schema: &Value, value: &Value, deadline: Option<Instant>) -> Result<Vec
         found
     });
     Ok(listed.unwrap_or_else(|_| first(&validator, value, deadline)))
+}
+
+/// Returns how validators are built: offline, and with patterns that cannot run for long.
+fn options() -> ValidationOptions<'static, Arc<dyn Retrieve>, Metered> {
+    let patterns = PatternOptions::fancy_regex().dfa_size_limit(PATTERN_CACHE).backtrack_limit(BACKTRACKS);
+    jsonschema::options_for::<Metered>().offline().with_pattern_options(patterns)
 }
 
 /// Returns the first place that is wrong, where there are too many to collect them.
@@ -165,12 +180,32 @@ fn of_value(error: &ValidationError<'_>) -> Problem {
 }
 
 fn problem(part: Part, error: &ValidationError<'_>) -> Problem {
-    let mut message = error.to_string();
+    let pointer = error.instance_path().to_string();
+    let message = (part == Part::Schema).then(|| advice(&pointer, error)).flatten();
+    Problem { part, pointer, message: message.unwrap_or_else(|| shortened(error.to_string())) }
+}
+
+/// Returns what to write instead, for mistakes in a schema that the validator's words do not explain.
+fn advice(pointer: &str, error: &ValidationError<'_>) -> Option<String> {
+    let said = error.to_string();
+    if pointer.ends_with("/type") && matches!(error.kind(), ValidationErrorKind::AnyOf { .. }) {
+        let types = "array, boolean, integer, null, number, object or string";
+        return Some(shortened(format!("{} is no type; write {types}, or a list of them", error.instance())));
+    }
+    let reference = said.strip_prefix("Resource '")?.split('\'').next()?;
+    said.contains("is not present in a registry").then(|| {
+        shortened(format!(
+            "$ref: {reference:?} leads out of the schema; copy what it refers to below $defs, and write #/$defs/NAME"
+        ))
+    })
+}
+
+fn shortened(mut message: String) -> String {
     if let Some((cut, _)) = message.char_indices().nth(MAX_MESSAGE) {
         message.truncate(cut);
         message.push('…');
     }
-    Problem { part, pointer: error.instance_path().to_string(), message }
+    message
 }
 
 #[cfg(test)]
@@ -189,6 +224,17 @@ mod tests {
         let found = problems(&schema, &json!({"read": ["a", 1, true], "n": "x"}));
         let pointers: Vec<_> = found.iter().map(|problem| problem.pointer.as_str()).collect();
         assert_eq!(pointers, ["/n", "/read/1", "/read/2"]);
+    }
+
+    #[test]
+    fn a_wrong_type_and_a_reference_out_of_the_schema_say_what_to_write() {
+        for (schema, hint) in [
+            (json!({"type": "arrray"}), "\"arrray\" is no type; write array, boolean"),
+            (json!({"$ref": "other.json"}), "\"other.json\" leads out of the schema"),
+        ] {
+            let found = problems(&schema, &Value::Null);
+            assert!(found[0].message.contains(hint), "{found:?}");
+        }
     }
 
     #[test]
@@ -211,6 +257,36 @@ mod tests {
             "next": {"$ref": "#/$defs/node"}}, "additionalProperties": false}}, "$ref": "#/$defs/node"});
         assert_eq!(problems(&schema, &json!({"next": {"next": {}}})), []);
         assert_eq!(problems(&schema, &json!({"next": {"next": {"x": 1}}})).len(), 1);
+    }
+
+    #[test]
+    fn references_may_hold_what_no_uri_may() {
+        let schema =
+            json!({"$ref": "#/definitions/Pick<A,\"b\">", "definitions": {"Pick<A,\"b\">": {"type": "string"}}});
+        assert_eq!(problems(&schema, &json!("x")), []);
+        assert_eq!(problems(&schema, &json!(1)).len(), 1);
+        let doubling: serde_json::Map<_, _> = (0..30)
+            .map(|at| (format!("<{at}>"), json!({"anyOf": vec![json!({"$ref": format!("#/$defs/<{}>", at + 1)}); 2]})))
+            .chain([("<30>".to_owned(), json!({"type": "object"}))])
+            .collect();
+        let bomb = json!({"$ref": "#/$defs/<0>", "$defs": doubling});
+        assert_eq!(problems(&bomb, &json!({}))[0].part, Part::Size);
+        assert_eq!(too_large(&bomb).unwrap().pointer, "/$defs/<15>");
+    }
+
+    /// Each level of the value doubles what a validator visits: looks at the value are counted.
+    #[test]
+    fn what_doubles_with_the_depth_of_the_value_ends() {
+        let link = |at: usize| {
+            json!({"anyOf": [{"properties": {"a": {"$ref": format!("#/$defs/x{}", at + 1)}}, "required": ["b"]},
+            {"properties": {"a": {"$ref": format!("#/$defs/x{}", at + 1)}}, "required": ["c"]}]})
+        };
+        let mut schema = json!({"$ref": "#/$defs/x0", "$defs": named(26, |at| (format!("x{at}"), link(at)))});
+        schema["$defs"]["x26"] = json!({"type": "string"});
+        assert_eq!(too_large(&schema), None);
+        let value = (0..26).fold(json!(1), |below, _| json!({"a": below}));
+        let found = problems(&schema, &value);
+        assert_eq!(found.len(), 1, "{found:?}");
     }
 
     #[test]

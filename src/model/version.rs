@@ -19,6 +19,17 @@ pub struct VersionError {
     hint: String,
 }
 
+/// One of the three numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// The first: consumers may break.
+    Major,
+    /// The second.
+    Minor,
+    /// The third.
+    Patch,
+}
+
 impl Version {
     /// Returns 0.1.0, where a contract starts that says nothing else.
     pub fn first() -> Self {
@@ -58,9 +69,14 @@ impl Version {
         Self(semver::Version::new(self.0.major, self.0.minor, self.0.patch))
     }
 
-    /// Returns the version with the next patch number.
-    pub fn patch(&self) -> Self {
-        Self(semver::Version::new(self.0.major, self.0.minor, self.0.patch + 1))
+    /// Returns the version with this number one higher, and those behind it zero.
+    pub fn raised(&self, level: Level) -> Self {
+        let v = &self.0;
+        Self(match level {
+            Level::Major => semver::Version::new(v.major + 1, 0, 0),
+            Level::Minor => semver::Version::new(v.major, v.minor + 1, 0),
+            Level::Patch => semver::Version::new(v.major, v.minor, v.patch + 1),
+        })
     }
 
     /// Returns the next version that says "consumers may break" or, if not `breaking`, "they do not".

@@ -4,13 +4,14 @@ use serde_json::Value;
 
 use super::{Operation, ctx::Ctx};
 use crate::{
+    env::Env,
     error::OpError,
     model::{
         compatibility::{self, Options, Reading},
         schema::{self, Budget, Part},
     },
     store::codec,
-    wire::{Answer, AskedDirection, Compat},
+    wire::{Answer, AskedDirection, Compat, SchemaWarning},
 };
 
 /// Its entry in the table.
@@ -18,7 +19,7 @@ pub const OPERATION: Operation =
     Operation::read::<Compat>("compat", &["compat"], "Compare two JSON Schemas: proof or counterexample");
 
 /// Largest schema, in bytes.
-pub const MAX_SCHEMA: usize = 8 << 20;
+pub const MAX_SCHEMA: usize = codec::MAX_SCHEMA;
 
 /// A schema as it was read.
 #[derive(Debug, Clone)]
@@ -47,7 +48,15 @@ pub struct Request {
 /// # Errors
 /// Where one of them is not a valid JSON Schema, or the comparison cannot be run.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Compat>, OpError> {
-    let budget = &ctx.budget();
+    compare(&ctx.env, request)
+}
+
+/// Answers, wherever the program was started.
+///
+/// # Errors
+/// As [`run`].
+pub fn compare(env: &Env, request: &Request) -> Result<Answer<Compat>, OpError> {
+    let budget = &Budget::new(env.check_timeout());
     let (old, new) = (parse(&request.old, budget)?, parse(&request.new, budget)?);
     let options = Options {
         backwards: request.direction != AskedDirection::Forwards,
@@ -55,7 +64,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Compat>, OpError> {
         reading: request.reading,
         ..Options::default()
     };
-    let found = compatibility::compare(&old, &new, &options, &ctx.env.stopwatch())
+    let found = compatibility::compare(&old, &new, &options, &env.stopwatch())
         .map_err(|error| OpError::cannot("not-compared", format!("cannot compare the schemas: {error}")))?;
     let asked = [(&found.backwards, options.backwards), (&found.forwards, options.forwards)];
     let asked: Vec<_> =
@@ -73,20 +82,17 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Compat>, OpError> {
         forwards: found.forwards.into(),
         differences: found.differences.into_iter().map(Into::into).collect(),
         bump: found.bump.into(),
+        warnings: warnings(&request.old, &old).chain(warnings(&request.new, &new)).collect(),
     }))
+}
+
+fn warnings<'a>(source: &'a Source, schema: &Value) -> impl Iterator<Item = SchemaWarning> + use<'a> {
+    schema::warnings(schema).into_iter().map(|warning| SchemaWarning::of(&source.name, warning))
 }
 
 fn parse(source: &Source, budget: &Budget) -> Result<Value, OpError> {
     let cannot = |why: String| OpError::cannot("unreadable-schema", format!("{}: {why}", source.name));
-    if source.bytes.len() > MAX_SCHEMA {
-        return Err(cannot(format!("the schema is larger than {} MiB", MAX_SCHEMA >> 20)));
-    }
-    let is_json = source.bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
-    let json = if is_json { serde_json::from_slice(&source.bytes).ok() } else { None };
-    let value: Value = match json {
-        Some(value) => value,
-        None => codec::value(&source.bytes).map_err(|problem| cannot(problem.message))?.0,
-    };
+    let value = codec::schema(&source.bytes).map_err(|problem| cannot(problem.to_string()))?;
     let problems = schema::problems(&value, &Value::Null, budget);
     match problems.into_iter().find(|problem| matches!(problem.part, Part::Schema | Part::Size)) {
         Some(problem) => Err(cannot(format!("not a valid JSON Schema at {:?}: {}", problem.pointer, problem.message))),

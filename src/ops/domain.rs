@@ -9,6 +9,7 @@ use crate::{
         contract::Contract,
         domain_view::{DomainView, Subject},
         name::{ContractName, ContractRef, DomainName, RepoName},
+        nearest,
         oid::Oid,
         publish::Decision,
         version::Version,
@@ -35,13 +36,60 @@ pub struct Why<'a> {
 /// # Errors
 /// Where the realm has none of that name, or it cannot be read.
 pub fn get(store: &dyn Store, name: &DomainName) -> Result<DomainView, OpError> {
-    read::domain(store, name)?.ok_or_else(|| unknown(name))
+    read::domain(store, name)?.ok_or_else(|| unknown(store, name))
 }
 
-/// Returns the error for a domain that the realm does not have.
-pub fn unknown(name: &DomainName) -> OpError {
-    OpError::no("unknown-domain", format!("the realm has no domain {name}"))
-        .next(format!("git blue realm admin domain --name {name} --repos REPO,…"))
+/// Returns the error for a domain that the realm does not have. What looks like a slip is not offered
+/// to be made.
+pub fn unknown(store: &dyn Store, name: &DomainName) -> OpError {
+    let known: Vec<_> = store.domains().unwrap_or_default().into_iter().map(|(known, _)| known).collect();
+    let meant = nearest::nearest(name, &known);
+    let error =
+        OpError::no("unknown-domain", format!("the realm has no domain {name}{}", nearest::question(name, &known)));
+    match meant {
+        Some(_) => error,
+        None => error.next(format!("git blue realm admin domain --name {name} --repos REPO,…")),
+    }
+}
+
+/// Returns the tip of a domain.
+///
+/// # Errors
+/// Where the realm has none of that name, or it cannot be read.
+pub fn tip(store: &dyn Store, name: &DomainName) -> Result<Oid, OpError> {
+    store.tip(&StoreRef::Domain(name.clone()))?.ok_or_else(|| unknown(store, name))
+}
+
+/// Returns a domain as far as one contract of it goes, at its tip.
+///
+/// # Errors
+/// Where the realm has no such domain, or it cannot be read.
+pub fn of_contract(store: &dyn Store, at: &ContractRef) -> Result<DomainView, OpError> {
+    Ok(read::contracts_at(store, &at.domain, &tip(store, &at.domain)?, &[at.contract.clone()].into())?)
+}
+
+/// Returns a contract's current document, read alone; a slip in its name is answered with the name.
+///
+/// # Errors
+/// Where there is none, or it cannot be read.
+pub fn contract(store: &dyn Store, at: &ContractRef) -> Result<Contract, OpError> {
+    let view = of_contract(store, at)?;
+    current(&view, &at.contract).cloned().map_err(|error| meant(store, at, error))
+}
+
+/// Adds the contract that may be meant to the error for one that is not there.
+pub fn meant(store: &dyn Store, at: &ContractRef, error: OpError) -> OpError {
+    if error.code != "unknown-contract" {
+        return error;
+    }
+    let names = || {
+        let tree = store.commit(&tip(store, &at.domain)?)?.tree;
+        let entries = read::folder(store, &tree, "contracts")?;
+        let names = entries.iter().filter_map(|entry| entry.name.strip_suffix(".json")?.parse().ok());
+        Ok::<Vec<ContractName>, OpError>(names.collect())
+    };
+    let question = nearest::question(&at.contract, &names().unwrap_or_default());
+    OpError { message: format!("{}{question}", error.message), ..error }
 }
 
 /// Returns the contract's current document.
@@ -94,7 +142,7 @@ pub fn change(
     let mut decided = Decision::default();
     let mut before = None;
     let written = write(store, &StoreRef::Domain(name.clone()), |tip| {
-        let tip = tip.ok_or_else(|| unknown(name))?;
+        let tip = tip.ok_or_else(|| unknown(store, name))?;
         before = Some(tip);
         decided = decide(&load(store, name, &tip, part)?)?;
         if decided.changes.is_empty() {

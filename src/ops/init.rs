@@ -1,15 +1,13 @@
 //! `init`: one step into a realm: make it or find it, join it, put the hooks in place.
 
+use std::{collections::BTreeSet, path::PathBuf};
+
 use crate::{
     error::OpError,
-    locate::{self, CONFIG},
+    locate::{self, config::same_realm, unknown},
     model::name::{RealmName, RepoName},
-    ops::{
-        Operation, admin,
-        ctx::Ctx,
-        hooks,
-        sync::{self, url},
-    },
+    ops::{Operation, admin, ctx::Ctx, hooks, realm::sync as sync_realm, sync},
+    store::{codec::Config, git::GitStore},
     wire::{Answer, Init},
 };
 
@@ -27,15 +25,19 @@ pub struct Request {
     pub url: Option<String>,
     /// Whether it is kept in branches there.
     pub branches: bool,
+    /// Whether to make the realm even where it seems to be another one, or somewhere else.
+    pub new: bool,
 }
 
-/// Does what is left to do; a second time, nothing.
+/// Does what is left to do; a second time, nothing. What is refused leaves nothing behind.
 ///
 /// # Errors
 /// Where the realm cannot be told, or a step fails.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
     let code = ctx.code()?;
     let proposed = locate::proposed(code)?;
+    ctx.signature()?;
+    let before = Before::of(ctx)?;
     let realm = match (&request.realm, &proposed) {
         (Some(realm), _) => realm.clone(),
         (None, Some(config)) => config.realm.name.clone(),
@@ -50,30 +52,20 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
         url: request.url.clone(),
         branches: request.branches,
     };
-    // Before anything is made: what cannot join needs no realm.
-    admin::join::name(code, &join, proposed.as_ref())?;
-    let mut created_realm = false;
-    if let Some(url) = &request.url {
-        let place = sync::realm_clone::Place { realm: Some(&realm), url, branches: request.branches };
-        sync::realm_clone::obtain(ctx, place)?;
-    }
-    if ctx.home.realm(&realm)?.is_none() {
-        // What a clone proposes is not ours to make: the realm is somewhere else already.
-        if request.realm.is_none() {
-            let url = proposed.and_then(|config| config.realm.url);
-            let place = url.as_ref().map(|url| format!(", shared at {url}")).unwrap_or_default();
-            let message = format!("{CONFIG} proposes the realm {realm}{place}, which this machine does not have");
-            let mut error = OpError::cannot("unknown-realm", message);
-            if let Some(url) = url.filter(|url| url::accept(url).is_ok() && request.url.is_none()) {
-                error = error.next(format!("git blue init --url {url}  # bring it here, if you trust that place"));
-            }
-            return Err(error.next(format!("git blue init --realm {realm}: make a realm of that name here")));
+    let enter = || {
+        // Before anything is made: what cannot join needs no realm.
+        same_realm(&realm, proposed.as_ref())?;
+        admin::join::name(code, &join, proposed.as_ref())?;
+        let created_realm = provide(ctx, request, &realm, proposed.as_ref())?;
+        Ok::<_, OpError>((created_realm, admin::join::run(ctx, &join)?))
+    };
+    let (created_realm, joined) = match enter() {
+        Ok(entered) => entered,
+        Err(error) => {
+            before.restore(ctx, &realm)?;
+            return Err(error);
         }
-        let (url, branches) = (request.url.clone(), request.branches);
-        let make = admin::init::Request { name: realm.clone(), path: None, url, branches };
-        created_realm = admin::init::run(ctx, &make)?.body.created;
-    }
-    let joined = admin::join::run(ctx, &join)?;
+    };
     let hooks = hooks::install(ctx, hooks::Request::default())?;
     let known = locate::known(&ctx.home, &realm)?;
     let body = Init {
@@ -88,6 +80,68 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
     };
     let steps = joined.next_steps.into_iter().chain(hooks.next_steps);
     Ok(steps.fold(Answer::new(body), Answer::next))
+}
+
+/// Brings the realm here or makes it, if need be. Returns whether it was made.
+fn provide(ctx: &Ctx, request: &Request, realm: &RealmName, proposed: Option<&Config>) -> Result<bool, OpError> {
+    if let Some(url) = &request.url {
+        let was_known = ctx.home.realm(realm)?;
+        let place = sync::realm_clone::Place { realm: Some(realm), url, branches: request.branches };
+        sync::realm_clone::obtain(ctx, place)?;
+        if let Some(known) = was_known {
+            // Who has which name is judged by what is there now. Where it cannot be reached, the end says so.
+            let store = GitStore::open(&known.path, ctx.options())?;
+            let _ = sync_realm::with(ctx, realm, &store, &sync_realm::Request::default(), || Ok(()));
+        }
+    }
+    if ctx.home.realm(realm)?.is_some() {
+        return Ok(false);
+    }
+    if !request.new {
+        require_wanted(ctx, request, realm, proposed)?;
+    }
+    let (url, branches) = (request.url.clone(), request.branches);
+    let make = admin::init::Request { name: realm.clone(), path: None, url, branches };
+    Ok(admin::init::run(ctx, &make)?.body.created)
+}
+
+/// Refuses to make a realm that is somewhere else already, or whose name looks like a slip.
+fn require_wanted(ctx: &Ctx, request: &Request, realm: &RealmName, proposed: Option<&Config>) -> Result<(), OpError> {
+    let is_elsewhere = proposed.is_some_and(|config| config.realm.url.is_some()) && request.url.is_none();
+    let known = unknown::known(&ctx.home);
+    let is_slip = unknown::meant(realm, &known).is_some() && request.url.is_none();
+    if request.realm.is_some() && !is_elsewhere && !is_slip {
+        return Ok(());
+    }
+    let error = unknown::error(unknown::is_ci(&ctx.env), &ctx.home, realm, proposed);
+    let make = format!("git blue init --realm {realm} --new  # make another realm of that name, on this machine");
+    Err(if request.realm.is_some() { error.next(make) } else { error })
+}
+
+/// What this machine had before: it has the same after a refusal.
+struct Before {
+    realms: Vec<RealmName>,
+    stores: BTreeSet<PathBuf>,
+}
+
+impl Before {
+    fn of(ctx: &Ctx) -> Result<Self, OpError> {
+        let folder = ctx.home.folder().join("realms");
+        let entries = folder.read_dir().into_iter().flatten().filter_map(Result::ok);
+        Ok(Self { realms: unknown::known(&ctx.home), stores: entries.map(|entry| entry.path()).collect() })
+    }
+
+    /// Takes away a realm that was brought or made since.
+    fn restore(&self, ctx: &Ctx, realm: &RealmName) -> Result<(), OpError> {
+        if self.realms.contains(realm) || ctx.home.realm(realm)?.is_none() {
+            return Ok(());
+        }
+        let path = ctx.home.default_store(realm);
+        if !self.stores.contains(&path) && path.is_dir() {
+            std::fs::remove_dir_all(&path).map_err(OpError::io("remove", &path))?;
+        }
+        Ok(ctx.home.forget_realm(realm)?)
+    }
 }
 
 /// The realm that is at a url.
@@ -107,10 +161,12 @@ fn configured(ctx: &Ctx) -> Result<RealmName, OpError> {
     match realms.len() {
         1 => Ok(realms.remove(0).name),
         0 => Err(OpError::usage("say which realm: there is none on this machine yet")
-            .next("git blue init --realm NAME: make one")),
+            .next("git blue init --realm NAME  # make one")
+            .next("git blue init --url URL  # or bring one here from where it is shared")),
         _ => {
             let names: Vec<_> = realms.iter().map(|known| known.name.to_string()).collect();
-            Err(OpError::usage("say which realm").next(format!("git blue init --realm {}", names.join("|"))))
+            let error = OpError::usage("say which realm");
+            Err(names.iter().take(5).fold(error, |error, name| error.next(format!("git blue init --realm {name}"))))
         }
     }
 }

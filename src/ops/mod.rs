@@ -5,6 +5,8 @@
 
 pub mod acting;
 pub mod admin;
+pub mod binding;
+#[cfg(feature = "cli")]
 pub mod claude;
 pub mod compat;
 pub mod contract;
@@ -27,9 +29,12 @@ pub mod tools;
 pub mod upkeep;
 pub mod worktree;
 
-use schemars::{JsonSchema, Schema};
+use schemars::Schema;
 
-use crate::wire::schema;
+use crate::wire::{
+    Answer,
+    schema::{self, Body},
+};
 
 /// One entry of the table of operations.
 #[derive(Debug, Clone, Copy)]
@@ -44,17 +49,19 @@ pub struct Operation {
     pub writes: bool,
     /// The JSON Schema of its answer, without a title; see [`Operation::schema`].
     answer: fn() -> Schema,
+    /// Reads an answer as a client does, and writes it again; see [`schema::reread`].
+    pub reread: fn(&str) -> serde_json::Result<serde_json::Value>,
 }
 
 impl Operation {
     /// An operation that reads, and answers with `T`.
-    const fn read<T: JsonSchema>(name: &'static str, cli: &'static [&'static str], summary: &'static str) -> Self {
-        Self { name, cli, summary, writes: false, answer: schema::answer::<T> }
+    const fn read<T: Body>(name: &'static str, cli: &'static [&'static str], summary: &'static str) -> Self {
+        Self { name, cli, summary, writes: false, answer: schema::answer::<T>, reread: schema::reread::<Answer<T>> }
     }
 
     /// An operation that writes, and answers with `T`.
-    const fn write<T: JsonSchema>(name: &'static str, cli: &'static [&'static str], summary: &'static str) -> Self {
-        Self { name, cli, summary, writes: true, answer: schema::answer::<T> }
+    const fn write<T: Body>(name: &'static str, cli: &'static [&'static str], summary: &'static str) -> Self {
+        Self { name, cli, summary, writes: true, answer: schema::answer::<T>, reread: schema::reread::<Answer<T>> }
     }
 
     /// Returns the JSON Schema of what it answers where it succeeds. Failures are the same for all
@@ -104,13 +111,20 @@ pub const TABLE: &[Operation] = &[
     contract::timeline::OPERATION,
     contract::diff::OPERATION,
     contract::impact::OPERATION,
+    contract::validate::OPERATION,
     contract::publish::OPERATION,
+    contract::new::OPERATION,
+    contract::bump::OPERATION,
     contract::edit::OPERATION,
     contract::retire::OPERATION,
     contract::yank::OPERATION,
     contract::adapted::OPERATION,
     contract::approve::OPERATION,
     contract::transfer::OPERATION,
+    binding::import::OPERATION,
+    binding::export::OPERATION,
+    binding::unimport::OPERATION,
+    binding::unexport::OPERATION,
     session::start::OPERATION,
     session::status::OPERATION,
     session::list::OPERATION,
@@ -121,7 +135,9 @@ pub const TABLE: &[Operation] = &[
     hooks::INSTALL,
     hooks::UNINSTALL,
     hooks::STATUS,
+    #[cfg(feature = "cli")]
     claude::INSTALL,
+    #[cfg(feature = "cli")]
     claude::UNINSTALL,
     upkeep::gc::OPERATION,
     upkeep::doctor::OPERATION,

@@ -101,14 +101,46 @@ impl<'a> Files<'a> {
         }
     }
 
+    /// Returns the file at a path from the root, which is no symbolic link and reached through none.
+    ///
+    /// # Errors
+    /// Where a folder on the way cannot be read.
+    pub fn file(&self, path: &str) -> Result<Option<Item>, OpError> {
+        if !is_plain(path) {
+            return Ok(None);
+        }
+        match self {
+            Self::Commit(code, tree) => Ok(outermost(code, tree, path)?.map(|(found, kind, id)| match kind {
+                EntryKind::Blob if found == path => Item::File(Handle::Blob(id)),
+                _ => Item::Other,
+            })),
+            Self::Worktree(root) => {
+                let mut at = root.clone();
+                let mut parts = path.split('/').peekable();
+                while let Some(part) = parts.next() {
+                    at.push(part);
+                    let Ok(meta) = at.symlink_metadata() else { return Ok(None) };
+                    let is_last = parts.peek().is_none();
+                    if (is_last && !meta.is_file()) || (!is_last && !meta.is_dir()) {
+                        return Ok(Some(Item::Other));
+                    }
+                    // A repository of its own keeps its files to itself.
+                    if !is_last && at.join(".git").symlink_metadata().is_ok() {
+                        return Ok(Some(Item::Other));
+                    }
+                }
+                Ok(Some(Item::File(Handle::Path(at))))
+            }
+        }
+    }
+
     /// Returns whether there is a file or folder at a path that somebody wrote down. A path that
     /// leads out of the repository leads nowhere.
     ///
     /// # Errors
     /// Where a folder on the way cannot be read.
     pub fn exists(&self, path: &str) -> Result<bool, OpError> {
-        let is_plain = !path.is_empty() && path.split('/').all(|part| !matches!(part, "" | "." | ".."));
-        if !is_plain {
+        if !is_plain(path) {
             return Ok(false);
         }
         match self {
@@ -116,6 +148,11 @@ impl<'a> Files<'a> {
             Self::Worktree(root) => Ok(root.join(path).symlink_metadata().is_ok()),
         }
     }
+}
+
+/// Whether a path stays where it begins, and out of git's own folder.
+fn is_plain(path: &str) -> bool {
+    !path.is_empty() && path.split('/').all(|part| !matches!(part, "" | "." | ".." | ".git"))
 }
 
 fn not_fetched() -> OpError {

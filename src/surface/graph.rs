@@ -37,7 +37,7 @@ pub fn dot(body: &RealmTopology) -> String {
         match edge {
             Edge::Provides { repo, contract } => text.line(1, format_args!("r{repo} -> c{contract};")),
             Edge::Imports { repo, contract, import } => {
-                let look = match import.state {
+                let look = match &*import.state {
                     "broken" => ", color=red, fontcolor=red, style=dashed",
                     "stale" => ", color=orange, fontcolor=orange",
                     _ => "",
@@ -102,7 +102,7 @@ fn label(contract: &ContractTopology) -> String {
 }
 
 fn reason(import: &ImportTopology) -> String {
-    match import.state {
+    match &*import.state {
         "current" => import.version_req.to_string(),
         state => format!("{} {state}", import.version_req),
     }
@@ -174,10 +174,10 @@ mod tests {
 
     /// Names that are words of both languages, and a range with what both would obey.
     fn realm() -> RealmTopology {
-        let import = |range: &str, state| ImportTopology {
+        let import = |range: &str, state: &'static str| ImportTopology {
             repo: name("graph"),
             version_req: name(range),
-            state,
+            state: state.into(),
             binding: None,
             verdict: None,
         };

@@ -8,5 +8,6 @@ pub mod hook;
 pub mod http;
 pub mod log;
 pub mod mcp;
+pub mod report;
 mod supervise;
 pub mod told;

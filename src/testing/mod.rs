@@ -3,7 +3,9 @@
 
 #![expect(clippy::expect_used, reason = "a test that cannot be set up fails")]
 
+pub mod example;
 pub mod faulty;
+#[cfg(feature = "cli")]
 pub mod fuzz;
 pub mod make;
 pub mod memory;

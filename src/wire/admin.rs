@@ -1,13 +1,13 @@
 //! Setting a realm up: `init`, and `realm_admin_*`.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{ContractDetail, RemoteSync, Role};
 use crate::model::name::{DomainName, RealmName, RepoName};
 
 /// What `init` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Init {
     /// The realm.
     pub realm: RealmName,
@@ -28,7 +28,7 @@ pub struct Init {
 }
 
 /// What `realm_admin_init` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmInit {
     /// The realm.
     pub realm: RealmName,
@@ -41,7 +41,7 @@ pub struct RealmInit {
 }
 
 /// What `realm_admin_join` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmJoin {
     /// The realm.
     pub realm: RealmName,
@@ -56,7 +56,7 @@ pub struct RealmJoin {
 }
 
 /// What `realm_admin_leave` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmLeave {
     /// The realm.
     pub realm: RealmName,
@@ -64,10 +64,12 @@ pub struct RealmLeave {
     pub repo: RepoName,
     /// The domains it took part in.
     pub domains: Vec<DomainName>,
+    /// What was undone in the repository.
+    pub undone: Vec<String>,
 }
 
 /// What `realm_admin_reclaim` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmReclaim {
     /// The realm.
     pub realm: RealmName,
@@ -80,7 +82,7 @@ pub struct RealmReclaim {
 }
 
 /// What `realm_admin_domain` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DomainSet {
     /// The realm.
     pub realm: RealmName,
@@ -95,7 +97,7 @@ pub struct DomainSet {
 }
 
 /// What `realm_admin_contract` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractAdded {
     /// The realm.
     pub realm: RealmName,
@@ -106,7 +108,7 @@ pub struct ContractAdded {
 }
 
 /// What `realm_admin_binding` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BindingSet {
     /// The realm.
     pub realm: RealmName,
@@ -127,7 +129,7 @@ pub struct BindingSet {
 }
 
 /// What `realm_admin_bootstrap` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmBootstrap {
     /// The realm.
     pub realm: RealmName,
@@ -144,7 +146,7 @@ pub struct RealmBootstrap {
 }
 
 /// What was missing of one domain.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BootstrappedDomain {
     /// The domain.
     pub domain: DomainName,
@@ -157,7 +159,7 @@ pub struct BootstrappedDomain {
 }
 
 /// What `realm_admin_rename` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmRename {
     /// The realm.
     pub realm: RealmName,
@@ -174,7 +176,7 @@ pub struct RealmRename {
 }
 
 /// What `realm_admin_remove_member` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MemberRemoved {
     /// The realm.
     pub realm: RealmName,
@@ -185,7 +187,7 @@ pub struct MemberRemoved {
 }
 
 /// What `realm_admin_remove_domain` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DomainRemoved {
     /// The realm.
     pub realm: RealmName,
@@ -196,7 +198,7 @@ pub struct DomainRemoved {
 }
 
 /// What `realm_admin_remove_realm` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmRemoved {
     /// The realm.
     pub realm: RealmName,

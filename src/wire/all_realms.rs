@@ -1,13 +1,13 @@
 //! Lists over all realms of this machine, as the daemon answers them.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Notification, NotificationFilter, NotificationSummary, SessionLine};
 use crate::model::name::{RealmName, RepoName};
 
 /// The sessions of all realms.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AllSessions {
     /// Those of this page: by realm and repository, oldest first.
     pub sessions: Vec<SessionOfRealm>,
@@ -22,7 +22,7 @@ pub struct AllSessions {
 }
 
 /// A session, and where.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionOfRealm {
     /// The realm.
     pub realm: RealmName,
@@ -32,7 +32,7 @@ pub struct SessionOfRealm {
 }
 
 /// The notifications for all repositories on this machine.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AllNotifications {
     /// Which ones were wanted.
     pub filter: NotificationFilter,
@@ -49,7 +49,7 @@ pub struct AllNotifications {
 }
 
 /// A notification, and for whom.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NotificationForRepo {
     /// The repository that it is for.
     pub current_repo: RepoName,
@@ -59,7 +59,7 @@ pub struct NotificationForRepo {
 }
 
 /// A realm that cannot be read, and why.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmProblem {
     /// The realm.
     pub realm: RealmName,

@@ -1,12 +1,12 @@
 //! What the store keeps at hand.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::model::name::RealmName;
 
 /// What `realm_admin_cache_stats` answers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CacheStats {
     /// The realm.
     pub realm: RealmName,
@@ -27,7 +27,7 @@ pub struct CacheStats {
 }
 
 /// What `realm_admin_cache_clear` answers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CacheCleared {
     /// The realm.
     pub realm: RealmName,

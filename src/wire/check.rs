@@ -1,7 +1,7 @@
 //! `realm_check`.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Notification, Unpublished};
 use crate::model::{
@@ -11,7 +11,7 @@ use crate::model::{
 };
 
 /// What `realm_check` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmCheck {
     /// The realm.
     pub realm: RealmName,
@@ -51,7 +51,7 @@ pub struct RealmCheck {
 }
 
 /// What a check judged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Judged {
     /// What one repository does, exports and imports.
@@ -65,7 +65,7 @@ pub enum Judged {
 }
 
 /// A branch of an RFC in one repository.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RfcBranch {
     /// The repository.
     pub repo: RepoName,
@@ -76,7 +76,7 @@ pub struct RfcBranch {
 }
 
 /// What is wrong in the realm and is not the business of the repository that was judged.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Elsewhere {
     /// How many errors.
     pub errors: usize,

@@ -1,10 +1,10 @@
 //! Claude Code's files: `install_claude`, `uninstall_claude`.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What both of them answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ClaudeSetup {
     /// For whom it is set up.
     pub scope: ClaudeScope,
@@ -15,7 +15,7 @@ pub struct ClaudeSetup {
 }
 
 /// For whom something is set up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ClaudeScope {
     /// For everybody who works in this repository.
@@ -25,7 +25,7 @@ pub enum ClaudeScope {
 }
 
 /// One file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ClaudeFile {
     /// Its path, absolute.
     pub path: String,
@@ -36,7 +36,7 @@ pub struct ClaudeFile {
 }
 
 /// What happens to a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FileChange {
     /// It is new.

@@ -1,7 +1,9 @@
 //! `realm_compare`: what two realms of this machine hold under the same names.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::model::{
     name::{ContractName, DomainName, RealmName, RepoName},
@@ -9,7 +11,7 @@ use crate::model::{
 };
 
 /// What `realm_compare` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmCompare {
     /// The realm that is compared.
     pub realm: RealmName,
@@ -32,7 +34,7 @@ pub struct RealmCompare {
 }
 
 /// A contract that is not the same in both realms.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractComparison {
     /// The domain.
     pub domain: DomainName,
@@ -41,7 +43,7 @@ pub struct ContractComparison {
     /// `only-here`, `only-there`, `version` (another version), `content` (the same version with another
     /// schema, value or compatibility) or `owner` (another owner alone).
     #[schemars(extend("enum" = ["only-here", "only-there", "version", "content", "owner"]))]
-    pub difference: &'static str,
+    pub difference: Cow<'static, str>,
     /// What `realm` holds.
     pub here: Option<ContractSide>,
     /// What `other_realm` holds.
@@ -49,7 +51,7 @@ pub struct ContractComparison {
 }
 
 /// A contract as one of the realms holds it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractSide {
     /// Its current version.
     pub version: Version,

@@ -1,13 +1,17 @@
 //! `compat`: whether one schema can take the place of another.
 
+use std::borrow::Cow;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::model::schema::KeywordWarning;
 pub use crate::model::verdict::{
     BothReadings, BrokenDirection, SchemaDifference, SchemaReading, SchemaVerdict, VersionBump,
 };
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// What `compat` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Compat {
     /// The old schema, as it was named.
     pub old: String,
@@ -28,10 +32,43 @@ pub struct Compat {
     pub differences: Vec<SchemaDifference>,
     /// The smallest change of version that the change needs.
     pub bump: VersionBump,
+    /// Words in the schemas that look like keywords and assert nothing, at most 50 of each schema.
+    pub warnings: Vec<SchemaWarning>,
+}
+
+/// A word in a schema that looks like a keyword and asserts nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SchemaWarning {
+    /// Its kind: `misspelt-keyword`, `keyword-of-another-draft` or `keyword-of-another-language`.
+    pub rule: Cow<'static, str>,
+    /// The schema, as it was named.
+    pub schema: String,
+    /// JSON Pointer to the word.
+    pub pointer: String,
+    /// The word.
+    pub keyword: String,
+    /// What is wrong with it, and what to write instead.
+    pub message: String,
+    /// What to write instead.
+    pub suggestion: String,
+}
+
+impl SchemaWarning {
+    /// Returns a warning about the schema of this name.
+    pub fn of(schema: &str, warning: KeywordWarning) -> Self {
+        Self {
+            rule: warning.rule().into(),
+            schema: schema.to_owned(),
+            message: warning.message(),
+            pointer: warning.pointer,
+            keyword: warning.keyword,
+            suggestion: warning.suggestion,
+        }
+    }
 }
 
 /// The directions that are asked about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum AskedDirection {
     /// Every value of the new schema is a value of the old one.

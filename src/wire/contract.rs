@@ -1,12 +1,14 @@
 //! Contracts: `contract_get`, `contract_list`, `contract_log`, and marking them.
 
-use schemars::JsonSchema;
-use serde::Serialize;
+use std::borrow::Cow;
 
-use super::{LogEntry, Role};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{LogEntry, Role, lenient};
 use crate::model::{
     approval::Fingerprint,
-    contract::{BrokenDirection, Compatibility, Contract, Deprecated, Evolution, Validation},
+    contract::{BrokenDirection, Compatibility, Contract, Deprecated, Evolution, Flow, Validation, Values},
     json::Json,
     name::{ContractName, DomainName, RealmName, RepoName},
     range::Range,
@@ -14,7 +16,7 @@ use crate::model::{
 };
 
 /// What `contract_get` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractGet {
     /// The realm.
     pub realm: RealmName,
@@ -33,7 +35,7 @@ pub struct ContractGet {
 }
 
 /// A whole contract.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractDetail {
     /// Its name.
     pub name: ContractName,
@@ -44,7 +46,12 @@ pub struct ContractDetail {
     /// What it is for.
     pub description: String,
     /// What the owner promises about changes.
+    #[serde(deserialize_with = "lenient::one")]
     pub compatibility: Compatibility,
+    /// What the owner promises about changes of the value.
+    pub values: Values,
+    /// Who sends what the schema describes.
+    pub flow: Flow,
     /// Older versions that are still served.
     pub supported: Vec<Range>,
     /// JSON Schema of the value.
@@ -52,10 +59,13 @@ pub struct ContractDetail {
     /// The agreed value.
     pub value: Json,
     /// Scripts that test it.
+    #[serde(deserialize_with = "lenient::one")]
     pub validation: Validation,
     /// What each version changed.
+    #[serde(deserialize_with = "lenient::list")]
     pub evolution: Vec<Evolution>,
     /// Set where consumers should move away.
+    #[serde(deserialize_with = "lenient::option")]
     pub deprecated: Option<Deprecated>,
     /// SHA-256 of the canonical schema.
     pub schema_hash: Option<String>,
@@ -68,14 +78,14 @@ pub struct ContractDetail {
 }
 
 /// Why a contract was withdrawn.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Retired {
     /// In the owner's words.
     pub reason: String,
 }
 
 /// A version that must not be picked any more.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Yanked {
     /// The version.
     pub version: Version,
@@ -91,6 +101,8 @@ impl From<Contract> for ContractDetail {
             owner: contract.owner,
             description: contract.description,
             compatibility: contract.compatibility,
+            values: contract.values,
+            flow: contract.flow,
             supported: contract.supported,
             schema: contract.schema,
             value: contract.value,
@@ -116,6 +128,8 @@ impl ContractDetail {
             version: self.version.clone(),
             description: self.description.clone(),
             compatibility: self.compatibility,
+            values: self.values,
+            flow: self.flow,
             supported: self.supported.clone(),
             schema: self.schema.clone(),
             value: self.value.clone(),
@@ -128,7 +142,7 @@ impl ContractDetail {
 }
 
 /// How a repository relates to a contract.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractBinding {
     /// The repository.
     pub repo: RepoName,
@@ -142,7 +156,7 @@ pub struct ContractBinding {
 }
 
 /// Which way a binding goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Relationship {
     /// It provides the contract.
@@ -152,7 +166,7 @@ pub enum Relationship {
 }
 
 /// What `contract_list` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractList {
     /// The realm.
     pub realm: RealmName,
@@ -167,7 +181,7 @@ pub struct ContractList {
 }
 
 /// A contract at a glance.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractLine {
     /// The domain.
     pub domain: DomainName,
@@ -181,11 +195,11 @@ pub struct ContractLine {
     pub importers: usize,
     /// `active`, `deprecated`, `retired`, `pre-release` or `damaged`.
     #[schemars(extend("enum" = ["active", "deprecated", "retired", "pre-release", "damaged"]))]
-    pub state: &'static str,
+    pub state: Cow<'static, str>,
 }
 
 /// What `contract_log` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractLog {
     /// The realm.
     pub realm: RealmName,
@@ -200,7 +214,7 @@ pub struct ContractLog {
 }
 
 /// What `contract_transfer` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractTransfer {
     /// The realm.
     pub realm: RealmName,
@@ -217,7 +231,7 @@ pub struct ContractTransfer {
 }
 
 /// What `contract_adapted` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractAdapted {
     /// The realm.
     pub realm: RealmName,
@@ -236,7 +250,7 @@ pub struct ContractAdapted {
 }
 
 /// What `contract_approve` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractApproved {
     /// The realm.
     pub realm: RealmName,
@@ -259,7 +273,7 @@ pub struct ContractApproved {
 }
 
 /// What `contract_retire` and `contract_yank` answer.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractMarked {
     /// The realm.
     pub realm: RealmName,

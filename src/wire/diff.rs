@@ -1,5 +1,7 @@
 //! `contract_diff` and `contract_impact`: what another version changes, and for whom.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +14,7 @@ use crate::model::{
 };
 
 /// What `contract_diff` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractDiff {
     /// The realm.
     pub realm: RealmName,
@@ -35,7 +37,7 @@ pub struct ContractDiff {
 }
 
 /// Two schemas against each other, in both directions and both readings. A witness has 2 KB at most.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SchemasCompared {
     /// The reading that decides, as the contract says.
     pub reading: SchemaReading,
@@ -50,7 +52,7 @@ pub struct SchemasCompared {
 }
 
 /// Where the document comes from that is looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DocumentSource {
     /// It was published.
@@ -66,7 +68,7 @@ pub enum DocumentSource {
 }
 
 /// What `contract_impact` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractImpact {
     /// The realm.
     pub realm: RealmName,
@@ -112,7 +114,7 @@ impl JudgedBy {
 }
 
 /// What a version means for one repository that imports the contract.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ImporterImpact {
     /// The repository.
     pub repo: RepoName,
@@ -122,7 +124,7 @@ pub struct ImporterImpact {
     pub binding: Option<String>,
     /// `current`, `stale` (an older version is still served) or `broken`, if the version were current.
     #[schemars(extend("enum" = ["current", "stale", "broken"]))]
-    pub state: &'static str,
+    pub state: Cow<'static, str>,
     /// What that goes by.
     pub judged_by: JudgedBy,
     /// What the version means for code that is written against `adapted_version`; none where that is the same
@@ -134,5 +136,5 @@ pub struct ImporterImpact {
     pub adapted_version: Option<Version>,
     /// The same of today: `current`, `stale` or `broken`.
     #[schemars(extend("enum" = ["current", "stale", "broken"]))]
-    pub state_now: &'static str,
+    pub state_now: Cow<'static, str>,
 }

@@ -1,10 +1,10 @@
 //! Hooks: `hooks_install`, `hooks_uninstall`, `hooks_status`.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What the three of them answer: how the hooks are now.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HooksAnswer {
     /// The folder where git looks for hooks, absolute.
     pub folder: String,
@@ -13,7 +13,7 @@ pub struct HooksAnswer {
 }
 
 /// One hook.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HookState {
     /// Its name, as git calls it.
     pub name: String,

@@ -1,8 +1,27 @@
 //! Answers as every surface gives them: CLI `--json`, MCP and HTTP. The field names and spellings
 //! are those of seed 002; a field that cannot be told is `null`, not left out.
+//!
+//! Clients in Rust read them with the same types. A field that a later version adds is ignored; a new word
+//! where a type lists all of them, as [`Role`] does, is an error, and so is a field that an older version
+//! does not write yet.
+//!
+//! ```
+//! use git_blue::wire::{Answer, Failure, RealmList};
+//!
+//! // What `git blue realm list --json` prints, from a version that says more.
+//! let printed = r#"{"status": "success", "realms": [], "later": 1, "next_steps": []}"#;
+//! let answer: Answer<RealmList> = serde_json::from_str(printed)?;
+//! assert!(answer.body.realms.is_empty());
+//!
+//! let printed = r#"{"status": "error", "code": "io", "message": "the disk is full", "next_steps": []}"#;
+//! assert!(serde_json::from_str::<Answer<RealmList>>(printed).is_err());
+//! assert_eq!(serde_json::from_str::<Failure>(printed)?.code, "io");
+//! # Ok::<(), serde_json::Error>(())
+//! ```
 
 mod admin;
 pub mod all_realms;
+mod author;
 mod cache;
 mod check;
 mod claude;
@@ -12,6 +31,7 @@ mod contract;
 pub mod daemon;
 mod diff;
 mod hooks;
+mod lenient;
 mod notification;
 mod page;
 mod publish;
@@ -29,12 +49,14 @@ pub use admin::{
     BindingSet, BootstrappedDomain, ContractAdded, DomainRemoved, DomainSet, Init, MemberRemoved, RealmBootstrap,
     RealmInit, RealmJoin, RealmLeave, RealmReclaim, RealmRemoved, RealmRename,
 };
+pub use author::{BindingEdit, ContractBump, ContractNew, ContractValidate, FileEdit, PayloadFailure};
 pub use cache::{CacheCleared, CacheStats};
 pub use check::{Elsewhere, Judged, RealmCheck, RfcBranch};
 pub use claude::{ClaudeFile, ClaudeScope, ClaudeSetup, FileChange};
 pub use compare::{ContractComparison, ContractSide, RealmCompare};
 pub use compat::{
-    AskedDirection, BothReadings, BrokenDirection, Compat, SchemaDifference, SchemaReading, SchemaVerdict, VersionBump,
+    AskedDirection, BothReadings, BrokenDirection, Compat, SchemaDifference, SchemaReading, SchemaVerdict,
+    SchemaWarning, VersionBump,
 };
 pub use contract::{
     ContractAdapted, ContractApproved, ContractBinding, ContractDetail, ContractGet, ContractLine, ContractList,
@@ -67,13 +89,16 @@ pub use topology::{ContractTopology, DomainTopology, ImportTopology, RealmTopolo
 pub use upkeep::{Doctor, DoctorCheck, Gc, Health, Installed};
 pub use worktree::{RepoProblem, WorktreeCreate, WorktreeLine, WorktreeList, WorktreeRemove, WorktreeState};
 
-use schemars::JsonSchema;
-use serde::Serialize;
+use std::borrow::Cow;
 
-use crate::error::{OpError, Problem};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::error::OpError;
+pub use crate::error::Problem;
 
 /// A successful answer: `status`, the fields of the operation, what to do next.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Answer<T> {
     status: Success,
     /// The operation's own fields.
@@ -83,7 +108,7 @@ pub struct Answer<T> {
     pub next_steps: Vec<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Success {
     Success,
@@ -104,29 +129,34 @@ impl<T> Answer<T> {
 }
 
 /// A failure, as every surface gives it.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Failure<'a> {
-    #[schemars(extend("const" = "error"))]
-    status: &'static str,
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Failure {
+    status: Failed,
     /// What kind of failure it is: stable, for programs.
-    code: &'static str,
+    pub code: Cow<'static, str>,
     /// What happened, with its subject and cause.
-    message: &'a str,
+    pub message: String,
     /// The single problems, where there are several.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    problems: &'a [Problem],
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<Problem>,
     /// What to do next, as commands where possible.
-    next_steps: &'a [String],
+    pub next_steps: Vec<String>,
 }
 
-impl<'a> From<&'a OpError> for Failure<'a> {
-    fn from(error: &'a OpError) -> Self {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Failed {
+    Error,
+}
+
+impl From<&OpError> for Failure {
+    fn from(error: &OpError) -> Self {
         Self {
-            status: "error",
-            code: error.code,
-            message: &error.message,
-            problems: &error.problems,
-            next_steps: &error.next_steps,
+            status: Failed::Error,
+            code: error.code.into(),
+            message: error.message.clone(),
+            problems: error.problems.clone(),
+            next_steps: error.next_steps.clone(),
         }
     }
 }

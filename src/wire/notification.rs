@@ -133,7 +133,7 @@ impl NotificationFilter {
 }
 
 /// What `notifications_list` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NotificationsList {
     /// The realm.
     pub realm: RealmName,
@@ -152,7 +152,7 @@ pub struct NotificationsList {
 }
 
 /// How many notifications there are of each kind.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NotificationSummary {
     /// In all.
     pub total: usize,
@@ -167,7 +167,7 @@ pub struct NotificationSummary {
 }
 
 /// What `notifications_ack` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NotificationsAck {
     /// The realm.
     pub realm: RealmName,

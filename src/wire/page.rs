@@ -15,6 +15,11 @@ pub struct PageRequest {
 }
 
 impl PageRequest {
+    /// Asks for everything at once.
+    pub fn all() -> Self {
+        Self { limit: Some(0), cursor: None }
+    }
+
     /// Returns how many items the page has at most.
     pub fn limit(&self) -> usize {
         match self.limit.unwrap_or(DEFAULT_LIMIT) {

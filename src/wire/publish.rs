@@ -1,7 +1,9 @@
 //! `contract_publish`, `contract_edit` and `contract_add`.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::model::{
     change::Event,
@@ -15,7 +17,7 @@ use crate::model::{
 };
 
 /// What `contract_publish` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractPublish {
     /// The realm.
     pub realm: RealmName,
@@ -34,7 +36,7 @@ pub struct ContractPublish {
 }
 
 /// One change of the realm.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Published {
     /// The domain.
     pub domain: DomainName,
@@ -42,7 +44,7 @@ pub struct Published {
     pub contract: Option<ContractName>,
     /// `added`, `updated`, `rolled-back`, `pre-release`, `described`, `taken-over`, `bound` or `unbound`.
     #[schemars(extend("enum" = ["added", "updated", "rolled-back", "pre-release", "described", "taken-over", "bound", "unbound"]))]
-    pub change: &'static str,
+    pub change: Cow<'static, str>,
     /// The version before.
     pub old_version: Option<Version>,
     /// The version now.
@@ -57,7 +59,7 @@ pub struct Published {
 }
 
 /// An import that a change breaks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Broken {
     /// Whose it is.
     pub repo: RepoName,
@@ -71,10 +73,10 @@ pub struct Broken {
 }
 
 /// Something that does not stop a change.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Remark {
     /// Its stable code, as in `realm_check`.
-    pub code: &'static str,
+    pub code: Cow<'static, str>,
     /// The contract that it is about.
     pub contract: ContractName,
     /// The name that was meant, where one is nearly the same.
@@ -108,7 +110,7 @@ impl Published {
         Self {
             domain: after.info.name.clone(),
             contract: contract.cloned(),
-            change: event.kind(),
+            change: event.kind().into(),
             old_version: old.cloned(),
             new_version: new.cloned(),
             broken: breaks.len(),
@@ -126,6 +128,6 @@ impl From<effects::Break> for Broken {
 
 impl From<effects::Remark> for Remark {
     fn from(one: effects::Remark) -> Self {
-        Self { code: one.code, contract: one.contract, nearest: one.nearest, message: one.message }
+        Self { code: one.code.into(), contract: one.contract, nearest: one.nearest, message: one.message }
     }
 }

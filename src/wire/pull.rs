@@ -2,7 +2,7 @@
 //! `realm_pr_create`.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::RepoProblem;
 use crate::model::{
@@ -12,7 +12,7 @@ use crate::model::{
 };
 
 /// What `realm_pr_status` answers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PrStatus {
     /// The realm.
     pub realm: RealmName,
@@ -39,7 +39,7 @@ pub struct PrStatus {
 }
 
 /// An import that no order of merges keeps whole.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportClash {
     /// The repository that imports.
     pub consumer: RepoName,
@@ -62,7 +62,7 @@ pub struct ImportClash {
 }
 
 /// One thing to do.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MergeStep {
     /// In which repository.
     pub repo: RepoName,
@@ -83,7 +83,7 @@ pub struct MergeStep {
 }
 
 /// What is done in a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum MergeAction {
     /// Accept the version after the break beside the one before.
@@ -95,7 +95,7 @@ pub enum MergeAction {
 }
 
 /// How far one repository is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PrRepo {
     /// The repository.
     pub name: RepoName,
@@ -130,7 +130,7 @@ pub struct PrRepo {
 }
 
 /// A pull request, which some forges call a merge request.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PullRequest {
     /// Its number.
     pub number: u64,
@@ -151,7 +151,7 @@ pub struct PullRequest {
 }
 
 /// Whether a pull request is open.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum PullState {
     /// It waits to be merged.
@@ -163,7 +163,7 @@ pub enum PullState {
 }
 
 /// How many reviewers said what.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct PullReviews {
     /// They approve.
     pub approved: usize,
@@ -172,7 +172,7 @@ pub struct PullReviews {
 }
 
 /// How many checks ended how.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct PullChecks {
     /// Well.
     pub passed: usize,
@@ -183,7 +183,7 @@ pub struct PullChecks {
 }
 
 /// All repositories together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PrSummary {
     /// Whether everything is committed.
     pub all_clean: bool,
@@ -194,7 +194,7 @@ pub struct PrSummary {
 }
 
 /// What `realm_pr_prepare` answers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PrPrepare {
     /// The realm.
     pub realm: RealmName,
@@ -209,7 +209,7 @@ pub struct PrPrepare {
 }
 
 /// What was committed in one repository.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Prepared {
     /// The repository.
     pub name: RepoName,
@@ -226,7 +226,7 @@ pub struct Prepared {
 }
 
 /// What `realm_pr_create` answers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PrCreate {
     /// The realm.
     pub realm: RealmName,
@@ -241,7 +241,7 @@ pub struct PrCreate {
 }
 
 /// What was done for one repository.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PrCreated {
     /// The repository.
     pub name: RepoName,

@@ -1,5 +1,7 @@
 //! Realms: `realm_status`, `realm_list`, `realm_log`.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +16,7 @@ use crate::model::{
 };
 
 /// What `realm_status` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmStatus {
     /// The realm.
     pub realm: RealmName,
@@ -61,7 +63,7 @@ pub struct RealmStatus {
 }
 
 /// What the publishing branch says that the realm does not hold.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Unpublished {
     /// The publishing branch.
     pub branch: String,
@@ -70,7 +72,7 @@ pub struct Unpublished {
     /// The domains that it has news of.
     pub domains: Vec<String>,
     /// What publishes it: `commit`, `pushed`, `ci` or `off`, as `blue.publish` says.
-    pub policy: &'static str,
+    pub policy: Cow<'static, str>,
     /// Why the last attempt failed, if there was one, or why there was none.
     pub problem: Option<String>,
     /// When the last attempt failed.
@@ -78,7 +80,7 @@ pub struct Unpublished {
 }
 
 /// A repository of the realm.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RepoLine {
     /// Its name.
     pub name: RepoName,
@@ -89,7 +91,7 @@ pub struct RepoLine {
 }
 
 /// A domain at a glance.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DomainStatus {
     /// Its name.
     pub name: DomainName,
@@ -104,7 +106,7 @@ pub struct DomainStatus {
 }
 
 /// A contract at a glance.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DomainContract {
     /// Its name.
     pub name: ContractName,
@@ -115,7 +117,7 @@ pub struct DomainContract {
 }
 
 /// A binding at a glance.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DomainBinding {
     /// Whose it is.
     pub repo: RepoName,
@@ -128,7 +130,7 @@ pub struct DomainBinding {
 }
 
 /// A role, spelled as seed 002 does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Role {
     /// It exports.
     Provider,
@@ -149,7 +151,7 @@ impl From<binding::Role> for Role {
 }
 
 /// How one import stands.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportStatus {
     /// Where.
     pub domain: DomainName,
@@ -159,7 +161,7 @@ pub struct ImportStatus {
     pub version_req: Range,
     /// `current`, `stale` (an older version is still served) or `broken`.
     #[schemars(extend("enum" = ["current", "stale", "broken"]))]
-    pub state: &'static str,
+    pub state: Cow<'static, str>,
     /// What that goes by.
     pub judged_by: JudgedBy,
     /// What the version means for code that is written against `adapted_version`; none where that is the same
@@ -178,7 +180,7 @@ pub struct ImportStatus {
 }
 
 /// A contract of this repository that the realm still offers, and whose file is gone from HEAD.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RemovedFile {
     /// Where.
     pub domain: DomainName,
@@ -189,14 +191,14 @@ pub struct RemovedFile {
 }
 
 /// What `realm_list` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmList {
     /// The realms of this machine.
     pub realms: Vec<RealmLine>,
 }
 
 /// A realm at a glance.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmLine {
     /// Its name.
     pub name: RealmName,
@@ -215,7 +217,7 @@ pub struct RealmLine {
 }
 
 /// What `realm_log` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmLog {
     /// The realm.
     pub realm: RealmName,

@@ -2,8 +2,23 @@
 //! what tests hold every answer to, and what MCP calls an output schema.
 
 use schemars::{JsonSchema, Schema, generate::SchemaSettings};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
 
 use super::{Answer, Daemon, DaemonOpen, DaemonToken, Failure, Installed};
+
+/// The fields of an answer: a server writes them, a client reads them, and a schema describes them.
+pub trait Body: JsonSchema + Serialize + DeserializeOwned {}
+
+impl<T: JsonSchema + Serialize + DeserializeOwned> Body for T {}
+
+/// Reads an answer as a client does, and writes it again: tests hold both to be the same.
+///
+/// # Errors
+/// Where the text is no such answer.
+pub fn reread<T: Serialize + DeserializeOwned>(text: &str) -> serde_json::Result<Value> {
+    serde_json::to_value(serde_json::from_str::<T>(text)?)
+}
 
 /// Returns the schema of a successful answer whose own fields are `T`'s.
 pub fn answer<T: JsonSchema>() -> Schema {
@@ -12,7 +27,7 @@ pub fn answer<T: JsonSchema>() -> Schema {
 
 /// Returns the schema of a failure, whichever operation failed.
 pub fn failure() -> Schema {
-    titled(of::<Failure<'_>>(), "error", "Why an operation failed")
+    titled(of::<Failure>(), "error", "Why an operation failed")
 }
 
 /// Returns the schema of what `git blue install …` answers: it is of the command line alone.

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::model::{
     name::{RealmName, RepoName, RfcName},
@@ -10,7 +10,7 @@ use crate::model::{
 };
 
 /// What `session_start` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionStart {
     /// What happened, in a sentence.
     pub message: String,
@@ -21,7 +21,7 @@ pub struct SessionStart {
 }
 
 /// What `session_status` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionStatus {
     /// The realm.
     pub realm: RealmName,
@@ -34,7 +34,7 @@ pub struct SessionStatus {
 }
 
 /// What `session_stop` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionStop {
     /// What happened, in a sentence.
     pub message: String,
@@ -43,7 +43,7 @@ pub struct SessionStop {
 }
 
 /// What `session_list` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionList {
     /// The realm.
     pub realm: RealmName,
@@ -60,7 +60,7 @@ pub struct SessionList {
 }
 
 /// A session that goes on.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionInfo {
     /// Its id.
     pub id: SessionId,
@@ -98,7 +98,7 @@ impl SessionInfo {
 }
 
 /// A session that is over.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionSummary {
     /// Its id.
     pub id: SessionId,
@@ -140,7 +140,7 @@ impl SessionSummary {
 }
 
 /// A session at a glance.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionLine {
     /// Its id.
     pub id: SessionId,

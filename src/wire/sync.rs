@@ -1,9 +1,11 @@
 //! `realm_sync`, and what `realm_status` says of remotes.
 
-use schemars::JsonSchema;
-use serde::Serialize;
+use std::borrow::Cow;
 
-use super::{Notification, Published};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Notification, Published, lenient};
 use crate::model::{
     name::{ContractName, DomainName, RealmName, RemoteName, RepoName},
     oid::Oid,
@@ -12,7 +14,7 @@ use crate::model::{
 };
 
 /// What `realm_sync` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmSync {
     /// The realm.
     pub realm: RealmName,
@@ -30,7 +32,7 @@ pub struct RealmSync {
 }
 
 /// What `realm_admin_reseed` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmReseed {
     /// The realm.
     pub realm: RealmName,
@@ -45,7 +47,7 @@ pub struct RealmReseed {
 }
 
 /// What happened with one remote.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RemoteSync {
     /// Its name.
     pub remote: RemoteName,
@@ -64,7 +66,7 @@ pub struct RemoteSync {
 }
 
 /// One ref that came or went.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RefSync {
     /// The ref, as it is named in the store.
     pub name: String,
@@ -79,7 +81,7 @@ pub struct RefSync {
 }
 
 /// How a ref came to be where it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum How {
     /// It was not there.
@@ -95,11 +97,11 @@ pub enum How {
 }
 
 /// Something that two machines wrote differently.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SyncConflict {
     /// What kind of conflict.
     #[schemars(extend("enum" = ["version-conflict", "binding-conflict", "name-conflict", "set-aside"]))]
-    pub code: &'static str,
+    pub code: Cow<'static, str>,
     /// The domain; none for a repository's name.
     pub domain: Option<DomainName>,
     /// The contract.
@@ -117,7 +119,7 @@ pub struct SyncConflict {
 }
 
 /// A commit that broke a rule of the realm.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SetAsideCommit {
     /// Names the conflict in `git blue realm conflict`.
     pub id: String,
@@ -130,6 +132,7 @@ pub struct SetAsideCommit {
     /// When it was committed, as it says.
     pub time: jiff::Timestamp,
     /// What it changed against a rule, at most 20 files.
+    #[serde(deserialize_with = "lenient::list")]
     pub changes: Vec<Breach>,
     /// How many more files there are.
     pub more_changes: usize,
@@ -153,7 +156,7 @@ impl From<SetAside> for SetAsideCommit {
 }
 
 /// What `realm_conflict_accept` and `realm_conflict_undo` answer.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ConflictSettled {
     /// The realm.
     pub realm: RealmName,
@@ -174,10 +177,10 @@ pub struct ConflictSettled {
 }
 
 /// Something that did not come or go.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SyncProblem {
     /// Its stable code.
-    pub code: &'static str,
+    pub code: Cow<'static, str>,
     /// The ref, as it is named in the store; none where it is about the whole remote.
     pub name: Option<String>,
     /// What is wrong.
@@ -185,7 +188,7 @@ pub struct SyncProblem {
 }
 
 /// How this machine's realm stands to one remote, by what the last sync saw.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RemoteStatus {
     /// Its name.
     pub remote: RemoteName,
@@ -204,7 +207,7 @@ pub struct RemoteStatus {
 }
 
 /// One ref that is not the same here and at a remote.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RefStatus {
     /// The ref, as it is named in the store.
     pub name: String,

@@ -1,7 +1,7 @@
 //! `contract_timeline`: when the realms of this machine got each version of a contract.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::model::{
     name::{ContractName, DomainName, RealmName},
@@ -10,7 +10,7 @@ use crate::model::{
 };
 
 /// What `contract_timeline` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractTimeline {
     /// The domain.
     pub domain: DomainName,
@@ -27,7 +27,7 @@ pub struct ContractTimeline {
 }
 
 /// Where a realm stands with a contract.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TimelineRealm {
     /// The realm.
     pub realm: RealmName,
@@ -38,7 +38,7 @@ pub struct TimelineRealm {
 }
 
 /// A version that came to a realm.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TimelineEntry {
     /// When, as the commit says.
     pub time: jiff::Timestamp,

@@ -1,7 +1,9 @@
 //! `realm_topology`: who provides what, and who relies on it.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::model::{
     name::{ContractName, DomainName, RealmName, RepoName},
@@ -11,7 +13,7 @@ use crate::model::{
 };
 
 /// What `realm_topology` answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmTopology {
     /// The realm.
     pub realm: RealmName,
@@ -28,7 +30,7 @@ pub struct RealmTopology {
 }
 
 /// A domain, and what is exchanged in it.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DomainTopology {
     /// Its name.
     pub name: DomainName,
@@ -39,7 +41,7 @@ pub struct DomainTopology {
 }
 
 /// A contract, who provides it, and who relies on it.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractTopology {
     /// Its name.
     pub name: ContractName,
@@ -54,7 +56,7 @@ pub struct ContractTopology {
 }
 
 /// An import, and how it stands.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportTopology {
     /// Who imports.
     pub repo: RepoName,
@@ -62,7 +64,7 @@ pub struct ImportTopology {
     pub version_req: Range,
     /// `current`, `stale` (an older version is still served) or `broken`.
     #[schemars(extend("enum" = ["current", "stale", "broken"]))]
-    pub state: &'static str,
+    pub state: Cow<'static, str>,
     /// The file of that repository that relies on the contract.
     pub binding: Option<String>,
     /// What the version means for its code, where it is broken and that is known.

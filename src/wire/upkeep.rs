@@ -1,12 +1,14 @@
 //! Upkeep: `gc` and `doctor`.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::model::name::RealmName;
 
 /// What `gc` answers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Gc {
     /// The realm.
     pub realm: RealmName,
@@ -27,14 +29,14 @@ pub struct Gc {
 }
 
 /// What `install` answers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Installed {
     /// The files that were written, absolute.
     pub files: Vec<String>,
 }
 
 /// What `doctor` answers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Doctor {
     /// Whether nothing is left that does not work; warnings do not count.
     pub healthy: bool,
@@ -43,11 +45,11 @@ pub struct Doctor {
 }
 
 /// One thing that was looked at.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DoctorCheck {
     /// What: `git`, `home`, `man`, `identity`, `store`, `locks`, `mode`, `objects`, `refs`, `files`,
     /// `sessions`, `session` or `hooks`.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// The realm or repository it is about; none for the machine.
     pub subject: Option<String>,
     /// How it is.
@@ -61,7 +63,7 @@ pub struct DoctorCheck {
 }
 
 /// How a thing is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Health {
     /// As it should be.

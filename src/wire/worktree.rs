@@ -1,15 +1,17 @@
 //! Worktrees of one RFC in several repositories: `realm_worktree_create`, `realm_worktree_list`,
 //! `realm_worktree_remove`.
 
+use std::borrow::Cow;
+
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::model::name::{RealmName, RepoName, RfcName};
 
 /// What `realm_worktree_create` answers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorktreeCreate {
     /// What is worked on.
     pub rfc: RfcName,
@@ -30,12 +32,12 @@ pub struct WorktreeCreate {
 }
 
 /// Why something could not be done in one repository, while others went on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RepoProblem {
     /// The repository.
     pub repo: RepoName,
     /// What kind of problem it is: stable, for programs.
-    pub code: &'static str,
+    pub code: Cow<'static, str>,
     /// What is wrong.
     pub message: String,
     /// What to do about it.
@@ -43,7 +45,7 @@ pub struct RepoProblem {
 }
 
 /// What `realm_worktree_list` answers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorktreeList {
     /// The realm.
     pub realm: RealmName,
@@ -54,7 +56,7 @@ pub struct WorktreeList {
 }
 
 /// One worktree of one repository.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorktreeLine {
     /// What is worked on in it; none where that cannot be told.
     pub rfc: Option<RfcName>,
@@ -81,7 +83,7 @@ pub struct WorktreeLine {
 }
 
 /// Whose making a worktree is, and whether it is still there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum WorktreeState {
     /// It is where `worktree create` puts it.
@@ -95,7 +97,7 @@ pub enum WorktreeState {
 }
 
 /// What `realm_worktree_remove` answers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorktreeRemove {
     /// What was worked on.
     pub rfc: RfcName,

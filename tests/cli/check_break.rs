@@ -30,6 +30,7 @@ fn the_providers_pull_request_fails_before_anything_is_published() {
         errors(&world, "fungal", &[]),
         [json!({
             "code": "import-broken",
+            "severity": "error",
             "caused_by": "this-change",
             "domain": "s3-access",
             "contract": "s3-permissions",

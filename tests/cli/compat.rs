@@ -66,6 +66,37 @@ fn yaml_and_standard_input_are_read() {
 }
 
 #[test]
+fn words_that_only_look_like_keywords_are_warned_of() {
+    let world = world();
+    world.write("slip.json", r#"{"type": "object", "properties": {"indent": {"type": "integer", "maximun": 24}}}"#);
+    let run = world.blue(&world.root(), &["compat", "old.json", "slip.json", "--direction", "forwards"]).exits(0);
+    for part in [
+        "warning[misspelt-keyword]: slip.json#/properties/indent/maximun",
+        r#""maximun" is no keyword and asserts nothing; did you mean "maximum"?"#,
+    ] {
+        assert!(run.stdout.contains(part), "{part}\n{}", run.stdout);
+    }
+    let answer = world.blue(&world.root(), &["compat", "slip.json", "slip.json", "--json"]).exits(0).json();
+    assert_eq!(answer["warnings"].as_array().unwrap().len(), 2);
+    assert_eq!(answer["warnings"][0]["keyword"], "maximun");
+    let run = world.blue(&world.root(), &["compat", "old.json", "new.json", "--json"]).exits(1);
+    assert_eq!(run.json()["warnings"], json!([]));
+}
+
+#[test]
+fn references_to_names_of_types_are_followed() {
+    let world = world();
+    let with = |maximum: u64| {
+        let list = json!({"type": "array", "items": {"type": "integer", "maximum": maximum}});
+        json!({"$ref": "#/$defs/List<number|null>", "$defs": {"List<number|null>": list}}).to_string()
+    };
+    world.write("wide.json", &with(9));
+    world.write("narrow.json", &with(3));
+    let run = world.blue(&world.root(), &["compat", "wide.json", "narrow.json", "--json"]).exits(1);
+    assert_eq!(run.json()["differences"][0]["witness"], json!([4]));
+}
+
+#[test]
 fn unknown_fails_only_where_asked() {
     let world = world();
     // A back-reference is nothing that an automaton can follow.
@@ -81,7 +112,8 @@ fn what_cannot_be_read_is_no_answer() {
     let world = world();
     world.write("wrong.json", r#"{"type": "strin"}"#);
     world.write("broken.json", r#"{"type": "#);
-    for file in ["wrong.json", "broken.json", "missing.json"] {
+    world.write("twice.json", r#"{"type": "string", "type": "null"}"#);
+    for file in ["wrong.json", "broken.json", "twice.json", "missing.json"] {
         let run = world.blue(&world.root(), &["compat", "old.json", file]).exits(128);
         assert!(run.all().contains(file), "{}", run.all());
     }

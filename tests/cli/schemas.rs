@@ -1,11 +1,16 @@
-//! Every answer in JSON, of every test, fits the schema that `docs/schema/` shows for its operation.
+//! Every answer in JSON, of every test, fits the schema that `docs/schema/` shows for its operation, and
+//! is read by the type of `wire` that clients read it with, also where a later version adds fields.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::LazyLock,
 };
 
-use git_blue::{ops, surface::cli};
+use git_blue::{
+    ops,
+    surface::cli,
+    wire::{self, schema},
+};
 use jsonschema::Validator;
 use serde_json::Value;
 
@@ -52,6 +57,47 @@ pub fn hold(args: &[&str], stdout: &str) {
     let problems: Vec<_> =
         validator.iter_errors(&answer).map(|error| format!("{}: {error}", error.instance_path())).collect();
     assert!(problems.is_empty(), "{args:?} does not fit {name}.json: {problems:#?}\n{answer:#}");
+    hold_to_type(&name, &answer);
+}
+
+/// A field that no version has.
+const LATER: &str = "field_of_a_later_version";
+
+/// Holds an answer to the type that clients read: nothing of it is lost or changed, and what they do not
+/// know is ignored, wherever it stands.
+#[track_caller]
+fn hold_to_type(name: &str, answer: &Value) {
+    let read = reread(name, &answer.to_string());
+    assert_eq!(read.as_ref().map_err(ToString::to_string), Ok(answer), "as {name}");
+    let mut later = answer.clone();
+    each_object(&mut later, &|object| drop(object.insert(LATER.into(), "later".into())));
+    let mut read = reread(name, &later.to_string()).unwrap_or_else(|error| panic!("{name}: {error}: {later:#}"));
+    // What the owner of a contract wrote is kept as it is, whatever it holds.
+    each_object(&mut read, &|object| drop(object.remove(LATER)));
+    assert_eq!(&read, answer, "as {name}, with fields of a later version");
+}
+
+/// Reads an answer as a client of `wire` does, and writes it again.
+fn reread(name: &str, text: &str) -> serde_json::Result<Value> {
+    match name {
+        "error" => schema::reread::<wire::Failure>(text),
+        "install" => schema::reread::<wire::Answer<wire::Installed>>(text),
+        "daemon" => schema::reread::<wire::Answer<wire::Daemon>>(text),
+        "daemon_token" => schema::reread::<wire::Answer<wire::DaemonToken>>(text),
+        "daemon_open" => schema::reread::<wire::Answer<wire::DaemonOpen>>(text),
+        _ => (ops::TABLE.iter().find(|operation| operation.name == name).unwrap().reread)(text),
+    }
+}
+
+fn each_object(value: &mut Value, change: &impl Fn(&mut serde_json::Map<String, Value>)) {
+    match value {
+        Value::Object(object) => {
+            object.values_mut().for_each(|below| each_object(below, change));
+            change(object);
+        }
+        Value::Array(items) => items.iter_mut().for_each(|below| each_object(below, change)),
+        _ => {}
+    }
 }
 
 /// Returns the operation that a command line calls, by the path of its command.
@@ -64,6 +110,7 @@ fn operation(args: &[&str]) -> String {
         at = below;
     }
     match path[..] {
+        ["leave"] => "realm_admin_leave".into(),
         ["status"] => "realm_status".into(),
         ["check"] => "realm_check".into(),
         ["sync"] => "realm_sync".into(),
@@ -93,6 +140,7 @@ fn every_operation_answers_as_its_schema_says() {
     world.write("plan.yaml", "repos: [{ name: planned }]\ndomains: [{ name: planned, repos: [planned] }]\n");
     world.write("old.json", "{\"type\": \"integer\"}");
     world.write("new.json", "{\"type\": [\"integer\", \"string\"]}");
+    world.write("payload.json", "{\"read\": []}");
     world.repo("third");
     world.ok(&world.root(), &["realm", "admin", "init", "--name", "other"]);
     world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
@@ -140,6 +188,13 @@ fn every_operation_answers_as_its_schema_says() {
         ("access", &["contract", "diff", contract]),
         ("access", &["contract", "impact", contract]),
         ("fungal", &["contract", "publish"]),
+        ("fungal", &["contract", "validate", contract, "../payload.json"]),
+        ("fungal", &["contract", "bump", contract, "minor"]),
+        ("access", &["contract", "new", "more/d", "--from-samples", "../payload.json"]),
+        ("access", &["export", "more/d"]),
+        ("access", &["unexport", "more/d"]),
+        ("access", &["import", "more/c", ">=0.1.0"]),
+        ("access", &["unimport", "more/c"]),
         ("fungal", &["contract", "edit", contract, "--file", file.to_str().unwrap()]),
         ("access", &["notifications", "list"]),
         ("access", &["notifications", "ack", "--all"]),

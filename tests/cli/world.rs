@@ -315,6 +315,18 @@ impl World {
         self.run(self.command("sh", dir), "sh", &["-c", line])
     }
 
+    /// Returns the first command that a run says comes next.
+    pub fn next_step(&self, run: &Run) -> String {
+        self.next_steps(run).into_iter().next().unwrap_or_else(|| panic!("no next step: {run:?}"))
+    }
+
+    /// Returns the commands that a run says come next.
+    pub fn next_steps(&self, run: &Run) -> Vec<String> {
+        let hints = run.stderr.lines().filter_map(|line| line.strip_prefix("hint: "));
+        let steps = run.stdout.lines().skip_while(|line| *line != "next").skip(1).map(str::trim);
+        steps.chain(hints).filter(|step| step.starts_with("git ")).map(str::to_owned).collect()
+    }
+
     fn run(&self, mut command: Command, name: &str, args: &[&str]) -> Run {
         let output = command.args(args).stdin(Stdio::null()).output().unwrap();
         self.outcome(output, name, args)

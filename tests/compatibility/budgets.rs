@@ -24,7 +24,7 @@ fn is_spent(verdict: &Verdict) -> bool {
 fn steps_run_out_at_the_same_place_each_time() {
     let (old, new) = hard();
     for steps in [1, 10, 100, 1_000] {
-        let limits = Limits { steps, ..Limits::default() };
+        let limits = Limits { steps, time: Duration::from_secs(60), ..Limits::default() };
         let (one, other) = (within(&old, &new, limits), within(&old, &new, limits));
         assert_eq!(one, other, "{steps} steps");
     }

@@ -2,7 +2,9 @@
 
 mod budgets;
 mod census;
+mod expects;
 mod fuzz;
+mod large;
 mod laws;
 mod pairs;
 mod recursion;

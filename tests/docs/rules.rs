@@ -2,7 +2,10 @@
 
 use std::fmt::Write as _;
 
-use git_blue::model::compatibility::{Direction, RULES};
+use git_blue::model::{
+    compatibility::{Bump, Direction, RULES, VALUE_RULES},
+    contract::Values,
+};
 
 use crate::{ROOT, is_update};
 
@@ -20,6 +23,17 @@ This page is written from the catalogue: `UPDATE=1 cargo test --test docs` write
 |---|---|---|---|---|
 ";
 
+const VALUES: &str = "
+## Values
+
+The agreed `value` of a contract may change while its schema stays. What that needs follows from what the
+contract promises in `values`: `free`, `additive` (the default) or `frozen`. Lists are compared as sets, so order
+is no difference.
+
+| rule | what changed | `free` | `additive` | `frozen` | old | new |
+|---|---|---|---|---|---|---|
+";
+
 #[test]
 fn they_are_the_catalogue() {
     let mut text = HEAD.to_owned();
@@ -27,6 +41,17 @@ fn they_are_the_catalogue() {
         let breaks = if rule.direction == Direction::Forwards { "forwards" } else { "backwards" };
         let (old, new) = (rule.old.replace('|', "\\|"), rule.new.replace('|', "\\|"));
         writeln!(text, "| `{}` | {breaks} | {} | `{old}` | `{new}` |", rule.id, rule.text).unwrap();
+    }
+    text += VALUES;
+    for rule in VALUE_RULES {
+        let of = |promised| match rule.bump(promised) {
+            Bump::Major => "major",
+            Bump::Minor => "minor",
+            Bump::Patch | Bump::Unknown => "patch",
+        };
+        let [free, additive, frozen] = [Values::Free, Values::Additive, Values::Frozen].map(of);
+        let (id, what, old, new) = (rule.id, rule.text, rule.old, rule.new);
+        writeln!(text, "| `{id}` | {what} | {free} | {additive} | {frozen} | `{old}` | `{new}` |").unwrap();
     }
     let path = std::path::Path::new(ROOT).join("docs/rules.md");
     if is_update() {

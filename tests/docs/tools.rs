@@ -38,7 +38,7 @@ fn write(tool: &Value, text: &mut String) {
         let words = schema["enum"].as_array().map(|words| {
             words.iter().map(|word| format!("`{}`", word.as_str().unwrap())).collect::<Vec<_>>().join(", ")
         });
-        let kind = words.unwrap_or_else(|| schema["type"].as_str().unwrap().to_owned());
+        let kind = words.unwrap_or_else(|| schema["type"].as_str().unwrap_or("any JSON").to_owned());
         let need = if required.contains(&json!(argument)) { ", required" } else { "" };
         writeln!(text, "| `{argument}` | {kind}{need} | {} |", schema["description"].as_str().unwrap_or_default())
             .unwrap();

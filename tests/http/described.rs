@@ -2,6 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use git_blue::wire::{
+    self,
+    all_realms::{AllNotifications, AllSessions},
+    daemon::{Health, Link},
+    schema::reread,
+};
 use serde_json::{Value, json};
 
 use crate::{
@@ -23,6 +29,23 @@ fn hold(description: &Value, path: &str, method: &str, answer: &Answer) {
     let json = answer.json();
     let problems: Vec<_> = validator.iter_errors(&json).map(|error| error.to_string()).collect();
     assert!(problems.is_empty(), "{method} {path}: {problems:#?}\n{json:#}");
+    if json["status"] == "success" {
+        hold_to_type(path, method, &json);
+    }
+}
+
+/// Holds what only the daemon answers to the types that clients read it with; the tests of the command line
+/// hold the rest.
+#[track_caller]
+fn hold_to_type(path: &str, method: &str, answer: &Value) {
+    let reread = match (method, path) {
+        ("GET", "/sessions") => reread::<wire::Answer<AllSessions>>,
+        ("GET", "/notifications") => reread::<wire::Answer<AllNotifications>>,
+        ("GET", "/health") => reread::<wire::Answer<Health>>,
+        ("POST", "/links") => reread::<wire::Answer<Link>>,
+        _ => return,
+    };
+    assert_eq!(&reread(&answer.to_string()).unwrap(), answer, "{method} {path}");
 }
 
 #[test]

@@ -14,12 +14,14 @@ use crate::model::{
     verdict::Judge,
 };
 
-/// Files that could not be read.
+/// Files that could not be read, and those that are none of ours.
 pub(super) fn unreadable(judged: Judged<'_>) -> impl Iterator<Item = Finding> {
-    judged.candidate.problems.iter().map(|problem| Finding {
+    let problems = judged.candidate.problems.iter().map(|problem| Finding {
         column: problem.column,
         ..Finding::error("unreadable-file", problem.message.clone()).at(&problem.path, problem.line)
-    })
+    });
+    let strays = judged.candidate.strays.iter();
+    problems.chain(strays.map(|stray| Finding::warning("stray-file", stray.message.clone()).at(&stray.path, None)))
 }
 
 /// Files for a domain that the realm does not have. One that cannot be read is reported as such.

@@ -4,13 +4,13 @@
 //! owns itself. What else is wrong in the realm is somebody else's to mend.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Finding, Severity};
 use crate::model::{candidate::Judged, domain_summary::DomainSummary, name::RepoName};
 
 /// Whose doing a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
     /// The files that are judged: without them it would not be there.
@@ -34,7 +34,7 @@ impl Finding {
         // The message of an import says what it meets now; any other one says what is wrong.
         let what = range.clone().unwrap_or_else(|| self.message.clone());
         Key(vec![
-            self.code.to_owned(),
+            self.code.to_string(),
             text(self.domain.as_ref().map(ToString::to_string)),
             text(self.contract.as_ref().map(ToString::to_string)),
             text(self.repo.as_ref().map(ToString::to_string)),
@@ -89,7 +89,7 @@ impl Own<'_> {
             return true;
         }
         let takes_part = || self.0.iter().any(|judged| domain.takes_part(judged.repo));
-        match (&finding.repo, finding.code) {
+        match (&finding.repo, &*finding.code) {
             (Some(repo), _) if self.is(repo) => true,
             (None, "damaged" | "set-aside") => takes_part(),
             (None, _) => self.owns(finding, domain) || self.imports(finding, domain),
@@ -106,7 +106,7 @@ impl Own<'_> {
             None => finding.caused_by == Cause::AnotherRepository,
         };
         let is_unreliable =
-            matches!(finding.code, "damaged" | "version-conflict" | "set-aside" | "undecided" | "schema-too-large");
+            matches!(&*finding.code, "damaged" | "version-conflict" | "set-aside" | "undecided" | "schema-too-large");
         if is_others && !is_unreliable { Severity::Warning } else { finding.severity }
     }
 }

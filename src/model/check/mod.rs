@@ -13,11 +13,14 @@ mod examination;
 mod files;
 mod imports;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use jiff::civil::Date;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use cause::{Cause, Key};
 pub use examination::Examination;
@@ -53,7 +56,8 @@ pub enum Mode {
 }
 
 /// How bad a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// It does not work.
     Error,
@@ -62,13 +66,12 @@ pub enum Severity {
 }
 
 /// One thing that is wrong, with everything needed to find it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
-    /// How bad it is: answers list errors and warnings apart.
-    #[serde(skip)]
+    /// How bad it is.
     pub severity: Severity,
     /// Its stable code.
-    pub code: &'static str,
+    pub code: Cow<'static, str>,
     /// Whose doing it is.
     pub caused_by: Cause,
     /// The domain it is in.
@@ -100,7 +103,7 @@ impl Finding {
     fn new(severity: Severity, code: &'static str, message: String) -> Self {
         Self {
             severity,
-            code,
+            code: code.into(),
             caused_by: Cause::ThisChange,
             message,
             domain: None,
@@ -190,7 +193,7 @@ pub struct Report {
 }
 
 /// A contract that was looked at, with what its schema hashes to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SchemaHash {
     /// Where.
     pub domain: DomainName,
@@ -442,7 +445,7 @@ fn states(domain: &DomainView, judge: &Judge<'_>) -> States {
 /// Returns whether a finding says something of how versions fit each other, or stands in the way of telling.
 fn is_about_compatibility(finding: &Finding) -> bool {
     let stands_in_the_way = matches!(
-        finding.code,
+        &*finding.code,
         "damaged"
             | "unreadable-file"
             | "unknown-domain"
@@ -458,7 +461,7 @@ fn is_about_compatibility(finding: &Finding) -> bool {
     finding.verdict.is_some()
         || stands_in_the_way
         || matches!(
-            finding.code,
+            &*finding.code,
             "breaks-promise" | "break-approved" | "compatibility-unknown" | "import-broken" | "import-behind"
         )
 }

@@ -2,17 +2,23 @@
 
 use std::time::Duration;
 
+use jsonschema::Validator;
 use serde_json::{Map, Value};
 
-use super::uri;
+use crate::model::schema::{
+    encoded,
+    metered::{Looked, Meter, Metered, within},
+};
 
 /// The most schema checks that make a witness smaller.
 const TRIES: usize = 400;
+/// How often the validator may look at one witness.
+const MAX_LOOKS: u64 = 1_000_000;
 
 /// A schema, and its validator once one was needed.
 pub(super) struct Side<'a> {
     schema: &'a Value,
-    validator: Option<Option<jsonschema::Validator>>,
+    validator: Option<Option<Validator<Metered>>>,
 }
 
 impl<'a> Side<'a> {
@@ -20,36 +26,17 @@ impl<'a> Side<'a> {
         Self { schema, validator: None }
     }
 
-    /// Returns whether the validator accepts a value, `None` if there is no validator.
+    /// Returns whether the validator accepts a value, `None` if there is no validator or it takes too long.
     pub(super) fn accepts(&mut self, value: &Value) -> Option<bool> {
         let schema = self.schema;
-        let validator = self.validator.get_or_insert_with(|| build(schema));
-        Some(validator.as_ref()?.is_valid(value))
+        let validator = self.validator.get_or_insert_with(|| build(schema)).as_ref()?;
+        let meter = Meter::new(MAX_LOOKS, u64::MAX, None);
+        within(|| validator.is_valid(Looked::new(value, &meter))).ok()
     }
 }
 
-/// Builds the validator of a schema whose references may hold what no URI may.
-pub(super) fn build(schema: &Value) -> Option<jsonschema::Validator> {
-    let options = || jsonschema::options().offline();
-    options().build(schema).ok().or_else(|| options().build(&encoded(schema)).ok())
-}
-
-/// Encodes the fragments of all references.
-fn encoded(schema: &Value) -> Value {
-    match schema {
-        Value::Object(members) => {
-            let members = members.iter().map(|(name, member)| {
-                let member = match member.as_str().filter(|_| name == "$ref").and_then(|text| text.split_once('#')) {
-                    Some((before, fragment)) => format!("{before}#{}", uri::encode_fragment(fragment)).into(),
-                    None => encoded(member),
-                };
-                (name.clone(), member)
-            });
-            Value::Object(members.collect())
-        }
-        Value::Array(items) => Value::Array(items.iter().map(encoded).collect()),
-        other => other.clone(),
-    }
+fn build(schema: &Value) -> Option<Validator<Metered>> {
+    jsonschema::options_for::<Metered>().offline().build(&encoded(schema)).ok()
 }
 
 /// Returns whether `value` is valid in `inner` and refused by `outer`.

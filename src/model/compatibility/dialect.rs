@@ -10,19 +10,21 @@ use super::node::{self, Id, Lit, Sym, Words};
 use super::{numbers, unevaluated, uri};
 
 /// A sub-schema as it is written.
-pub(super) struct Raw {
+pub(super) struct Raw<'a> {
     pub(super) lits: Vec<Lit>,
     /// The document that it stands in: 0 the old one, 1 the new one.
     pub(super) document: usize,
-    pub(super) pointer: String,
+    pub(super) value: &'a Value,
 }
 
 /// Every sub-schema that can be reached, of both documents.
 #[derive(Default)]
-pub(super) struct Graph {
-    pub(super) raws: Vec<Raw>,
+pub(super) struct Graph<'a> {
+    pub(super) raws: Vec<Raw<'a>>,
     pub(super) words: Words,
-    ids: HashMap<(usize, String), Id>,
+    roots: Vec<&'a Value>,
+    /// By document and address: pointers in words would take more than all the rest.
+    ids: HashMap<(usize, usize), Id>,
     /// What waits until every sub-schema is read: unevaluated properties or items, and of which.
     pending: Vec<(Id, unevaluated::Kind, Id)>,
     /// The sub-schemas that leave nothing unevaluated, since they speak of it themselves.
@@ -37,20 +39,23 @@ struct Waiting<'a> {
 
 /// The sub-schemas of one document, while they are read.
 struct Reader<'a, 'g> {
-    graph: &'g mut Graph,
+    graph: &'g mut Graph<'a>,
     document: &'g Document<'a>,
     number: usize,
     waiting: Vec<Waiting<'a>>,
 }
 
-impl Graph {
-    /// Reads a document and returns its root; fails where a reference leads nowhere.
-    pub(super) fn read(&mut self, document: &Document<'_>, number: usize) -> Result<Id, String> {
+impl<'a> Graph<'a> {
+    /// Reads a document, the old one first, and returns its root; fails where a reference leads nowhere.
+    pub(super) fn read(&mut self, document: &Document<'a>) -> Result<Id, String> {
+        let number = self.roots.len();
+        self.roots.push(document.root);
         let mut reader = Reader { graph: self, document, number, waiting: Vec::new() };
         let outer = Context { base: String::new(), draft: document.context.draft };
-        let root = reader.child(document.root, String::new(), &outer);
+        let root = reader.child(document.root, &outer);
         while let Some(waiting) = reader.waiting.pop() {
-            let lits = reader.lits(&waiting)?;
+            let mut lits = reader.lits(&waiting)?;
+            lits.shrink_to_fit();
             reader.graph.raws[waiting.id as usize].lits = lits;
         }
         let pending = std::mem::take(&mut self.pending);
@@ -64,24 +69,41 @@ impl Graph {
 
     /// Makes a sub-schema that is written nowhere.
     pub(super) fn add(&mut self, lits: Vec<Lit>, like: Id) -> Id {
-        let Raw { document, ref pointer, .. } = self.raws[like as usize];
-        let pointer = pointer.clone();
-        self.push(Raw { lits, document, pointer })
+        let Raw { document, value, .. } = self.raws[like as usize];
+        self.push(Raw { lits, document, value })
     }
 
-    fn push(&mut self, raw: Raw) -> Id {
+    fn push(&mut self, raw: Raw<'a>) -> Id {
         self.raws.push(raw);
         u32::try_from(self.raws.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    /// Returns the JSON Pointer to a sub-schema; it is looked for in the whole document.
+    pub(super) fn pointer(&self, id: Id) -> String {
+        let raw = &self.raws[id as usize];
+        pointer_to(self.roots[raw.document], raw.value).unwrap_or_default()
+    }
+}
+
+fn pointer_to(document: &Value, part: &Value) -> Option<String> {
+    if std::ptr::eq(document, part) {
+        return Some(String::new());
+    }
+    let below = |token: &str, value: &Value| Some(uri::step(token) + &pointer_to(value, part)?);
+    match document {
+        Value::Object(members) => members.iter().find_map(|(name, member)| below(name, member)),
+        Value::Array(items) => items.iter().enumerate().find_map(|(at, item)| below(&at.to_string(), item)),
+        _ => None,
     }
 }
 
 impl<'a> Reader<'a, '_> {
-    fn child(&mut self, value: &'a Value, pointer: String, context: &Context) -> Id {
-        let key = (self.number, pointer);
+    fn child(&mut self, value: &'a Value, context: &Context) -> Id {
+        let key = (self.number, std::ptr::from_ref(value).addr());
         if let Some(id) = self.graph.ids.get(&key) {
             return *id;
         }
-        let id = self.graph.push(Raw { lits: Vec::new(), document: self.number, pointer: key.1.clone() });
+        let id = self.graph.push(Raw { lits: Vec::new(), document: self.number, value });
         self.graph.ids.insert(key, id);
         self.waiting.push(Waiting { id, value, context: context.clone() });
         id
@@ -92,8 +114,7 @@ impl<'a> Reader<'a, '_> {
             return Ok(if waiting.value == &Value::Bool(false) { vec![Lit::Never] } else { Vec::new() });
         };
         let context = waiting.context.within(waiting.value);
-        let pointer = self.graph.raws[waiting.id as usize].pointer.clone();
-        let mut keywords = Keywords { reader: self, schema, context, pointer, id: waiting.id, lits: Vec::new() };
+        let mut keywords = Keywords { reader: self, schema, context, id: waiting.id, lits: Vec::new() };
         keywords.read()?;
         Ok(keywords.lits)
     }
@@ -104,7 +125,6 @@ struct Keywords<'a, 'r, 'g> {
     reader: &'r mut Reader<'a, 'g>,
     schema: &'a Map<String, Value>,
     context: Context,
-    pointer: String,
     id: Id,
     lits: Vec<Lit>,
 }
@@ -140,18 +160,13 @@ impl<'a> Keywords<'a, '_, '_> {
         self.reader.graph.words.symbol(text)
     }
 
-    fn below(&mut self, value: &'a Value, path: &[&str]) -> Id {
-        let mut pointer = self.pointer.clone();
-        for token in path {
-            pointer.push_str(&uri::step(token));
-        }
-        let context = self.context.clone();
-        self.reader.child(value, pointer, &context)
+    fn below(&mut self, value: &'a Value) -> Id {
+        self.reader.child(value, &self.context)
     }
 
     fn each(&mut self, keyword: &str) -> Vec<Id> {
         let Some(Value::Array(items)) = self.schema.get(keyword) else { return Vec::new() };
-        items.iter().enumerate().map(|(n, item)| self.below(item, &[keyword, &n.to_string()])).collect()
+        items.iter().map(|item| self.below(item)).collect()
     }
 
     fn references(&mut self) -> Result<(), String> {
@@ -169,7 +184,7 @@ impl<'a> Keywords<'a, '_, '_> {
                 Ok(pointer) => {
                     let context = document.context_at(&pointer);
                     let Some(value) = document.root.pointer(&pointer) else { continue };
-                    let id = self.reader.child(value, pointer, &context);
+                    let id = self.reader.child(value, &context);
                     self.lits.push(Lit::Sub(id));
                 }
                 Err(Unresolved::Dynamic) => {
@@ -177,7 +192,8 @@ impl<'a> Keywords<'a, '_, '_> {
                     self.lits.push(Lit::Opaque(name));
                 }
                 Err(Unresolved::Missing) => {
-                    return Err(format!("the reference {to:?} at {:?} leads nowhere in this document", self.pointer));
+                    let place = self.reader.graph.pointer(self.id);
+                    return Err(format!("the reference {to:?} at {place:?} leads nowhere in this document"));
                 }
             }
         }
@@ -271,36 +287,30 @@ impl<'a> Keywords<'a, '_, '_> {
         let count = first.len() as u64;
         self.lits.extend(first.into_iter().enumerate().map(|(n, id)| Lit::Item(n as u64, id)));
         let rest = match self.schema.get("items") {
-            Some(Value::Array(_)) if draft < Draft::D2020 => Some("additionalItems"),
+            Some(Value::Array(_)) if draft < Draft::D2020 => self.schema.get("additionalItems"),
             Some(Value::Array(_)) | None => None,
-            Some(_) => Some("items"),
+            rest => rest,
         };
-        if let Some((keyword, value)) = rest.and_then(|keyword| Some((keyword, self.schema.get(keyword)?))) {
-            let id = self.below(value, &[keyword]);
+        if let Some(value) = rest {
+            let id = self.below(value);
             self.lits.push(Lit::Items(count, id));
         }
         if let Some(value) = self.get("contains", Draft::D6) {
-            let id = self.below(value, &["contains"]);
+            let id = self.below(value);
             let limits = draft >= Draft::D2019;
             let least = self.count("minContains").filter(|_| limits).unwrap_or(1);
             self.lits.push(Lit::AtLeast(id, least));
             self.lits.extend(self.count("maxContains").filter(|_| limits).map(|most| Lit::AtMost(id, most)));
         }
         if let Some(value) = self.get("unevaluatedItems", Draft::D2019) {
-            let id = self.below(value, &["unevaluatedItems"]);
+            let id = self.below(value);
             self.reader.graph.pending.push((self.id, unevaluated::Kind::Items, id));
         }
     }
 
     fn members(&mut self, keyword: &str) -> Vec<(Sym, Id)> {
         let Some(Value::Object(members)) = self.schema.get(keyword) else { return Vec::new() };
-        members
-            .iter()
-            .map(|(name, value)| {
-                let id = self.below(value, &[keyword, name]);
-                (self.symbol(name), id)
-            })
-            .collect()
+        members.iter().map(|(name, value)| (self.symbol(name), self.below(value))).collect()
     }
 
     fn objects(&mut self) {
@@ -314,21 +324,21 @@ impl<'a> Keywords<'a, '_, '_> {
         let patterns = self.members("patternProperties");
         // Also where it is true: it evaluates every property.
         if let Some(value) = self.schema.get("additionalProperties") {
-            let id = self.below(value, &["additionalProperties"]);
+            let id = self.below(value);
             let mut names: Vec<_> = properties.iter().map(|(name, _)| *name).collect();
             let mut rest: Vec<_> = patterns.iter().map(|(pattern, _)| *pattern).collect();
             names.sort_unstable();
             rest.sort_unstable();
-            self.lits.push(Lit::AddProp(names, rest, id));
+            self.lits.push(Lit::AddProp(names.into(), rest.into(), id));
         }
         self.lits.extend(properties.into_iter().map(|(name, id)| Lit::Prop(name, id)));
         self.lits.extend(patterns.into_iter().map(|(pattern, id)| Lit::PatProp(pattern, id)));
         if let Some(value) = self.get("propertyNames", Draft::D6) {
-            let id = self.below(value, &["propertyNames"]);
+            let id = self.below(value);
             self.lits.push(Lit::PropNames(id));
         }
         if let Some(value) = self.get("unevaluatedProperties", Draft::D2019) {
-            let id = self.below(value, &["unevaluatedProperties"]);
+            let id = self.below(value);
             self.reader.graph.pending.push((self.id, unevaluated::Kind::Properties, id));
         }
     }
@@ -347,7 +357,7 @@ impl<'a> Keywords<'a, '_, '_> {
                     names.sort_unstable();
                     self.lits.push(Lit::DepRequired(name_symbol, names));
                 } else {
-                    let id = self.below(value, &[keyword, name]);
+                    let id = self.below(value);
                     let lit = if *keyword == "dependencies" && self.context.draft >= Draft::D2019 {
                         self.unevaluating(name_symbol, id)
                     } else {
@@ -377,16 +387,16 @@ impl<'a> Keywords<'a, '_, '_> {
             }
         }
         if let Some(value) = self.schema.get("not") {
-            let id = self.below(value, &["not"]);
+            let id = self.below(value);
             self.lits.push(Lit::Not(id));
         }
         let (then, other) = (self.get("then", Draft::D7), self.get("else", Draft::D7));
         // Also where nothing follows from it: it evaluates what it looks at.
         if let Some(value) = self.get("if", Draft::D7) {
             let anything = &Value::Bool(true);
-            let condition = self.below(value, &["if"]);
-            let then = self.below(then.unwrap_or(anything), &["then"]);
-            let other = self.below(other.unwrap_or(anything), &["else"]);
+            let condition = self.below(value);
+            let then = self.below(then.unwrap_or(anything));
+            let other = self.below(other.unwrap_or(anything));
             self.lits.push(Lit::If(condition, then, other));
         }
     }

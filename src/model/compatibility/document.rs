@@ -5,47 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use super::uri;
-
-/// The drafts of JSON Schema.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Draft {
-    D4,
-    D6,
-    D7,
-    D2019,
-    D2020,
-}
-
-impl Draft {
-    /// Returns the draft that a `$schema` names.
-    pub(super) fn of(uri: &str) -> Option<Self> {
-        let uri = uri.trim_end_matches('#');
-        let (_, name) = uri.split_once("://")?;
-        Some(match name {
-            "json-schema.org/draft-04/schema" => Self::D4,
-            "json-schema.org/draft-06/schema" => Self::D6,
-            "json-schema.org/draft-07/schema" => Self::D7,
-            "json-schema.org/draft/2019-09/schema" => Self::D2019,
-            "json-schema.org/draft/2020-12/schema" => Self::D2020,
-            _ => return None,
-        })
-    }
-
-    /// Returns the `$schema` of the draft.
-    pub(super) fn uri(self) -> &'static str {
-        match self {
-            Self::D4 => "http://json-schema.org/draft-04/schema#",
-            Self::D6 => "http://json-schema.org/draft-06/schema#",
-            Self::D7 => "http://json-schema.org/draft-07/schema#",
-            Self::D2019 => "https://json-schema.org/draft/2019-09/schema",
-            Self::D2020 => "https://json-schema.org/draft/2020-12/schema",
-        }
-    }
-
-    fn id(self) -> &'static str {
-        if self == Self::D4 { "id" } else { "$id" }
-    }
-}
+pub(super) use crate::model::schema::Draft;
 
 /// Where a sub-schema stands: what its relative references and keywords mean.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -21,9 +21,8 @@ pub(super) struct Leaf {
 
 /// Both documents, read.
 pub(super) struct Sources<'a> {
-    pub(super) graph: &'a Graph,
+    pub(super) graph: &'a Graph<'a>,
     pub(super) classes: &'a Classes,
-    pub(super) documents: [&'a Value; 2],
 }
 
 /// A difference in words.
@@ -298,7 +297,7 @@ impl Sources<'_> {
         pointers[own] = Some(self.pointer(table, leaf.raw, &leaf.lit));
         pointers[1 - own] = match same {
             Some((id, lit)) => Some(self.pointer(table, id, lit)),
-            None => other.first().map(|id| self.graph.raws[*id as usize].pointer.clone()),
+            None => other.first().map(|id| self.graph.pointer(*id)),
         };
         let at: String = leaf.path.iter().map(|token| uri::step(token)).collect();
         let place = Place {
@@ -315,10 +314,8 @@ impl Sources<'_> {
 
     /// Returns the JSON Pointer to a keyword.
     fn pointer(&self, table: &Table, raw: Id, lit: &Lit) -> String {
-        let raw = &self.graph.raws[raw as usize];
-        let schema = self.documents[raw.document].pointer(&raw.pointer);
-        let keyword =
-            rules::keywords(lit).iter().find(|keyword| schema.is_some_and(|schema| schema.get(**keyword).is_some()));
+        let schema = self.graph.raws[raw as usize].value;
+        let keyword = rules::keywords(lit).iter().find(|keyword| schema.get(**keyword).is_some());
         let below = match lit {
             Lit::Prop(name, _) | Lit::DepRequired(name, _) | Lit::DepSchema(name, _) => {
                 uri::step(&table.words.text(*name))
@@ -327,8 +324,8 @@ impl Sources<'_> {
             _ => String::new(),
         };
         match keyword {
-            Some(keyword) => format!("{}/{keyword}{below}", raw.pointer),
-            None => raw.pointer.clone(),
+            Some(keyword) => format!("{}/{keyword}{below}", self.graph.pointer(raw)),
+            None => self.graph.pointer(raw),
         }
     }
 }

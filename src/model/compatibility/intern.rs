@@ -4,6 +4,7 @@
 //! in a literal or in the class of a child, until nothing splits.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher as _, RandomState};
 
 use super::dialect::Graph;
 use super::node::{Id, Lit, Table};
@@ -43,7 +44,7 @@ impl Classes {
 }
 
 /// Builds the table of a graph; fails where references go round without reaching a value.
-pub(super) fn intern(graph: Graph) -> Result<(Table, Classes, Graph), String> {
+pub(super) fn intern(mut graph: Graph<'_>) -> Result<(Table, Classes, Graph<'_>), String> {
     let mut classes =
         Classes { class: vec![0; graph.raws.len()], alias: aliases(&graph)?, is_true: vec![false; graph.raws.len()] };
     loop {
@@ -55,25 +56,40 @@ pub(super) fn intern(graph: Graph) -> Result<(Table, Classes, Graph), String> {
         }
         more.into_iter().for_each(|at| classes.is_true[at] = true);
     }
-    let mut known: HashMap<Vec<Lit>, Id> = HashMap::new();
+    let mut known = Known::default();
     let cyclic = name_bottom_up(&graph, &mut classes, &mut known);
     refine(&graph, &mut classes, &mut known, &cyclic);
-    let signatures = known;
-    let mut nodes: Vec<(Vec<Lit>, Id)> = signatures.into_iter().collect();
-    nodes.sort_unstable_by_key(|(_, id)| *id);
-    let mut graph = graph;
     let mut table = Table::default();
     table.words = std::mem::take(&mut graph.words);
-    for (lits, _) in nodes {
-        table.push(lits);
+    for at in known.first {
+        table.push(classes.signature(&graph, at));
     }
     find_loop(&table)?;
     Ok((table, classes, graph))
 }
 
+/// What stands for the literals of a node: 128 bits of a hash with keys that nobody knows. The literals
+/// themselves, kept for each round, would take many times the memory.
+type Print = (u64, u64);
+
+/// The nodes that have a number.
+#[derive(Default)]
+struct Known {
+    prints: HashMap<Print, Id>,
+    /// The first raw sub-schema of each.
+    first: Vec<usize>,
+    keys: (RandomState, RandomState),
+}
+
+impl Known {
+    fn print(&self, lits: &[Lit]) -> Print {
+        (self.keys.0.hash_one(lits), self.keys.1.hash_one(lits))
+    }
+}
+
 impl Classes {
     /// Returns the literals of a raw sub-schema, children by class.
-    fn signature(&self, graph: &Graph, at: usize) -> Vec<Lit> {
+    fn signature(&self, graph: &Graph<'_>, at: usize) -> Vec<Lit> {
         let mut lits: Vec<_> = graph.raws[at].lits.iter().filter_map(|lit| self.lit(lit)).collect();
         lits.sort_unstable();
         lits.dedup();
@@ -82,14 +98,14 @@ impl Classes {
 }
 
 /// Names all sub-schemas below which nothing recurs, leaves first. Returns the others.
-fn name_bottom_up(graph: &Graph, classes: &mut Classes, known: &mut HashMap<Vec<Lit>, Id>) -> Vec<usize> {
+fn name_bottom_up(graph: &Graph<'_>, classes: &mut Classes, known: &mut Known) -> Vec<usize> {
     let own: Vec<_> = (0..graph.raws.len()).filter(|at| classes.alias[*at] as usize == *at).collect();
-    let mut parents: Vec<Vec<usize>> = vec![Vec::new(); graph.raws.len()];
-    let mut missing = vec![0usize; graph.raws.len()];
+    let mut parents: Vec<Vec<Id>> = vec![Vec::new(); graph.raws.len()];
+    let mut missing = vec![0u32; graph.raws.len()];
     for at in &own {
         for lit in graph.raws[*at].lits.iter().filter(|lit| !classes.is_vacuous(lit)) {
             lit.map(&mut |id| {
-                parents[classes.alias[id as usize] as usize].push(*at);
+                parents[classes.alias[id as usize] as usize].push(id_of(*at));
                 missing[*at] += 1;
                 id
             });
@@ -98,10 +114,15 @@ fn name_bottom_up(graph: &Graph, classes: &mut Classes, known: &mut HashMap<Vec<
     let mut ready: Vec<_> = own.iter().copied().filter(|at| missing[*at] == 0).collect();
     let mut is_named = vec![false; graph.raws.len()];
     while let Some(at) = ready.pop() {
-        let fresh = id_of(known.len());
-        classes.class[at] = *known.entry(classes.signature(graph, at)).or_insert(fresh);
+        let print = known.print(&classes.signature(graph, at));
+        let fresh = id_of(known.first.len());
+        classes.class[at] = *known.prints.entry(print).or_insert(fresh);
+        if classes.class[at] == fresh {
+            known.first.push(at);
+        }
         is_named[at] = true;
         for parent in std::mem::take(&mut parents[at]) {
+            let parent = parent as usize;
             missing[parent] -= 1;
             if missing[parent] == 0 {
                 ready.push(parent);
@@ -112,29 +133,30 @@ fn name_bottom_up(graph: &Graph, classes: &mut Classes, known: &mut HashMap<Vec<
 }
 
 /// Names the sub-schemas that recur: all are one class, which splits until nothing splits.
-fn refine(graph: &Graph, classes: &mut Classes, known: &mut HashMap<Vec<Lit>, Id>, cyclic: &[usize]) {
-    let first = known.len();
-    cyclic.iter().for_each(|at| classes.class[*at] = id_of(first));
-    let mut count = 1;
+fn refine(graph: &Graph<'_>, classes: &mut Classes, known: &mut Known, cyclic: &[usize]) {
+    let start = known.first.len();
+    cyclic.iter().for_each(|at| classes.class[*at] = id_of(start));
     for round in 0.. {
-        let mut split: HashMap<Vec<Lit>, Id> = HashMap::new();
+        // Beyond the rounds that real schemas need, each for itself is right too.
+        let is_last = round >= MOST_ROUNDS;
+        let mut split: HashMap<Print, Id> = HashMap::new();
+        let mut first = Vec::new();
         let mut next = Vec::with_capacity(cyclic.len());
-        for (place, at) in cyclic.iter().enumerate() {
-            // Beyond the rounds that real schemas need, each for itself is right too.
-            let own = (round >= MOST_ROUNDS).then(|| id_of(first + place));
-            let fresh = id_of(first + split.len());
-            next.push(own.unwrap_or_else(|| *split.entry(classes.signature(graph, *at)).or_insert(fresh)));
+        for at in cyclic {
+            let fresh = id_of(start + first.len());
+            let print = known.print(&classes.signature(graph, *at));
+            let class = if is_last { fresh } else { *split.entry(print).or_insert(fresh) };
+            if class == fresh {
+                first.push(*at);
+            }
+            next.push(class);
         }
+        let is_stable = cyclic.iter().zip(&next).all(|(at, class)| classes.class[*at] == *class);
         cyclic.iter().zip(next).for_each(|(at, class)| classes.class[*at] = class);
-        if round >= MOST_ROUNDS {
-            known.extend(cyclic.iter().map(|at| (classes.signature(graph, *at), classes.class[*at])));
+        if is_stable || is_last {
+            known.first.append(&mut first);
             return;
         }
-        if split.len() == count {
-            known.extend(split);
-            return;
-        }
-        count = split.len();
     }
 }
 
@@ -143,7 +165,7 @@ fn id_of(count: usize) -> Id {
 }
 
 /// Returns for each sub-schema that is only a reference what it finally refers to.
-fn aliases(graph: &Graph) -> Result<Vec<Id>, String> {
+fn aliases(graph: &Graph<'_>) -> Result<Vec<Id>, String> {
     let target = |at: Id| match graph.raws[at as usize].lits[..] {
         [Lit::Sub(id)] => Some(id),
         _ => None,
@@ -156,7 +178,7 @@ fn aliases(graph: &Graph) -> Result<Vec<Id>, String> {
                 at = next;
                 steps += 1;
                 if steps > graph.raws.len() {
-                    return Err(round(&graph.raws[start as usize].pointer));
+                    return Err(round(&graph.pointer(start)));
                 }
             }
             Ok(at)

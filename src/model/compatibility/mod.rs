@@ -7,6 +7,7 @@
 mod array;
 mod automaton;
 mod budget;
+mod choose;
 mod confirm;
 mod dialect;
 mod document;
@@ -19,20 +20,25 @@ mod leaf;
 mod node;
 mod numbers;
 mod object;
+mod outlook;
 mod prove;
 mod rules;
 mod strings;
 mod summary;
 mod unevaluated;
 mod uri;
+mod values;
 mod verdict;
 
 use std::time::Duration;
 
 use serde_json::Value;
 
+use super::contract::Flow;
+
 pub use budget::Limits;
 pub use rules::{Direction, RULES, Rule};
+pub use values::{VALUE_RULES, ValueComparison, ValueDifference, ValueRule, values};
 pub use verdict::{Bump, Comparison, Difference, Options, Reading, Readings, Unknown, Verdict};
 
 /// The stack of the thread that compares: schemas nest deeply, and so does the search.
@@ -49,8 +55,33 @@ pub fn compare(
     options: &Options,
     clock: &(dyn Fn() -> Duration + Sync),
 ) -> Result<Comparison, String> {
+    on_own_stack(|| verdict::compare(old, new, options, clock))
+}
+
+/// Answers whether a provider's schema gives a consumer what it `expects`: every value that the
+/// provider sends is one that the consumer expects, or, where consumers send, every value that they
+/// send by `expects` is one that the provider takes. Of a difference, `expects` is the old side and
+/// `provided` the new one.
+///
+/// # Errors
+///
+/// Returns why the thread that compares could not be started, or that it failed.
+pub fn fulfils(
+    expects: &Value,
+    provided: &Value,
+    flow: Flow,
+    options: &Options,
+    clock: &(dyn Fn() -> Duration + Sync),
+) -> Result<Verdict, String> {
+    let direction = match flow {
+        Flow::ProviderToConsumer => Direction::Backwards,
+        Flow::ConsumerToProvider => Direction::Forwards,
+    };
+    on_own_stack(|| verdict::answer(expects, provided, direction, options, clock))
+}
+
+fn on_own_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String> {
     std::thread::scope(|scope| {
-        let work = || verdict::compare(old, new, options, clock);
         let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
         let thread = thread.map_err(|error| error.to_string())?;
         thread.join().map_err(|_| "the comparison failed".to_owned())

@@ -55,7 +55,7 @@ pub(super) enum Lit {
     AtMost(Id, u64),
     PatProp(Sym, Id),
     /// Properties that are neither among the names nor matched by a pattern.
-    AddProp(Vec<Sym>, Vec<Sym>, Id),
+    AddProp(Box<[Sym]>, Box<[Sym]>, Id),
     PropNames(Id),
     DepRequired(Sym, Vec<Sym>),
     DepSchema(Sym, Id),
@@ -232,8 +232,7 @@ impl Words {
 
     /// Returns the number of a value; equal values, as JSON Schema compares them, have one.
     pub(super) fn value(&mut self, value: &Value) -> u32 {
-        let mut key = String::new();
-        numbers::canonical(value, &mut key);
+        let key = numbers::key(value);
         if let Some(id) = self.value_ids.get(&key) {
             return *id;
         }

@@ -69,6 +69,13 @@ pub(super) fn other_spelling(number: &Number) -> Option<Number> {
     Number::from_f64(value.to_f64()?).filter(|float| rational(float).as_ref() == Some(&value))
 }
 
+/// Returns a text that equal values share, as JSON Schema compares them.
+pub(super) fn key(value: &Value) -> String {
+    let mut key = String::new();
+    canonical(value, &mut key);
+    key
+}
+
 /// Writes a value so that values which JSON Schema holds equal are written alike.
 pub(super) fn canonical(value: &Value, to: &mut String) {
     match value {

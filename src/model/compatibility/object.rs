@@ -17,6 +17,9 @@ const MOST_CLASSES: usize = 200;
 /// Members that are made up to reach a `minProperties`.
 const MOST_FILLED: u64 = 1_000;
 
+/// Names and patterns, and what members that are neither must satisfy.
+type Rest = (Box<[Sym]>, Box<[Sym]>, Atom);
+
 /// What the facts ask of an object.
 struct Shape {
     least: u64,
@@ -24,7 +27,7 @@ struct Shape {
     /// Members whose name matches a pattern.
     matching: Vec<(Sym, Atom)>,
     /// Members that are neither named nor matched.
-    others: Vec<(Vec<Sym>, Vec<Sym>, Atom)>,
+    others: Vec<Rest>,
     names: Vec<Atom>,
     /// Members that must exist somewhere.
     wanted: Vec<Wanted>,
@@ -37,7 +40,7 @@ struct Shape {
 
 enum Wanted {
     Matching(Sym, Atom),
-    Other(Vec<Sym>, Vec<Sym>, Atom),
+    Other(Box<[Sym]>, Box<[Sym]>, Atom),
     Named(Atom),
 }
 

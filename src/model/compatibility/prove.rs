@@ -324,7 +324,7 @@ impl<'a> Engine<'a> {
                     names.iter().zip(members.values()).map(|(n, v)| Lit::Prop(*n, self.constant(v))).collect();
                 names.sort_unstable();
                 let never = self.table.node(vec![Lit::Never]);
-                let rest = Lit::AddProp(names, Vec::new(), never);
+                let rest = Lit::AddProp(names.into(), Box::default(), never);
                 [Lit::Type(node::OBJECT), rest].into_iter().chain(required).chain(members).collect()
             }
             _ => vec![Lit::Enum(vec![id])],

@@ -249,7 +249,7 @@ fn names_of(types: u8) -> String {
 }
 
 /// Returns a value in at most a line.
-fn short(value: &Value) -> String {
+pub(super) fn short(value: &Value) -> String {
     let text = value.to_string();
     match (text.chars().count() > 60, value) {
         (false, _) => text,

@@ -37,7 +37,7 @@ enum What {
 }
 
 /// Returns the literal that `unevaluated…: child` of the schema `id` means, none if nothing is left.
-pub(super) fn rewrite(graph: &mut Graph, id: Id, kind: Kind, child: Id) -> Option<Lit> {
+pub(super) fn rewrite(graph: &mut Graph<'_>, id: Id, kind: Kind, child: Id) -> Option<Lit> {
     let mut walk = Walk { of: id, kind, guards: Vec::new(), parts: Vec::new(), visits: 0 };
     let collected = walk.collect(graph, id, 0);
     let parts = walk.parts;
@@ -68,7 +68,7 @@ pub(super) fn rewrite(graph: &mut Graph, id: Id, kind: Kind, child: Id) -> Optio
 }
 
 /// Returns what is asked of the rest, or nothing if there is no rest.
-fn rest(graph: &mut Graph, id: Id, kind: Kind, parts: &[Part], child: Id) -> Option<Lit> {
+fn rest(graph: &mut Graph<'_>, id: Id, kind: Kind, parts: &[Part], child: Id) -> Option<Lit> {
     let (mut names, mut patterns, mut first, mut matching) = (BTreeSet::new(), BTreeSet::new(), 0, BTreeSet::new());
     for part in parts {
         match part.what {
@@ -100,7 +100,7 @@ struct Walk {
 
 impl Walk {
     /// Collects what `id` evaluates; none if there is too much of it, or references go round.
-    fn collect(&mut self, graph: &mut Graph, id: Id, depth: usize) -> Option<()> {
+    fn collect(&mut self, graph: &mut Graph<'_>, id: Id, depth: usize) -> Option<()> {
         self.visits += 1;
         if self.visits > MOST_VISITS || depth > MOST_VISITS {
             return None;
@@ -142,7 +142,7 @@ impl Walk {
         Some(())
     }
 
-    fn guarded(&mut self, graph: &mut Graph, guard: (Id, bool), id: Id, depth: usize) -> Option<()> {
+    fn guarded(&mut self, graph: &mut Graph<'_>, guard: (Id, bool), id: Id, depth: usize) -> Option<()> {
         self.guards.push(guard);
         let done = self.collect(graph, id, depth + 1);
         self.guards.pop();

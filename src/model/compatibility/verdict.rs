@@ -154,46 +154,51 @@ pub(super) fn compare(
     options: &Options,
     clock: &(dyn Fn() -> Duration + Sync),
 ) -> Comparison {
+    judged(old, new, options, clock, |judge| judge.comparison()).unwrap_or_else(|why| undecided(&why))
+}
+
+/// Answers one question about two schemas, in the reading that decides.
+pub(super) fn answer(
+    old: &Value,
+    new: &Value,
+    direction: Direction,
+    options: &Options,
+    clock: &(dyn Fn() -> Duration + Sync),
+) -> Verdict {
+    let answer = |mut judge: Judge<'_>| judge.readings(direction).of(options.reading).clone();
+    judged(old, new, options, clock, answer).unwrap_or_else(|why| unknown(&why))
+}
+
+/// Reads two schemas and has them judged; fails where they cannot be read.
+fn judged<T>(
+    old: &Value,
+    new: &Value,
+    options: &Options,
+    clock: &(dyn Fn() -> Duration + Sync),
+    judge: impl FnOnce(Judge<'_>) -> T,
+) -> Result<T, String> {
     for schema in [old, new] {
         if let Some(uri) = schema.get("$schema").and_then(Value::as_str).filter(|uri| Draft::of(uri).is_none()) {
-            return undecided(&format!("the dialect {uri:?} is not known"));
+            return Err(format!("the dialect {uri:?} is not known"));
         }
     }
     let budget = Budget::new(clock, options.limits);
     let (mut graph, documents) = (Graph::default(), [Document::new(old), Document::new(new)]);
-    let roots = [graph.read(&documents[0], 0), graph.read(&documents[1], 1)];
-    let roots = match roots {
-        [Ok(old), Ok(new)] => [old, new],
-        [Err(why), _] => return undecided(&format!("the old schema: {why}")),
-        [_, Err(why)] => return undecided(&format!("the new schema: {why}")),
-    };
-    let (table, classes, graph) = match intern::intern(graph) {
-        Ok(interned) => interned,
-        Err(why) => return undecided(&why),
-    };
-    let sources = Sources { graph: &graph, classes: &classes, documents: [old, new] };
+    let old_root = graph.read(&documents[0]).map_err(|why| format!("the old schema: {why}"))?;
+    let new_root = graph.read(&documents[1]).map_err(|why| format!("the new schema: {why}"))?;
+    let (table, classes, graph) = intern::intern(graph)?;
+    let sources = Sources { graph: &graph, classes: &classes };
     let engine = Engine::new(table, budget);
-    let sides = [Side::new(old), Side::new(new)];
-    let mut judge = Judge { engine, sources, classes: &classes, roots, sides, options, differences: Vec::new() };
-    let backwards = judge.readings(Direction::Backwards);
-    let forwards = judge.readings(Direction::Forwards);
-    judge.engine.budget.end_verdicts();
-    for (direction, readings, is_asked) in
-        [(Direction::Backwards, &backwards, options.backwards), (Direction::Forwards, &forwards, options.forwards)]
-    {
-        let decisive = readings.of(options.reading);
-        let shown = if decisive.is_incompatible() { decisive } else { &readings.strict };
-        if let (Verdict::Incompatible(first), true) = (shown, is_asked) {
-            judge.collect(direction, (**first).clone());
-        }
-    }
-    let bump = bump(&backwards, &forwards, options);
-    Comparison { backwards, forwards, differences: judge.differences, bump, steps: judge.engine.budget.steps }
+    let (roots, sides) = ([old_root, new_root], [Side::new(old), Side::new(new)]);
+    Ok(judge(Judge { engine, sources, classes: &classes, roots, sides, options, differences: Vec::new() }))
+}
+
+fn unknown(why: &str) -> Verdict {
+    Verdict::Unknown(Unknown { reason: why.to_owned(), spent: None, unconfirmed: false })
 }
 
 fn undecided(why: &str) -> Comparison {
-    let unknown = || Verdict::Unknown(Unknown { reason: why.to_owned(), spent: None, unconfirmed: false });
-    let readings = || Readings { strict: unknown(), lenient: unknown() };
+    let readings = || Readings { strict: unknown(why), lenient: unknown(why) };
     Comparison { backwards: readings(), forwards: readings(), differences: Vec::new(), bump: Bump::Unknown, steps: 0 }
 }
 
@@ -223,6 +228,26 @@ struct Judge<'a> {
 const SHRINKING: Duration = Duration::from_millis(150);
 
 impl Judge<'_> {
+    /// Answers both questions, and looks for what differs.
+    fn comparison(mut self) -> Comparison {
+        let backwards = self.readings(Direction::Backwards);
+        let forwards = self.readings(Direction::Forwards);
+        self.engine.budget.end_verdicts();
+        let options = self.options;
+        for (direction, readings, is_asked) in
+            [(Direction::Backwards, &backwards, options.backwards), (Direction::Forwards, &forwards, options.forwards)]
+        {
+            let decisive = readings.of(options.reading);
+            let shown = if decisive.is_incompatible() { decisive } else { &readings.strict };
+            if let (Verdict::Incompatible(first), true) = (shown, is_asked) {
+                self.collect(direction, (**first).clone());
+            }
+        }
+        let bump = bump(&backwards, &forwards, options);
+        let steps = self.engine.budget.steps;
+        Comparison { backwards, forwards, differences: self.differences, bump, steps }
+    }
+
     fn readings(&mut self, direction: Direction) -> Readings {
         let (inner, outer) = sides(direction);
         if self.classes.of(self.roots[inner]) == self.classes.of(self.roots[outer]) {

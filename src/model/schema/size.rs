@@ -11,8 +11,14 @@ use serde_json::Value;
 
 use super::{Part, Problem};
 
-/// Most sub-schemas that a schema may expand to.
+/// Most sub-schemas that a schema may expand to for one place of a value: a validator visits all of
+/// them there, and looks at the value in between or not.
 pub const MAX_EXPANDED: u64 = 100_000;
+/// Most sub-schemas that a schema may have as it is written.
+pub const MAX_WRITTEN: u64 = 500_000;
+/// Most sub-schemas that a schema may expand to for a value and all that is within it. The value bounds
+/// how many of them are visited.
+const MAX_WHOLE: u64 = 1 << 32;
 /// Most sub-schemas that apply to one place of a value, each within another. A validator recurses
 /// that deep at every level of the value.
 pub const MAX_NESTED: usize = 100;
@@ -37,7 +43,12 @@ const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 pub fn measure(schema: &Value) -> Result<usize, Problem> {
     if !refers(schema) {
         // It nests as deep as a document may.
-        return if plain(schema) > MAX_EXPANDED { Err(too_large(String::new())) } else { Ok(1) };
+        let (written, in_place) = plain(schema);
+        return match () {
+            () if in_place > MAX_EXPANDED => Err(too_large(String::new())),
+            () if written > MAX_WRITTEN => Err(too_long()),
+            () => Ok(1),
+        };
     }
     // References that lead nowhere are the validator's to complain about.
     let root = Draft::default().detect(schema).create_resource_ref(schema);
@@ -60,6 +71,11 @@ fn too_large(pointer: String) -> Problem {
     Problem { part: Part::Size, pointer, message }
 }
 
+fn too_long() -> Problem {
+    let message = format!("it has more than {MAX_WRITTEN} sub-schemas; describe less");
+    Problem { part: Part::Size, pointer: String::new(), message }
+}
+
 /// Returns whether there is a reference anywhere.
 fn refers(value: &Value) -> bool {
     match value {
@@ -69,11 +85,17 @@ fn refers(value: &Value) -> bool {
     }
 }
 
-/// Returns how many sub-schemas a schema without references has.
-fn plain(schema: &Value) -> u64 {
-    let mut count = 1;
-    for_each_part(schema, |_, part| count += plain(part));
-    count
+/// Returns how many sub-schemas a schema without references has, and how many of them at most apply to
+/// one place.
+fn plain(schema: &Value) -> (u64, u64) {
+    let (mut written, mut here, mut most) = (1, 1, 1);
+    for_each_part(schema, |in_place, part| {
+        let (inner, at_once) = plain(part);
+        written += inner;
+        here += if in_place { at_once } else { 0 };
+        most = most.max(at_once);
+    });
+    (written, most.max(here))
 }
 
 /// Calls `take` with each sub-schema right below, and whether it applies to the same place of the value.
@@ -105,6 +127,25 @@ struct Edge {
     in_place: bool,
 }
 
+/// How large a sub-schema is, references followed.
+#[derive(Clone, Copy)]
+struct Measured {
+    /// Sub-schemas that apply to its own place of the value.
+    in_place: u64,
+    /// All of them.
+    whole: u64,
+    /// How deep those of its own place lie within one another.
+    nested: usize,
+}
+
+impl Measured {
+    fn add_in_place(&mut self, below: Self) {
+        self.in_place = self.in_place.saturating_add(below.in_place);
+        self.whole = self.whole.saturating_add(below.whole);
+        self.nested = self.nested.max(below.nested + 1);
+    }
+}
+
 impl Graph<'_> {
     fn measure(&self, schema: &Value) -> Result<usize, Problem> {
         let targets = |keep: &dyn Fn(usize, &Edge) -> bool| -> Vec<Vec<usize>> {
@@ -113,36 +154,36 @@ impl Graph<'_> {
             };
             self.edges.iter().enumerate().map(of).collect()
         };
+        if self.parts.len() as u64 > MAX_WRITTEN {
+            return Err(too_long());
+        }
         let circle = components(&targets(&|_, _| true));
         // What goes deeper into the value and comes back is recursion: it costs as much as the value is deep.
         let order = postorder(&targets(&|at, edge| edge.in_place || circle[at] != circle[edge.to]));
         let mut deepest = 1;
-        let mut known: Vec<Option<(u64, usize)>> = vec![None; self.parts.len()];
+        let mut known: Vec<Option<Measured>> = vec![None; self.parts.len()];
         for at in order {
-            let (mut expanded, mut nested) = (1u64, 1);
+            let mut all = Measured { in_place: 1, whole: 1, nested: 1 };
             for Edge { to, in_place } in &self.edges[at] {
                 match known[*to] {
-                    Some((below, depth)) if *in_place => {
-                        expanded = expanded.saturating_add(below);
-                        nested = nested.max(depth + 1);
-                    }
+                    Some(below) if *in_place => all.add_in_place(below),
                     None if *in_place => return Err(self.endless(schema, at)),
-                    Some((below, _)) if circle[at] != circle[*to] => expanded = expanded.saturating_add(below),
-                    _ => expanded = expanded.saturating_add(1),
+                    Some(below) if circle[at] != circle[*to] => all.whole = all.whole.saturating_add(below.whole),
+                    _ => all.whole = all.whole.saturating_add(1),
                 }
             }
-            if expanded > MAX_EXPANDED {
+            if all.in_place > MAX_EXPANDED || all.whole > MAX_WHOLE {
                 return Err(too_large(self.pointer(schema, at)));
             }
-            if nested > MAX_NESTED {
+            if all.nested > MAX_NESTED {
                 let message = format!(
                     "more than {MAX_NESTED} sub-schemas lie within one another here, every $ref replaced by what it \
                      refers to; refer to what is meant directly"
                 );
                 return Err(Problem { part: Part::Size, pointer: self.pointer(schema, at), message });
             }
-            known[at] = Some((expanded, nested));
-            deepest = deepest.max(nested);
+            known[at] = Some(all);
+            deepest = deepest.max(all.nested);
         }
         Ok(deepest)
     }
@@ -339,7 +380,7 @@ mod tests {
             assert_eq!(part, Part::Size);
             // The innermost one that is too large.
             let at: usize = pointer.strip_prefix("/$defs/x").unwrap().parse().unwrap();
-            assert!((20..30).contains(&at), "{pointer}");
+            assert!((5..30).contains(&at), "{pointer}");
         }
     }
 

@@ -5,7 +5,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use crate::model::contract::{BrokenDirection, SchemaReading};
-use crate::model::{compatibility as engine, version::Version};
+use crate::model::{
+    compatibility as engine,
+    version::{Level, Version},
+};
 
 /// Largest witness that an answer about contracts holds, in bytes of JSON.
 pub const MAX_WITNESS: usize = 2_048;
@@ -253,7 +256,7 @@ impl VersionBump {
         match self {
             Self::Major => version.bump(true),
             Self::Minor | Self::Unknown => version.bump(false),
-            Self::Patch => version.patch(),
+            Self::Patch => version.raised(Level::Patch),
         }
     }
 }

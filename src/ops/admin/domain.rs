@@ -8,6 +8,7 @@ use crate::{
         domain::Domain,
         domain_view::DomainView,
         name::{DomainName, RepoName},
+        nearest,
         oid::Oid,
         publish,
     },
@@ -139,9 +140,16 @@ fn known_repos(here: &Here, repos: &[RepoName]) -> Result<(), OpError> {
     match repos.iter().find(|repo| !realm.repos.contains_key(repo)) {
         None => Ok(()),
         Some(unknown) => {
-            let message = format!("{unknown} is not in the realm {}", here.realm);
-            Err(OpError::no("unknown-repo", message)
-                .next(format!("git blue init --realm {} --repo {unknown}: in that repository", here.realm)))
+            let known: Vec<_> = realm.repos.keys().cloned().collect();
+            let meant = nearest::question(unknown, &known);
+            let message = format!("{unknown} is not in the realm {}{meant}", here.realm);
+            let error = OpError::no("unknown-repo", message);
+            Err(match meant.is_empty() {
+                true => {
+                    error.next(format!("git blue init --realm {} --repo {unknown}  # in that repository", here.realm))
+                }
+                false => error,
+            })
         }
     }
 }

@@ -4,17 +4,23 @@ use std::{collections::BTreeMap, io::Write as _, path::Path};
 
 use crate::{
     error::OpError,
-    locate::{self, CONFIG, config::same_url, proposed, renamed},
+    locate::{
+        CONFIG,
+        config::{same_realm, same_url},
+        proposed, renamed, unknown,
+    },
     machine::home::KnownRealm,
     model::{
         name::{RealmName, RepoName},
         realm::{Likeness, Repo},
         repo_url::RepoUrl,
+        yaml_text,
     },
     ops::{
         Operation,
         ctx::Ctx,
         message::Message,
+        publish::work_file::WorkFile,
         realm,
         repos::{identity, joined},
         sync,
@@ -55,17 +61,13 @@ pub struct Request {
 /// Where this machine does not know the realm, or another repository has the name.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
     share(ctx, request)?;
-    let known = locate::known(&ctx.home, &request.realm)?;
-    let store = GitStore::open(&known.path, ctx.options())?;
-    read::realm(&store)?;
     let code = ctx.code()?;
     let proposed = proposed(code)?;
-    if let Some(config) = &proposed
-        && config.realm.name != known.name
-    {
-        let message = format!("{CONFIG} puts this repository into the realm {}, not {}", config.realm.name, known.name);
-        return Err(OpError::no("other-realm", message).next(format!("one repository is in one realm: edit {CONFIG}")));
-    }
+    let unknown = || unknown::error(unknown::is_ci(&ctx.env), &ctx.home, &request.realm, proposed.as_ref());
+    let known = ctx.home.realm(&request.realm)?.ok_or_else(unknown)?;
+    let store = GitStore::open(&known.path, ctx.options())?;
+    read::realm(&store)?;
+    same_realm(&known.name, proposed.as_ref())?;
     same_url(&ctx.home, &known, proposed.as_ref())?;
     let name = name(code, request, proposed.as_ref())?;
     let entry = identity::of(code, &name)?;
@@ -76,6 +78,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
     joined::write(&ctx.home, code, &known.name, &name, !entry.roots.is_empty())?;
     let wrote_config = match (&proposed, code.workdir()) {
         (None, Some(root)) => write_config(&root, &known, &name)?,
+        (Some(config), Some(_)) if request.url.is_some() => add_url(code, config, &known)?,
         _ => false,
     };
     let shared = request.url.is_some() || request.branches;
@@ -105,10 +108,24 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
             known.name
         ));
     }
-    if Overview::open(&store)?.domains_of(&name).next().is_none() {
-        answer = answer.next(format!("git blue realm admin domain --name DOMAIN --repos {name},OTHER"));
+    let overview = Overview::open(&store)?;
+    if overview.domains_of(&name).next().is_none() {
+        answer = answer.next(first_contract(&overview, &known.name, &name));
     }
     Ok(answer)
+}
+
+/// Returns what a repository does first that shares no domain with others yet.
+fn first_contract(overview: &Overview<'_>, realm: &RealmName, name: &RepoName) -> String {
+    let others: Vec<_> =
+        overview.repos().keys().filter(|other| *other != name).take(5).map(ToString::to_string).collect();
+    match others.is_empty() {
+        true => format!("git blue init --realm {realm}  # in each other repository that takes part"),
+        false => format!(
+            "git blue contract new DOMAIN/CONTRACT --domain-members {}  # agree on the first contract",
+            others.join(",")
+        ),
+    }
 }
 
 /// Brings the realm here, or records where it is shared.
@@ -281,6 +298,23 @@ fn only_name(repos: &BTreeMap<RepoName, Repo>, entry: &Repo) -> Result<(), OpErr
         }
         None => Ok(()),
     }
+}
+
+/// Writes the url of the realm into a file that names none. Returns whether it was written: a file that is
+/// written in another way than usual stays as it is.
+fn add_url(code: &CodeRepo, config: &Config, known: &KnownRealm) -> Result<bool, OpError> {
+    let (None, Some(url)) = (&config.realm.url, &known.url) else {
+        return Ok(false);
+    };
+    let file = WorkFile::of(code, CONFIG.to_owned())?;
+    let Some(text) = file.read()? else {
+        return Ok(false);
+    };
+    let realm = ProposedRealm { url: Some(url.clone()), ..config.realm.clone() };
+    let wanted = Config { realm, ..config.clone() };
+    let is_right = |text: &String| codec::config(text.as_bytes()).is_ok_and(|read| read == wanted);
+    let edited = yaml_text::add_below(&text, "realm", &("url", yaml_text::quoted(url))).filter(is_right);
+    edited.map(|edited| file.replace(&edited)).transpose().map(|written| written.is_some())
 }
 
 fn write_config(root: &Path, realm: &KnownRealm, repo: &RepoName) -> Result<bool, OpError> {

@@ -5,11 +5,14 @@ use crate::ops::{
     Operation,
     ctx::{Acting, Ctx},
     domain::{self, Part, Why},
+    hooks,
     message::Message,
+    publish::work_file::WorkFile,
     repos::joined,
 };
 use crate::{
     error::OpError,
+    locate::CONFIG,
     model::{name::DomainName, publish::Decision},
     store::{Change, Edit, Parents, StoreRef, layout, overview::Overview, write::write},
     wire::{Answer, RealmLeave},
@@ -28,6 +31,8 @@ pub struct Request {
     /// Also where it still takes part in domains: its bindings and memberships go, its contracts
     /// stay.
     pub force: bool,
+    /// Also undo what `init` did to the repository: hooks, `.blue/config.yaml`, where it lies.
+    pub undo: bool,
 }
 
 /// Leaves: the domains first, the realm last, so that leaving once more finishes what a kill left.
@@ -53,10 +58,36 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> 
     }
     leave_realm(ctx, acting)?;
     joined::forget(&ctx.home, ctx.code()?)?;
-    let body = RealmLeave { realm: acting.realm.clone(), repo: acting.repo.clone(), domains };
-    Ok(Answer::new(body)
-        .next("git rm .blue/config.yaml: so that clones do not propose the realm any more")
-        .next("git blue hooks uninstall"))
+    let undone = if request.undo { undo(ctx, acting)? } else { Vec::new() };
+    let removed = undone.iter().any(|one| one == CONFIG);
+    let body = RealmLeave { realm: acting.realm.clone(), repo: acting.repo.clone(), domains, undone };
+    let answer = Answer::new(body);
+    Ok(match (request.undo, removed) {
+        (true, true) => {
+            answer.next(format!("git add --all {CONFIG} && git commit -m \"Leave the realm {}\"", acting.realm))
+        }
+        (true, false) => answer,
+        (false, _) => answer
+            .next("git rm .blue/config.yaml  # so that clones do not propose the realm any more")
+            .next("git blue hooks uninstall"),
+    })
+}
+
+/// Undoes what `init` did to the repository. Returns what is gone.
+fn undo(ctx: &Ctx, acting: Acting<'_>) -> Result<Vec<String>, OpError> {
+    let code = ctx.code()?;
+    let hooks = hooks::uninstall(ctx)?.body.hooks;
+    let mut undone: Vec<_> =
+        hooks.iter().filter(|hook| hook.changed).map(|hook| format!("hook {}", hook.name)).collect();
+    if code.workdir().is_some() {
+        let config = WorkFile::of(code, CONFIG.to_owned())?;
+        if config.read()?.is_some() {
+            config.remove()?;
+            undone.push(CONFIG.to_owned());
+        }
+    }
+    ctx.home.forget_repo(acting.repo)?;
+    Ok(undone)
 }
 
 fn leave_domain(ctx: &Ctx, acting: Acting<'_>, name: &DomainName) -> Result<(), OpError> {

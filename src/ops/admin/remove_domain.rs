@@ -47,7 +47,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<DomainRemoved>, OpErro
     let mut members = Vec::new();
     domain::change(ctx, &*here.store, name, Part::default(), why, |view| {
         if view.info.removed {
-            return Err(domain::unknown(name));
+            return Err(domain::unknown(&*here.store, name));
         }
         refuse_use(view)?;
         members.clone_from(&view.info.members);

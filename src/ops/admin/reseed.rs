@@ -174,5 +174,5 @@ fn move_to(
 }
 
 fn problem(code: &'static str, name: &StoreRef, message: String) -> SyncProblem {
-    SyncProblem { code, name: Some(name.to_string()), message }
+    SyncProblem { code: code.into(), name: Some(name.to_string()), message }
 }

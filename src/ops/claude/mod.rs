@@ -244,7 +244,7 @@ fn unfit(path: &Path) -> impl Fn(Unfit) -> OpError {
         let place = unfit.place.map(|(line, column)| format!(":{line}:{column}")).unwrap_or_default();
         let message = format!("{file}{place}: {}; it was left alone", unfit.message);
         let problem = Problem {
-            code: "unreadable-file",
+            code: "unreadable-file".into(),
             message: unfit.message,
             file: Some(file.clone()),
             line: line.and_then(|line| u32::try_from(line).ok()),

@@ -13,6 +13,7 @@ use crate::{
     ops::{
         ctx::Ctx,
         domain::{self, Part},
+        publish::references,
     },
     repo::blue_files::{CONTRACTS, Files, Item},
 };
@@ -65,9 +66,12 @@ impl Draft {
             }
         };
         match files.read(&handle)? {
-            Some(bytes) => codec::contract(&bytes, &at.contract)
-                .map_err(|problem| unreadable(problem, &path))
-                .and_then(|document| settled(ctx, at, document)),
+            Some(bytes) => {
+                let mut contract =
+                    codec::contract(&bytes, &at.contract).map_err(|problem| unreadable(problem, &path))?;
+                references::resolve(&files, &mut contract).map_err(|problem| unreadable(problem, &path))?;
+                settled(ctx, at, contract)
+            }
             None => Err(unreadable(Problem::whole(format!("it is larger than {} MiB", codec::MAX_FILE >> 20)), &path)),
         }
     }

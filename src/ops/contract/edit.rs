@@ -5,7 +5,7 @@ use crate::{
     error::OpError,
     model::{
         name::ContractRef,
-        publish::{self, Direction},
+        publish::{Direction, contract as decide, overlay},
     },
     store::codec,
     wire::{Answer, ContractPublish, Published},
@@ -15,6 +15,7 @@ use crate::{
         Operation,
         ctx::Ctx,
         domain::{self, Part, Why},
+        publish::references,
     },
     repo::blue_files::CONTRACTS,
 };
@@ -59,6 +60,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
         let problem = problem.in_file(&request.file);
         OpError::no("unreadable-file", problem.to_string()).problem((&problem).into())
     })?;
+    if references::refers(&document) {
+        let message = format!("{}: a reference to a file is read when a commit is published", request.file);
+        return Err(OpError::no("reference", message).next("write schema and value out, or commit the contract's file"));
+    }
     let wanted = [(contract.clone(), document.version.clone())];
     let why = Why { repo: Some(acting.repo), ..Why::default() };
     let (mut published, judge) = (Vec::new(), ctx.judge());
@@ -66,8 +71,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
     let part = Part { published: &wanted, bases: Some(&bases), ..Part::default() };
     domain::change(ctx, acting.store, name, part, why, |view| {
         domain::current(view, contract)?;
-        let decision = publish::contract(view, acting.repo, &document, Direction::Forward, &judge)?;
-        let after = publish::overlay(view, &decision.changes);
+        let decision = decide(view, acting.repo, &document, Direction::Forward, &judge)?;
+        let after = overlay(view, &decision.changes);
         published = decision.events.iter().map(|event| Published::new((view, &after), event, &judge)).collect();
         Ok(decision)
     })?;

@@ -9,7 +9,7 @@ use crate::{
         version::Version,
     },
     ops::{Operation, ctx::Ctx, domain},
-    store::{StoreRef, read},
+    store::read,
     wire::{Answer, ContractBinding, ContractGet, Relationship},
 };
 
@@ -33,7 +33,7 @@ pub struct Request {
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractGet>, OpError> {
     let here = ctx.here()?;
     let ContractRef { domain: domain_name, contract: name } = &request.contract;
-    let tip = here.store.tip(&StoreRef::Domain(domain_name.clone()))?.ok_or_else(|| domain::unknown(domain_name))?;
+    let tip = domain::tip(&*here.store, domain_name)?;
     let mut view = read::contracts_at(&*here.store, domain_name, &tip, &[name.clone()].into())?;
     if let Some(version) = &request.version {
         let tree = here.store.commit(&tip)?.tree;
@@ -41,7 +41,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractGet>, OpError>
     }
     let contract = match &request.version {
         Some(version) => at_version(&view, name, version)?,
-        None => domain::current(&view, name)?.clone(),
+        None => domain::current(&view, name)
+            .cloned()
+            .map_err(|error| domain::meant(&*here.store, &request.contract, error))?,
     };
     let mine = here.repo.as_ref() == Some(&contract.owner);
     let owner = contract.owner.clone();

@@ -17,7 +17,6 @@ use crate::{
         ctx::Ctx,
         domain::{self, Part},
     },
-    store::StoreRef,
     wire::{Answer, ContractImpact, DocumentSource, ImporterImpact, JudgedBy},
 };
 
@@ -55,7 +54,7 @@ pub enum Candidate {
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpError> {
     let here = ctx.here()?;
     let ContractRef { domain: domain_name, contract: name } = &request.contract;
-    let tip = here.store.tip(&StoreRef::Domain(domain_name.clone()))?.ok_or_else(|| domain::unknown(domain_name))?;
+    let tip = domain::tip(&*here.store, domain_name)?;
     let wanted: Vec<_> = match &request.to {
         Candidate::Version(Some(version)) => vec![(name.clone(), version.clone())],
         _ => Vec::new(),
@@ -102,12 +101,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
                 repo: repo.clone(),
                 version_req: import.version.clone(),
                 binding: import.binding.clone(),
-                state: state.word(),
+                state: state.word().into(),
                 judged_by: JudgedBy::of(&state),
                 verdict: state.told().cloned(),
                 resolved_version: state.standing.resolved().cloned(),
                 adapted_version: import.adapted().cloned(),
-                state_now: ImportState::of(&view, import, &judge).word(),
+                state_now: ImportState::of(&view, import, &judge).word().into(),
             }
         })
         .collect();

@@ -113,6 +113,6 @@ fn line(domain: &DomainSummary, name: &ContractName) -> ContractLine {
         version: contract.map(|contract| &contract.version).or_else(newest).cloned(),
         owner: domain.owner(name).cloned(),
         importers: domain.importers(name).count(),
-        state,
+        state: state.into(),
     }
 }

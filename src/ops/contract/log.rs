@@ -9,7 +9,7 @@ use crate::ops::{
 use crate::{
     error::OpError,
     model::{name::ContractRef, oid::Oid},
-    store::{StoreRef, layout, read},
+    store::{layout, read},
     wire::{Answer, ContractLog, LogEntry, PageRequest, page_in_order},
 };
 
@@ -34,7 +34,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractLog>, OpError>
     let here = ctx.here()?;
     let store = &*here.store;
     let ContractRef { domain: domain_name, contract } = &request.contract;
-    let tip = store.tip(&StoreRef::Domain(domain_name.clone()))?.ok_or_else(|| domain::unknown(domain_name))?;
+    let tip = domain::tip(store, domain_name)?;
     // What a commit holds of the contract: its current document, its published versions, and what was approved.
     let approvals = format!("{}/{contract}", layout::APPROVALS);
     let held = |tree: &Oid| -> Result<[Option<Oid>; 3], OpError> {

@@ -2,16 +2,20 @@
 
 pub mod adapted;
 pub mod approve;
+pub mod bump;
 pub mod diff;
+pub mod documents;
 pub mod draft;
 pub mod edit;
 pub mod get;
 pub mod impact;
 pub mod list;
 pub mod log;
+pub mod new;
 pub mod publish;
 pub mod retire;
 pub mod timeline;
 pub mod transfer;
+pub mod validate;
 pub mod verdict;
 pub mod yank;

@@ -281,7 +281,7 @@ impl Work<'_> {
     }
 
     fn load(&self, name: &DomainName) -> Result<DomainView, OpError> {
-        let tip = self.store().tip(&StoreRef::Domain(name.clone()))?.ok_or_else(|| domain::unknown(name))?;
+        let tip = domain::tip(self.store(), name)?;
         let (contracts, changed) = (self.contracts(name), self.changed(name));
         let part = Part { contracts: Some(&contracts), published: &self.wanted(name), bases: Some(&changed) };
         domain::load(self.store(), name, &tip, part)
@@ -393,7 +393,8 @@ fn unreadable(candidate: &Candidate) -> OpError {
     let count = candidate.problems.len();
     let message = match &candidate.problems[..] {
         [only] => format!("{only}; nothing was published"),
-        _ => format!("{count} files below .blue cannot be read; nothing was published"),
+        [first, ..] => format!("{first} (and {} more files); nothing was published", count - 1),
+        [] => "nothing was published".to_owned(),
     };
     let error = OpError::no("unreadable-file", message);
     candidate.problems.iter().fold(error, |error, problem| error.problem(Problem::from(problem)))
@@ -406,7 +407,7 @@ fn refused(candidate: &Candidate, refusals: Vec<Refusal>) -> OpError {
     for refusal in refusals {
         let (file, line) = place(candidate, &refusal);
         let OpError { code, mut message, next_steps, .. } = OpError::from(refusal);
-        let problem = Problem { code, message: message.clone(), file, line, column: None };
+        let problem = Problem { code: code.into(), message: message.clone(), file, line, column: None };
         if count == 1 {
             let place = problem.place().map(|place| format!("{place}: ")).unwrap_or_default();
             message.insert_str(0, &place);

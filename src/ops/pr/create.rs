@@ -149,7 +149,7 @@ fn jobs(
         let name = place.found.name.clone();
         match looked {
             Ok(standing) if standing.branch.as_deref() != Some(branch) => body.errors.push(RepoProblem {
-                code: "other-branch",
+                code: "other-branch".into(),
                 message: format!("{} is not on {branch}", place.path.display()),
                 next_step: Some(format!("git -C {} switch {branch}", place.path.display())),
                 repo: name,
@@ -174,8 +174,12 @@ fn jobs(
 /// Pushes, and opens a pull request where there is none. Returns whether it was opened.
 fn one(ctx: &Ctx, job: &mut Job, request: &Request, body: &str) -> Result<bool, RepoProblem> {
     let name = job.place.found.name.clone();
-    let problem =
-        |code, message: String, next_step: Option<String>| RepoProblem { repo: name.clone(), code, message, next_step };
+    let problem = |code: &'static str, message: String, next_step: Option<String>| RepoProblem {
+        repo: name.clone(),
+        code: code.into(),
+        message,
+        next_step,
+    };
     let branch = job.standing.branch.clone().unwrap_or_default();
     let work = job.place.work.clone().asking(ctx.env.is_error_terminal());
     if !work.has_remote().map_err(|error| of_git(&name, &error))? {
@@ -184,7 +188,7 @@ fn one(ctx: &Ctx, job: &mut Job, request: &Request, body: &str) -> Result<bool, 
     }
     if job.standing.unpushed != Some(0) {
         work.push(&branch).map_err(|error| RepoProblem {
-            code: "not-pushed",
+            code: "not-pushed".into(),
             next_step: Some(format!("git -C {} pull --rebase, and try again", job.place.path.display())),
             ..of_git(&name, &error)
         })?;
@@ -260,5 +264,5 @@ fn of_forge(repo: &RepoName, error: &ForgeError) -> RepoProblem {
         ForgeError::Odd { .. } => ("odd-answer", None),
         ForgeError::Refused { .. } => ("refused", None),
     };
-    RepoProblem { repo: repo.clone(), code, message: error.to_string(), next_step }
+    RepoProblem { repo: repo.clone(), code: code.into(), message: error.to_string(), next_step }
 }

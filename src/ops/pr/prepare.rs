@@ -79,8 +79,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrPrepare>, OpError> {
 fn prepare(place: &Place, branch: &str, request: &Request) -> Result<Option<Prepared>, RepoProblem> {
     let name = &place.found.name;
     let git = |error| of_git(name, &error);
-    let problem =
-        |code, message: String, next_step: Option<String>| RepoProblem { repo: name.clone(), code, message, next_step };
+    let problem = |code: &'static str, message: String, next_step: Option<String>| RepoProblem {
+        repo: name.clone(),
+        code: code.into(),
+        message,
+        next_step,
+    };
     let at = place.path.display();
     let on = place.work.current_branch().map_err(git)?;
     if on.as_deref() != Some(branch) {
@@ -108,7 +112,7 @@ fn prepare(place: &Place, branch: &str, request: &Request) -> Result<Option<Prep
     let commit = match files.is_empty() || request.dry_run {
         true => None,
         false => Some(place.work.commit(&request.message, &new).map_err(|error| RepoProblem {
-            code: "not-committed",
+            code: "not-committed".into(),
             next_step: Some(format!("what is staged in {at} stays staged: mend it, and try again")),
             ..of_git(name, &error)
         })?),

@@ -182,7 +182,7 @@ pub fn plan(ctx: &Ctx, here: &Here, heads: &[Head<'_>], members: &BTreeSet<RepoN
             Ok(branch) => branches.push(branch),
             Err(error) => errors.push(RepoProblem {
                 repo: (*repo).clone(),
-                code: error.code,
+                code: error.code.into(),
                 message: error.message,
                 next_step: error.next_steps.into_iter().next(),
             }),

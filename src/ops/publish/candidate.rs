@@ -3,11 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::references;
 use crate::repo::blue_files::{BINDINGS, CONTRACTS, Files, Handle, Item};
 use crate::{
     error::OpError,
     model::{
         candidate::{Candidate, Declared, FileProblem},
+        contract::Contract,
         domain::Source,
         name::{ContractName, DomainName},
         oid::Oid,
@@ -35,6 +37,10 @@ pub fn read(code: &CodeRepo, files: &Files<'_>, sources: &Sources) -> Result<Can
     let mut all = files.below(CONTRACTS)?;
     all.extend(files.below(BINDINGS)?);
     for (path, item) in &all {
+        if let (Item::File(_), Some(message)) = (item, stray(path)) {
+            candidate.strays.push(Problem::whole(message).in_file(path));
+            continue;
+        }
         let outcome = match (item, belongs(path)) {
             (Item::Other, _) => Err(Problem::whole("it is not a plain file; symbolic links are not followed")),
             (_, Err(problem)) => Err(problem),
@@ -73,15 +79,37 @@ fn read_one(
     };
     let path = path.to_owned();
     Ok(match place {
-        Belongs::Contract(domain, name) => codec::contract(&bytes, &name).map(|document| {
-            let lines = codec::contract_lines(&bytes);
-            candidate.contracts.insert((domain, name), Declared { path, document, lines, changed });
-        }),
+        Belongs::Contract(domain, name) => match put_together(files, &bytes, &name) {
+            Ok((document, read)) => {
+                let changed = changed || before.any_differs(files, sources.get(&domain), &read)?;
+                let lines = codec::contract_lines(&bytes);
+                candidate.contracts.insert((domain, name), Declared { path, document, lines, changed });
+                Ok(())
+            }
+            Err(problem) => Err(problem),
+        },
         Belongs::Binding(domain) => codec::binding(&bytes).map(|document| {
             let lines = codec::binding_lines(&bytes);
             candidate.bindings.insert(domain, Declared { path, document, lines, changed });
         }),
     })
+}
+
+/// Returns a contract with what it refers to, and the files that this was read from.
+fn put_together(files: &Files<'_>, bytes: &[u8], name: &ContractName) -> Result<(Contract, BTreeSet<String>), Problem> {
+    let mut document = codec::contract(bytes, name)?;
+    let read = references::resolve(files, &mut document)?;
+    Ok((document, read))
+}
+
+/// Says why a file is left aside, if it is: what does not end as contracts and bindings do is none.
+fn stray(path: &str) -> Option<String> {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    match name.rsplit_once('.') {
+        Some((_, "yaml")) => None,
+        Some((stem, "yml")) => Some(format!("it is not read: rename it to {stem}.yaml")),
+        _ => Some("it is not read: contracts and bindings end in .yaml".to_owned()),
+    }
 }
 
 fn belongs(path: &str) -> Result<Belongs, Problem> {
@@ -173,6 +201,33 @@ impl Before<'_> {
             self.by_commit.insert(source.commit, found);
         }
         Ok(&self.by_commit[&source.commit])
+    }
+
+    /// Returns whether one of these files is not what it was in the last published commit.
+    fn any_differs(
+        &self,
+        files: &Files<'_>,
+        source: Option<&Source>,
+        paths: &BTreeSet<String>,
+    ) -> Result<bool, OpError> {
+        use crate::store::Objects as _;
+        let Some(source) = source.filter(|source| self.code.has(&source.commit)) else {
+            return Ok(!paths.is_empty());
+        };
+        let old = Files::at(self.code, &source.commit)?;
+        for path in paths {
+            let same = match (old.file(path)?, files.file(path)?) {
+                (Some(Item::File(Handle::Blob(old))), Some(Item::File(Handle::Blob(new)))) => old == new,
+                (Some(Item::File(Handle::Blob(old))), Some(Item::File(new))) => {
+                    files.read(&new)? == Some(self.code.blob(&old)?)
+                }
+                _ => false,
+            };
+            if !same {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn differs(&mut self, source: &Source, path: &str, handle: &Handle, bytes: &[u8]) -> Result<bool, OpError> {

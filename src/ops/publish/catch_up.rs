@@ -2,9 +2,9 @@
 //! git runs differs by command, and some commands run none; so hooks, `status` and `check` all ask
 //! here, and the refs alone decide.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::candidate::Sources;
+use super::{candidate::Sources, references};
 use crate::repo::blue_files::{BINDINGS, CONTRACTS};
 use crate::{
     error::OpError,
@@ -209,7 +209,7 @@ fn of_commit(
             Err(_) => None,
         };
         let now = said(code, &this.tree, &name)?;
-        let is_moved = before_tree.map(|tree| said(code, &tree, &name)).transpose()? != Some(now);
+        let is_moved = before_tree.map(|tree| said(code, &tree, &name)).transpose()?.as_ref() != Some(&now);
         let is_news = match source {
             None => declared.contains(&name),
             Some(source) if source == commit => false,
@@ -261,10 +261,18 @@ fn domains_in(code: &CodeRepo, tree: &Oid) -> Result<BTreeSet<String>, OpError> 
     Ok(contracts.chain(bindings).collect())
 }
 
-/// Returns all that a tree says of a domain: its contracts and its binding.
-fn said(code: &CodeRepo, tree: &Oid, domain: &str) -> Result<[Option<Oid>; 2], OpError> {
+/// All that a tree says of a domain: its contracts, its binding, and the files that contracts refer to.
+#[derive(Debug, PartialEq, Eq)]
+struct Said {
+    files: [Option<Oid>; 2],
+    referred: BTreeMap<String, Option<Oid>>,
+}
+
+/// Returns all that a tree says of a domain.
+fn said(code: &CodeRepo, tree: &Oid, domain: &str) -> Result<Said, OpError> {
     let entry = |path: String| Ok::<_, OpError>(read::lookup(code, tree, &path)?.map(|entry| entry.id));
-    Ok([entry(format!("{CONTRACTS}/{domain}"))?, entry(format!("{BINDINGS}/{domain}.yaml"))?])
+    let files = [entry(format!("{CONTRACTS}/{domain}"))?, entry(format!("{BINDINGS}/{domain}.yaml"))?];
+    Ok(Said { files, referred: references::blobs(code, tree, domain)? })
 }
 
 /// Returns whether the repository is in its realm: one that left may keep its files, which say

@@ -5,6 +5,8 @@ pub mod catch_up;
 pub mod cycles;
 pub mod hint;
 pub mod publish_log;
+pub mod references;
 pub mod removed_files;
 pub mod to_url;
 pub mod unpublished;
+pub mod work_file;

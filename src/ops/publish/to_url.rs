@@ -1,6 +1,8 @@
 //! Publishing from a machine that keeps no realm, as CI does: the realm is fetched, published to, and
 //! pushed, and nothing stays here.
 
+use std::borrow::Cow;
+
 use crate::{
     error::OpError,
     machine::home::Home,
@@ -83,6 +85,8 @@ fn push(ctx: &Ctx, acting: Acting<'_>) -> Result<(), OpError> {
     match problems.next() {
         None => Ok(()),
         Some(SyncProblem { code, message, .. }) => {
+            // What this process found has a code that it knows.
+            let code = if let Cow::Borrowed(code) = code { code } else { "remote" };
             Err(OpError::no(code, format!("the realm was not updated: {message}")))
         }
     }

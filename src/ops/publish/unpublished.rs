@@ -115,7 +115,7 @@ impl CaughtUp {
             branch: news.branch,
             commit: news.commit,
             domains: news.domains,
-            policy: news.policy.word(),
+            policy: news.policy.word().into(),
             problem,
             failed_at,
         });

@@ -98,7 +98,7 @@ fn differences(ours: &Sides, theirs: &Sides) -> (Vec<ContractComparison>, usize)
             Some(ContractComparison {
                 domain: key.0.clone(),
                 contract: key.1.clone(),
-                difference: difference(here, there)?,
+                difference: difference(here, there)?.into(),
                 here: here.cloned(),
                 there: there.cloned(),
             })

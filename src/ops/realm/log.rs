@@ -47,7 +47,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLog>, OpError> {
     if histories.is_empty()
         && let Some(domain) = &request.domain
     {
-        return Err(crate::ops::domain::unknown(domain));
+        return Err(crate::ops::domain::unknown(&*here.store, domain));
     }
     let limit = match request.page.limit.unwrap_or(DEFAULT_LIMIT) {
         0 => usize::MAX,

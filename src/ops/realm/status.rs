@@ -238,7 +238,7 @@ fn imports(summaries: &Summaries<'_>, states: &BTreeMap<&DomainName, States>, re
                 domain: domain.info.name.clone(),
                 contract: import.contract.clone(),
                 version_req: import.version.clone(),
-                state: state.word(),
+                state: state.word().into(),
                 judged_by: JudgedBy::of(state),
                 verdict: state.told().cloned(),
                 current_version: match standing {

@@ -121,7 +121,7 @@ pub fn is_on(value: &str) -> bool {
 fn chosen(remotes: Vec<Remote>, request: &Request) -> Result<Vec<Remote>, OpError> {
     if remotes.is_empty() {
         return Err(OpError::no("no-remote", "this realm is on this machine alone: it is shared nowhere")
-            .next("git blue realm admin join REALM --url URL  # share it at a git repository"));
+            .next("git blue init --url URL  # share it at a git repository"));
     }
     let Some(wanted) = &request.remote else {
         return Ok(remotes);
@@ -142,7 +142,7 @@ fn unreachable(remote: &Remote, error: &OpError) -> RemoteSync {
         sent: Vec::new(),
         rewound: Vec::new(),
         conflicts: Vec::new(),
-        problems: vec![SyncProblem { code: error.code, name: None, message: error.message.clone() }],
+        problems: vec![SyncProblem { code: error.code.into(), name: None, message: error.message.clone() }],
     }
 }
 

@@ -85,7 +85,7 @@ fn domain(view: &DomainSummary, states: &States) -> DomainTopology {
                 ImportTopology {
                     repo: repo.clone(),
                     version_req: import.version.clone(),
-                    state: state.map_or("broken", ImportState::word),
+                    state: state.map_or("broken", ImportState::word).into(),
                     binding: import.binding.clone(),
                     verdict: state.filter(|state| state.is_broken()).and_then(ImportState::told).cloned(),
                 }

@@ -116,6 +116,13 @@ impl<'c> Forges<'c> {
     }
 
     fn client(&mut self, host: &str, kind: Kind) -> Result<Arc<Client>, Closed> {
+        if !cfg!(feature = "forge") {
+            return Err(Closed {
+                code: "no-forge",
+                message: format!("this program was built without the feature `forge`, so it cannot ask {host}"),
+                next_step: "cargo add git-blue --features forge  # in the program that links the library".into(),
+            });
+        }
         let secret = self.secret(host, kind)?.ok_or_else(|| Closed {
             code: "no-token",
             message: format!("there is no token for {host}"),

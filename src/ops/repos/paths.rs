@@ -43,7 +43,12 @@ impl Found {
 /// # Errors
 /// Where this machine's records cannot be read or written.
 pub fn find(ctx: &Ctx, here: &Here, repo: &Repo) -> Result<Result<Found, RepoProblem>, OpError> {
-    let problem = |code, message, next_step| RepoProblem { repo: repo.name.clone(), code, message, next_step };
+    let problem = |code: &'static str, message, next_step| RepoProblem {
+        repo: repo.name.clone(),
+        code: code.into(),
+        message,
+        next_step,
+    };
     if let (Some(code), true) = (&ctx.code, here.repo.as_ref() == Some(&repo.name))
         && is_meant(ctx, here, code, repo)
     {

@@ -5,7 +5,8 @@ mod damage;
 pub mod realm_clone;
 pub mod remote_status;
 mod take_in;
-pub mod url;
+
+pub use crate::locate::url;
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -117,7 +118,7 @@ impl Syncing<'_> {
                     stop = true;
                     let code = if is_final { "refused" } else { "not-taken" };
                     let message = format!("{} does not take it: {why}", self.remote.name);
-                    report.problems.push(SyncProblem { code, name: Some(one.name.to_string()), message });
+                    report.problems.push(SyncProblem { code: code.into(), name: Some(one.name.to_string()), message });
                 }
             }
             if raced {
@@ -132,7 +133,7 @@ impl Syncing<'_> {
             }
         }
         let message = format!("others kept pushing to {}; what is left goes with the next sync", self.remote.name);
-        report.problems.push(SyncProblem { code: "busy", name: None, message });
+        report.problems.push(SyncProblem { code: "busy".into(), name: None, message });
         Ok(report)
     }
 
@@ -361,7 +362,7 @@ fn line(name: &StoreRef, old: Option<Oid>, new: Option<Oid>, how: How) -> RefSyn
 }
 
 fn problem(report: &mut RemoteSync, code: &'static str, name: Option<&StoreRef>, message: String) {
-    let problem = SyncProblem { code, name: name.map(ToString::to_string), message };
+    let problem = SyncProblem { code: code.into(), name: name.map(ToString::to_string), message };
     if !report.problems.contains(&problem) {
         report.problems.push(problem);
     }
@@ -370,7 +371,7 @@ fn problem(report: &mut RemoteSync, code: &'static str, name: Option<&StoreRef>,
 /// Returns a conflict as answers have it.
 pub fn conflict(domain: Option<&DomainName>, conflict: Conflict) -> SyncConflict {
     let none = SyncConflict {
-        code: conflict.code(),
+        code: conflict.code().into(),
         domain: domain.cloned(),
         contract: None,
         version: None,

@@ -21,7 +21,7 @@ pub(crate) fn check(
     message: impl Into<String>,
 ) -> DoctorCheck {
     DoctorCheck {
-        name,
+        name: name.into(),
         subject: subject.map(str::to_owned),
         state,
         message: message.into(),

@@ -143,7 +143,7 @@ fn located(
     let cloned = url::accept(from).and_then(|from| Ok(work::clone(from, &to, vars, ctx.env.is_error_terminal())?));
     if let Err(error) = cloned {
         let message = format!("cannot clone {name} from {from}: {}", error.message);
-        return Ok(Err(RepoProblem { code: "not-cloned", message, ..problem }));
+        return Ok(Err(RepoProblem { code: "not-cloned".into(), message, ..problem }));
     }
     let to = to.canonicalize().unwrap_or(to);
     ctx.home.record_repo(name, &to)?;
@@ -177,7 +177,7 @@ fn make(job: &Job, branch: &str, root: &Path, fetch: bool) -> Result<bool, RepoP
     is_free(name, path, root)?;
     if fetch && work.has_remote().map_err(git)? {
         work.fetch().map_err(|error| RepoProblem {
-            code: "not-fetched",
+            code: "not-fetched".into(),
             next_step: Some(format!("git -C {} fetch, or leave --fetch out", found.folder.display())),
             ..of_git(name, &error)
         })?;
@@ -229,7 +229,7 @@ fn belong(job: &Job, realm: &RealmName) -> Result<(), StoreError> {
 }
 
 fn problem(repo: &RepoName, code: &'static str, message: String, next_step: Option<String>) -> RepoProblem {
-    RepoProblem { repo: repo.clone(), code, message, next_step }
+    RepoProblem { repo: repo.clone(), code: code.into(), message, next_step }
 }
 
 /// Returns what git, or a hook that it ran, complained about.

@@ -147,7 +147,7 @@ fn refuse_loss(jobs: &[Job], request: &Request) -> Result<(), OpError> {
         }
         if !holds.is_empty() {
             problems.push(Problem {
-                code: "holds-work",
+                code: "holds-work".into(),
                 message: format!("{} has {}", job.found.name, holds.join(" and ")),
                 file: Some(job.tree.path.display().to_string()),
                 line: None,

@@ -24,14 +24,18 @@ pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     if bytes.len() > MAX_BLOB {
         return Err(Problem::whole(format!("it is larger than {} MiB", MAX_BLOB >> 20)));
     }
-    serde_json::from_slice(bytes).map_err(|error| {
+    serde_json::from_slice(bytes).map_err(|error| Problem::from(&error))
+}
+
+impl From<&serde_json::Error> for Problem {
+    fn from(error: &serde_json::Error) -> Self {
         let place = |number: usize| u32::try_from(number).ok().filter(|number| *number > 0);
         let (line, column) = (place(error.line()), place(error.column()));
         // serde_json ends its message with the place, which `Problem` prints itself.
         let message = error.to_string();
         let message = message.split(" at line ").next().unwrap_or(&message).to_owned();
-        Problem { line, column, message }
-    })
+        Self { line, column, message }
+    }
 }
 
 #[cfg(test)]

@@ -3,12 +3,15 @@
 mod change;
 mod json;
 mod problem;
+mod schema;
 mod yaml;
+mod yaml_advice;
 mod yaml_ambiguity;
 
 pub use change::edit;
 pub use json::{decode, encode};
 pub use problem::Problem;
+pub use schema::{MAX_SCHEMA, schema};
 pub use yaml::{binding, binding_lines, config, contract, contract_lines, document, render, value};
 
 pub use yaml::{Config, ProposedRealm, Typed};

@@ -11,22 +11,32 @@ use serde_saphyr::{
     options::{MergeKeyPolicy, NonFiniteFloatPolicy},
 };
 
-use super::{MAX_FILE, Problem, yaml_ambiguity};
+use super::{MAX_FILE, MAX_SCHEMA, Problem, yaml_advice, yaml_ambiguity};
 use crate::model::{
     binding::{Binding, KEPT_BY_THE_REALM},
-    contract::{Compatibility, Contract, Deprecated, Evolution, Validation},
-    json::{Json, MAX_DEPTH},
+    contract::{Compatibility, Contract, Deprecated, Evolution, Flow, Validation, Values, is_default},
+    json::{Json, MAX_DEPTH, MAX_VALUES},
     name::{ContractName, RealmName, RepoName},
     range::Range,
     version::Version,
 };
 
 /// Most nodes of a document.
-const MAX_NODES: usize = 20_000;
-/// Most bytes of all scalars of a document.
-const MAX_SCALARS: usize = 256 << 10;
+const MAX_NODES: usize = 100_000;
 
-fn strict() -> Options {
+/// How large a document may be.
+#[derive(Clone, Copy)]
+struct Size {
+    bytes: usize,
+    nodes: usize,
+}
+
+/// The size of what people write.
+const WRITTEN: Size = Size { bytes: MAX_FILE, nodes: MAX_NODES };
+/// The size of a schema in a file of its own; its keys are nodes too.
+const GENERATED: Size = Size { bytes: MAX_SCHEMA, nodes: 2 * MAX_VALUES };
+
+fn strict(size: Size) -> Options {
     serde_saphyr::options! {
         strict_booleans: true,
         no_schema: true,
@@ -39,8 +49,9 @@ fn strict() -> Options {
             max_anchors: 0,
             max_documents: 1,
             max_depth: MAX_DEPTH + 2,
-            max_nodes: MAX_NODES,
-            max_total_scalar_bytes: MAX_SCALARS,
+            max_nodes: size.nodes,
+            max_events: 4 * size.nodes,
+            max_total_scalar_bytes: size.bytes,
         },
     }
 }
@@ -50,15 +61,25 @@ fn strict() -> Options {
 /// # Errors
 /// The place and what to write instead.
 pub fn document<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
-    let text = text(bytes)?;
-    let document = serde_saphyr::from_str_with_options(text, strict()).map_err(|error| explain(&error))?;
-    let nodes = serde_saphyr::from_str_with_options(text, strict()).map_err(|error| explain(&error))?;
+    sized(bytes, WRITTEN)
+}
+
+/// Reads a schema in a file of its own.
+pub(super) fn large(bytes: &[u8]) -> Result<serde_json::Value, Problem> {
+    sized::<Json>(bytes, GENERATED).map(|schema| schema.0)
+}
+
+fn sized<T: DeserializeOwned>(bytes: &[u8], size: Size) -> Result<T, Problem> {
+    let text = text(bytes, size)?;
+    let read = |error: Error| explain(&error, text, size);
+    let document = serde_saphyr::from_str_with_options(text, strict(size)).map_err(read)?;
+    let nodes = serde_saphyr::from_str_with_options(text, strict(size)).map_err(read)?;
     yaml_ambiguity::find(text, &nodes).map_or(Ok(document), Err)
 }
 
-fn text(bytes: &[u8]) -> Result<&str, Problem> {
-    if bytes.len() > MAX_FILE {
-        return Err(Problem::whole(format!("the file is larger than {} MiB", MAX_FILE >> 20)));
+fn text(bytes: &[u8], size: Size) -> Result<&str, Problem> {
+    if bytes.len() > size.bytes {
+        return Err(Problem::whole(format!("the file is larger than {} MiB", size.bytes >> 20)));
     }
     std::str::from_utf8(bytes).map_err(|error| {
         let line = bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count() + 1;
@@ -66,13 +87,14 @@ fn text(bytes: &[u8]) -> Result<&str, Problem> {
     })
 }
 
-fn explain(error: &Error) -> Problem {
+fn explain(error: &Error, text: &str, size: Size) -> Problem {
     let error = error.without_snippet();
     let message = match error {
         Error::DuplicateMappingKey { key: Some(key), .. } => format!("the key {key:?} is there twice"),
         Error::DuplicateMappingKey { key: None, .. } => "a key is there twice".into(),
         Error::QuotingRequired { value, .. } => {
-            format!("{value} is read as a number, a boolean or nothing by YAML; write \"{value}\" with quotes")
+            let whole = whole_version(value, error, text).unwrap_or_else(|| value.clone());
+            format!("{value} is read as a number, a boolean or nothing by YAML; write \"{whole}\" with quotes")
         }
         Error::MergeKeyNotAllowed { .. } => "merge keys (<<) are not allowed; write the keys out".into(),
         Error::NonFiniteFloat { value, .. } => format!("{value} has no JSON form; write \"{value}\" as a string"),
@@ -85,8 +107,7 @@ fn explain(error: &Error) -> Problem {
             }
             BudgetBreach::Documents { .. } => "there is more than one document (---); keep one".into(),
             BudgetBreach::Depth { .. } => format!("nested deeper than {MAX_DEPTH} levels"),
-            BudgetBreach::Nodes { .. } => format!("it has more than {MAX_NODES} values"),
-            BudgetBreach::ScalarBytes { .. } => format!("its texts are longer than {} KiB in all", MAX_SCALARS >> 10),
+            BudgetBreach::Nodes { .. } => format!("it has more than {} values", size.nodes),
             _ => "it is too large".into(),
         },
         other => {
@@ -100,11 +121,26 @@ fn explain(error: &Error) -> Problem {
     };
     let place = error.location().filter(|place| place.line() > 0);
     let number = |number: u64| u32::try_from(number).ok();
-    Problem {
-        line: place.and_then(|place| number(place.line())),
-        column: place.and_then(|place| number(place.column())),
-        message,
+    let line = place.and_then(|place| number(place.line()));
+    let column = place.and_then(|place| number(place.column()));
+    match yaml_advice::advise(text, line, &message) {
+        Some((message, Some((line, column)))) => Problem { line: Some(line), column: Some(column), message },
+        Some((message, None)) => Problem { line, column, message },
+        None => Problem { line, column, message },
     }
+}
+
+/// Returns the version that a number behind `version:` stands for, with the part that it lacks.
+fn whole_version(value: &str, error: &Error, text: &str) -> Option<String> {
+    let line = usize::try_from(error.location()?.line()).ok()?;
+    let written = text.lines().nth(line.checked_sub(1)?)?;
+    let is_version = written.trim_start().starts_with("version:");
+    let whole = match value.split('.').count() {
+        1 => format!("{value}.0.0"),
+        2 => format!("{value}.0"),
+        _ => return None,
+    };
+    (is_version && whole.parse::<Version>().is_ok()).then_some(whole)
 }
 
 /// Reads a contract of `.blue/contracts/<domain>/<name>.yaml`.
@@ -233,20 +269,20 @@ pub struct Typed<'a> {
     #[serde(skip_serializing_if = "str::is_empty")]
     description: &'a str,
     compatibility: Compatibility,
+    #[serde(skip_serializing_if = "is_default")]
+    values: Values,
+    #[serde(skip_serializing_if = "is_default")]
+    flow: Flow,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     supported: &'a [Range],
     schema: &'a Json,
     value: &'a Json,
-    #[serde(skip_serializing_if = "is_default")]
-    validation: &'a Validation,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    validation: Option<&'a Validation>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     evolution: &'a [Evolution],
     #[serde(skip_serializing_if = "Option::is_none")]
     deprecated: Option<&'a Deprecated>,
-}
-
-fn is_default<T: Default + PartialEq>(value: &&T) -> bool {
-    **value == T::default()
 }
 
 impl<'a> From<&'a Contract> for Typed<'a> {
@@ -257,10 +293,12 @@ impl<'a> From<&'a Contract> for Typed<'a> {
             owner: &contract.owner,
             description: &contract.description,
             compatibility: contract.compatibility,
+            values: contract.values,
+            flow: contract.flow,
             supported: &contract.supported,
             schema: &contract.schema,
             value: &contract.value,
-            validation: &contract.validation,
+            validation: Some(&contract.validation).filter(|validation| !is_default(*validation)),
             evolution: &contract.evolution,
             deprecated: contract.deprecated.as_ref(),
         }
@@ -288,7 +326,7 @@ mod tests {
     #[test]
     fn what_could_be_misread_is_refused_with_its_place() {
         for (text, line, hint) in [
-            ("name: paths\nversion: 1.10\nowner: a\n", 2, "\"1.10\" with quotes"),
+            ("name: paths\nversion: 1.10\nowner: a\n", 2, "\"1.10.0\" with quotes"),
             ("name: paths\nversion: no\nowner: a\n", 2, "not a version"),
             ("name: paths\nversion: \"1.0.0\"\nowner: a\nowner: b\n", 4, "twice"),
             ("name: paths\nversion: \"1.0.0\"\nowner: a\nvalue: {a: 1, a: 2}\n", 4, "twice"),
@@ -311,6 +349,76 @@ mod tests {
     }
 
     #[test]
+    fn promises_about_values_and_the_flow_are_read_and_written_back() {
+        let contract = read(&format!("{GOOD}values: frozen\nflow: consumer-to-provider\n")).unwrap();
+        assert_eq!((contract.values, contract.flow), (Values::Frozen, Flow::ConsumerToProvider));
+        assert_eq!(read(&render(&Typed::from(&contract))).unwrap(), contract);
+        let plain = render(&Typed::from(&read(&format!("{GOOD}values: additive\n")).unwrap()));
+        assert!(!plain.contains("values") && !plain.contains("flow"), "{plain}");
+        for (line, words) in [
+            ("values: growing\n", &["free", "additive", "frozen"][..]),
+            ("flow: both\n", &["provider-to-consumer", "consumer-to-provider"]),
+        ] {
+            let problem = read(&format!("{GOOD}{line}")).unwrap_err();
+            assert!(words.iter().all(|word| problem.message.contains(word)), "{problem:?}");
+            assert_eq!(problem.line, Some(4), "{problem:?}");
+        }
+    }
+
+    #[test]
+    fn the_commonest_mistakes_are_answered_with_what_to_write() {
+        let head = "name: paths\nversion: \"1.0.0\"\nowner: a\n";
+        let contract = |text: &str| read(text).unwrap_err();
+        let binding = |text: &str| super::binding(text.as_bytes()).unwrap_err();
+        for (problem, line, hint) in [
+            (
+                binding("role: consumer\nimports:\n  - contract: c\n    version: >=1.0.0\n"),
+                4,
+                "write \">=1.0.0\" with quotes",
+            ),
+            (
+                binding("role: consumer\nimports:\n  - { contract: c, version: >=1.0.0, <2.0.0 }\n"),
+                3,
+                "write \">=1.0.0, <2.0.0\" with quotes",
+            ),
+            (binding("role: consumer\nimports:\n  - { version: >=1.0.0, contract: c }\n"), 3, "write \">=1.0.0\" with"),
+            (binding("role: consumer\nimports:\n  - s3-permissions\n"), 3, "an import is { contract: NAME"),
+            (binding("role: consumer\nimports: { contract: c }\n"), 2, "imports is a list"),
+            (binding("role: provider\nexports: [c]\n"), 2, "an export is { contract: NAME }"),
+            (binding("role: client\n"), 1, "role is provider, consumer or both, not client"),
+            (
+                binding("<<<<<<< HEAD\nrole: consumer\n=======\nrole: both\n>>>>>>> x\n"),
+                1,
+                "merge that is not finished",
+            ),
+            (binding("role: both\n<<<<<<< HEAD\n=======\n>>>>>>> x\n"), 2, "merge that is not finished"),
+            (contract(&format!("{head}compatibility: backwards\n")), 4, "{ backwards: true, forwards: false }"),
+            (contract(&format!("{head}evolution: [started]\n")), 4, "an entry of evolution is"),
+            (contract("name: paths\n\tversion: \"1.1.0\"\n"), 2, "indent with spaces"),
+            (contract("name: paths\nversion: 1.2\nowner: a\n"), 2, "write \"1.2.0\" with quotes"),
+            (contract("name: paths\nversion: 2\nowner: a\n"), 2, "write \"2.0.0\" with quotes"),
+            (contract("just words\n"), 1, "write KEY: VALUE"),
+        ] {
+            assert!(problem.message.contains(hint), "{hint}: {problem:?}");
+            assert_eq!(problem.line, Some(line), "{hint}: {problem:?}");
+        }
+    }
+
+    #[test]
+    fn an_import_may_say_what_it_expects() {
+        let text =
+            "role: consumer\nimports:\n  - contract: paths\n    version: \">=1.0.0\"\n    expects: {type: object}\n";
+        let read = binding(text.as_bytes()).unwrap();
+        assert_eq!(read.imports[0].expects, Some(Json(serde_json::json!({"type": "object"}))));
+        assert_eq!(binding(render(&read.typed()).as_bytes()), Ok(read.clone()));
+        let stored: Binding = crate::store::codec::decode(&crate::store::codec::encode(&read)).unwrap();
+        assert_eq!(stored, read);
+        let without = binding(text.replace("    expects: {type: object}\n", "").as_bytes()).unwrap();
+        let stored = String::from_utf8(crate::store::codec::encode(&without)).unwrap();
+        assert!(!stored.contains("expects"), "{stored}");
+    }
+
+    #[test]
     fn the_realms_own_fields_are_not_typed() {
         let problem = read(&format!("{GOOD}yanked: [{{version: \"1.0.0\", reason: x}}]\n")).unwrap_err();
         assert!(problem.message.contains("kept by the realm"));
@@ -323,12 +431,10 @@ mod tests {
             let problem = read(&deep).unwrap_err();
             assert!(problem.message.contains("deeper than 64"), "{open}: {problem:?}");
         }
-        let long = format!("{GOOD}value: \"{}\"", "x".repeat(MAX_SCALARS + 1));
-        assert!(read(&long).unwrap_err().message.contains("256 KiB"));
         let large = vec![b' '; MAX_FILE + 1];
         assert!(contract(&large, &"paths".parse().unwrap()).unwrap_err().message.contains("1 MiB"));
         let many = format!("{GOOD}value: [{}]", "1,".repeat(MAX_NODES));
-        assert!(read(&many).unwrap_err().message.contains("20000 values"));
+        assert!(read(&many).unwrap_err().message.contains("100000 values"));
     }
 
     #[test]

@@ -66,6 +66,9 @@ pub struct Init {
     /// Keep the realm in branches there, where nothing else is taken
     #[arg(long, requires = "url")]
     branches: bool,
+    /// Make the realm even where its name looks like another one's, or .blue/config.yaml says where it is
+    #[arg(long)]
+    new: bool,
 }
 
 #[derive(Debug, Args)]
@@ -248,7 +251,10 @@ fn import(text: &str) -> Result<Import, String> {
 
 impl Init {
     pub fn run(self, ctx: &Ctx, realm: Option<RealmName>, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        let answer = init::run(ctx, &init::Request { realm, repo: self.repo, url: self.url, branches: self.branches })?;
+        let answer = init::run(
+            ctx,
+            &init::Request { realm, repo: self.repo, url: self.url, branches: self.branches, new: self.new },
+        )?;
         output.answer(&answer, |body, text| {
             let verb = if body.created_realm { "made" } else { "found" };
             text.line(&[
@@ -274,6 +280,22 @@ fn joined(now: bool, realm: &RealmName, repo: &RepoName, wrote_config: bool, tex
     }
 }
 
+impl Leave {
+    /// Leaves the realm, and undoes what `init` did to the repository.
+    pub fn run_whole(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        let answer = admin::leave::run(ctx, &admin::leave::Request { force: self.force, undo: true })?;
+        output.answer(&answer, left)?;
+        Ok(Verdict::Yes)
+    }
+}
+
+fn left(body: &crate::wire::RealmLeave, text: &mut Text) {
+    text.line(&[plain(format!("{} left the realm {}", body.repo, body.realm))]);
+    for undone in &body.undone {
+        text.line(&[plain("removed"), plain(undone)]);
+    }
+}
+
 impl Command {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         match self {
@@ -296,10 +318,8 @@ impl Command {
                 })?;
             }
             Self::Leave(Leave { force }) => {
-                let answer = admin::leave::run(ctx, &admin::leave::Request { force })?;
-                output.answer(&answer, |body, text| {
-                    text.line(&[plain(format!("{} left the realm {}", body.repo, body.realm))]);
-                })?;
+                let answer = admin::leave::run(ctx, &admin::leave::Request { force, undo: false })?;
+                output.answer(&answer, left)?;
             }
             Self::Reclaim(Reclaim { reason }) => {
                 let answer = admin::reclaim::run(ctx, &admin::reclaim::Request { reason })?;

@@ -98,6 +98,12 @@ fn render(body: &Compat, text: &mut Text) {
         sides.difference(one, text);
         text.gap();
     }
+    for one in &body.warnings {
+        let rule = look(format!("warning[{}]:", one.rule), Look::Yellow);
+        text.line(&[rule, plain(format!("{}#{}", one.schema, one.pointer))]);
+        text.block("      ", &one.message);
+        text.gap();
+    }
     if body.direction != AskedDirection::Forwards {
         render_readings("backwards", ("the old schema", "the new one sends"), &body.backwards, text);
     }

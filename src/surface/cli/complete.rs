@@ -63,6 +63,7 @@ const KINDS: &[(&str, Kind)] = &[
     ("PORT", Kind::Free),
     ("DIR", Kind::Folder),
     ("COMMIT", Kind::Free),
+    ("RANGE", Kind::Free),
     ("REF", Kind::Free),
     ("CONTRACT", Kind::Free),
     ("CURSOR", Kind::Free),

@@ -7,10 +7,10 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::{
     Names, Page, Verdict,
     approve::Approve,
-    difference, editor,
+    author, difference, editor,
     output::Output,
     text::{Look, Text, look, plain},
-    timeline,
+    timeline, validate,
 };
 use crate::{
     error::OpError,
@@ -44,8 +44,14 @@ pub enum Command {
     Diff(difference::Diff),
     #[command(about = ops::contract::impact::OPERATION.summary)]
     Impact(difference::Impact),
+    #[command(about = ops::contract::validate::OPERATION.summary)]
+    Validate(validate::Validate),
     #[command(about = ops::contract::publish::OPERATION.summary)]
     Publish(Publish),
+    #[command(about = ops::contract::new::OPERATION.summary)]
+    New(author::New),
+    #[command(about = ops::contract::bump::OPERATION.summary)]
+    Bump(author::Bump),
     #[command(about = ops::contract::edit::OPERATION.summary)]
     Edit(Edit),
     #[command(about = ops::contract::retire::OPERATION.summary)]
@@ -85,6 +91,9 @@ pub struct Get {
     /// Print the document alone
     #[arg(long, value_enum)]
     format: Option<DocumentFormat>,
+    /// Print the JSON Schema alone, for other tools
+    #[arg(long)]
+    schema: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -199,9 +208,12 @@ impl Command {
             Self::Get(arguments) => {
                 let request = contract::get::Request { contract: arguments.contract, version: arguments.version };
                 let answer = contract::get::run(ctx, &request)?;
-                match arguments.format {
-                    Some(format) => output.write(&document(&answer, format, output.is_terminal()))?,
-                    None => output.answer(&answer, render_get)?,
+                match (arguments.format, arguments.schema) {
+                    (None, false) => output.answer(&answer, render_get)?,
+                    (format, is_schema) => {
+                        let format = format.unwrap_or(DocumentFormat::Json);
+                        output.write(&document(&answer, format, is_schema, output.is_terminal()))?
+                    }
                 };
             }
             Self::Log(arguments) => {
@@ -212,6 +224,7 @@ impl Command {
             Self::Timeline(arguments) => arguments.run(ctx, output)?,
             Self::Diff(arguments) => arguments.run(ctx, output)?,
             Self::Impact(arguments) => arguments.run(ctx, output)?,
+            Self::Validate(arguments) => return arguments.run(ctx, output),
             Self::Publish(arguments) => {
                 let request = contract::publish::Request {
                     commit: arguments.commit,
@@ -224,6 +237,8 @@ impl Command {
                 };
                 output.answer(&answer, render_published)?;
             }
+            Self::New(arguments) => arguments.run(ctx, output)?,
+            Self::Bump(arguments) => arguments.run(ctx, output)?,
             Self::Edit(arguments) => arguments.run(ctx, output)?,
             Self::Retire(arguments) => {
                 let Retire { contract, reason, force } = arguments;
@@ -290,7 +305,7 @@ fn render_list(body: &ContractList, text: &mut Text) {
     let rows = body.contracts.iter().map(|contract| {
         let mine = contract.owner.is_some() && contract.owner == body.current_repo;
         let owner = contract.owner.as_ref().map_or_else(|| "-".into(), ToString::to_string);
-        let state = match contract.state {
+        let state = match &*contract.state {
             "active" => plain(""),
             "damaged" => look("damaged", Look::Red),
             state => look(state, Look::Yellow),
@@ -376,10 +391,14 @@ fn joined<T: ToString>(items: &[T]) -> String {
 
 /// The document alone. What a terminal would obey is spelled out only where it goes to one: a
 /// program gets every character.
-fn document(answer: &Answer<ContractGet>, format: DocumentFormat, to_terminal: bool) -> String {
-    let text = match format {
-        DocumentFormat::Yaml => codec::render(&codec::Typed::from(&answer.body.contract.typed())),
-        DocumentFormat::Json => String::from_utf8_lossy(&codec::encode(&answer.body.contract)).into_owned(),
+fn document(answer: &Answer<ContractGet>, format: DocumentFormat, is_schema: bool, to_terminal: bool) -> String {
+    let contract = &answer.body.contract;
+    let json = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    let text = match (format, is_schema) {
+        (DocumentFormat::Yaml, false) => codec::render(&codec::Typed::from(&contract.typed())),
+        (DocumentFormat::Json, false) => json(codec::encode(contract)),
+        (DocumentFormat::Yaml, true) => codec::render(&contract.schema),
+        (DocumentFormat::Json, true) => json(codec::encode(&contract.schema)),
     };
     if !to_terminal {
         return text;
@@ -394,7 +413,7 @@ fn render_published(body: &ContractPublish, text: &mut Text) {
         text.line(&[plain("nothing to publish")]);
     }
     let verb = if body.dry_run { "would publish" } else { "published" };
-    let rows = body.published.iter().map(|one| vec![plain(verb), plain(told::phrase(one)), plain(one.change)]);
+    let rows = body.published.iter().map(|one| vec![plain(verb), plain(told::phrase(one)), plain(&*one.change)]);
     text.table("", &rows.collect::<Vec<_>>());
     if let Some(breaks) = told::breaks(&body.published) {
         text.line(&[look(breaks, Look::Red)]);

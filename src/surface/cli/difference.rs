@@ -231,7 +231,7 @@ fn render_impact(body: &ContractImpact, text: &mut Text) {
 /// What a version means for one importer.
 fn impact_word(one: &ImporterImpact) -> Word {
     let outcome = one.verdict.as_ref().map(|verdict| verdict.verdict);
-    match (one.state, &one.resolved_version, outcome) {
+    match (&*one.state, &one.resolved_version, outcome) {
         ("broken", Some(_), _) => look("broken, though its range accepts it", Look::Red),
         ("broken", ..) => look("broken", Look::Red),
         (_, _, Some(Outcome::Unknown)) => look("unknown", Look::Yellow),

@@ -86,6 +86,7 @@ mod tests {
             "realm --no-cache check",
             "contract --no-pager get s3-access/paths --version 1.0.0",
             "contract get status/check --format yaml",
+            "contract get a/b --schema",
             "contract list -z",
             "contract publish --dry-run",
             "hook post-commit",

@@ -2,6 +2,7 @@
 
 mod admin;
 mod approve;
+mod author;
 mod bootstrap;
 mod cache;
 mod claude;
@@ -25,12 +26,15 @@ mod pr;
 mod process;
 mod progress;
 mod realm;
+mod screen;
 mod session;
+mod shortcut;
 mod sync;
 pub mod text;
 mod timeline;
 mod topology;
 mod upkeep;
+mod validate;
 mod worktree;
 
 use std::path::{Path, PathBuf};
@@ -55,12 +59,12 @@ const NAME: &str = "git-blue";
 /// Keep contracts between git repositories: notify consumers, stop breaks in CI
 #[derive(Debug, Parser)]
 #[command(name = NAME, bin_name = "git blue", version, max_term_width = 100)]
-#[command(subcommand_required = true, arg_required_else_help = true, infer_subcommands = false)]
+#[command(subcommand_required = false, infer_subcommands = false)]
 struct Cli {
     #[command(flatten)]
     global: Global,
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 /// What every command takes.
@@ -105,6 +109,8 @@ pub enum When {
 enum Command {
     #[command(about = ops::init::OPERATION.summary)]
     Init(admin::Init),
+    /// Leave the realm, and undo what init did: hooks, .blue/config.yaml
+    Leave(admin::Leave),
     /// Short for `git blue realm status`
     Status(realm::Status),
     /// Short for `git blue realm check`
@@ -117,6 +123,14 @@ enum Command {
     /// List, inspect and change contracts
     #[command(subcommand)]
     Contract(contract::Command),
+    #[command(about = ops::binding::import::OPERATION.summary)]
+    Import(author::Import),
+    #[command(about = ops::binding::export::OPERATION.summary)]
+    Export(author::Export),
+    #[command(about = ops::binding::unimport::OPERATION.summary)]
+    Unimport(author::Unimport),
+    #[command(about = ops::binding::unexport::OPERATION.summary)]
+    Unexport(author::Unexport),
     #[command(about = ops::compat::OPERATION.summary)]
     Compat(compat::Arguments),
     /// Manage work sessions
@@ -182,6 +196,16 @@ pub fn command() -> clap::Command {
 /// Runs the command line. Returns the exit code.
 pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) -> u8 {
     let parsed = fast_parse::parse(arguments).map_or_else(|| command().try_get_matches_from(arguments), Ok);
+    let parsed = match parsed.map_err(|error| (shortcut::meant(&command(), arguments, &error), error)) {
+        Ok(matches) => Ok(matches),
+        Err((None, error)) => Err(error),
+        Err((Some(shortcut::Meant::One(line)), _)) => command().try_get_matches_from(line),
+        Err((Some(shortcut::Meant::Several(paths)), _)) => {
+            output.json = wants_json(arguments);
+            let error = OpError::usage("there are several commands of that name");
+            return output.error(&paths.iter().fold(error, |error, path| error.next(format!("git blue {path}"))));
+        }
+    };
     let operation = parsed.as_ref().ok().and_then(operation);
     let cli = match parsed.and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches)) {
         Ok(cli) => cli,
@@ -198,11 +222,22 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         let message = format!("cannot change to {}: there is no such folder", env.cwd().display());
         return output.error(&OpError::cannot("no-folder", message));
     }
-    if let Command::Complete { words } = &cli.command {
+    let Global { realm, color, no_pager, directory, .. } = cli.global;
+    let Some(command) = cli.command else {
+        if output.json {
+            return output.error(&OpError::usage("say which command").next("git blue -h"));
+        }
+        let outcome = Ctx::open(env, realm).and_then(|ctx| {
+            output.choose_colour(&ctx, color);
+            screen::show(&ctx, output)
+        });
+        return end(outcome, output);
+    };
+    if let Command::Complete { words } = &command {
         let _ = output.write_plainly(&complete::offer(env.without_cache(), words));
         return 0;
     }
-    if let Command::Hook(Hook { event, arguments }) = &cli.command {
+    if let Command::Hook(Hook { event, arguments }) = &command {
         let outcome = super::hook::run(env, event, arguments, pushed);
         let _ = output.write_plainly(&outcome.greeting);
         for line in &outcome.lines {
@@ -210,17 +245,16 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         }
         return outcome.code;
     }
-    if let Command::Supervise { program, arguments } = &cli.command {
+    if let Command::Supervise { program, arguments } = &command {
         return super::supervise::run(program, arguments).unwrap_or_else(|error| output.error(&error));
     }
-    let Global { realm, color, no_pager, .. } = cli.global;
-    if let Command::Mcp(command) = cli.command {
+    if let Command::Mcp(command) = command {
         // Its folder is that of each call.
-        let folder = cli.global.directory.map(|_| env.cwd().to_owned());
+        let folder = directory.map(|_| env.cwd().to_owned());
         let outcome = command.run(&env, folder, realm, output);
         return end(outcome, output);
     }
-    if let Command::Daemon(command) = cli.command {
+    if let Command::Daemon(command) = command {
         let outcome = command.run(&env, output);
         return end(outcome, output);
     }
@@ -235,7 +269,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         if operation.is_none_or(|operation| operation.writes) {
             output.hold_if_quiet();
         }
-        let verdict = dispatch(&ctx, cli.command, realm, output)?;
+        let verdict = dispatch(&ctx, command, realm, output)?;
         if operation.is_some_and(|operation| operation.writes) {
             ops::session::touch(&ctx);
             super::background::pack_if_due(&ctx);
@@ -290,8 +324,10 @@ fn operation(matches: &clap::ArgMatches) -> Option<&'static ops::Operation> {
         path.push(name);
         matches = below;
     }
-    if let ["status"] | ["check"] | ["sync"] = path[..] {
-        path.insert(0, "realm");
+    match path[..] {
+        ["status" | "check" | "sync"] => path.insert(0, "realm"),
+        ["leave"] => path = vec!["realm", "admin", "leave"],
+        _ => {}
     }
     ops::TABLE.iter().find(|operation| operation.cli == path)
 }
@@ -316,11 +352,16 @@ fn dispatch(
 ) -> Result<Verdict, OpError> {
     match command {
         Command::Init(arguments) => arguments.run(ctx, realm, output),
+        Command::Leave(arguments) => arguments.run_whole(ctx, output),
         Command::Status(arguments) => arguments.run(ctx, output),
         Command::Check(arguments) => arguments.run(ctx, output),
         Command::Sync(arguments) => arguments.run(ctx, output),
         Command::Realm(command) => command.run(ctx, output),
         Command::Contract(command) => command.run(ctx, output),
+        Command::Import(arguments) => arguments.run(ctx, output),
+        Command::Export(arguments) => arguments.run(ctx, output),
+        Command::Unimport(arguments) => arguments.run(ctx, output),
+        Command::Unexport(arguments) => arguments.run(ctx, output),
         Command::Compat(arguments) => arguments.run(ctx, output),
         Command::Session(command) => command.run(ctx, output),
         Command::Notifications(command) => command.run(ctx, output),
@@ -366,7 +407,15 @@ mod tests {
         found.retain(|path| {
             !matches!(
                 path.join(" ").as_str(),
-                "status" | "check" | "sync" | "complete" | "hook" | "supervise" | "install man" | "install completions"
+                "status"
+                    | "check"
+                    | "sync"
+                    | "leave"
+                    | "complete"
+                    | "hook"
+                    | "supervise"
+                    | "install man"
+                    | "install completions"
             ) && !["mcp", "daemon"].contains(&path[0].as_str())
         });
         let mut operations: Vec<Vec<String>> =

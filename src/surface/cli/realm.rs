@@ -1,5 +1,7 @@
 //! `git blue realm …`, `git blue status`, `git blue check`.
 
+use std::path::{Path, PathBuf};
+
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::{
@@ -22,8 +24,13 @@ use crate::{
         notify::{inbox, pending},
         realm, repos,
     },
+    repo::CodeRepo,
     surface::{
-        cli::listing::{render_cursor, render_log},
+        cli::{
+            json,
+            listing::{render_cursor, render_log},
+        },
+        report::{self, Format, Report},
         told,
     },
     wire::{Elsewhere, JudgedBy, Published, RealmCheck, RealmList, RealmStatus, RemovedFile, Role, Unpublished},
@@ -221,7 +228,7 @@ fn render_unpublished(unpublished: &Unpublished, text: &mut Text) {
         look(&commit, Look::Commit),
         plain(format!("({branch}) has unpublished changes in {domains}")),
     ]);
-    let why = match (&unpublished.problem, unpublished.policy) {
+    let why = match (&unpublished.problem, &*unpublished.policy) {
         (Some(problem), _) if unpublished.failed_at.is_none() => look(format!("not published: {problem}"), Look::Red),
         (Some(problem), _) => look(format!("publish of {commit} failed: {problem}"), Look::Red),
         (None, "pushed") => look("published once it is pushed (blue.publish is pushed)", Look::Dim),
@@ -235,7 +242,7 @@ fn render_unpublished(unpublished: &Unpublished, text: &mut Text) {
 fn import(import: &crate::wire::ImportStatus) -> Vec<Word> {
     let now = import.current_version.as_ref().map_or_else(|| "missing".into(), ToString::to_string);
     let outcome = import.verdict.as_ref().map(|verdict| (verdict.verdict, verdict.phrase()));
-    let verdict = match (import.state, &import.resolved_version) {
+    let verdict = match (&*import.state, &import.resolved_version) {
         ("broken", Some(version)) => {
             let shown = outcome.map(|(_, phrase)| format!(": {phrase}")).unwrap_or_default();
             look(format!("broken: {version} is in the range, and breaks it{shown}"), Look::Red)
@@ -301,9 +308,12 @@ pub struct Check {
     /// Which rules to check
     #[arg(long, value_enum, default_value_t)]
     mode: CheckMode,
-    /// How to print the answer
-    #[arg(long, value_enum, default_value_t)]
-    format: CheckFormat,
+    /// How to print the answer [default: github in a workflow of GitHub, Forgejo or Gitea, else human]
+    #[arg(long, value_enum, conflicts_with = "json")]
+    format: Option<Format>,
+    /// Write a report to a file too, as in sarif=blue.sarif; can be given several times
+    #[arg(long, value_name = "FORMAT=FILE", value_parser = report_file)]
+    output: Vec<(Format, PathBuf)>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -319,13 +329,15 @@ enum CheckMode {
     Compatibility,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum CheckFormat {
-    /// Text, one finding a line
-    #[default]
-    Human,
-    /// The whole answer, as --json
-    Json,
+/// Parses a report and its file, as in `sarif=blue.sarif`.
+fn report_file(text: &str) -> Result<(Format, PathBuf), String> {
+    let (format, file) = text.split_once('=').ok_or("expected FORMAT=FILE, as in sarif=blue.sarif")?;
+    let format = <Format as ValueEnum>::from_str(format, false)?;
+    match format {
+        Format::Human => Err("human is for reading, not for a file: redirect the output".into()),
+        _ if file.is_empty() => Err("the file is missing behind `=`".into()),
+        format => Ok((format, file.into())),
+    }
 }
 
 impl Check {
@@ -342,7 +354,10 @@ impl Check {
             CheckMode::Importer => Mode::Importer,
             CheckMode::Compatibility => Mode::Compatibility,
         };
-        output.json |= self.format == CheckFormat::Json;
+        let format = self.format.or_else(|| report::of_runner(&ctx.env)).unwrap_or(Format::Human);
+        let format = if output.json { Format::Json } else { format };
+        output.json |= format == Format::Json;
+        let lists = |format: Format| matches!(format, Format::Json | Format::Junit);
         let borrowed = match (&self.realm_url, &self.realm_path) {
             (Some(url), _) => Some(repos::ephemeral_realm::at_url(ctx, url)?),
             (None, Some(path)) => Some(repos::ephemeral_realm::at_path(ctx, path)?),
@@ -357,7 +372,7 @@ impl Check {
             mode,
             strict: self.strict,
             borrowed: borrowed.is_some(),
-            listed: output.json,
+            listed: lists(format) || self.output.iter().any(|(format, _)| lists(*format)),
             ..realm::check::Request::default()
         };
         let mut answer = realm::check::run(borrowed.as_ref().map_or(ctx, |borrowed| &borrowed.ctx), &request)?;
@@ -365,7 +380,22 @@ impl Check {
             // The last line of the text says so already.
             answer.next_steps.clear();
         }
-        output.answer(&answer, render_check)?;
+        let root = ctx.code.as_ref().and_then(CodeRepo::workdir);
+        let prefix = report::prefix(&ctx.env, root.as_deref());
+        let report = Report { body: &answer.body, strict: self.strict, prefix: &prefix };
+        for (format, file) in &self.output {
+            let text = report.render(*format).unwrap_or_else(|| json(&answer));
+            std::fs::write(ctx.env.cwd().join(file), text).map_err(OpError::io("write", file))?;
+        }
+        match report.render(format) {
+            Some(text) => output.write_plainly(&text)?,
+            None => output.answer(&answer, render_check)?,
+        };
+        if format == Format::Github
+            && let Some(summary) = ctx.env.text("GITHUB_STEP_SUMMARY").filter(|file| !file.is_empty())
+        {
+            report::append_summary(Path::new(summary), report)?;
+        }
         Ok(if answer.body.valid || self.advisory { Verdict::Yes } else { Verdict::No })
     }
 }

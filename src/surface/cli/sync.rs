@@ -116,7 +116,7 @@ fn rows(remote: &RemoteSync, came: &str, went: &str) -> Vec<Vec<Word>> {
     rows.extend(remote.received.iter().map(|line| moved(came, line, Look::Green)));
     rows.extend(remote.sent.iter().map(|line| moved(went, line, Look::Green)));
     rows.extend(
-        remote.conflicts.iter().map(|one| vec![look("conflict", Look::Red), plain(subject(one)), plain(one.code)]),
+        remote.conflicts.iter().map(|one| vec![look("conflict", Look::Red), plain(subject(one)), plain(&*one.code)]),
     );
     rows.extend(remote.problems.iter().map(problem));
     rows

@@ -92,7 +92,7 @@ fn rows(contract: &ContractTopology) -> Vec<Vec<Word>> {
     }
     let imports = contract.importers.iter().enumerate().map(|(at, import)| {
         let head = if at == 0 { head.clone() } else { [plain(""), plain(""), plain("")] };
-        let state = match import.state {
+        let state = match &*import.state {
             "current" => plain(""),
             "stale" => look("behind", Look::Yellow),
             state => look(state, Look::Red),
@@ -125,7 +125,7 @@ fn render_compare(body: &RealmCompare, text: &mut Text) {
     let counts = format!("contracts that differ {}, the same {}", body.total, body.same);
     text.line(&[look(&here, Look::Bold), plain("and"), look(&there, Look::Bold), look(counts, Look::Dim)]);
     let row = |one: &ContractComparison| {
-        let what = match one.difference {
+        let what = match &*one.difference {
             "only-here" => look(format!("only in {here}"), Look::Yellow),
             "only-there" => look(format!("only in {there}"), Look::Yellow),
             "content" => look("same version, other content", Look::Red),

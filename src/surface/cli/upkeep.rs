@@ -73,7 +73,7 @@ fn render_doctor(body: &wire::Doctor, text: &mut Text) {
             (false, Health::Error) => look("error", Look::Red),
         };
         let subject = check.subject.clone().unwrap_or_else(|| "-".into());
-        vec![state, plain(check.name), look(subject, Look::Dim), plain(&check.message)]
+        vec![state, plain(&*check.name), look(subject, Look::Dim), plain(&check.message)]
     });
     text.table("", &rows.collect::<Vec<_>>());
 }

@@ -26,7 +26,7 @@ impl Desk {
         let env = env.clone().without_repository().without_choice().of_server().at(Path::new("/"));
         // A thread that waits answers nobody else.
         let patience = env.lock_timeout().min(PATIENCE).as_millis();
-        Self { env: env.with(LOCK_TIMEOUT, &patience.to_string()) }
+        Self { env: env.with(LOCK_TIMEOUT, patience.to_string()) }
     }
 
     /// Returns time and variables.

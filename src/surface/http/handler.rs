@@ -190,7 +190,7 @@ impl Handler {
 
     fn health(&self) -> Result<Health, OpError> {
         let home = home_id(self.desk.env())?;
-        Ok(Health { server: "git-blue", version: env!("CARGO_PKG_VERSION"), home })
+        Ok(Health { server: "git-blue".into(), version: env!("CARGO_PKG_VERSION").into(), home })
     }
 
     /// Lets a browser in.

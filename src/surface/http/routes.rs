@@ -14,7 +14,13 @@ use crate::{
     model::name::{ContractRef, RealmName, RepoName},
     ops::{
         self, Operation,
-        contract::{diff::Newer, draft::Draft, impact::Candidate},
+        contract::{
+            diff::Newer,
+            documents::Document,
+            draft::Draft,
+            impact::Candidate,
+            validate::{Against, Payload},
+        },
     },
     surface::mcp::arguments::{Arguments, Kind, Parameter},
     wire::{NotificationFilter, PageRequest},
@@ -145,6 +151,20 @@ pub static ROUTES: &[Route] = &[
         &ops::contract::impact::OPERATION,
         contract_impact,
     ),
+    Route {
+        method: "POST",
+        body: &[
+            Parameter::json("payload", "what is checked"),
+            Parameter::optional("version", Kind::Text, "a published version; the current one by default"),
+            Parameter::optional("range", Kind::Text, "every published version in this range"),
+        ],
+        ..read(
+            "/realms/{realm}/contracts/{domain}/{contract}/validate",
+            &[],
+            &ops::contract::validate::OPERATION,
+            contract_validate,
+        )
+    },
     read(
         "/contracts/{domain}/{contract}/timeline",
         &[LIMIT, CURSOR],
@@ -341,6 +361,19 @@ fn contract_impact(call: &Call<'_>) -> Result<Reply, OpError> {
     };
     let request = ops::contract::impact::Request { contract: call.contract()?, to };
     Ok(Reply::of(&ops::contract::impact::run(&call.ctx()?, &request)?))
+}
+
+fn contract_validate(call: &Call<'_>) -> Result<Reply, OpError> {
+    let against = match (call.arguments.parsed("version")?, call.arguments.parsed("range")?) {
+        (None, None) => Against::Current,
+        (Some(version), None) => Against::Version(version),
+        (None, Some(range)) => Against::Range(range),
+        (Some(_), Some(_)) => return Err(OpError::no("contradiction", "pass one of version and range")),
+    };
+    let value = call.arguments.json("payload").cloned().unwrap_or_default();
+    let payload = Payload { file: "payload".to_owned(), document: Document { line: None, value } };
+    let request = ops::contract::validate::Request { contract: call.contract()?, against, payloads: vec![payload] };
+    Ok(Reply::of(&ops::contract::validate::run(&call.ctx()?, &request)?))
 }
 
 fn contract_timeline(call: &Call<'_>) -> Result<Reply, OpError> {

@@ -32,12 +32,19 @@ pub enum Kind {
     List,
     /// One of these words.
     OneOf(&'static [&'static str]),
+    /// Any JSON but null.
+    Json,
 }
 
 impl Parameter {
     /// Returns one that a call may leave out.
     pub const fn optional(name: &'static str, kind: Kind, about: &'static str) -> Self {
         Self { name, kind, is_required: false, about }
+    }
+
+    /// Returns one that is any JSON, and that a call must give.
+    pub const fn json(name: &'static str, about: &'static str) -> Self {
+        Self { name, kind: Kind::Json, is_required: true, about }
     }
 
     /// Returns one that a call must give.
@@ -53,6 +60,7 @@ impl Parameter {
             Kind::Count => json!({"type": "integer"}),
             Kind::List => json!({"type": "array", "items": {"type": "string"}}),
             Kind::OneOf(words) => json!({"enum": words}),
+            Kind::Json => json!({}),
         };
         if !self.about.is_empty() {
             schema["description"] = json!(self.about);
@@ -67,6 +75,7 @@ impl Parameter {
             Kind::Count => value.as_u64().is_some_and(|count| count > 0),
             Kind::List => value.as_array().is_some_and(|items| items.iter().all(Value::is_string)),
             Kind::OneOf(words) => value.as_str().is_some_and(|word| words.contains(&word)),
+            Kind::Json => true,
         }
     }
 
@@ -77,6 +86,7 @@ impl Parameter {
             Kind::Count => "a whole number above 0".to_owned(),
             Kind::List => "a list of texts".to_owned(),
             Kind::OneOf(words) => words.join(" or "),
+            Kind::Json => "JSON".to_owned(),
         }
     }
 }
@@ -135,6 +145,11 @@ impl Arguments {
     /// Returns a text, if it was given.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.0.get(name)?.as_str()
+    }
+
+    /// Returns what was given as it is, if it was given.
+    pub fn json(&self, name: &str) -> Option<&Value> {
+        self.0.get(name)
     }
 
     /// Returns whether a flag was set.

@@ -19,7 +19,25 @@ pub enum Lost {
     /// There is one, or what was asked is wrong.
     Failed(OpError),
     /// None of the places is in a realm. Asking the client for its roots may help.
-    Nowhere(Vec<String>),
+    Nowhere(Tried),
+}
+
+/// The places that were tried, and what one of them says to do.
+#[derive(Debug, Default)]
+pub struct Tried {
+    places: Vec<String>,
+    steps: Vec<String>,
+}
+
+impl Tried {
+    /// Returns the places in a line.
+    pub fn places(&self) -> String {
+        self.places.join("; ")
+    }
+
+    fn push(&mut self, place: String) {
+        self.places.push(place);
+    }
 }
 
 impl From<OpError> for Lost {
@@ -44,7 +62,7 @@ pub enum Roots {
 /// # Errors
 /// Where there is none, or it is not what it should be.
 pub fn find(settings: &Settings, cwd: Option<&str>, realm: Option<RealmName>, roots: &Roots) -> Result<Project, Lost> {
-    let mut search = Search { settings, realm: realm.or_else(|| settings.realm.clone()), tried: Vec::new() };
+    let mut search = Search { settings, realm: realm.or_else(|| settings.realm.clone()), tried: Tried::default() };
     if let Some(cwd) = cwd {
         let folder = folder(cwd)?;
         return search.only("cwd", &folder);
@@ -92,17 +110,22 @@ pub fn find(settings: &Settings, cwd: Option<&str>, realm: Option<RealmName>, ro
 }
 
 /// Returns the error that lists where was looked.
-pub fn nowhere(tried: &[String]) -> OpError {
-    let message = format!("no repository that is in a realm was found; tried: {}", tried.join("; "));
-    OpError::cannot("not-in-realm", message)
+pub fn nowhere(tried: &Tried) -> OpError {
+    let message = format!("no repository that is in a realm was found; tried: {}", tried.places());
+    let error = OpError::cannot("not-in-realm", message);
+    // A repository that says where its realm is needs nothing else.
+    if let Some(step) = tried.steps.first() {
+        return error.next(step.as_str()).next("or pass cwd: the absolute path of a folder in another repository");
+    }
+    error
         .next("pass cwd: the absolute path of a folder in the repository")
-        .next("git blue init --realm NAME, run in the repository: bring it into a realm")
+        .next("git blue init --realm NAME  # run in the repository: bring it into a realm")
 }
 
 struct Search<'a> {
     settings: &'a Settings,
     realm: Option<RealmName>,
-    tried: Vec<String>,
+    tried: Tried,
 }
 
 impl Search<'_> {
@@ -159,6 +182,8 @@ impl Search<'_> {
             // A realm that is broken is still the one that is meant.
             Err(error) if error.code == "not-in-realm" => {
                 self.tried.push(format!("{source}: {}", error.message));
+                let steps = error.next_steps.iter().filter(|step| step.starts_with("git blue init --url "));
+                self.tried.steps.extend(steps.cloned());
                 Ok(None)
             }
             _ => Ok(Some(project)),

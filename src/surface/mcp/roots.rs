@@ -69,7 +69,7 @@ impl Asking {
                 Ok(done) => return Outcome::Done(done),
                 Err(Lost::Failed(error)) => return Outcome::Failed(error),
                 Err(Lost::Nowhere(tried)) if roots != Roots::Unasked => {
-                    self.log.say(|| format!("no project: {}", tried.join("; ")));
+                    self.log.say(|| format!("no project: {}", tried.places()));
                     return Outcome::Failed(project::nowhere(&tried));
                 }
                 Err(Lost::Nowhere(_)) => {

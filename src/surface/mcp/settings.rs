@@ -79,7 +79,7 @@ impl Settings {
     pub fn new(env: &Env, options: &Options) -> Self {
         let commands = env.clone().without_repository();
         let patience = commands.var(LOCK_TIMEOUT).map_or(PATIENCE, |_| commands.lock_timeout());
-        let env = commands.clone().of_server().with(LOCK_TIMEOUT, &patience.min(STRETCH).as_millis().to_string());
+        let env = commands.clone().of_server().with(LOCK_TIMEOUT, patience.min(STRETCH).as_millis().to_string());
         let absolute = |name| env.var(name).map(|folder| env.cwd().join(folder));
         let named = options.folder.clone().map(|folder| ("-C", env.cwd().join(folder)));
         Self {

@@ -81,7 +81,7 @@ fn row(body: &ContractList, line: &ContractLine) -> Markup {
             td.version { @if let Some(version) = &line.version { (version) } @else { span.none { "unknown" } } }
             td { @if let Some(owner) = &line.owner { (owner) } @else { span.none { "unknown" } } }
             td.number { (grouped(line.importers)) }
-            td { (badge(Tone::of_contract(line.state), line.state)) }
+            td { (badge(Tone::of_contract(&line.state), &line.state)) }
         }
     }
 }
@@ -97,7 +97,7 @@ mod tests {
             version: Some("1.0.0".parse().unwrap()),
             owner: Some("aperture".parse().unwrap()),
             importers: number,
-            state: "active",
+            state: "active".into(),
         };
         ContractList {
             realm: "aperture".parse().unwrap(),

@@ -36,7 +36,7 @@ fn row(one: &ImporterImpact) -> Markup {
             td { code { (one.version_req.to_string()) } }
             td {
                 @let outcome = one.verdict.as_ref().map(|verdict| verdict.verdict);
-                @match (one.state, &one.resolved_version) {
+                @match (&*one.state, &one.resolved_version) {
                     ("current", _) if outcome == Some(Outcome::Unknown) => { (badge(Tone::Warn, "unknown")) }
                     ("current", _) if one.judged_by == JudgedBy::Schemas => { (badge(Tone::Good, "holds")) }
                     ("current", _) => { (badge(Tone::Good, "in range")) }

@@ -266,7 +266,7 @@ mod tests {
         let import = ImportTopology {
             repo: "fungal".parse().unwrap(),
             version_req: "^1.0.0".parse().unwrap(),
-            state: "broken",
+            state: "broken".into(),
             binding: Some("cdk/access.py".into()),
             verdict: None,
         };
@@ -280,7 +280,7 @@ mod tests {
         let domain = DomainTopology { name: "s3-access".parse().unwrap(), members: Vec::new(), contracts: vec![gone] };
         let topology = RealmTopology { domains: vec![domain], broken: 30, unreadable: vec![EVIL.into()], ..topology() };
         let conflict = SyncConflict {
-            code: "version-conflict",
+            code: "version-conflict".into(),
             domain: Some("s3-access".parse().unwrap()),
             contract: Some("twice".parse().unwrap()),
             version: Some("1.2.3".parse().unwrap()),

@@ -8,7 +8,13 @@ use crate::{
     error::OpError,
     ops::{
         self,
-        contract::{diff::Newer, draft::Draft, impact::Candidate},
+        contract::{
+            diff::Newer,
+            documents::Document,
+            draft::Draft,
+            impact::Candidate,
+            validate::{Against, Payload},
+        },
     },
 };
 
@@ -66,6 +72,21 @@ pub fn impact(call: &Call<'_>) -> Result<Body, OpError> {
     };
     let request = ops::contract::impact::Request { contract: call.contract()?, to };
     Ok(Body::of(&ops::contract::impact::run(call.ctx, &request)?))
+}
+
+pub fn validate(call: &Call<'_>) -> Result<Body, OpError> {
+    let given = call.arguments;
+    let against = match (given.parsed("version")?, given.parsed("range")?, given.flag("worktree")) {
+        (None, None, false) => Against::Current,
+        (Some(version), None, false) => Against::Version(version),
+        (None, Some(range), false) => Against::Range(range),
+        (None, None, true) => Against::Draft(Draft::Worktree),
+        _ => return Err(OpError::usage("pass one of version, range and worktree")),
+    };
+    let value = given.json("payload").cloned().unwrap_or_default();
+    let payload = Payload { file: "payload".to_owned(), document: Document { line: None, value } };
+    let request = ops::contract::validate::Request { contract: call.contract()?, against, payloads: vec![payload] };
+    Ok(Body::of(&ops::contract::validate::run(call.ctx, &request)?))
 }
 
 pub fn timeline(call: &Call<'_>) -> Result<Body, OpError> {

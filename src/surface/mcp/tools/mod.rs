@@ -122,6 +122,7 @@ mod tests {
             "notifications_list",
             "contract_diff",
             "contract_impact",
+            "contract_validate",
             "realm_topology",
             "realm_log",
             "realm_compare",

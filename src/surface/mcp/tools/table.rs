@@ -167,6 +167,22 @@ pub const TOOLS: &[Tool] = &[
         run: contract::impact,
     },
     Tool {
+        operation: &ops::contract::validate::OPERATION,
+        about: "Does a payload fit a contract's schema, and where not? Call it on what your code sends or reads.",
+        parameters: &[
+            DOMAIN,
+            CONTRACT,
+            Parameter::json("payload", ""),
+            Parameter::optional("version", Kind::Text, ""),
+            Parameter::optional("range", Kind::Text, "every version in it"),
+            Parameter::optional("worktree", Kind::Flag, ""),
+        ],
+        tells: true,
+        lists: &["failures"],
+        is_slow: false,
+        run: contract::validate,
+    },
+    Tool {
         operation: &ops::realm::topology::OPERATION,
         about: "Who provides what to whom: contracts, exporters, importers, per domain.",
         parameters: &[ONLY_DOMAIN, LIMIT, CURSOR],

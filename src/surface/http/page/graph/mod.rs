@@ -104,7 +104,7 @@ impl<'a> Graph<'a> {
                     providers.add(repo, row, Stand::Current);
                 }
                 for import in &contract.importers {
-                    consumers.add(&import.repo, row, Stand::of(import.state));
+                    consumers.add(&import.repo, row, Stand::of(&import.state));
                 }
                 row += usize::from(has_contracts);
             }
@@ -220,7 +220,7 @@ mod tests {
         let import = |(repo, state): &(&str, &'static str)| ImportTopology {
             repo: repo.parse().unwrap(),
             version_req: "^1.0.0".parse().unwrap(),
-            state,
+            state: (*state).into(),
             binding: None,
             verdict: None,
         };

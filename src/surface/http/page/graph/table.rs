@@ -61,7 +61,7 @@ fn by_contract(body: &RealmTopology, domain: &DomainTopology, contract: &Contrac
                 @if contract.importers.is_empty() { span.none { "nobody" } }
                 ul.inline {
                     @for import in contract.importers.iter().take(MAX_CONSUMERS) {
-                        @let (said, tone) = word(Stand::of(import.state));
+                        @let (said, tone) = word(Stand::of(&import.state));
                         li { (import.repo) " " code { (import.version_req.to_string()) } " " (badge(tone, said)) }
                     }
                 }

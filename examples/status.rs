@@ -1,0 +1,34 @@
+//! Prints what other repositories changed that this one imports, and whether its imports still hold:
+//! `cargo run --example status -- [FOLDER]`.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "that is what an example does")]
+
+use std::process::ExitCode;
+
+use git_blue::{Error, Machine, wire::PageRequest};
+
+fn main() -> ExitCode {
+    let folder = std::env::args().nth(1).unwrap_or_else(|| ".".into());
+    match print_status(&folder) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{}: {error}", error.code());
+            error.next_steps().iter().for_each(|step| eprintln!("next: {step}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn print_status(folder: &str) -> Result<(), Error> {
+    let repository = Machine::open()?.repository(folder)?;
+    println!("{} in the realm {}", repository.name(), repository.realm().name());
+    for import in repository.status(&PageRequest::default())?.body.imports {
+        println!("imports {}/{} {}: {}", import.domain, import.contract, import.version_req, import.state);
+    }
+    let pending = repository.pending(&PageRequest::all())?.body;
+    for change in &pending.notifications {
+        let contract = change.contract.as_ref().map_or("its binding", |name| name.as_str());
+        println!("pending: {} changed {}/{contract}", change.from_repo, change.domain);
+    }
+    println!("{} pending", pending.total);
+    Ok(())
+}

@@ -1,0 +1,453 @@
+//! The library that other programs use: a machine, its realms, and the repositories in them.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::{
+    env::Env,
+    error::OpError,
+    locate,
+    model::{
+        compatibility::Reading,
+        name::{ContractRef, NameError, ReaderName, RealmName, RepoName},
+        version::{Version, VersionError},
+    },
+    ops::{compat, contract, ctx::Ctx, notifications, notify::pending, realm},
+    wire::{
+        Answer, AskedDirection, Compat, ContractGet, ContractImpact, ContractList, ContractPublish, Failure,
+        NotificationFilter, NotificationsAck, NotificationsList, PageRequest, Problem, RealmCheck, RealmList,
+        RealmStatus, RealmSync,
+    },
+};
+
+/// Says why something was not done: what kind of failure it is, what happened, and what to do next.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{}", .0.message)]
+pub struct Error(OpError);
+
+impl Error {
+    /// Returns the kind of failure: a word such as `not-in-realm` that does not change between versions.
+    pub fn code(&self) -> &str {
+        self.0.code
+    }
+
+    /// Returns what happened, in a sentence that names its subject and its cause.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// Returns the single problems where there are several: with file, line and column where they have them.
+    pub fn problems(&self) -> &[Problem] {
+        &self.0.problems
+    }
+
+    /// Returns what to do next: commands where possible.
+    pub fn next_steps(&self) -> &[String] {
+        &self.0.next_steps
+    }
+}
+
+#[doc(hidden)]
+impl From<OpError> for Error {
+    fn from(error: OpError) -> Self {
+        Self(error)
+    }
+}
+
+impl From<NameError> for Error {
+    fn from(error: NameError) -> Self {
+        Self(error.into())
+    }
+}
+
+impl From<VersionError> for Error {
+    fn from(error: VersionError) -> Self {
+        Self(OpError::usage(error.to_string()))
+    }
+}
+
+impl From<Error> for Failure {
+    /// Returns the failure as `--json` prints it.
+    fn from(error: Error) -> Self {
+        Self::from(&error.0)
+    }
+}
+
+/// Opens realms and repositories as one user of one machine.
+#[derive(Debug, Clone)]
+pub struct Machine {
+    env: Env,
+}
+
+impl Machine {
+    /// Opens what this process's user has: `GIT_BLUE_HOME`, or `.blue` below the home folder.
+    ///
+    /// Everything that is read of the process is read here, once: its variables and its current folder.
+    ///
+    /// # Errors
+    /// Returns an error if the current folder is gone, or no variable says where the home folder is.
+    ///
+    /// ```no_run
+    /// // The user's own realms, so nothing is run here.
+    /// for realm in git_blue::Machine::open()?.realms()?.body.realms {
+    ///     println!("{}", realm.name);
+    /// }
+    /// # Ok::<(), git_blue::Error>(())
+    /// ```
+    pub fn open() -> Result<Self, Error> {
+        let env = Env::from_process().map_err(OpError::io("read", "the current folder"))?;
+        Self::with_env(env)
+    }
+
+    /// Opens the realms in a folder of their own, as if `GIT_BLUE_HOME` named it. All else is as in
+    /// [`Machine::open`]: who commits is whom git's configuration names.
+    ///
+    /// # Errors
+    /// Returns an error if the current folder is gone.
+    ///
+    /// ```
+    /// let folder = tempfile::tempdir()?;
+    /// let machine = git_blue::Machine::at(folder.path())?;
+    /// assert!(machine.realms()?.body.realms.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn at(home: impl AsRef<Path>) -> Result<Self, Error> {
+        let env = Env::from_process().map_err(OpError::io("read", "the current folder"))?;
+        Self::with_env(env.with(locate::HOME, home.as_ref()))
+    }
+
+    /// Opens what an environment names: for tests, which must not see the one of their process.
+    ///
+    /// # Errors
+    /// As [`Machine::open`].
+    #[doc(hidden)]
+    pub fn with_env(env: Env) -> Result<Self, Error> {
+        // A folder that is opened later changes nothing about where the realms are.
+        let home = locate::home(&env)?;
+        let env = env.with(locate::HOME, home.folder());
+        // A program that is started in a repository, or by git, is asked about the folders that it names.
+        Ok(Self { env: env.without_repository().without_choice().without_terminal() })
+    }
+
+    /// Lists the realms of this machine. One that cannot be read is listed with its problem.
+    ///
+    /// # Errors
+    /// Returns an error if the list of realms cannot be read.
+    pub fn realms(&self) -> Result<Answer<RealmList>, Error> {
+        Ok(realm::list::run(&Ctx::open(self.env.clone().at(Path::new("/")), None)?)?)
+    }
+
+    /// Opens a realm.
+    ///
+    /// # Errors
+    /// Returns an error if this machine does not have it, or its store cannot be opened.
+    ///
+    /// ```
+    /// # let example = git_blue::testing::example::Example::new();
+    /// # let machine = example.machine();
+    /// let realm = machine.realm(&"aperture".parse()?)?;
+    /// let contract = realm.contract(&"s3-access/s3-permissions".parse()?, None)?.body.contract;
+    /// assert_eq!(contract.owner.as_str(), "fungal");
+    /// assert_eq!(contract.version.to_string(), "1.0.0");
+    ///
+    /// let error = machine.realm(&"nowhere".parse()?).err().unwrap();
+    /// assert_eq!(error.code(), "not-in-realm");
+    /// # Ok::<(), git_blue::Error>(())
+    /// ```
+    pub fn realm(&self, name: &RealmName) -> Result<Realm, Error> {
+        Ok(Realm { ctx: Ctx::in_realm(self.env.clone(), name, None)? })
+    }
+
+    /// Opens the repository around a folder, as a part of the realm that its `.blue/config.yaml` or git's
+    /// configuration names.
+    ///
+    /// # Errors
+    /// Returns an error if the folder is in no repository, or the repository in no realm of this machine.
+    ///
+    /// ```
+    /// # let example = git_blue::testing::example::Example::new();
+    /// # let (machine, folder) = (example.machine(), example.folder("access"));
+    /// let repository = machine.repository(&folder)?;
+    /// assert_eq!(repository.name().as_str(), "access");
+    /// assert_eq!(repository.realm().name().as_str(), "aperture");
+    /// # Ok::<(), git_blue::Error>(())
+    /// ```
+    pub fn repository(&self, folder: impl AsRef<Path>) -> Result<Repository, Error> {
+        let ctx = Ctx::open(self.env.clone().at(folder.as_ref()), None)?;
+        ctx.code()?;
+        let name = ctx.acting()?.repo.clone();
+        Ok(Repository { realm: Realm { ctx }, name, reader: pending::person() })
+    }
+}
+
+/// Asks a realm. Nothing but [`Realm::sync`] uses the network.
+///
+/// A realm belongs to one thread: open one on each.
+pub struct Realm {
+    ctx: Ctx,
+}
+
+impl Realm {
+    /// Returns its name.
+    pub fn name(&self) -> &RealmName {
+        match &self.ctx.here {
+            Ok(here) => &here.realm,
+            Err(_) => unreachable!("a realm that was not found is not opened"),
+        }
+    }
+
+    /// Returns its repositories, and its domains in pages.
+    ///
+    /// # Errors
+    /// Returns an error if the realm cannot be read.
+    pub fn status(&self, page: &PageRequest) -> Result<Answer<RealmStatus>, Error> {
+        self.status_for(None, page)
+    }
+
+    fn status_for(&self, reader: Option<&ReaderName>, page: &PageRequest) -> Result<Answer<RealmStatus>, Error> {
+        let request = realm::status::Request { reader: reader.cloned(), page: page.clone(), catch_up: false };
+        // What is to be recorded is dropped: a program says itself what was seen.
+        Ok(realm::status::run(&self.ctx, &request)?.0)
+    }
+
+    /// Lists the contracts of all domains.
+    ///
+    /// # Errors
+    /// Returns an error if the realm cannot be read.
+    ///
+    /// ```
+    /// # let example = git_blue::testing::example::Example::new();
+    /// # let realm = example.machine().realm(&"aperture".parse()?)?;
+    /// let all = git_blue::wire::PageRequest::all();
+    /// let names: Vec<_> = realm.contracts(&all)?.body.contracts.into_iter().map(|line| line.name).collect();
+    /// assert_eq!(names, ["s3-permissions".parse()?]);
+    /// # Ok::<(), git_blue::Error>(())
+    /// ```
+    pub fn contracts(&self, page: &PageRequest) -> Result<Answer<ContractList>, Error> {
+        let request = contract::list::Request { page: page.clone(), ..Default::default() };
+        Ok(contract::list::run(&self.ctx, &request)?)
+    }
+
+    /// Returns a contract: at a version, or as it is now. It costs the same in a realm of any size.
+    ///
+    /// # Errors
+    /// Returns an error if there is no such contract or version, or it cannot be read.
+    pub fn contract(&self, contract: &ContractRef, version: Option<&Version>) -> Result<Answer<ContractGet>, Error> {
+        let request = contract::get::Request { contract: contract.clone(), version: version.cloned() };
+        Ok(contract::get::run(&self.ctx, &request)?)
+    }
+
+    /// Says what a version of a contract, published or not, would mean for each repository that imports it.
+    ///
+    /// # Errors
+    /// Returns an error if there is no such contract, or it cannot be read.
+    ///
+    /// ```
+    /// # let example = git_blue::testing::example::Example::new();
+    /// # let realm = example.machine().realm(&"aperture".parse()?)?;
+    /// let impact = realm.impact(&"s3-access/s3-permissions".parse()?, Some(&"2.0.0".parse()?))?.body;
+    /// assert_eq!((impact.broken, impact.importers[0].repo.as_str()), (1, "access"));
+    /// # Ok::<(), git_blue::Error>(())
+    /// ```
+    pub fn impact(&self, contract: &ContractRef, version: Option<&Version>) -> Result<Answer<ContractImpact>, Error> {
+        let to = contract::impact::Candidate::Version(version.cloned());
+        Ok(contract::impact::run(&self.ctx, &contract::impact::Request { contract: contract.clone(), to })?)
+    }
+
+    /// Brings the realm together with every remote where it is shared, through the user's git. Nobody is
+    /// asked for a password.
+    ///
+    /// What one of several remotes did not take is a problem in the answer, which then is not `complete`.
+    ///
+    /// # Errors
+    /// Returns an error if it is shared nowhere, or its only remote cannot be reached.
+    ///
+    /// ```
+    /// # let example = git_blue::testing::example::Example::new();
+    /// # let realm = example.machine().realm(&"aperture".parse()?)?;
+    /// let error = realm.sync().unwrap_err();
+    /// assert_eq!(error.code(), "no-remote");
+    /// assert!(error.next_steps()[0].starts_with("git blue realm admin join"));
+    /// # Ok::<(), git_blue::Error>(())
+    /// ```
+    pub fn sync(&self) -> Result<Answer<RealmSync>, Error> {
+        self.sync_for(&pending::person())
+    }
+
+    fn sync_for(&self, reader: &ReaderName) -> Result<Answer<RealmSync>, Error> {
+        let request = realm::sync::Request { reader: reader.clone(), ..Default::default() };
+        Ok(realm::sync::run(&self.ctx, &request)?)
+    }
+}
+
+/// Asks and acts as one clone of a repository of a realm. It writes only where its user ran `git blue init`.
+///
+/// A repository belongs to one thread: open one on each.
+pub struct Repository {
+    realm: Realm,
+    name: RepoName,
+    reader: ReaderName,
+}
+
+impl Repository {
+    /// Returns its name in the realm.
+    pub fn name(&self) -> &RepoName {
+        &self.name
+    }
+
+    /// Returns its realm.
+    pub fn realm(&self) -> &Realm {
+        &self.realm
+    }
+
+    /// Reads notifications as a reader of this name, and not as the person at the command line. Each reader
+    /// is told everything once, so a program that marks notifications as seen has a name of its own.
+    #[must_use]
+    pub fn with_reader(self, reader: ReaderName) -> Self {
+        Self { reader, ..self }
+    }
+
+    /// Returns the realm at a glance, and how this repository stands in it: its imports, what its branch says
+    /// that is not published, and what is pending for this reader. It publishes nothing and marks nothing as
+    /// seen.
+    ///
+    /// # Errors
+    /// Returns an error if the realm cannot be read.
+    ///
+    /// ```
+    /// # let example = git_blue::testing::example::Example::new();
+    /// # let repository = example.machine().repository(example.folder("access"))?;
+    /// let status = repository.status(&Default::default())?.body;
+    /// let import = &status.imports[0];
+    /// assert_eq!((import.contract.as_str(), &*import.state), ("s3-permissions", "current"));
+    /// # Ok::<(), git_blue::Error>(())
+    /// ```
+    pub fn status(&self, page: &PageRequest) -> Result<Answer<RealmStatus>, Error> {
+        self.realm.status_for(Some(&self.reader), page)
+    }
+
+    /// Brings the realm together with every remote, as [`Realm::sync`] does; what no hook has published goes
+    /// out with it.
+    ///
+    /// # Errors
+    /// As [`Realm::sync`].
+    pub fn sync(&self) -> Result<Answer<RealmSync>, Error> {
+        self.realm.sync_for(&self.reader)
+    }
+
+    /// Lists what other repositories changed and this reader has not seen, oldest first. It marks nothing as
+    /// seen: [`Repository::acknowledge`] does.
+    ///
+    /// # Errors
+    /// Returns an error if the realm cannot be read.
+    ///
+    /// ```
+    /// # let example = git_blue::testing::example::Example::new();
+    /// # let machine = example.machine();
+    /// # example.commit("fungal", "1.1.0");
+    /// // `fungal` publishes version 1.1.0 of its contract, and `access`, which imports it, hears of that.
+    /// machine.repository(example.folder("fungal"))?.publish()?;
+    /// let access = machine.repository(example.folder("access"))?.with_reader("my-bot".parse()?);
+    /// let pending = access.pending(&Default::default())?.body.notifications;
+    /// assert_eq!(pending[0].changes.new_version, Some("1.1.0".parse()?));
+    ///
+    /// access.acknowledge([pending[0].id.clone()])?;
+    /// assert!(access.pending(&Default::default())?.body.notifications.is_empty());
+    /// # Ok::<(), git_blue::Error>(())
+    /// ```
+    pub fn pending(&self, page: &PageRequest) -> Result<Answer<NotificationsList>, Error> {
+        let filter = NotificationFilter::Pending;
+        let request = notifications::list::Request { reader: self.reader.clone(), filter, page: page.clone() };
+        Ok(notifications::list::run(&self.realm.ctx, &request)?)
+    }
+
+    /// Marks pending notifications as seen by this reader. Ids that are not pending are listed in the answer.
+    ///
+    /// # Errors
+    /// Returns an error if none of them is pending, or the clone may not write.
+    pub fn acknowledge(&self, ids: impl IntoIterator<Item = String>) -> Result<Answer<NotificationsAck>, Error> {
+        let ids: Vec<_> = ids.into_iter().collect();
+        if ids.is_empty() {
+            // An empty list means "all of them" to the operation below.
+            return Err(OpError::usage("no id of a notification was given").into());
+        }
+        let request = notifications::ack::Request { reader: self.reader.clone(), ids };
+        Ok(notifications::ack::run(&self.realm.ctx, &request)?)
+    }
+
+    /// Checks the realm with the files of this repository's HEAD laid over it, as CI does. That something is
+    /// wrong is an answer (`valid` is false), not an error. It publishes nothing.
+    ///
+    /// # Errors
+    /// Returns an error if the realm or the repository cannot be read.
+    ///
+    /// ```
+    /// # let example = git_blue::testing::example::Example::new();
+    /// # let machine = example.machine();
+    /// # example.commit("fungal", "2.0.0");
+    /// // `fungal` has committed version 2.0.0, and `access` imports `>=1.0.0, <2.0.0`.
+    /// let check = machine.repository(example.folder("fungal"))?.check()?.body;
+    /// assert!(!check.valid);
+    /// assert_eq!(check.errors[0].repo, Some("access".parse()?));
+    /// # Ok::<(), git_blue::Error>(())
+    /// ```
+    pub fn check(&self) -> Result<Answer<RealmCheck>, Error> {
+        Ok(realm::check::run(&self.realm.ctx, &realm::check::Request { reader: None, ..Default::default() })?)
+    }
+
+    /// Publishes the contracts and bindings of HEAD. A second time, it does nothing.
+    ///
+    /// # Errors
+    /// Returns every refusal at once, and then nothing was published; or an error if the clone may not write.
+    pub fn publish(&self) -> Result<Answer<ContractPublish>, Error> {
+        Ok(contract::publish::run(&self.realm.ctx, &contract::publish::Request::default())?)
+    }
+
+    /// Says what [`Repository::publish`] would do, and does nothing.
+    ///
+    /// # Errors
+    /// Returns every refusal at once.
+    ///
+    /// ```
+    /// # let example = git_blue::testing::example::Example::new();
+    /// # let machine = example.machine();
+    /// # example.commit("fungal", "2.0.0");
+    /// let preview = machine.repository(example.folder("fungal"))?.preview()?.body;
+    /// let change = &preview.published[0];
+    /// assert_eq!((&*change.change, change.broken), ("updated", 1));
+    /// # Ok::<(), git_blue::Error>(())
+    /// ```
+    pub fn preview(&self) -> Result<Answer<ContractPublish>, Error> {
+        let request = contract::publish::Request { dry_run: true, ..Default::default() };
+        Ok(contract::publish::run(&self.realm.ctx, &request)?)
+    }
+}
+
+/// Compares two JSON Schemas in both directions: proved, or refuted by a value that the validator confirms,
+/// or unknown. Writers are taken to send only the properties that their schema names; the answer says also
+/// what holds otherwise. It takes about a second at most.
+///
+/// # Errors
+/// Returns an error if one of them is no valid JSON Schema.
+///
+/// ```
+/// use serde_json::json;
+///
+/// let (old, new) = (json!({"type": "integer"}), json!({"type": ["integer", "string"]}));
+/// let found = git_blue::compare_schemas(&old, &new)?;
+/// // Readers of the old schema do not understand a string; readers of the new one understand everything.
+/// assert_eq!(found.compatible, Some(false));
+/// assert_eq!(found.differences[0].direction, git_blue::wire::BrokenDirection::Backwards);
+/// # Ok::<(), git_blue::Error>(())
+/// ```
+pub fn compare_schemas(old: &Value, new: &Value) -> Result<Compat, Error> {
+    let source = |name: &str, schema: &Value| compat::Source { name: name.into(), bytes: schema.to_string().into() };
+    let request = compat::Request {
+        old: source("old", old),
+        new: source("new", new),
+        direction: AskedDirection::Both,
+        reading: Reading::Lenient,
+    };
+    Ok(compat::compare(&Env::sealed("/", []), &request)?.body)
+}

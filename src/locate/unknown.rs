@@ -1,0 +1,68 @@
+//! The one error for a realm that this machine does not know, with the command that is right here.
+
+use super::{config::CONFIG, url};
+use crate::{
+    env::Env,
+    error::OpError,
+    machine::home::Home,
+    model::{name::RealmName, nearest},
+    store::codec::Config,
+};
+
+/// Shortest name that another one is taken for a slip of.
+const MIN_LEN: usize = 5;
+
+/// Returns the error for a realm that this machine does not know. `proposed` is what the repository's
+/// file says, which is shown and never followed; in a pipeline, `is_ci`, nothing is kept.
+pub fn error(is_ci: bool, home: &Home, realm: &RealmName, proposed: Option<&Config>) -> OpError {
+    let proposal = proposed.filter(|config| config.realm.name == *realm);
+    let url = proposal.and_then(|config| config.realm.url.as_deref());
+    let shared = url.map(|url| format!(" ({CONFIG} says that it is shared at {url})")).unwrap_or_default();
+    let known = known(home);
+    let meant = if url.is_some() { None } else { meant(realm, &known) };
+    let question = meant.map(|name| format!(" (did you mean {name}?)")).unwrap_or_default();
+    let error =
+        OpError::cannot("unknown-realm", format!("the realm {realm}{shared} is not known on this machine{question}"));
+    match (url.filter(|url| url::accept(url).is_ok()), proposal) {
+        (Some(url), _) if is_ci => {
+            error.next(format!("git blue check --realm-url {url}  # in CI: keep nothing here")).next(bring(url))
+        }
+        (Some(url), _) => error.next(bring(url)),
+        (None, Some(_)) if url.is_some() => {
+            error.next(format!("the url in {CONFIG} is not accepted: ask whoever committed it"))
+        }
+        (None, _) if is_ci => error.next("git blue check --realm-url URL  # in CI: say where the realm is shared"),
+        (None, Some(_)) if meant.is_none() => error
+            .next("git blue init --url URL  # bring it here: ask whoever joined this repository where it is shared")
+            .next(format!("git blue init --realm {realm}  # or make it here, if it is nowhere yet")),
+        _ => with_known(error, realm, &known, meant.is_some()),
+    }
+}
+
+fn bring(url: &str) -> String {
+    format!("git blue init --url {url}  # bring it here, if you trust that place")
+}
+
+fn with_known(error: OpError, realm: &RealmName, known: &[RealmName], has_meant: bool) -> OpError {
+    let names: Vec<_> = known.iter().map(ToString::to_string).collect();
+    match names.is_empty() {
+        true => error.next(format!("git blue init --realm {realm}  # make it here")),
+        false if has_meant => error,
+        false => error.next(format!("known are: {}", names.join(", "))),
+    }
+}
+
+/// Returns the realms that this machine knows.
+pub fn known(home: &Home) -> Vec<RealmName> {
+    home.realms().unwrap_or_default().into_iter().map(|known| known.name).collect()
+}
+
+/// Returns the realm that a name looks like a slip of, if there is one.
+pub fn meant<'a>(realm: &RealmName, known: &'a [RealmName]) -> Option<&'a RealmName> {
+    if realm.as_str().len() < MIN_LEN { None } else { nearest::nearest(realm, known) }
+}
+
+/// Returns whether this runs for a pipeline, which keeps nothing.
+pub fn is_ci(env: &Env) -> bool {
+    env.text("CI").is_some_and(|value| !["", "0", "false"].contains(&value))
+}

@@ -1,0 +1,356 @@
+//! One self-contained JSON Schema made of a place in a document, and of all that it refers to: in the same
+//! document, and in other files of the same repository. Nothing else is ever read.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+/// Most files that a schema is put together from.
+const MAX_FILES: usize = 100;
+/// Most definitions that are put into it.
+const MAX_DEFINITIONS: usize = 5_000;
+/// Keywords whose value is a schema by each name.
+const NAMED: [&str; 6] =
+    ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"];
+/// Keywords whose value is data.
+const DATA: [&str; 5] = ["const", "enum", "default", "examples", "example"];
+
+/// Why a schema cannot be put together.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{file}: {message}")]
+pub struct BundleError {
+    /// The file that the problem is in, from the root of the repository.
+    pub file: String,
+    /// What is wrong, and what to write instead.
+    pub message: String,
+}
+
+/// Returns the schema at a JSON Pointer of a file, with everything that it refers to. `load` reads a file by
+/// its path from the root of the repository.
+///
+/// # Errors
+/// Where a reference leads nowhere, out of the repository, or cannot be followed.
+pub fn bundle(
+    file: &str,
+    pointer: &str,
+    load: &mut dyn FnMut(&str) -> Result<Value, BundleError>,
+) -> Result<Value, BundleError> {
+    let mut work = Work {
+        load,
+        files: BTreeMap::new(),
+        root: (file.to_owned(), pointer.to_owned()),
+        key: "$defs",
+        taken: Vec::new(),
+        given: BTreeMap::new(),
+        open: Vec::new(),
+    };
+    let document = work.file(file)?.clone();
+    let Some(target) = document.pointer(pointer) else {
+        let message = format!("there is nothing at {pointer}; write a JSON Pointer, for example /$defs/Order");
+        return Err(BundleError { file: file.to_owned(), message });
+    };
+    if pointer.is_empty() && !has_outside(target) {
+        return Ok(document);
+    }
+    let dialect = document.get("$schema").cloned();
+    let is_old = dialect.as_ref().and_then(Value::as_str).is_some_and(|uri| uri.contains("draft-0"));
+    work.key = if is_old { "definitions" } else { "$defs" };
+    work.taken = names_below(target, work.key);
+    let mut body = work.rewritten(target, file)?;
+    let mut definitions = Map::new();
+    while let Some((name, of, at)) = work.open.pop() {
+        let document = work.file(&of)?.clone();
+        let found = document.pointer(&at).ok_or_else(|| nothing(&of, &at))?;
+        definitions.insert(name, work.rewritten(found, &of)?);
+    }
+    if let Value::Object(members) = &mut body {
+        if let Some(dialect) = dialect {
+            members.insert("$schema".to_owned(), dialect);
+        }
+        if !definitions.is_empty() {
+            let own = members.entry(work.key).or_insert_with(|| Value::Object(Map::new()));
+            own.as_object_mut().into_iter().for_each(|own| own.append(&mut definitions));
+        }
+    }
+    Ok(body)
+}
+
+fn nothing(file: &str, pointer: &str) -> BundleError {
+    BundleError { file: file.to_owned(), message: format!("$ref leads to {pointer}, where nothing is") }
+}
+
+struct Work<'a> {
+    load: &'a mut dyn FnMut(&str) -> Result<Value, BundleError>,
+    files: BTreeMap<String, Value>,
+    root: (String, String),
+    /// The keyword that definitions lie below.
+    key: &'static str,
+    /// The names that are given already.
+    taken: Vec<String>,
+    /// The definition that each place became.
+    given: BTreeMap<(String, String), String>,
+    /// Definitions that are still to be written: name, file and pointer.
+    open: Vec<(String, String, String)>,
+}
+
+impl Work<'_> {
+    fn file(&mut self, path: &str) -> Result<&Value, BundleError> {
+        if !self.files.contains_key(path) {
+            if self.files.len() >= MAX_FILES {
+                let message = format!("the schema refers to more than {MAX_FILES} files");
+                return Err(BundleError { file: path.to_owned(), message });
+            }
+            let document = (self.load)(path)?;
+            self.files.insert(path.to_owned(), document);
+        }
+        Ok(&self.files[path])
+    }
+
+    /// Returns a schema with every reference changed to what it is in the whole.
+    fn rewritten(&mut self, schema: &Value, file: &str) -> Result<Value, BundleError> {
+        match schema {
+            Value::Object(members) => {
+                let mut found = Map::new();
+                for (key, value) in members {
+                    let value = match (key.as_str(), value) {
+                        // What is put together has one base.
+                        ("$id" | "id" | "$schema", Value::String(_)) => continue,
+                        ("$ref", Value::String(reference)) => Value::from(self.reference(reference, file)?),
+                        ("$dynamicRef" | "$recursiveRef", Value::String(_)) => {
+                            let message = format!("{key} is not followed; write $ref");
+                            return Err(BundleError { file: file.to_owned(), message });
+                        }
+                        (key, value) if DATA.contains(&key) => value.clone(),
+                        (key, Value::Object(named)) if NAMED.contains(&key) => {
+                            let each = named.iter().map(|(name, one)| Ok((name.clone(), self.rewritten(one, file)?)));
+                            Value::Object(each.collect::<Result<_, BundleError>>()?)
+                        }
+                        (_, value) => self.rewritten(value, file)?,
+                    };
+                    found.insert(key.clone(), value);
+                }
+                Ok(Value::Object(found))
+            }
+            Value::Array(items) => items.iter().map(|item| self.rewritten(item, file)).collect(),
+            other => Ok(other.clone()),
+        }
+    }
+
+    fn reference(&mut self, reference: &str, file: &str) -> Result<String, BundleError> {
+        let refuse = |message: String| BundleError { file: file.to_owned(), message };
+        let (path, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        let own = self.file(file)?.get("$id").and_then(Value::as_str).map(|id| id.trim_end_matches('#'));
+        let target = match path {
+            "" => file.to_owned(),
+            path if Some(path) == own => file.to_owned(),
+            path if path.contains("://") || path.starts_with("urn:") => {
+                return Err(refuse(format!("$ref {reference:?} leads out of the repository, and nothing is fetched")));
+            }
+            path => beside(file, &decoded(path))
+                .ok_or_else(|| refuse(format!("$ref {reference:?} leads out of the repository")))?,
+        };
+        let fragment = decoded(fragment);
+        let pointer = match fragment.starts_with('/') || fragment.is_empty() {
+            true => fragment,
+            false => anchor(self.file(&target)?, &fragment)
+                .ok_or_else(|| refuse(format!("$ref {reference:?} names no anchor of {target}")))?,
+        };
+        if target == self.root.0 && self.root.1.is_empty() {
+            return Ok(format!("#{pointer}"));
+        }
+        if (&target, &pointer) == (&self.root.0, &self.root.1) {
+            return Ok("#".to_owned());
+        }
+        if self.file(&target)?.pointer(&pointer).is_none() {
+            return Err(refuse(format!("$ref {reference:?} leads to a place where nothing is")));
+        }
+        let name = self
+            .name(&target, &pointer)
+            .ok_or_else(|| refuse(format!("the schema refers to more than {MAX_DEFINITIONS} places")))?;
+        Ok(format!("#/{}/{name}", self.key))
+    }
+
+    /// Returns the name of the definition that a place becomes.
+    fn name(&mut self, file: &str, pointer: &str) -> Option<String> {
+        let place = (file.to_owned(), pointer.to_owned());
+        if let Some(name) = self.given.get(&place) {
+            return Some(name.clone());
+        }
+        if self.given.len() >= MAX_DEFINITIONS {
+            return None;
+        }
+        let stem = file.rsplit('/').next().and_then(|name| name.split('.').next()).unwrap_or_default();
+        let last = pointer.rsplit('/').next().filter(|last| !last.is_empty()).unwrap_or(stem);
+        let plain = |c: char| if c.is_ascii_alphanumeric() || "_.-".contains(c) { c } else { '_' };
+        let wanted: String = last.chars().map(plain).take(64).collect();
+        let mut name = wanted.clone();
+        let mut number = 2;
+        while self.taken.contains(&name) {
+            name = format!("{wanted}-{number}");
+            number += 1;
+        }
+        self.taken.push(name.clone());
+        self.given.insert(place, name.clone());
+        self.open.push((name.clone(), file.to_owned(), pointer.to_owned()));
+        Some(name)
+    }
+}
+
+fn names_below(schema: &Value, key: &str) -> Vec<String> {
+    let members = schema.get(key).and_then(Value::as_object);
+    members.into_iter().flatten().map(|(name, _)| name.clone()).collect()
+}
+
+/// Whether a document refers to anything but itself, or has places that only their file's name resolves.
+fn has_outside(schema: &Value) -> bool {
+    match schema {
+        Value::Object(members) => members.iter().any(|(key, value)| match (key.as_str(), value) {
+            ("$ref", Value::String(reference)) => !reference.starts_with('#'),
+            (key, _) if DATA.contains(&key) => false,
+            (_, value) => has_outside(value),
+        }),
+        Value::Array(items) => items.iter().any(has_outside),
+        _ => false,
+    }
+}
+
+/// Returns the pointer to the schema of an anchor.
+fn anchor(schema: &Value, name: &str) -> Option<String> {
+    let below = |key: &str, value: &Value| {
+        let key = key.replace('~', "~0").replace('/', "~1");
+        anchor(value, name).map(|rest| format!("/{key}{rest}"))
+    };
+    match schema {
+        Value::Object(members) => {
+            let is_here = members.get("$anchor").and_then(Value::as_str) == Some(name)
+                || members.get("$id").and_then(Value::as_str).and_then(|id| id.strip_prefix('#')) == Some(name);
+            if is_here { Some(String::new()) } else { members.iter().find_map(|(key, value)| below(key, value)) }
+        }
+        Value::Array(items) => items.iter().enumerate().find_map(|(index, value)| below(&index.to_string(), value)),
+        _ => None,
+    }
+}
+
+/// Returns a path that is written in a file, from the root of the repository; nothing where it leads out.
+fn beside(file: &str, path: &str) -> Option<String> {
+    if path.starts_with('/') || path.contains('\\') || path.contains('\0') {
+        return None;
+    }
+    let mut parts: Vec<&str> = file.split('/').collect();
+    parts.pop();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()?),
+            part => parts.push(part),
+        }
+    }
+    (!parts.is_empty()).then(|| parts.join("/"))
+}
+
+/// Returns a part of a url with what is written as %XX decoded.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, behind)) = rest.split_first() {
+        let hex = || std::str::from_utf8(behind.get(..2)?).ok().and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        match (*first == b'%').then(hex).flatten() {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &behind[2..];
+            }
+            None => {
+                bytes.push(*first);
+                rest = behind;
+            }
+        }
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn put_together(files: &[(&str, Value)], file: &str, pointer: &str) -> Result<Value, String> {
+        let mut load = |path: &str| {
+            let found = files.iter().find(|(name, _)| *name == path).map(|(_, value)| value.clone());
+            found.ok_or_else(|| BundleError { file: path.to_owned(), message: "there is no such file".into() })
+        };
+        bundle(file, pointer, &mut load).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_document_that_stands_alone_stays_as_it_is() {
+        let document = json!({"$id": "https://example.com/a", "$defs": {"x": {}}, "$ref": "#/$defs/x"});
+        assert_eq!(put_together(&[("a.json", document.clone())], "a.json", ""), Ok(document));
+    }
+
+    #[test]
+    fn a_place_brings_what_it_refers_to() {
+        let api = json!({"components": {"schemas": {
+            "Order": {"properties": {"to": {"$ref": "#/components/schemas/Address"}, "next": {"$ref": "#/components/schemas/Order"}}},
+            "Address": {"properties": {"in": {"$ref": "#/components/schemas/Country"}, "$ref": {"type": "string"}}},
+            "Country": {"enum": [{"$ref": "data"}]},
+            "Unused": {}
+        }}});
+        assert_eq!(
+            put_together(&[("api.yaml", api)], "api.yaml", "/components/schemas/Order"),
+            Ok(json!({
+                "properties": {"to": {"$ref": "#/$defs/Address"}, "next": {"$ref": "#"}},
+                "$defs": {
+                    "Address": {"properties": {"in": {"$ref": "#/$defs/Country"}, "$ref": {"type": "string"}}},
+                    "Country": {"enum": [{"$ref": "data"}]}
+                }
+            }))
+        );
+    }
+
+    #[test]
+    fn other_files_are_followed_and_names_do_not_clash() {
+        let order = json!({
+            "$schema": "http://json-schema.org/draft-07/schema#",
+            "$id": "https://example.com/schemas/order.json",
+            "definitions": {"money": {"type": "number"}},
+            "properties": {
+                "a": {"$ref": "../shared/money.json"},
+                "b": {"$ref": "#/definitions/money"},
+                "c": {"$ref": "../shared/money.json#cents"},
+                "d": {"$ref": "https://example.com/schemas/order.json#/definitions/money"}
+            }
+        });
+        let money =
+            json!({"type": "object", "properties": {"c": {"$id": "#cents", "type": "integer"}, "up": {"$ref": "#"}}});
+        let found =
+            put_together(&[("schemas/order.json", order), ("shared/money.json", money)], "schemas/order.json", "");
+        let found = found.unwrap();
+        assert_eq!(found["properties"]["a"], json!({"$ref": "#/definitions/money-2"}));
+        assert_eq!(found["properties"]["b"], json!({"$ref": "#/definitions/money"}));
+        assert_eq!(found["properties"]["c"], json!({"$ref": "#/definitions/c"}));
+        assert_eq!(found["properties"]["d"], json!({"$ref": "#/definitions/money"}));
+        assert_eq!(found["definitions"]["money-2"]["properties"]["up"], json!({"$ref": "#/definitions/money-2"}));
+        assert_eq!(found["definitions"]["c"], json!({"type": "integer"}));
+        assert_eq!(found.get("$id"), None);
+    }
+
+    #[test]
+    fn what_leads_out_or_nowhere_is_refused() {
+        for (reference, hint) in [
+            ("https://example.com/x.json", "nothing is fetched"),
+            ("../../etc/passwd", "leads out of the repository"),
+            ("/etc/passwd", "leads out of the repository"),
+            ("%2e%2e/%2e%2e/x", "leads out of the repository"),
+            ("missing.json", "missing.json: there is no such file"),
+            ("a.json#/no", "where nothing is"),
+            ("a.json#no", "no anchor"),
+        ] {
+            let files = [("s/a.json", json!({"x": {"$ref": reference}, "y": {}}))];
+            let error = put_together(&files, "s/a.json", "/x").unwrap_err();
+            assert!(error.contains(hint), "{reference}: {error}");
+        }
+        let files = [("a.json", json!({"x": {"$dynamicRef": "#m"}}))];
+        assert!(put_together(&files, "a.json", "/x").unwrap_err().contains("$dynamicRef"));
+        assert!(put_together(&files, "a.json", "/z").unwrap_err().contains("nothing at /z"));
+    }
+}

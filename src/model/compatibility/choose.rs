@@ -1,0 +1,183 @@
+//! A goal that is taken apart, decided: chooses while there are choices, then builds a value of what is left.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use super::evaluate;
+use super::flatten::{Choice, Item, Kind, REFUSED, State, UNLESS};
+use super::node::Lit;
+use super::outlook::Outlook;
+use super::prove::{Answer, Atom, Engine};
+
+impl State {
+    /// Decides the goal from here: chooses while there are choices, then builds a value.
+    pub(super) fn solve(mut self, engine: &mut Engine<'_>) -> Answer {
+        if !engine.budget.step() {
+            return Answer::Unsure;
+        }
+        if !self.simplify(engine, false) {
+            return Answer::Empty;
+        }
+        if self.has_values
+            && let Some(answer) = self.named_values(engine)
+        {
+            return answer;
+        }
+        if self.open.len() > 1 && !self.simplify(engine, true) {
+            return Answer::Empty;
+        }
+        // What must hold first: it tells what must not hold apart.
+        let rank = |choice: &Choice| (!is_about_what_holds(choice), choice.len());
+        let Some(at) = (0..self.open.len()).min_by_key(|at| rank(&self.open[*at])) else {
+            return self.build(engine);
+        };
+        if let Some(answer) = self.look_ahead(engine) {
+            return answer;
+        }
+        let choice = self.open.swap_remove(at);
+        let mut best = Answer::Empty;
+        for branch in choice.iter() {
+            let mut next = self.clone();
+            if next.add(engine, branch.iter().rev().copied().collect()) {
+                best = best.or(next.solve(engine));
+            }
+            if matches!(best, Answer::One(_)) || engine.budget.spent().is_some() {
+                break;
+            }
+        }
+        best
+    }
+
+    /// Drops branches that contradict what is there, and choices that are made; false if one has
+    /// no branch left.
+    fn simplify(&mut self, engine: &mut Engine<'_>, deeply: bool) -> bool {
+        loop {
+            let mut work = Vec::new();
+            let mut kept = Vec::with_capacity(self.open.len());
+            for choice in std::mem::take(&mut self.open) {
+                let outlooks: Vec<_> = choice.iter().map(|branch| self.outlook(engine, branch, deeply)).collect();
+                if outlooks.contains(&Outlook::Given) {
+                    continue;
+                }
+                let left: Vec<_> = (0..choice.len()).filter(|at| outlooks[*at] == Outlook::Open).collect();
+                match left[..] {
+                    [] => return false,
+                    [only] => work.extend(choice[only].iter().copied()),
+                    _ if left.len() == choice.len() => kept.push(choice),
+                    _ => kept.push(Rc::new(left.into_iter().map(|at| choice[at].clone()).collect())),
+                }
+            }
+            self.open.append(&mut kept);
+            if work.is_empty() {
+                return true;
+            }
+            work.reverse();
+            if !self.add(engine, work) {
+                return false;
+            }
+        }
+    }
+
+    /// Where the values are named, tries each.
+    fn named_values(&self, engine: &mut Engine<'_>) -> Option<Answer> {
+        let mut named: Option<BTreeSet<u32>> = None;
+        for fact in &self.facts {
+            if let (Lit::Enum(ids), true) = (&engine.table.lits(fact.node)[fact.at], fact.holds) {
+                let ids: BTreeSet<_> = ids.iter().copied().collect();
+                named = Some(named.map_or(ids.clone(), |named| named.intersection(&ids).copied().collect()));
+            }
+        }
+        let mut unsure = None;
+        for id in named? {
+            let value = engine.table.words.values[id as usize].clone();
+            for value in evaluate::spellings(&value) {
+                if evaluate::type_of(&value) & self.types == 0 {
+                    continue;
+                }
+                match engine.check(&self.goal, &value) {
+                    Some(true) => return Some(Answer::One(Rc::new(value))),
+                    Some(false) => {}
+                    None => drop(unsure.get_or_insert(value)),
+                }
+            }
+        }
+        match unsure {
+            None => Some(Answer::Empty),
+            Some(_) if !self.open.is_empty() => None,
+            Some(value) => Some(Answer::Maybe(Rc::new(value))),
+        }
+    }
+
+    /// Looks at the facts alone: if nothing satisfies them no choice helps, and the value that does
+    /// may satisfy the rest by chance.
+    fn look_ahead(&self, engine: &mut Engine<'_>) -> Option<Answer> {
+        let obstacle = engine.obstacle.clone();
+        let found = self.value(engine);
+        engine.obstacle = obstacle;
+        match found {
+            Answer::Empty => Some(Answer::Empty),
+            Answer::One(value) if !self.goal.iter().any(|atom| atom.is_lenient()) => {
+                (engine.check(&self.goal, &value) == Some(true)).then_some(Answer::One(value))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns a value that is as the facts ask, whatever is still to be chosen.
+    fn value(&self, engine: &mut Engine<'_>) -> Answer {
+        match self.kind {
+            Kind::Null | Kind::Boolean => self.plain(engine),
+            Kind::Number => self.number(engine),
+            Kind::String => self.string(engine),
+            Kind::Array => self.array(engine),
+            Kind::Object => self.object(engine),
+        }
+    }
+
+    /// Returns whether all is chosen.
+    pub(super) fn is_settled(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// Builds a value of the facts, where all is chosen.
+    fn build(self, engine: &mut Engine<'_>) -> Answer {
+        let obstacle = engine.obstacle.clone();
+        let found = self.value(engine);
+        let value = match found {
+            Answer::Empty => return Answer::Empty,
+            Answer::Unsure => return self.without_unless(engine, obstacle).unwrap_or(Answer::Unsure),
+            Answer::One(value) | Answer::Maybe(value) => value,
+        };
+        match engine.check(&self.goal, &value) {
+            Some(true) => Answer::One(value),
+            verdict => match self.without_unless(engine, obstacle) {
+                Some(answer) => answer,
+                None if verdict.is_none() => Answer::Maybe(value),
+                None => Answer::Unsure,
+            },
+        }
+    }
+
+    /// Decides again with every other branch of a chosen `oneOf` refused in full.
+    fn without_unless(&self, engine: &mut Engine<'_>, obstacle: Option<String>) -> Option<Answer> {
+        let mut others: Vec<_> = self
+            .seen
+            .iter()
+            .filter(|(_, seen)| **seen & UNLESS != 0 && **seen & REFUSED == 0)
+            .map(|(id, _)| *id)
+            .collect();
+        others.sort_unstable();
+        if others.is_empty() {
+            return None;
+        }
+        let mut next = self.clone();
+        let is_open = next.settle(engine, others.into_iter().map(Atom::is_not));
+        engine.obstacle = obstacle;
+        Some(if is_open { next.solve(engine) } else { Answer::Empty })
+    }
+}
+
+/// Returns whether a choice is between schemas that must hold.
+fn is_about_what_holds(choice: &[Vec<Item>]) -> bool {
+    choice.iter().flatten().any(|item| matches!(item, Item::Atom(atom) if atom.holds()))
+}

@@ -1,0 +1,310 @@
+//! The agreed value of a contract that changed, under the same schema or another: which of its leaves
+//! are gone, are others, or are new, and what that breaks.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::{numbers, rules::short, uri, verdict::Bump};
+use crate::model::contract::Values;
+
+/// Most differences that are listed; the rest is counted.
+const MOST: usize = 20;
+
+/// One kind of difference between two values, with an example.
+#[derive(Debug, Clone, Copy)]
+pub struct ValueRule {
+    /// Its name, stable between releases.
+    pub id: &'static str,
+    /// What changed.
+    pub text: &'static str,
+    /// An old value, as JSON.
+    pub old: &'static str,
+    /// A new value, as JSON.
+    pub new: &'static str,
+}
+
+/// A leaf is gone.
+const REMOVED: ValueRule = ValueRule {
+    id: "value-removed",
+    text: "a leaf of the value, or an item of a list, is gone",
+    old: r#"{"read":["a/*","b/*"]}"#,
+    new: r#"{"read":["a/*"]}"#,
+};
+/// A leaf is another.
+const CHANGED: ValueRule = ValueRule {
+    id: "value-changed",
+    text: "a leaf of the value is another",
+    old: r#"{"bucket":"a"}"#,
+    new: r#"{"bucket":"b"}"#,
+};
+/// A leaf is new.
+const ADDED: ValueRule = ValueRule {
+    id: "value-added",
+    text: "a leaf of the value, or an item of a list, is new",
+    old: r#"{"read":["a/*"]}"#,
+    new: r#"{"read":["a/*","b/*"]}"#,
+};
+/// Every rule about values.
+pub const VALUE_RULES: &[ValueRule] = &[REMOVED, CHANGED, ADDED];
+
+impl ValueRule {
+    /// Returns the smallest change of version that the difference needs where this was promised.
+    pub fn bump(&self, promised: Values) -> Bump {
+        match promised {
+            Values::Free => Bump::Patch,
+            Values::Additive if self.id == ADDED.id => Bump::Minor,
+            Values::Additive | Values::Frozen => Bump::Major,
+        }
+    }
+}
+
+/// One place where two values differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ValueDifference {
+    /// The id of the rule, from the catalogue.
+    pub rule: &'static str,
+    /// What happened, in words.
+    pub message: String,
+    /// The JSON Pointer to the leaf in the old value.
+    pub old_pointer: Option<String>,
+    /// The JSON Pointer to the leaf in the new value.
+    pub new_pointer: Option<String>,
+    /// The smallest change of version that it needs.
+    pub bump: Bump,
+}
+
+/// What differs between two values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ValueComparison {
+    /// The differences, those that break first, at most 20.
+    pub differences: Vec<ValueDifference>,
+    /// How many more there are.
+    pub more: usize,
+    /// The smallest change of version that all of them need.
+    pub bump: Bump,
+}
+
+/// Compares the agreed values of two versions. An item of a list counts by what it is, not by its place;
+/// a null as the whole value agrees on nothing.
+pub fn values(old: &Value, new: &Value, promised: Values) -> ValueComparison {
+    let mut walk =
+        Walk { promised, breaking: Vec::new(), others: Vec::new(), more: 0, is_broken: false, is_equal: true };
+    match (old, new) {
+        (Value::Null, Value::Null) => {}
+        (Value::Null, new) => walk.leaves(&ADDED, new, &mut String::new()),
+        (old, Value::Null) => walk.leaves(&REMOVED, old, &mut String::new()),
+        (old, new) => walk.compare(old, new, &mut Pointers::default()),
+    }
+    let Walk { breaking: mut differences, others, mut more, is_broken, is_equal, .. } = walk;
+    differences.extend(others);
+    more += differences.len().saturating_sub(MOST);
+    differences.truncate(MOST);
+    let bump = match promised {
+        _ if is_broken => Bump::Major,
+        Values::Additive if !is_equal => Bump::Minor,
+        _ => Bump::Patch,
+    };
+    ValueComparison { differences, more, bump }
+}
+
+/// Where both values are looked at.
+#[derive(Default)]
+struct Pointers {
+    old: String,
+    new: String,
+}
+
+struct Walk {
+    promised: Values,
+    breaking: Vec<ValueDifference>,
+    others: Vec<ValueDifference>,
+    more: usize,
+    is_broken: bool,
+    is_equal: bool,
+}
+
+impl Walk {
+    fn compare(&mut self, old: &Value, new: &Value, at: &mut Pointers) {
+        let ends = (at.old.len(), at.new.len());
+        match (old, new) {
+            (Value::Object(before), Value::Object(after)) => {
+                for (name, old) in before {
+                    at.old += &uri::step(name);
+                    match after.get(name) {
+                        Some(new) => {
+                            at.new += &uri::step(name);
+                            self.compare(old, new, at);
+                            at.new.truncate(ends.1);
+                        }
+                        None => self.leaves(&REMOVED, old, &mut at.old),
+                    }
+                    at.old.truncate(ends.0);
+                }
+                for (name, new) in after.iter().filter(|(name, _)| !before.contains_key(*name)) {
+                    at.new += &uri::step(name);
+                    self.leaves(&ADDED, new, &mut at.new);
+                    at.new.truncate(ends.1);
+                }
+            }
+            (Value::Array(before), Value::Array(after)) => self.lists(before, after, at),
+            _ if numbers::key(old) == numbers::key(new) => {}
+            _ => {
+                let message = format!("{} became {}", short(old), short(new));
+                self.add(&CHANGED, message, Some(&at.old), Some(&at.new));
+            }
+        }
+    }
+
+    /// Compares lists as sets. What is in one alone is compared in order where it has parts of its own.
+    fn lists(&mut self, before: &[Value], after: &[Value], at: &mut Pointers) {
+        let ends = (at.old.len(), at.new.len());
+        let (gone, fresh) = (alone(before, after), alone(after, before));
+        let mut partners: Vec<_> = fresh.iter().copied().filter(|(_, item)| has_parts(item)).rev().collect();
+        let mut is_paired = vec![false; after.len()];
+        for (n, old) in gone {
+            at.old += &format!("/{n}");
+            let partner = partners.pop_if(|(_, new)| has_parts(old) && new.is_array() == old.is_array());
+            match partner {
+                Some((other, new)) => {
+                    is_paired[other] = true;
+                    at.new += &format!("/{other}");
+                    self.compare(old, new, at);
+                    at.new.truncate(ends.1);
+                }
+                None => self.leaves(&REMOVED, old, &mut at.old),
+            }
+            at.old.truncate(ends.0);
+        }
+        for (n, new) in fresh.into_iter().filter(|(n, _)| !is_paired[*n]) {
+            at.new += &format!("/{n}");
+            self.leaves(&ADDED, new, &mut at.new);
+            at.new.truncate(ends.1);
+        }
+    }
+
+    /// Adds a difference for each leaf of a part that only one side has.
+    fn leaves(&mut self, rule: &ValueRule, value: &Value, at: &mut String) {
+        let end = at.len();
+        match value {
+            Value::Object(members) if !members.is_empty() => {
+                for (name, member) in members {
+                    *at += &uri::step(name);
+                    self.leaves(rule, member, at);
+                    at.truncate(end);
+                }
+            }
+            Value::Array(items) if !items.is_empty() => {
+                for (n, item) in items.iter().enumerate() {
+                    *at += &format!("/{n}");
+                    self.leaves(rule, item, at);
+                    at.truncate(end);
+                }
+            }
+            leaf if rule.id == REMOVED.id => self.add(rule, format!("{} is gone", short(leaf)), Some(at), None),
+            leaf => self.add(rule, format!("{} is new", short(leaf)), None, Some(at)),
+        }
+    }
+
+    fn add(&mut self, rule: &ValueRule, message: String, old: Option<&str>, new: Option<&str>) {
+        let bump = rule.bump(self.promised);
+        self.is_equal = false;
+        self.is_broken |= bump == Bump::Major;
+        let list = if bump == Bump::Major { &mut self.breaking } else { &mut self.others };
+        if list.len() >= MOST {
+            self.more += 1;
+            return;
+        }
+        let pointer = |pointer: Option<&str>| pointer.map(str::to_owned);
+        let (old_pointer, new_pointer) = (pointer(old), pointer(new));
+        list.push(ValueDifference { rule: rule.id, message, old_pointer, new_pointer, bump });
+    }
+}
+
+fn has_parts(value: &Value) -> bool {
+    value.is_array() || value.is_object()
+}
+
+/// Returns the items of a list that are not in another, each once, with their places.
+fn alone<'v>(items: &'v [Value], others: &[Value]) -> Vec<(usize, &'v Value)> {
+    let mut seen: HashMap<String, ()> = others.iter().map(|other| (numbers::key(other), ())).collect();
+    items.iter().enumerate().filter(|(_, item)| seen.insert(numbers::key(item), ()).is_none()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn found(old: &Value, new: &Value, promised: Values) -> Vec<String> {
+        let compared = values(old, new, promised);
+        let line = |one: &ValueDifference| {
+            let pointer = |pointer: &Option<String>| pointer.clone().unwrap_or_else(|| "-".into());
+            format!("{} {} {}: {}", one.rule, pointer(&one.old_pointer), pointer(&one.new_pointer), one.message)
+        };
+        compared.differences.iter().map(line).collect()
+    }
+
+    #[test]
+    fn every_example_shows_its_rule() {
+        for rule in VALUE_RULES {
+            let parse = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+            let compared = values(&parse(rule.old), &parse(rule.new), Values::Additive);
+            assert_eq!(compared.differences.iter().map(|one| one.rule).collect::<Vec<_>>(), [rule.id]);
+            assert_eq!(compared.bump, rule.bump(Values::Additive), "{}", rule.id);
+        }
+    }
+
+    #[test]
+    fn leaves_are_named_on_both_sides() {
+        let old = json!({"read": ["a", "b", "c"], "bucket": "x", "limits": {"a/b": 1, "deep": {"n": [1, 2]}}});
+        let new = json!({"read": ["c", "d", "a"], "bucket": "y", "limits": {"deep": {"n": [2.0, 1]}}, "more": {}});
+        assert_eq!(
+            found(&old, &new, Values::Additive),
+            [
+                "value-changed /bucket /bucket: \"x\" became \"y\"",
+                "value-removed /limits/a~1b -: 1 is gone",
+                "value-removed /read/1 -: \"b\" is gone",
+                "value-added - /read/1: \"d\" is new",
+                "value-added - /more: {} is new",
+            ]
+        );
+    }
+
+    #[test]
+    fn the_promise_decides_what_breaks() {
+        let (less, more, other) = (json!({"a": [1]}), json!({"a": [1, 2]}), json!({"a": "x"}));
+        for (old, new, free, additive, frozen) in [
+            (&less, &less, Bump::Patch, Bump::Patch, Bump::Patch),
+            (&less, &more, Bump::Patch, Bump::Minor, Bump::Major),
+            (&more, &less, Bump::Patch, Bump::Major, Bump::Major),
+            (&less, &other, Bump::Patch, Bump::Major, Bump::Major),
+            (&Value::Null, &less, Bump::Patch, Bump::Minor, Bump::Major),
+            (&less, &Value::Null, Bump::Patch, Bump::Major, Bump::Major),
+            (&Value::Null, &Value::Null, Bump::Patch, Bump::Patch, Bump::Patch),
+        ] {
+            let bump = |promised| values(old, new, promised).bump;
+            assert_eq!((bump(Values::Free), bump(Values::Additive), bump(Values::Frozen)), (free, additive, frozen));
+        }
+    }
+
+    #[test]
+    fn order_and_repetition_in_lists_are_no_difference() {
+        let old = json!([["b", "a"], {"x": 1, "y": [true, null]}, "s", "s"]);
+        let new = json!(["s", {"y": [true, null], "x": 1.0}, ["b", "a"]]);
+        assert_eq!(found(&old, &new, Values::Frozen), [""; 0]);
+        // What has parts is compared part by part, in the order in which it is left.
+        let (old, new) = (json!([{"k": 1, "v": 1}, {"k": 2, "v": 2}]), json!([{"k": 2, "v": 3}, {"k": 1, "v": 1}]));
+        assert_eq!(found(&old, &new, Values::Additive), ["value-changed /1/v /0/v: 2 became 3"]);
+        assert_eq!(found(&json!([{"a": 1}]), &json!([["a"]]), Values::Additive).len(), 2);
+    }
+
+    #[test]
+    fn breaks_come_first_and_the_rest_is_counted() {
+        let old = json!({"z": 1});
+        let new: Value = (0..100).map(|at| (format!("a{at}"), json!(at))).collect::<serde_json::Map<_, _>>().into();
+        let compared = values(&old, &new, Values::Additive);
+        assert_eq!((compared.differences.len(), compared.more, compared.bump), (MOST, 81, Bump::Major));
+        assert_eq!(compared.differences[0].rule, "value-removed");
+    }
+}

@@ -1,0 +1,100 @@
+//! References as the validator reads them: what a URI may not hold is encoded.
+//!
+//! Generators name definitions after types, such as `#/definitions/X<(number[]|null)>`. That is no
+//! reference to the validator, and `#/definitions/X%3C(number%5B%5D%7Cnull)%3E` is.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+/// Keywords that hold sub-schemas by names of the author's.
+const NAMED: [&str; 6] =
+    ["properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"];
+/// Keywords that hold values, and no schemas.
+const VALUES: [&str; 4] = ["enum", "const", "default", "examples"];
+
+/// Returns the schema with the fragments of all references encoded; itself where nothing needs it.
+pub fn encoded(schema: &Value) -> Cow<'_, Value> {
+    if !needs(schema, false) {
+        return Cow::Borrowed(schema);
+    }
+    let mut schema = schema.clone();
+    encode(&mut schema, false);
+    Cow::Owned(schema)
+}
+
+fn needs(schema: &Value, are_names: bool) -> bool {
+    match schema {
+        Value::Object(members) => members.iter().any(|(name, member)| match member {
+            Value::String(text) => !are_names && name == "$ref" && encoded_reference(text).is_some(),
+            _ if !are_names && VALUES.contains(&name.as_str()) => false,
+            _ => needs(member, !are_names && NAMED.contains(&name.as_str())),
+        }),
+        Value::Array(items) => items.iter().any(|item| needs(item, false)),
+        _ => false,
+    }
+}
+
+fn encode(schema: &mut Value, are_names: bool) {
+    match schema {
+        Value::Object(members) => {
+            for (name, member) in members.iter_mut() {
+                match member {
+                    Value::String(text) if !are_names && name == "$ref" => {
+                        if let Some(encoded) = encoded_reference(text) {
+                            *text = encoded;
+                        }
+                    }
+                    _ if !are_names && VALUES.contains(&name.as_str()) => {}
+                    _ => encode(member, !are_names && NAMED.contains(&name.as_str())),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| encode(item, false)),
+        _ => {}
+    }
+}
+
+/// Returns a reference with its fragment encoded, where that makes another text of it.
+fn encoded_reference(reference: &str) -> Option<String> {
+    let (before, fragment) = reference.split_once('#')?;
+    let encoded = encode_fragment(fragment);
+    (encoded != fragment).then(|| format!("{before}#{encoded}"))
+}
+
+/// Encodes what may not stand in a fragment (RFC 3986, section 3.5).
+fn encode_fragment(fragment: &str) -> String {
+    let mut encoded = String::with_capacity(fragment.len());
+    let bytes = fragment.as_bytes();
+    for (at, byte) in bytes.iter().enumerate() {
+        let is_escape = *byte == b'%'
+            && bytes.get(at + 1).is_some_and(u8::is_ascii_hexdigit)
+            && bytes.get(at + 2).is_some_and(u8::is_ascii_hexdigit);
+        if byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/?".contains(byte) || is_escape {
+            encoded.push(char::from(*byte));
+        } else {
+            encoded.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    encoded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_references_that_need_it_are_encoded() {
+        let written = "#/definitions/X<(number[]|null)>";
+        let schema = json!({"$ref": written, "enum": [{"$ref": written}],
+            "properties": {"$ref": {"$ref": "#/a%20b"}, "enum": {"items": [{"$ref": written}]}}});
+        let found = encoded(&schema);
+        let expected = "#/definitions/X%3C(number%5B%5D%7Cnull)%3E";
+        assert_eq!(found["$ref"], expected);
+        assert_eq!(found["properties"]["enum"]["items"][0]["$ref"], expected);
+        assert_eq!(found["enum"], schema["enum"]);
+        assert_eq!(found["properties"]["$ref"], schema["properties"]["$ref"]);
+        assert!(matches!(encoded(&json!({"$ref": "other.json#/a%3Cb"})), Cow::Borrowed(_)));
+    }
+}

@@ -1,0 +1,420 @@
+//! Words in a schema that no validator reads: misspelt keywords, and keywords of another draft.
+//!
+//! They assert nothing, so everything that is proved of such a schema is proved of less than its
+//! author meant. Only likely slips are named: any other word is an annotation of somebody's.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use super::{
+    Draft,
+    words::{ALWAYS, ANNOTATIONS, SOMETIMES, fits, of_other_language, plain},
+};
+
+/// Most warnings of one schema.
+const MOST: usize = 50;
+
+/// A word that was likely meant as a keyword, and is none where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeywordWarning {
+    /// JSON Pointer (RFC 6901) to the word.
+    pub pointer: String,
+    /// The word.
+    pub keyword: String,
+    /// Why it asserts nothing.
+    pub kind: KeywordKind,
+    /// What to write instead.
+    pub suggestion: String,
+}
+
+/// Why a word asserts nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeywordKind {
+    /// It is no keyword of any draft, and a keyword differs by a letter or two.
+    Misspelt,
+    /// It is a keyword of other drafts, and not of this one.
+    OtherDraft(Draft),
+    /// It is a keyword of another language, such as OpenAPI.
+    OtherLanguage,
+}
+
+impl KeywordWarning {
+    /// Returns the id of its rule.
+    pub fn rule(&self) -> &'static str {
+        match self.kind {
+            KeywordKind::Misspelt => "misspelt-keyword",
+            KeywordKind::OtherDraft(_) => "keyword-of-another-draft",
+            KeywordKind::OtherLanguage => "keyword-of-another-language",
+        }
+    }
+
+    /// Returns what is wrong, and what to write instead.
+    pub fn message(&self) -> String {
+        let Self { keyword, suggestion, .. } = self;
+        match self.kind {
+            KeywordKind::Misspelt => format!("{keyword:?} is no keyword and asserts nothing; {suggestion}"),
+            KeywordKind::OtherDraft(draft) => format!("{keyword:?} means nothing so in {draft}; {suggestion}"),
+            KeywordKind::OtherLanguage => format!("{keyword:?} is no keyword of JSON Schema; {suggestion}"),
+        }
+    }
+}
+
+/// Returns the words of a schema that assert nothing although they look like keywords, at most 50, in
+/// the order of the document. Names of properties, and values in `enum`, `const`, `default` and
+/// `examples`, are no such words.
+pub fn warnings(schema: &Value) -> Vec<KeywordWarning> {
+    let mut walk = Walk { root: schema, seen: HashSet::new(), open: Vec::new(), found: Vec::new() };
+    walk.open.push(Place { schema, pointer: String::new(), draft: Some(Draft::D2020), is_named: false });
+    while let Some(place) = walk.open.pop() {
+        if walk.found.len() >= MOST {
+            break;
+        }
+        if let Value::Object(members) = place.schema
+            && walk.seen.insert(std::ptr::from_ref(place.schema).addr())
+        {
+            walk.schema(&place, members);
+        }
+    }
+    walk.found.truncate(MOST);
+    walk.found
+}
+
+/// A sub-schema, and the draft that it is read by, if it is a known one.
+struct Place<'a> {
+    schema: &'a Value,
+    pointer: String,
+    draft: Option<Draft>,
+    /// Whether a `$schema` names the draft.
+    is_named: bool,
+}
+
+struct Walk<'a> {
+    root: &'a Value,
+    seen: HashSet<usize>,
+    open: Vec<Place<'a>>,
+    found: Vec<KeywordWarning>,
+}
+
+impl<'a> Walk<'a> {
+    fn schema(&mut self, place: &Place<'a>, members: &'a Map<String, Value>) {
+        let named = members.get("$schema").and_then(Value::as_str);
+        let draft = named.map_or(place.draft, Draft::of);
+        let is_named = place.is_named || named.is_some();
+        // Below a dialect that is not known, any word may be a keyword.
+        let Some(draft) = draft else { return };
+        let here = Here { pointer: &place.pointer, draft, is_named };
+        let refers = members.get("$ref").and_then(Value::as_str);
+        if refers.is_none() || draft > Draft::D7 {
+            let words = members.iter().filter_map(|(word, value)| here.warning(word, value));
+            self.found.extend(words);
+        }
+        let first = self.open.len();
+        for (keyword, value) in members {
+            self.parts(&here, keyword, value);
+        }
+        if let Some(target) = refers.and_then(|to| to.strip_prefix('#'))
+            && let Some(schema) = self.root.pointer(target)
+        {
+            let named = Some(Draft::of(self.root.get("$schema").and_then(Value::as_str).unwrap_or(draft.uri())));
+            let draft = named.flatten().or(Some(draft));
+            self.open.push(Place { schema, pointer: target.to_owned(), draft, is_named });
+        }
+        self.open[first..].reverse();
+    }
+
+    /// Opens the sub-schemas that a keyword holds.
+    fn parts(&mut self, here: &Here<'_>, keyword: &str, value: &'a Value) {
+        let mut open = |schema: &'a Value, path: &[&str]| {
+            let pointer = path.iter().fold(here.pointer.to_owned(), |pointer, token| {
+                pointer + "/" + &token.replace('~', "~0").replace('/', "~1")
+            });
+            self.open.push(Place { schema, pointer, draft: Some(here.draft), is_named: here.is_named });
+        };
+        match (shape(keyword), value) {
+            (Shape::Named, Value::Object(named)) => {
+                named.iter().for_each(|(name, schema)| open(schema, &[keyword, name]));
+            }
+            (Shape::Schemas, Value::Array(schemas)) => {
+                schemas.iter().enumerate().for_each(|(at, schema)| open(schema, &[keyword, &at.to_string()]));
+            }
+            (Shape::Schemas, Value::Object(_)) => open(value, &[keyword]),
+            _ => {}
+        }
+    }
+}
+
+enum Shape {
+    Named,
+    Schemas,
+    Other,
+}
+
+/// Returns how a keyword holds sub-schemas.
+fn shape(keyword: &str) -> Shape {
+    match keyword {
+        "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas" | "dependencies" => {
+            Shape::Named
+        }
+        "items"
+        | "additionalItems"
+        | "additionalProperties"
+        | "contains"
+        | "propertyNames"
+        | "not"
+        | "if"
+        | "then"
+        | "else"
+        | "unevaluatedItems"
+        | "unevaluatedProperties"
+        | "allOf"
+        | "anyOf"
+        | "oneOf"
+        | "prefixItems" => Shape::Schemas,
+        _ => Shape::Other,
+    }
+}
+
+/// Where a word stands.
+struct Here<'p> {
+    pointer: &'p str,
+    draft: Draft,
+    is_named: bool,
+}
+
+impl Here<'_> {
+    fn warning(&self, word: &str, value: &Value) -> Option<KeywordWarning> {
+        let (kind, suggestion) = self
+            .of_other_draft(word, value)
+            .or_else(|| {
+                let language = of_other_language(word, value)?;
+                Some((KeywordKind::OtherLanguage, language.to_owned()))
+            })
+            .or_else(|| {
+                let meant = self.meant(word, value)?;
+                Some((KeywordKind::Misspelt, format!("did you mean {meant:?}?")))
+            })?;
+        let pointer = format!("{}/{}", self.pointer, word.replace('~', "~0").replace('/', "~1"));
+        Some(KeywordWarning { pointer, keyword: word.to_owned(), kind, suggestion })
+    }
+
+    fn of_other_draft(&self, word: &str, value: &Value) -> Option<(KeywordKind, String)> {
+        let draft = self.draft;
+        let (since, until) = match word {
+            "exclusiveMinimum" | "exclusiveMaximum" if value.is_boolean() => (Draft::D4, Draft::D4),
+            "exclusiveMinimum" | "exclusiveMaximum" => (Draft::D6, Draft::D2020),
+            "items" if value.is_array() => (Draft::D4, Draft::D2019),
+            // A name that nobody can refer to by it is an annotation.
+            "id" | "$id" if !value.is_string() => return None,
+            _ => SOMETIMES.iter().find(|(keyword, ..)| *keyword == word).map(|(_, since, until)| (*since, *until))?,
+        };
+        if (since..=until).contains(&draft) {
+            return None;
+        }
+        let write = match word {
+            "exclusiveMinimum" if draft == Draft::D4 => {
+                "write the number as \"minimum\", with \"exclusiveMinimum\": true"
+            }
+            "exclusiveMaximum" if draft == Draft::D4 => {
+                "write the number as \"maximum\", with \"exclusiveMaximum\": true"
+            }
+            "exclusiveMinimum" => "write the number as \"exclusiveMinimum\", in place of \"minimum\"",
+            "exclusiveMaximum" => "write the number as \"exclusiveMaximum\", in place of \"maximum\"",
+            "items" => "write the list as \"prefixItems\"",
+            "prefixItems" => "write the list as \"items\"",
+            "additionalItems" => "write \"items\", beside \"prefixItems\"",
+            "const" => "write \"enum\" with this one value",
+            "dependentRequired" | "dependentSchemas" => "write \"dependencies\"",
+            "$recursiveRef" if draft == Draft::D2020 => "write \"$dynamicRef\"",
+            "$dynamicRef" if draft == Draft::D2019 => "write \"$recursiveRef\"",
+            "$recursiveRef" | "$dynamicRef" => "write \"$ref\"",
+            "id" => "write \"$id\"",
+            "$id" => "write \"id\"",
+            _ => return Some((KeywordKind::OtherDraft(draft), format!("name {since} or later in \"$schema\""))),
+        };
+        let or = if self.is_named { String::new() } else { format!(", or name {until} in \"$schema\"") };
+        Some((KeywordKind::OtherDraft(draft), format!("{write}{or}")))
+    }
+
+    /// Returns the keyword that a word was likely meant for.
+    fn meant(&self, word: &str, value: &Value) -> Option<&'static str> {
+        if word.starts_with("x-") || word.starts_with("X-") {
+            return None;
+        }
+        let sometimes = SOMETIMES.iter().map(|(keyword, ..)| *keyword);
+        let known = || ALWAYS.into_iter().chain(sometimes.clone());
+        if known().any(|keyword| keyword == word) || ANNOTATIONS.contains(&word) {
+            return None;
+        }
+        if let Some(keyword) = known().filter(|keyword| *keyword != "id").find(|keyword| plain(keyword) == plain(word))
+        {
+            return Some(keyword);
+        }
+        if word == "ref" {
+            return value.is_string().then_some("$ref");
+        }
+        let allowed = match word.len() {
+            0..4 => return None,
+            4..6 => 1,
+            _ => 2,
+        };
+        let edits = |keyword: &'static str| (strsim::osa_distance(word, keyword), keyword);
+        // Short keywords are near to too many words.
+        let nearest = known().filter(|keyword| keyword.len() > 3 && *keyword != "$id").map(edits).min()?;
+        let is_annotation = ANNOTATIONS.into_iter().any(|keyword| edits(keyword).0 <= nearest.0);
+        (nearest.0 <= allowed && !is_annotation && fits(nearest.1, value)).then_some(nearest.1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn found(schema: &Value) -> Vec<(String, String)> {
+        warnings(schema).into_iter().map(|warning| (warning.pointer.clone(), warning.message())).collect()
+    }
+
+    #[track_caller]
+    fn one(schema: Value, pointer: &str, hint: &str) {
+        let found = found(&schema);
+        assert!(found.len() == 1 && found[0].0 == pointer && found[0].1.contains(hint), "{schema}: {found:?}");
+    }
+
+    #[test]
+    fn slips_are_named_with_the_nearest_keyword() {
+        for (word, value, meant) in [
+            ("propertis", json!({}), "properties"),
+            ("requierd", json!(["a"]), "required"),
+            ("additionalproperties", json!(false), "additionalProperties"),
+            ("additional_properties", json!(false), "additionalProperties"),
+            ("any-of", json!([{}]), "anyOf"),
+            ("minLenght", json!(1), "minLength"),
+            ("enums", json!(["a"]), "enum"),
+            ("item", json!({}), "items"),
+            ("typ", json!("string"), ""),
+            ("tpye", json!("string"), "type"),
+            ("ref", json!("#/$defs/a"), "$ref"),
+            ("unevalutedProperties", json!(false), "unevaluatedProperties"),
+            ("uniqueitems", json!(true), "uniqueItems"),
+        ] {
+            if meant.is_empty() {
+                assert_eq!(found(&json!({word: value})), [], "{word}");
+            } else {
+                one(json!({word: value}), &format!("/{word}"), &format!("{meant:?}"));
+            }
+        }
+    }
+
+    #[test]
+    fn what_means_something_to_others_is_left_alone() {
+        for word in [
+            "x-propertis",
+            "markdownDescription",
+            "defaultSnippets",
+            "tsType",
+            "$comment",
+            "example",
+            "descripton",
+            "note",
+            "tags",
+            "label",
+            "options",
+            "units",
+            "order",
+            "group",
+            "fields",
+            "name",
+            "kind",
+            "$def",
+            "definition",
+            "unit",
+            "enumNames",
+            "errorMessage",
+            "readonly",
+            "titel",
+            "source",
+            "since",
+            "scope",
+            "",
+            "~/",
+        ] {
+            assert_eq!(found(&json!({word: "text"})), [], "{word}");
+        }
+        assert_eq!(found(&json!({"types": 3, "require": true, "itens": "x"})), []);
+        assert_eq!(found(&json!({"$schema": "https://example.org/own", "propertis": {}})), []);
+    }
+
+    #[test]
+    fn only_schemas_are_walked_and_all_of_them() {
+        let slip = json!({"requierd": ["a"]});
+        let values = json!({"properties": {"requierd": true, "propertis": {}}, "enum": [slip], "const": slip,
+            "default": slip, "examples": [slip], "dependentRequired": {"requierd": ["a"]}, "x-more": slip});
+        assert_eq!(found(&values), []);
+        for (schema, pointer) in [
+            (json!({"properties": {"a/b": slip}}), "/properties/a~1b/requierd"),
+            (json!({"items": slip}), "/items/requierd"),
+            (json!({"oneOf": [true, {"not": slip}]}), "/oneOf/1/not/requierd"),
+            (json!({"$defs": {"a": {"if": slip}}}), "/$defs/a/if/requierd"),
+            (json!({"$ref": "#/components/a", "components": {"a": slip, "b": slip}}), "/components/a/requierd"),
+        ] {
+            one(schema, pointer, "\"required\"");
+        }
+        let round = json!({"$ref": "#/$defs/a", "$defs": {"a": {"items": {"$ref": "#/$defs/a"}, "propertis": {}}}});
+        one(round, "/$defs/a/propertis", "\"properties\"");
+    }
+
+    #[test]
+    fn keywords_of_other_drafts_are_named_with_what_to_write() {
+        let of = |draft: Draft, word: &str, value: Value| json!({"$schema": draft.uri(), word: value});
+        for (draft, word, value, hint) in [
+            (Draft::D7, "prefixItems", json!([{}]), "draft-07; write the list as \"items\""),
+            (Draft::D2020, "items", json!([{}]), "write the list as \"prefixItems\""),
+            (Draft::D2020, "additionalItems", json!(false), "write \"items\""),
+            (Draft::D4, "const", json!(1), "\"enum\""),
+            (Draft::D6, "if", json!({}), "name draft-07 or later"),
+            (Draft::D7, "dependentRequired", json!({}), "\"dependencies\""),
+            (Draft::D7, "unevaluatedProperties", json!(false), "name 2019-09 or later"),
+            (Draft::D2020, "exclusiveMinimum", json!(true), "write the number as \"exclusiveMinimum\""),
+            (Draft::D4, "exclusiveMaximum", json!(3), "\"maximum\""),
+            (Draft::D2020, "$recursiveRef", json!("#"), "\"$dynamicRef\""),
+            (Draft::D7, "id", json!("a"), "\"$id\""),
+            (Draft::D4, "$id", json!("a"), "\"id\""),
+            (Draft::D7, "nullable", json!(true), "\"null\""),
+        ] {
+            one(of(draft, word, value), &format!("/{word}"), hint);
+        }
+        one(json!({"additionalItems": {}}), "/additionalItems", "or name 2019-09 in \"$schema\"");
+        let drafts = [Draft::D4, Draft::D6, Draft::D7, Draft::D2019, Draft::D2020];
+        for draft in drafts {
+            for (word, value) in [
+                ("dependencies", json!({})),
+                ("definitions", json!({})),
+                ("$defs", json!({})),
+                ("nullable", json!(false)),
+                ("$comment", json!("x")),
+                ("examples", json!([])),
+                ("id", json!({})),
+            ] {
+                assert_eq!(found(&of(draft, word, value)), [], "{draft} {word}");
+            }
+        }
+    }
+
+    #[test]
+    fn nested_drafts_count_and_siblings_of_old_references_do_not() {
+        let old = json!({"$schema": Draft::D7.uri(), "items": [{}], "prefixItems": [{}]});
+        one(json!({"properties": {"a": old}}), "/properties/a/prefixItems", "draft-07");
+        let beside = json!({"$ref": "#/$defs/a", "propertis": {}, "$defs": {"a": {}}});
+        assert_eq!(found(&beside).len(), 1);
+        let mut beside = beside;
+        beside["$schema"] = json!(Draft::D7.uri());
+        assert_eq!(found(&beside), []);
+    }
+
+    #[test]
+    fn many_are_bounded() {
+        let many: Map<_, _> = (0..1_000).map(|at| (at.to_string(), json!({"propertis": {}}))).collect();
+        assert_eq!(warnings(&json!({"properties": many})).len(), MOST);
+    }
+}

@@ -1,0 +1,148 @@
+//! Judging payloads by a schema: many values, one validator.
+
+use std::{thread, time::Instant};
+
+use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
+use serde_json::Value;
+
+use super::{
+    Budget, LEVEL_SIZE, LEVELS_HERE, Looked, MAX_ERRORS, MAX_LOOKS, Meter, Metered, Part, Problem, depth, options,
+    pattern, problem, shortened, size, undecided, within,
+};
+
+/// Most failures that are listed of one payload.
+const MAX_FAILURES: usize = 20;
+
+/// One place where a payload does not fit, or where that is not known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// JSON Pointer to the place in the payload; empty for the whole.
+    pub pointer: String,
+    /// JSON Pointer to the keyword of the schema that refuses it; empty where it cannot be told.
+    pub schema_pointer: String,
+    /// What is wrong there.
+    pub message: String,
+    /// Whether nobody knows if it fits.
+    pub is_undecided: bool,
+}
+
+/// Returns the failures of each payload, none where it fits. Unlike the value of a contract, a null
+/// payload is judged.
+///
+/// # Errors
+/// Returns what is wrong with the schema itself.
+pub fn payloads(schema: &Value, payloads: &[&Value], budget: &Budget) -> Result<Vec<Vec<Failure>>, Problem> {
+    let nested = match (pattern::problem(schema), size::measure(schema)) {
+        (None, Ok(nested)) => nested,
+        (Some(problem), _) | (None, Err(problem)) => return Err(problem),
+    };
+    let deepest = payloads.iter().map(|payload| depth(payload)).max().unwrap_or_default();
+    budget.spend(|deadline| {
+        let judge = || all(schema, payloads, deadline, budget);
+        let levels = nested * deepest;
+        if levels <= LEVELS_HERE {
+            judge()
+        } else {
+            on_a_stack_of(levels * LEVEL_SIZE, schema, payloads, deadline, budget)
+        }
+    })
+}
+
+fn on_a_stack_of(
+    size: usize,
+    schema: &Value,
+    payloads: &[&Value],
+    deadline: Option<Instant>,
+    budget: &Budget,
+) -> Result<Vec<Vec<Failure>>, Problem> {
+    let whole = Budget::new(budget.whole());
+    thread::scope(|scope| {
+        let judge = move || all(schema, payloads, deadline, &whole);
+        match thread::Builder::new().stack_size(size).spawn_scoped(scope, judge) {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(error) => Err(super::whole(Part::Undecided, format!("it cannot be judged: {error}"))),
+        }
+    })
+}
+
+fn all(
+    schema: &Value,
+    payloads: &[&Value],
+    deadline: Option<Instant>,
+    budget: &Budget,
+) -> Result<Vec<Vec<Failure>>, Problem> {
+    if let Err(error) = jsonschema::meta::validate(schema) {
+        return Err(problem(Part::Schema, &error));
+    }
+    let validator = options().build(schema).map_err(|error| problem(Part::Schema, &error))?;
+    Ok(payloads.iter().map(|payload| one(&validator, payload, deadline, budget)).collect())
+}
+
+fn one(validator: &Validator<Metered>, payload: &Value, deadline: Option<Instant>, budget: &Budget) -> Vec<Failure> {
+    if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+        return vec![unknown(&undecided(super::Spent::Time, budget.whole()))];
+    }
+    let meter = Meter::new(MAX_LOOKS, u64::MAX, deadline);
+    match within(|| validator.is_valid(Looked::new(payload, &meter))) {
+        Ok(true) => return Vec::new(),
+        Ok(false) => {}
+        Err(spent) => return vec![unknown(&undecided(spent, budget.whole()))],
+    }
+    let meter = Meter::new(MAX_LOOKS, MAX_ERRORS, deadline);
+    let listed = within(|| {
+        let errors = validator.iter_errors(Looked::new(payload, &meter));
+        errors.take(MAX_FAILURES).map(|error| failure(&error)).collect::<Vec<_>>()
+    });
+    listed.unwrap_or_else(|_| {
+        let message = "it does not fit, in more places than can be listed".to_owned();
+        vec![Failure { pointer: String::new(), schema_pointer: String::new(), message, is_undecided: false }]
+    })
+}
+
+fn failure(error: &ValidationError<'_>) -> Failure {
+    Failure {
+        pointer: error.instance_path().to_string(),
+        schema_pointer: error.schema_path().to_string(),
+        message: shortened(error.to_string()),
+        is_undecided: matches!(error.kind(), ValidationErrorKind::BacktrackLimitExceeded { .. }),
+    }
+}
+
+fn unknown(problem: &Problem) -> Failure {
+    Failure {
+        pointer: problem.pointer.clone(),
+        schema_pointer: String::new(),
+        message: problem.message.clone(),
+        is_undecided: true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn each_payload_is_judged_and_its_places_are_named() {
+        let schema = json!({
+            "$defs": {"id": {"type": "integer"}},
+            "type": "object",
+            "properties": {"id": {"$ref": "#/$defs/id"}},
+            "required": ["id"]
+        });
+        let values = [json!({"id": 1}), json!({"id": "x"}), json!(null), json!({})];
+        let values: Vec<_> = values.iter().collect();
+        let found = payloads(&schema, &values, &Budget::default()).unwrap();
+        let places: Vec<Vec<_>> = found
+            .iter()
+            .map(|failures| failures.iter().map(|one| (one.pointer.as_str(), one.schema_pointer.as_str())).collect())
+            .collect();
+        assert_eq!(places, [vec![], vec![("/id", "/$defs/id/type")], vec![("", "/type")], vec![("", "/required")]]);
+    }
+
+    #[test]
+    fn a_schema_that_is_none_is_said_so() {
+        let problem = payloads(&json!({"type": "objec"}), &[&json!(1)], &Budget::default()).unwrap_err();
+        assert_eq!((problem.part, problem.pointer.as_str()), (Part::Schema, "/type"));
+    }
+}

@@ -1,0 +1,127 @@
+//! The keywords of all drafts, and the words that are known to assert nothing.
+
+use serde_json::Value;
+
+use super::Draft;
+
+/// Keywords that assert something in every draft.
+pub(super) const ALWAYS: [&str; 27] = [
+    "$ref",
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "dependencies",
+    "enum",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "format",
+    "items",
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "maximum",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "minimum",
+    "multipleOf",
+    "not",
+    "oneOf",
+    "pattern",
+    "patternProperties",
+    "properties",
+    "required",
+    "type",
+    "uniqueItems",
+];
+/// Keywords that assert something from one draft to another.
+pub(super) const SOMETIMES: [(&str, Draft, Draft); 18] = [
+    ("additionalItems", Draft::D4, Draft::D2019),
+    ("const", Draft::D6, Draft::D2020),
+    ("contains", Draft::D6, Draft::D2020),
+    ("propertyNames", Draft::D6, Draft::D2020),
+    ("if", Draft::D7, Draft::D2020),
+    ("then", Draft::D7, Draft::D2020),
+    ("else", Draft::D7, Draft::D2020),
+    ("dependentRequired", Draft::D2019, Draft::D2020),
+    ("dependentSchemas", Draft::D2019, Draft::D2020),
+    ("unevaluatedItems", Draft::D2019, Draft::D2020),
+    ("unevaluatedProperties", Draft::D2019, Draft::D2020),
+    ("minContains", Draft::D2019, Draft::D2020),
+    ("maxContains", Draft::D2019, Draft::D2020),
+    ("$recursiveRef", Draft::D2019, Draft::D2019),
+    ("$dynamicRef", Draft::D2020, Draft::D2020),
+    ("prefixItems", Draft::D2020, Draft::D2020),
+    ("id", Draft::D4, Draft::D4),
+    ("$id", Draft::D6, Draft::D2020),
+];
+/// Words that assert nothing, and are known to some draft, editor or generator.
+pub(super) const ANNOTATIONS: [&str; 34] = [
+    "$anchor",
+    "$comment",
+    "$defs",
+    "$dynamicAnchor",
+    "$recursiveAnchor",
+    "$schema",
+    "$vocabulary",
+    "comment",
+    "contentEncoding",
+    "contentMediaType",
+    "contentSchema",
+    "default",
+    "defaultSnippets",
+    "definitions",
+    "deprecated",
+    "deprecationMessage",
+    "description",
+    "discriminator",
+    "doNotSuggest",
+    "enumDescriptions",
+    "enumNames",
+    "errorMessage",
+    "example",
+    "examples",
+    "externalDocs",
+    "markdownDescription",
+    "markdownEnumDescriptions",
+    "meta",
+    "readOnly",
+    "title",
+    "tsType",
+    "version",
+    "writeOnly",
+    "xml",
+];
+
+/// Returns a word without what writers of other languages put between its parts.
+pub(super) fn plain(word: &str) -> String {
+    word.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
+}
+
+/// Returns what to write instead of a keyword of another language.
+pub(super) fn of_other_language(word: &str, value: &Value) -> Option<&'static str> {
+    match (word, value) {
+        ("nullable", Value::Bool(true)) => Some("write \"type\": [\"null\", …]"),
+        ("divisibleBy", Value::Number(_)) => Some("write \"multipleOf\""),
+        ("disallow", Value::String(_) | Value::Array(_)) => Some("write \"not\": {\"type\": …}"),
+        ("extends", Value::Object(_) | Value::Array(_)) => Some("write \"allOf\""),
+        _ => None,
+    }
+}
+
+/// Returns whether a value could be that of a keyword.
+pub(super) fn fits(keyword: &str, value: &Value) -> bool {
+    match keyword {
+        "type" => value.is_string() || value.is_array(),
+        "$ref" | "$recursiveRef" | "$dynamicRef" | "format" | "pattern" => value.is_string(),
+        "enum" | "required" | "allOf" | "anyOf" | "oneOf" => value.is_array(),
+        "properties" | "patternProperties" | "dependencies" | "dependentSchemas" | "dependentRequired" => {
+            value.is_object()
+        }
+        "const" => true,
+        "uniqueItems" => value.is_boolean(),
+        _ if keyword.starts_with("min") || keyword.starts_with("max") || keyword == "multipleOf" => value.is_number(),
+        "exclusiveMinimum" | "exclusiveMaximum" => value.is_number() || value.is_boolean(),
+        _ => value.is_object() || value.is_boolean() || value.is_array(),
+    }
+}

@@ -1,0 +1,181 @@
+//! Editing `.blue/bindings/<domain>.yaml` where it is written: its comments stay.
+
+use std::path::Path;
+
+use crate::{
+    error::OpError,
+    model::{
+        binding::{Binding, Role},
+        name::ContractRef,
+        range::Range,
+        yaml_text,
+    },
+    ops::{
+        ctx::{Acting, Ctx},
+        publish::work_file::WorkFile,
+    },
+    repo::blue_files::{BINDINGS, FOLDER},
+    store::codec,
+    wire::{Answer, BindingEdit, FileEdit},
+};
+
+/// The file of a binding, as it is and as it is to be.
+pub struct Editing<'a> {
+    ctx: &'a Ctx,
+    acting: Acting<'a>,
+    at: &'a ContractRef,
+    file: WorkFile,
+    /// The text before; none where there is no file.
+    before: Option<String>,
+    /// The text as it is to be, as long as every step could be made.
+    text: Option<String>,
+    /// What the text is to say.
+    pub binding: Binding,
+}
+
+impl<'a> Editing<'a> {
+    /// Reads the file for the contract `at`. Where there is none, it begins as that of a `role`.
+    ///
+    /// # Errors
+    /// Where the repository is in no realm, or the file cannot be read.
+    pub fn open(ctx: &'a Ctx, at: &'a ContractRef, role: Role) -> Result<Self, OpError> {
+        let acting = ctx.acting()?;
+        let file = WorkFile::of(ctx.code()?, format!("{BINDINGS}/{}.yaml", at.domain))?;
+        let before = file.read()?;
+        let binding = match &before {
+            Some(text) => codec::binding(text.as_bytes()).map_err(|problem| {
+                let problem = problem.in_file(file.relative());
+                OpError::no("unreadable-file", problem.to_string()).problem((&problem).into())
+            })?,
+            None => Binding { role, exports: Vec::new(), imports: Vec::new() },
+        };
+        let text = Some(before.clone().unwrap_or_else(|| beginning(acting, at, role)));
+        Ok(Self { ctx, acting, at, file, before, text, binding })
+    }
+
+    /// Returns the realm and the repository.
+    pub fn acting(&self) -> Acting<'a> {
+        self.acting
+    }
+
+    /// Makes one step in the text; `self.binding` is changed beside it.
+    pub fn step(&mut self, step: impl FnOnce(&str) -> Option<String>) {
+        self.text = self.text.take().and_then(|text| step(&text));
+    }
+
+    /// Sets the role.
+    pub fn set_role(&mut self, role: Role) {
+        if self.binding.role != role {
+            self.binding.role = role;
+            self.step(|text| yaml_text::set(text, "role", &role.to_string()));
+        }
+    }
+
+    /// Writes the file, or removes it where it would say nothing any more. `otherwise` is what to write
+    /// by hand where the text cannot be edited.
+    ///
+    /// # Errors
+    /// Where the text cannot be edited without losing how it is written, or cannot be put in place.
+    pub fn finish(self, otherwise: &str) -> Result<Answer<BindingEdit>, OpError> {
+        let says_nothing = self.binding.imports.is_empty() && self.binding.exports.is_empty();
+        let path = self.file.pathspec(self.ctx);
+        let (change, commit) = match (&self.before, says_nothing) {
+            (Some(_), true) => {
+                self.file.remove()?;
+                // A file that was never committed is not there to be added.
+                let all = path.replace(self.file.relative(), FOLDER);
+                (
+                    FileEdit::Removed,
+                    format!("git add --all {all} && git commit -m \"Remove the binding of {}\"", self.at.domain),
+                )
+            }
+            (None, true) => (FileEdit::Unchanged, String::new()),
+            (before, false) => {
+                let commit = format!("git add {path} && git commit -m \"Bind {}\"", self.at);
+                let is_right = |text: &String| codec::binding(text.as_bytes()).is_ok_and(|read| read == self.binding);
+                let text = self.text.clone().filter(is_right).ok_or_else(|| self.cannot_edit(otherwise))?;
+                match before {
+                    Some(before) if *before == text => (FileEdit::Unchanged, commit),
+                    Some(_) => {
+                        self.file.replace(&text)?;
+                        (FileEdit::Changed, commit)
+                    }
+                    None => {
+                        self.file.create(&text)?;
+                        (FileEdit::Created, commit)
+                    }
+                }
+            }
+        };
+        let answer = Answer::new(self.body(change));
+        Ok(if change == FileEdit::Unchanged { answer } else { answer.next(commit) })
+    }
+
+    fn body(&self, change: FileEdit) -> BindingEdit {
+        let is_gone = change == FileEdit::Removed || (self.before.is_none() && change == FileEdit::Unchanged);
+        BindingEdit {
+            realm: self.acting.realm.clone(),
+            domain: self.at.domain.clone(),
+            contract: self.at.contract.clone(),
+            current_repo: self.acting.repo.clone(),
+            file: self.file.relative().to_owned(),
+            change,
+            role: (!is_gone).then(|| self.binding.role.into()),
+            version_req: self.range(),
+        }
+    }
+
+    fn range(&self) -> Option<Range> {
+        self.binding.import(&self.at.contract).map(|import| import.version.clone())
+    }
+
+    fn cannot_edit(&self, otherwise: &str) -> OpError {
+        let message =
+            format!("{} is not written in a way that this can edit; nothing was changed", self.file.relative());
+        OpError::no("cannot-edit", message).next(format!("write it by hand: {otherwise}"))
+    }
+}
+
+fn beginning(acting: Acting<'_>, at: &ContractRef, role: Role) -> String {
+    format!(
+        "# What {} provides to the domain {}, and what it takes from it. Commit it, and the hook publishes it.\n\
+         # git blue import, export, unimport and unexport edit this file.\n\n\
+         # provider, consumer or both\n\
+         role: {role}\n\n\
+         # {}\n",
+        acting.repo,
+        at.domain,
+        match role {
+            Role::Provider => "Contracts that it provides, and the files that make them true.",
+            _ => "Contracts that it relies on, and the versions that its code works with.",
+        }
+    )
+}
+
+/// Returns the path of a file that a user named, from the root of the work tree.
+///
+/// # Errors
+/// Where it is not there, or not in this work tree.
+pub fn own_path(ctx: &Ctx, file: &Path) -> Result<String, OpError> {
+    let root = ctx.code()?.workdir().ok_or_else(|| OpError::usage("a bare repository has no files of its own"))?;
+    let path = ctx.env.cwd().join(file);
+    let missing = || OpError::no("no-such-file", format!("there is no file {}", file.display()));
+    path.symlink_metadata().map_err(|_| missing())?;
+    let (folder, name) = (path.parent().ok_or_else(missing)?, path.file_name().ok_or_else(missing)?);
+    let folder = folder.canonicalize().map_err(|_| missing())?;
+    let root = root.canonicalize().map_err(OpError::io("read", &root))?;
+    let relative = folder.join(name);
+    let relative = relative.strip_prefix(&root).ok().and_then(Path::to_str);
+    let outside = || OpError::no("not-in-repo", format!("{} is not in {}", file.display(), root.display()));
+    relative.map(str::to_owned).ok_or_else(outside)
+}
+
+/// Returns the next step for a repository that does not take part in the domain yet, if it does not.
+///
+/// # Errors
+/// Where the domain is not there, or cannot be read.
+pub fn membership(acting: Acting<'_>, at: &ContractRef) -> Result<Option<String>, OpError> {
+    let view = crate::ops::domain::of_contract(acting.store, at)?;
+    let is_member = view.info.has_member(acting.repo);
+    Ok((!is_member).then(|| format!("git blue realm admin domain --name {} --repos {}", at.domain, acting.repo)))
+}

@@ -1,0 +1,111 @@
+//! `export`: provide a contract, from this repository's binding.
+
+use std::path::PathBuf;
+
+use super::edit::{Editing, membership, own_path};
+use crate::{
+    error::OpError,
+    model::{
+        binding::{Export, Role},
+        name::ContractRef,
+        yaml_text,
+    },
+    ops::{
+        Operation,
+        contract::draft::Draft,
+        ctx::{Acting, Ctx},
+        domain,
+    },
+    wire::{Answer, BindingEdit},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation =
+    Operation::write::<BindingEdit>("export", &["export"], "Provide a contract: write it into the binding");
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Which contract.
+    pub contract: ContractRef,
+    /// Files of this repository that make it true.
+    pub sources: Vec<PathBuf>,
+}
+
+/// Writes the export.
+///
+/// # Errors
+/// Where there is no such contract, in the realm or in the work tree, or the file cannot be edited.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingEdit>, OpError> {
+    let at = &request.contract;
+    let acting = ctx.acting()?;
+    require_contract(ctx, acting, at)?;
+    let sources = request.sources.iter().map(|file| own_path(ctx, file)).collect::<Result<Vec<_>, _>>()?;
+    let mut editing = Editing::open(ctx, at, Role::Provider)?;
+    if !editing.binding.role.provides() {
+        editing.set_role(Role::Both);
+    }
+    match editing.binding.exports.iter().position(|export| export.contract == at.contract) {
+        Some(index) => extend(&mut editing, index, sources),
+        None => add(&mut editing, at, sources),
+    }
+    let mut answer = editing.finish(&format!("- {{ contract: {} }} below exports", at.contract))?;
+    if let Some(join) = membership(acting, at)? {
+        answer.next_steps.insert(0, join);
+    }
+    Ok(answer)
+}
+
+/// Refuses a contract that nobody has written, and one of another repository.
+fn require_contract(ctx: &Ctx, acting: Acting<'_>, at: &ContractRef) -> Result<(), OpError> {
+    match domain::contract(acting.store, at) {
+        Ok(held) if held.owner != *acting.repo => {
+            let message =
+                format!("{at} belongs to {}; only {} provides it, not {}", held.owner, held.owner, acting.repo);
+            Err(OpError::no("not-owner", message).next(format!("git blue import {at}  # rely on it")))
+        }
+        Ok(_) => Ok(()),
+        Err(error) if error.code == "unknown-contract" => match Draft::Worktree.contract(ctx, at) {
+            Ok(_) => Ok(()),
+            Err(draft) if draft.code == "no-such-file" => Err(error_with_new(error, at)),
+            Err(draft) => Err(draft),
+        },
+        Err(error) if error.code == "only-pre-releases" => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+fn error_with_new(error: OpError, at: &ContractRef) -> OpError {
+    match error.message.contains("did you mean") {
+        true => error,
+        false => OpError { next_steps: vec![format!("git blue contract new {at}")], ..error },
+    }
+}
+
+fn listed(sources: &[String]) -> String {
+    let sources: Vec<_> = sources.iter().map(|file| yaml_text::plain(file)).collect();
+    format!("[{}]", sources.join(", "))
+}
+
+fn add(editing: &mut Editing<'_>, at: &ContractRef, source_files: Vec<String>) {
+    let mut fields = vec![("contract", yaml_text::plain(at.contract.as_str()))];
+    if !source_files.is_empty() {
+        fields.push(("source_files", listed(&source_files)));
+    }
+    editing.step(|text| yaml_text::push(text, "exports", &fields));
+    editing.binding.exports.push(Export { contract: at.contract.clone(), source_files });
+}
+
+fn extend(editing: &mut Editing<'_>, index: usize, sources: Vec<String>) {
+    let export = &mut editing.binding.exports[index];
+    let before = export.source_files.len();
+    for file in sources {
+        if !export.source_files.contains(&file) {
+            export.source_files.push(file);
+        }
+    }
+    if export.source_files.len() > before {
+        let field = ("source_files", listed(&export.source_files));
+        editing.step(|text| yaml_text::set_in_item(text, "exports", index, &field));
+    }
+}

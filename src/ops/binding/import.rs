@@ -1,0 +1,118 @@
+//! `import`: rely on a contract of another repository, from this repository's binding.
+
+use std::path::PathBuf;
+
+use super::edit::{Editing, membership, own_path};
+use crate::{
+    error::OpError,
+    model::{
+        binding::{Import, Role},
+        contract::Contract,
+        name::ContractRef,
+        range::Range,
+        yaml_text,
+    },
+    ops::{Operation, ctx::Ctx, domain},
+    wire::{Answer, BindingEdit},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation =
+    Operation::write::<BindingEdit>("import", &["import"], "Rely on a contract: write it into the binding");
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Which contract.
+    pub contract: ContractRef,
+    /// The versions that the code works with: from the current one up to the next break by default.
+    pub range: Option<Range>,
+    /// The file of this repository that relies on it.
+    pub used_in: Option<PathBuf>,
+}
+
+/// Writes the import.
+///
+/// # Errors
+/// Where there is no such contract, it is retired, or the file cannot be edited.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingEdit>, OpError> {
+    let at = &request.contract;
+    let acting = ctx.acting()?;
+    let current = current(acting.store, request)?;
+    let used_in = request.used_in.as_deref().map(|file| own_path(ctx, file)).transpose()?;
+    let mut editing = Editing::open(ctx, at, Role::Consumer)?;
+    let default = current.as_ref().map(|current| Range::since(&current.version));
+    let held = editing.binding.imports.iter().position(|import| import.contract == at.contract);
+    let range = match (&request.range, held, default) {
+        (Some(range), ..) => range.clone(),
+        (None, Some(held), _) => editing.binding.imports[held].version.clone(),
+        (None, None, Some(default)) => default,
+        (None, None, None) => return Err(OpError::usage("say which versions: it has no release yet")),
+    };
+    if !editing.binding.role.consumes() {
+        editing.set_role(Role::Both);
+    }
+    let version = yaml_text::quoted(range.as_str());
+    let by_hand = format!("- {{ contract: {}, version: {version} }} below imports", at.contract);
+    match held {
+        Some(index) => change(&mut editing, index, &range, used_in),
+        None => add(&mut editing, at, &range, used_in),
+    }
+    let is_accepted = current.as_ref().is_none_or(|current| range.matches(&current.version));
+    let mut answer = editing.finish(&by_hand)?;
+    if let Some(join) = membership(acting, at)? {
+        answer.next_steps.insert(0, join);
+    }
+    Ok(match current {
+        Some(current) if !is_accepted => answer.next(format!(
+            "git blue check --worktree  # the current version is {}, which {range} does not accept",
+            current.version
+        )),
+        _ => answer,
+    })
+}
+
+/// Returns the contract as it is current; none where it has no release and a range was given.
+fn current(store: &dyn crate::store::Store, request: &Request) -> Result<Option<Contract>, OpError> {
+    let at = &request.contract;
+    let current = match domain::contract(store, at) {
+        Ok(current) => current,
+        Err(error) if error.code == "only-pre-releases" && request.range.is_some() => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    match &current.retired {
+        Some(retired) => {
+            let error = OpError::no("retired", format!("{at} is retired: {}", retired.reason));
+            let instead = current.deprecated.and_then(|deprecated| deprecated.replaced_by);
+            Err(match instead {
+                Some(instead) => error.next(format!("git blue import {}/{instead}", at.domain)),
+                None => error,
+            })
+        }
+        None => Ok(Some(current)),
+    }
+}
+
+fn add(editing: &mut Editing<'_>, at: &ContractRef, range: &Range, used_in: Option<String>) {
+    let name = yaml_text::plain(at.contract.as_str());
+    let mut fields = vec![("contract", name), ("version", yaml_text::quoted(range.as_str()))];
+    fields.extend(used_in.as_deref().map(|file| ("binding", yaml_text::plain(file))));
+    editing.step(|text| yaml_text::push(text, "imports", &fields));
+    editing.binding.imports.push(Import::new(at.contract.clone(), range.clone(), used_in));
+}
+
+fn change(editing: &mut Editing<'_>, index: usize, range: &Range, used_in: Option<String>) {
+    let import = &mut editing.binding.imports[index];
+    let mut fields = Vec::new();
+    if import.version != *range {
+        import.version = range.clone();
+        fields.push(("version", yaml_text::quoted(range.as_str())));
+    }
+    if let Some(file) = used_in.filter(|file| import.binding.as_ref() != Some(file)) {
+        fields.push(("binding", yaml_text::plain(&file)));
+        import.binding = Some(file);
+    }
+    for field in fields {
+        editing.step(|text| yaml_text::set_in_item(text, "imports", index, &field));
+    }
+}

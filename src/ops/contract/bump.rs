@@ -1,0 +1,252 @@
+//! `contract_bump`: raise the version in a contract's file, and say what changed, where it is written.
+
+use crate::{
+    error::OpError,
+    model::{
+        compatibility::{self, Bump, Options},
+        contract::{Contract, Evolution},
+        domain_view::DomainView,
+        name::ContractRef,
+        version::{Level, Version},
+        yaml_text,
+    },
+    ops::{
+        Operation,
+        ctx::{Acting, Ctx},
+        domain,
+        publish::{references, work_file::WorkFile},
+    },
+    repo::blue_files::{CONTRACTS, Files},
+    store::codec::{self, Problem},
+    wire::{Answer, ContractBump},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation =
+    Operation::write::<ContractBump>("contract_bump", &["contract", "bump"], "Raise the version in a contract's file");
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Which contract.
+    pub contract: ContractRef,
+    /// By how much; by what the change of its content needs where nothing is said.
+    pub level: Option<Level>,
+    /// What changed, in words, for its evolution.
+    pub changes: Vec<String>,
+}
+
+/// The change of content, and what it needs.
+struct Need {
+    bump: Bump,
+    reason: String,
+}
+
+/// Edits the file.
+///
+/// # Errors
+/// Where nothing is published yet, the change is undecided, or the file cannot be edited in place.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError> {
+    let acting = ctx.acting()?;
+    let at = &request.contract;
+    let file = WorkFile::of(ctx.code()?, format!("{CONTRACTS}/{}/{}.yaml", at.domain, at.contract))?;
+    let (text, document) = read(acting, at, &file)?;
+    let view = domain::of_contract(acting.store, at)?;
+    let published = published(ctx, at, &file, &view)?;
+    let mut resolved = document.clone();
+    if let Some(root) = ctx.code()?.workdir() {
+        references::resolve(&Files::Worktree(root), &mut resolved).map_err(|problem| unreadable(problem, &file))?;
+    }
+    let need = need(ctx, published, &resolved)?;
+    let old_version = document.version.clone();
+    let (new_version, changed) = match (&need, request.level) {
+        // What is published already needs no other version.
+        (None, None) => (old_version.clone(), false),
+        _ => {
+            let new = free(&view, at, wanted(request, &published.version, need.as_ref())?);
+            let is_breaking = match &need {
+                Some(need) => need.bump == Bump::Major,
+                None => false,
+            };
+            let edited = edited(&text, &document, &new, &request.changes, is_breaking, &file)?;
+            let changed = edited != text;
+            if changed {
+                file.replace(&edited)?;
+            }
+            (new, changed)
+        }
+    };
+    let is_enough =
+        need.as_ref().is_none_or(|need| need.bump != Bump::Major) || is_break(&published.version, &new_version);
+    let answer = Answer::new(ContractBump {
+        realm: acting.realm.clone(),
+        domain: at.domain.clone(),
+        contract: at.contract.clone(),
+        current_repo: acting.repo.clone(),
+        file: file.relative().to_owned(),
+        published_version: published.version.clone(),
+        old_version,
+        needs: need.as_ref().map(|need| need.bump.into()),
+        reason: match (need, request.level) {
+            (Some(need), _) => need.reason,
+            (None, Some(_)) => format!("that was asked for; it says what {} says", published.version),
+            (None, None) => format!("it says what {} says", published.version),
+        },
+        changed,
+        new_version: new_version.clone(),
+    });
+    Ok(match (is_enough, answer.body.changed) {
+        (false, _) => answer.next(format!("git blue contract bump {at} major  # it breaks what is promised")),
+        (true, false) => answer,
+        (true, true) => answer
+            .next("git blue check --worktree  # whom it breaks")
+            .next(format!("git add {} && git commit -m \"{at} {new_version}\"", file.pathspec(ctx))),
+    })
+}
+
+fn read(acting: Acting<'_>, at: &ContractRef, file: &WorkFile) -> Result<(String, Contract), OpError> {
+    let Some(text) = file.read()? else {
+        let error = OpError::no("no-such-file", format!("this repository has no {}", file.relative()));
+        return Err(match domain::contract(acting.store, at) {
+            Ok(held) => error.next(format!("run it in {}, which owns {at}", held.owner)),
+            Err(unknown) if unknown.code.starts_with("unknown-") => unknown,
+            Err(_) => error,
+        });
+    };
+    let document = codec::contract(text.as_bytes(), &at.contract).map_err(|problem| unreadable(problem, file))?;
+    Ok((text, document))
+}
+
+fn unreadable(problem: Problem, file: &WorkFile) -> OpError {
+    let problem = problem.in_file(file.relative());
+    OpError::no("unreadable-file", problem.to_string()).problem((&problem).into())
+}
+
+fn published<'a>(ctx: &Ctx, at: &ContractRef, file: &WorkFile, view: &'a DomainView) -> Result<&'a Contract, OpError> {
+    let published = domain::current(view, &at.contract).map_err(|error| match error.code {
+        "unknown-contract" => {
+            let path = file.pathspec(ctx);
+            OpError::no("not-published", format!("{at} is not published yet: its first version is what its file says"))
+                .next(format!("git add {path} && git commit -m \"Add the contract {at}\""))
+        }
+        _ => error,
+    })?;
+    match &published.retired {
+        Some(retired) => Err(OpError::no("retired", format!("{at} is retired: {}", retired.reason))),
+        None => Ok(published),
+    }
+}
+
+/// Compares the file with what is published. Returns nothing where both say the same.
+fn need(ctx: &Ctx, published: &Contract, document: &Contract) -> Result<Option<Need>, OpError> {
+    if published.computed_content_hash() == document.computed_content_hash() {
+        return Ok(None);
+    }
+    let promised = document.compatibility;
+    let options = Options { backwards: promised.backwards, forwards: promised.forwards, ..Options::default() };
+    let found = compatibility::compare(&published.schema.0, &document.schema.0, &options, &ctx.env.stopwatch())
+        .map_err(|error| OpError::cannot("not-compared", format!("cannot compare the schemas: {error}")))?;
+    let old = &published.version;
+    let first = found.differences.iter().find(|one| one.reading == options.reading);
+    let undecided =
+        [&found.backwards, &found.forwards].into_iter().find_map(|readings| match readings.of(options.reading) {
+            compatibility::Verdict::Unknown(why) => Some(why.reason.clone()),
+            _ => None,
+        });
+    let is_same_shape = published.schema == document.schema || found.bump == Bump::Patch;
+    Ok(Some(match found.bump {
+        Bump::Major => {
+            let what = first.map(|one| format!(": {} [{}]", one.message, one.rule)).unwrap_or_default();
+            Need { bump: Bump::Major, reason: format!("it breaks what {old} promised{what}") }
+        }
+        Bump::Unknown => {
+            let why = undecided.map(|why| format!(": {why}")).unwrap_or_default();
+            Need { bump: Bump::Unknown, reason: format!("whether it breaks consumers of {old} is not decided{why}") }
+        }
+        _ if is_same_shape && published.value != document.value => {
+            Need { bump: Bump::Minor, reason: "the value is another one".into() }
+        }
+        _ if is_same_shape && published.compatibility != document.compatibility => {
+            Need { bump: Bump::Minor, reason: "the promise is another one".into() }
+        }
+        Bump::Minor => Need { bump: Bump::Minor, reason: format!("what is valid is not the same as in {old}") },
+        Bump::Patch => Need { bump: Bump::Patch, reason: format!("the same values are valid as in {old}") },
+    }))
+}
+
+/// Returns the version that was asked for, or that the change needs.
+fn wanted(request: &Request, from: &Version, need: Option<&Need>) -> Result<(Version, Level), OpError> {
+    let at = &request.contract;
+    let level = match (request.level, need.map(|need| need.bump)) {
+        (Some(level), _) => return Ok((from.raised(level), level)),
+        (None, Some(Bump::Unknown) | None) => {
+            let reason = need.map(|need| need.reason.as_str()).unwrap_or_default();
+            return Err(OpError::no("undecided", format!("say by how much: {reason}"))
+                .next(format!("git blue contract bump {at} major  # where it may break consumers"))
+                .next(format!("git blue contract bump {at} minor  # where it does not")));
+        }
+        (None, Some(Bump::Major)) => Level::Major,
+        (None, Some(Bump::Minor)) => Level::Minor,
+        (None, Some(Bump::Patch)) => Level::Patch,
+    };
+    // Below 1.0.0 the minor number says that consumers break, and the patch number that they do not.
+    let level = match (level, from.semver().major) {
+        (Level::Major, 0) => Level::Minor,
+        (Level::Minor, 0) => Level::Patch,
+        (level, _) => level,
+    };
+    Ok((from.raised(level), level))
+}
+
+/// Returns the first version from there on that was never published.
+fn free(view: &DomainView, at: &ContractRef, (mut version, level): (Version, Level)) -> Version {
+    let known = view.versions.get(&at.contract);
+    while known.is_some_and(|known| known.contains(&version)) {
+        version = version.raised(level);
+    }
+    version
+}
+
+/// Returns whether the step from one version to another says that consumers may break.
+fn is_break(from: &Version, to: &Version) -> bool {
+    *to >= from.bump(true)
+}
+
+/// Returns the text with the version, and the changes in its evolution, and nothing else changed.
+fn edited(
+    text: &str,
+    document: &Contract,
+    version: &Version,
+    changes: &[String],
+    is_breaking: bool,
+    file: &WorkFile,
+) -> Result<String, OpError> {
+    let mut wanted = Contract { version: version.clone(), ..document.clone() };
+    let quoted = yaml_text::quoted(&version.to_string());
+    let mut edited = match document.version == *version {
+        true => Some(text.to_owned()),
+        false => yaml_text::set(text, "version", &quoted),
+    };
+    if !changes.is_empty() {
+        wanted.evolution.push(Evolution {
+            version: version.clone(),
+            changes: changes.to_vec(),
+            compatible: !is_breaking,
+        });
+        let listed: Vec<_> = changes.iter().map(|change| yaml_text::quoted(change)).collect();
+        let mut fields = vec![("version", quoted.clone()), ("changes", format!("[{}]", listed.join(", ")))];
+        if is_breaking {
+            fields.push(("compatible", "false".to_owned()));
+        }
+        edited = edited.and_then(|text| yaml_text::push(&text, "evolution", &fields));
+    }
+    let is_right = |text: &String| codec::contract(text.as_bytes(), &document.name).is_ok_and(|read| read == wanted);
+    if let Some(message) = wanted.contradiction() {
+        let message = format!("{}: {message}", file.relative());
+        return Err(OpError::no("cannot-edit", message).next(format!("edit evolution in {}", file.relative())));
+    }
+    edited.filter(is_right).ok_or_else(|| {
+        let message = format!("{} is not written in a way that this can edit; nothing was changed", file.relative());
+        OpError::no("cannot-edit", message).next(format!("write version: {quoted} in {}", file.relative()))
+    })
+}

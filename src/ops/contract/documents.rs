@@ -1,0 +1,129 @@
+//! JSON, JSON Lines and YAML that a user hands over: payloads to validate, samples to learn from.
+
+use serde_json::Value;
+
+use crate::{
+    error::OpError,
+    model::json::Json,
+    store::codec::{self, Problem},
+};
+
+/// Largest file that is read, in bytes.
+pub const MAX_BYTES: usize = 8 << 20;
+/// Most documents of one file.
+const MAX_DOCUMENTS: usize = 100_000;
+
+/// A file as it was read, or standard input.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// What it is called in messages.
+    pub name: String,
+    /// What is in it.
+    pub bytes: Vec<u8>,
+}
+
+/// One value of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Document {
+    /// The line that it begins in, where the file holds several.
+    pub line: Option<u32>,
+    /// The value.
+    pub value: Value,
+}
+
+/// Reads the documents of a file: one of JSON or YAML, or one of JSON a line.
+///
+/// # Errors
+/// Where it is none of these; the message names file, line and column.
+pub fn read(source: &Source) -> Result<Vec<Document>, OpError> {
+    let refuse = |problem: Problem| {
+        let problem = problem.in_file(&source.name);
+        OpError::no("unreadable-file", problem.to_string()).problem((&problem).into())
+    };
+    if source.bytes.len() > MAX_BYTES {
+        return Err(refuse(Problem::whole(format!("the file is larger than {} MiB", MAX_BYTES >> 20))));
+    }
+    let whole = codec::decode::<Json>(&source.bytes);
+    let problem = match whole {
+        Ok(Json(value)) => return Ok(vec![Document { line: None, value }]),
+        Err(problem) => problem,
+    };
+    let mut lines = source.bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    let has_several = lines.next().is_some_and(|first| codec::decode::<Json>(first).is_ok()) && lines.next().is_some();
+    if has_several {
+        return by_line(&source.bytes).map_err(refuse);
+    }
+    // Most of what begins like JSON is YAML too, with more that is allowed.
+    let is_yaml = [".yaml", ".yml"].iter().any(|end| source.name.ends_with(end));
+    if !is_yaml && matches!(source.bytes.trim_ascii_start().first(), Some(b'{' | b'[')) {
+        return Err(refuse(problem));
+    }
+    let Json(value) = codec::value(&source.bytes).map_err(refuse)?;
+    Ok(vec![Document { line: None, value }])
+}
+
+/// Returns the one document of a file.
+///
+/// # Errors
+/// Where it holds several, or cannot be read.
+pub fn one(source: &Source) -> Result<Value, OpError> {
+    let mut documents = read(source)?;
+    match documents.len() {
+        1 => Ok(documents.remove(0).value),
+        count => {
+            let message = format!("{} holds {count} documents; keep one", source.name);
+            Err(OpError::no("unreadable-file", message))
+        }
+    }
+}
+
+fn by_line(bytes: &[u8]) -> Result<Vec<Document>, Problem> {
+    let mut documents = Vec::new();
+    for (number, line) in (1u32..).zip(bytes.split(|byte| *byte == b'\n')) {
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        if documents.len() >= MAX_DOCUMENTS {
+            return Err(Problem::whole(format!("the file has more than {MAX_DOCUMENTS} documents")));
+        }
+        let Json(value) = codec::decode(line).map_err(|problem| Problem { line: Some(number), ..problem })?;
+        documents.push(Document { line: Some(number), value });
+    }
+    Ok(documents)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn source(text: &str) -> Source {
+        Source { name: "x".into(), bytes: text.as_bytes().to_vec() }
+    }
+
+    #[test]
+    fn json_lines_and_yaml_are_told_apart() {
+        for (text, expected) in [
+            ("{\"a\": 1}", vec![(None, json!({"a": 1}))]),
+            ("{\n  \"a\": 1\n}\n", vec![(None, json!({"a": 1}))]),
+            ("{\"a\": 1}\n\n{\"a\": 2}\n", vec![(Some(1), json!({"a": 1})), (Some(3), json!({"a": 2}))]),
+            ("1\n2\n", vec![(Some(1), json!(1)), (Some(2), json!(2))]),
+            ("a: 1\nb: [x]\n", vec![(None, json!({"a": 1, "b": ["x"]}))]),
+            ("null", vec![(None, json!(null))]),
+        ] {
+            let found = read(&source(text)).unwrap();
+            let found: Vec<_> = found.into_iter().map(|document| (document.line, document.value)).collect();
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_error_names_the_line() {
+        for (text, line) in
+            [("{\"a\": 1}\n{\"a\": }\n", 2), ("{\n\"a\": 1,\n}", 3), ("{\"a\": 1, \"a\": 2}", 1), ("a: 1\na: 2\n", 2)]
+        {
+            let error = read(&source(text)).unwrap_err();
+            assert_eq!(error.problems[0].line, Some(line), "{text}: {error}");
+        }
+    }
+}

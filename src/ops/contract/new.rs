@@ -1,0 +1,319 @@
+//! `contract_new`: write the file of a new contract, as a person would, for its owner to commit.
+
+use std::{collections::BTreeMap, path::Path};
+
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+
+use super::documents::{self, Source};
+use crate::{
+    error::OpError,
+    model::{
+        bundle::{self, BundleError},
+        contract::{Contract, Evolution},
+        json::Json,
+        name::{ContractRef, RepoName},
+        samples,
+        schema::{self, Part},
+        version::Version,
+        yaml_text,
+    },
+    ops::{
+        Operation, admin,
+        binding::edit::own_path,
+        ctx::{Acting, Ctx},
+        domain,
+        publish::{
+            references::{self, Reference},
+            work_file::WorkFile,
+        },
+    },
+    repo::blue_files::{CONTRACTS, Files},
+    store::{StoreRef, codec, read},
+    wire::{Answer, ContractNew, DomainSet},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation =
+    Operation::write::<ContractNew>("contract_new", &["contract", "new"], "Write the file of a new contract");
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Which contract.
+    pub contract: ContractRef,
+    /// Where its schema comes from.
+    pub schema: Schema,
+    /// A file with its value; null by default.
+    pub value: Option<Source>,
+    /// Its first version; 1.0.0 by default.
+    pub version: Option<Version>,
+    /// Who owns it: nobody but the repository that asks.
+    pub owner: Option<RepoName>,
+    /// What it is for.
+    pub description: Option<String>,
+    /// Repositories that take part in the domain from now on, which is made where it is missing.
+    pub members: Option<Vec<RepoName>>,
+}
+
+/// Where the schema of a new contract comes from.
+#[derive(Debug, Clone)]
+pub enum Schema {
+    /// Any object will do, until somebody writes more.
+    Open,
+    /// A file, and the JSON Pointer to the place in it: what is there is copied.
+    Copy(Source, String),
+    /// The same, and the file stays where the schema is kept.
+    File(Source, String),
+    /// Examples.
+    Samples(Vec<Source>),
+}
+
+/// Writes the file, once everything is found to be right.
+///
+/// # Errors
+/// Where there is such a contract or file, the domain is not there, or schema and value do not fit.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractNew>, OpError> {
+    let acting = ctx.writing()?;
+    let ContractRef { domain: domain_name, contract } = &request.contract;
+    require_owner(acting, request)?;
+    let file = WorkFile::of(ctx.code()?, format!("{CONTRACTS}/{domain_name}/{contract}.yaml"))?;
+    file.require_absent()?;
+    let is_member = require_new(ctx, acting, request)?;
+    let (document, samples) = document(ctx, acting.repo, request)?;
+    require_valid(ctx, &document)?;
+    let text = text(&request.contract, &document, reference(ctx, request)?.as_ref());
+    let made = request.members.as_ref().map(|members| set_domain(ctx, acting, request, members)).transpose()?;
+    file.create(&text)?;
+    let is_member = is_member || made.is_some();
+    let answer = Answer::new(ContractNew {
+        realm: acting.realm.clone(),
+        domain: domain_name.clone(),
+        contract: contract.clone(),
+        current_repo: acting.repo.clone(),
+        file: file.relative().to_owned(),
+        version: document.version,
+        samples,
+        created_domain: made.as_ref().is_some_and(|made| made.created),
+        added: made.map(|made| made.added).unwrap_or_default(),
+    });
+    let path = file.pathspec(ctx);
+    let answer = match is_member {
+        true => answer,
+        false => answer.next(format!("git blue realm admin domain --name {domain_name} --repos {}", acting.repo)),
+    };
+    let at = &request.contract;
+    Ok(answer
+        .next(format!("git add {path} && git commit -m \"Add the contract {at}\""))
+        .next(format!("git blue import {at}  # in each repository that relies on it, once it is published")))
+}
+
+fn require_owner(acting: Acting<'_>, request: &Request) -> Result<(), OpError> {
+    match &request.owner {
+        Some(owner) if owner != acting.repo => {
+            let message =
+                format!("{} may not make a contract of {owner}; only a repository makes its own", acting.repo);
+            Err(OpError::no("not-owner", message).next(format!("run it in {owner}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses what the realm has already. Returns whether the repository takes part in the domain.
+fn require_new(ctx: &Ctx, acting: Acting<'_>, request: &Request) -> Result<bool, OpError> {
+    let at = &request.contract;
+    if acting.store.tip(&StoreRef::Domain(at.domain.clone()))?.is_none() {
+        if request.members.is_some() {
+            admin::domain::collision(ctx.here()?, &at.domain)?;
+            return Ok(false);
+        }
+        let error = domain::unknown(acting.store, &at.domain);
+        let others = read::repos(acting.store)?.repos.into_keys().filter(|repo| repo != acting.repo);
+        let others: Vec<_> = others.take(5).map(|repo| repo.to_string()).collect();
+        let others = if others.is_empty() { acting.repo.to_string() } else { others.join(",") };
+        let again = format!("git blue contract new {at} --domain-members {others}  # make it, with these members");
+        return Err(match error.next_steps.is_empty() {
+            true => error,
+            false => OpError { next_steps: vec![again], ..error },
+        });
+    }
+    let view = domain::of_contract(acting.store, at)?;
+    if let Some(held) = view.contracts.get(&at.contract) {
+        let message = format!("the realm has {at} already, of {}", held.owner);
+        let error = OpError::no("contract-exists", message);
+        return Err(match held.owner == *acting.repo {
+            true => error.next(format!("git blue contract get {at} --format yaml")),
+            false => error.next(format!("git blue import {at}  # rely on it")),
+        });
+    }
+    Ok(view.info.has_member(acting.repo))
+}
+
+fn set_domain(ctx: &Ctx, acting: Acting<'_>, request: &Request, members: &[RepoName]) -> Result<DomainSet, OpError> {
+    let mut repos = members.to_vec();
+    repos.push(acting.repo.clone());
+    let request = admin::domain::Request { name: request.contract.domain.clone(), repos, description: None };
+    admin::domain::set(ctx, ctx.here()?, &request, &[])
+}
+
+/// Returns the contract, and how many samples its schema was inferred from.
+fn document(ctx: &Ctx, owner: &RepoName, request: &Request) -> Result<(Contract, usize), OpError> {
+    let mut document = Contract::new(request.contract.contract.clone(), owner.clone());
+    let first = "1.0.0".parse().unwrap_or_else(|_| Version::first());
+    document.version = request.version.clone().unwrap_or(first);
+    document.description = request.description.clone().unwrap_or_default();
+    let mut count = 0;
+    document.schema = Json(match &request.schema {
+        Schema::Open => json!({"type": "object"}),
+        Schema::Copy(source, pointer) | Schema::File(source, pointer) => schema_at(ctx, source, pointer)?,
+        Schema::Samples(sources) => {
+            let mut all = Vec::new();
+            for source in sources {
+                all.extend(documents::read(source)?);
+            }
+            count = all.len();
+            samples::infer(all.iter().map(|document| &document.value))
+        }
+    });
+    if let Some(source) = &request.value {
+        document.value = Json(documents::one(source)?);
+    }
+    let changes = vec!["Initial release".to_owned()];
+    document.evolution = vec![Evolution { version: document.version.clone(), changes, compatible: true }];
+    Ok((document, count))
+}
+
+/// Returns the schema at a place of a file, with all that it refers to in this repository.
+fn schema_at(ctx: &Ctx, source: &Source, pointer: &str) -> Result<Value, OpError> {
+    let first = documents::one(source)?;
+    let own = own_path(ctx, Path::new(&source.name)).ok();
+    let is_own = own.is_some();
+    let name = own.unwrap_or_else(|| source.name.clone());
+    let files = Files::Worktree(ctx.code()?.workdir().unwrap_or_default());
+    let mut load = |path: &str| match path == name {
+        true => Ok(first.clone()),
+        false if is_own => references::load(&files, path),
+        false => {
+            let message = format!("it is beside {name}, which is not in this repository");
+            Err(BundleError { file: path.to_owned(), message })
+        }
+    };
+    bundle::bundle(&name, pointer, &mut load).map_err(|error| OpError::no("unreadable-schema", error.to_string()))
+}
+
+fn require_valid(ctx: &Ctx, document: &Contract) -> Result<(), OpError> {
+    let problems = schema::problems(&document.schema.0, &document.value.0, &ctx.budget());
+    let Some(first) = problems.first() else {
+        return Ok(());
+    };
+    let place = |problem: &schema::Problem| format!("{}{}", problem.part.name(), problem.pointer);
+    let what = match first.part {
+        Part::Value | Part::Undecided => "the value does not fit the schema",
+        Part::Size | Part::Schema => "the schema is not valid",
+    };
+    let mut error = OpError::no("invalid-contract", format!("{what}: {}: {}", place(first), first.message));
+    for problem in &problems[1..] {
+        let message = format!("{}: {}", place(problem), problem.message);
+        error = error.problem(crate::error::Problem {
+            code: "invalid-contract".into(),
+            message,
+            file: None,
+            line: None,
+            column: None,
+        });
+    }
+    Err(error)
+}
+
+/// Returns what the file of the contract refers to instead of a schema of its own.
+fn reference(ctx: &Ctx, request: &Request) -> Result<Option<Reference>, OpError> {
+    let Schema::File(source, pointer) = &request.schema else {
+        return Ok(None);
+    };
+    let outside = |error: OpError| error.next("git blue contract new with --inline copies the schema");
+    let file = own_path(ctx, Path::new(&source.name)).map_err(outside)?;
+    Ok(Some(Reference { file, pointer: pointer.clone() }))
+}
+
+/// Returns the file of a contract, with what each key means.
+fn text(at: &ContractRef, document: &Contract, reference: Option<&Reference>) -> String {
+    let ContractRef { domain, contract } = at;
+    let mut text = format!(
+        "# The contract {at}. Commit it, and the hook publishes it on the main branch.\n\
+         # git blue contract bump {at} raises the version; git blue check --worktree looks at it before.\n"
+    );
+    text += &entry("name", contract);
+    text += "\n# MAJOR.MINOR.PATCH, in quotes. What was published under a version never changes.\n";
+    text += &format!("version: \"{}\"\n", document.version);
+    text += "\n# The only repository that may change it.\n";
+    text += &entry("owner", &document.owner);
+    text += &format!("\n# What it is for, in a sentence, for the other members of {domain}.\n");
+    text += &entry("description", &document.description);
+    text += "\n# backwards: consumers of the old version accept what the new one sends.\n\
+             # forwards: consumers of the new version accept what the old one sent.\n";
+    text += "compatibility: { backwards: true, forwards: false }\n";
+    text += "\n# The shape of what is exchanged, as JSON Schema.\n";
+    match reference {
+        Some(Reference { file, pointer }) => {
+            text += "# It stays in its file, and is published as that is in the same commit.\n";
+            let at = if pointer.is_empty() {
+                String::new()
+            } else {
+                format!(", at: {}", yaml_text::quoted(&format!("#{pointer}")))
+            };
+            text += &format!("schema: {{ file: {}{at} }}\n", yaml_text::quoted(file));
+        }
+        None => text += &entry("schema", &InOrder(&document.schema.0)),
+    }
+    text += "\n# A value that all agree on; null where the shape alone is agreed.\n";
+    text += &entry("value", &document.value);
+    text += "\n# What each version changed, oldest first.\n";
+    text += &format!("evolution:\n  - version: \"{}\"\n    changes: [\"Initial release\"]\n", document.version);
+    text
+}
+
+/// A schema with its keywords in the order in which people write them.
+struct InOrder<'a>(&'a Value);
+
+/// The keywords that come first.
+const FIRST: [&str; 9] =
+    ["$schema", "$id", "title", "description", "type", "required", "properties", "additionalProperties", "items"];
+
+impl Serialize for InOrder<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::Object(members) => {
+                let rank = |key: &str| FIRST.iter().position(|first| *first == key).unwrap_or(FIRST.len());
+                let mut sorted: Vec<_> = members.iter().collect();
+                sorted.sort_by_key(|(key, _)| rank(key));
+                serializer.collect_map(sorted.into_iter().map(|(key, value)| (key, InOrder(value))))
+            }
+            Value::Array(items) => serializer.collect_seq(items.iter().map(InOrder)),
+            value => value.serialize(serializer),
+        }
+    }
+}
+
+fn entry<T: Serialize>(key: &str, value: &T) -> String {
+    codec::render(&BTreeMap::from([(key, value)]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_says_what_was_asked_for() {
+        let mut document = Contract::new("no".parse().unwrap(), "1.10".parse().unwrap());
+        document.schema = Json(json!({"type": "object", "description": "a: b\n# c\n", "properties": {"yes": {}}}));
+        document.value = Json(json!({"list": [[], {}, "~"], "text": "x\n  y\n"}));
+        document.evolution = vec![Evolution {
+            version: document.version.clone(),
+            changes: vec!["Initial release".into()],
+            compatible: true,
+        }];
+        let at = ContractRef { domain: "d".parse().unwrap(), contract: document.name.clone() };
+        let text = text(&at, &document, None);
+        assert_eq!(codec::contract(text.as_bytes(), &document.name), Ok(document), "{text}");
+    }
+}

@@ -1,0 +1,158 @@
+//! `contract_validate`: whether payloads fit the schema of a contract.
+
+use serde_json::Value;
+
+use super::{documents::Document, draft::Draft, get::at_version};
+use crate::{
+    error::OpError,
+    model::{contract::Contract, domain_view::DomainView, name::ContractRef, range::Range, schema, version::Version},
+    ops::{
+        Operation,
+        ctx::{Ctx, Here},
+        domain::{self, Part},
+    },
+    wire::{Answer, ContractValidate, DocumentSource, PayloadFailure},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::read::<ContractValidate>(
+    "contract_validate",
+    &["contract", "validate"],
+    "Check payloads against a contract's schema",
+);
+
+/// Most failures that an answer lists.
+const MAX_FAILURES: usize = 100;
+/// Most versions that payloads are checked against at once.
+const MAX_VERSIONS: usize = 1_000;
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Which contract.
+    pub contract: ContractRef,
+    /// In which of its versions.
+    pub against: Against,
+    /// What is checked.
+    pub payloads: Vec<Payload>,
+}
+
+/// The versions that payloads are checked against.
+#[derive(Debug, Clone)]
+pub enum Against {
+    /// The current one.
+    Current,
+    /// A published one.
+    Version(Version),
+    /// Every published one in a range.
+    Range(Range),
+    /// What the files of this repository say.
+    Draft(Draft),
+}
+
+/// A value that is checked.
+#[derive(Debug, Clone)]
+pub struct Payload {
+    /// What it came in, as messages name it.
+    pub file: String,
+    /// The value, and its line.
+    pub document: Document,
+}
+
+/// Answers.
+///
+/// # Errors
+/// Where there is no such contract or version, or its schema cannot be used.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractValidate>, OpError> {
+    let here = ctx.here()?;
+    let (contracts, source) = contracts(ctx, here, request)?;
+    let values: Vec<&Value> = request.payloads.iter().map(|payload| &payload.document.value).collect();
+    let budget = ctx.budget();
+    let mut found = Vec::new();
+    for contract in &contracts {
+        let all = schema::payloads(&contract.schema.0, &values, &budget).map_err(|problem| {
+            let at = format!("{} {}", request.contract, contract.version);
+            let message = format!("the schema of {at} is not valid at {:?}: {}", problem.pointer, problem.message);
+            OpError::no("invalid-contract", message)
+        })?;
+        for (payload, failures) in request.payloads.iter().zip(all) {
+            found.extend(failures.into_iter().map(|failure| of(payload, &contract.version, failure)));
+        }
+    }
+    let is_refused = found.iter().any(|failure| !failure.undecided);
+    let more_failures = found.len().saturating_sub(MAX_FAILURES);
+    let valid = if is_refused { Some(false) } else { found.is_empty().then_some(true) };
+    found.truncate(MAX_FAILURES);
+    Ok(Answer::new(ContractValidate {
+        realm: here.realm.clone(),
+        domain: request.contract.domain.clone(),
+        contract: request.contract.contract.clone(),
+        source,
+        versions: contracts.into_iter().map(|contract| contract.version).collect(),
+        payloads: request.payloads.len(),
+        valid,
+        failures: found,
+        more_failures,
+    }))
+}
+
+fn of(payload: &Payload, version: &Version, failure: schema::Failure) -> PayloadFailure {
+    PayloadFailure {
+        file: payload.file.clone(),
+        line: payload.document.line,
+        version: version.clone(),
+        pointer: failure.pointer,
+        schema_pointer: failure.schema_pointer,
+        message: failure.message,
+        undecided: failure.is_undecided,
+    }
+}
+
+/// Returns the contract in each version that is meant.
+fn contracts(ctx: &Ctx, here: &Here, request: &Request) -> Result<(Vec<Contract>, DocumentSource), OpError> {
+    let at = &request.contract;
+    let store = &*here.store;
+    let published = |versions: &[Version]| {
+        let wanted: Vec<_> = versions.iter().map(|version| (at.contract.clone(), version.clone())).collect();
+        let only = [at.contract.clone()].into();
+        domain::load(
+            store,
+            &at.domain,
+            &domain::tip(store, &at.domain)?,
+            Part { published: &wanted, contracts: Some(&only), ..Part::default() },
+        )
+    };
+    let contracts = match &request.against {
+        Against::Draft(draft) => return Ok((vec![draft.contract(ctx, at)?], draft.source())),
+        Against::Current => vec![domain::contract(store, at)?],
+        Against::Version(version) => {
+            let view = published(std::slice::from_ref(version))?;
+            let found = at_version(&view, &at.contract, version);
+            vec![found.map_err(|error| domain::meant(store, at, error))?]
+        }
+        Against::Range(range) => {
+            let view = domain::of_contract(store, at)?;
+            let versions = in_range(&view, at, range).map_err(|error| domain::meant(store, at, error))?;
+            let view = published(&versions)?;
+            versions.iter().map(|version| at_version(&view, &at.contract, version)).collect::<Result<_, _>>()?
+        }
+    };
+    Ok((contracts, DocumentSource::Realm))
+}
+
+fn in_range(view: &DomainView, at: &ContractRef, range: &Range) -> Result<Vec<Version>, OpError> {
+    let Some(known) = view.versions.get(&at.contract) else {
+        return domain::current(view, &at.contract).map(|current| vec![current.version.clone()]);
+    };
+    let found: Vec<_> = known.iter().filter(|version| range.matches(version)).cloned().collect();
+    if found.len() > MAX_VERSIONS {
+        let message = format!("{range} accepts {} versions of {at}; at most {MAX_VERSIONS} are checked", found.len());
+        return Err(OpError::no("too-many-versions", message).next("say it with a narrower range"));
+    }
+    if found.is_empty() {
+        let known: Vec<_> = known.iter().rev().take(20).map(ToString::to_string).collect();
+        return Err(OpError::no("unknown-version", format!("no published version of {at} lies in {range}"))
+            .next(format!("published are: {}", known.join(", "))));
+    }
+    Ok(found)
+}

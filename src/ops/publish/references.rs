@@ -1,0 +1,149 @@
+//! Contracts whose schema or value lies in a file of its own: `schema: { file: F, at: '#/$defs/Order' }`. It
+//! is read from where the contract is read, a commit or the work tree, and published as if it were written
+//! in the contract.
+
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+};
+
+use serde_json::Value;
+
+use crate::{
+    error::OpError,
+    model::{
+        bundle::{self, BundleError},
+        contract::Contract,
+        json::Json,
+        oid::Oid,
+    },
+    ops::contract::documents::{self, Source},
+    repo::{
+        CodeRepo,
+        blue_files::{CONTRACTS, Files, Handle, Item},
+    },
+    store::{
+        codec::{self, Problem},
+        read,
+    },
+};
+
+/// A place in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reference {
+    /// The file, from the root of the repository.
+    pub file: String,
+    /// The JSON Pointer to the place in it.
+    pub pointer: String,
+}
+
+impl Reference {
+    /// Returns what a schema or a value refers to, if it is nothing but a reference.
+    pub fn of(json: &Json) -> Option<Self> {
+        let members = json.0.as_object()?;
+        let file = members.get("file")?.as_str()?;
+        let at = match members.get("at") {
+            None if members.len() == 1 => "",
+            Some(Value::String(at)) if members.len() == 2 => at,
+            _ => return None,
+        };
+        Some(Self { file: file.to_owned(), pointer: at.trim_start_matches('#').to_owned() })
+    }
+}
+
+/// Returns whether a contract refers to a file.
+pub fn refers(contract: &Contract) -> bool {
+    [&contract.schema, &contract.value].into_iter().any(|json| Reference::of(json).is_some())
+}
+
+/// Puts in place of its references what they refer to. Returns the files that it was put together from.
+///
+/// # Errors
+/// What is wrong with them, with file and line.
+pub fn resolve(files: &Files<'_>, contract: &mut Contract) -> Result<BTreeSet<String>, Problem> {
+    let seen = RefCell::new(BTreeSet::new());
+    let mut load = |path: &str| {
+        let document = load(files, path);
+        seen.borrow_mut().insert(path.to_owned());
+        document
+    };
+    if let Some(Reference { file, pointer }) = Reference::of(&contract.schema) {
+        let schema = bundle::bundle(&file, &pointer, &mut load);
+        contract.schema = Json(schema.map_err(|error| Problem::whole(format!("schema: {error}")))?);
+    }
+    if let Some(Reference { file, pointer }) = Reference::of(&contract.value) {
+        let document = load(&file).map_err(|error| Problem::whole(format!("value: {error}")))?;
+        let value = document.pointer(&pointer).cloned();
+        let missing = || Problem::whole(format!("value: {file}: there is nothing at {pointer}"));
+        contract.value = Json(value.ok_or_else(missing)?);
+    }
+    Ok(seen.into_inner())
+}
+
+/// Reads one document of a repository's own files.
+///
+/// # Errors
+/// Where it is no plain file of the repository, or cannot be read.
+pub fn load(files: &Files<'_>, path: &str) -> Result<Value, BundleError> {
+    let refuse = |message: String| BundleError { file: path.to_owned(), message };
+    let said = |error: OpError| refuse(error.message);
+    let bytes = match files.file(path).map_err(said)? {
+        Some(Item::File(handle)) => files.read(&handle).map_err(said)?,
+        Some(Item::Other) => {
+            return Err(refuse("it is no plain file of this repository; links are not followed".into()));
+        }
+        None => return Err(refuse("there is no such file in this repository".into())),
+    };
+    let too_large = || refuse(format!("it is larger than {} MiB", codec::MAX_FILE >> 20));
+    let bytes = bytes.filter(|bytes| bytes.len() <= codec::MAX_FILE).ok_or_else(too_large)?;
+    let source = Source { name: path.to_owned(), bytes };
+    documents::one(&source).map_err(|error| {
+        // The file is named already.
+        let message = error.problems.first().map_or(error.message.clone(), |problem| {
+            let line = problem.line.map(|line| format!("line {line}: ")).unwrap_or_default();
+            format!("{line}{}", problem.message)
+        });
+        refuse(message)
+    })
+}
+
+/// Returns the blobs of all files that the contracts of a domain refer to, in a tree. What cannot be read is
+/// told where it is published.
+///
+/// # Errors
+/// Where the tree cannot be read.
+pub fn blobs(code: &CodeRepo, tree: &Oid, domain: &str) -> Result<BTreeMap<String, Option<Oid>>, OpError> {
+    let folder = format!("{CONTRACTS}/{domain}");
+    let mut found = BTreeMap::new();
+    let Some(entry) = read::lookup(code, tree, &folder)? else {
+        return Ok(found);
+    };
+    if entry.kind != crate::store::EntryKind::Tree {
+        return Ok(found);
+    }
+    let files = Files::Commit(code, *tree);
+    for (path, item) in files.below(&folder)? {
+        let Some(name) = path.strip_prefix(&folder).and_then(|name| name.strip_prefix('/')?.strip_suffix(".yaml"))
+        else {
+            continue;
+        };
+        let (Item::File(handle), Ok(name)) = (item, name.parse()) else { continue };
+        let Some(bytes) = files.read(&handle)?.filter(|bytes| mentions_a_file(bytes)) else { continue };
+        let Ok(mut contract) = codec::contract(&bytes, &name) else { continue };
+        let first = [&contract.schema, &contract.value].into_iter().filter_map(Reference::of).map(|one| one.file);
+        let first: BTreeSet<_> = first.collect();
+        // Of what cannot be put together, the file that is named is enough.
+        for path in resolve(&files, &mut contract).unwrap_or_default().into_iter().chain(first) {
+            let blob = match files.file(&path)? {
+                Some(Item::File(Handle::Blob(blob))) => Some(blob),
+                _ => None,
+            };
+            found.insert(path, blob);
+        }
+    }
+    Ok(found)
+}
+
+fn mentions_a_file(bytes: &[u8]) -> bool {
+    bytes.windows(4).any(|four| four == b"file")
+}

@@ -1,0 +1,156 @@
+//! One file of the work tree that people keep below `.blue/`, read and written for them. Nothing is
+//! reached through a symbolic link, and a file is put in place at once.
+
+use std::{
+    io::Write as _,
+    path::{Path, PathBuf},
+};
+
+use crate::{error::OpError, ops::ctx::Ctx, repo::CodeRepo, store::codec::MAX_FILE};
+
+/// A file of the work tree.
+#[derive(Debug, Clone)]
+pub struct WorkFile {
+    root: PathBuf,
+    relative: String,
+}
+
+impl WorkFile {
+    /// Returns the file at a path from the root of the work tree, whose parts are names.
+    ///
+    /// # Errors
+    /// Where the repository has no work tree.
+    pub fn of(code: &CodeRepo, relative: String) -> Result<Self, OpError> {
+        let root = code.workdir().ok_or_else(|| OpError::usage("a bare repository has no work tree to write to"))?;
+        Ok(Self { root, relative })
+    }
+
+    /// Returns the path from the root of the work tree.
+    pub fn relative(&self) -> &str {
+        &self.relative
+    }
+
+    /// Returns the file as git finds it from the folder that a command was started in.
+    pub fn pathspec(&self, ctx: &Ctx) -> String {
+        let is_root = ctx.env.cwd().canonicalize().ok() == self.root.canonicalize().ok();
+        if is_root { self.relative.clone() } else { format!(":/{}", self.relative) }
+    }
+
+    /// Returns the text of the file, if it is there.
+    ///
+    /// # Errors
+    /// Where it is no plain file in plain folders, too large, not text, or cannot be read.
+    pub fn read(&self) -> Result<Option<String>, OpError> {
+        if !self.is_there()? {
+            return Ok(None);
+        }
+        use std::io::Read as _;
+        let path = self.path();
+        let mut bytes = Vec::new();
+        let file = std::fs::File::open(&path).map_err(OpError::io("read", &path))?;
+        file.take(MAX_FILE as u64 + 1).read_to_end(&mut bytes).map_err(OpError::io("read", &path))?;
+        if bytes.len() > MAX_FILE {
+            let message = format!("{} is larger than {} MiB", self.relative, MAX_FILE >> 20);
+            return Err(OpError::no("unreadable-file", message));
+        }
+        let not_text = |_| OpError::no("unreadable-file", format!("{}: the text is not UTF-8", self.relative));
+        String::from_utf8(bytes).map(Some).map_err(not_text)
+    }
+
+    /// Writes a file that is not there yet.
+    ///
+    /// # Errors
+    /// Where it is there, or cannot be written.
+    pub fn create(&self, text: &str) -> Result<(), OpError> {
+        if self.is_there()? {
+            return Err(self.exists());
+        }
+        match self.aside(text)?.persist_noclobber(self.path()) {
+            Ok(_) => Ok(()),
+            Err(error) if error.error.kind() == std::io::ErrorKind::AlreadyExists => Err(self.exists()),
+            Err(error) => Err(OpError::io("write", self.path())(error.error)),
+        }
+    }
+
+    /// Writes a file that is there.
+    ///
+    /// # Errors
+    /// Where it is no plain file in plain folders, or cannot be written.
+    pub fn replace(&self, text: &str) -> Result<(), OpError> {
+        self.is_there()?;
+        let path = self.path();
+        let mode = path.symlink_metadata().map(|meta| meta.permissions());
+        let aside = self.aside(text)?;
+        if let Ok(mode) = mode {
+            std::fs::set_permissions(aside.path(), mode).map_err(OpError::io("write", &path))?;
+        }
+        aside.persist(&path).map(drop).map_err(|error| OpError::io("write", &path)(error.error))
+    }
+
+    /// Removes a file that is there.
+    ///
+    /// # Errors
+    /// Where it is no plain file in plain folders, or cannot be removed.
+    pub fn remove(&self) -> Result<(), OpError> {
+        self.is_there()?;
+        std::fs::remove_file(self.path()).map_err(OpError::io("remove", self.path()))
+    }
+
+    /// Refuses a file that is there.
+    ///
+    /// # Errors
+    /// Where it is, or is no plain file in plain folders.
+    pub fn require_absent(&self) -> Result<(), OpError> {
+        if self.is_there()? { Err(self.exists()) } else { Ok(()) }
+    }
+
+    fn exists(&self) -> OpError {
+        OpError::no("file-exists", format!("{} is there already, and is not overwritten", self.relative))
+    }
+
+    fn path(&self) -> PathBuf {
+        self.root.join(&self.relative)
+    }
+
+    /// Returns whether the file is there, as a plain file in plain folders.
+    fn is_there(&self) -> Result<bool, OpError> {
+        let mut path = self.root.clone();
+        let mut parts = Path::new(&self.relative).components().peekable();
+        while let Some(part) = parts.next() {
+            path.push(part);
+            let is_last = parts.peek().is_none();
+            match path.symlink_metadata() {
+                Ok(meta) if is_last && meta.is_file() => return Ok(true),
+                Ok(meta) if !is_last && meta.is_dir() => {}
+                Ok(_) => {
+                    let message = format!(
+                        "{} is not a plain {}; symbolic links are not followed",
+                        path.strip_prefix(&self.root).unwrap_or(&path).display(),
+                        if is_last { "file" } else { "folder" }
+                    );
+                    return Err(OpError::no("not-a-plain-file", message));
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+                Err(error) => return Err(OpError::io("read", &path)(error)),
+            }
+        }
+        Ok(false)
+    }
+
+    /// Writes the text beside the file, to be put in its place.
+    fn aside(&self, text: &str) -> Result<tempfile::NamedTempFile, OpError> {
+        let path = self.path();
+        let folder = path.parent().unwrap_or(&self.root);
+        std::fs::create_dir_all(folder).map_err(OpError::io("create", folder))?;
+        // Somebody may have put a link there since the folders were looked at.
+        self.is_there()?;
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".blue-").permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let write = || {
+            let mut file = builder.tempfile_in(folder)?;
+            file.write_all(text.as_bytes())?;
+            Ok(file)
+        };
+        write().map_err(OpError::io("write", &path))
+    }
+}

@@ -1,0 +1,290 @@
+//! `git blue contract new` and `bump`, `git blue import`, `export`, `unimport` and `unexport`: they
+//! write a repository's own files.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+
+use super::{
+    Verdict,
+    input::read_at_most,
+    output::Output,
+    text::{Look, Text, look, plain},
+};
+use crate::{
+    error::OpError,
+    model::{
+        name::{ContractRef, RepoName},
+        range::Range,
+        version::{self, Version},
+    },
+    ops::{
+        binding,
+        contract::{
+            self,
+            documents::{MAX_BYTES, Source},
+        },
+        ctx::Ctx,
+    },
+    wire::{BindingEdit, ContractBump, ContractNew, FileEdit},
+};
+
+const NEW_EXAMPLES: &str = "\
+Examples:
+  git blue contract new orders/order-placed --from-samples events.jsonl
+  git blue contract new orders/order-placed --schema 'openapi.yaml#/components/schemas/Order'
+  git blue contract new orders/order-placed --domain-members billing,shop";
+
+const BUMP_EXAMPLES: &str = "\
+Examples:
+  git blue contract bump orders/order-placed -m 'Add the currency'
+  git blue contract bump orders/order-placed major -m 'Rename total to amount'";
+
+const IMPORT_EXAMPLES: &str = "\
+Examples:
+  git blue import orders/order-placed
+  git blue import orders/order-placed '>=1.2.0, <2.0.0' --used-in src/billing.py";
+
+const EXPORT_EXAMPLES: &str = "\
+Examples:
+  git blue export orders/order-placed
+  git blue export orders/order-placed --source src/order.py src/total.py";
+
+const UNIMPORT_EXAMPLES: &str = "\
+Examples:
+  git blue unimport orders/order-placed";
+
+const UNEXPORT_EXAMPLES: &str = "\
+Examples:
+  git blue unexport orders/order-placed";
+
+#[derive(Debug, Args)]
+#[command(after_help = NEW_EXAMPLES)]
+pub struct New {
+    /// The contract
+    #[arg(value_name = "DOMAIN/CONTRACT")]
+    contract: ContractRef,
+    /// The JSON Schema is in this file of the repository, or at a place in it: FILE#POINTER
+    #[arg(long, value_name = "FILE", conflicts_with = "from_samples")]
+    schema: Option<String>,
+    /// Copy the schema from that file instead of referring to it
+    #[arg(long, requires = "schema")]
+    inline: bool,
+    /// Infer the schema from examples: JSON, JSON Lines or YAML files, or - for standard input
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    from_samples: Vec<PathBuf>,
+    /// Copy the agreed value from this file
+    #[arg(long, value_name = "FILE")]
+    value: Option<PathBuf>,
+    /// Its first version [default: 1.0.0]
+    #[arg(long, value_name = "VERSION")]
+    version: Option<Version>,
+    /// The repository that owns it: this one
+    #[arg(long, value_name = "REPO")]
+    owner: Option<RepoName>,
+    /// What it is for, in a sentence
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
+    /// Make the domain, or widen it: this repository and these take part
+    #[arg(long, value_name = "REPO,…", value_delimiter = ',')]
+    domain_members: Option<Vec<RepoName>>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = BUMP_EXAMPLES)]
+pub struct Bump {
+    /// The contract
+    #[arg(value_name = "DOMAIN/CONTRACT")]
+    contract: ContractRef,
+    /// By how much
+    #[arg(value_enum, default_value_t = Level::Auto)]
+    level: Level,
+    /// What changed, for its evolution; may be given several times
+    #[arg(short, long = "message", value_name = "TEXT", value_parser = super::input::reason)]
+    message: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Level {
+    /// Consumers may break
+    Major,
+    /// What is valid changes, and consumers keep working
+    Minor,
+    /// The same in other words
+    Patch,
+    /// What the comparison with the published version says
+    Auto,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = IMPORT_EXAMPLES)]
+pub struct Import {
+    /// The contract
+    #[arg(value_name = "DOMAIN/CONTRACT")]
+    contract: ContractRef,
+    /// The versions that the code works with [default: from the current one up to the next major]
+    #[arg(value_name = "RANGE")]
+    range: Option<Range>,
+    /// The file of this repository that relies on it
+    #[arg(long, value_name = "FILE")]
+    used_in: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = EXPORT_EXAMPLES)]
+pub struct Export {
+    /// The contract
+    #[arg(value_name = "DOMAIN/CONTRACT")]
+    contract: ContractRef,
+    /// Files of this repository that make it true
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    source: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = UNIMPORT_EXAMPLES)]
+pub struct Unimport {
+    /// The contract
+    #[arg(value_name = "DOMAIN/CONTRACT")]
+    contract: ContractRef,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = UNEXPORT_EXAMPLES)]
+pub struct Unexport {
+    /// The contract
+    #[arg(value_name = "DOMAIN/CONTRACT")]
+    contract: ContractRef,
+}
+
+impl New {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
+        let schema = match (&self.schema, &self.from_samples[..]) {
+            (Some(place), _) => {
+                let (file, pointer) = place.split_once('#').unwrap_or((place, ""));
+                let source = source(ctx, Path::new(file))?;
+                match self.inline {
+                    true => contract::new::Schema::Copy(source, pointer.to_owned()),
+                    false => contract::new::Schema::File(source, pointer.to_owned()),
+                }
+            }
+            (None, []) => contract::new::Schema::Open,
+            (None, files) => contract::new::Schema::Samples(sources(ctx, files)?),
+        };
+        let request = contract::new::Request {
+            contract: self.contract,
+            schema,
+            value: self.value.map(|file| source(ctx, &file)).transpose()?,
+            version: self.version,
+            owner: self.owner,
+            description: self.description,
+            members: self.domain_members,
+        };
+        output.answer(&contract::new::run(ctx, &request)?, render_new)?;
+        Ok(())
+    }
+}
+
+/// Reads a file that the user named, or standard input.
+///
+/// # Errors
+/// Where it cannot be read.
+pub fn source(ctx: &Ctx, file: &Path) -> Result<Source, OpError> {
+    let name = if file == Path::new("-") { "standard input".to_owned() } else { file.display().to_string() };
+    Ok(Source { name, bytes: read_at_most(ctx, file, MAX_BYTES)? })
+}
+
+/// Reads several files that the user named; only one of them can be standard input.
+///
+/// # Errors
+/// Where one cannot be read.
+pub fn sources(ctx: &Ctx, files: &[PathBuf]) -> Result<Vec<Source>, OpError> {
+    if files.iter().filter(|file| *file == Path::new("-")).count() > 1 {
+        return Err(OpError::usage("only one of the files can be standard input"));
+    }
+    files.iter().map(|file| source(ctx, file)).collect()
+}
+
+impl Bump {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
+        let level = match self.level {
+            Level::Major => Some(version::Level::Major),
+            Level::Minor => Some(version::Level::Minor),
+            Level::Patch => Some(version::Level::Patch),
+            Level::Auto => None,
+        };
+        let request = contract::bump::Request { contract: self.contract, level, changes: self.message };
+        output.answer(&contract::bump::run(ctx, &request)?, render_bump)?;
+        Ok(())
+    }
+}
+
+impl Import {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        let Self { contract, range, used_in } = self;
+        let answer = binding::import::run(ctx, &binding::import::Request { contract, range, used_in })?;
+        output.answer(&answer, render_binding)?;
+        Ok(Verdict::Yes)
+    }
+}
+
+impl Export {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        let request = binding::export::Request { contract: self.contract, sources: self.source };
+        output.answer(&binding::export::run(ctx, &request)?, render_binding)?;
+        Ok(Verdict::Yes)
+    }
+}
+
+impl Unimport {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        output.answer(&binding::unimport::run(ctx, &self.contract)?, render_binding)?;
+        Ok(Verdict::Yes)
+    }
+}
+
+impl Unexport {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        output.answer(&binding::unexport::run(ctx, &self.contract)?, render_binding)?;
+        Ok(Verdict::Yes)
+    }
+}
+
+fn render_new(body: &ContractNew, text: &mut Text) {
+    if body.created_domain || !body.added.is_empty() {
+        let verb = if body.created_domain { "made the domain" } else { "widened the domain" };
+        let added: Vec<_> = body.added.iter().map(ToString::to_string).collect();
+        let added = format!("with {}", added.join(", "));
+        text.line(&[plain(verb), look(&body.domain, Look::Bold), look(added, Look::Dim)]);
+    }
+    let samples = match body.samples {
+        0 => String::new(),
+        1 => "schema inferred from 1 sample".to_owned(),
+        n => format!("schema inferred from {n} samples"),
+    };
+    text.line(&[plain("wrote"), look(&body.file, Look::Bold), plain(&body.version), look(samples, Look::Dim)]);
+}
+
+fn render_bump(body: &ContractBump, text: &mut Text) {
+    let at = format!("{}/{}", body.domain, body.contract);
+    let step = match (body.changed, body.old_version == body.new_version) {
+        (true, false) => format!("{} -> {}", body.old_version, body.new_version),
+        (true, true) => format!("{} (evolution changed)", body.new_version),
+        (false, _) => format!("stays {}", body.new_version),
+    };
+    text.line(&[look(at, Look::Bold), plain(step), look(format!("published: {}", body.published_version), Look::Dim)]);
+    text.line(&[plain("  because"), plain(&body.reason)]);
+}
+
+fn render_binding(body: &BindingEdit, text: &mut Text) {
+    let verb = match body.change {
+        FileEdit::Created => "wrote",
+        FileEdit::Changed => "changed",
+        FileEdit::Unchanged => "unchanged:",
+        FileEdit::Removed => "removed",
+    };
+    text.line(&[plain(verb), look(&body.file, Look::Bold)]);
+    if let Some(range) = &body.version_req {
+        text.line(&[plain(format!("  imports {}/{}", body.domain, body.contract)), plain(range)]);
+    }
+}

@@ -1,0 +1,94 @@
+//! `git blue` alone: where am I, what is pending, what next.
+
+use super::{
+    Verdict,
+    output::Output,
+    text::{Look, Text, look, plain},
+};
+use crate::{
+    error::OpError,
+    ops::{ctx::Ctx, realm},
+    wire::{Answer, RealmStatus},
+};
+
+/// Most steps that are shown.
+const MAX_STEPS: usize = 4;
+
+/// Shows the screen. It tells nothing that `status` would then no longer tell.
+///
+/// # Errors
+/// Where the output cannot be written.
+pub fn show(ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+    let mut text = output.text();
+    match &ctx.here {
+        Ok(_) => match realm::status::run(ctx, &realm::status::Request::default()) {
+            Ok((answer, _)) => here(&answer, &mut text),
+            Err(error) => trouble(&error, &mut text),
+        },
+        Err(error) if error.code == "not-in-realm" && ctx.code.is_none() => nowhere(&mut text),
+        Err(error) => trouble(error, &mut text),
+    }
+    text.line(&[plain("git blue -h"), look("lists all commands", Look::Dim)]);
+    output.write_plainly(&text.into_string())?;
+    Ok(Verdict::Yes)
+}
+
+fn here(answer: &Answer<RealmStatus>, text: &mut Text) {
+    let body = &answer.body;
+    let mut place = vec![plain("realm"), look(&body.realm, Look::Bold)];
+    if let Some(repo) = &body.current_repo {
+        place.extend([plain("repository"), look(repo, Look::Bold)]);
+    }
+    text.line(&place);
+    if let Some(why) = &body.read_only {
+        text.line(&[look("  read only:", Look::Yellow), plain(why)]);
+    }
+    let broken = body.imports.iter().filter(|import| import.state == "broken").count();
+    let imports = body.imports.len();
+    let rows = [
+        (broken, Look::Red, format!("{broken} of {imports} imports broken")),
+        (body.unpublished.iter().count(), Look::Yellow, "commits that are not published".to_owned()),
+        (body.conflicts.len(), Look::Red, format!("{} conflicts", body.conflicts.len())),
+        (
+            body.notifications.len(),
+            Look::Plain,
+            format!(
+                "changes by others that you were not told of: {}",
+                body.notifications.len() + body.more_notifications
+            ),
+        ),
+    ];
+    let shown: Vec<_> = rows.into_iter().filter(|(count, ..)| *count > 0).collect();
+    for (_, colour, line) in &shown {
+        text.line(&[plain(" "), look(line, *colour)]);
+    }
+    if shown.is_empty() {
+        text.line(&[look("  nothing is pending", Look::Dim)]);
+    }
+    let steps = answer.next_steps.iter().filter(|step| *step != realm::status::START_A_SESSION);
+    let mut steps: Vec<_> = steps.take(MAX_STEPS).cloned().collect();
+    match (body.domains.is_empty(), &body.current_repo) {
+        (true, Some(_)) if body.total == 0 && body.read_only.is_none() => steps.push(
+            "git blue contract new DOMAIN/CONTRACT --domain-members REPO,…  # agree on the first contract".to_owned(),
+        ),
+        _ if !shown.is_empty() => steps.push("git blue status  # what it is about".to_owned()),
+        _ => steps.push("git blue status  # the whole picture".to_owned()),
+    }
+    text.next_steps(&steps);
+    text.gap();
+}
+
+fn nowhere(text: &mut Text) {
+    text.line(&[plain("git blue keeps contracts between git repositories.")]);
+    text.line(&[plain("This folder is in none:")]);
+    text.next_steps(&[
+        "git init -b main && git blue init --realm NAME  # begin here, or change into a repository".into()
+    ]);
+    text.gap();
+}
+
+fn trouble(error: &OpError, text: &mut Text) {
+    text.line(&[plain(&error.message)]);
+    text.next_steps(&error.next_steps);
+    text.gap();
+}

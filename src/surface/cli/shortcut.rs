@@ -1,0 +1,105 @@
+//! Commands that live deeper than where somebody looked for them: `git blue publish` runs
+//! `git blue contract publish`.
+
+use std::ffi::OsString;
+
+use clap::{
+    Command,
+    error::{ContextKind, ContextValue, ErrorKind},
+};
+
+/// What a command that is not there may be meant as.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Meant {
+    /// One command: the line that calls it.
+    One(Vec<OsString>),
+    /// One of several, by their words.
+    Several(Vec<String>),
+}
+
+/// Returns what a line may mean that calls no command of the outermost ones.
+pub fn meant(whole: &Command, arguments: &[OsString], error: &clap::Error) -> Option<Meant> {
+    if error.kind() != ErrorKind::InvalidSubcommand {
+        return None;
+    }
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
+        return None;
+    };
+    let mut found = Vec::new();
+    deeper(whole, &mut Vec::new(), word, &mut found);
+    let is_outermost = whole.find_subcommand(word).is_some();
+    match &found[..] {
+        _ if is_outermost => None,
+        [] => None,
+        [path] => {
+            // The word may be the value of an option as well.
+            let places = arguments.iter().enumerate().skip(1).filter(|(_, argument)| *argument == word.as_str());
+            let mut lines = places.map(|(at, _)| {
+                let path = path.iter().map(OsString::from);
+                arguments[..at]
+                    .iter()
+                    .cloned()
+                    .chain(path)
+                    .chain(arguments[at + 1..].iter().cloned())
+                    .collect::<Vec<_>>()
+            });
+            lines.find(|line| is_known(whole, line)).map(Meant::One)
+        }
+        several => Some(Meant::Several(several.iter().map(|path| path.join(" ")).collect())),
+    }
+}
+
+fn is_known(whole: &Command, line: &[OsString]) -> bool {
+    let parsed = whole.clone().try_get_matches_from(line);
+    parsed.err().is_none_or(|error| error.kind() != ErrorKind::InvalidSubcommand)
+}
+
+fn deeper(command: &Command, path: &mut Vec<String>, word: &str, found: &mut Vec<Vec<String>>) {
+    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help" && !sub.is_hide_set()) {
+        path.push(sub.get_name().to_owned());
+        if sub.get_name() == word {
+            found.push(path.clone());
+        } else {
+            deeper(sub, path, word, found);
+        }
+        path.pop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(line: &str) -> Option<Meant> {
+        let whole = crate::surface::cli::command();
+        let arguments: Vec<_> = ["git-blue"].into_iter().chain(line.split(' ')).map(OsString::from).collect();
+        let error = whole.clone().try_get_matches_from(&arguments).err()?;
+        meant(&whole, &arguments, &error)
+    }
+
+    #[test]
+    fn a_command_is_found_below_its_noun() {
+        for (line, expected) in [
+            ("publish --dry-run", "contract publish --dry-run"),
+            ("-C publish publish", "-C publish contract publish"),
+            ("join aperture", "realm admin join aperture"),
+            ("worktree list", "realm worktree list"),
+            ("pr status", "realm pr status"),
+            ("get a/b", "contract get a/b"),
+            ("diff a/b", "contract diff a/b"),
+            ("topology", "realm topology"),
+            ("watch", "notifications watch"),
+        ] {
+            let line_of = |line: &str| ["git-blue"].into_iter().chain(line.split(' ')).map(OsString::from).collect();
+            assert_eq!(ask(line), Some(Meant::One(line_of(expected))), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_may_mean_several_or_nothing_does_not_run() {
+        assert_eq!(ask("log"), Some(Meant::Several(vec!["realm log".into(), "contract log".into()])));
+        for line in ["frobnicate", "contract foo", "contract publish --nonsense", "realm join"] {
+            assert_eq!(ask(line), None, "{line}");
+        }
+    }
+}

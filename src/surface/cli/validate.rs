@@ -1,0 +1,97 @@
+//! `git blue contract validate`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{
+    Verdict, author,
+    output::Output,
+    text::{Look, Text, look, plain},
+};
+use crate::{
+    error::OpError,
+    model::{name::ContractRef, range::Range, version::Version},
+    ops::{
+        contract::{
+            documents,
+            draft::Draft,
+            validate::{Against, Payload, Request, run},
+        },
+        ctx::Ctx,
+    },
+    wire::ContractValidate,
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  git blue contract validate orders/order-placed event.json
+  tail -n 100 events.jsonl | git blue contract validate orders/order-placed -
+  git blue contract validate orders/order-placed event.json --range '>=1.0.0, <2.0.0'";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Validate {
+    /// The contract
+    #[arg(value_name = "DOMAIN/CONTRACT")]
+    contract: ContractRef,
+    /// The payloads: JSON, JSON Lines or YAML files, or - for standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// Check against this published version instead of the current one
+    #[arg(long, value_name = "VERSION", conflicts_with_all = ["range", "worktree"])]
+    version: Option<Version>,
+    /// Check against every published version in this range
+    #[arg(long, value_name = "RANGE", conflicts_with = "worktree")]
+    range: Option<Range>,
+    /// Check against the uncommitted file of this repository
+    #[arg(long)]
+    worktree: bool,
+}
+
+impl Validate {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        let against = match (self.version, self.range, self.worktree) {
+            (Some(version), ..) => Against::Version(version),
+            (None, Some(range), _) => Against::Range(range),
+            (None, None, true) => Against::Draft(Draft::Worktree),
+            (None, None, false) => Against::Current,
+        };
+        let mut payloads = Vec::new();
+        for source in author::sources(ctx, &self.files)? {
+            let found = documents::read(&source)?.into_iter();
+            payloads.extend(found.map(|document| Payload { file: source.name.clone(), document }));
+        }
+        let answer = run(ctx, &Request { contract: self.contract, against, payloads })?;
+        output.answer(&answer, render)?;
+        Ok(if answer.body.valid == Some(true) { Verdict::Yes } else { Verdict::No })
+    }
+}
+
+fn render(body: &ContractValidate, text: &mut Text) {
+    let has_several = body.versions.len() > 1;
+    for failure in &body.failures {
+        let line = failure.line.map(|line| format!(":{line}")).unwrap_or_default();
+        let label = if failure.undecided { look("unknown:", Look::Yellow) } else { look("error:", Look::Red) };
+        let place = if failure.pointer.is_empty() { String::new() } else { format!("{}: ", failure.pointer) };
+        let version = if has_several { format!("{}: ", failure.version) } else { String::new() };
+        text.line(&[
+            plain(format!("{}{line}:", failure.file)),
+            label,
+            plain(format!("{version}{place}{}", failure.message)),
+            look(format!("[{}]", failure.schema_pointer), Look::Dim),
+        ]);
+    }
+    if body.more_failures > 0 {
+        text.line(&[plain(format!("and {} more", body.more_failures))]);
+    }
+    let word = match body.valid {
+        Some(true) => look("valid:", Look::Green),
+        Some(false) => look("not valid:", Look::Red),
+        None => look("not known:", Look::Yellow),
+    };
+    let versions: Vec<_> = body.versions.iter().map(ToString::to_string).collect();
+    let payloads = if body.payloads == 1 { "1 payload".to_owned() } else { format!("{} payloads", body.payloads) };
+    let against = format!("against {}/{} {}", body.domain, body.contract, versions.join(", "));
+    text.line(&[word, plain(payloads), plain(against)]);
+}

@@ -1,0 +1,66 @@
+//! Annotations of a workflow run, and its step summary. See "Workflow commands for GitHub Actions": a run shows
+//! ten annotations of a kind for each step, so the last one says how many more there are.
+
+use std::{fs::OpenOptions, io::Write as _, path::Path};
+
+use super::{Level, Report, message, subject};
+use crate::{error::OpError, model::check::Finding};
+
+/// Most findings of a level that are annotated.
+const MAX: usize = 9;
+
+/// Returns the annotations, one a line, and the outcome as the last line of the log.
+pub fn render(report: Report<'_>) -> String {
+    let mut text = String::new();
+    for level in [Level::Error, Level::Warning] {
+        let all: Vec<_> = report.findings().filter(|(of, _)| *of == level).map(|(_, finding)| finding).collect();
+        all.iter().take(MAX).for_each(|finding| text += &annotation(report, level, finding));
+        if all.len() > MAX {
+            let more = all.len() - MAX;
+            text += &format!("::{}::and {more} more, which the summary of this step lists\n", level.word());
+        }
+    }
+    let outcome = if report.body.valid { "ok" } else { "failed" };
+    format!("{text}{outcome}: {}\n", report.counts())
+}
+
+/// Appends the report to the summary of the step.
+///
+/// # Errors
+/// Where the file cannot be written.
+pub fn append_summary(file: &Path, report: Report<'_>) -> Result<(), OpError> {
+    let opened = OpenOptions::new().append(true).create(true).open(file);
+    let written = opened.and_then(|mut file| file.write_all(super::markdown::render(report).as_bytes()));
+    written.map_err(OpError::io("write", file))
+}
+
+fn annotation(report: Report<'_>, level: Level, finding: &Finding) -> String {
+    let mut properties = Vec::new();
+    if let Some(file) = report.file(finding) {
+        properties.push(format!("file={}", property(&file)));
+        properties.extend(finding.line.map(|line| format!("line={line}")));
+        properties.extend(finding.column.map(|column| format!("col={column}")));
+    }
+    let about = subject(finding).map(|subject| format!("{subject}: ")).unwrap_or_default();
+    properties.push(format!("title={}", property(&format!("{about}{}", finding.code))));
+    format!("::{} {}::{}\n", level.word(), properties.join(","), data(&message(finding)))
+}
+
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_ends_no_command_and_no_property() {
+        assert_eq!(data("100 %\n::error::no"), "100 %25%0A::error::no");
+        assert_eq!(property("a,b:c%\r"), "a%2Cb%3Ac%25%0D");
+    }
+}

@@ -1,0 +1,303 @@
+//! Contracts and bindings are written by commands, as a person would have written them.
+
+use serde_json::json;
+
+use crate::world::{BINDING_FILE, CONTRACT_FILE, World, snapshot};
+
+const CONTRACT: &str = "s3-access/s3-permissions";
+const ORDER: &str = "orders/order-placed";
+const ORDER_FILE: &str = ".blue/contracts/orders/order-placed.yaml";
+
+const EVENTS: &str = r#"{"id": 1, "total": 9.5, "lines": [{"sku": "a", "count": 2}], "note": null}
+{"id": 2, "total": 3, "lines": [], "note": "gift"}
+"#;
+
+/// Two repositories in a realm that holds nothing else.
+fn two() -> World {
+    let world = World::new();
+    world.join("shop");
+    world.join("billing");
+    world
+}
+
+#[test]
+fn a_contract_begins_from_samples_and_is_published_by_the_commit() {
+    let world = two();
+    let dir = world.path("shop");
+    world.write("shop/events.jsonl", EVENTS);
+    let made =
+        world.ok(&dir, &["contract", "new", ORDER, "--from-samples", "events.jsonl", "--domain-members", "billing"]);
+    let file = world.read(&format!("shop/{ORDER_FILE}"));
+    let shown = world.ok(&dir, &["contract", "bump", "-h"]);
+    snapshot("authoring_new", &[&made, &shown]);
+    insta::assert_snapshot!("authoring_new_file", file);
+    // The first next step is what to do.
+    let step = world.next_step(&made);
+    let committed = world.finish_shell(&dir, &step);
+    assert_eq!(committed.code, 0, "{committed:?}");
+    let answer = world.json(&dir, &["contract", "get", ORDER]);
+    assert_eq!(answer["contract"]["version"], "1.0.0");
+    let required = &answer["contract"]["schema"]["required"];
+    assert_eq!(*required, json!(["id", "lines", "note", "total"]));
+    assert_eq!(answer["contract"]["schema"]["properties"]["total"]["type"], "number");
+    assert_eq!(world.json(&dir, &["realm", "topology"])["domains"][0]["members"], json!(["billing", "shop"]));
+}
+
+#[test]
+fn a_refused_contract_leaves_nothing_behind() {
+    let world = two();
+    let dir = world.path("shop");
+    world.write("shop/bad.json", r#"{"type": "objec"}"#);
+    world.write("shop/good.yaml", "a: { b~c: { type: object, required: [id] } }\n");
+    world.write("shop/value.json", "{}");
+    let members = ["--domain-members", "billing"];
+    let refused = |args: &[&str]| world.blue(&dir, &[&["contract", "new", ORDER][..], args].concat());
+    let unknown = refused(&[]).exits(1);
+    let schema = refused(&[&["--schema", "bad.json"], &members[..]].concat()).exits(1);
+    let place = refused(&[&["--schema", "good.yaml#/a/x"], &members[..]].concat()).exits(1);
+    let value = refused(&[&["--schema", "good.yaml#/a/b~0c", "--value", "value.json"], &members[..]].concat()).exits(1);
+    let owner = refused(&[&["--owner", "billing"], &members[..]].concat()).exits(1);
+    let member = refused(&["--domain-members", "biling"]).exits(1);
+    snapshot("authoring_new_refused", &[&unknown, &schema, &place, &value, &owner, &member]);
+    assert!(!dir.join(".blue/contracts").exists());
+    assert_eq!(world.json(&dir, &["realm", "topology"])["domains"], json!([]));
+    // What the first error offers works.
+    let made = world.finish_shell(&dir, &world.next_step(&unknown));
+    assert_eq!(made.code, 0, "{made:?}");
+    let again = refused(&[]).exits(1);
+    assert!(again.stderr.contains("is there already"), "{again:?}");
+    let near = world.blue(&dir, &["contract", "new", "order/paid"]).exits(1);
+    assert!(near.stderr.contains("did you mean orders?"), "{near:?}");
+    assert!(!near.stderr.contains("admin domain"), "{near:?}");
+}
+
+#[test]
+fn a_schema_brings_along_what_it_refers_to_and_nothing_from_outside() {
+    let world = two();
+    let dir = world.path("shop");
+    world.write("shop/api/openapi.yaml", "components:\n  schemas:\n    Order:\n      type: object\n      properties:\n        to: { $ref: '#/components/schemas/Address' }\n        price: { $ref: ../money.json }\n    Address: { type: string }\n    Out: { $ref: ../../outside.json }\n    Link: { $ref: ../linked.json }\n");
+    world.write("shop/money.json", r#"{"type": "number", "minimum": 0}"#);
+    world.write("outside.json", "{}");
+    std::os::unix::fs::symlink(world.path("outside.json"), dir.join("linked.json")).unwrap();
+    let new = |name: &str, place: &str| {
+        let schema = format!("openapi.yaml#/components/schemas/{place}");
+        world.blue(
+            &dir.join("api"),
+            &["contract", "new", name, "--schema", &schema, "--inline", "--domain-members", "billing"],
+        )
+    };
+    let out = new("orders/out", "Out").exits(1);
+    assert!(out.stderr.contains("leads out of the repository"), "{out:?}");
+    let link = new("orders/link", "Link").exits(1);
+    assert!(link.stderr.contains("linked.json: it is no plain file"), "{link:?}");
+    new(ORDER, "Order").exits(0);
+    let text = world.read(&format!("shop/{ORDER_FILE}"));
+    world.write("payload.json", r#"{"to": "x", "price": -1}"#);
+    let checked = world.blue(&dir, &["contract", "validate", ORDER, "../payload.json", "--worktree"]).exits(1);
+    assert!(checked.stdout.contains("/price: -1 is less than the minimum"), "{checked:?}\n{text}");
+}
+
+#[test]
+fn nothing_is_written_through_a_link() {
+    let world = two();
+    let dir = world.path("shop");
+    std::fs::create_dir(world.path("outside")).unwrap();
+    std::fs::create_dir(dir.join(".blue/contracts")).unwrap();
+    std::os::unix::fs::symlink(world.path("outside"), dir.join(".blue/contracts/orders")).unwrap();
+    let run = world.blue(&dir, &["contract", "new", ORDER, "--domain-members", "billing"]).exits(1);
+    assert!(run.stderr.contains("symbolic links are not followed"), "{run:?}");
+    let world = World::pair();
+    let dir = world.path("access");
+    std::fs::rename(dir.join(BINDING_FILE), world.path("away.yaml")).unwrap();
+    std::os::unix::fs::symlink(world.path("away.yaml"), dir.join(BINDING_FILE)).unwrap();
+    let before = world.read("away.yaml");
+    let run = world.blue(&dir, &["import", CONTRACT, ">=1.1.0, <2.0.0"]).exits(1);
+    assert!(run.stderr.contains("not a plain file"), "{run:?}");
+    assert_eq!(world.read("away.yaml"), before);
+}
+
+#[test]
+fn a_bump_follows_from_the_change_and_keeps_the_comments() {
+    let world = World::pair();
+    let dir = world.path("fungal");
+    let path = format!("fungal/{CONTRACT_FILE}");
+    let file = world.read(&path);
+    let commented = file.replace("version: \"1.0.0\"", "version: \"1.0.0\" # in quotes");
+    let bump = |args: &[&str]| world.blue(&dir, &[&["contract", "bump", CONTRACT][..], args].concat());
+    world.write(&path, &commented);
+    let same = bump(&[]);
+    // A property that a lenient writer now sends, and that the old schema accepts.
+    let widened = commented.replace("properties:\n", "properties:\n    list: { type: boolean }\n");
+    assert_ne!(widened, commented);
+    world.write(&path, &widened);
+    let minor = bump(&["-m", "Say \"list\": too"]);
+    let text = world.read(&path);
+    assert!(text.contains("version: \"1.1.0\" # in quotes"), "{text}");
+    assert!(text.contains("changes: [\"Say \\\"list\\\": too\"]"), "{text}");
+    // Once more is nothing more.
+    assert_eq!(world.json(&dir, &["contract", "bump", CONTRACT])["changed"], false);
+    assert_eq!(world.read(&path), text);
+    // Values that the old schema refuses.
+    world.write(&path, &widened.replace("type: array", "type: [array, boolean]"));
+    let major = bump(&["auto", "-m", "Allow a flag"]);
+    let too_small = bump(&["patch"]);
+    snapshot("authoring_bump", &[&same, &minor, &major, &too_small]);
+    bump(&["major"]).exits(0);
+    let text = world.read(&path);
+    assert!(text.contains("version: \"2.0.0\" # in quotes"), "{text}");
+    assert!(text.contains("compatible: false"), "{text}");
+    // What a step says is right.
+    world.commit("fungal", "Allow a flag");
+    assert_eq!(world.json(&dir, &["contract", "get", CONTRACT])["contract"]["version"], "2.0.0");
+}
+
+#[test]
+fn a_file_that_cannot_be_edited_in_place_is_left_alone() {
+    let world = World::pair();
+    let dir = world.path("fungal");
+    let path = format!("fungal/{CONTRACT_FILE}");
+    let text = r#"{"name": "s3-permissions", "version": "1.0.0", "owner": "fungal", "value": 1}"#;
+    world.write(&path, text);
+    let run = world.blue(&dir, &["contract", "bump", CONTRACT, "minor"]).exits(1);
+    assert!(run.stderr.contains("write version: \"1.1.0\" in"), "{run:?}");
+    assert_eq!(world.read(&path), text);
+    let elsewhere = world.blue(&world.path("access"), &["contract", "bump", CONTRACT]).exits(1);
+    assert!(elsewhere.stderr.contains("run it in fungal"), "{elsewhere:?}");
+    let slip = world.blue(&world.path("access"), &["contract", "bump", "s3-access/s3-permisions"]).exits(1);
+    assert!(slip.stderr.contains("did you mean s3-permissions?"), "{slip:?}");
+}
+
+#[test]
+fn an_import_is_a_command_and_so_is_its_end() {
+    let world = World::solo();
+    let dir = world.join("access");
+    world.write("access/cdk/stack.py", "# reads\n");
+    let made = world.ok(&dir.join("cdk"), &["import", CONTRACT, "--used-in", "stack.py"]);
+    insta::assert_snapshot!("authoring_binding_file", world.read(&format!("access/{BINDING_FILE}")));
+    // The steps make it a member, and publish the binding.
+    for step in world.next_steps(&made) {
+        let run = world.finish_shell(&dir.join("cdk"), &step);
+        assert_eq!(run.code, 0, "{run:?}");
+    }
+    let status = world.json(&dir, &["status"]);
+    assert_eq!(status["imports"][0]["state"], "current", "{status:#}");
+    let again = world.ok(&dir, &["import", CONTRACT]);
+    let changed = world.ok(&dir, &["import", CONTRACT, ">=2.0.0"]);
+    let removed = world.ok(&dir, &["unimport", CONTRACT]);
+    let slip = world.blue(&dir, &["import", "s3-access/s3-permission"]).exits(1);
+    let domain = world.blue(&dir, &["import", "s3-acess/s3-permissions"]).exits(1);
+    let none = world.blue(&dir, &["unimport", CONTRACT]).exits(1);
+    snapshot("authoring_import", &[&made, &again, &changed, &removed, &slip, &domain, &none]);
+    assert!(!dir.join(BINDING_FILE).exists());
+    world.ok(&world.path("fungal"), &["contract", "retire", CONTRACT, "--reason", "moved on", "--force"]);
+    let retired = world.blue(&dir, &["import", CONTRACT]).exits(1);
+    assert!(retired.stderr.contains("is retired: moved on"), "{retired:?}");
+}
+
+#[test]
+fn an_export_makes_a_consumer_both() {
+    let world = World::pair();
+    let dir = world.path("access");
+    world.ok(&dir, &["contract", "new", "s3-access/stacks"]);
+    world.write("access/b.py", "");
+    world.ok(&dir, &["export", "s3-access/stacks", "--source", "cdk/access_stack.py"]);
+    world.ok(&dir, &["export", "s3-access/stacks", "--source", "b.py"]);
+    insta::assert_snapshot!("authoring_both_file", world.read(&format!("access/{BINDING_FILE}")));
+    let other = world.blue(&dir, &["export", CONTRACT]).exits(1);
+    assert!(other.stderr.contains("git blue import s3-access/s3-permissions"), "{other:?}");
+    world.ok(&dir, &["unexport", "s3-access/stacks"]);
+    let text = world.read(&format!("access/{BINDING_FILE}"));
+    assert!(text.contains("role: consumer") && !text.contains("stacks"), "{text}");
+    world.blue(&dir, &["unexport", "s3-access/stacks"]).exits(1);
+}
+
+#[test]
+fn payloads_are_checked_against_the_versions_that_are_meant() {
+    let world = World::pair();
+    let dir = world.path("fungal");
+    world.write("good.json", r#"{"read": ["a"]}"#);
+    world.write("lines.jsonl", "{\"read\": [\"a\"]}\n{\"read\": [1]}\n{}\n");
+    world.write("good.yaml", "read: [a]\n");
+    world.write("broken.json", "{\"read\": [\"a\",\n]}");
+    world.write("null.json", "null");
+    let check =
+        |args: &[&str]| world.blue(&world.root().join("access"), &[&["contract", "validate", CONTRACT], args].concat());
+    let good = check(&["../good.json", "../good.yaml"]).exits(0);
+    let lines = check(&["../lines.jsonl", "../null.json"]).exits(1);
+    let broken = check(&["../broken.json"]).exits(1);
+    let unknown = check(&["../good.json", "--version", "9.0.0"]).exits(1);
+    let none = check(&["../good.json", "--range", ">=9.0.0"]).exits(1);
+    // A version with another shape: only the old one takes the payload.
+    let text = crate::world::contract("2.0.0").replace("read", "input");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &text);
+    let draft = world.blue(&dir, &["contract", "validate", CONTRACT, "../good.json", "--worktree"]).exits(1);
+    world.commit("fungal", "Rename");
+    let range = check(&["../good.json", "--range", ">=1.0.0"]).exits(1);
+    check(&["../good.json", "--version", "1.0.0"]).exits(0);
+    snapshot("authoring_validate", &[&good, &lines, &broken, &unknown, &none, &draft, &range]);
+    let answer = world.json(&dir, &["contract", "validate", CONTRACT, "../good.json", "--range", ">=1.0.0"]);
+    assert_eq!((&answer["valid"], &answer["versions"]), (&json!(false), &json!(["1.0.0", "2.0.0"])));
+    let fed = world.feed("git", &dir, &["blue", "contract", "validate", CONTRACT, "-"], "{\"input\": [\"a\"]}");
+    assert_eq!(fed.code, 0, "{fed:?}");
+    // Models ask the same.
+    let args =
+        json!({"domain": "s3-access", "contract": "s3-permissions", "payload": {"read": [1]}, "version": "1.0.0"});
+    let answer = world.ok(&dir, &["mcp", "test-tool", "contract_validate", "--args", &args.to_string()]).json();
+    assert_eq!(answer["failures"][0]["pointer"], "/read/0", "{answer:#}");
+}
+
+#[test]
+fn the_schema_is_printed_alone() {
+    let world = World::pair();
+    let dir = world.path("access");
+    let shown = world.ok(&dir, &["contract", "get", CONTRACT, "--schema"]);
+    let schema: serde_json::Value = serde_json::from_str(&shown.stdout).unwrap();
+    assert_eq!((&schema["type"], &schema["required"]), (&json!("object"), &json!(["read"])));
+    let yaml = world.ok(&dir, &["contract", "get", CONTRACT, "--schema", "--format", "yaml"]);
+    assert!(yaml.stdout.contains("type: object"), "{yaml:?}");
+}
+
+#[test]
+fn the_file_that_a_team_has_stays_the_source_of_truth() {
+    let world = two();
+    let dir = world.path("shop");
+    world.write(
+        "shop/schemas/order.json",
+        r##"{"$defs": {"Order": {"type": "object", "properties": {"id": {"$ref": "id.json"}}}}}"##,
+    );
+    world.write("shop/schemas/id.json", r#"{"type": "integer"}"#);
+    world.write("shop/order.yaml", "id: 7\n");
+    let made = world.ok(
+        &dir,
+        &["contract", "new", ORDER, "--schema", "schemas/order.json#/$defs/Order", "--domain-members", "billing"],
+    );
+    let path = format!("shop/{ORDER_FILE}");
+    let text = world.read(&path);
+    assert!(text.contains(r##"schema: { file: "schemas/order.json", at: "#/$defs/Order" }"##), "{text}");
+    world.write(&path, &text.replace("value: null", "value: { file: order.yaml }"));
+    world.commit("shop", "Agree on orders");
+    let held = |pointer: &str| {
+        let answer = world.json(&dir, &["contract", "get", ORDER]);
+        answer.pointer(&format!("/contract{pointer}")).cloned().unwrap_or_default()
+    };
+    assert_eq!(held("/schema/$defs/id/type"), json!("integer"), "{made:?}");
+    assert_eq!(held("/value/id"), json!(7));
+    // A change of a file that is referred to, with no change below .blue: the version has to go up.
+    world.write("shop/schemas/id.json", r#"{"type": ["integer", "string"]}"#);
+    let refused = world.commit("shop", "Allow names");
+    assert!(refused.stderr.contains("a published version never changes"), "{refused:?}");
+    let bumped = world.ok(&dir, &["contract", "bump", ORDER, "-m", "Allow names"]);
+    assert!(bumped.stdout.contains("1.0.0 -> 2.0.0"), "{bumped:?}");
+    world.commit("shop", "Orders 2.0.0");
+    assert_eq!((held("/version"), held("/schema/$defs/id/type")), (json!("2.0.0"), json!(["integer", "string"])));
+    // A commit elsewhere publishes nothing more, and a broken file is named.
+    world.write("shop/README.md", "more\n");
+    assert_eq!(world.commit("shop", "Say more").stderr, "");
+    world.write("shop/schemas/id.json", "{\n  \"type\": }\n");
+    let broken = world.commit("shop", "Break it");
+    assert!(broken.stderr.contains("schema: schemas/id.json: line 2"), "{broken:?}");
+    std::fs::remove_file(dir.join("schemas/id.json")).unwrap();
+    std::os::unix::fs::symlink("../order.yaml", dir.join("schemas/id.json")).unwrap();
+    let linked = world.blue(&dir, &["check", "--worktree"]).exits(1);
+    assert!(linked.stdout.contains("links are not followed"), "{linked:?}");
+}

@@ -1,0 +1,113 @@
+//! Joining cannot go wrong: wherever a realm is not known, the one command that is right is said, and what
+//! is refused leaves nothing behind.
+
+use std::{ffi::OsStr, path::PathBuf};
+
+use crate::world::{REALM, World, snapshot};
+
+/// A shared realm that `fungal` is in, and a teammate's clone of it on another machine. Returns the clone.
+fn teammate() -> (World, PathBuf, String) {
+    let world = World::new();
+    world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
+    let hub = world.path("hub.git").display().to_string();
+    let dir = world.repo("fungal");
+    world.ok(&dir, &["init", "--realm", REALM, "--url", &hub]);
+    world.commit("fungal", "Join the realm");
+    world.ok(&dir, &["contract", "new", "paths/masks", "--domain-members", "fungal"]);
+    world.commit("fungal", "Agree on the paths");
+    world.ok(&dir, &["sync"]);
+    world.on("second");
+    world.git(&world.root(), &["clone", "--quiet", "fungal", "clone"]);
+    let clone = world.path("clone");
+    (world, clone, hub)
+}
+
+/// The realms that a machine has.
+fn realms(world: &World, home: &str) -> Vec<String> {
+    let folder = world.path(&format!("{home}/blue/realms"));
+    let entries = folder.read_dir().into_iter().flatten();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+#[test]
+fn a_teammate_is_told_the_one_command_that_is_right() {
+    let (world, clone, hub) = teammate();
+    let right = format!("git blue init --url {hub}");
+    let mut shown = Vec::new();
+    for args in [&["status"][..], &["check"], &["init"], &["contract", "list"], &["mcp", "test-tool", "realm_status"]] {
+        let run = world.blue(&clone, args);
+        assert_ne!(run.code, 0, "{run:?}");
+        assert!(run.all().contains(&right), "{run:?}");
+        assert!(!run.all().contains("--realm aperture"), "{run:?}");
+        shown.push(run);
+    }
+    // A rival of the same name is made on purpose only.
+    let rival = world.blue(&clone, &["init", "--realm", REALM]).exits(128);
+    assert_eq!(world.next_step(&rival).split("  #").next(), Some(&*right));
+    assert_eq!(realms(&world, "second"), [""; 0]);
+    // In CI nothing is kept.
+    let ci = world.blue_with(&clone, &["check"], &[("CI", OsStr::new("true"))]);
+    let step = world.next_step(&ci);
+    assert!(step.starts_with(&format!("git blue check --realm-url {hub}")), "{step}");
+    assert_eq!(world.finish_shell(&clone, &step).code, 0);
+    snapshot("joining_unknown", &[&shown[0], &shown[2], &rival, &ci]);
+    // What is said works.
+    let joined = world.finish_shell(&clone, &world.next_step(&shown[0]));
+    assert_eq!(joined.code, 0, "{joined:?}");
+    assert_eq!(world.json(&clone, &["status"])["domains"][0]["name"], "paths");
+    // A rival can still be made, by whoever says so.
+    world.on("third");
+    world.ok(&clone, &["init", "--realm", REALM, "--new"]);
+}
+
+#[test]
+fn a_refused_init_leaves_nothing_behind_and_a_slip_makes_nothing() {
+    let world = World::pair();
+    let other = world.blue(&world.path("fungal"), &["init", "--realm", "elsewhere"]).exits(1);
+    let new = world.repo("new");
+    let slip = world.blue(&new, &["init", "--realm", "apertur"]).exits(128);
+    let asked = world.blue(&new, &["status", "--realm", "apertur"]).exits(128);
+    let another = world.blue(&new, &["status", "--realm", "kitchen"]).exits(128);
+    snapshot("joining_refused", &[&other, &slip, &asked, &another]);
+    assert_eq!(realms(&world, "home"), ["aperture.git"]);
+    // A realm that was brought for nothing goes again.
+    let (world, _, hub) = teammate();
+    let stranger = world.repo("elsewhere/fungal");
+    let taken = world.blue(&stranger, &["init", "--url", &hub]).exits(1);
+    assert!(taken.stderr.contains("has the name fungal"), "{taken:?}");
+    assert_eq!(realms(&world, "second"), [""; 0]);
+    assert_eq!(world.json(&stranger, &["realm", "list"])["realms"], serde_json::json!([]));
+    assert!(!stranger.join(".blue").exists());
+}
+
+#[test]
+fn a_url_that_is_given_later_reaches_the_committed_file() {
+    let world = World::solo();
+    let dir = world.path("fungal");
+    world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
+    let hub = world.path("hub.git").display().to_string();
+    let text = world.read("fungal/.blue/config.yaml");
+    world.write("fungal/.blue/config.yaml", &format!("# ours\n{text}"));
+    world.ok(&dir, &["init", "--url", &hub]);
+    let text = world.read("fungal/.blue/config.yaml");
+    assert!(text.starts_with("# ours\n") && text.contains(&format!("url: \"{hub}\"")), "{text}");
+    world.ok(&dir, &["status"]);
+    // Once more changes nothing.
+    world.ok(&dir, &["init", "--url", &hub]);
+    assert_eq!(world.read("fungal/.blue/config.yaml"), text);
+}
+
+#[test]
+fn leaving_undoes_what_joining_did() {
+    let world = World::pair();
+    let dir = world.path("access");
+    world.blue(&dir, &["leave"]).exits(1);
+    let left = world.ok(&dir, &["leave", "--force"]);
+    snapshot("joining_leave", &[&left]);
+    let committed = world.finish_shell(&dir, &world.next_step(&left));
+    assert_eq!(committed.code, 0, "{committed:?}");
+    assert!(!dir.join(".blue/config.yaml").exists() && !dir.join(".git/hooks/post-commit").exists());
+    let status = world.blue(&dir, &["status"]).exits(128);
+    assert!(status.stderr.contains("git blue init --realm aperture  # join it"), "{status:?}");
+    assert_eq!(world.line(&dir, &["status", "--porcelain"]), "");
+}

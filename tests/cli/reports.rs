@@ -1,0 +1,136 @@
+//! Reports of a check for runners and other tools: the break of a pull request, on its line.
+
+use std::{ffi::OsStr, fs, path::PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::world::{CONTRACT_FILE, Run, World};
+
+/// The provider's pull request: a branch whose contract leaves the consumer's range.
+fn proposed() -> World {
+    let world = World::pair();
+    world.git(&world.path("fungal"), &["switch", "--quiet", "-c", "proposal"]);
+    world.bump("2.0.0");
+    world
+}
+
+/// Runs a check as a workflow of GitHub does. Returns the run and the summary of the step.
+fn in_workflow(world: &World, args: &[&str]) -> (Run, String) {
+    let summary = world.path("summary.md");
+    let workspace = world.root();
+    let vars = [
+        ("GITHUB_ACTIONS", OsStr::new("true")),
+        ("GITHUB_WORKSPACE", workspace.as_os_str()),
+        ("GITHUB_STEP_SUMMARY", summary.as_os_str()),
+    ];
+    let run = world.blue_with(&world.path("fungal"), &[&["check"], args].concat(), &vars);
+    (run, fs::read_to_string(summary).unwrap_or_default())
+}
+
+fn report(world: &World, format: &str) -> String {
+    let file: PathBuf = world.path("report");
+    let output = format!("{format}={}", file.display());
+    let run = world.blue(&world.path("fungal"), &["check", "--output", &output]).exits(1);
+    assert!(run.stdout.contains("error: access imports"), "the answer is for people all the same: {run}");
+    fs::read_to_string(file).unwrap()
+}
+
+#[test]
+fn a_workflow_gets_an_annotation_on_the_line_and_a_summary() {
+    let world = proposed();
+    let (run, summary) = in_workflow(&world, &[]);
+    let run = run.exits(1);
+    let place = format!("::error file=fungal/{CONTRACT_FILE},line=2,");
+    assert!(run.stdout.starts_with(&place), "{run}");
+    assert!(run.stdout.contains("title=s3-access/s3-permissions%3A import-broken::access imports"), "{run}");
+    assert!(run.stdout.ends_with("failed: 1 error, 0 warnings, 1 contract checked\n"), "{run}");
+    assert!(summary.starts_with("### Contracts: failed\n"), "{summary}");
+    assert!(
+        summary.contains(&format!("| error | `s3-access/s3-permissions` | `fungal/{CONTRACT_FILE}:2` |")),
+        "{summary}"
+    );
+    // Whoever asks for another format gets that, and no summary.
+    fs::remove_file(world.path("summary.md")).unwrap();
+    let (run, summary) = in_workflow(&world, &["--format", "human"]);
+    assert!(run.stdout.starts_with(CONTRACT_FILE), "{run}");
+    assert_eq!(summary, "");
+    assert!(serde_json::from_str::<Value>(&in_workflow(&world, &["--json"]).0.stdout).is_ok());
+}
+
+#[test]
+fn ten_annotations_say_how_many_more_there_are() {
+    let world = proposed();
+    for n in 0..12 {
+        world.write(&format!("fungal/.blue/contracts/s3-access/c{n}.yaml"), "name: other\n");
+    }
+    world.commit("fungal", "Twelve mistakes");
+    let (run, summary) = in_workflow(&world, &[]);
+    assert_eq!(run.stdout.lines().filter(|line| line.starts_with("::error ")).count(), 9, "{run}");
+    assert!(run.stdout.contains("::error::and 4 more, which the summary of this step lists\n"), "{run}");
+    assert_eq!(summary.lines().filter(|line| line.starts_with("| error |")).count(), 13, "{summary}");
+}
+
+#[test]
+fn gitlab_reads_a_code_quality_report() {
+    let report: Value = serde_json::from_str(&report(&proposed(), "gitlab")).unwrap();
+    let issue = &report[0];
+    assert_eq!(issue["check_name"], "import-broken");
+    assert_eq!(issue["severity"], "major");
+    assert_eq!(issue["location"], json!({ "path": CONTRACT_FILE, "lines": { "begin": 2 } }));
+    assert_eq!(issue["fingerprint"].as_str().unwrap().len(), 64);
+    assert_eq!(report.as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn sarif_names_rule_place_and_a_fingerprint_that_outlives_the_version() {
+    let world = proposed();
+    let one: Value = serde_json::from_str(&report(&world, "sarif")).unwrap();
+    world.bump("3.0.0");
+    let other: Value = serde_json::from_str(&report(&world, "sarif")).unwrap();
+    let result = &one["runs"][0]["results"][0];
+    assert_eq!(one["version"], "2.1.0");
+    assert_eq!(one["runs"][0]["tool"]["driver"]["rules"][0]["id"], "import-broken");
+    assert_eq!((&result["ruleId"], &result["ruleIndex"]), (&json!("import-broken"), &json!(0)));
+    let place = &result["locations"][0]["physicalLocation"];
+    assert_eq!((&place["artifactLocation"]["uri"], &place["region"]["startLine"]), (&json!(CONTRACT_FILE), &json!(2)));
+    assert_eq!(result["partialFingerprints"], other["runs"][0]["results"][0]["partialFingerprints"]);
+    assert_ne!(result["message"], other["runs"][0]["results"][0]["message"]);
+}
+
+#[test]
+fn junit_has_a_case_for_each_contract() {
+    let world = proposed();
+    let xml = report(&world, "junit");
+    assert!(xml.starts_with("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites "), "{xml}");
+    assert!(xml.contains("tests=\"1\" failures=\"1\""), "{xml}");
+    assert!(
+        xml.contains("<testcase classname=\"git-blue.s3-access\" name=\"s3-access/s3-permissions\"><failure "),
+        "{xml}"
+    );
+    assert!(xml.contains("&gt;=1.0.0, &lt;2.0.0"), "{xml}");
+    world.bump("1.1.0");
+    let run = world.blue(&world.path("fungal"), &["check", "--format", "junit"]).exits(0);
+    assert!(run.stdout.contains("tests=\"1\" failures=\"0\"") && !run.stdout.contains("<failure"), "{run}");
+}
+
+#[test]
+fn several_reports_are_written_at_once_and_mistakes_are_told() {
+    let world = proposed();
+    let provider = world.path("fungal");
+    let args = ["check", "--output", "markdown=a.md", "--output", "json=b.json"];
+    world.blue(&provider, &args).exits(1);
+    assert!(world.read("fungal/a.md").contains("| error |"));
+    let answer: Value = serde_json::from_str(&world.read("fungal/b.json")).unwrap();
+    assert_eq!(answer["valid"], false);
+    for (wrong, says) in [
+        ("b.json", "expected FORMAT=FILE, as in sarif=blue.sarif"),
+        ("xml=b", "invalid variant: xml"),
+        ("human=b", "redirect the output"),
+        ("sarif=", "the file is missing"),
+    ] {
+        let run = world.blue(&provider, &["check", "--output", wrong]).exits(129);
+        assert!(run.stderr.contains(says), "{run}");
+    }
+    let run = world.blue(&provider, &["check", "--output", "sarif=no/such/folder"]).exits(128);
+    assert!(run.stderr.contains("no/such/folder"), "{run}");
+}

@@ -1,0 +1,29 @@
+//! `git blue` alone says where one is and what comes next; a command that lives deeper is found.
+
+use crate::world::{World, snapshot};
+
+#[test]
+fn the_screen_says_where_one_is_and_what_comes_next() {
+    let world = World::pair();
+    let outside = world.ok(&world.root(), &[]);
+    let fresh = world.ok(&world.repo("fresh"), &[]);
+    world.bump("2.0.0");
+    let pending = world.ok(&world.path("access"), &[]);
+    let quiet = world.ok(&world.path("fungal"), &[]);
+    snapshot("screen", &[&outside, &fresh, &pending, &quiet]);
+    // Nobody was told by it.
+    assert_eq!(world.json(&world.path("access"), &["status", "--peek"])["notifications"].as_array().unwrap().len(), 1);
+    world.blue(&world.root(), &["--json"]).exits(129);
+}
+
+#[test]
+fn a_command_that_lives_deeper_runs_or_is_named() {
+    let world = World::pair();
+    let dir = world.path("access");
+    let get = world.ok(&dir, &["get", "s3-access/s3-permissions"]);
+    assert!(get.stdout.contains("s3-permissions"), "{get:?}");
+    world.ok(&dir, &["publish", "--dry-run"]);
+    let several = world.blue(&dir, &["log"]).exits(129);
+    let unknown = world.blue(&dir, &["frobnicate"]).exits(129);
+    snapshot("screen_deeper", &[&several, &unknown]);
+}

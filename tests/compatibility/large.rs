@@ -1,0 +1,88 @@
+//! Schemas of the size that generators write: megabytes, hundreds of thousands of values.
+//!
+//! `GIT_BLUE_TORTURE=full` takes 8 MB and 500,000 values instead of half of one, and prints time and
+//! memory; run it alone then.
+
+use std::time::{Duration, Instant};
+
+use git_blue::{
+    model::{
+        compatibility::{self, Comparison, Limits, Options},
+        schema::{self, Budget},
+    },
+    store::codec,
+};
+use serde_json::{Map, Value, json};
+
+/// Returns a schema as generators write them: a tree of definitions, with references back to its root,
+/// by names that no URI may hold.
+fn generated(definitions: usize, minimum: u64) -> Value {
+    let to = |at: usize| match at {
+        at if at < definitions => json!({"$ref": format!("#/definitions/Type<{at}>")}),
+        at if at % 8 == 0 => json!({"$ref": "#/definitions/Type<0>"}),
+        at => json!({"type": "string", "maxLength": at}),
+    };
+    let property = |at: usize, n: usize| match n % 5 {
+        0 => json!({"type": "string", "minLength": 1}),
+        1 => json!({"type": "integer", "minimum": if at == 0 { minimum } else { 0 }}),
+        2 => to(at * 8 + n / 5 + 1),
+        3 => json!({"enum": ["on", "off", format!("x{n}")]}),
+        _ => json!({"type": "array", "items": to(at * 8 + n / 5 + 5)}),
+    };
+    let definition = |at: usize| {
+        let properties: Map<_, _> = (0..20).map(|n| (format!("field{n}"), property(at, n))).collect();
+        let definition = json!({"type": "object", "description": format!("The type number {at}, as a generator wrote it."),
+            "properties": properties, "required": ["field0", "field1"], "additionalProperties": false});
+        (format!("Type<{at}>"), definition)
+    };
+    json!({"$schema": "http://json-schema.org/draft-07/schema#", "$ref": "#/definitions/Type<0>",
+        "definitions": (0..definitions).map(definition).collect::<Map<_, _>>()})
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test's own switch")]
+fn is_full() -> bool {
+    std::env::var("GIT_BLUE_TORTURE").is_ok_and(|set| set == "full")
+}
+
+/// Returns how long it took since `start`, and the most memory that the process had.
+fn cost(start: Instant) -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default().trim();
+    format!("{:?}, {most} at most so far", start.elapsed())
+}
+
+fn compared(old: &Value, new: &Value, start: Instant) -> Comparison {
+    let time = Duration::from_secs(if is_full() { 600 } else { 60 });
+    let limits = Limits { time, differences: Duration::ZERO, ..Limits::default() };
+    compatibility::compare(old, new, &Options { limits, ..Options::default() }, &|| start.elapsed()).unwrap()
+}
+
+#[test]
+fn a_large_schema_is_read_judged_and_compared() {
+    // 84 values and about 1,100 bytes each.
+    let definitions = if is_full() { 5_900 } else { 200 };
+    let write = |minimum| generated(definitions, minimum).to_string();
+    let [old, new] = [write(0), write(1)];
+    let start = Instant::now();
+    let old = codec::schema(old.as_bytes()).unwrap();
+    println!("read: {}", cost(start));
+    let problems = schema::problems(&old, &json!({"field0": "", "field1": 1}), &Budget::default());
+    assert_eq!(problems.iter().map(|problem| problem.pointer.as_str()).collect::<Vec<_>>(), ["/field0"]);
+    println!("judged: {}", cost(start));
+    let new = codec::schema(new.as_bytes()).unwrap();
+    let found = compared(&old, &new, start);
+    println!("compared: {}", cost(start));
+    // A value of the old schema may have a 0 where the new one wants more.
+    assert!(found.backwards.strict.is_compatible(), "{:?}", found.backwards.strict);
+    assert!(found.forwards.strict.is_incompatible(), "{:?}", found.forwards.strict);
+    assert_eq!(schema::warnings(&old), []);
+}
+
+#[test]
+fn a_large_schema_in_yaml_is_read() {
+    let schema = generated(if is_full() { 1_000 } else { 30 }, 0);
+    let text = codec::render(&schema);
+    let start = Instant::now();
+    assert_eq!(codec::schema(text.as_bytes()), Ok(schema));
+    println!("{} bytes of YAML read: {}", text.len(), cost(start));
+}

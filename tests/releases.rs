@@ -1,0 +1,91 @@
+//! Real schemas: consecutive releases of packages from npm are decided, at once and with witnesses that
+//! hold.
+//!
+//! They are fetched to `target/peers` (`make peers` does it), or wherever `GIT_BLUE_PEERS` says.
+
+use std::{
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use git_blue::model::compatibility::{self, Comparison, Limits, Options, Verdict};
+use serde_json::Value;
+
+/// How long a pair may take; without optimisation and beside other tests, much longer.
+const MOST: Duration = Duration::from_millis(if cfg!(debug_assertions) { 20_000 } else { 500 });
+
+#[expect(clippy::disallowed_methods, reason = "where the schemas are is the machine's business")]
+fn schema(release: &str) -> Value {
+    let named = std::env::var_os("GIT_BLUE_PEERS").map(PathBuf::from);
+    let peers = named.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target/peers"));
+    let file = peers.join("schemas").join(format!("{release}.json"));
+    let text = std::fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}: run make peers", file.display()));
+    serde_json::from_slice(&text).unwrap()
+}
+
+fn compare(old: &Value, new: &Value) -> (Comparison, Duration) {
+    let start = Instant::now();
+    let options = Options { limits: Limits { time: MOST, ..Limits::default() }, ..Options::default() };
+    let found = compatibility::compare(old, new, &options, &|| start.elapsed()).unwrap();
+    (found, start.elapsed())
+}
+
+/// Returns what is wrong with the verdicts of a pair.
+fn wrong(old: &Value, new: &Value, found: &Comparison) -> Vec<String> {
+    let [old, new] = [old, new].map(|schema| jsonschema::options().offline().build(schema).unwrap());
+    let mut wrong = Vec::new();
+    for (readings, inner, outer) in [(&found.backwards, &new, &old), (&found.forwards, &old, &new)] {
+        for verdict in [&readings.strict, &readings.lenient] {
+            match verdict {
+                Verdict::Compatible => {}
+                Verdict::Incompatible(one) if inner.is_valid(&one.witness) && !outer.is_valid(&one.witness) => {}
+                other => wrong.push(format!("{other:?}")),
+            }
+        }
+    }
+    wrong
+}
+
+fn are_decided(package: &str, versions: &[&str]) {
+    let schemas: Vec<_> = versions.iter().map(|version| schema(&format!("{package}@{version}"))).collect();
+    let mut times = Vec::new();
+    for (at, pair) in schemas.windows(2).enumerate() {
+        let (found, time) = compare(&pair[0], &pair[1]);
+        let what = format!("{package} {} -> {}", versions[at], versions[at + 1]);
+        assert_eq!(wrong(&pair[0], &pair[1], &found), [""; 0], "{what}");
+        assert!(time < MOST, "{what}: {time:?}");
+        times.push(time);
+    }
+    times.sort_unstable();
+    println!(
+        "{package}: {} pairs, {:?} in the middle, {:?} at most",
+        times.len(),
+        times[times.len() / 2],
+        times.last()
+    );
+}
+
+#[test]
+fn releases_of_knip_are_decided() {
+    let versions = [
+        "6.36.0", "6.37.0", "6.38.0", "6.39.0", "6.40.0", "6.41.0", "6.42.0", "6.42.1", "6.43.0", "6.44.0", "6.44.1",
+        "6.44.2",
+    ];
+    are_decided("knip", &versions);
+}
+
+#[test]
+fn releases_of_turbo_are_decided() {
+    let versions: Vec<_> = (0..12).map(|patch| format!("2.11.{patch}")).collect();
+    are_decided("turbo", &versions.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_release_that_breaks_is_a_break() {
+    let (old, new) = (schema("knip@5.88.0"), schema("knip@6.0.0"));
+    let (found, _) = compare(&old, &new);
+    assert_eq!(wrong(&old, &new, &found), [""; 0]);
+    assert_eq!(found.bump, compatibility::Bump::Major);
+    let rules: Vec<_> = found.differences.iter().map(|one| one.rule).collect();
+    assert!(rules.contains(&"widened-enum") && rules.contains(&"narrowed-enum"), "{rules:?}");
+}
