@@ -6,7 +6,7 @@ use crate::{
     error::OpError,
     locate::{self, config::same_realm, unknown},
     model::name::{RealmName, RepoName},
-    ops::{Operation, admin, ctx::Ctx, hooks, realm::sync as sync_realm, sync},
+    ops::{Operation, admin, ctx::Ctx, hooks, realm::sync as sync_realm, repos::joined, sync},
     store::{codec::Config, git::GitStore},
     wire::{Answer, Init},
 };
@@ -88,8 +88,10 @@ fn provide(ctx: &Ctx, request: &Request, realm: &RealmName, proposed: Option<&Co
         let was_known = ctx.home.realm(realm)?;
         let place = sync::realm_clone::Place { realm: Some(realm), url, branches: request.branches };
         sync::realm_clone::obtain(ctx, place)?;
-        if let Some(known) = was_known {
+        let is_joined = joined::read(&ctx.home, ctx.code()?)?.is_some();
+        if let Some(known) = was_known.filter(|_| !is_joined) {
             // Who has which name is judged by what is there now. Where it cannot be reached, the end says so.
+            // A clone that joined before the realm was shared keeps its name until the conflict is settled.
             let store = GitStore::open(&known.path, ctx.options())?;
             let _ = sync_realm::with(ctx, realm, &store, &sync_realm::Request::default(), || Ok(()));
         }

@@ -30,7 +30,7 @@ fn from_standard_input() {
     world.feed("git", &provider, &args, &contract("1.1.0")).exits(0);
     assert_eq!(world.version(), "1.1.0");
     // JSON is YAML.
-    let json = json!({"name": "s3-permissions", "version": "1.2.0", "owner": "fungal", "value": 7}).to_string();
+    let json = json!({"name": "s3-permissions", "version": "2.0.0", "owner": "fungal", "value": 7}).to_string();
     world.feed("git", &provider, &args, &json).exits(0);
     assert_eq!(world.stored("contracts/s3-permissions.json")["value"], 7);
     let empty = world.feed("git", &provider, &args, "").exits(1);

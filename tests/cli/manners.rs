@@ -254,7 +254,11 @@ fn nothing_that_a_terminal_obeys_comes_from_a_realm() {
     let (provider, consumer) = (world.path("fungal"), world.path("access"));
     let mut document = json!({
         "name": "s3-permissions", "version": "1.1.0", "owner": "fungal", "description": EVIL,
-        "schema": { "title": EVIL }, "value": { (EVIL): EVIL },
+        "schema": {
+            "title": EVIL, "type": "object", "required": ["read"],
+            "properties": { "read": { "type": "array", "items": { "type": "string" } } },
+        },
+        "value": { "read": [], (EVIL): EVIL },
         "evolution": [{ "version": "1.1.0", "changes": [EVIL] }],
     });
     world.write("evil.json", &escaped(&document));

@@ -77,6 +77,7 @@ fn every_route_answers_as_described() {
             let method = method.to_uppercase();
             let body = match (&*method, &**path) {
                 ("POST", "/sessions") => json!({"realm": "aperture", "repo": "access"}),
+                ("POST", path) if path.ends_with("/validate") => json!({"payload": {"read": ["x"]}}),
                 ("POST", _) if !path.contains("ack") && *path != "/links" => json!({}),
                 _ => Value::Null,
             };
@@ -90,7 +91,9 @@ fn every_route_answers_as_described() {
             held.insert(format!("{method} {path}"));
             if path.contains('{') {
                 let strange = path.replace("{realm}", "no").replace("{id}", "no").replace(['{', '}'], "");
-                hold(&description, path, &method, &daemon.ask(&method, &strange, "", b"").is(404));
+                let body = if path.ends_with("/validate") { json!({"payload": {}}).to_string() } else { String::new() };
+                let answer = daemon.ask(&method, &strange, "Content-Type: application/json\r\n", body.as_bytes());
+                hold(&description, path, &method, &answer.is(404));
             }
         }
     }

@@ -81,6 +81,8 @@ fn every_page_of_every_tool_fits_a_message() {
     // And what makes worktrees, in repositories that share no small domain here.
     asked.push("realm_worktree_create");
     client.ok("realm_worktree_create", json!({"rfc": "rfc-1", "repos": ["fungal"]}));
+    asked.push("contract_validate");
+    client.ok("contract_validate", json!({"domain": "domain-00000", "contract": "contract-00", "payload": {}}));
     asked.push("contract_diff");
     assert_eq!(
         client.fails("contract_diff", json!({"domain": "domain-00000", "contract": "contract-00"}))["status"],

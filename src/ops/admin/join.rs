@@ -78,7 +78,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
     joined::write(&ctx.home, code, &known.name, &name, !entry.roots.is_empty())?;
     let wrote_config = match (&proposed, code.workdir()) {
         (None, Some(root)) => write_config(&root, &known, &name)?,
-        (Some(config), Some(_)) if request.url.is_some() => add_url(code, config, &known)?,
+        (Some(config), Some(_)) if request.url.is_some() && config.realm.url.is_none() => match &known.url {
+            Some(url) => write_url(code, config, url)?,
+            None => false,
+        },
         _ => false,
     };
     let shared = request.url.is_some() || request.branches;
@@ -300,21 +303,24 @@ fn only_name(repos: &BTreeMap<RepoName, Repo>, entry: &Repo) -> Result<(), OpErr
     }
 }
 
-/// Writes the url of the realm into a file that names none. Returns whether it was written: a file that is
-/// written in another way than usual stays as it is.
-fn add_url(code: &CodeRepo, config: &Config, known: &KnownRealm) -> Result<bool, OpError> {
-    let (None, Some(url)) = (&config.realm.url, &known.url) else {
-        return Ok(false);
-    };
+/// Writes the url of the realm into `.blue/config.yaml`, in place of the one that it names. Returns whether it was
+/// written: a file that is written in another way than usual stays as it is.
+///
+/// # Errors
+/// Where the file cannot be read or written.
+pub fn write_url(code: &CodeRepo, config: &Config, url: &str) -> Result<bool, OpError> {
     let file = WorkFile::of(code, CONFIG.to_owned())?;
     let Some(text) = file.read()? else {
         return Ok(false);
     };
-    let realm = ProposedRealm { url: Some(url.clone()), ..config.realm.clone() };
+    let realm = ProposedRealm { url: Some(url.to_owned()), ..config.realm.clone() };
     let wanted = Config { realm, ..config.clone() };
     let is_right = |text: &String| codec::config(text.as_bytes()).is_ok_and(|read| read == wanted);
-    let edited = yaml_text::add_below(&text, "realm", &("url", yaml_text::quoted(url))).filter(is_right);
-    edited.map(|edited| file.replace(&edited)).transpose().map(|written| written.is_some())
+    let edited = match &config.realm.url {
+        Some(old) => Some(text.replacen(old.as_str(), url, 1)),
+        None => yaml_text::add_below(&text, "realm", &("url", yaml_text::quoted(url))),
+    };
+    edited.filter(is_right).map(|edited| file.replace(&edited)).transpose().map(|written| written.is_some())
 }
 
 fn write_config(root: &Path, realm: &KnownRealm, repo: &RepoName) -> Result<bool, OpError> {

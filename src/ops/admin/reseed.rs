@@ -6,11 +6,12 @@
 
 use crate::{
     error::OpError,
-    locate,
+    locate::{self, CONFIG},
     machine::home::KnownRealm,
     model::name::RemoteName,
     ops::{
         Operation,
+        admin::join,
         ctx::Ctx,
         realm,
         sync::{self, Syncing, travelling, url},
@@ -145,6 +146,7 @@ fn move_to(
     if remote.name == sync::realm_clone::origin() {
         ctx.home.record_realm(&KnownRealm { url: Some(remote.url.clone()), ..known.clone() })?;
     }
+    let wrote_config = remote.name == sync::realm_clone::origin() && write_config(ctx, known, &remote.url)?;
     // Where the old place was says nothing about the new one.
     for (seen, tip) in
         store.seen()?.into_iter().filter(|(seen, _)| matches!(seen, StoreRef::Seen(of, _) if *of == remote.name))
@@ -164,13 +166,30 @@ fn move_to(
         problems,
     };
     let shown = body.url.clone();
-    Ok(Answer::new(body)
+    let mut answer = Answer::new(body);
+    if wrote_config {
+        answer = answer.next(format!("git add {CONFIG} && git commit -m \"The realm {} has moved\"", known.name));
+    }
+    Ok(answer
         .next(format!(
             "git blue realm admin reseed --url {shown}  # in every other clone, which brings there what it has"
         ))
         .next(format!(
             "write url: {shown} into .blue/config.yaml of each repository that names the old one, and commit"
         )))
+}
+
+/// Writes the new url into this repository's own file, where that names the realm. Returns whether it did.
+fn write_config(ctx: &Ctx, known: &KnownRealm, url: &str) -> Result<bool, OpError> {
+    let Some(code) = &ctx.code else { return Ok(false) };
+    match locate::proposed(code)? {
+        Some(config)
+            if config.realm.name == known.name && config.realm.url.as_deref().is_some_and(|old| old != url) =>
+        {
+            join::write_url(code, &config, url)
+        }
+        _ => Ok(false),
+    }
 }
 
 fn problem(code: &'static str, name: &StoreRef, message: String) -> SyncProblem {

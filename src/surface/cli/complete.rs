@@ -57,6 +57,7 @@ const KINDS: &[(&str, Kind)] = &[
     ("SESSION", Kind::Session),
     ("JSON", Kind::Free),
     ("FILE", Kind::File),
+    ("FORMAT=FILE", Kind::Free),
     ("OLD", Kind::File),
     ("NEW", Kind::File),
     ("PATH", Kind::File),
