@@ -32,7 +32,7 @@ pub enum Kind {
     List,
     /// One of these words.
     OneOf(&'static [&'static str]),
-    /// Any JSON but null.
+    /// Any JSON.
     Json,
 }
 
@@ -111,7 +111,8 @@ pub fn schema(parameters: &[Parameter]) -> Map<String, Value> {
 pub struct Arguments(Map<String, Value>);
 
 impl Arguments {
-    /// Reads what a client gave. What is null counts as left out: some clients name every argument.
+    /// Reads what a client gave. What is null counts as left out, but where any JSON is wanted: some clients name
+    /// every argument.
     ///
     /// # Errors
     /// Where one is unknown, missing, or not what it may be.
@@ -124,7 +125,8 @@ impl Arguments {
                 return Err(OpError::usage(format!("there is no argument {name:?}"))
                     .next(format!("the arguments are: {}", names())));
             };
-            if value.is_null() {
+            // For what may be any JSON, null is a value.
+            if value.is_null() && parameter.kind != Kind::Json {
                 continue;
             }
             if !parameter.accepts(&value) {
