@@ -21,6 +21,9 @@ const RFC: &str = "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}(/[A-Za-z0-9][A-Za-z0-9_-]{0,6
 /// What a version is: see `model::version`.
 const VERSION: &str =
     "^(0|[1-9][0-9]{0,8})[.](0|[1-9][0-9]{0,8})[.](0|[1-9][0-9]{0,8})(-[a-z][0-9a-z]*([.][a-z][0-9a-z]*)*)?$";
+/// What a range is, in its usual form: see `model::range`.
+const RANGE: &str = "^(>=|<=|>|<|=|\\^|~)(0|[1-9][0-9]{0,8})[.](0|[1-9][0-9]{0,8})[.](0|[1-9][0-9]{0,8})\
+    (, (>=|<=|>|<)(0|[1-9][0-9]{0,8})[.](0|[1-9][0-9]{0,8})[.](0|[1-9][0-9]{0,8}))?$";
 
 /// Returns the description, as JSON.
 pub fn text() -> &'static str {
@@ -160,6 +163,10 @@ fn described(parameter: &Parameter) -> Value {
         (Kind::Text, "version" | "from" | "to") => {
             schema["pattern"] = json!(VERSION);
             schema["maxLength"] = json!(64);
+        }
+        (Kind::Text, "range") => {
+            schema["pattern"] = json!(RANGE);
+            schema["maxLength"] = json!(100);
         }
         (Kind::OneOf(_), _) => schema["type"] = json!("string"),
         _ => {}
