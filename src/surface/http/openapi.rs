@@ -74,7 +74,7 @@ fn one(route: &Route, failure: &Value, shapes: &mut Shapes) -> Value {
         "responses": answers(route, failure, shapes),
     });
     if !route.body.is_empty() {
-        let properties = route.body.iter().map(|one| (one.name.to_owned(), described(one))).collect::<Map<_, _>>();
+        let properties = route.body.iter().map(|one| (one.name.to_owned(), in_body(one))).collect::<Map<_, _>>();
         let mut object = Value::Object(arguments::schema(route.body));
         object["properties"] = Value::Object(properties);
         object["additionalProperties"] = json!(false);
@@ -146,6 +146,15 @@ fn in_query(parameter: &Parameter) -> Value {
         described["description"] = about;
     }
     described
+}
+
+/// Returns the schema of a member of a body: what may be left out may be null too.
+fn in_body(parameter: &Parameter) -> Value {
+    let mut schema = described(parameter);
+    if !parameter.is_required && parameter.kind == Kind::Text {
+        schema["type"] = json!(["string", "null"]);
+    }
+    schema
 }
 
 fn described(parameter: &Parameter) -> Value {
