@@ -62,6 +62,8 @@ pub enum Command {
     Transfer(Transfer),
     #[command(about = ops::contract::adapted::OPERATION.summary)]
     Adapted(Adapted),
+    #[command(about = ops::contract::expect::OPERATION.summary)]
+    Expect(super::author::Expect),
     #[command(about = ops::contract::approve::OPERATION.summary)]
     Approve(Approve),
 }
@@ -264,6 +266,7 @@ impl Command {
                 })?;
             }
             Self::Approve(arguments) => arguments.run(ctx, output)?,
+            Self::Expect(arguments) => arguments.run(ctx, output)?,
             Self::Adapted(Adapted { contract, version }) => {
                 let answer = contract::adapted::run(ctx, &contract::adapted::Request { contract, version })?;
                 output.answer(&answer, render_adapted)?;

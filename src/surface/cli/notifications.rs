@@ -224,8 +224,10 @@ fn of_import(one: &Notification, range: Option<&str>) -> Option<Word> {
     let range = |tail: &str| format!("your import{range} {tail}");
     let shown = one.verdict.as_ref().map(|verdict| format!(": {}", verdict.phrase())).unwrap_or_default();
     Some(match one.import_satisfied? {
-        Holds::Satisfied if one.judged_by == Some(JudgedBy::Schemas) => look(range("still holds"), Look::Green),
-        Holds::Satisfied => look(range("still accepts it, by version range only"), Look::Green),
+        Holds::Satisfied if one.judged_by == Some(JudgedBy::VersionRange) => {
+            look(range("still accepts it, by version range only"), Look::Green)
+        }
+        Holds::Satisfied => look(range("still holds"), Look::Green),
         Holds::Unknown => {
             look(range(&format!("accepts it, but it is not known what it means{file}{shown}")), Look::Yellow)
         }
