@@ -136,7 +136,7 @@ fn bash_completes_git_blue() {
         let name = if function == "__git_blue_main" { "git-blue" } else { "git blue" };
         let offered = |rest: &str| in_bash(&world, &format!("{name} {rest}"), function);
         assert_eq!(offered("check --mode=i"), ["importer "], "{function}");
-        assert_eq!(offered("check --mode="), ["all ", "contract ", "importer ", "compatibility "]);
+        assert_eq!(offered("check --mode="), ["all ", "contract ", "exporter ", "importer ", "compatibility "]);
         assert_eq!(offered("contract edit a/b --file=READ"), ["README.md"]);
     }
     if Path::new(GITS).exists() {

@@ -337,7 +337,7 @@ mod tests {
         assert_eq!(offered(&["realm", "admin", "do"]), ["domain"]);
         assert!(!offered(&[""]).contains(&"hook".to_owned()), "plumbing is not offered");
         assert_eq!(offered(&["check", "--wor"]), ["--worktree"]);
-        assert_eq!(offered(&["check", "--mode", ""]), ["all", "contract", "importer", "compatibility"]);
+        assert_eq!(offered(&["check", "--mode", ""]), ["all", "contract", "exporter", "importer", "compatibility"]);
         assert_eq!(offered(&["check", "--mode=i"]), ["--mode=importer"]);
         assert_eq!(offered(&["contract", "edit", "a/b", "--file", ""]), [":files"]);
         assert_eq!(offered(&["contract", "edit", "a/b", "--file=x"]), [":files"]);
