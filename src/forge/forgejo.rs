@@ -242,7 +242,7 @@ mod tests {
             url: Some("https://codeberg.org/acme/blue/pulls/9#issuecomment-302".to_owned()),
             body: "B".into(),
         };
-        assert_eq!(forge.comments(9).unwrap(), [expected.clone()]);
+        assert_eq!(forge.comments(9).unwrap().as_slice(), std::slice::from_ref(&expected));
         assert_eq!(forge.comment(9, "B").unwrap(), expected);
         forge.edit_comment(9, 302, "C").unwrap();
         let asked = canned.asked();

@@ -243,7 +243,7 @@ mod tests {
         let canned = Canned::start([(200, json!([note])), (201, note.clone()), (200, note.clone())]);
         let forge = forge(&canned);
         let expected = Comment { id: 302, url: None, body: "B".into() };
-        assert_eq!(forge.comments(9).unwrap(), [expected.clone()]);
+        assert_eq!(forge.comments(9).unwrap().as_slice(), std::slice::from_ref(&expected));
         assert_eq!(forge.comment(9, "B").unwrap(), expected);
         forge.edit_comment(9, 302, "C").unwrap();
         let asked = canned.asked();

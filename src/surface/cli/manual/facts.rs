@@ -18,7 +18,7 @@ impl Fact {
     /// Returns whether it concerns a command, named without `git blue`.
     pub fn concerns(&self, command: &str) -> bool {
         let is_below = |above: &&str| command == *above || command.starts_with(&format!("{above} "));
-        self.commands.is_empty() || command.is_empty() || self.commands.iter().any(|above| is_below(&above))
+        self.commands.is_empty() || command.is_empty() || self.commands.iter().any(is_below)
     }
 }
 

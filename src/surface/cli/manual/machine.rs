@@ -184,10 +184,7 @@ pub(super) const PAGES: &[Page] = &[
         no: "",
         examples: &[
             ("git blue notifications list --state pending", "List what you have not been told yet"),
-            (
-                "git blue notifications list --state pending -z | xargs -0 git blue notifications ack",
-                "Mark as seen what is listed",
-            ),
+            ("git blue notifications list --json", "Read them from a program"),
         ],
     },
     Page {
