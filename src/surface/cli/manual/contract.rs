@@ -120,6 +120,16 @@ pub(super) const PAGES: &[Page] = &[
         ],
     },
     Page {
+        command: "contract expect",
+        description: "Writes a JSON Schema of what the code relies on into the work tree, and names it in the import. \
+            A version then breaks this repository only where it breaks what it expects.",
+        no: "",
+        examples: &[(
+            "git blue contract expect orders/order-placed --from-samples received.jsonl",
+            "Infer from payloads what the code relies on",
+        )],
+    },
+    Page {
         command: "contract bump",
         description: "Edits the file in the work tree, as text: comments and order stay. With the level `auto`, the \
             comparison with the published version decides.",

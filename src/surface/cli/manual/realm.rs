@@ -95,6 +95,7 @@ pub(super) const PAGES: &[Page] = &[
         examples: &[
             ("git blue realm log --limit 20", "Show the last twenty changes"),
             ("git blue realm log --domain s3-access", "Show what happened in one domain"),
+            ("git blue realm log --since '2 weeks ago' --repo aperture", "Show what one repository did of late"),
         ],
     },
     Page {
@@ -233,6 +234,10 @@ pub(super) const PAGES: &[Page] = &[
             (
                 "git blue import s3-access/s3-permissions '>=1.0.0, <2.0.0' --used-in src/policy.py",
                 "Say which versions the code works with, and where it uses them",
+            ),
+            (
+                "git blue import orders/order-placed --expects src/expected-order.json",
+                "Name a schema of what the code relies on",
             ),
         ],
     },
