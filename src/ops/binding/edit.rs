@@ -90,7 +90,7 @@ impl<'a> Editing<'a> {
         let mut alone = Binding { imports: vec![import], ..self.binding.clone() };
         references::resolve_expected(&Files::Worktree(root), &mut alone).map_err(|problem| {
             let problem = problem.in_file(self.file.relative());
-            OpError::no("unreadable-file", problem.to_string()).problem((&problem).into())
+            OpError::no(ErrorCode::UnreadableFile, problem.to_string()).problem((&problem).into())
         })?;
         if self.binding.imports[index].expects.as_ref() != Some(&expects) {
             self.binding.imports[index].expects = Some(expects);

@@ -1,7 +1,7 @@
 //! `contract_expect`: write down what this repository's code relies on, told from examples of what it reads.
 
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{binding::Role, name::ContractRef, samples},
     ops::{
         Operation,
@@ -41,7 +41,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractExpect>, OpErr
     let mut editing = Editing::open(ctx, at, Role::Consumer)?;
     if editing.binding.import(&at.contract).is_none() {
         let message = format!("{} does not import {at}", editing.acting().repo);
-        return Err(OpError::no("not-imported", message).next(format!("git blue import {at}")));
+        return Err(OpError::no(ErrorCode::NotImported, message).next(format!("git blue import {at}")));
     }
     let mut values = Vec::new();
     for source in &request.samples {
@@ -95,6 +95,6 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractExpect>, OpErr
 
 fn exists(file: &WorkFile, at: &ContractRef) -> OpError {
     let message = format!("{} is there already, and is not overwritten", file.relative());
-    OpError::no("file-exists", message)
+    OpError::no(ErrorCode::FileExists, message)
         .next(format!("git blue contract expect {at} --replace --from-samples FILE…  # write it anew"))
 }

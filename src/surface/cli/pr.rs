@@ -112,7 +112,8 @@ fn render_comment(body: &PrComment, text: &mut Text) {
         CommentOutcome::Summary => look("no comment, so the report is in the summary:", Look::Yellow),
     };
     let place = body.url.clone().or_else(|| body.reason.clone()).unwrap_or_default();
-    text.line(&[done, plain(body.number.map(|number| format!("#{number}")).unwrap_or_default()), plain(place)]);
+    let number = body.number.map(|number| plain(format!("#{number}")));
+    text.line(&std::iter::once(done).chain(number).chain([plain(place)]).collect::<Vec<_>>());
 }
 
 fn render_status(body: &PrStatus, text: &mut Text) {
