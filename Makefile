@@ -8,7 +8,12 @@ PEER_SUITES = $(addprefix --test ,syscalls shells mcp_peers http_peers hook_mana
 TARGET = $(or $(CARGO_TARGET_DIR),target)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-library peers test-peers torture bench fmt lint doc install ci
+# What `make dist` builds for: this machine, unless told.
+DIST_TARGET ?= $(shell rustc -vV | sed -n 's/^host: //p')
+MSRV = $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
+
+.PHONY: help demo test test-library peers test-peers torture bench fmt lint doc install dist msrv ci
 
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -74,6 +79,19 @@ install: ## Install the binary, man pages and completions below PREFIX
 	install -m 755 "$(TARGET)/release/git-blue" "$(DESTDIR)$(PREFIX)/bin/git-blue"
 	"$(DESTDIR)$(PREFIX)/bin/git-blue" install man --prefix "$(DESTDIR)$(PREFIX)"
 	"$(DESTDIR)$(PREFIX)/bin/git-blue" install completions --prefix "$(DESTDIR)$(PREFIX)"
+
+dist: ## Build release archives and a package with checksums, below target/dist
+	@# cargo-auditable, where it is installed, records in the program which crates it is made of.
+	$(CARGO) $$($(CARGO) auditable --version >/dev/null 2>&1 && echo auditable) build --release --locked --target $(DIST_TARGET)
+	.ci/dist $(TARGET)/$(DIST_TARGET)/release/git-blue $(VERSION) $(DIST_TARGET) $(TARGET)/dist
+	@if $(CARGO) cyclonedx --version >/dev/null 2>&1; then \
+		$(CARGO) cyclonedx --format json --target $(DIST_TARGET) --override-filename git-blue-$(VERSION)-$(DIST_TARGET).cdx && \
+		mv git-blue-$(VERSION)-$(DIST_TARGET).cdx.json $(TARGET)/dist/; \
+	else echo "dist: no SBOM is made: cargo install cargo-cyclonedx"; fi
+
+msrv: ## Check that the oldest Rust that Cargo.toml names builds it (with rustup)
+	rustup toolchain install --profile minimal $(MSRV)
+	$(CARGO) +$(MSRV) check --locked --target-dir $(TARGET)/msrv
 
 ci: ## Run what CI runs
 	.ci/run

@@ -5,7 +5,9 @@ use std::{collections::BTreeMap, sync::Arc};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Address, Checks, Client, Condition, Forge, ForgeError, NewPull, Outcome, Pull, State, bounded, relevant};
+use super::{
+    Address, Checks, Client, Comment, Condition, Forge, ForgeError, NewPull, Outcome, Pull, State, bounded, relevant,
+};
 
 /// What the title of a draft starts with.
 const DRAFT: &str = "WIP: ";
@@ -143,6 +145,21 @@ impl Forge for Forgejo {
     fn describe(&self, number: u64, body: &str) -> Result<(), ForgeError> {
         self.client.send("PATCH", &format!("{}/pulls/{number}", self.repo), &json!({ "body": body })).map(drop)
     }
+
+    fn comments(&self, number: u64) -> Result<Vec<Comment>, ForgeError> {
+        let path = format!("{}/issues/{number}/comments", self.repo);
+        self.client.list(&path, Value::as_array)?.into_iter().map(|one| self.client.parse(one)).collect()
+    }
+
+    fn comment(&self, number: u64, body: &str) -> Result<Comment, ForgeError> {
+        let path = format!("{}/issues/{number}/comments", self.repo);
+        self.client.parse(self.client.send("POST", &path, &json!({ "body": body }))?)
+    }
+
+    fn edit_comment(&self, _number: u64, id: u64, body: &str) -> Result<(), ForgeError> {
+        let path = format!("{}/issues/comments/{id}", self.repo);
+        self.client.send("PATCH", &path, &json!({ "body": body })).map(drop)
+    }
 }
 
 #[cfg(test)]
@@ -213,5 +230,30 @@ mod tests {
         let asked = canned.asked();
         assert!(asked[0].starts_with("POST /repos/acme/blue/pulls ") && asked[0].contains("\"WIP: T\""), "{asked:?}");
         assert!(asked[1].starts_with("PATCH /repos/acme/blue/pulls/5 "), "{asked:?}");
+    }
+    #[test]
+    fn comments_are_listed_written_and_edited() {
+        let note =
+            json!({ "id": 302, "body": "B", "html_url": "https://codeberg.org/acme/blue/pulls/9#issuecomment-302" });
+        let canned = Canned::start([(200, json!([note])), (201, note.clone()), (200, note.clone())]);
+        let forge = forge(&canned);
+        let expected = Comment {
+            id: 302,
+            url: Some("https://codeberg.org/acme/blue/pulls/9#issuecomment-302".to_owned()),
+            body: "B".into(),
+        };
+        assert_eq!(forge.comments(9).unwrap().as_slice(), std::slice::from_ref(&expected));
+        assert_eq!(forge.comment(9, "B").unwrap(), expected);
+        forge.edit_comment(9, 302, "C").unwrap();
+        let asked = canned.asked();
+        let paths = [
+            "GET /repos/acme/blue/issues/9/comments ",
+            "POST /repos/acme/blue/issues/9/comments ",
+            "PATCH /repos/acme/blue/issues/comments/302 ",
+        ];
+        for (asked, path) in asked.iter().zip(paths) {
+            assert!(asked.starts_with(path), "{asked}");
+        }
+        assert!(asked[2].contains("\"body\":\"C\""), "{asked:?}");
     }
 }

@@ -6,7 +6,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Address, Checks, Client, Condition, Forge, ForgeError, NewPull, Outcome, Pull, State, bounded, query, relevant,
+    Address, Checks, Client, Comment, Condition, Forge, ForgeError, NewPull, Outcome, Pull, State, bounded, query,
+    relevant,
 };
 
 /// Pull requests of a repository on GitHub.
@@ -133,5 +134,20 @@ impl Forge for GitHub {
 
     fn describe(&self, number: u64, body: &str) -> Result<(), ForgeError> {
         self.client.send("PATCH", &format!("{}/pulls/{number}", self.repo), &json!({ "body": body })).map(drop)
+    }
+
+    fn comments(&self, number: u64) -> Result<Vec<Comment>, ForgeError> {
+        let path = format!("{}/issues/{number}/comments?per_page=100", self.repo);
+        self.client.list(&path, Value::as_array)?.into_iter().map(|one| self.client.parse(one)).collect()
+    }
+
+    fn comment(&self, number: u64, body: &str) -> Result<Comment, ForgeError> {
+        let path = format!("{}/issues/{number}/comments", self.repo);
+        self.client.parse(self.client.send("POST", &path, &json!({ "body": body }))?)
+    }
+
+    fn edit_comment(&self, _number: u64, id: u64, body: &str) -> Result<(), ForgeError> {
+        let path = format!("{}/issues/comments/{id}", self.repo);
+        self.client.send("PATCH", &path, &json!({ "body": body })).map(drop)
     }
 }

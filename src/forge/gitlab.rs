@@ -6,7 +6,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Address, Checks, Client, Condition, Forge, ForgeError, NewPull, Outcome, Pull, State, bounded, query, relevant,
+    Address, Checks, Client, Comment, Condition, Forge, ForgeError, NewPull, Outcome, Pull, State, bounded, query,
+    relevant,
 };
 
 /// What the title of a draft starts with.
@@ -137,6 +138,22 @@ impl Forge for GitLab {
         let path = format!("{}/merge_requests/{number}", self.project);
         self.client.send("PUT", &path, &json!({ "description": body })).map(drop)
     }
+
+    /// They are called notes.
+    fn comments(&self, number: u64) -> Result<Vec<Comment>, ForgeError> {
+        let path = format!("{}/merge_requests/{number}/notes?sort=asc&per_page=100", self.project);
+        self.client.list(&path, Value::as_array)?.into_iter().map(|one| self.client.parse(one)).collect()
+    }
+
+    fn comment(&self, number: u64, body: &str) -> Result<Comment, ForgeError> {
+        let path = format!("{}/merge_requests/{number}/notes", self.project);
+        self.client.parse(self.client.send("POST", &path, &json!({ "body": body }))?)
+    }
+
+    fn edit_comment(&self, number: u64, id: u64, body: &str) -> Result<(), ForgeError> {
+        let path = format!("{}/merge_requests/{number}/notes/{id}", self.project);
+        self.client.send("PUT", &path, &json!({ "body": body })).map(drop)
+    }
 }
 
 #[cfg(test)]
@@ -219,5 +236,25 @@ mod tests {
             asked[1].starts_with("PUT /projects/a%2Fb%2Fc/merge_requests/9 ")
                 && asked[1].contains("\"description\":\"C\"")
         );
+    }
+    #[test]
+    fn comments_are_listed_written_and_edited() {
+        let note = json!({ "id": 302, "body": "B", "system": false });
+        let canned = Canned::start([(200, json!([note])), (201, note.clone()), (200, note.clone())]);
+        let forge = forge(&canned);
+        let expected = Comment { id: 302, url: None, body: "B".into() };
+        assert_eq!(forge.comments(9).unwrap().as_slice(), std::slice::from_ref(&expected));
+        assert_eq!(forge.comment(9, "B").unwrap(), expected);
+        forge.edit_comment(9, 302, "C").unwrap();
+        let asked = canned.asked();
+        let paths = [
+            "GET /projects/a%2Fb%2Fc/merge_requests/9/notes?",
+            "POST /projects/a%2Fb%2Fc/merge_requests/9/notes ",
+            "PUT /projects/a%2Fb%2Fc/merge_requests/9/notes/302 ",
+        ];
+        for (asked, path) in asked.iter().zip(paths) {
+            assert!(asked.starts_with(path), "{asked}");
+        }
+        assert!(asked[2].contains("\"body\":\"C\""), "{asked:?}");
     }
 }

@@ -63,6 +63,38 @@ pub trait Forge: Send + Sync {
     /// # Errors
     /// Where the forge refuses.
     fn describe(&self, number: u64, body: &str) -> Result<(), ForgeError>;
+
+    /// Returns the comments on a pull request.
+    ///
+    /// # Errors
+    /// Where the forge does not say.
+    fn comments(&self, number: u64) -> Result<Vec<Comment>, ForgeError>;
+
+    /// Writes a comment.
+    ///
+    /// # Errors
+    /// Where the forge refuses.
+    fn comment(&self, number: u64, body: &str) -> Result<Comment, ForgeError>;
+
+    /// Writes another text into a comment.
+    ///
+    /// # Errors
+    /// Where the forge refuses.
+    fn edit_comment(&self, number: u64, id: u64, body: &str) -> Result<(), ForgeError>;
+}
+
+/// A comment on a pull request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "forge", derive(serde::Deserialize))]
+pub struct Comment {
+    /// Its number among all comments.
+    pub id: u64,
+    /// Where people read it, if the forge says so.
+    #[cfg_attr(feature = "forge", serde(default, rename = "html_url"))]
+    pub url: Option<String>,
+    /// Its text.
+    #[cfg_attr(feature = "forge", serde(default))]
+    pub body: String,
 }
 
 /// A pull request.

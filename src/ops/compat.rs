@@ -16,7 +16,7 @@ use crate::{
 
 /// Its entry in the table.
 pub const OPERATION: Operation =
-    Operation::read::<Compat>("compat", &["compat"], "Compare two JSON Schemas: proof or counterexample");
+    Operation::read::<Compat>("compat", &["compat"], "Compare two JSON Schemas, by proof or counterexample");
 
 /// Largest schema, in bytes.
 pub const MAX_SCHEMA: usize = codec::MAX_SCHEMA;

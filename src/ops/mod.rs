@@ -89,6 +89,7 @@ pub const TABLE: &[Operation] = &[
     pr::status::OPERATION,
     pr::prepare::OPERATION,
     pr::create::OPERATION,
+    pr::comment::OPERATION,
     admin::init::OPERATION,
     admin::join::OPERATION,
     admin::leave::OPERATION,

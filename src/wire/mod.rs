@@ -71,8 +71,8 @@ pub use notification::{
 pub use page::{DEFAULT_LIMIT, PageRequest, page, page_in_order};
 pub use publish::{ContractPublish, Published};
 pub use pull::{
-    ImportClash, MergeAction, MergeStep, PrCreate, PrCreated, PrPrepare, PrRepo, PrStatus, PrSummary, Prepared,
-    PullChecks, PullRequest, PullReviews, PullState,
+    CommentOutcome, ImportClash, MergeAction, MergeStep, PrComment, PrCreate, PrCreated, PrPrepare, PrRepo, PrStatus,
+    PrSummary, Prepared, PullChecks, PullRequest, PullReviews, PullState,
 };
 pub use realm::{
     DomainBinding, DomainContract, DomainStatus, ImportStatus, LogEntry, RealmLine, RealmList, RealmLog, RealmStatus,

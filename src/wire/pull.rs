@@ -256,3 +256,30 @@ pub struct PrCreated {
     /// Whether its description was brought up to date.
     pub updated: bool,
 }
+
+/// What `realm_pr_comment` answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PrComment {
+    /// The number of the pull request; none where it was not looked for.
+    pub number: Option<u64>,
+    /// Where people read the comment, if the forge says so.
+    pub url: Option<String>,
+    /// What was written.
+    pub outcome: CommentOutcome,
+    /// Why there is no comment; none where there is one.
+    pub reason: Option<String>,
+}
+
+/// Where a report went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CommentOutcome {
+    /// Into a new comment.
+    Created,
+    /// Into the comment that was there.
+    Updated,
+    /// It is what the comment says already.
+    Unchanged,
+    /// To the summary of the workflow step: the comment may not be written.
+    Summary,
+}

@@ -52,6 +52,8 @@ fn translate(value: &mut Value) {
 pub struct State {
     /// The pull requests of each repository.
     pub pulls: BTreeMap<String, Vec<Value>>,
+    /// The comments of each repository.
+    pub comments: BTreeMap<String, Vec<Value>>,
     /// What reviewers said, by repository.
     pub reviews: BTreeMap<String, Vec<(&'static str, &'static str)>>,
     /// How checks ended, by repository: status and conclusion.
@@ -297,6 +299,25 @@ fn route(
                 changes.iter().for_each(|(key, value)| pull[key] = value.clone());
             }
             (path, 200, pull.clone())
+        }
+        ("GET", ["issues", _, "comments"]) => {
+            let comments = state.comments.get(&repo).cloned().unwrap_or_default();
+            (Some("/repos/{owner}/{repo}/issues/{issue_number}/comments"), 200, json!(comments))
+        }
+        ("POST", ["issues", number, "comments"]) => {
+            let comments = state.comments.entry(repo.clone()).or_default();
+            let id = comments.len() + 1;
+            let url = format!("https://{HOST}/{repo}/pull/{number}#issuecomment-{id}");
+            let body = request.body.clone().unwrap_or_default()["body"].clone();
+            comments.push(json!({ "id": id, "html_url": url, "body": body }));
+            let path = "/repos/{owner}/{repo}/issues/{issue_number}/comments";
+            (Some(path), 201, comments.last().cloned().unwrap())
+        }
+        ("PATCH", ["issues", "comments", id]) => {
+            let comments = state.comments.entry(repo).or_default();
+            let comment = comments.iter_mut().find(|one| one["id"].as_u64() == id.parse().ok()).unwrap();
+            comment["body"] = request.body.clone().unwrap_or_default()["body"].clone();
+            (Some("/repos/{owner}/{repo}/issues/comments/{comment_id}"), 200, comment.clone())
         }
         ("GET", ["pulls", _, "reviews"]) => {
             let reviews = state.reviews.get(&repo).cloned().unwrap_or_default();

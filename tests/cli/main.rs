@@ -39,6 +39,7 @@ mod notifications;
 mod other_owner;
 mod ownership;
 mod publishing;
+mod pull_comment;
 mod pull_requests;
 mod reports;
 mod schema_budget;

@@ -222,9 +222,10 @@ fn every_operation_answers_as_its_schema_says() {
         ("fungal", &["install", "claude"]),
         ("fungal", &["uninstall", "claude"]),
     ];
-    // One goes on until nobody listens, one needs a break to approve, two a commit that breaks a rule: suites
-    // of their own hold what they say.
-    let elsewhere = ["notifications_watch", "contract_approve", "realm_conflict_accept", "realm_conflict_undo"];
+    // One goes on until nobody listens, one needs a break to approve, two a commit that breaks a rule,
+    // one a forge: suites of their own hold what they say.
+    let elsewhere =
+        ["notifications_watch", "contract_approve", "realm_conflict_accept", "realm_conflict_undo", "realm_pr_comment"];
     let mut asked: BTreeSet<_> = elsewhere.map(str::to_owned).into();
     for (folder, args) in calls {
         let answer = world.json(&world.path(folder), args);

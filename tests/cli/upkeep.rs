@@ -15,6 +15,10 @@ fn every_command_has_a_man_page() {
     }
     let page = world.read("prefix/share/man/man1/git-blue-realm-check.1");
     assert!(page.contains("git blue realm check") && page.contains("Fail on warnings too"), "{page}");
+    assert!(page.contains("\\fB\\-\\-base\\fR \\fIREF\\fR"), "the synopsis names values: {page}");
+    for heading in ["EXAMPLES", "EXIT STATUS", "ENVIRONMENT", "FILES", "SEE ALSO"] {
+        assert!(page.contains(&format!(".SH {heading}\n")), "{heading}: {page}");
+    }
     assert!(!files.iter().any(|file| file.ends_with("git-blue-hook.1")), "plumbing has no page");
 }
 

@@ -2,14 +2,18 @@
 //! what the command line says of itself. `UPDATE=1 cargo test --test docs` writes them anew.
 
 mod ci;
+mod ci_files;
 mod document;
+mod examples;
 mod links;
+mod packaging;
 mod reference;
 mod rules;
 mod schemas;
 #[path = "../scripted/mod.rs"]
 mod scripted;
 mod tools;
+mod troubleshooting;
 
 use std::path::{Path, PathBuf};
 

@@ -10,9 +10,11 @@ use crate::{ROOT, is_update};
 const HEAD: &str = "\
 # The command line
 
-Every command, as `git blue COMMAND -h` shows it. This page is written from the definitions that
-parse the arguments: `UPDATE=1 cargo test --test docs` writes it anew, and a test fails where it is
-stale.
+Every command, as `git blue COMMAND -h` shows it, with its examples. `git-blue COMMAND --help` and the manual
+pages (`git blue install man`) say more. This page is written from the definitions that parse the arguments:
+`UPDATE=1 cargo test --test docs` writes it anew, and a test fails where it is stale.
+
+The options of every command (`--json`, `-C`, `--realm`, …) are listed once, under [`git blue`](#git-blue).
 
 Answers go to standard output, everything else to standard error. The exit code is 0 for yes, 1 for
 no (a failed check, nothing found, a refusal), 128 where something cannot be done (no realm, a
@@ -38,9 +40,14 @@ fn it_is_what_the_command_line_says_of_itself() {
 fn write(command: &Command, text: &mut String) {
     let name = command.get_bin_name().unwrap_or("git blue");
     let level = if command.has_subcommands() { "##" } else { "###" };
-    let help = command.clone().render_help().to_string();
-    let help: Vec<_> = help.lines().map(str::trim_end).collect();
-    write!(text, "\n{level} `{name}`\n\n```text\n{}\n```\n", help.join("\n")).unwrap();
+    let is_root = name == "git blue";
+    let own = command.clone().mut_args(|arg| if arg.is_global_set() && !is_root { arg.hide(true) } else { arg });
+    let help = own.clone().render_help().to_string();
+    let examples = own.get_after_long_help().map(ToString::to_string).unwrap_or_default();
+    let shown: Vec<_> = help.lines().map(str::trim_end).collect();
+    let shown = shown.join("\n");
+    let shown = [shown.trim_end(), &examples].join("\n\n");
+    write!(text, "\n{level} `{name}`\n\n```text\n{}\n```\n", shown.trim_end()).unwrap();
     let shown = |sub: &&Command| !sub.is_hide_set() && sub.get_name() != "help";
     for sub in command.get_subcommands().filter(shown) {
         write(sub, text);

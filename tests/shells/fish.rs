@@ -13,7 +13,11 @@ fn fish_completes_git_blue() {
     };
     let contract = "s3-access/s3-permissions";
     for name in ["git-blue", "git blue", "git -C ../aperture blue"] {
-        assert_eq!(offered(&format!("{name} st")), ["status\tShort for `git blue realm status`"], "{name}");
+        assert_eq!(
+            offered(&format!("{name} st")),
+            ["status\tShow the realm, its contracts, and what changed"],
+            "{name}"
+        );
         assert_eq!(offered(&format!("{name} contract get ")), ["other/", "s3-access/"], "{name}");
         assert_eq!(offered(&format!("{name} contract get s")), [contract]);
         assert_eq!(offered(&format!("{name} contract get {contract} --version ")), ["1.0.0"]);

@@ -27,7 +27,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::write::<RealmBootstrap>(
     "realm_admin_bootstrap",
     &["realm", "admin", "bootstrap"],
-    "Make the repositories, domains and bindings that a file lists",
+    "Create the repositories, domains and bindings that a file lists",
 );
 
 /// What is asked.

@@ -23,7 +23,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::write::<ContractAdded>(
     "realm_admin_contract",
     &["realm", "admin", "contract"],
-    "Make a contract straight in the realm",
+    "Create a contract directly in the realm",
 );
 
 /// What is asked.

@@ -27,7 +27,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::write::<DomainSet>(
     "realm_admin_domain",
     &["realm", "admin", "domain"],
-    "Make a domain, or add members to it",
+    "Create a domain, or add members to it",
 );
 
 /// What is asked.

@@ -25,14 +25,14 @@ use crate::{
 
 /// Its entry in the table.
 pub const OPERATION: Operation =
-    Operation::write::<RealmInit>("realm_admin_init", &["realm", "admin", "init"], "Make a realm");
+    Operation::write::<RealmInit>("realm_admin_init", &["realm", "admin", "init"], "Create a realm");
 
 /// What is asked.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// The realm's name.
     pub name: RealmName,
-    /// Where its store is to lie; below the user's own folder by default.
+    /// Where to put its store [default: below $GIT_BLUE_HOME].
     pub path: Option<PathBuf>,
     /// Where it is shared.
     pub url: Option<String>,

@@ -13,7 +13,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::write::<RealmRemoved>(
     "realm_admin_remove_realm",
     &["realm", "admin", "remove-realm"],
-    "Delete a realm that no repository is in any more",
+    "Delete a realm that no repository is in",
 );
 
 /// What is asked.

@@ -21,14 +21,14 @@ use crate::{
 
 /// Its entry in the table.
 pub const OPERATION: Operation =
-    Operation::write::<BindingEdit>("export", &["export"], "Provide a contract: write it into the binding");
+    Operation::write::<BindingEdit>("export", &["export"], "Export a contract: add it to this repository's binding");
 
 /// What is asked.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// Which contract.
     pub contract: ContractRef,
-    /// Files of this repository that make it true.
+    /// The files of this repository that implement it.
     pub sources: Vec<PathBuf>,
 }
 

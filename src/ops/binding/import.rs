@@ -18,7 +18,7 @@ use crate::{
 
 /// Its entry in the table.
 pub const OPERATION: Operation =
-    Operation::write::<BindingEdit>("import", &["import"], "Rely on a contract: write it into the binding");
+    Operation::write::<BindingEdit>("import", &["import"], "Import a contract: add it to this repository's binding");
 
 /// What is asked.
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ pub struct Request {
     pub contract: ContractRef,
     /// The versions that the code works with: from the current one up to the next break by default.
     pub range: Option<Range>,
-    /// The file of this repository that relies on it.
+    /// The file of this repository that uses it.
     pub used_in: Option<PathBuf>,
     /// The file of this repository with the JSON Schema of what its code relies on.
     pub expects: Option<PathBuf>,

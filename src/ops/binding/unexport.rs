@@ -10,7 +10,7 @@ use crate::{
 
 /// Its entry in the table.
 pub const OPERATION: Operation =
-    Operation::write::<BindingEdit>("unexport", &["unexport"], "Provide a contract no more: edit the binding");
+    Operation::write::<BindingEdit>("unexport", &["unexport"], "Remove an export from this repository's binding");
 
 /// Takes the export out; the file too, where it says nothing else.
 ///

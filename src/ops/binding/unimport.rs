@@ -10,7 +10,7 @@ use crate::{
 
 /// Its entry in the table.
 pub const OPERATION: Operation =
-    Operation::write::<BindingEdit>("unimport", &["unimport"], "Rely on a contract no more: edit the binding");
+    Operation::write::<BindingEdit>("unimport", &["unimport"], "Remove an import from this repository's binding");
 
 /// Takes the import out; the file too, where it says nothing else.
 ///

@@ -26,17 +26,11 @@ use crate::{
 };
 
 /// The table's entry for installing.
-pub const INSTALL: Operation = Operation::write::<ClaudeSetup>(
-    "install_claude",
-    &["install", "claude"],
-    "Let Claude Code ask for the realm, and hear of it when it starts",
-);
+pub const INSTALL: Operation =
+    Operation::write::<ClaudeSetup>("install_claude", &["install", "claude"], "Connect Claude Code to the realm");
 /// The table's entry for uninstalling.
-pub const UNINSTALL: Operation = Operation::write::<ClaudeSetup>(
-    "uninstall_claude",
-    &["uninstall", "claude"],
-    "Take out again what install claude put in",
-);
+pub const UNINSTALL: Operation =
+    Operation::write::<ClaudeSetup>("uninstall_claude", &["uninstall", "claude"], "Remove what `install claude` added");
 
 /// What a hook of Claude Code calls when a session starts.
 pub const SESSION_START: &str = "claude-session-start";

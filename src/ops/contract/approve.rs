@@ -22,7 +22,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::write::<ContractApproved>(
     "contract_approve",
     &["contract", "approve"],
-    "Let one change of a contract break what is promised",
+    "Approve a breaking change of a contract",
 );
 
 /// What is asked.

@@ -24,7 +24,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::write::<ContractPublish>(
     "contract_edit",
     &["contract", "edit"],
-    "Change a contract straight in the realm",
+    "Change a contract directly in the realm",
 );
 
 /// What is asked.

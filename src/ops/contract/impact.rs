@@ -24,7 +24,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::read::<ContractImpact>(
     "contract_impact",
     &["contract", "impact"],
-    "Show who imports a contract, and whose range accepts a version",
+    "Show who imports a contract, and whom a version would break",
 );
 
 /// What is asked.

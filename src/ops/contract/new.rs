@@ -35,7 +35,7 @@ use crate::{
 
 /// Its entry in the table.
 pub const OPERATION: Operation =
-    Operation::write::<ContractNew>("contract_new", &["contract", "new"], "Write the file of a new contract");
+    Operation::write::<ContractNew>("contract_new", &["contract", "new"], "Create the file of a new contract");
 
 /// What is asked.
 #[derive(Debug, Clone)]

@@ -15,7 +15,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::write::<ContractMarked>(
     "contract_yank",
     &["contract", "yank"],
-    "Yank a version, so that no range selects it any more",
+    "Yank a version, so that no range selects it",
 );
 
 /// What is asked.

@@ -23,14 +23,11 @@ use crate::{
 pub const INSTALL: Operation = Operation::write::<HooksAnswer>(
     "hooks_install",
     &["hooks", "install"],
-    "Publish by itself when something is committed",
+    "Install the hooks, which publish on commit",
 );
 /// The table's entry for uninstalling.
-pub const UNINSTALL: Operation = Operation::write::<HooksAnswer>(
-    "hooks_uninstall",
-    &["hooks", "uninstall"],
-    "Take our lines out of the hooks again",
-);
+pub const UNINSTALL: Operation =
+    Operation::write::<HooksAnswer>("hooks_uninstall", &["hooks", "uninstall"], "Remove the hooks");
 /// The table's entry for looking.
 pub const STATUS: Operation =
     Operation::read::<HooksAnswer>("hooks_status", &["hooks", "status"], "Show which hooks are in place");

@@ -1,5 +1,6 @@
 //! Operations on the pull requests of an RFC, and the order in which they can be merged.
 
+pub mod comment;
 pub mod create;
 pub mod merge_steps;
 pub mod prepare;

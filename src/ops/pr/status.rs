@@ -37,7 +37,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::read::<PrStatus>(
     "realm_pr_status",
     &["realm", "pr", "status"],
-    "Show how far an RFC is in each repository, and what to merge first",
+    "Show an RFC's progress in each repository, and what to merge first",
 );
 
 /// What is asked.

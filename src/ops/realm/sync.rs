@@ -21,7 +21,7 @@ use crate::{
 
 /// Its entry in the table.
 pub const OPERATION: Operation =
-    Operation::write::<RealmSync>("realm_sync", &["realm", "sync"], "Bring the realm together with where it is shared");
+    Operation::write::<RealmSync>("realm_sync", &["realm", "sync"], "Exchange changes with the remotes of the realm");
 
 /// What is asked.
 #[derive(Debug, Clone)]

@@ -19,7 +19,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::read::<RealmTopology>(
     "realm_topology",
     &["realm", "topology"],
-    "Show who provides what, and who relies on it",
+    "Show who provides and who consumes each contract",
 );
 
 /// What is asked.

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    path::Path,
     process::{Command, Stdio},
     sync::Arc,
 };
@@ -61,18 +62,27 @@ impl<'c> Forges<'c> {
     /// # Errors
     /// What is missing.
     pub fn of(&mut self, found: &Found) -> Result<OnForge, Closed> {
-        let Some(url) = &found.url else {
+        self.at(found.name.as_str(), &found.folder, found.url.as_deref())
+    }
+
+    /// Returns where the repository in a folder is, by the url of its origin; `name` is for messages.
+    ///
+    /// # Errors
+    /// What is missing.
+    pub fn at(&mut self, name: &str, folder: &Path, url: Option<&str>) -> Result<OnForge, Closed> {
+        let Some(url) = url else {
             return Err(Closed {
                 code: ErrorCode::NoRemote,
-                message: format!("{} has no remote named origin", found.name),
-                next_step: format!("git -C {} remote add origin URL", found.folder.display()),
+                message: format!("{name} has no remote named origin"),
+                next_step: format!("git -C {} remote add origin URL", folder.display()),
             });
         };
         // As written first: what `insteadOf` makes of it may be a mirror.
-        let rewritten = || found.work(self.ctx).remote_url().ok().and_then(|url| Address::of(&url));
+        let work = || work::Work::new(folder, self.ctx.env.vars_elsewhere());
+        let rewritten = || work().remote_url().ok().and_then(|url| Address::of(&url));
         let address = Address::of(url).or_else(rewritten).ok_or_else(|| Closed {
             code: ErrorCode::NoForge,
-            message: format!("the remote of {} is on no forge", found.name),
+            message: format!("the remote of {name} is on no forge"),
             next_step: "pull requests need a remote on a forge; everything else works without".into(),
         })?;
         let host = &address.host;

@@ -24,7 +24,7 @@ use crate::{
 
 /// Its entry in the table.
 pub const OPERATION: Operation =
-    Operation::write::<Doctor>("doctor", &["doctor"], "Find what is wrong, and mend what can be mended");
+    Operation::write::<Doctor>("doctor", &["doctor"], "Diagnose problems; --fix repairs what is safe to repair");
 
 /// The oldest git that we work with.
 const OLDEST_GIT: (u32, u32) = (2, 34);

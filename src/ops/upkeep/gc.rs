@@ -13,8 +13,7 @@ use crate::{
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation =
-    Operation::write::<Gc>("gc", &["gc"], "Pack the realm's store, and forget what is old");
+pub const OPERATION: Operation = Operation::write::<Gc>("gc", &["gc"], "Pack the realm's store, and remove old data");
 
 /// What is asked.
 #[derive(Debug, Clone, Copy, Default)]

@@ -26,7 +26,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::write::<WorktreeCreate>(
     "realm_worktree_create",
     &["realm", "worktree", "create"],
-    "Make a worktree of an RFC in each repository that takes part",
+    "Create the worktrees of an RFC",
 );
 
 /// What is asked.

@@ -20,7 +20,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::read::<WorktreeList>(
     "realm_worktree_list",
     &["realm", "worktree", "list"],
-    "Show the worktrees of all RFCs, and how far the work in them is",
+    "List the worktrees of all RFCs, and their progress",
 );
 
 /// Lists them.

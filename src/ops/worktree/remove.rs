@@ -29,7 +29,7 @@ pub const OPERATION: Operation = Operation::write::<WorktreeRemove>(
 pub struct Request {
     /// What was worked on.
     pub rfc: RfcName,
-    /// Also where work is lost.
+    /// Remove worktrees even if work is lost.
     pub force: bool,
     /// Whether branches go too that the default branch has wholly.
     pub delete_branches: bool,

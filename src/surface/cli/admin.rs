@@ -57,16 +57,16 @@ pub enum Command {
 
 #[derive(Debug, Args)]
 pub struct Init {
-    /// The repository's name in the realm; told from origin or the folder by default
+    /// The repository's name in the realm [default: from origin's URL, else the folder's name]
     #[arg(long, value_name = "NAME")]
     repo: Option<RepoName>,
-    /// Where the realm is shared, or will be where it is made now
+    /// The URL where the realm is shared, or is to be shared once it is created
     #[arg(long, value_name = "URL")]
     url: Option<String>,
-    /// Keep the realm in branches there, where nothing else is taken
+    /// Keep the realm in branches there, for hosts that accept no other refs
     #[arg(long, requires = "url")]
     branches: bool,
-    /// Make the realm even where its name looks like another one's, or .blue/config.yaml says where it is
+    /// Create the realm even if its name resembles another one, or .blue/config.yaml names a URL
     #[arg(long)]
     new: bool,
 }
@@ -76,13 +76,13 @@ pub struct RealmInit {
     /// The realm's name
     #[arg(long, value_name = "REALM")]
     name: RealmName,
-    /// Where its store is to lie; below the user's own folder by default
+    /// Where to put its store [default: below $GIT_BLUE_HOME]
     #[arg(long, value_name = "PATH")]
     path: Option<PathBuf>,
-    /// Where it will be shared
+    /// The URL where it is to be shared
     #[arg(long, value_name = "URL")]
     url: Option<String>,
-    /// Keep it in branches there, where nothing else is taken
+    /// Keep the realm in branches there, for hosts that accept no other refs
     #[arg(long, requires = "url")]
     branches: bool,
 }
@@ -92,47 +92,47 @@ pub struct Join {
     /// The realm
     #[arg(value_name = "REALM")]
     name: RealmName,
-    /// The repository's name in it; told from origin or the folder by default
+    /// The repository's name in the realm [default: from origin's URL, else the folder's name]
     #[arg(long, value_name = "NAME")]
     repo: Option<RepoName>,
-    /// Where the realm is shared: it is brought here
+    /// The URL where the realm is shared; it is fetched from there
     #[arg(long, value_name = "URL")]
     url: Option<String>,
-    /// Keep the realm in branches there, where nothing else is taken
+    /// Keep the realm in branches there, for hosts that accept no other refs
     #[arg(long)]
     branches: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct Leave {
-    /// Also where it still takes part in domains; its contracts stay
+    /// Leave even if it is still a member of domains; its contracts stay
     #[arg(long)]
     force: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct Reclaim {
-    /// Why, for the history
+    /// The reason, for the history
     #[arg(long, value_name = "REASON", value_parser = super::input::reason)]
     reason: String,
 }
 
 #[derive(Debug, Args)]
 pub struct Reseed {
-    /// Which remote, where there are several
+    /// The remote, if there are several
     #[arg(long, value_name = "REMOTE")]
     remote: Option<RemoteName>,
-    /// Share the realm there from now on
+    /// Share the realm at this URL from now on
     #[arg(long, value_name = "URL")]
     url: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct Rename {
-    /// The name that the repository has
+    /// The repository's present name
     #[arg(value_name = "REPO")]
     repo: RepoName,
-    /// The name that it gets
+    /// Its new name
     #[arg(value_name = "NAME")]
     name: RepoName,
 }
@@ -166,7 +166,7 @@ pub struct Domain {
     /// The domain
     #[arg(long, value_name = "DOMAIN")]
     name: DomainName,
-    /// Repositories that take part, besides those that do already
+    /// Repositories to add as members
     #[arg(long, value_name = "REPO,…", value_delimiter = ',')]
     repos: Vec<RepoName>,
     /// What the domain is for
@@ -207,16 +207,16 @@ pub struct Binding {
     /// The domain
     #[arg(long, value_name = "DOMAIN")]
     domain: DomainName,
-    /// The repository whose part it is
+    /// The repository
     #[arg(long, value_name = "REPO")]
     repo: RepoName,
-    /// Which sides it is on
+    /// Whether it exports, imports, or both
     #[arg(long, value_enum)]
     role: Role,
-    /// A contract that it exports, with the files that make it true: CONTRACT[:FILE,…]
+    /// A contract that it exports, with the files that implement it: CONTRACT[:FILE,…]
     #[arg(long, value_name = "EXPORT", value_parser = export)]
     export: Vec<Export>,
-    /// A contract that it imports, with the file that relies on it: CONTRACT@RANGE[:FILE]
+    /// A contract that it imports, with the file that uses it: CONTRACT@RANGE[:FILE]
     #[arg(long, value_name = "IMPORT", value_parser = import)]
     import: Vec<Import>,
 }

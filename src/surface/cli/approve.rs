@@ -22,7 +22,7 @@ pub struct Approve {
     /// The change, as check and publish print it
     #[arg(value_name = "FINGERPRINT")]
     fingerprint: Fingerprint,
-    /// Why it may break what is promised
+    /// The reason why this break is acceptable
     #[arg(long, value_name = "REASON", value_parser = reason)]
     reason: String,
 }

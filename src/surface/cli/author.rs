@@ -29,47 +29,12 @@ use crate::{
     wire::{BindingEdit, ContractBump, ContractExpect, ContractNew, FileEdit},
 };
 
-const NEW_EXAMPLES: &str = "\
-Examples:
-  git blue contract new orders/order-placed --from-samples events.jsonl
-  git blue contract new orders/order-placed --schema 'openapi.yaml#/components/schemas/Order'
-  git blue contract new orders/order-placed --domain-members billing,shop";
-
-const BUMP_EXAMPLES: &str = "\
-Examples:
-  git blue contract bump orders/order-placed -m 'Add the currency'
-  git blue contract bump orders/order-placed major -m 'Rename total to amount'";
-
-const IMPORT_EXAMPLES: &str = "\
-Examples:
-  git blue import orders/order-placed
-  git blue import orders/order-placed '>=1.2.0, <2.0.0' --used-in src/billing.py
-  git blue import orders/order-placed --expects src/expected-order.json";
-
-const EXPECT_EXAMPLES: &str = "\
-Examples:
-  git blue contract expect orders/order-placed --from-samples received.jsonl";
-
-const EXPORT_EXAMPLES: &str = "\
-Examples:
-  git blue export orders/order-placed
-  git blue export orders/order-placed --source src/order.py src/total.py";
-
-const UNIMPORT_EXAMPLES: &str = "\
-Examples:
-  git blue unimport orders/order-placed";
-
-const UNEXPORT_EXAMPLES: &str = "\
-Examples:
-  git blue unexport orders/order-placed";
-
 #[derive(Debug, Args)]
-#[command(after_help = NEW_EXAMPLES)]
 pub struct New {
     /// The contract
     #[arg(value_name = "DOMAIN/CONTRACT")]
     contract: ContractRef,
-    /// The JSON Schema is in this file of the repository, or at a place in it: FILE#POINTER
+    /// Refer to the JSON Schema in this file of the repository, or at a place in it: FILE#POINTER
     #[arg(long, value_name = "FILE", conflicts_with = "from_samples")]
     schema: Option<String>,
     /// Copy the schema from that file instead of referring to it
@@ -84,19 +49,18 @@ pub struct New {
     /// Its first version [default: 1.0.0]
     #[arg(long, value_name = "VERSION")]
     version: Option<Version>,
-    /// The repository that owns it: this one
+    /// The repository that owns it [default: this one]
     #[arg(long, value_name = "REPO")]
     owner: Option<RepoName>,
     /// What it is for, in a sentence
     #[arg(long, value_name = "TEXT")]
     description: Option<String>,
-    /// Make the domain, or widen it: this repository and these take part
+    /// Create the domain, or add this repository and these to it
     #[arg(long, value_name = "REPO,…", value_delimiter = ',')]
     domain_members: Option<Vec<RepoName>>,
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = BUMP_EXAMPLES)]
 pub struct Bump {
     /// The contract
     #[arg(value_name = "DOMAIN/CONTRACT")]
@@ -104,7 +68,7 @@ pub struct Bump {
     /// By how much
     #[arg(value_enum, default_value_t = Level::Auto)]
     level: Level,
-    /// What changed, for its evolution; may be given several times
+    /// What changed, for the contract's evolution; can be given several times
     #[arg(short, long = "message", value_name = "TEXT", value_parser = super::input::reason)]
     message: Vec<String>,
 }
@@ -122,7 +86,6 @@ enum Level {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = IMPORT_EXAMPLES)]
 pub struct Import {
     /// The contract
     #[arg(value_name = "DOMAIN/CONTRACT")]
@@ -130,7 +93,7 @@ pub struct Import {
     /// The versions that the code works with [default: from the current one up to the next major]
     #[arg(value_name = "RANGE")]
     range: Option<Range>,
-    /// The file of this repository that relies on it
+    /// The file of this repository that uses it
     #[arg(long, value_name = "FILE")]
     used_in: Option<PathBuf>,
     /// The file of this repository with the JSON Schema of what its code relies on
@@ -139,7 +102,6 @@ pub struct Import {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = EXPECT_EXAMPLES)]
 pub struct Expect {
     /// The contract
     #[arg(value_name = "DOMAIN/CONTRACT")]
@@ -147,24 +109,22 @@ pub struct Expect {
     /// Examples of what the code reads, or sends: JSON, JSON Lines or YAML files, or - for standard input
     #[arg(long, value_name = "FILE", num_args = 1.., required = true)]
     from_samples: Vec<PathBuf>,
-    /// Write the file anew where it is there already
+    /// Replace the file if it exists
     #[arg(long)]
     replace: bool,
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = EXPORT_EXAMPLES)]
 pub struct Export {
     /// The contract
     #[arg(value_name = "DOMAIN/CONTRACT")]
     contract: ContractRef,
-    /// Files of this repository that make it true
+    /// The files of this repository that implement it
     #[arg(long, value_name = "FILE", num_args = 1..)]
     source: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = UNIMPORT_EXAMPLES)]
 pub struct Unimport {
     /// The contract
     #[arg(value_name = "DOMAIN/CONTRACT")]
@@ -172,7 +132,6 @@ pub struct Unimport {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = UNEXPORT_EXAMPLES)]
 pub struct Unexport {
     /// The contract
     #[arg(value_name = "DOMAIN/CONTRACT")]

@@ -20,7 +20,7 @@ pub struct Bootstrap {
     /// The list of repositories, domains and bindings, as YAML; `-` reads standard input
     #[arg(long, value_name = "FILE")]
     from: PathBuf,
-    /// Only say what is missing
+    /// Show what is missing, and create nothing
     #[arg(long)]
     dry_run: bool,
 }

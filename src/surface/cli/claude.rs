@@ -21,7 +21,7 @@ pub struct Claude {
     /// For whom
     #[arg(long, value_enum, default_value_t)]
     scope: Scope,
-    /// Only show what would change
+    /// Show what would change, and change nothing
     #[arg(short = 'n', long)]
     dry_run: bool,
 }

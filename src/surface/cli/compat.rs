@@ -37,7 +37,7 @@ pub struct Arguments {
     /// How to read the schema of whoever writes the values
     #[arg(long, value_enum, default_value_t = Reading::Lenient)]
     reading: Reading,
-    /// Fail also where the answer is unknown
+    /// Fail on unknown answers too
     #[arg(long)]
     strict: bool,
 }

@@ -73,7 +73,7 @@ pub struct List {
     /// Only this domain
     #[arg(long, value_name = "DOMAIN")]
     domain: Option<DomainName>,
-    /// Only those whose domain, name or owner have these words in them
+    /// Only contracts whose domain, name or owner contains these words
     #[arg(long, value_name = "WORDS")]
     search: Option<String>,
     #[command(flatten)]
@@ -87,7 +87,7 @@ pub struct Get {
     /// The contract
     #[arg(value_name = "DOMAIN/CONTRACT")]
     contract: ContractRef,
-    /// This published version instead of the current one
+    /// Show this published version instead of the current one
     #[arg(long, value_name = "VERSION")]
     version: Option<Version>,
     /// Print the document alone
@@ -122,19 +122,19 @@ pub struct Publish {
     /// Publish this commit instead of HEAD
     #[arg(long, value_name = "COMMIT")]
     commit: Option<String>,
-    /// Say what would happen, and do nothing
+    /// Show what would happen, and do nothing
     #[arg(long)]
     dry_run: bool,
-    /// Let versions go down to ones that were published before
+    /// Allow versions to go down to ones published before
     #[arg(long, requires = "reason")]
     rollback: bool,
-    /// Why, for the history
+    /// The reason, for the history
     #[arg(long, value_name = "REASON", requires = "rollback", value_parser = reason)]
     reason: Option<String>,
-    /// Publish to the realm at this url and push it there, as CI does; keep nothing here
+    /// Publish to the realm at this URL and push it there, as in CI; keep nothing here
     #[arg(long, value_name = "URL", conflicts_with = "realm")]
     realm_url: Option<String>,
-    /// The repository's name in that realm, where its files do not say it
+    /// The repository's name in that realm, if its files do not say
     #[arg(long, value_name = "NAME", requires = "realm_url")]
     repo: Option<RepoName>,
 }
@@ -154,10 +154,10 @@ pub struct Retire {
     /// The contract
     #[arg(value_name = "DOMAIN/CONTRACT")]
     contract: ContractRef,
-    /// Why, for those who import it
+    /// The reason, for those who import it
     #[arg(long, value_name = "REASON", value_parser = reason)]
     reason: String,
-    /// Also where it is still imported
+    /// Retire it even if it is still imported
     #[arg(long)]
     force: bool,
 }
@@ -170,7 +170,7 @@ pub struct Yank {
     /// The version
     #[arg(value_name = "VERSION")]
     version: Version,
-    /// Why, for those who import it
+    /// The reason, for those who import it
     #[arg(long, value_name = "REASON", value_parser = reason)]
     reason: String,
 }
@@ -180,10 +180,10 @@ pub struct Transfer {
     /// The contract
     #[arg(value_name = "DOMAIN/CONTRACT")]
     contract: ContractRef,
-    /// The repository that is to own it; it takes the contract by publishing it
+    /// The new owner, which accepts by publishing the contract
     #[arg(long, value_name = "REPO", required_unless_present = "cancel")]
     to: Option<RepoName>,
-    /// Take back an offer that nobody has taken yet
+    /// Withdraw an offer that has not been accepted
     #[arg(long, conflicts_with = "to")]
     cancel: bool,
 }
@@ -193,7 +193,7 @@ pub struct Adapted {
     /// The contract
     #[arg(value_name = "DOMAIN/CONTRACT")]
     contract: ContractRef,
-    /// The published version; the current one by default
+    /// The published version [default: the current one]
     #[arg(value_name = "VERSION")]
     version: Option<Version>,
 }

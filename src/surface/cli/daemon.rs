@@ -20,29 +20,29 @@ use crate::{
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Serve this machine's realms on this machine; returns once that works
+    /// Start the daemon
     Start(Start),
-    /// Stop serving; returns once the port is free
+    /// Stop the daemon
     Stop,
-    /// Say whether it runs, and where
+    /// Show whether the daemon runs, and its address
     Status,
-    /// Print the token that programs show
+    /// Print the token that programs authenticate with
     Token,
-    /// Let a browser in: print a link that works once, and open it
+    /// Open the page in a browser, by a link that works once
     Open(Open),
-    /// Have it started with your session, by systemd or launchd
+    /// Start the daemon at login, by systemd or launchd
     Install(Install),
 }
 
 #[derive(Debug, Clone, Copy, Args)]
 struct Serving {
-    /// The port to listen on; 0 for any that is free
+    /// The port to listen on; 0 for any free one
     #[arg(long, value_name = "PORT", default_value_t = daemon::PORT)]
     port: u16,
-    /// How often MCP may be asked in a minute; 0 for without limit
+    /// The most MCP requests a minute; 0 for no limit
     #[arg(long, value_name = "N", default_value_t = http::PER_MINUTE)]
     rate_limit: u32,
-    /// How often to look for commits that no hook published, in seconds; 0 for never
+    /// Seconds between looks for commits that no hook published; 0 for never
     #[arg(long, value_name = "SECONDS", default_value_t = http::CATCH_UP_SECONDS)]
     catch_up: u32,
 }
@@ -70,7 +70,7 @@ pub struct Open {
 pub struct Install {
     #[command(flatten)]
     serving: Serving,
-    /// Who starts it; this system's own by default
+    /// What starts it [default: this system's own]
     #[arg(long, value_enum)]
     manager: Option<By>,
 }

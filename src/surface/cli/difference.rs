@@ -56,10 +56,10 @@ pub struct Diff {
 #[derive(Debug, Args)]
 #[group(id = "draft", multiple = false)]
 struct DraftArgs {
-    /// Look at the file of the work tree, which need not be committed
+    /// Use the file of the work tree, committed or not
     #[arg(long)]
     worktree: bool,
-    /// Look at the file of this commit
+    /// Use the file of this commit
     #[arg(long, value_name = "COMMIT")]
     commit: Option<String>,
 }
@@ -192,10 +192,10 @@ pub struct Impact {
     /// The contract
     #[arg(value_name = "DOMAIN/CONTRACT")]
     contract: ContractRef,
-    /// Look at this version, published or not, as if it were current
+    /// Assume that this version, published or not, is current
     #[arg(long, value_name = "VERSION", conflicts_with = "draft")]
     to: Option<Version>,
-    /// Look at the current contract with this schema, under the version that it would need
+    /// Assume the current contract with this schema, and the version that it needs
     #[arg(long, value_name = "FILE", conflicts_with_all = ["draft", "to"])]
     schema: Option<PathBuf>,
     #[command(flatten)]

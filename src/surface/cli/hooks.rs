@@ -25,10 +25,10 @@ pub enum Command {
 
 #[derive(Debug, Args)]
 pub struct Install {
-    /// Also check what is pushed, and stop a push that would break somebody
+    /// Also check before pushing, and stop a push that would break a consumer
     #[arg(long)]
     pre_push: bool,
-    /// In git's configuration instead of files, where no other program hides them (git 2.54 and newer)
+    /// Use git's configuration instead of hook files (git 2.54 and newer)
     #[arg(long)]
     config_hooks: bool,
 }

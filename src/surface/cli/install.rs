@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 use super::{
     Verdict,
     claude::Claude,
+    manual,
     output::Output,
     text::{Look, look, plain},
 };
@@ -27,9 +28,9 @@ const SCRIPTS: [(&str, &str); 4] = [
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Put the man pages in place, which `git blue --help` opens
+    /// Install the man pages
     Man(Place),
-    /// Put the completions for bash, zsh and fish in place
+    /// Install the completions for bash, zsh and fish
     Completions(Place),
     #[command(about = ops::claude::INSTALL.summary)]
     Claude(Claude),
@@ -59,7 +60,7 @@ pub struct Place {
 impl Command {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         let files = match self {
-            Self::Man(place) => man(&place.share(ctx)?.join("man/man1"))?,
+            Self::Man(place) => manual::write_pages(&place.share(ctx)?.join("man/man1"))?,
             Self::Completions(place) => completions(&place.share(ctx)?)?,
             Self::Claude(claude) => return claude.install(ctx, output),
         };
@@ -82,43 +83,6 @@ impl Place {
         let prefix = prefix.ok_or_else(|| OpError::usage("HOME is not set; say where with --prefix DIR"))?;
         Ok(prefix.join("share"))
     }
-}
-
-/// A page for `git-blue` and one for each command below it.
-fn man(folder: &Path) -> Result<Vec<PathBuf>, OpError> {
-    let mut command = super::command().disable_help_subcommand(true);
-    // Names every command by its whole path.
-    command.build();
-    let mut files = Vec::new();
-    pages(&command, folder, &mut files)?;
-    Ok(files)
-}
-
-fn pages(command: &clap::Command, folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), OpError> {
-    for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
-        pages(sub, folder, files)?;
-    }
-    let man = clap_mangen::Man::new(command.clone());
-    let file_name = man.get_filename();
-    let man = man
-        .title(file_name.trim_end_matches(".1").to_uppercase())
-        // No date: the same version writes the same page. An empty one would be left out by the
-        // generator, and the next field taken for it.
-        .date(" ")
-        .source(concat!("git-blue ", env!("CARGO_PKG_VERSION")))
-        .manual("git blue Manual");
-    let file = folder.join(file_name);
-    let mut page = Vec::new();
-    man.render(&mut page).map_err(OpError::io("write", &file))?;
-    write(&file, in_ascii(&String::from_utf8_lossy(&page)).as_bytes())?;
-    files.push(file);
-    Ok(())
-}
-
-/// As troff spells what is not ASCII: it need not be told the encoding of the page then.
-fn in_ascii(page: &str) -> String {
-    let spell = |c: char| if c.is_ascii() { c.to_string() } else { format!("\\[u{:04X}]", u32::from(c)) };
-    page.chars().map(spell).collect()
 }
 
 fn completions(share: &Path) -> Result<Vec<PathBuf>, OpError> {

@@ -20,10 +20,10 @@ use crate::{
 /// Which page of a list.
 #[derive(Debug, Args)]
 pub struct Page {
-    /// Most entries to show
+    /// Show at most this many entries
     #[arg(long, value_name = "N")]
     limit: Option<NonZeroUsize>,
-    /// Continue behind this entry, as the page before named it
+    /// Continue after this cursor, which the previous page printed
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<String>,
     /// Show all entries
@@ -63,7 +63,7 @@ impl Past {
 /// How lists of names are printed for programs that are no friends of JSON.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Names {
-    /// Print the names alone, each ended by a NUL; all of them, unless --limit says otherwise
+    /// Print only names, each terminated by NUL; all of them unless --limit is given
     #[arg(short = 'z', conflicts_with = "json")]
     null: bool,
 }

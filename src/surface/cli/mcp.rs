@@ -37,7 +37,7 @@ pub enum Command {
 
 #[derive(Debug, Args)]
 pub struct Serve {
-    /// Log what happens to mcp.log in the user's own folder
+    /// Write a log to mcp.log in $GIT_BLUE_HOME
     #[arg(long)]
     debug: bool,
     #[command(flatten)]
@@ -47,10 +47,10 @@ pub struct Serve {
 /// Which tools there are.
 #[derive(Debug, Clone, Copy, Args)]
 struct Offer {
-    /// Offer no tool that changes anything that others see
+    /// Offer no tools that change what others see
     #[arg(long)]
     read_only: bool,
-    /// Let every tool take a realm of this machine
+    /// Let every tool take the name of a realm of this machine
     #[arg(long)]
     all_realms: bool,
 }
@@ -81,10 +81,10 @@ pub struct GenerateConfig {
     /// How the client reaches the server
     #[arg(long, value_enum, default_value_t)]
     transport: Transport,
-    /// Where the daemon listens, with --transport http
+    /// The daemon's port, with --transport http
     #[arg(long, value_name = "PORT", default_value_t = daemon::PORT)]
     port: u16,
-    /// Let every tool take a realm of this machine
+    /// Let every tool take the name of a realm of this machine
     #[arg(long)]
     all_realms: bool,
 }

@@ -18,6 +18,7 @@ mod hooks;
 mod input;
 mod install;
 mod listing;
+mod manual;
 mod mcp;
 mod notifications;
 mod output;
@@ -109,13 +110,13 @@ pub enum When {
 enum Command {
     #[command(about = ops::init::OPERATION.summary)]
     Init(admin::Init),
-    /// Leave the realm, and undo what init did: hooks, .blue/config.yaml
+    /// Leave the realm, and remove the hooks and .blue/config.yaml
     Leave(admin::Leave),
-    /// Short for `git blue realm status`
+    #[command(about = ops::realm::status::OPERATION.summary)]
     Status(realm::Status),
-    /// Short for `git blue realm check`
+    #[command(about = ops::realm::check::OPERATION.summary)]
     Check(realm::Check),
-    /// Short for `git blue realm sync`
+    #[command(about = ops::realm::sync::OPERATION.summary)]
     Sync(sync::Sync),
     /// Show, check and manage the realm
     #[command(subcommand)]
@@ -190,7 +191,7 @@ struct Hook {
 
 /// Returns the whole command line, as help, man pages and completions show it.
 pub fn command() -> clap::Command {
-    Cli::command()
+    manual::describe(Cli::command())
 }
 
 /// Runs the command line. Returns the exit code.

@@ -30,7 +30,7 @@ pub enum Command {
 
 #[derive(Debug, Args)]
 pub struct List {
-    /// Only those in this state
+    /// Only notifications in this state
     #[arg(long, value_enum, default_value_t)]
     state: Filter,
     /// Only changes of this kind
@@ -56,7 +56,7 @@ pub struct Ack {
 
 #[derive(Debug, Args)]
 pub struct Watch {
-    /// Mark what was shown as seen
+    /// Mark as seen what was shown
     #[arg(long)]
     mark: bool,
 }

@@ -1,9 +1,12 @@
 //! `git blue realm pr …`.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 
 use super::{
     Verdict,
+    input::read_file,
     output::Output,
     text::{Look, Text, Word, look, plain},
     worktree::{render_errors, verdict},
@@ -12,7 +15,7 @@ use crate::{
     error::OpError,
     model::name::RfcName,
     ops::{self, ctx::Ctx, pr},
-    wire::{PrCreate, PrPrepare, PrRepo, PrStatus, PullRequest, PullState},
+    wire::{CommentOutcome, PrComment, PrCreate, PrPrepare, PrRepo, PrStatus, PullRequest, PullState},
 };
 
 #[derive(Debug, Subcommand)]
@@ -23,34 +26,36 @@ pub enum Command {
     Prepare(Prepare),
     #[command(about = ops::pr::create::OPERATION.summary)]
     Create(Create),
+    #[command(about = ops::pr::comment::OPERATION.summary)]
+    Comment(Comment),
 }
 
 #[derive(Debug, Args)]
 pub struct Status {
-    /// What is worked on; the RFC of this worktree, or all repositories as they are, by default
+    /// The RFC [default: that of this worktree, else all repositories as they are]
     #[arg(long, value_name = "RFC")]
     rfc: Option<RfcName>,
 }
 
 #[derive(Debug, Args)]
 pub struct Prepare {
-    /// What is worked on
+    /// The RFC
     #[arg(long, value_name = "RFC")]
     rfc: RfcName,
     /// The message of each commit
     #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
     message: String,
-    /// Also files that git does not know yet, unless they look as if they held a secret
+    /// Include untracked files, unless they look like secrets
     #[arg(long)]
     all: bool,
-    /// Say what would be committed, and commit nothing
+    /// Show what would be committed, and commit nothing
     #[arg(long)]
     dry_run: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct Create {
-    /// What is worked on
+    /// The RFC
     #[arg(long, value_name = "RFC")]
     rfc: RfcName,
     /// The title of each pull request
@@ -59,6 +64,16 @@ pub struct Create {
     /// Open them as drafts
     #[arg(long)]
     draft: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Comment {
+    /// The report, in Markdown; - is standard input
+    #[arg(long, value_name = "FILE")]
+    body: PathBuf,
+    /// The number of the pull request [default: that of the workflow run, else of the branch]
+    #[arg(long, value_name = "N")]
+    number: Option<u64>,
 }
 
 impl Command {
@@ -80,8 +95,25 @@ impl Command {
                 output.answer(&answer, render_create)?;
                 Ok(verdict(&answer.body.errors))
             }
+            Self::Comment(Comment { body, number }) => {
+                let report = String::from_utf8_lossy(&read_file(ctx, &body)?).into_owned();
+                output.answer(&pr::comment::run(ctx, &pr::comment::Request { report, number })?, render_comment)?;
+                Ok(Verdict::Yes)
+            }
         }
     }
+}
+
+fn render_comment(body: &PrComment, text: &mut Text) {
+    let done = match body.outcome {
+        CommentOutcome::Created => look("commented", Look::Green),
+        CommentOutcome::Updated => look("updated the comment", Look::Green),
+        CommentOutcome::Unchanged => plain("the comment is up to date"),
+        CommentOutcome::Summary => look("no comment, so the report is in the summary:", Look::Yellow),
+    };
+    let place = body.url.clone().or_else(|| body.reason.clone()).unwrap_or_default();
+    let number = body.number.map(|number| plain(format!("#{number}")));
+    text.line(&std::iter::once(done).chain(number).chain([plain(place)]).collect::<Vec<_>>());
 }
 
 fn render_status(body: &PrStatus, text: &mut Text) {

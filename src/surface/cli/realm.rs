@@ -58,16 +58,16 @@ pub enum Command {
     Topology(topology::Topology),
     #[command(about = ops::realm::compare::OPERATION.summary)]
     Compare(topology::Compare),
-    /// Settle what was set aside because it broke a rule
+    /// Accept or reject changes that a sync set aside
     #[command(subcommand)]
     Conflict(conflict::Command),
-    /// Worktrees of one RFC in several repositories
+    /// Manage the worktrees of an RFC
     #[command(subcommand)]
     Worktree(worktree::Command),
-    /// Pull requests of one RFC in several repositories
+    /// Manage the pull requests of an RFC
     #[command(subcommand)]
     Pr(pr::Command),
-    /// Setting up: realms, members, domains, contracts, bindings
+    /// Set up realms, members, domains, contracts and bindings
     #[command(subcommand)]
     Admin(admin::Command),
 }
@@ -102,7 +102,7 @@ pub struct List {
 
 #[derive(Debug, Args)]
 pub struct Status {
-    /// Look without being told: what changed stays pending
+    /// Mark nothing as seen: changes stay pending
     #[arg(long)]
     peek: bool,
     #[command(flatten)]
@@ -282,33 +282,33 @@ pub struct Check {
     /// Check the realm alone, without this repository's files
     #[arg(long, group = "subject")]
     published: bool,
-    /// Check the whole realm, not only what this repository does, exports and imports
+    /// Check the whole realm, not only what concerns this repository
     #[arg(long)]
     all: bool,
-    /// Compare with this commit: what was wrong there is a warning
+    /// Compare with this commit: problems that it already had are warnings
     ///
     /// The runner of a pull request names one by itself: GITHUB_BASE_REF,
     /// CI_MERGE_REQUEST_DIFF_BASE_SHA, CI_MERGE_REQUEST_TARGET_BRANCH_NAME.
     #[arg(long, value_name = "REF", conflicts_with_all = ["published", "worktree"])]
     base: Option<String>,
-    /// The name of this repository in the realm, where its files do not say it
+    /// This repository's name in the realm, if its files do not say
     #[arg(long, value_name = "REPO", conflicts_with = "published")]
     repo: Option<RepoName>,
-    /// Lay the files of this commit over the realm, instead of HEAD's
+    /// Check the files of this commit instead of HEAD's
     #[arg(long, value_name = "COMMIT", group = "subject")]
     commit: Option<String>,
-    /// Lay the files of the work tree over the realm, instead of HEAD's
+    /// Check the files of the work tree instead of HEAD's
     #[arg(long, group = "subject")]
     worktree: bool,
-    /// Lay the branches of this RFC in all repositories over the realm together
+    /// Check the branches of this RFC in all repositories together
     ///
     /// Branches that are here, else those at origin as they were last fetched. Nothing is fetched.
     #[arg(long, value_name = "RFC", conflicts_with_all = ["published", "base"])]
     rfc: Option<RfcName>,
-    /// Fetch the realm from here for this once, as on a machine of CI that knows none
+    /// Fetch the realm from this URL for this check only, as in CI
     #[arg(long, value_name = "URL", conflicts_with = "realm_path")]
     realm_url: Option<String>,
-    /// Take the realm from this repository for this once: a store, or a clone that has its refs
+    /// Read the realm from this repository for this check only: a store, or a clone with its refs
     #[arg(long, value_name = "DIR")]
     realm_path: Option<std::path::PathBuf>,
     /// Which rules to check
@@ -322,10 +322,10 @@ pub struct Check {
     /// How long each of these scripts may run
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
     hook_timeout: u64,
-    /// How to print the answer [default: github in a workflow of GitHub, Forgejo or Gitea, else human]
+    /// How to print the answer [default: github in a workflow run, else human]
     #[arg(long, value_enum, conflicts_with = "json")]
     format: Option<Format>,
-    /// Write a report to a file too, as in sarif=blue.sarif; can be given several times
+    /// Also write a report to a file, as in sarif=blue.sarif; can be given several times
     #[arg(long, value_name = "FORMAT=FILE", value_parser = report_file)]
     output: Vec<(Format, PathBuf)>,
 }

@@ -33,14 +33,14 @@ pub enum Command {
 
 #[derive(Debug, Args)]
 pub struct Start {
-    /// What is worked on, as branches are named
+    /// The RFC; its branches have this name
     #[arg(long, value_name = "RFC")]
     rfc: Option<RfcName>,
 }
 
 #[derive(Debug, Args)]
 pub struct List {
-    /// Also those that ended in the last 30 days
+    /// Include sessions that ended in the last 30 days
     #[arg(long)]
     ended: bool,
     #[command(flatten)]
@@ -49,7 +49,7 @@ pub struct List {
 
 #[derive(Debug, Args)]
 pub struct Stop {
-    /// This session of the repository, instead of the one of this work tree
+    /// The session [default: the one of this work tree]
     #[arg(value_name = "SESSION")]
     id: Option<SessionId>,
 }

@@ -16,10 +16,10 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub struct Sync {
-    /// Only say what would come and go
+    /// Show what would be fetched and pushed, and do neither
     #[arg(long)]
     dry_run: bool,
-    /// Only this remote
+    /// Sync with this remote only
     #[arg(long, value_name = "REMOTE")]
     remote: Option<RemoteName>,
 }

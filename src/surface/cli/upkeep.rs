@@ -19,7 +19,7 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub struct Gc {
-    /// Do nothing unless the store has grown enough for it
+    /// Do nothing unless the store has grown enough
     #[arg(long)]
     auto: bool,
 }
@@ -45,10 +45,10 @@ fn render_gc(body: &wire::Gc, text: &mut Text) {
 
 #[derive(Debug, Args)]
 pub struct Doctor {
-    /// Mend what can be mended without losing anything
+    /// Repair what can be repaired without losing anything
     #[arg(long)]
     fix: bool,
-    /// Let a ref of the realm that is not whole go back to a commit that is, as `doctor --fix` offers it
+    /// Reset a damaged ref of the realm to an intact commit, as `doctor --fix` proposes
     #[arg(long, value_name = "REF", requires = "to", conflicts_with = "fix")]
     restore: Option<String>,
     /// The commit

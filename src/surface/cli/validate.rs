@@ -23,14 +23,7 @@ use crate::{
     wire::ContractValidate,
 };
 
-const EXAMPLES: &str = "\
-Examples:
-  git blue contract validate orders/order-placed event.json
-  tail -n 100 events.jsonl | git blue contract validate orders/order-placed -
-  git blue contract validate orders/order-placed event.json --range '>=1.0.0, <2.0.0'";
-
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
 pub struct Validate {
     /// The contract
     #[arg(value_name = "DOMAIN/CONTRACT")]

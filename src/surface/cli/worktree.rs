@@ -26,16 +26,16 @@ pub enum Command {
 
 #[derive(Debug, Args)]
 pub struct Create {
-    /// What is worked on, as branches are named
+    /// The RFC; its branches have this name
     #[arg(long, value_name = "RFC")]
     rfc: RfcName,
-    /// In these repositories; in all that share a domain with this one by default
+    /// The repositories [default: all that share a domain with this one]
     #[arg(long, value_name = "REPO,…", value_delimiter = ',')]
     repos: Option<Vec<RepoName>>,
-    /// Fetch first, so that new branches start where the remotes are
+    /// Fetch first, so that new branches start from the remotes' branches
     #[arg(long)]
     fetch: bool,
-    /// Clone what is not on this machine, from where the realm says
+    /// Clone repositories that are not on this machine
     #[arg(long)]
     clone: bool,
     /// Clone without asking
@@ -45,13 +45,13 @@ pub struct Create {
 
 #[derive(Debug, Args)]
 pub struct Remove {
-    /// What was worked on
+    /// The RFC
     #[arg(long, value_name = "RFC")]
     rfc: RfcName,
-    /// Also where work is lost
+    /// Remove worktrees even if work is lost
     #[arg(long)]
     force: bool,
-    /// Delete the branches too that the default branch has wholly
+    /// Also delete branches that are merged into the default branch
     #[arg(long)]
     delete_branches: bool,
 }

@@ -1,0 +1,18 @@
+# An image with git and git-blue, for CI.
+#
+#   docker build -t git-blue .
+#   docker run --rm -v "$PWD:/work" git-blue git blue check --realm-url URL
+FROM rust:1-slim AS build
+WORKDIR /build
+COPY . .
+RUN cargo build --release --locked
+
+FROM debian:stable-slim
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends ca-certificates git openssh-client \
+    && rm -rf /var/lib/apt/lists/*
+COPY --from=build /build/target/release/git-blue /usr/local/bin/git-blue
+# A checkout that belongs to another user is what CI mounts here.
+RUN git config --system --add safe.directory '*'
+WORKDIR /work
+CMD ["git", "blue"]

@@ -1,0 +1,183 @@
+//! `realm_pr_comment`: writes a report into one comment on a pull request, and brings that comment up to date
+//! from then on. Where the token may not write, as in the pull request of a fork, it goes to the summary of the step.
+
+use std::{io::Write as _, path::Path};
+
+use crate::{
+    error::{ErrorCode, OpError},
+    forge::{Comment, Forge, ForgeError, State},
+    ops::{Operation, ctx::Ctx, repos::forges::Forges},
+    repo::{CodeRepo, work::Work},
+    wire::{Answer, CommentOutcome, PrComment},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::write::<PrComment>(
+    "realm_pr_comment",
+    &["realm", "pr", "comment"],
+    "Write a report into one comment on a pull request",
+);
+
+/// What the comment starts with: people do not see it.
+const MARKER: &str = "<!-- git blue: contracts -->";
+
+/// Most bytes of a report; forges take 65,536 characters.
+const MAX_REPORT: usize = 60_000;
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The report, in Markdown.
+    pub report: String,
+    /// The pull request; none for that of the workflow run, else of the branch.
+    pub number: Option<u64>,
+}
+
+/// Why there is no comment.
+enum Failure {
+    /// The token may not write it, or there is none.
+    MayNot(OpError),
+    /// Anything else.
+    Other(OpError),
+}
+
+impl From<OpError> for Failure {
+    fn from(error: OpError) -> Self {
+        Self::Other(error)
+    }
+}
+
+impl From<ForgeError> for Failure {
+    fn from(error: ForgeError) -> Self {
+        let message = error.to_string();
+        match error {
+            ForgeError::Denied { .. } | ForgeError::NotFound { .. } => Self::MayNot(
+                OpError::no(ErrorCode::Refused, message)
+                    .next("give the token the right to write pull requests, and look at the url of origin"),
+            ),
+            ForgeError::Refused { .. } => Self::Other(OpError::no(ErrorCode::Refused, message)),
+            _ => Self::Other(OpError::cannot(ErrorCode::Remote, message)),
+        }
+    }
+}
+
+/// Writes the comment, or the summary of the step.
+///
+/// # Errors
+/// Where there is no pull request or nothing to write, and where neither can be written.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrComment>, OpError> {
+    let report = bounded(request.report.trim());
+    if report.is_empty() {
+        return Err(OpError::usage("the report is empty"));
+    }
+    match write(ctx, request, &format!("{MARKER}\n{report}\n")) {
+        Ok(body) => Ok(Answer::new(body)),
+        Err(Failure::Other(error)) => Err(error),
+        Err(Failure::MayNot(error)) => match ctx.env.text("GITHUB_STEP_SUMMARY") {
+            Some(file) => {
+                append(Path::new(file), &report)?;
+                let reason = Some(error.message);
+                Ok(Answer::new(PrComment {
+                    number: request.number,
+                    url: None,
+                    outcome: CommentOutcome::Summary,
+                    reason,
+                }))
+            }
+            None => Err(error),
+        },
+    }
+}
+
+fn write(ctx: &Ctx, request: &Request, text: &str) -> Result<PrComment, Failure> {
+    let missing = || OpError::cannot(ErrorCode::NotInGit, "this folder is in no git repository").next("pass -C DIR");
+    let code = ctx.code.as_ref().ok_or_else(missing)?;
+    let closed = |closed: crate::ops::repos::forges::Closed| {
+        let error = OpError::no(closed.code, closed.message).next(closed.next_step);
+        if closed.code == ErrorCode::NoToken { Failure::MayNot(error) } else { Failure::Other(error) }
+    };
+    let folder = code.main_folder();
+    let mut forges = Forges::new(ctx);
+    let on = forges.at("this repository", &folder, code.origin_url().as_deref()).map_err(closed)?;
+    let forge = on.forge.map_err(closed)?;
+    let number = match request.number.or_else(|| of_runner(ctx)) {
+        Some(number) => number,
+        None => of_branch(ctx, code, &*forge)?,
+    };
+    write_once(&*forge, number, text)
+}
+
+/// Updates the comment that is there, or writes one. Somebody else's comment with the same mark cannot be
+/// edited, and is passed over.
+fn write_once(forge: &dyn Forge, number: u64, text: &str) -> Result<PrComment, Failure> {
+    let answer =
+        |comment: Comment, outcome| PrComment { number: Some(number), url: comment.url, outcome, reason: None };
+    for comment in forge.comments(number)?.into_iter().filter(|comment| comment.body.starts_with(MARKER)) {
+        if comment.body.replace("\r\n", "\n").trim_end() == text.trim_end() {
+            return Ok(answer(comment, CommentOutcome::Unchanged));
+        }
+        match forge.edit_comment(number, comment.id, text) {
+            Ok(()) => return Ok(answer(comment, CommentOutcome::Updated)),
+            Err(ForgeError::Denied { .. } | ForgeError::NotFound { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(answer(forge.comment(number, text)?, CommentOutcome::Created))
+}
+
+/// Returns the pull request of a workflow run: GitHub and Forgejo check out `refs/pull/N/merge`.
+fn of_runner(ctx: &Ctx) -> Option<u64> {
+    let of_ref = || ctx.env.text("GITHUB_REF")?.strip_prefix("refs/pull/")?.split('/').next()?.parse().ok();
+    let of_gitlab = || ctx.env.text("CI_MERGE_REQUEST_IID")?.parse().ok();
+    of_ref().or_else(of_gitlab)
+}
+
+fn of_branch(ctx: &Ctx, code: &CodeRepo, forge: &dyn Forge) -> Result<u64, Failure> {
+    let folder = code.workdir().unwrap_or_else(|| code.main_folder());
+    let branch = Work::new(&folder, ctx.env.vars_elsewhere()).current_branch().map_err(OpError::from)?;
+    let none = |what: &str| {
+        let message = format!("{what}: it cannot be told which pull request is meant");
+        Failure::Other(OpError::no(ErrorCode::NoBranches, message).next("pass --number N"))
+    };
+    let branch = branch.ok_or_else(|| none("no branch is checked out"))?;
+    let pull = forge.of_branch(&branch)?.filter(|pull| pull.state == State::Open);
+    Ok(pull.ok_or_else(|| none(&format!("{branch} has no open pull request")))?.number)
+}
+
+/// Returns a report that a forge takes, cut at the end of a line.
+fn bounded(report: &str) -> String {
+    if report.len() <= MAX_REPORT {
+        return report.to_owned();
+    }
+    let mut end = MAX_REPORT;
+    while !report.is_char_boundary(end) {
+        end -= 1;
+    }
+    let whole = report[..end].rfind('\n').unwrap_or(end);
+    format!("{}\n\nThe rest is left out: a comment cannot be longer.", &report[..whole])
+}
+
+/// Appends to the summary of a step, which may hold the same report already.
+fn append(file: &Path, report: &str) -> Result<(), OpError> {
+    let there = std::fs::read_to_string(file).unwrap_or_default();
+    if there.contains(report) {
+        return Ok(());
+    }
+    let opened = std::fs::OpenOptions::new().append(true).create(true).open(file);
+    opened.and_then(|mut open| writeln!(open, "{report}")).map_err(OpError::io("write", file))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_report_is_cut_at_a_line() {
+        let line = "é".repeat(100);
+        let report = format!("{line}\n").repeat(1_000);
+        let cut = bounded(report.trim());
+        assert!(cut.len() < 65_536 && cut.lines().next() == Some(&*line));
+        assert!(cut.ends_with("a comment cannot be longer."));
+        assert_eq!(bounded("short"), "short");
+    }
+}

@@ -1,0 +1,159 @@
+//! What the long help and the manual page of each command say besides its options: a description,
+//! examples, and what the exit code 1 means. One entry a command.
+
+mod contract;
+mod facts;
+mod machine;
+mod man;
+mod realm;
+
+pub(super) use man::write_pages;
+
+/// The long help of one command.
+struct Page {
+    /// The command, below `git blue`; empty for `git blue` itself.
+    command: &'static str,
+    /// What the summary does not say, in whole sentences; empty where the summary says it all.
+    description: &'static str,
+    /// When the exit code is 1; empty where it only means that the command refused.
+    no: &'static str,
+    /// Command lines, each with what it is for.
+    examples: &'static [(&'static str, &'static str)],
+}
+
+/// Commands that are short for others, and share their pages.
+const SHORT: [(&str, &str); 4] =
+    [("status", "realm status"), ("check", "realm check"), ("sync", "realm sync"), ("leave", "realm admin leave")];
+
+fn pages() -> impl Iterator<Item = &'static Page> {
+    [realm::PAGES, contract::PAGES, machine::PAGES].into_iter().flatten()
+}
+
+/// Returns the page of a command, named without `git blue`.
+fn page_of(command: &str) -> Option<&'static Page> {
+    let command = long_name(command).unwrap_or(command);
+    pages().find(|page| page.command == command)
+}
+
+/// Returns the command that another one is short for.
+fn long_name(command: &str) -> Option<&'static str> {
+    SHORT.iter().find(|(short, _)| *short == command).map(|(_, long)| *long)
+}
+
+/// Adds descriptions and examples to the long help of every command.
+pub(super) fn describe(command: clap::Command) -> clap::Command {
+    below(command, "")
+}
+
+fn below(mut command: clap::Command, path: &str) -> clap::Command {
+    let names: Vec<_> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+    for name in names {
+        let path = if path.is_empty() { name.clone() } else { format!("{path} {name}") };
+        command = command.mut_subcommand(name, |sub| below(sub, &path));
+    }
+    let Some(page) = page_of(path) else { return command };
+    let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+    let short = long_name(path).map(|long| format!("Short for `git blue {long}`."));
+    let sentences: Vec<_> = short.iter().map(String::as_str).chain([page.description]).collect();
+    let description = sentences.join(" ").trim().to_owned();
+    if !description.is_empty() {
+        command = command.long_about(format!("{about}\n\n{description}"));
+    }
+    if !page.examples.is_empty() {
+        command = command.after_long_help(examples(page));
+    }
+    command
+}
+
+fn examples(page: &Page) -> String {
+    let mut text = "Examples:".to_owned();
+    for (line, what) in page.examples {
+        text += &format!("\n  {what}:\n    {line}\n");
+    }
+    text.trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Splits a line of an example as a shell would, with the words of each program by themselves.
+    fn programs(line: &str) -> Vec<Vec<String>> {
+        let (mut programs, mut words, mut word, mut quote) = (Vec::new(), Vec::new(), String::new(), None);
+        for c in line.chars().chain(['|']) {
+            match (quote, c) {
+                (Some(open), c) if c == open => quote = None,
+                (None, '\'' | '"') => quote = Some(c),
+                (None, ' ' | '|' | '>') => {
+                    if !word.is_empty() {
+                        words.push(std::mem::take(&mut word));
+                    }
+                    if c != ' ' {
+                        programs.push(std::mem::take(&mut words));
+                    }
+                }
+                (_, c) => word.push(c),
+            }
+        }
+        assert_eq!(quote, None, "a quote is left open: {line}");
+        programs
+    }
+
+    fn commands(command: &clap::Command, path: &str, found: &mut Vec<String>) {
+        for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+            let path = format!("{path} {}", sub.get_name()).trim().to_owned();
+            found.push(path.clone());
+            commands(sub, &path, found);
+        }
+    }
+
+    #[test]
+    fn every_command_has_a_page_with_examples_and_every_page_a_command() {
+        let mut found = vec![String::new()];
+        commands(&super::super::command(), "", &mut found);
+        found.retain(|command| SHORT.iter().all(|(short, _)| short != command));
+        let mut known: Vec<_> = pages().map(|page| page.command.to_owned()).collect();
+        found.sort();
+        known.sort();
+        assert_eq!(found, known, "each command has one entry in src/surface/cli/manual/");
+        for page in pages() {
+            assert!(!page.examples.is_empty(), "git blue {} has no example", page.command);
+        }
+    }
+
+    #[test]
+    fn every_example_is_a_command_line_of_its_page() {
+        for page in pages() {
+            let mut called = Vec::new();
+            for (line, what) in page.examples {
+                assert!(what.chars().next().is_some_and(char::is_uppercase) && !what.ends_with(['.', ':']), "{what}");
+                for words in programs(line).iter().filter(|words| words.starts_with(&["git".into(), "blue".into()])) {
+                    let parsed = super::super::command().try_get_matches_from(&words[1..]);
+                    let matches = parsed.unwrap_or_else(|error| panic!("{line}: {error}"));
+                    called.push(path(&matches));
+                }
+            }
+            let is_called = called.iter().any(|path| long_name(path).unwrap_or(path).starts_with(page.command));
+            assert!(is_called, "no example of `git blue {}` calls it: {called:?}", page.command);
+        }
+    }
+
+    fn path(matches: &clap::ArgMatches) -> String {
+        let mut path = Vec::new();
+        let mut at = matches;
+        while let Some((name, below)) = at.subcommand() {
+            path.push(name);
+            at = below;
+        }
+        path.join(" ")
+    }
+
+    #[test]
+    fn sentences_end() {
+        for page in pages() {
+            for text in [page.description, page.no] {
+                assert!(text.is_empty() || text.ends_with('.'), "git blue {}: {text}", page.command);
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! One comment on a pull request, written once and then brought up to date. The forge is a stand-in; what it takes
+//! and gives of comments follows GitHub's documents, of which the fixture holds no part.
+
+use std::ffi::OsStr;
+
+use serde_json::{Value, json};
+
+use crate::{
+    github::{GitHub, HOST, on_forge, tree},
+    world::{Run, World},
+};
+
+const MARKER: &str = "<!-- git blue: contracts -->";
+
+fn place() -> (World, GitHub) {
+    let (world, forge) = on_forge();
+    forge.state.lock().unwrap().unchecked = true;
+    (world, forge)
+}
+
+/// Comments as a workflow run of pull request 7 does.
+fn comment(world: &World, report: &str, summary: bool) -> Run {
+    world.write("report.md", report);
+    let (report, file) = (world.path("report.md"), world.path("summary.md"));
+    let mut vars = vec![("GITHUB_REF", OsStr::new("refs/pull/7/merge"))];
+    vars.extend(summary.then_some(("GITHUB_STEP_SUMMARY", file.as_os_str())));
+    let args = ["realm", "pr", "comment", "--body", report.to_str().unwrap(), "--json"];
+    world.blue_with(&world.path("aperture"), &args, &vars)
+}
+
+fn comments(forge: &GitHub) -> Vec<Value> {
+    forge.state.lock().unwrap().comments.get("acme/aperture").cloned().unwrap_or_default()
+}
+
+#[test]
+fn one_comment_is_written_and_then_updated() {
+    let (world, forge) = place();
+    let elses = json!({ "id": 1, "html_url": "https://forge.test/1", "body": "Looks good" });
+    forge.state.lock().unwrap().comments.insert("acme/aperture".into(), vec![elses]);
+    for (report, outcome) in [("failed", "created"), ("failed", "unchanged"), ("ok", "updated"), ("ok", "unchanged")] {
+        let answer = comment(&world, report, false).exits(0).json();
+        assert_eq!((&answer["outcome"], &answer["number"]), (&json!(outcome), &json!(7)), "{answer}");
+        assert_eq!(answer["url"], format!("https://{HOST}/acme/aperture/pull/7#issuecomment-2"));
+    }
+    let bodies: Vec<_> = comments(&forge).iter().map(|one| one["body"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(bodies, ["Looks good".to_owned(), format!("{MARKER}\nok\n")]);
+}
+
+#[test]
+fn a_comment_of_somebody_else_with_the_mark_is_passed_over() {
+    let (world, forge) = place();
+    let list = json!([{ "id": 1, "html_url": "https://forge.test/1", "body": format!("{MARKER}\nall is well") }]);
+    forge.instead(200, "", &list.to_string());
+    forge.instead(403, "", &json!({ "message": "Must have admin rights" }).to_string());
+    assert_eq!(comment(&world, "failed", false).exits(0).json()["outcome"], "created");
+    assert_eq!(comments(&forge)[0]["body"], format!("{MARKER}\nfailed\n"));
+}
+
+#[test]
+fn where_it_may_not_comment_the_report_is_in_the_summary() {
+    let (world, forge) = place();
+    let denied = json!({ "message": "Resource not accessible by integration" }).to_string();
+    for _ in 0..2 {
+        forge.instead(403, "", &denied);
+        let answer = comment(&world, "### Contracts: failed", true).exits(0).json();
+        assert_eq!(answer["outcome"], "summary", "{answer}");
+        assert!(answer["reason"].as_str().unwrap().contains("Resource not accessible"), "{answer}");
+    }
+    assert_eq!(world.read("summary.md"), "### Contracts: failed\n", "once");
+    forge.instead(403, "", &denied);
+    assert_eq!(comment(&world, "failed", false).exits(1).json()["code"], "refused");
+    assert_eq!(comment(&world, " \n", false).exits(129).json()["code"], "usage");
+    assert!(comments(&forge).is_empty());
+}
+
+#[test]
+fn a_branch_says_which_pull_request_it_is() {
+    let (world, forge) = place();
+    let blue = tree(&world, "blue");
+    let args = ["realm", "pr", "comment", "--body", "-"];
+    let lost = world.feed("git", &blue, &[&["blue"], &args[..]].concat(), "ok").exits(1);
+    assert!(lost.stderr.contains("has no open pull request") && lost.stderr.contains("--number N"), "{lost}");
+    world.ok(&world.path("aperture"), &["realm", "pr", "create", "--rfc", "rfc-1", "--title", "New API"]);
+    let number = forge.state.lock().unwrap().pulls["acme/blue"][0]["number"].clone();
+    let run = world.feed("git", &blue, &[&["blue"], &args[..]].concat(), "ok").exits(0);
+    assert!(run.stdout.starts_with(&format!("commented #{number} https://{HOST}/acme/blue/")), "{run}");
+    // The short name of the command does, too.
+    let again = world.feed("git", &blue, &["blue", "pr", "comment", "--body", "-"], "ok").exits(0);
+    assert!(again.stdout.starts_with("the comment is up to date"), "{again}");
+}

@@ -1,0 +1,104 @@
+//! What `make dist` makes of a program, and what the crate holds: installed, used and removed as `docs/install.md`
+//! says. The program is the one under test.
+
+use std::{path::Path, process::Command};
+
+use crate::{ROOT, scripted::Scripted};
+
+/// Makes an archive and, where dpkg-deb is, a package in `dist` of the place.
+fn dist(place: &Scripted) -> String {
+    // The program itself is large before it is stripped; packing it takes long, and shows nothing more.
+    let line = format!(
+        "printf '#!/bin/sh\nexec \"%s\" \"$@\"\n' \"$(command -v git-blue)\" >program && chmod +x program
+        '{ROOT}/.ci/dist' program 1.2.3 x86_64-unknown-linux-gnu dist >made 2>&1 || {{ cat made; exit 1; }}"
+    );
+    let (code, output) = place.shell(&line);
+    assert_eq!(code, 0, "{output}");
+    "dist/git-blue-1.2.3-x86_64-unknown-linux-gnu.tar.gz".into()
+}
+
+#[test]
+fn an_archive_unpacks_into_a_prefix() {
+    let place = Scripted::new();
+    let archive = dist(&place);
+    let (code, output) = place.shell(&format!(
+        "set -e
+        (cd dist && sha256sum --check --quiet *.sha256)
+        mkdir prefix
+        tar -xzf {archive} --strip-components 1 -C prefix
+        PATH=\"$PWD/prefix/bin:$PATH\"
+        git blue --version
+        test -f prefix/share/man/man1/git-blue.1
+        test -f prefix/share/bash-completion/completions/git-blue
+        test -f prefix/share/doc/git-blue/LICENSE-MIT"
+    ));
+    assert_eq!((code, &*output), (0, concat!("git-blue ", env!("CARGO_PKG_VERSION"), "\n")));
+}
+
+#[test]
+fn a_package_is_installed_used_and_removed() {
+    if Command::new("dpkg-deb").arg("--version").output().is_err() {
+        return;
+    }
+    let place = Scripted::new();
+    dist(&place);
+    let (code, output) = place.shell(
+        r#"set -e
+        deb=dist/git-blue_1.2.3_amd64.deb
+        dpkg-deb --field $deb Package Version Depends
+        mkdir -p root/var/lib/dpkg/info root/var/lib/dpkg/updates
+        touch root/var/lib/dpkg/status
+        # Nothing else is in this root: git is the machine's.
+        dpkg() { command dpkg --root="$PWD/root" --log=/dev/null --force-not-root --force-depends --force-architecture "$@" >log 2>&1 || { cat log; exit 1; }; }
+        dpkg --install $deb
+        PATH="$PWD/root/usr/bin:$PATH"
+        command -v git-blue
+        git init -q shop
+        git blue -C shop init --realm shop >/dev/null
+        test -f root/usr/share/man/man1/git-blue-check.1.gz
+        test -f root/usr/share/zsh/vendor-completions/_git-blue
+        test -f root/usr/share/doc/git-blue/copyright
+        dpkg --purge git-blue
+        find root -name '*git-blue*'"#,
+    );
+    let installed = place.path().join("root/usr/bin/git-blue");
+    let expected = format!(
+        "Package: git-blue\nVersion: 1.2.3\nDepends: git, libc6 (>= 2.34), libgcc-s1\n{}\n",
+        installed.display()
+    );
+    assert_eq!((code, output), (0, expected));
+}
+
+#[test]
+fn the_crate_holds_what_it_takes_to_build_and_no_more() {
+    let cargo = Command::new(env!("CARGO"))
+        .args(["package", "--list", "--allow-dirty", "--offline", "--locked"])
+        .current_dir(ROOT)
+        .output()
+        .unwrap();
+    let list = String::from_utf8(cargo.stdout).unwrap();
+    assert!(cargo.status.success(), "{}", String::from_utf8_lossy(&cargo.stderr));
+    let files: Vec<_> = list.lines().collect();
+    for needed in [
+        "src/main.rs",
+        "src/surface/http/page/blue.css",
+        "src/surface/cli/completions/git-blue.bash",
+        "hooks/publish.sh",
+        "plugin/.mcp.json",
+        "plugin/hooks/hooks.json",
+        "docs/library.md",
+        "LICENSE-MIT",
+        "Cargo.lock",
+    ] {
+        assert!(files.contains(&needed), "{needed} is missing");
+    }
+    let known = |file: &&&str| {
+        let is_build = ["src/", "hooks/", "plugin/", "LICENSE", "Cargo.", ".cargo_vcs_info"];
+        is_build.iter().any(|start| file.starts_with(start)) || ["README.md", "docs/library.md"].contains(file)
+    };
+    let more: Vec<_> = files.iter().filter(|file| !known(file)).collect();
+    assert!(more.is_empty(), "{more:?}");
+    let bytes: u64 =
+        files.iter().filter_map(|file| Path::new(ROOT).join(file).metadata().ok()).map(|of| of.len()).sum();
+    assert!(bytes < 4 << 20, "{bytes} bytes");
+}
