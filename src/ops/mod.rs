@@ -76,6 +76,7 @@ pub const TABLE: &[Operation] = &[
     init::OPERATION,
     realm::status::OPERATION,
     realm::check::OPERATION,
+    realm::review::OPERATION,
     realm::sync::OPERATION,
     realm::list::OPERATION,
     realm::log::OPERATION,

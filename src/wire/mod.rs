@@ -37,6 +37,7 @@ mod page;
 mod publish;
 mod pull;
 mod realm;
+mod review;
 pub mod schema;
 mod session;
 mod sync;
@@ -78,6 +79,7 @@ pub use realm::{
     DomainBinding, DomainContract, DomainStatus, ImportStatus, LogEntry, RealmLine, RealmList, RealmLog, RealmStatus,
     RemovedFile, RepoLine, Role, Unpublished,
 };
+pub use review::{ChangedField, FieldChange, ImportReview, Mention, RealmReview, Searched};
 pub use session::{SessionInfo, SessionLine, SessionList, SessionStart, SessionStatus, SessionStop, SessionSummary};
 pub use sync::{
     ConflictSettled, How, RealmReseed, RealmSync, RefStatus, RefSync, RemoteStatus, RemoteSync, SetAsideCommit,

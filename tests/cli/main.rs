@@ -40,6 +40,7 @@ mod ownership;
 mod publishing;
 mod pull_requests;
 mod reports;
+mod review;
 mod schema_budget;
 mod screen;
 mod sessions;

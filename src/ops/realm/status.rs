@@ -269,7 +269,7 @@ pub fn failure(body: &RealmStatus) -> Option<OpError> {
 }
 
 /// Returns the domains that cannot be read, with what is wrong.
-fn unreadable_domains(overview: &Overview<'_>) -> Vec<String> {
+pub fn unreadable_domains(overview: &Overview<'_>) -> Vec<String> {
     let is_domain = |damage: &&Damage| matches!(damage.subject, Subject::Domain(_) | Subject::Domains);
     overview.damage().iter().filter(is_domain).map(ToString::to_string).collect()
 }

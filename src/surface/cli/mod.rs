@@ -26,6 +26,7 @@ mod pr;
 mod process;
 mod progress;
 mod realm;
+mod review;
 mod screen;
 mod session;
 mod shortcut;
@@ -115,6 +116,8 @@ enum Command {
     Status(realm::Status),
     /// Short for `git blue realm check`
     Check(realm::Check),
+    /// Short for `git blue realm review`
+    Review(review::Review),
     /// Short for `git blue realm sync`
     Sync(sync::Sync),
     /// Show, check and manage the realm
@@ -325,7 +328,7 @@ fn operation(matches: &clap::ArgMatches) -> Option<&'static ops::Operation> {
         matches = below;
     }
     match path[..] {
-        ["status" | "check" | "sync"] => path.insert(0, "realm"),
+        ["status" | "check" | "review" | "sync"] => path.insert(0, "realm"),
         ["leave"] => path = vec!["realm", "admin", "leave"],
         _ => {}
     }
@@ -355,6 +358,7 @@ fn dispatch(
         Command::Leave(arguments) => arguments.run_whole(ctx, output),
         Command::Status(arguments) => arguments.run(ctx, output),
         Command::Check(arguments) => arguments.run(ctx, output),
+        Command::Review(arguments) => arguments.run(ctx, output).map(|()| Verdict::Yes),
         Command::Sync(arguments) => arguments.run(ctx, output),
         Command::Realm(command) => command.run(ctx, output),
         Command::Contract(command) => command.run(ctx, output),
@@ -409,6 +413,7 @@ mod tests {
                 path.join(" ").as_str(),
                 "status"
                     | "check"
+                    | "review"
                     | "sync"
                     | "leave"
                     | "complete"

@@ -13,7 +13,7 @@ pub fn of_tools(step: &str) -> String {
     let Some(rest) = step.strip_prefix("git blue ") else { return step.to_owned() };
     for tool in TOOLS {
         let command = tool.operation.cli.join(" ");
-        let short = command.strip_prefix("realm ").filter(|short| matches!(*short, "status" | "check"));
+        let short = command.strip_prefix("realm ").filter(|short| matches!(*short, "status" | "check" | "review"));
         for command in [Some(command.as_str()), short].into_iter().flatten() {
             if let Some(arguments) = rest.strip_prefix(command)
                 && !arguments.starts_with(|c: char| c.is_alphanumeric())

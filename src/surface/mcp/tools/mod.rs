@@ -114,6 +114,7 @@ mod tests {
         for name in [
             "realm_status",
             "realm_check",
+            "realm_review",
             "contract_get",
             "session_start",
             "session_stop",

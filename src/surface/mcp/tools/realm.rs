@@ -51,6 +51,10 @@ pub fn check(call: &Call<'_>) -> Result<Body, OpError> {
     Ok(body)
 }
 
+pub fn review(call: &Call<'_>) -> Result<Body, OpError> {
+    Ok(Body::of(&ops::realm::review::run(call.ctx)?))
+}
+
 pub fn topology(call: &Call<'_>) -> Result<Body, OpError> {
     let request = ops::realm::topology::Request { domain: call.arguments.parsed("domain")? };
     Ok(Body::of(&ops::realm::topology::run(call.ctx, &request)?))

@@ -52,6 +52,17 @@ pub const TOOLS: &[Tool] = &[
         run: realm::check,
     },
     Tool {
+        operation: &ops::realm::review::OPERATION,
+        about: "What changed under this repository's imports, whether it breaks them (with a value that shows it), and \
+                where to edit: the binding, and each line of tracked files that mentions a changed field. One call \
+                before adapting code.",
+        parameters: &[LIMIT, CURSOR],
+        tells: true,
+        lists: &["imports"],
+        is_slow: true,
+        run: realm::review,
+    },
+    Tool {
         operation: &ops::contract::get::OPERATION,
         about: "One contract: schema, value, versions, who exports and imports it. Call it before relying on a \
                 contract or changing it.",
