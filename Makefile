@@ -8,7 +8,7 @@ PEER_SUITES = $(addprefix --test ,syscalls shells mcp_peers http_peers hook_mana
 TARGET = $(or $(CARGO_TARGET_DIR),target)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-library peers test-peers torture bench fmt lint doc install ci
+.PHONY: help demo eval test test-library peers test-peers torture bench fmt lint doc install ci
 
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,6 +24,10 @@ test: ## Run every test (with cargo-nextest where it is installed)
 	else \
 		set -x; $(CARGO) test --locked; \
 	fi
+
+eval: ## Do five tasks as a coding agent, and print calls, tokens and dead ends
+	@echo "      task                                                 calls  largest      all dead ends (tokens: bytes / 4)"
+	@$(CARGO) test --quiet --locked --test agent -- --nocapture --test-threads=1 | grep '^eval:'
 
 test-library: ## Build and test the library without the program, with its examples
 	$(CARGO) build --locked --no-default-features --examples

@@ -83,11 +83,8 @@ impl Changes {
                 return;
             }
             let maybe_now = renamed.get(name).cloned();
-            let field = found.entry(name.to_owned()).or_insert(ChangedField {
-                name: name.to_owned(),
-                change,
-                maybe_now,
-            });
+            let field =
+                found.entry(name.to_owned()).or_insert(ChangedField { name: name.to_owned(), change, maybe_now });
             if change == FieldChange::Removed {
                 field.change = change;
             }
@@ -122,7 +119,8 @@ impl Changes {
     fn renamed(&self) -> BTreeMap<String, String> {
         let mut objects: BTreeMap<&str, (Vec<&Difference>, Vec<&Difference>)> = BTreeMap::new();
         for one in self.0.iter().filter(|one| place(&one.pointer).is_whole) {
-            let Some((above, _)) = one.pointer.rsplit_once('/').filter(|(above, _)| above.starts_with("/schema")) else {
+            let Some((above, _)) = one.pointer.rsplit_once('/').filter(|(above, _)| above.starts_with("/schema"))
+            else {
                 continue;
             };
             let sides = objects.entry(above).or_default();

@@ -435,7 +435,8 @@ mod tests {
 
     #[test]
     fn the_line_of_a_field_is_found() {
-        let block = "role: consumer\nimports:\n  # why\n  - contract: a\n    version: x\n  - { contract: b, version: y }\n";
+        let block =
+            "role: consumer\nimports:\n  # why\n  - contract: a\n    version: x\n  - { contract: b, version: y }\n";
         assert_eq!(line_in_item(block, "imports", 0, "version"), Some(5));
         assert_eq!(line_in_item(block, "imports", 1, "version"), Some(6));
         assert_eq!(line_in_item(block, "imports", 2, "version"), None);

@@ -34,6 +34,7 @@ mod hooks;
 mod lenient;
 mod notification;
 mod page;
+mod prime;
 mod publish;
 mod pull;
 mod realm;
@@ -70,6 +71,7 @@ pub use notification::{
     Notification, NotificationFilter, NotificationSummary, NotificationsAck, NotificationsList, State, VersionChange,
 };
 pub use page::{DEFAULT_LIMIT, PageRequest, page, page_in_order};
+pub use prime::Prime;
 pub use publish::{ContractPublish, Published};
 pub use pull::{
     ImportClash, MergeAction, MergeStep, PrCreate, PrCreated, PrPrepare, PrRepo, PrStatus, PrSummary, Prepared,

@@ -37,6 +37,7 @@ mod missing_objects;
 mod notifications;
 mod other_owner;
 mod ownership;
+mod prime;
 mod publishing;
 mod pull_requests;
 mod reports;

@@ -68,8 +68,14 @@ fn a_renamed_field_is_found_in_every_file_that_mentions_it() {
     publish(&world, "3.0.0", "key", "string");
     let answer = review(&world);
     let import = &answer["imports"][0];
-    assert_eq!((&answer["checked"], &answer["searched"], &answer["mentions_cut"]), (&json!(1), &json!("worktree"), &json!(null)));
-    assert_eq!((&import["state"], &import["old_version"], &import["new_version"]), (&json!("broken"), &json!("2.0.0"), &json!("3.0.0")));
+    assert_eq!(
+        (&answer["checked"], &answer["searched"], &answer["mentions_cut"]),
+        (&json!(1), &json!("worktree"), &json!(null))
+    );
+    assert_eq!(
+        (&import["state"], &import["old_version"], &import["new_version"]),
+        (&json!("broken"), &json!("2.0.0"), &json!("3.0.0"))
+    );
     assert_eq!(import["verdict"]["verdict"], "breaks");
     assert_eq!(import["fields"][0], json!({"name": "path", "change": "removed", "maybe_now": "key"}));
     assert_eq!(places(import), ["cdk/access_stack.py:2", "a/first.ts:1", "ünï/ö b.ts:1"]);
@@ -79,7 +85,10 @@ fn a_renamed_field_is_found_in_every_file_that_mentions_it() {
     let written = world.read(&format!("access/{BINDING_FILE}"));
     assert!(written.lines().nth(line - 1).unwrap().contains(">=2.0.0"), "{line}: {written}");
     let step = step(&answer);
-    assert!(step.starts_with(&format!("git blue import {AT} '>=3.0.0, <4.0.0'  # first adapt cdk/access_stack.py")), "{step}");
+    assert!(
+        step.starts_with(&format!("git blue import {AT} '>=3.0.0, <4.0.0'  # first adapt cdk/access_stack.py")),
+        "{step}"
+    );
     assert!(step.ends_with(&format!("{BINDING_FILE}:{line}")), "{step}");
 
     // What it says works, and then there is nothing to do.
@@ -126,9 +135,15 @@ fn a_misspelt_contract_has_the_nearest_name() {
     let world = World::pair();
     let wrong = importing(">=1.0.0").replace("s3-permissions", "s3-permission");
     world.write(&format!("access/{BINDING_FILE}"), &wrong);
-    world.plant("bindings/access.json", "{\"role\": \"consumer\", \"imports\": [{\"contract\": \"s3-permission\", \"version\": \">=1.0.0\"}]}");
+    world.plant(
+        "bindings/access.json",
+        "{\"role\": \"consumer\", \"imports\": [{\"contract\": \"s3-permission\", \"version\": \">=1.0.0\"}]}",
+    );
     let answer = review(&world);
-    assert_eq!((&answer["imports"][0]["state"], &answer["imports"][0]["new_version"]), (&json!("broken"), &json!(null)));
+    assert_eq!(
+        (&answer["imports"][0]["state"], &answer["imports"][0]["new_version"]),
+        (&json!("broken"), &json!(null))
+    );
     let step = step(&answer);
     assert!(step.contains("did you mean s3-permissions?") && step.contains(BINDING_FILE), "{step}");
     assert_eq!(world.finish_shell(&world.path("access"), &step).code, 0);

@@ -153,6 +153,7 @@ fn every_operation_answers_as_its_schema_says() {
         ("access", &["realm", "status", "--peek"]),
         ("access", &["realm", "check"]),
         ("access", &["review"]),
+        ("access", &["prime"]),
         ("access", &["realm", "review"]),
         ("access", &["realm", "list"]),
         ("access", &["realm", "log"]),

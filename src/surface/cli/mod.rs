@@ -23,6 +23,7 @@ mod notifications;
 mod output;
 mod pager;
 mod pr;
+mod prime;
 mod process;
 mod progress;
 mod realm;
@@ -120,6 +121,8 @@ enum Command {
     Review(review::Review),
     /// Short for `git blue realm sync`
     Sync(sync::Sync),
+    #[command(about = ops::prime::OPERATION.summary)]
+    Prime(prime::Prime),
     /// Show, check and manage the realm
     #[command(subcommand)]
     Realm(realm::Command),
@@ -360,6 +363,7 @@ fn dispatch(
         Command::Check(arguments) => arguments.run(ctx, output),
         Command::Review(arguments) => arguments.run(ctx, output).map(|()| Verdict::Yes),
         Command::Sync(arguments) => arguments.run(ctx, output),
+        Command::Prime(arguments) => arguments.run(ctx, output).map(|()| Verdict::Yes),
         Command::Realm(command) => command.run(ctx, output),
         Command::Contract(command) => command.run(ctx, output),
         Command::Import(arguments) => arguments.run(ctx, output),

@@ -6,7 +6,7 @@ use rmcp::{
 };
 use serde_json::Value;
 
-use super::body::to_string;
+use super::{body::to_string, steps::Step};
 use crate::{error::OpError, wire::Failure};
 
 /// Returns a failure as a client's model reads it: the cause, and what to do next.
@@ -14,17 +14,20 @@ pub fn failed(error: &OpError) -> CallToolResult {
     let mut error = error.clone();
     error.message = error.message.chars().take(4_000).collect();
     error.problems.truncate(20);
-    for step in &mut error.next_steps {
-        *step = super::steps::of_tools(step);
-    }
-    let text = super::size_limit::harmless(&to_string(&Failure::from(&error)));
+    let mut failure = serde_json::json!(Failure::from(&error));
+    failure["next_steps"] = steps(&error);
+    let text = super::size_limit::harmless(&to_string(&failure));
     CallToolResult::error(vec![ContentBlock::text(text)])
+}
+
+fn steps(error: &OpError) -> Value {
+    error.next_steps.iter().map(|line| serde_json::json!(Step::of(line, false))).collect()
 }
 
 /// Returns a failure where the protocol has no room for more than an error.
 pub fn refused(error: &OpError) -> ErrorData {
     let message: String = error.message.chars().take(2_000).collect();
-    let data = serde_json::json!({"code": error.code, "next_steps": error.next_steps});
+    let data = serde_json::json!({"code": error.code, "next_steps": steps(error)});
     match error.code {
         "unknown-resource" | "unknown-contract" | "unknown-domain" | "unknown-version" => {
             ErrorData::resource_not_found(message, Some(data))

@@ -46,7 +46,9 @@ pub fn add(code: Option<&CodeRepo>, imports: &mut [ImportReview]) -> Result<Sear
     let cut = match (is_full, is_whole, is_all) {
         (true, ..) => Some(format!("only the first {MAX_PLACES} places are listed")),
         (_, false, _) => Some("not all files were searched: there was no time left, or too much to read".to_owned()),
-        (.., false) => Some(format!("only {MAX_WORDS} names were looked for, none with spaces at its ends or too long")),
+        (.., false) => {
+            Some(format!("only {MAX_WORDS} names were looked for, none with spaces at its ends or too long"))
+        }
         _ => None,
     };
     Ok(Search { searched, cut })

@@ -20,7 +20,6 @@ use crate::surface::mcp::{
     refusal::failed,
     roots::Outcome,
     settings::Settings,
-    steps,
     tools::{self, Call, Tool},
 };
 use crate::{error::OpError, model::name::ReaderName};
@@ -199,12 +198,9 @@ fn answer(
     project: &Project,
 ) -> Result<Body, OpError> {
     let ctx = open(&settings.env, project)?;
-    let mut body = (tool.run)(&Call { ctx: &ctx, arguments, reader })?;
+    let mut body = (tool.run)(&Call { ctx: &ctx, arguments, reader, settings })?;
     if !tool.lists.is_empty() {
         paging::page(&mut body, tool.lists, arguments.count("limit"), arguments.text("cursor"))?;
-    }
-    for step in &mut body.next_steps {
-        *step = steps::of_tools(step);
     }
     body.cut(tool.rest());
     Ok(body)

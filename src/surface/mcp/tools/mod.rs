@@ -48,8 +48,7 @@ const CWD: Parameter = Parameter::optional("cwd", Kind::Text, "absolute path");
 const REALM: Parameter = Parameter::optional("realm", Kind::Text, "");
 
 /// The tools that make sense only where there is more than one realm to choose from.
-const OF_ALL_REALMS: [&Operation; 3] =
-    [&ops::realm::list::OPERATION, &ops::realm::compare::OPERATION, &ops::contract::timeline::OPERATION];
+const OF_ALL_REALMS: [&Operation; 2] = [&ops::realm::compare::OPERATION, &ops::contract::timeline::OPERATION];
 
 impl Tool {
     /// Returns its name.

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::ops;
 
-const DETAIL: Parameter = Parameter::optional("detail", Kind::OneOf(&["concise", "full"]), "");
+const DETAIL: Parameter = Parameter::optional("detail", Kind::OneOf(&["concise", "full"]), "full leaves nothing out");
 const DOMAIN: Parameter = Parameter::required("domain", "");
 /// Narrows a list.
 const ONLY_DOMAIN: Parameter = Parameter::optional("domain", Kind::Text, "");
