@@ -23,13 +23,13 @@ use crate::{
 
 /// Says why something was not done: what kind of failure it is, what happened, and what to do next.
 #[derive(Debug, Clone, thiserror::Error)]
-#[error("{}", .0.message)]
+#[error(transparent)]
 pub struct Error(OpError);
 
 impl Error {
     /// Returns the kind of failure: a word such as `not-in-realm` that does not change between versions.
-    pub fn code(&self) -> &str {
-        self.0.code
+    pub fn code(&self) -> &'static str {
+        self.0.code.as_str()
     }
 
     /// Returns what happened, in a sentence that names its subject and its cause.

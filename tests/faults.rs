@@ -5,7 +5,7 @@
 use std::{collections::BTreeMap, path::Path, rc::Rc};
 
 use git_blue::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     machine::home::Home,
     model::{
         binding::{Export, Import, Role},
@@ -139,7 +139,7 @@ fn contract(ctx: &Ctx, contract: &str) -> Result<(), OpError> {
     };
     match admin::contract::run(ctx, &request) {
         // The call before did it, and could not say so.
-        Err(error) if error.code == "contract-exists" => Ok(()),
+        Err(error) if error.code == ErrorCode::ContractExists => Ok(()),
         result => result.map(drop),
     }
 }
@@ -213,7 +213,7 @@ const OPERATIONS: &[Operation] = &[
     }),
     ("admin leave", CONSUMER, |ctx| {
         match admin::leave::run(ctx, &admin::leave::Request { force: true, undo: false }) {
-            Err(error) if error.code == "not-joined" => Ok(()),
+            Err(error) if error.code == ErrorCode::NotJoined => Ok(()),
             result => result.map(drop),
         }
     }),
@@ -221,7 +221,7 @@ const OPERATIONS: &[Operation] = &[
         session::start::run(ctx, &session::start::Request { rfc: Some(name("team/rfc-0042")) }).map(drop)
     }),
     ("session stop", OWNER, |ctx| match session::stop::run(ctx, &session::stop::Request::default()) {
-        Err(error) if error.code == "no-session" => Ok(()),
+        Err(error) if error.code == ErrorCode::NoSession => Ok(()),
         result => result.map(drop),
     }),
     ("session stop, by id", OWNER, |ctx| {

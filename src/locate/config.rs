@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     machine::home::{Home, KnownRealm},
     model::{name::RealmName, oid::Oid, repo_url::RepoUrl},
     repo::{
@@ -29,7 +29,8 @@ pub fn same_realm(realm: &RealmName, proposed: Option<&Config>) -> Result<(), Op
         None => Ok(()),
         Some(config) => {
             let message = format!("{CONFIG} puts this repository into the realm {}, not {realm}", config.realm.name);
-            Err(OpError::no("other-realm", message).next(format!("one repository is in one realm: edit {CONFIG}")))
+            Err(OpError::no(ErrorCode::OtherRealm, message)
+                .next(format!("one repository is in one realm: edit {CONFIG}")))
         }
     }
 }
@@ -49,7 +50,7 @@ pub fn same_url(home: &Home, known: &KnownRealm, proposed: Option<&Config>) -> R
     }
     let realm = &known.name;
     let message = format!("{CONFIG} says that the realm {realm} is shared at {proposed}, but you recorded {recorded}");
-    Err(OpError::cannot("other-url", message).next(format!(
+    Err(OpError::cannot(ErrorCode::OtherUrl, message).next(format!(
         "if it has moved: git config --file {} blue.realm.{realm}.url {proposed}",
         home.folder().join("config").display()
     )))
@@ -92,7 +93,7 @@ pub fn proposed_at(code: &CodeRepo, commit: &Oid) -> Result<Option<Config>, OpEr
 fn decode(bytes: &[u8]) -> Result<Config, OpError> {
     codec::config(bytes).map_err(|problem| {
         let problem = problem.in_file(CONFIG);
-        OpError::cannot("unreadable-config", problem.to_string()).problem((&problem).into())
+        OpError::cannot(ErrorCode::UnreadableConfig, problem.to_string()).problem((&problem).into())
     })
 }
 
@@ -110,5 +111,5 @@ fn file_without_links(root: &Path) -> Result<bool, OpError> {
 }
 
 fn linked(path: &str) -> OpError {
-    OpError::cannot("not-a-plain-file", format!("{path} is not a plain file; symbolic links are not followed"))
+    OpError::cannot(ErrorCode::NotAPlainFile, format!("{path} is not a plain file; symbolic links are not followed"))
 }

@@ -12,7 +12,7 @@ pub use config::{CONFIG, proposed, proposed_at};
 
 use crate::{
     env::{Env, REALM, REPO},
-    error::OpError,
+    error::{ErrorCode, OpError},
     machine::home::{Home, KnownRealm},
     model::name::{RealmName, RepoName},
     repo::CodeRepo,
@@ -44,8 +44,11 @@ pub struct Located {
 pub fn home(env: &Env) -> Result<Home, OpError> {
     let folder = env.var(HOME).map(|folder| env.cwd().join(folder)).or_else(|| Some(env.home()?.join(".blue")));
     folder.map(Home::new).ok_or_else(|| {
-        OpError::cannot("no-home", "neither GIT_BLUE_HOME nor HOME is set, so the realms of this machine are not found")
-            .next("set GIT_BLUE_HOME to a folder of your own")
+        OpError::cannot(
+            ErrorCode::NoHome,
+            "neither GIT_BLUE_HOME nor HOME is set, so the realms of this machine are not found",
+        )
+        .next("set GIT_BLUE_HOME to a folder of your own")
     })
 }
 
@@ -69,7 +72,7 @@ pub fn in_realm(home: &Home, realm: &RealmName, repo: Option<&RepoName>, options
         && !Overview::open(&store)?.repos().contains_key(repo)
     {
         let message = format!("the realm {realm} has no repository {repo}");
-        return Err(OpError::no("unknown-repo", message));
+        return Err(OpError::no(ErrorCode::UnknownRepo, message));
     }
     Ok(Located { realm: realm.clone(), store, repo: repo.cloned() })
 }
@@ -120,7 +123,7 @@ fn held(known: &KnownRealm, store: &GitStore) -> Result<(), OpError> {
     let found = read::realm(store)?;
     if found.name != known.name {
         let message = format!("{} holds the realm {}, not {}", known.path.display(), found.name, known.name);
-        return Err(OpError::cannot("other-realm", message));
+        return Err(OpError::cannot(ErrorCode::OtherRealm, message));
     }
     Ok(())
 }
@@ -128,7 +131,7 @@ fn held(known: &KnownRealm, store: &GitStore) -> Result<(), OpError> {
 /// What a repository proposes is compared with what the user recorded, and never followed.
 fn trusted(is_ci: bool, home: &Home, realm: &RealmName, proposed: Option<&Config>) -> Result<KnownRealm, OpError> {
     let Some(known) = home.realm(realm)? else {
-        return Err(unknown::error(is_ci, home, realm, proposed).coded("not-in-realm"));
+        return Err(unknown::error(is_ci, home, realm, proposed).coded(ErrorCode::NotInRealm));
     };
     config::same_url(home, &known, proposed)?;
     Ok(known)
@@ -137,7 +140,7 @@ fn trusted(is_ci: bool, home: &Home, realm: &RealmName, proposed: Option<&Config
 fn no_realm(env: &Env, home: &Home, code: Option<&CodeRepo>) -> OpError {
     let place: PathBuf = code.and_then(CodeRepo::workdir).unwrap_or_else(|| env.cwd().to_owned());
     let message = format!("{} is not in a realm", place.display());
-    let error = OpError::cannot("not-in-realm", message);
+    let error = OpError::cannot(ErrorCode::NotInRealm, message);
     match &unknown::known(home)[..] {
         [] => error.next("git blue init --realm NAME  # make a realm, and join it"),
         [only] => error.next(format!("git blue init --realm {only}  # join it")),

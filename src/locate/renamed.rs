@@ -1,7 +1,7 @@
 //! Repositories that took another name: a clone that does not know of it yet is told.
 
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{
         name::RepoName,
         realm::{Rename, Repo},
@@ -50,7 +50,7 @@ pub fn refuse_entry(store: &dyn Store, entry: &Repo) -> Result<(), OpError> {
 }
 
 fn error(name: &RepoName, newer: &RepoName) -> OpError {
-    OpError::cannot("renamed", format!("{name} is called {newer} in the realm now"))
+    OpError::cannot(ErrorCode::Renamed, format!("{name} is called {newer} in the realm now"))
         .next("git pull  # where .blue/config.yaml was committed with the new name")
         .next(format!("git blue realm admin rename {name} {newer}  # else: writes it here"))
 }

@@ -3,7 +3,7 @@
 use super::{config::CONFIG, url};
 use crate::{
     env::Env,
-    error::OpError,
+    error::{ErrorCode, OpError},
     machine::home::Home,
     model::{name::RealmName, nearest},
     store::codec::Config,
@@ -21,8 +21,10 @@ pub fn error(is_ci: bool, home: &Home, realm: &RealmName, proposed: Option<&Conf
     let known = known(home);
     let meant = if url.is_some() { None } else { meant(realm, &known) };
     let question = meant.map(|name| format!(" (did you mean {name}?)")).unwrap_or_default();
-    let error =
-        OpError::cannot("unknown-realm", format!("the realm {realm}{shared} is not known on this machine{question}"));
+    let error = OpError::cannot(
+        ErrorCode::UnknownRealm,
+        format!("the realm {realm}{shared} is not known on this machine{question}"),
+    );
     match (url.filter(|url| url::accept(url).is_ok()), proposal) {
         (Some(url), _) if is_ci => {
             error.next(format!("git blue check --realm-url {url}  # in CI: keep nothing here")).next(bring(url))

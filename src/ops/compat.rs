@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{Operation, ctx::Ctx};
 use crate::{
     env::Env,
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{
         compatibility::{self, Options, Reading},
         schema::{self, Budget, Part},
@@ -65,7 +65,7 @@ pub fn compare(env: &Env, request: &Request) -> Result<Answer<Compat>, OpError> 
         ..Options::default()
     };
     let found = compatibility::compare(&old, &new, &options, &env.stopwatch())
-        .map_err(|error| OpError::cannot("not-compared", format!("cannot compare the schemas: {error}")))?;
+        .map_err(|error| OpError::cannot(ErrorCode::NotCompared, format!("cannot compare the schemas: {error}")))?;
     let asked = [(&found.backwards, options.backwards), (&found.forwards, options.forwards)];
     let asked: Vec<_> =
         asked.iter().filter(|(_, is_asked)| *is_asked).map(|(readings, _)| readings.of(options.reading)).collect();
@@ -91,7 +91,7 @@ fn warnings<'a>(source: &'a Source, schema: &Value) -> impl Iterator<Item = Sche
 }
 
 fn parse(source: &Source, budget: &Budget) -> Result<Value, OpError> {
-    let cannot = |why: String| OpError::cannot("unreadable-schema", format!("{}: {why}", source.name));
+    let cannot = |why: String| OpError::cannot(ErrorCode::UnreadableSchema, format!("{}: {why}", source.name));
     let value = codec::schema(&source.bytes).map_err(|problem| cannot(problem.to_string()))?;
     let problems = schema::problems(&value, &Value::Null, budget);
     match problems.into_iter().find(|problem| matches!(problem.part, Part::Schema | Part::Size)) {

@@ -6,7 +6,7 @@ pub use super::acting::{Acting, Here};
 use super::repos::identity;
 use crate::{
     env::Env,
-    error::OpError,
+    error::{ErrorCode, OpError},
     locate::{self, Located},
     machine::home::Home,
     model::{
@@ -56,7 +56,7 @@ impl Ctx {
         let here = locate::find(&env, &home, code.as_ref(), realm, options(&env)).map(Here::from);
         match &here {
             Ok(here) => tracing::debug!(realm = ?here.realm, repo = ?here.repo, folder = ?env.cwd(), "found"),
-            Err(error) => tracing::debug!(code = error.code, folder = ?env.cwd(), "found no realm"),
+            Err(error) => tracing::debug!(code = error.code.as_str(), folder = ?env.cwd(), "found no realm"),
         }
         Ok(Self { env, home, code, here })
     }
@@ -91,7 +91,7 @@ impl Ctx {
     pub fn acting(&self) -> Result<Acting<'_>, OpError> {
         let here = self.here()?;
         let repo = here.repo.as_ref().ok_or_else(|| {
-            OpError::cannot("not-in-repo", "this folder is in no repository of the realm")
+            OpError::cannot(ErrorCode::NotInRepo, "this folder is in no repository of the realm")
                 .next("change into a repository of the realm, or pass -C DIR")
         })?;
         Ok(Acting { realm: &here.realm, store: &*here.store, repo, code: self.code.as_ref() })
@@ -137,7 +137,7 @@ impl Ctx {
     pub fn code(&self) -> Result<&CodeRepo, OpError> {
         self.code.as_ref().ok_or_else(|| {
             let message = format!("{} is in no git repository", self.env.cwd().display());
-            OpError::cannot("not-in-git", message).next("change into a repository, or pass -C DIR")
+            OpError::cannot(ErrorCode::NotInGit, message).next("change into a repository, or pass -C DIR")
         })
     }
 
@@ -157,7 +157,7 @@ impl Ctx {
         match (of("name", "NAME"), of("email", "EMAIL")) {
             (Some(name), Some(email)) => Ok(Signature { name, email, time: self.env.now_here() }),
             _ => Err(OpError::cannot(
-                "no-identity",
+                ErrorCode::NoIdentity,
                 "git does not know who you are, and every change of a realm says who made it",
             )
             .next("git config --global user.name \"Your Name\"")

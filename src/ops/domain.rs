@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{
         change::{self, DomainChange},
         contract::Contract,
@@ -44,8 +44,10 @@ pub fn get(store: &dyn Store, name: &DomainName) -> Result<DomainView, OpError> 
 pub fn unknown(store: &dyn Store, name: &DomainName) -> OpError {
     let known: Vec<_> = store.domains().unwrap_or_default().into_iter().map(|(known, _)| known).collect();
     let meant = nearest::nearest(name, &known);
-    let error =
-        OpError::no("unknown-domain", format!("the realm has no domain {name}{}", nearest::question(name, &known)));
+    let error = OpError::no(
+        ErrorCode::UnknownDomain,
+        format!("the realm has no domain {name}{}", nearest::question(name, &known)),
+    );
     match meant {
         Some(_) => error,
         None => error.next(format!("git blue realm admin domain --name {name} --repos REPO,…")),
@@ -79,7 +81,7 @@ pub fn contract(store: &dyn Store, at: &ContractRef) -> Result<Contract, OpError
 
 /// Adds the contract that may be meant to the error for one that is not there.
 pub fn meant(store: &dyn Store, at: &ContractRef, error: OpError) -> OpError {
-    if error.code != "unknown-contract" {
+    if error.code != ErrorCode::UnknownContract {
         return error;
     }
     let names = || {
@@ -103,12 +105,12 @@ pub fn current<'a>(domain: &'a DomainView, name: &ContractName) -> Result<&'a Co
         None if domain.is_damaged(name) => {
             let damage = domain.damage.iter().find(|damage| damage.subject == Subject::Contract(name.clone()));
             let problem = damage.map(|damage| format!("{}: {}", damage.file, damage.problem)).unwrap_or_default();
-            Err(OpError::cannot("damaged", format!("{} cannot be read: {problem}", at())))
+            Err(OpError::cannot(ErrorCode::Damaged, format!("{} cannot be read: {problem}", at())))
         }
         None => match domain.versions.get(name).and_then(|versions| versions.last()) {
-            Some(version) => Err(OpError::no("only-pre-releases", format!("{} has no release yet", at()))
+            Some(version) => Err(OpError::no(ErrorCode::OnlyPreReleases, format!("{} has no release yet", at()))
                 .next(format!("git blue contract get {} --version {version}", at()))),
-            None => Err(OpError::no("unknown-contract", format!("there is no contract {}", at()))
+            None => Err(OpError::no(ErrorCode::UnknownContract, format!("there is no contract {}", at()))
                 .next("git blue contract list shows those there are")),
         },
     }

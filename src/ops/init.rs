@@ -123,6 +123,7 @@ fn require_wanted(ctx: &Ctx, request: &Request, realm: &RealmName, proposed: Opt
 /// What this machine had before: it has the same after a refusal.
 struct Before {
     realms: Vec<RealmName>,
+    repos: Vec<RepoName>,
     stores: BTreeSet<PathBuf>,
 }
 
@@ -130,10 +131,14 @@ impl Before {
     fn of(ctx: &Ctx) -> Result<Self, OpError> {
         let folder = ctx.home.folder().join("realms");
         let entries = folder.read_dir().into_iter().flatten().filter_map(Result::ok);
-        Ok(Self { realms: unknown::known(&ctx.home), stores: entries.map(|entry| entry.path()).collect() })
+        Ok(Self {
+            realms: unknown::known(&ctx.home),
+            repos: ctx.home.repos()?,
+            stores: entries.map(|entry| entry.path()).collect(),
+        })
     }
 
-    /// Takes away a realm that was brought or made since.
+    /// Takes away a realm that was brought or made since, and the record of where this clone lies.
     fn restore(&self, ctx: &Ctx, realm: &RealmName) -> Result<(), OpError> {
         if self.realms.contains(realm) || ctx.home.realm(realm)?.is_none() {
             return Ok(());
@@ -141,6 +146,12 @@ impl Before {
         let path = ctx.home.default_store(realm);
         if !self.stores.contains(&path) && path.is_dir() {
             std::fs::remove_dir_all(&path).map_err(OpError::io("remove", &path))?;
+        }
+        let here = Some(ctx.code()?.main_folder());
+        for repo in ctx.home.repos()?.iter().filter(|repo| !self.repos.contains(repo)) {
+            if ctx.home.repo_path(repo)? == here {
+                ctx.home.forget_repo(repo)?;
+            }
         }
         Ok(ctx.home.forget_realm(realm)?)
     }

@@ -8,7 +8,7 @@ use std::{
 
 pub use crate::model::candidate::{BINDINGS, CONTRACTS};
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::oid::Oid,
     repo::CodeRepo,
     store::{EntryKind, Objects as _, StoreError, codec::MAX_FILE, read},
@@ -156,8 +156,11 @@ fn is_plain(path: &str) -> bool {
 }
 
 fn not_fetched() -> OpError {
-    OpError::cannot("not-fetched", format!("files below {FOLDER} are not in this clone, which was made without them"))
-        .next(format!("git archive HEAD {FOLDER} >/dev/null  # fetches them"))
+    OpError::cannot(
+        ErrorCode::NotFetched,
+        format!("files below {FOLDER} are not in this clone, which was made without them"),
+    )
+    .next(format!("git archive HEAD {FOLDER} >/dev/null  # fetches them"))
 }
 
 /// Returns `folder`, or the first part of its path that is no folder.
@@ -216,7 +219,10 @@ fn walk_folder(root: &Path, folder: &str, found: &mut BTreeMap<String, Item>) ->
 
 fn insert(found: &mut BTreeMap<String, Item>, path: String, item: Item) -> Result<(), OpError> {
     if found.len() >= MAX_FILES {
-        return Err(OpError::cannot("too-many-files", format!("there are more than {MAX_FILES} files below {FOLDER}")));
+        return Err(OpError::cannot(
+            ErrorCode::TooManyFiles,
+            format!("there are more than {MAX_FILES} files below {FOLDER}"),
+        ));
     }
     found.insert(path, item);
     Ok(())

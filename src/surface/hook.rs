@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use super::{background, mcp, told};
 use crate::{
     env::Env,
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::oid::Oid,
     ops::{
         claude,
@@ -109,7 +109,7 @@ fn publish(ctx: &Ctx, event: &str) -> Option<String> {
             let _ = removed_files::remember(code, &answer.body.removed_files);
             told::line(&answer.body)
         }
-        Err(error) if error.code == "locked" && background::publish_later(ctx, &news.commit) => {
+        Err(error) if error.code == ErrorCode::Locked && background::publish_later(ctx, &news.commit) => {
             Some(format!("the realm is busy; {} is published as soon as it is free", news.commit.short()))
         }
         Err(error) => {

@@ -12,7 +12,7 @@ use super::{
 
 /// Most system calls that are walked with one kind of fault. Of a command that makes more, each kind
 /// takes other ones, so that together they reach all; `make torture` walks every one with every kind.
-const MOST: usize = 60;
+const MOST: usize = 30;
 
 /// What happens at a system call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

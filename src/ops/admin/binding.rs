@@ -1,7 +1,7 @@
 //! `realm_admin_binding`: write the part a repository plays straight into the realm.
 
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{
         binding::{Binding, Export, Import, Role},
         name::{DomainName, RepoName},
@@ -52,11 +52,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingSet>, OpError> 
     if let Some(acting) = here.repo.as_ref().filter(|acting| **acting != request.repo) {
         let message =
             format!("{acting} may not write the binding of {}; only a repository writes its own", request.repo);
-        return Err(OpError::no("not-owner", message).next(format!("run it in {}", request.repo)));
+        return Err(OpError::no(ErrorCode::NotOwner, message).next(format!("run it in {}", request.repo)));
     }
     if !read::repos(&*here.store)?.repos.contains_key(&request.repo) {
         let message = format!("{} is not in the realm {}", request.repo, here.realm);
-        return Err(OpError::no("unknown-repo", message));
+        return Err(OpError::no(ErrorCode::UnknownRepo, message));
     }
     let wanted = Binding { role: request.role, exports: request.exports.clone(), imports: request.imports.clone() };
     if let Some(contradiction) = wanted.contradiction() {

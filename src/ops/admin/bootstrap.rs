@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::domain;
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{
         blueprint::{Blueprint, PlannedDomain, PlannedRepo},
         name::RepoName,
@@ -49,11 +49,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmBootstrap>, OpErr
     let here = ctx.writing_realm()?;
     let blueprint: Blueprint = codec::document(&request.document).map_err(|problem| {
         let problem = problem.in_file(&request.file);
-        OpError::no("unreadable-file", problem.to_string()).problem((&problem).into())
+        OpError::no(ErrorCode::UnreadableFile, problem.to_string()).problem((&problem).into())
     })?;
     let problems = blueprint.contradictions();
     if !problems.is_empty() {
-        let error = OpError::no("contradiction", format!("{}: {}", request.file, problems.join("; ")));
+        let error = OpError::no(ErrorCode::Contradiction, format!("{}: {}", request.file, problems.join("; ")));
         return Err(error.next("nothing was made; mend the file, and run it again"));
     }
     let overview = Overview::open(&*here.store)?;
@@ -63,7 +63,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmBootstrap>, OpErr
     for domain in &blueprint.domains {
         if let Some(unknown) = domain.repos.iter().find(|repo| !known(repo)) {
             let message = format!("{}: {unknown} is neither in the realm nor among the repos of the file", domain.name);
-            return Err(OpError::no("unknown-repo", message));
+            return Err(OpError::no(ErrorCode::UnknownRepo, message));
         }
         domain::collision(here, &domain.name)?;
     }
@@ -116,13 +116,13 @@ fn entries(planned: &[PlannedRepo], overview: &Overview<'_>) -> Result<Vec<Repo>
             if held.url.is_some() && entry.url.is_some() && held.url != entry.url {
                 let [held, wanted] = [&held.url, &entry.url].map(|url| url.clone().unwrap_or_default());
                 let message = format!("the repository {name} of the realm is at {held}, and not at {wanted}");
-                return Err(OpError::no("name-taken", message));
+                return Err(OpError::no(ErrorCode::NameTaken, message));
             }
             continue;
         }
         if let Some(other) = overview.repos().keys().find(|other| other.collides_with(name)) {
             let message = format!("{name} differs from the repository {other} in upper and lower case alone");
-            return Err(OpError::no("name-collision", message));
+            return Err(OpError::no(ErrorCode::NameCollision, message));
         }
         entries.push(entry);
     }

@@ -7,7 +7,7 @@ use crate::ops::{
     domain::{self, Part, Why},
 };
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{
         contract::Contract,
         json::Json,
@@ -55,11 +55,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractAdded>, OpErro
     let here = ctx.writing_realm()?;
     if !read::repos(&*here.store)?.repos.contains_key(&request.owner) {
         let message = format!("the owner {} is not in the realm {}", request.owner, here.realm);
-        return Err(OpError::no("unknown-owner", message));
+        return Err(OpError::no(ErrorCode::UnknownOwner, message));
     }
     if let Some(acting) = here.repo.as_ref().filter(|acting| **acting != request.owner) {
         let message = format!("{acting} may not make a contract of {}; only a repository makes its own", request.owner);
-        return Err(OpError::no("not-owner", message).next(format!("run it in {}", request.owner)));
+        return Err(OpError::no(ErrorCode::NotOwner, message).next(format!("run it in {}", request.owner)));
     }
     let document = document(request);
     let name = &request.domain;
@@ -68,7 +68,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractAdded>, OpErro
     domain::change(ctx, &*here.store, name, Part { published: &wanted, ..Part::default() }, why, |view| {
         if view.contracts.contains_key(&document.name) || view.versions.contains_key(&document.name) {
             let message = format!("{name}/{} exists already, and is not overwritten", document.name);
-            return Err(OpError::no("contract-exists", message)
+            return Err(OpError::no(ErrorCode::ContractExists, message)
                 .next(format!("git blue contract edit {name}/{}", document.name)));
         }
         Ok(publish::contract(view, &request.owner, &document, Direction::Forward, &ctx.judge())?)

@@ -1,7 +1,7 @@
 //! `realm_admin_domain`: make a domain, or add members to one.
 
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{
         blueprint::PlannedBinding,
         change::DomainChange,
@@ -143,7 +143,7 @@ fn known_repos(here: &Here, repos: &[RepoName]) -> Result<(), OpError> {
             let known: Vec<_> = realm.repos.keys().cloned().collect();
             let meant = nearest::question(unknown, &known);
             let message = format!("{unknown} is not in the realm {}{meant}", here.realm);
-            let error = OpError::no("unknown-repo", message);
+            let error = OpError::no(ErrorCode::UnknownRepo, message);
             Err(match meant.is_empty() {
                 true => {
                     error.next(format!("git blue init --realm {} --repo {unknown}  # in that repository", here.realm))
@@ -164,7 +164,7 @@ pub fn collision(here: &Here, name: &DomainName) -> Result<(), OpError> {
         None => Ok(()),
         Some((other, _)) => {
             let message = format!("{name} differs from the domain {other} in upper and lower case alone");
-            Err(OpError::no("name-collision", message))
+            Err(OpError::no(ErrorCode::NameCollision, message))
         }
     }
 }

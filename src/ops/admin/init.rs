@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     machine::home::KnownRealm,
     model::{
         name::RealmName,
@@ -51,11 +51,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmInit>, OpError> {
     for known in ctx.home.realms()? {
         if known.name == *name {
             let message = format!("this machine has a realm {name} already, at {}", known.path.display());
-            return Err(OpError::no("realm-exists", message).next(format!("git blue realm admin join {name}")));
+            return Err(OpError::no(ErrorCode::RealmExists, message).next(format!("git blue realm admin join {name}")));
         }
         if known.name.collides_with(name) {
             let message = format!("{name} differs from the realm {} in upper and lower case alone", known.name);
-            return Err(OpError::no("name-collision", message));
+            return Err(OpError::no(ErrorCode::NameCollision, message));
         }
     }
     let path = match &request.path {
@@ -67,7 +67,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmInit>, OpError> {
             let found = read::realm(&store)?;
             if found.name != *name {
                 let message = format!("{} holds the realm {}, not {name}", path.display(), found.name);
-                return Err(OpError::no("other-realm", message));
+                return Err(OpError::no(ErrorCode::OtherRealm, message));
             }
             false
         }
@@ -92,7 +92,7 @@ fn create(ctx: &Ctx, name: &RealmName, path: &std::path::Path) -> Result<(), OpE
         path.symlink_metadata().is_ok() && !path.read_dir().is_ok_and(|mut entries| entries.next().is_none());
     if in_the_way {
         let message = format!("{} is there already, and is no realm's store", path.display());
-        return Err(OpError::no("path-taken", message).next("choose another place with --path"));
+        return Err(OpError::no(ErrorCode::PathTaken, message).next("choose another place with --path"));
     }
     let first = Change {
         edits: vec![(

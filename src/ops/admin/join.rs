@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, io::Write as _, path::Path};
 
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     locate::{
         CONFIG,
         config::{same_realm, same_url},
@@ -144,7 +144,7 @@ fn share(ctx: &Ctx, request: &Request) -> Result<(), OpError> {
     let place = sync::realm_clone::Place { realm: Some(&request.realm), url: &url, branches: request.branches };
     if sync::realm_clone::obtain(ctx, place)?.is_none() {
         let message = format!("{url} holds no realm yet");
-        return Err(OpError::no("no-realm-there", message)
+        return Err(OpError::no(ErrorCode::NoRealmThere, message)
             .next(format!("git blue init --realm {} --url {url}  # make one, and share it there", request.realm)));
     }
     Ok(())
@@ -160,7 +160,7 @@ pub fn name(code: &CodeRepo, request: &Request, proposed: Option<&Config>) -> Re
         && config.repo != *wanted
     {
         let message = format!("{CONFIG} names this repository {}, not {wanted}", config.repo);
-        return Err(OpError::no("other-name", message).next(format!("edit {CONFIG}, or leave --repo out")));
+        return Err(OpError::no(ErrorCode::OtherName, message).next(format!("edit {CONFIG}, or leave --repo out")));
     }
     if let Some(name) = proposed.map(|config| &config.repo).or(request.repo.as_ref()) {
         return Ok(name.clone());
@@ -247,7 +247,7 @@ fn same_repository(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm, held: &Repo, 
     let name = &held.name;
     let taken = |why: &str| {
         let whose = identity::place(held);
-        OpError::no("name-taken", format!("another repository{whose} has the name {name} in this realm{why}"))
+        OpError::no(ErrorCode::NameTaken, format!("another repository{whose} has the name {name} in this realm{why}"))
     };
     match (identity::likeness(code, held)?, claim) {
         (Likeness::Same, _) | (Likeness::SharedRoot, Claim::Proposed) => Ok(()),
@@ -261,7 +261,7 @@ fn same_repository(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm, held: &Repo, 
         }
         (Likeness::Unknown, _) if code.is_shallow()? => {
             let message = format!("this clone is shallow: it cannot be told whether it is the {name} of the realm");
-            Err(OpError::no("shallow", message).next("git fetch --unshallow").next("git blue init"))
+            Err(OpError::no(ErrorCode::Shallow, message).next("git fetch --unshallow").next("git blue init"))
         }
         // The name was reserved, or its repository joined before its first commit.
         (Likeness::Unknown, _) => match joined::elsewhere(&ctx.home, code, &known.name, name)? {
@@ -277,7 +277,7 @@ fn same_repository(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm, held: &Repo, 
         },
         (Likeness::Different, Claim::Proposed) => {
             let message = format!("{}; {}", taken(""), identity::facts(code));
-            Err(OpError::no("name-taken", message)
+            Err(OpError::no(ErrorCode::NameTaken, message)
                 .next(format!("give this repository a name of its own: edit repo in {CONFIG}")))
         }
         (Likeness::Different, _) => Err(taken("").next("choose another name with --repo NAME")),
@@ -288,14 +288,14 @@ fn same_repository(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm, held: &Repo, 
 fn only_name(repos: &BTreeMap<RepoName, Repo>, entry: &Repo) -> Result<(), OpError> {
     if let Some(other) = repos.keys().find(|other| other.collides_with(&entry.name)) {
         let message = format!("{} differs from the repository {other} in upper and lower case alone", entry.name);
-        return Err(OpError::no("name-collision", message).next("choose another name with --repo NAME"));
+        return Err(OpError::no(ErrorCode::NameCollision, message).next("choose another name with --repo NAME"));
     }
     let place = entry.url.as_deref().map(RepoUrl::of);
     let same_url = |held: &&Repo| place.is_some() && held.url.as_deref().map(RepoUrl::of) == place;
     match repos.values().find(same_url) {
         Some(held) => {
             let message = format!("this repository{} is in the realm already, as {}", identity::place(held), held.name);
-            Err(OpError::no("joined-already", message)
+            Err(OpError::no(ErrorCode::JoinedAlready, message)
                 .next(format!("git blue init --repo {}", held.name))
                 .next(format!("where {CONFIG} says otherwise, edit it")))
         }

@@ -11,7 +11,7 @@ use crate::ops::{
     repos::joined,
 };
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     locate::CONFIG,
     model::{name::DomainName, publish::Decision},
     store::{Change, Edit, Parents, StoreRef, layout, overview::Overview, write::write},
@@ -51,7 +51,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> 
     if !domains.is_empty() && !request.force {
         let names: Vec<_> = domains.iter().map(ToString::to_string).collect();
         let message = format!("{} still takes part in {}", acting.repo, names.join(", "));
-        return Err(OpError::no("still-member", message).next("leave all the same with --force"));
+        return Err(OpError::no(ErrorCode::StillMember, message).next("leave all the same with --force"));
     }
     for name in &domains {
         leave_domain(ctx, acting, name)?;

@@ -2,7 +2,7 @@
 //! published or joined under it.
 
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{change::DomainChange, name::DomainName, publish::Decision, realm::Repo},
     ops::{
         Operation,
@@ -40,12 +40,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmReclaim>, OpError
     let (acting, code) = (ctx.acting()?, ctx.code()?);
     if code.is_shallow()? {
         let message = "this clone is shallow: it cannot be told which commits are of another repository";
-        return Err(OpError::no("shallow", message).next("git fetch --unshallow"));
+        return Err(OpError::no(ErrorCode::Shallow, message).next("git fetch --unshallow"));
     }
     let now = identity::of(code, acting.repo)?;
     if now.roots.is_empty() && now.url.is_none() {
         let message = "this repository has neither a commit nor an origin: nothing tells it from others";
-        return Err(OpError::no("no-commit", message).next("git commit"));
+        return Err(OpError::no(ErrorCode::NoCommit, message).next("git commit"));
     }
     let identity_changed = take_name(ctx, acting, &now, request)?;
     joined::write(&ctx.home, code, acting.realm, acting.repo, !now.roots.is_empty())?;

@@ -2,7 +2,7 @@
 //! of that name brings it back.
 
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{
         change::DomainChange,
         domain::Domain,
@@ -81,7 +81,7 @@ fn refuse_use(view: &DomainView) -> Result<(), OpError> {
         (!active.is_empty()).then(|| format!("{contracts} are not retired")),
     ];
     let why = parts.into_iter().flatten().collect::<Vec<_>>().join(", and ");
-    let mut error = OpError::no("still-needed", format!("{name} is in use: {why}"));
+    let mut error = OpError::no(ErrorCode::StillNeeded, format!("{name} is in use: {why}"));
     for repo in bound.iter().take(MAX_NAMED) {
         error = error.next(format!(
             "git rm .blue/bindings/{name}.yaml && git commit -m \"Leave {name}\"  # in {repo}, or without it: git blue realm admin remove-member {repo} --domain {name}"

@@ -1,7 +1,7 @@
 //! `realm_admin_remove_member`: take a repository out of a domain.
 
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{
         change::DomainChange,
         domain::Domain,
@@ -44,7 +44,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<MemberRemoved>, OpErro
     let why = Why { repo: here.repo.as_ref(), subject: Some(&subject), ..Why::default() };
     domain::change(ctx, &*here.store, name, Part::default(), why, |view| {
         if !view.takes_part(repo) {
-            return Err(OpError::no("not-member", format!("{name} has no member {repo}")));
+            return Err(OpError::no(ErrorCode::NotMember, format!("{name} has no member {repo}")));
         }
         refuse_owner(view, repo)?;
         Ok(Decision { changes: without(view, repo), events: Vec::new() })
@@ -84,7 +84,7 @@ fn refuse_owner(view: &DomainView, repo: &RepoName) -> Result<(), OpError> {
         0 => String::new(),
         count => format!(", and {count} more"),
     };
-    Err(OpError::no("still-needed", format!("{repo} owns {name}/{contract}, {used}{more}"))
+    Err(OpError::no(ErrorCode::StillNeeded, format!("{repo} owns {name}/{contract}, {used}{more}"))
         .next(format!("git blue contract transfer {name}/{contract} --to OTHER  # in {repo}: another one owns it then"))
         .next(format!(
             "git blue contract retire {name}/{contract} --reason \"…\"  # in {repo}: nobody is to rely on it"

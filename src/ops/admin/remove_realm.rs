@@ -1,7 +1,7 @@
 //! `realm_admin_remove_realm`: delete the store of a realm that nobody is in any more.
 
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     locate,
     model::name::RealmName,
     ops::{Operation, ctx::Ctx},
@@ -36,7 +36,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRemoved>, OpError
     let found = read::realm(&store)?;
     if found.name != known.name {
         let message = format!("{} holds the realm {}, not {}", known.path.display(), found.name, known.name);
-        return Err(OpError::cannot("other-realm", message));
+        return Err(OpError::cannot(ErrorCode::OtherRealm, message));
     }
     refuse_use(ctx, &Overview::open(&store)?, &known.name)?;
     drop(store);
@@ -64,7 +64,7 @@ fn refuse_use(ctx: &Ctx, overview: &Overview<'_>, realm: &RealmName) -> Result<(
         (!domains.is_empty()).then(|| count(domains.len(), "domain", "domains")),
     ];
     let what = parts.into_iter().flatten().collect::<Vec<_>>().join(" and ");
-    let mut error = OpError::no("still-needed", format!("the realm {realm} still has {what}"));
+    let mut error = OpError::no(ErrorCode::StillNeeded, format!("the realm {realm} still has {what}"));
     for domain in domains.iter().take(MAX_NAMED) {
         error = error.next(format!("git blue --realm {realm} realm admin remove-domain {domain}"));
     }

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     locate::{self, CONFIG, renamed},
     model::{
         change::DomainChange,
@@ -66,7 +66,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRename>, OpError>
     let Request { repo: old, name: new } = request;
     if let Some(other) = asking.as_ref().filter(|asking| *asking != old && *asking != new) {
         let message = format!("{other} may not rename {old}; only a repository takes another name");
-        return Err(OpError::no("not-owner", message).next(format!("run it in {old}")));
+        return Err(OpError::no(ErrorCode::NotOwner, message).next(format!("run it in {old}")));
     }
     if let Some(code) = ctx.code.as_ref().filter(|_| asking.is_some()) {
         let joined = joined::read(&ctx.home, code)?;
@@ -98,7 +98,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRename>, OpError>
 fn find(ctx: &Ctx, request: &Request) -> Result<(RealmName, Option<RepoName>), OpError> {
     match ctx.here() {
         Ok(here) => Ok((here.realm.clone(), here.repo.clone())),
-        Err(error) if error.code == "renamed" => {
+        Err(error) if error.code == ErrorCode::Renamed => {
             let proposed = locate::proposed(ctx.code()?)?.ok_or(error)?;
             Ok((proposed.realm.name, Some(request.repo.clone())))
         }
@@ -139,14 +139,16 @@ impl Renaming<'_> {
                 return Ok(false);
             }
             let message = format!("{old} is not in the realm {realm}");
-            return Err(OpError::no("unknown-repo", message).next("git blue realm status lists the repositories"));
+            return Err(
+                OpError::no(ErrorCode::UnknownRepo, message).next("git blue realm status lists the repositories")
+            );
         };
         if is_begun {
             return Ok(true);
         }
         if let Some(taken) = repos.keys().find(|other| *other == new || (*other != old && other.collides_with(new))) {
             let message = format!("the realm {realm} has a repository {taken} already");
-            return Err(OpError::no("name-taken", message).next("choose another name"));
+            return Err(OpError::no(ErrorCode::NameTaken, message).next("choose another name"));
         }
         self.refuse_conflicts()?;
         let entry = Repo { name: new.clone(), ..held.clone() };
@@ -183,7 +185,7 @@ impl Renaming<'_> {
         for line in overview.domains_of(self.old) {
             if overview.summary(line)?.conflicts.bindings.contains(self.old) {
                 let message = format!("two machines wrote the binding of {} in {} differently", self.old, line.name);
-                return Err(OpError::no("conflict", message)
+                return Err(OpError::no(ErrorCode::Conflict, message)
                     .next("git blue contract publish  # in its work tree: says which one is meant"));
             }
         }

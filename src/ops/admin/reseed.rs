@@ -5,7 +5,7 @@
 //! of it goes.
 
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     locate::{self, CONFIG},
     machine::home::KnownRealm,
     model::name::RemoteName,
@@ -51,7 +51,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmReseed>, OpError>
     let store = GitStore::open(&known.path, ctx.options())?;
     if let Some((name, _)) = store.incomplete_refs(ctx.env.vars())?.first() {
         let message = format!("this clone lacks objects of {name} itself, so it brings nothing back");
-        return Err(OpError::cannot("damaged", message).next("git blue doctor --fix"));
+        return Err(OpError::cannot(ErrorCode::Damaged, message).next("git blue doctor --fix"));
     }
     let remote = chosen(&store, request)?;
     match &request.url {
@@ -67,7 +67,7 @@ fn chosen(store: &GitStore, request: &Request) -> Result<Remote, OpError> {
     }
     match (remotes.pop(), remotes.is_empty()) {
         (Some(remote), true) => Ok(remote),
-        (None, _) => Err(OpError::no("no-remote", "the realm is shared nowhere under that name")),
+        (None, _) => Err(OpError::no(ErrorCode::NoRemote, "the realm is shared nowhere under that name")),
         (Some(_), false) => Err(OpError::usage("the realm is shared at several places: say which, with --remote")),
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{
         binding::{Binding, Role},
         name::ContractRef,
@@ -45,7 +45,7 @@ impl<'a> Editing<'a> {
         let binding = match &before {
             Some(text) => codec::binding(text.as_bytes()).map_err(|problem| {
                 let problem = problem.in_file(file.relative());
-                OpError::no("unreadable-file", problem.to_string()).problem((&problem).into())
+                OpError::no(ErrorCode::UnreadableFile, problem.to_string()).problem((&problem).into())
             })?,
             None => Binding { role, exports: Vec::new(), imports: Vec::new() },
         };
@@ -132,7 +132,7 @@ impl<'a> Editing<'a> {
     fn cannot_edit(&self, otherwise: &str) -> OpError {
         let message =
             format!("{} is not written in a way that this can edit; nothing was changed", self.file.relative());
-        OpError::no("cannot-edit", message).next(format!("write it by hand: {otherwise}"))
+        OpError::no(ErrorCode::CannotEdit, message).next(format!("write it by hand: {otherwise}"))
     }
 }
 
@@ -159,14 +159,14 @@ fn beginning(acting: Acting<'_>, at: &ContractRef, role: Role) -> String {
 pub fn own_path(ctx: &Ctx, file: &Path) -> Result<String, OpError> {
     let root = ctx.code()?.workdir().ok_or_else(|| OpError::usage("a bare repository has no files of its own"))?;
     let path = ctx.env.cwd().join(file);
-    let missing = || OpError::no("no-such-file", format!("there is no file {}", file.display()));
+    let missing = || OpError::no(ErrorCode::NoSuchFile, format!("there is no file {}", file.display()));
     path.symlink_metadata().map_err(|_| missing())?;
     let (folder, name) = (path.parent().ok_or_else(missing)?, path.file_name().ok_or_else(missing)?);
     let folder = folder.canonicalize().map_err(|_| missing())?;
     let root = root.canonicalize().map_err(OpError::io("read", &root))?;
     let relative = folder.join(name);
     let relative = relative.strip_prefix(&root).ok().and_then(Path::to_str);
-    let outside = || OpError::no("not-in-repo", format!("{} is not in {}", file.display(), root.display()));
+    let outside = || OpError::no(ErrorCode::NotInRepo, format!("{} is not in {}", file.display(), root.display()));
     relative.map(str::to_owned).ok_or_else(outside)
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::edit::{Editing, membership, own_path};
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{
         binding::{Export, Role},
         name::ContractRef,
@@ -62,15 +62,15 @@ fn require_contract(ctx: &Ctx, acting: Acting<'_>, at: &ContractRef) -> Result<(
         Ok(held) if held.owner != *acting.repo => {
             let message =
                 format!("{at} belongs to {}; only {} provides it, not {}", held.owner, held.owner, acting.repo);
-            Err(OpError::no("not-owner", message).next(format!("git blue import {at}  # rely on it")))
+            Err(OpError::no(ErrorCode::NotOwner, message).next(format!("git blue import {at}  # rely on it")))
         }
         Ok(_) => Ok(()),
-        Err(error) if error.code == "unknown-contract" => match Draft::Worktree.contract(ctx, at) {
+        Err(error) if error.code == ErrorCode::UnknownContract => match Draft::Worktree.contract(ctx, at) {
             Ok(_) => Ok(()),
-            Err(draft) if draft.code == "no-such-file" => Err(error_with_new(error, at)),
+            Err(draft) if draft.code == ErrorCode::NoSuchFile => Err(error_with_new(error, at)),
             Err(draft) => Err(draft),
         },
-        Err(error) if error.code == "only-pre-releases" => Ok(()),
+        Err(error) if error.code == ErrorCode::OnlyPreReleases => Ok(()),
         Err(error) => Err(error),
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::edit::{Editing, membership, own_path};
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{
         binding::{Import, Role},
         contract::Contract,
@@ -77,12 +77,12 @@ fn current(store: &dyn crate::store::Store, request: &Request) -> Result<Option<
     let at = &request.contract;
     let current = match domain::contract(store, at) {
         Ok(current) => current,
-        Err(error) if error.code == "only-pre-releases" && request.range.is_some() => return Ok(None),
+        Err(error) if error.code == ErrorCode::OnlyPreReleases && request.range.is_some() => return Ok(None),
         Err(error) => return Err(error),
     };
     match &current.retired {
         Some(retired) => {
-            let error = OpError::no("retired", format!("{at} is retired: {}", retired.reason));
+            let error = OpError::no(ErrorCode::Retired, format!("{at} is retired: {}", retired.reason));
             let instead = current.deprecated.and_then(|deprecated| deprecated.replaced_by);
             Err(match instead {
                 Some(instead) => error.next(format!("git blue import {}/{instead}", at.domain)),

@@ -2,7 +2,7 @@
 
 use super::edit::Editing;
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{binding::Role, name::ContractRef, nearest, yaml_text},
     ops::{Operation, ctx::Ctx},
     wire::{Answer, BindingEdit},
@@ -21,7 +21,10 @@ pub fn run(ctx: &Ctx, at: &ContractRef) -> Result<Answer<BindingEdit>, OpError> 
     let exports = &editing.binding.exports;
     let Some(index) = exports.iter().position(|export| export.contract == at.contract) else {
         let meant = nearest::question(&at.contract, exports.iter().map(|export| &export.contract));
-        return Err(OpError::no("not-exported", format!("{} does not export {at}{meant}", editing.acting().repo)));
+        return Err(OpError::no(
+            ErrorCode::NotExported,
+            format!("{} does not export {at}{meant}", editing.acting().repo),
+        ));
     };
     editing.binding.exports.remove(index);
     editing.step(|text| yaml_text::remove(text, "exports", index));

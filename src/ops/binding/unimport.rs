@@ -2,7 +2,7 @@
 
 use super::edit::Editing;
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{binding::Role, name::ContractRef, nearest, yaml_text},
     ops::{Operation, ctx::Ctx},
     wire::{Answer, BindingEdit},
@@ -21,7 +21,10 @@ pub fn run(ctx: &Ctx, at: &ContractRef) -> Result<Answer<BindingEdit>, OpError> 
     let imports = &editing.binding.imports;
     let Some(index) = imports.iter().position(|import| import.contract == at.contract) else {
         let meant = nearest::question(&at.contract, imports.iter().map(|import| &import.contract));
-        return Err(OpError::no("not-imported", format!("{} does not import {at}{meant}", editing.acting().repo)));
+        return Err(OpError::no(
+            ErrorCode::NotImported,
+            format!("{} does not import {at}{meant}", editing.acting().repo),
+        ));
     };
     editing.binding.imports.remove(index);
     editing.step(|text| yaml_text::remove(text, "imports", index));

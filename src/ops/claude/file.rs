@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use crate::error::OpError;
+use crate::error::{ErrorCode, OpError};
 
 /// Largest file that is read: Claude Code's own grows with every project it has seen.
 const MAX: u64 = 64 << 20;
@@ -20,13 +20,17 @@ pub fn read(path: &Path) -> Result<Option<String>, OpError> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(OpError::io("read", path)(error)),
         Ok(at) if !at.is_file() || at.len() > MAX => {
-            return Err(OpError::no("not-a-file", format!("{} is no file of a size to be edited", path.display())));
+            return Err(OpError::no(
+                ErrorCode::NotAFile,
+                format!("{} is no file of a size to be edited", path.display()),
+            ));
         }
         Ok(_) => {}
     }
     let bytes = std::fs::read(path).map_err(OpError::io("read", path))?;
     let text = String::from_utf8(bytes);
-    text.map(Some).map_err(|_| OpError::no("not-text", format!("{} is not text; it was left alone", path.display())))
+    text.map(Some)
+        .map_err(|_| OpError::no(ErrorCode::NotText, format!("{} is not text; it was left alone", path.display())))
 }
 
 /// Replaces a file at once, keeping who may read it; a new one has this mode.

@@ -15,7 +15,7 @@ use self::{
 };
 use super::{Operation, ctx::Ctx};
 use crate::{
-    error::{OpError, Problem},
+    error::{ErrorCode, OpError, Problem},
     model::{
         json_text::{self, New, Step, Unfit},
         line_diff,
@@ -248,13 +248,13 @@ fn unfit(path: &Path) -> impl Fn(Unfit) -> OpError {
         let place = unfit.place.map(|(line, column)| format!(":{line}:{column}")).unwrap_or_default();
         let message = format!("{file}{place}: {}; it was left alone", unfit.message);
         let problem = Problem {
-            code: "unreadable-file".into(),
+            code: ErrorCode::UnreadableFile.into(),
             message: unfit.message,
             file: Some(file.clone()),
             line: line.and_then(|line| u32::try_from(line).ok()),
             column: column.and_then(|column| u32::try_from(column).ok()),
         };
-        OpError::no("unreadable-file", message)
+        OpError::no(ErrorCode::UnreadableFile, message)
             .problem(problem)
             .next("Claude Code reads plain JSON there, without comments: mend it and try again")
     }

@@ -2,7 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{error::OpError, ops::ctx::Ctx, wire::ClaudeScope};
+use crate::{
+    error::{ErrorCode, OpError},
+    ops::ctx::Ctx,
+    wire::ClaudeScope,
+};
 
 /// Where Claude Code keeps what is the user's, if not in the home folder.
 const CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
@@ -26,7 +30,7 @@ impl Place {
         match scope {
             ClaudeScope::Project => {
                 let top = ctx.code()?.workdir().ok_or_else(|| {
-                    OpError::cannot("no-work-tree", "a bare repository has no files for Claude Code")
+                    OpError::cannot(ErrorCode::NoWorkTree, "a bare repository has no files for Claude Code")
                         .next("git blue install claude --scope user")
                 })?;
                 let servers = inside(&top, ".mcp.json")?;
@@ -36,7 +40,7 @@ impl Place {
                 let named = ctx.env.var(CONFIG_DIR).map(|folder| ctx.env.cwd().join(folder));
                 let home = || {
                     let message = "neither HOME nor CLAUDE_CONFIG_DIR is set, so Claude Code's files are not found";
-                    ctx.env.home().ok_or_else(|| OpError::cannot("no-home", message))
+                    ctx.env.home().ok_or_else(|| OpError::cannot(ErrorCode::NoHome, message))
                 };
                 Ok(match named {
                     Some(folder) => {
@@ -57,7 +61,7 @@ fn inside(top: &Path, relative: &str) -> Result<PathBuf, OpError> {
     for at in path.ancestors().take_while(|at| *at != top) {
         if at.is_symlink() {
             let message = format!("{} is a link; nothing is written through a link of a repository", at.display());
-            return Err(OpError::no("link", message));
+            return Err(OpError::no(ErrorCode::Symlink, message));
         }
     }
     Ok(path)

@@ -6,7 +6,7 @@ use crate::ops::{
     domain::{self, Part, Why},
 };
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{binding::Import, change::DomainChange, name::ContractRef, publish::Decision, version::Version},
     wire::{Answer, ContractAdapted},
 };
@@ -73,7 +73,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractAdapted>, OpEr
 fn not_imported(ctx: &Ctx, request: &Request) -> OpError {
     let at = &request.contract;
     let repo = ctx.acting().map(|acting| acting.repo.to_string()).unwrap_or_default();
-    OpError::no("not-imported", format!("{repo} does not import {at}"))
+    OpError::no(ErrorCode::NotImported, format!("{repo} does not import {at}"))
         .next(format!("import it in .blue/bindings/{}.yaml, and commit it", at.domain))
 }
 
@@ -85,7 +85,9 @@ fn published(
     let known = view.versions.get(&request.contract.contract);
     match known.is_some_and(|known| known.contains(version)) {
         true => Ok(version.clone()),
-        false => Err(OpError::no("unknown-version", format!("{} {version} was never published", request.contract))
-            .next(format!("git blue contract get {} lists the versions", request.contract))),
+        false => {
+            Err(OpError::no(ErrorCode::UnknownVersion, format!("{} {version} was never published", request.contract))
+                .next(format!("git blue contract get {} lists the versions", request.contract)))
+        }
     }
 }

@@ -7,7 +7,7 @@ use crate::ops::{
     domain::{self, Part, Why},
 };
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{
         approval::{Approval, Fingerprint},
         domain_view::DomainView,
@@ -53,7 +53,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractApproved>, OpE
         approved = Some(approval.clone());
         Ok(publish::approve(view, acting.repo, approval)?)
     })?;
-    let approval = approved.ok_or_else(|| OpError::cannot("io", "nothing was decided"))?;
+    let approval = approved.ok_or_else(|| OpError::cannot(ErrorCode::Io, "nothing was decided"))?;
     let answer = Answer::new(ContractApproved {
         realm: acting.realm.clone(),
         domain: name.clone(),
@@ -97,7 +97,7 @@ fn wanted(
     }
     let (at, repo) = (&request.contract, acting.repo);
     let message = format!("neither HEAD nor the work tree of {repo} makes the change {} of {at}", request.fingerprint);
-    let error = OpError::no("unknown-change", message);
+    let error = OpError::no(ErrorCode::UnknownChange, message);
     Err(match found {
         Some(other) => {
             error.next(format!("git blue contract approve {at} {other} --reason \"…\"  # the change that is there"))

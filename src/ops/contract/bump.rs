@@ -1,7 +1,7 @@
 //! `contract_bump`: raise the version in a contract's file, and say what changed, where it is written.
 
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{
         compatibility::{self, Bump, Options},
         contract::{Contract, Evolution},
@@ -106,10 +106,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
 
 fn read(acting: Acting<'_>, at: &ContractRef, file: &WorkFile) -> Result<(String, Contract), OpError> {
     let Some(text) = file.read()? else {
-        let error = OpError::no("no-such-file", format!("this repository has no {}", file.relative()));
+        let error = OpError::no(ErrorCode::NoSuchFile, format!("this repository has no {}", file.relative()));
         return Err(match domain::contract(acting.store, at) {
             Ok(held) => error.next(format!("run it in {}, which owns {at}", held.owner)),
-            Err(unknown) if unknown.code.starts_with("unknown-") => unknown,
+            Err(unknown) if matches!(unknown.code, ErrorCode::UnknownDomain | ErrorCode::UnknownContract) => unknown,
             Err(_) => error,
         });
     };
@@ -119,20 +119,23 @@ fn read(acting: Acting<'_>, at: &ContractRef, file: &WorkFile) -> Result<(String
 
 fn unreadable(problem: Problem, file: &WorkFile) -> OpError {
     let problem = problem.in_file(file.relative());
-    OpError::no("unreadable-file", problem.to_string()).problem((&problem).into())
+    OpError::no(ErrorCode::UnreadableFile, problem.to_string()).problem((&problem).into())
 }
 
 fn published<'a>(ctx: &Ctx, at: &ContractRef, file: &WorkFile, view: &'a DomainView) -> Result<&'a Contract, OpError> {
     let published = domain::current(view, &at.contract).map_err(|error| match error.code {
-        "unknown-contract" => {
+        ErrorCode::UnknownContract => {
             let path = file.pathspec(ctx);
-            OpError::no("not-published", format!("{at} is not published yet: its first version is what its file says"))
-                .next(format!("git add {path} && git commit -m \"Add the contract {at}\""))
+            OpError::no(
+                ErrorCode::NotPublished,
+                format!("{at} is not published yet: its first version is what its file says"),
+            )
+            .next(format!("git add {path} && git commit -m \"Add the contract {at}\""))
         }
         _ => error,
     })?;
     match &published.retired {
-        Some(retired) => Err(OpError::no("retired", format!("{at} is retired: {}", retired.reason))),
+        Some(retired) => Err(OpError::no(ErrorCode::Retired, format!("{at} is retired: {}", retired.reason))),
         None => Ok(published),
     }
 }
@@ -145,7 +148,7 @@ fn need(ctx: &Ctx, published: &Contract, document: &Contract) -> Result<Option<N
     let promised = document.compatibility;
     let options = Options { backwards: promised.backwards, forwards: promised.forwards, ..Options::default() };
     let found = compatibility::compare(&published.schema.0, &document.schema.0, &options, &ctx.env.stopwatch())
-        .map_err(|error| OpError::cannot("not-compared", format!("cannot compare the schemas: {error}")))?;
+        .map_err(|error| OpError::cannot(ErrorCode::NotCompared, format!("cannot compare the schemas: {error}")))?;
     let old = &published.version;
     let first = found.differences.iter().find(|one| one.reading == options.reading);
     let undecided =
@@ -181,7 +184,7 @@ fn wanted(request: &Request, from: &Version, need: Option<&Need>) -> Result<(Ver
         (Some(level), _) => return Ok((from.raised(level), level)),
         (None, Some(Bump::Unknown) | None) => {
             let reason = need.map(|need| need.reason.as_str()).unwrap_or_default();
-            return Err(OpError::no("undecided", format!("say by how much: {reason}"))
+            return Err(OpError::no(ErrorCode::Undecided, format!("say by how much: {reason}"))
                 .next(format!("git blue contract bump {at} major  # where it may break consumers"))
                 .next(format!("git blue contract bump {at} minor  # where it does not")));
         }
@@ -243,10 +246,10 @@ fn edited(
     let is_right = |text: &String| codec::contract(text.as_bytes(), &document.name).is_ok_and(|read| read == wanted);
     if let Some(message) = wanted.contradiction() {
         let message = format!("{}: {message}", file.relative());
-        return Err(OpError::no("cannot-edit", message).next(format!("edit evolution in {}", file.relative())));
+        return Err(OpError::no(ErrorCode::CannotEdit, message).next(format!("edit evolution in {}", file.relative())));
     }
     edited.filter(is_right).ok_or_else(|| {
         let message = format!("{} is not written in a way that this can edit; nothing was changed", file.relative());
-        OpError::no("cannot-edit", message).next(format!("write version: {quoted} in {}", file.relative()))
+        OpError::no(ErrorCode::CannotEdit, message).next(format!("write version: {quoted} in {}", file.relative()))
     })
 }

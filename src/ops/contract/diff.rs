@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{draft::Draft, get};
 use crate::ops::{Operation, ctx::Ctx};
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{
         binding::Binding,
         contract::{BrokenDirection, Contract},
@@ -127,7 +127,7 @@ fn base(ctx: &Ctx, request: &Request, newer: &Version, known: &[Version]) -> Res
     }
     before(known, newer).map(Some).ok_or_else(|| {
         let at = &request.contract;
-        OpError::no("no-earlier-version", format!("no version of {at} was published before {newer}"))
+        OpError::no(ErrorCode::NoEarlierVersion, format!("no version of {at} was published before {newer}"))
             .next(format!("git blue contract get {at} shows it"))
     })
 }

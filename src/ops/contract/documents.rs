@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::json::Json,
     store::codec::{self, Problem},
 };
@@ -38,7 +38,7 @@ pub struct Document {
 pub fn read(source: &Source) -> Result<Vec<Document>, OpError> {
     let refuse = |problem: Problem| {
         let problem = problem.in_file(&source.name);
-        OpError::no("unreadable-file", problem.to_string()).problem((&problem).into())
+        OpError::no(ErrorCode::UnreadableFile, problem.to_string()).problem((&problem).into())
     };
     if source.bytes.len() > MAX_BYTES {
         return Err(refuse(Problem::whole(format!("the file is larger than {} MiB", MAX_BYTES >> 20))));
@@ -72,7 +72,7 @@ pub fn one(source: &Source) -> Result<Value, OpError> {
         1 => Ok(documents.remove(0).value),
         count => {
             let message = format!("{} holds {count} documents; keep one", source.name);
-            Err(OpError::no("unreadable-file", message))
+            Err(OpError::no(ErrorCode::UnreadableFile, message))
         }
     }
 }

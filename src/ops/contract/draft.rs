@@ -1,7 +1,7 @@
 //! A contract as the files of this repository have it, before it is published.
 
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{contract::Contract, name::ContractRef, next_version},
     store::{
         StoreRef,
@@ -47,7 +47,8 @@ impl Draft {
                 Files::Worktree(code.workdir().ok_or_else(|| OpError::usage("a bare repository has no work tree"))?)
             }
             Self::Commit(revision) => {
-                let unknown = |error: crate::store::StoreError| OpError::no("unknown-commit", error.to_string());
+                let unknown =
+                    |error: crate::store::StoreError| OpError::no(ErrorCode::UnknownCommit, error.to_string());
                 Files::at(code, &code.resolve(revision).map_err(unknown)?)?
             }
         };
@@ -61,7 +62,7 @@ impl Draft {
             Some(Item::File(handle)) => handle,
             Some(Item::Other) => return Err(unreadable(Problem::whole("it is not a plain file"), &path)),
             None => {
-                return Err(OpError::no("no-such-file", format!("{place} has no {path}"))
+                return Err(OpError::no(ErrorCode::NoSuchFile, format!("{place} has no {path}"))
                     .next("run it in the repository that owns the contract"));
             }
         };
@@ -89,5 +90,5 @@ fn settled(ctx: &Ctx, at: &ContractRef, document: Contract) -> Result<Contract, 
 
 fn unreadable(problem: Problem, path: &str) -> OpError {
     let problem = problem.in_file(path);
-    OpError::no("unreadable-file", problem.to_string()).problem((&problem).into())
+    OpError::no(ErrorCode::UnreadableFile, problem.to_string()).problem((&problem).into())
 }

@@ -2,7 +2,7 @@
 //! publishing.
 
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{
         name::ContractRef,
         publish::{Direction, contract as decide, overlay},
@@ -58,11 +58,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
     let ContractRef { domain: name, contract } = &request.contract;
     let document = codec::contract(&request.document, contract).map_err(|problem| {
         let problem = problem.in_file(&request.file);
-        OpError::no("unreadable-file", problem.to_string()).problem((&problem).into())
+        OpError::no(ErrorCode::UnreadableFile, problem.to_string()).problem((&problem).into())
     })?;
     if references::refers(&document) {
         let message = format!("{}: a reference to a file is read when a commit is published", request.file);
-        return Err(OpError::no("reference", message).next("write schema and value out, or commit the contract's file"));
+        return Err(OpError::no(ErrorCode::CannotEdit, message)
+            .next("write schema and value out, or commit the contract's file"));
     }
     let wanted = [(contract.clone(), document.version.clone())];
     let why = Why { repo: Some(acting.repo), ..Why::default() };

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::documents::{self, Source};
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{
         bundle::{self, BundleError},
         contract::{Contract, Evolution},
@@ -113,7 +113,7 @@ fn require_owner(acting: Acting<'_>, request: &Request) -> Result<(), OpError> {
         Some(owner) if owner != acting.repo => {
             let message =
                 format!("{} may not make a contract of {owner}; only a repository makes its own", acting.repo);
-            Err(OpError::no("not-owner", message).next(format!("run it in {owner}")))
+            Err(OpError::no(ErrorCode::NotOwner, message).next(format!("run it in {owner}")))
         }
         _ => Ok(()),
     }
@@ -140,7 +140,7 @@ fn require_new(ctx: &Ctx, acting: Acting<'_>, request: &Request) -> Result<bool,
     let view = domain::of_contract(acting.store, at)?;
     if let Some(held) = view.contracts.get(&at.contract) {
         let message = format!("the realm has {at} already, of {}", held.owner);
-        let error = OpError::no("contract-exists", message);
+        let error = OpError::no(ErrorCode::ContractExists, message);
         return Err(match held.owner == *acting.repo {
             true => error.next(format!("git blue contract get {at} --format yaml")),
             false => error.next(format!("git blue import {at}  # rely on it")),
@@ -198,7 +198,8 @@ fn schema_at(ctx: &Ctx, source: &Source, pointer: &str) -> Result<Value, OpError
             Err(BundleError { file: path.to_owned(), message })
         }
     };
-    bundle::bundle(&name, pointer, &mut load).map_err(|error| OpError::no("unreadable-schema", error.to_string()))
+    bundle::bundle(&name, pointer, &mut load)
+        .map_err(|error| OpError::no(ErrorCode::UnreadableSchema, error.to_string()))
 }
 
 fn require_valid(ctx: &Ctx, document: &Contract) -> Result<(), OpError> {
@@ -211,11 +212,11 @@ fn require_valid(ctx: &Ctx, document: &Contract) -> Result<(), OpError> {
         Part::Value | Part::Undecided => "the value does not fit the schema",
         Part::Size | Part::Schema => "the schema is not valid",
     };
-    let mut error = OpError::no("invalid-contract", format!("{what}: {}: {}", place(first), first.message));
+    let mut error = OpError::no(ErrorCode::InvalidContract, format!("{what}: {}: {}", place(first), first.message));
     for problem in &problems[1..] {
         let message = format!("{}: {}", place(problem), problem.message);
         error = error.problem(crate::error::Problem {
-            code: "invalid-contract".into(),
+            code: ErrorCode::InvalidContract.into(),
             message,
             file: None,
             line: None,

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    error::{OpError, Problem},
+    error::{ErrorCode, OpError, Problem},
     model::{
         candidate::{Candidate, Judged},
         change::DomainChange,
@@ -70,8 +70,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
 pub fn publish_as(ctx: &Ctx, acting: Acting<'_>, request: &Request) -> Result<Answer<ContractPublish>, OpError> {
     let code = ctx.code()?;
     let commit = match &request.commit {
-        Some(revision) => code.resolve(revision).map_err(|error| OpError::no("unknown-commit", error.to_string()))?,
-        None => code.head()?.commit.ok_or_else(|| OpError::no("no-commit", "there is no commit yet to publish"))?,
+        Some(revision) => {
+            code.resolve(revision).map_err(|error| OpError::no(ErrorCode::UnknownCommit, error.to_string()))?
+        }
+        None => {
+            code.head()?.commit.ok_or_else(|| OpError::no(ErrorCode::NoCommit, "there is no commit yet to publish"))?
+        }
     };
     let branch = require_publishing_branch(code, &commit)?;
     let overview = Overview::if_kept(acting.store)?;
@@ -200,7 +204,7 @@ pub fn is_disputed(acting: Acting<'_>, name: &DomainName) -> Result<bool, OpErro
 /// Returns the publishing branch, if `commit` is on it, here or at origin.
 fn require_publishing_branch(code: &CodeRepo, commit: &Oid) -> Result<String, OpError> {
     let branch = code.publishing_branch()?.ok_or_else(|| {
-        OpError::no("no-publishing-branch", "it cannot be told which branch is published")
+        OpError::no(ErrorCode::NoPublishingBranch, "it cannot be told which branch is published")
             .next("git config blue.publishBranch BRANCH")
     })?;
     for name in [format!("refs/heads/{branch}"), format!("refs/remotes/origin/{branch}")] {
@@ -211,7 +215,7 @@ fn require_publishing_branch(code: &CodeRepo, commit: &Oid) -> Result<String, Op
         }
     }
     let message = format!("{} is not on {branch}, the branch that is published; nothing was published", commit.short());
-    Err(OpError::no("not-publishing-branch", message)
+    Err(OpError::no(ErrorCode::NotPublishingBranch, message)
         .next(format!("merge it into {branch}, or see what it would do: git blue check"))
         .next("another branch is published with: git config blue.publishBranch BRANCH"))
 }
@@ -307,7 +311,7 @@ impl Work<'_> {
         if self.code.is_shallow()? {
             let (domain, source) = (&view.info.name, source.commit.short());
             let message = format!("{domain} was published from {source}, which this shallow clone does not reach");
-            return Err(OpError::no("shallow-clone", message).next("git fetch --unshallow, and publish again"));
+            return Err(OpError::no(ErrorCode::Shallow, message).next("git fetch --unshallow, and publish again"));
         }
         let message = format!(
             "{} was published from {}, which {} does not know: this clone is behind, fetch first",
@@ -315,7 +319,7 @@ impl Work<'_> {
             source.commit.short(),
             self.commit.short()
         );
-        Err(OpError::no("fetch-first", message)
+        Err(OpError::no(ErrorCode::FetchFirst, message)
             .next("git pull, and publish again")
             .next("git blue realm admin reclaim --reason REASON  # if that commit is not of this repository"))
     }
@@ -327,7 +331,7 @@ impl Work<'_> {
         }
         let (domain, commit) = (&view.info.name, self.commit.short());
         let message = format!("{domain} was published from {} already, and {commit} is older", source.commit.short());
-        Err(OpError::no("older-commit", message)
+        Err(OpError::no(ErrorCode::OlderCommit, message)
             .next(format!("go back on purpose: git blue contract publish --commit {commit} --rollback --reason \"…\"")))
     }
 
@@ -383,7 +387,7 @@ fn readable_source(view: &DomainView, repo: &RepoName) -> Result<(), OpError> {
     match view.damage.iter().find(|damage| damage.subject == Subject::Source(repo.clone())) {
         Some(damage) => {
             let message = format!("it cannot be told what was published last: {}: {}", damage.file, damage.problem);
-            Err(OpError::cannot("damaged", message))
+            Err(OpError::cannot(ErrorCode::Damaged, message))
         }
         None => Ok(()),
     }
@@ -396,14 +400,14 @@ fn unreadable(candidate: &Candidate) -> OpError {
         [first, ..] => format!("{first} (and {} more files); nothing was published", count - 1),
         [] => "nothing was published".to_owned(),
     };
-    let error = OpError::no("unreadable-file", message);
+    let error = OpError::no(ErrorCode::UnreadableFile, message);
     candidate.problems.iter().fold(error, |error, problem| error.problem(Problem::from(problem)))
 }
 
 /// Every refusal, each with the file that it is about.
 fn refused(candidate: &Candidate, refusals: Vec<Refusal>) -> OpError {
     let count = refusals.len();
-    let mut error = OpError::no("refused", format!("{count} refusals; nothing was published"));
+    let mut error = OpError::no(ErrorCode::Refused, format!("{count} refusals; nothing was published"));
     for refusal in refusals {
         let (file, line) = place(candidate, &refusal);
         let OpError { code, mut message, next_steps, .. } = OpError::from(refusal);

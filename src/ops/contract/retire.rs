@@ -6,7 +6,7 @@ use crate::ops::{
     domain::{self, Part, Why},
 };
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{name::ContractRef, publish},
     wire::{Answer, ContractMarked},
 };
@@ -43,7 +43,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpErr
         if !importers.is_empty() && !request.force {
             let names: Vec<_> = importers.iter().map(ToString::to_string).collect();
             let message = format!("{name}/{contract} is still imported by {}", names.join(", "));
-            return Err(OpError::no("still-imported", message).next("retire it all the same with --force"));
+            return Err(OpError::no(ErrorCode::StillImported, message).next("retire it all the same with --force"));
         }
         Ok(decision)
     })?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     machine::home::KnownRealm,
     model::{name::ContractRef, oid::Oid, version::Version},
     ops::{
@@ -53,7 +53,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTimeline>, OpE
     if realms.iter().all(|realm| realm.problem.is_some()) {
         let problems = realms.iter().filter_map(|one| Some(format!("; {}: {}", one.realm, one.problem.as_ref()?)));
         let message = format!("no realm of this machine has a contract {}", request.contract);
-        return Err(OpError::no("unknown-contract", message + &problems.collect::<String>())
+        return Err(OpError::no(ErrorCode::UnknownContract, message + &problems.collect::<String>())
             .next("git blue realm list shows the realms of this machine"));
     }
     let when = |one: &TimelineEntry| if one.ahead_of_clock { jiff::Timestamp::MIN } else { one.time };
@@ -78,7 +78,7 @@ fn of_realm(
     if published.is_none_or(|versions| versions.is_empty()) && current.is_none() {
         return match view.damage.first() {
             Some(damage) if view.is_damaged(&contract.contract) => {
-                Err(OpError::cannot("damaged", format!("{}: {}", damage.file, damage.problem)))
+                Err(OpError::cannot(ErrorCode::Damaged, format!("{}: {}", damage.file, damage.problem)))
             }
             _ => Ok(None),
         };

@@ -7,7 +7,7 @@ use crate::ops::{
     domain::{self, Part, Why},
 };
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{
         name::{ContractRef, RepoName},
         publish,
@@ -52,7 +52,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTransfer>, OpE
         let decision = publish::offer(view, acting.repo, held, request.to.as_ref())?;
         if let Some(to) = request.to.as_ref().filter(|to| !view.info.has_member(to)) {
             let message = format!("{name} has no member {to}");
-            return Err(OpError::no("not-member", message)
+            return Err(OpError::no(ErrorCode::NotMember, message)
                 .next(format!("git blue realm admin domain --name {name} --repos {to}")));
         }
         Ok(decision)

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{documents::Document, draft::Draft, get::at_version};
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{contract::Contract, domain_view::DomainView, name::ContractRef, range::Range, schema, version::Version},
     ops::{
         Operation,
@@ -73,7 +73,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractValidate>, OpE
         let all = schema::payloads(&contract.schema.0, &values, &budget).map_err(|problem| {
             let at = format!("{} {}", request.contract, contract.version);
             let message = format!("the schema of {at} is not valid at {:?}: {}", problem.pointer, problem.message);
-            OpError::no("invalid-contract", message)
+            OpError::no(ErrorCode::InvalidContract, message)
         })?;
         for (payload, failures) in request.payloads.iter().zip(all) {
             found.extend(failures.into_iter().map(|failure| of(payload, &contract.version, failure)));
@@ -147,11 +147,11 @@ fn in_range(view: &DomainView, at: &ContractRef, range: &Range) -> Result<Vec<Ve
     let found: Vec<_> = known.iter().filter(|version| range.matches(version)).cloned().collect();
     if found.len() > MAX_VERSIONS {
         let message = format!("{range} accepts {} versions of {at}; at most {MAX_VERSIONS} are checked", found.len());
-        return Err(OpError::no("too-many-versions", message).next("say it with a narrower range"));
+        return Err(OpError::no(ErrorCode::TooManyVersions, message).next("say it with a narrower range"));
     }
     if found.is_empty() {
         let known: Vec<_> = known.iter().rev().take(20).map(ToString::to_string).collect();
-        return Err(OpError::no("unknown-version", format!("no published version of {at} lies in {range}"))
+        return Err(OpError::no(ErrorCode::UnknownVersion, format!("no published version of {at} lies in {range}"))
             .next(format!("published are: {}", known.join(", "))));
     }
     Ok(found)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::first_parents::History;
 use crate::ops::{ctx::Acting, message};
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::oid::Oid,
     store::{CommitInfo, Entry, TreePath, layout, read},
 };
@@ -85,7 +85,7 @@ impl<'p> Walk<'_, 'p> {
             }
             let (_, commit) = match step {
                 Ok(step) => step,
-                Err(error) if error.code == "damaged" => break,
+                Err(error) if error.code == ErrorCode::Damaged => break,
                 Err(error) => return Err(error),
             };
             let mut older: [Folder; 2] = Default::default();

@@ -2,7 +2,12 @@
 //! git ignores `core.hooksPath` for them, so that no other program hides them.
 
 use super::block::Block;
-use crate::{error::OpError, ops::ctx::Ctx, repo::CodeRepo, store::git};
+use crate::{
+    error::{ErrorCode, OpError},
+    ops::ctx::Ctx,
+    repo::CodeRepo,
+    store::git,
+};
 
 /// The first git that runs them.
 const SINCE: (u32, u32) = (2, 54);
@@ -18,7 +23,7 @@ pub fn require(ctx: &Ctx) -> Result<(), OpError> {
     }
     let (major, minor) = SINCE;
     let message = format!("{said} runs no hooks from its configuration; git {major}.{minor} and newer do");
-    Err(OpError::cannot("old-git", message).next("git blue hooks install: put them into files"))
+    Err(OpError::cannot(ErrorCode::OldGit, message).next("git blue hooks install: put them into files"))
 }
 
 fn section(event: &str) -> String {
@@ -35,7 +40,7 @@ pub fn is_installed(code: &CodeRepo, event: &str) -> bool {
 /// # Errors
 /// Where the configuration cannot be written.
 pub fn install(code: &CodeRepo, block: Block<'_>, may_fail: bool) -> Result<bool, OpError> {
-    let exe = Block::quotable(block.exe).map_err(|problem| OpError::no("unquotable", problem))?;
+    let exe = Block::quotable(block.exe).map_err(|problem| OpError::no(ErrorCode::Unquotable, problem))?;
     let event = block.event;
     let or = if may_fail { "[ $? -ne 1 ]" } else { ":" };
     // git puts the hook's arguments behind the command.

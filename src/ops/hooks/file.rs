@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::block::{self, Without};
-use crate::error::OpError;
+use crate::error::{ErrorCode, OpError};
 
 /// Returns the text of a hook, or `None` where there is none.
 ///
@@ -15,9 +15,9 @@ use crate::error::OpError;
 /// Where it cannot be read, or is no text.
 pub fn read(path: &Path) -> Result<Option<String>, OpError> {
     match std::fs::read(path) {
-        Ok(bytes) => String::from_utf8(bytes)
-            .map(Some)
-            .map_err(|_| OpError::no("hook-not-text", format!("{} is not text; it was left alone", path.display()))),
+        Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| {
+            OpError::no(ErrorCode::HookNotText, format!("{} is not text; it was left alone", path.display()))
+        }),
         // Hooks are switched off by a `core.hooksPath` that is no folder.
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
         Err(error) => Err(OpError::io("read", path)(error)),

@@ -9,7 +9,7 @@ use crate::ops::{
     },
 };
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::name::ReaderName,
     store::overview::Overview,
     wire::{Answer, NotificationsAck},
@@ -48,7 +48,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsAck>, OpE
     let unknown: Vec<_> = request.ids.iter().filter(|id| !acknowledged.contains(id)).cloned().collect();
     if acknowledged.is_empty() && !unknown.is_empty() {
         let message = format!("not pending: {}", unknown.join(", "));
-        return Err(OpError::no("unknown-notification", message).next("git blue notifications list --state pending"));
+        return Err(
+            OpError::no(ErrorCode::UnknownNotification, message).next("git blue notifications list --state pending")
+        );
     }
     let receipt = pending.receipt(|_, one| acknowledged.contains(&one.id));
     inbox::record(acting.store, acting.repo, &request.reader, &receipt, || ctx.env.now_here())?;

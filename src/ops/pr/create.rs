@@ -8,7 +8,7 @@ use super::{
     status::{Place, places, reliance, standing},
 };
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     forge::{ForgeError, NewPull, Pull, State},
     model::{
         merge_order::Reliance,
@@ -149,7 +149,7 @@ fn jobs(
         let name = place.found.name.clone();
         match looked {
             Ok(standing) if standing.branch.as_deref() != Some(branch) => body.errors.push(RepoProblem {
-                code: "other-branch".into(),
+                code: ErrorCode::OtherBranch.into(),
                 message: format!("{} is not on {branch}", place.path.display()),
                 next_step: Some(format!("git -C {} switch {branch}", place.path.display())),
                 repo: name,
@@ -174,7 +174,7 @@ fn jobs(
 /// Pushes, and opens a pull request where there is none. Returns whether it was opened.
 fn one(ctx: &Ctx, job: &mut Job, request: &Request, body: &str) -> Result<bool, RepoProblem> {
     let name = job.place.found.name.clone();
-    let problem = |code: &'static str, message: String, next_step: Option<String>| RepoProblem {
+    let problem = |code: ErrorCode, message: String, next_step: Option<String>| RepoProblem {
         repo: name.clone(),
         code: code.into(),
         message,
@@ -184,11 +184,11 @@ fn one(ctx: &Ctx, job: &mut Job, request: &Request, body: &str) -> Result<bool, 
     let work = job.place.work.clone().asking(ctx.env.is_error_terminal());
     if !work.has_remote().map_err(|error| of_git(&name, &error))? {
         let next = format!("git -C {} remote add origin URL", job.place.found.folder.display());
-        return Err(problem("no-remote", format!("{name} has no remote named origin"), Some(next)));
+        return Err(problem(ErrorCode::NoRemote, format!("{name} has no remote named origin"), Some(next)));
     }
     if job.standing.unpushed != Some(0) {
         work.push(&branch).map_err(|error| RepoProblem {
-            code: "not-pushed".into(),
+            code: ErrorCode::NotPushed.into(),
             next_step: Some(format!("git -C {} pull --rebase, and try again", job.place.path.display())),
             ..of_git(&name, &error)
         })?;
@@ -197,7 +197,7 @@ fn one(ctx: &Ctx, job: &mut Job, request: &Request, body: &str) -> Result<bool, 
     let on = job.on.as_ref().map_err(closed)?;
     let forge = on.forge.as_ref().map_err(closed)?;
     let Some(base) = job.place.found.default.clone() else {
-        return Err(problem("no-default-branch", format!("{name} has no default branch to merge into"), None));
+        return Err(problem(ErrorCode::NoDefaultBranch, format!("{name} has no default branch to merge into"), None));
     };
     let found = forge.of_branch(&branch).map_err(|error| of_forge(&name, &error))?;
     let is_same = |pull: &Pull| job.standing.head.as_deref() == Some(&*pull.head);
@@ -209,7 +209,7 @@ fn one(ctx: &Ctx, job: &mut Job, request: &Request, body: &str) -> Result<bool, 
         // Its user closed it, and nothing is new since.
         Some(pull) if is_same(&pull) => {
             let message = format!("the pull request of {name} was closed: {}", pull.url);
-            Err(problem("was-closed", message, Some(format!("reopen {}", pull.url))))
+            Err(problem(ErrorCode::WasClosed, message, Some(format!("reopen {}", pull.url))))
         }
         _ => {
             let new = NewPull { branch: &branch, base: &base, title: request.title.trim(), body, draft: request.draft };

@@ -8,7 +8,7 @@ use crate::ops::{
     worktree::{self, create::of_git},
 };
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{name::RfcName, secret_file::looks_secret},
     wire::{Answer, PrPrepare, Prepared, RepoProblem},
 };
@@ -79,7 +79,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrPrepare>, OpError> {
 fn prepare(place: &Place, branch: &str, request: &Request) -> Result<Option<Prepared>, RepoProblem> {
     let name = &place.found.name;
     let git = |error| of_git(name, &error);
-    let problem = |code: &'static str, message: String, next_step: Option<String>| RepoProblem {
+    let problem = |code: ErrorCode, message: String, next_step: Option<String>| RepoProblem {
         repo: name.clone(),
         code: code.into(),
         message,
@@ -94,17 +94,21 @@ fn prepare(place: &Place, branch: &str, request: &Request) -> Result<Option<Prep
         }
         let on = on.map_or("no branch".into(), |on| format!("the branch {on}"));
         let message = format!("{at} is on {on}, not on {branch}");
-        return Err(problem("other-branch", message, Some(format!("git -C {at} switch {branch}"))));
+        return Err(problem(ErrorCode::OtherBranch, message, Some(format!("git -C {at} switch {branch}"))));
     }
     if let Some(left) = place.work.left().map_err(git)? {
         let word = left.word();
         let message = format!("{at} is in the middle of a {word}");
-        return Err(problem("in-the-middle", message, Some(format!("git -C {at} {word} --continue, or --abort"))));
+        return Err(problem(
+            ErrorCode::InTheMiddle,
+            message,
+            Some(format!("git -C {at} {word} --continue, or --abort")),
+        ));
     }
     let found = place.work.uncommitted().map_err(git)?;
     if !found.conflicts.is_empty() {
         let message = format!("{at} has conflicts in {}", found.conflicts.join(", "));
-        return Err(problem("conflicts", message, Some("resolve them, and git add the files".into())));
+        return Err(problem(ErrorCode::Conflicts, message, Some("resolve them, and git add the files".into())));
     }
     let (secrets, plain): (Vec<_>, Vec<_>) = found.untracked.into_iter().partition(|path| looks_secret(path));
     let (new, untracked) = if request.all { (plain, Vec::new()) } else { (Vec::new(), plain) };
@@ -112,7 +116,7 @@ fn prepare(place: &Place, branch: &str, request: &Request) -> Result<Option<Prep
     let commit = match files.is_empty() || request.dry_run {
         true => None,
         false => Some(place.work.commit(&request.message, &new).map_err(|error| RepoProblem {
-            code: "not-committed".into(),
+            code: ErrorCode::NotCommitted.into(),
             next_step: Some(format!("what is staged in {at} stays staged: mend it, and try again")),
             ..of_git(name, &error)
         })?),

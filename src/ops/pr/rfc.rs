@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{
         candidate::{Candidate, Judged},
         merge_plan::{Plan, Proposed},
@@ -49,8 +49,9 @@ impl Branch {
         (folder, commit): (&Path, &Oid),
     ) -> Result<Self, OpError> {
         let place = Place { cwd: folder.to_owned(), vars: ctx.env.vars_elsewhere(), in_hook: false };
-        let code = CodeRepo::discover(&place)?
-            .ok_or_else(|| OpError::cannot("not-in-git", format!("{} is in no git repository", folder.display())))?;
+        let code = CodeRepo::discover(&place)?.ok_or_else(|| {
+            OpError::cannot(ErrorCode::NotInGit, format!("{} is in no git repository", folder.display()))
+        })?;
         let acting = Acting { realm: &here.realm, store: &*here.store, repo, code: None };
         let sources = contract::publish::sources(acting, Some(overview))?;
         let candidate = candidate::read(&code, &Files::at(&code, commit)?, &sources)?;
@@ -95,7 +96,9 @@ pub fn branches(
     }
     if branches.is_empty() {
         let message = format!("{rfc} has no branch {branch} in any repository of the realm on this machine");
-        return Err(OpError::no("no-branches", message).next(format!("git blue realm worktree create --rfc {rfc}")));
+        return Err(
+            OpError::no(ErrorCode::NoBranches, message).next(format!("git blue realm worktree create --rfc {rfc}"))
+        );
     }
     Ok(branches)
 }

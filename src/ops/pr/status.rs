@@ -8,7 +8,7 @@ use super::{
     rfc::{self, Head, Planned},
 };
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     forge::{Condition, ForgeError, Pull, State},
     model::{
         merge_order::Reliance,
@@ -174,7 +174,7 @@ pub(crate) fn places(ctx: &Ctx, here: &Here, rfc: Option<&RfcName>) -> Result<(V
     }
     if let (true, Some(rfc)) = (places.is_empty(), rfc) {
         let message = format!("{rfc} has neither worktrees nor branches in the realm {}", here.realm);
-        let error = OpError::no("no-worktrees", message);
+        let error = OpError::no(ErrorCode::NoWorktrees, message);
         return Err(error.next(format!("git blue realm worktree create --rfc {rfc}")));
     }
     Ok((places, errors))

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{candidate::Sources, references};
 use crate::repo::blue_files::{BINDINGS, CONTRACTS};
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{domain::Source, name::DomainName, oid::Oid},
     ops::{
         contract::{self, publish::Request},
@@ -151,7 +151,7 @@ pub fn late(ctx: &Ctx, commit: Oid) -> Result<Vec<Answer<ContractPublish>>, OpEr
         match publish(ctx, acting, code, &news) {
             Ok(answer) => answers.push(answer),
             // A later one was faster, and said all that this one says.
-            Err(error) if error.code == "older-commit" => {}
+            Err(error) if error.code == ErrorCode::OlderCommit => {}
             Err(error) => return Err(error),
         }
     }
@@ -163,7 +163,9 @@ pub fn late(ctx: &Ctx, commit: Oid) -> Result<Vec<Answer<ContractPublish>>, OpEr
                 break;
             }
             // A later commit was made and published while this one waited: the branch tells what is left.
-            Err(error) if error.code == "older-commit" && refused != Some(news.commit) => refused = Some(news.commit),
+            Err(error) if error.code == ErrorCode::OlderCommit && refused != Some(news.commit) => {
+                refused = Some(news.commit)
+            }
             Err(error) => return Err(error),
         }
     }

@@ -3,7 +3,7 @@
 //! together, which `check` finds.
 
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{
         binding::Binding,
         cycle::{self, Provision},
@@ -62,7 +62,7 @@ pub fn closed(store: &dyn Store, parts: &[Part<'_>], rule: Option<Cycles>) -> Re
         (shown.first(), rule.map_or_else(|| read::realm(store).map(|realm| realm.cycles), Ok)?)
     {
         let message = format!("repositories would rely on each other in a circle, which this realm refuses: {first}");
-        return Err(OpError::no("cycle", message).next("git blue realm topology  # who relies on whom"));
+        return Err(OpError::no(ErrorCode::Cycle, message).next("git blue realm topology  # who relies on whom"));
     }
     Ok(shown)
 }

@@ -1,10 +1,8 @@
 //! Publishing from a machine that keeps no realm, as CI does: the realm is fetched, published to, and
 //! pushed, and nothing stays here.
 
-use std::borrow::Cow;
-
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     machine::home::Home,
     model::{name::RepoName, realm::Likeness},
     ops::{
@@ -44,13 +42,13 @@ pub fn run(
     let code = ctx.code()?;
     let place = Place { realm: None, url, branches: false };
     let realm = sync::realm_clone::obtain(&ctx, place)?
-        .ok_or_else(|| OpError::cannot("no-realm-there", format!("{url} holds no realm")))?;
+        .ok_or_else(|| OpError::cannot(ErrorCode::NoRealmThere, format!("{url} holds no realm")))?;
     let repo = match repo {
         Some(repo) => Some(repo),
         None => repos::ephemeral_realm::who(&ctx, Some(code), &realm)?,
     };
     let repo = repo.ok_or_else(|| {
-        OpError::cannot("not-in-repo", "cannot tell which repository this is")
+        OpError::cannot(ErrorCode::NotInRepo, "cannot tell which repository this is")
             .next("git blue contract publish --realm-url URL --repo NAME")
     })?;
     let store = GitStore::open(&ctx.home.default_store(&realm), ctx.options())?;
@@ -69,7 +67,7 @@ pub fn run(
 fn same_repository(code: &CodeRepo, acting: Acting<'_>) -> Result<(), OpError> {
     let Some(held) = identity::entry(acting)? else {
         let message = format!("{} is not in the realm {}", acting.repo, acting.realm);
-        return Err(OpError::no("not-joined", message)
+        return Err(OpError::no(ErrorCode::NotJoined, message)
             .next("git blue init --url URL  # once, on a developer's machine, and git blue sync"));
     };
     match identity::likeness(code, &held)? {
@@ -85,9 +83,8 @@ fn push(ctx: &Ctx, acting: Acting<'_>) -> Result<(), OpError> {
     match problems.next() {
         None => Ok(()),
         Some(SyncProblem { code, message, .. }) => {
-            // What this process found has a code that it knows.
-            let code = if let Cow::Borrowed(code) = code { code } else { "remote" };
-            Err(OpError::no(code, format!("the realm was not updated: {message}")))
+            let code = ErrorCode::ALL.iter().find(|known| known.as_str() == code).unwrap_or(&ErrorCode::Remote);
+            Err(OpError::no(*code, format!("the realm was not updated: {message}")))
         }
     }
 }

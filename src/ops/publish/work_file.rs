@@ -6,7 +6,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{error::OpError, ops::ctx::Ctx, repo::CodeRepo, store::codec::MAX_FILE};
+use crate::{
+    error::{ErrorCode, OpError},
+    ops::ctx::Ctx,
+    repo::CodeRepo,
+    store::codec::MAX_FILE,
+};
 
 /// A file of the work tree.
 #[derive(Debug, Clone)]
@@ -51,9 +56,9 @@ impl WorkFile {
         file.take(MAX_FILE as u64 + 1).read_to_end(&mut bytes).map_err(OpError::io("read", &path))?;
         if bytes.len() > MAX_FILE {
             let message = format!("{} is larger than {} MiB", self.relative, MAX_FILE >> 20);
-            return Err(OpError::no("unreadable-file", message));
+            return Err(OpError::no(ErrorCode::UnreadableFile, message));
         }
-        let not_text = |_| OpError::no("unreadable-file", format!("{}: the text is not UTF-8", self.relative));
+        let not_text = |_| OpError::no(ErrorCode::UnreadableFile, format!("{}: the text is not UTF-8", self.relative));
         String::from_utf8(bytes).map(Some).map_err(not_text)
     }
 
@@ -105,7 +110,7 @@ impl WorkFile {
     }
 
     fn exists(&self) -> OpError {
-        OpError::no("file-exists", format!("{} is there already, and is not overwritten", self.relative))
+        OpError::no(ErrorCode::FileExists, format!("{} is there already, and is not overwritten", self.relative))
     }
 
     fn path(&self) -> PathBuf {
@@ -128,7 +133,7 @@ impl WorkFile {
                         path.strip_prefix(&self.root).unwrap_or(&path).display(),
                         if is_last { "file" } else { "folder" }
                     );
-                    return Err(OpError::no("not-a-plain-file", message));
+                    return Err(OpError::no(ErrorCode::NotAPlainFile, message));
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
                 Err(error) => return Err(OpError::io("read", &path)(error)),

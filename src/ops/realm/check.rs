@@ -7,7 +7,7 @@ use super::{
     check_subject::{self, Found},
 };
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{
         candidate::{Candidate, Judged},
         check::{Check, Examination, Mode, Question, Report, Scope, Severity},
@@ -99,7 +99,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
     let found = work.found(&branches)?;
     if let Some(Found { repo, .. }) = found.as_ref().filter(|found| !overview.repos().contains_key(&found.repo)) {
         let message = format!("the realm {} has no repository {repo}, so nothing was checked", here.realm);
-        return Err(OpError::cannot("unknown-repo", message)
+        return Err(OpError::cannot(ErrorCode::UnknownRepo, message)
             .next(format!("git blue init --realm {}  # in a clone of it; then git blue sync", here.realm))
             .next("pass --repo NAME: the name that it has in the realm"));
     }

@@ -1,7 +1,13 @@
 //! The commit that a pull request is compared with. What was wrong there is not the doing of whoever
 //! proposes the change.
 
-use crate::{error::OpError, model::oid::Oid, ops::ctx::Ctx, repo::CodeRepo, store::Objects as _};
+use crate::{
+    error::{ErrorCode, OpError},
+    model::oid::Oid,
+    ops::ctx::Ctx,
+    repo::CodeRepo,
+    store::Objects as _,
+};
 
 /// The branch that a pull request goes to, on runners of GitHub, Forgejo and Gitea.
 const BASE_REF: &str = "GITHUB_BASE_REF";
@@ -28,7 +34,7 @@ pub struct Base {
 /// Where there is no such commit.
 pub fn named(code: &CodeRepo, judged: &Oid, revision: &str) -> Result<Oid, OpError> {
     let base = code.resolve(revision).map_err(|error| {
-        OpError::cannot("unknown-commit", error.to_string()).next(format!("git fetch origin {revision}"))
+        OpError::cannot(ErrorCode::UnknownCommit, error.to_string()).next(format!("git fetch origin {revision}"))
     })?;
     Ok(code.common(judged, &base)?.unwrap_or(base))
 }

@@ -2,7 +2,7 @@
 
 use super::check_base;
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     locate::proposed_at,
     model::{
         candidate::{Candidate, Judged},
@@ -70,7 +70,7 @@ pub fn find<'a>(ctx: &'a Ctx, subject: &Subject, repo: Option<&RepoName>) -> Res
     };
     let commit = match subject {
         Subject::Commit(revision) => {
-            Some(code.resolve(revision).map_err(|error| OpError::no("unknown-commit", error.to_string()))?)
+            Some(code.resolve(revision).map_err(|error| OpError::no(ErrorCode::UnknownCommit, error.to_string()))?)
         }
         _ => code.head()?.commit,
     };
@@ -113,7 +113,7 @@ fn named_before(ctx: &Ctx, code: &CodeRepo, commit: &Oid) -> Result<Option<RepoN
 
 fn unknown(ctx: &Ctx) -> OpError {
     let message = format!("cannot tell which repository {} is, so nothing was checked", ctx.env.cwd().display());
-    OpError::cannot("unknown-repository", message)
+    OpError::cannot(ErrorCode::UnknownRepository, message)
         .next("pass --repo NAME, or set GIT_BLUE_REPO: its name in the realm")
         .next("pass --published to check the realm alone")
         .next("change into a repository of the realm, or pass -C DIR")

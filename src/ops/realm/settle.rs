@@ -1,7 +1,7 @@
 //! Settling a conflict about a commit that broke a rule.
 
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{
         merge::LossId,
         set_aside::{SetAside, Settled, Verdict},
@@ -97,7 +97,7 @@ fn taken(
     if !owners.is_empty() && !owners.contains(acting.repo) {
         let names: Vec<_> = owners.into_iter().map(ToString::to_string).collect();
         let message = format!("{} may not accept it: it changed what is {}'s", acting.repo, names.join("'s and "));
-        return Err(OpError::no("not-owner", message)
+        return Err(OpError::no(ErrorCode::NotOwner, message)
             .next(format!("git blue realm conflict accept {id}  # in {}", names.join(" or ")))
             .next(format!("git blue realm conflict undo {id}  # keep what was there")));
     }
@@ -111,7 +111,7 @@ fn taken(
         }
         if held != change.kept {
             let message = format!("{} was changed again since, so commit {id} cannot be taken", change.path);
-            return Err(OpError::no("changed-since", message)
+            return Err(OpError::no(ErrorCode::ChangedSince, message)
                 .next(format!("git blue realm conflict undo {id}  # keep what is there")));
         }
         edits.push((place.path(), change.refused.map_or(Edit::Remove, |blob| Edit::Link(EntryKind::Blob, blob))));
@@ -120,11 +120,11 @@ fn taken(
 }
 
 fn unknown(id: &LossId) -> OpError {
-    OpError::no("unknown-conflict", format!("there is no conflict {id}"))
+    OpError::no(ErrorCode::UnknownConflict, format!("there is no conflict {id}"))
         .next("git blue status  # shows those there are")
 }
 
 fn otherwise(id: &LossId, held: &Settled) -> OpError {
     let verdict = if held.verdict == Verdict::Accepted { "accepted" } else { "undone" };
-    OpError::no("settled", format!("{id} was {verdict} by {} before", held.by))
+    OpError::no(ErrorCode::Settled, format!("{id} was {verdict} by {} before", held.by))
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{
         binding::Binding,
         conflict::Conflict,
@@ -264,7 +264,7 @@ pub fn failure(body: &RealmStatus) -> Option<OpError> {
     let (first, others) = body.unreadable_domains.split_first()?;
     let more =
         if others.is_empty() { String::new() } else { format!("; {} more domains cannot be read", others.len()) };
-    let error = OpError::cannot("damaged", format!("{first}{more}"));
+    let error = OpError::cannot(ErrorCode::Damaged, format!("{first}{more}"));
     Some(error.next("git blue doctor --fix  # brings back what is missing, where it can be had"))
 }
 

@@ -1,7 +1,7 @@
 //! `realm_sync`: bring this machine's realm together with where it is shared.
 
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     locate,
     model::name::{ReaderName, RealmName, RemoteName},
     ops::{
@@ -120,7 +120,7 @@ pub fn is_on(value: &str) -> bool {
 
 fn chosen(remotes: Vec<Remote>, request: &Request) -> Result<Vec<Remote>, OpError> {
     if remotes.is_empty() {
-        return Err(OpError::no("no-remote", "this realm is on this machine alone: it is shared nowhere")
+        return Err(OpError::no(ErrorCode::NoRemote, "this realm is on this machine alone: it is shared nowhere")
             .next("git blue init --url URL  # share it at a git repository"));
     }
     let Some(wanted) = &request.remote else {
@@ -129,7 +129,7 @@ fn chosen(remotes: Vec<Remote>, request: &Request) -> Result<Vec<Remote>, OpErro
     let names: Vec<_> = remotes.iter().map(|remote| remote.name.to_string()).collect();
     match remotes.into_iter().find(|remote| remote.name == *wanted) {
         Some(remote) => Ok(vec![remote]),
-        None => Err(OpError::no("unknown-remote", format!("the realm is not shared at {wanted}"))
+        None => Err(OpError::no(ErrorCode::UnknownRemote, format!("the realm is not shared at {wanted}"))
             .next(format!("known are: {}", names.join(", ")))),
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     locate::proposed,
     model::name::{RealmName, RepoName},
     ops::{
@@ -29,7 +29,7 @@ pub struct Borrowed {
 /// the repository names.
 pub fn at_url(ctx: &Ctx, typed: &str) -> Result<Borrowed, OpError> {
     let url = url::absolute(ctx.env.cwd(), url::accept(typed)?);
-    let no_realm = || OpError::cannot("no-realm-there", format!("{typed} holds no realm"));
+    let no_realm = || OpError::cannot(ErrorCode::NoRealmThere, format!("{typed} holds no realm"));
     let (remote, listing) = sync::realm_clone::look(ctx, &url, false)?.ok_or_else(no_realm)?;
     let aside = Aside::new(&ctx.env.temporary_folder(), ctx.options())?;
     let realm = sync::realm_clone::fill(ctx, &aside, &remote, &listing, Some(1))?;
@@ -48,7 +48,7 @@ pub fn at_url(ctx: &Ctx, typed: &str) -> Result<Borrowed, OpError> {
 pub fn at_path(ctx: &Ctx, path: &Path) -> Result<Borrowed, OpError> {
     let path = ctx.env.cwd().join(path);
     if !path.is_dir() {
-        return Err(OpError::cannot("no-folder", format!("there is no folder {}", path.display())));
+        return Err(OpError::cannot(ErrorCode::NoFolder, format!("there is no folder {}", path.display())));
     }
     at_url(ctx, &path.display().to_string())
 }
@@ -66,7 +66,7 @@ pub fn who(ctx: &Ctx, code: Option<&CodeRepo>, realm: &RealmName) -> Result<Opti
     };
     if config.realm.name != *realm {
         let message = format!("the repository is in the realm {}, and this is {realm}", config.realm.name);
-        return Err(OpError::cannot("other-realm", message).next("one repository is in one realm"));
+        return Err(OpError::cannot(ErrorCode::OtherRealm, message).next("one repository is in one realm"));
     }
     Ok(Some(config.repo))
 }

@@ -8,6 +8,7 @@ use std::{
 
 use super::paths::Found;
 use crate::{
+    error::ErrorCode,
     forge::{Address, Client, Forge, Kind, Secret},
     machine::user_config,
     ops::ctx::Ctx,
@@ -29,7 +30,7 @@ pub struct OnForge {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Closed {
     /// What kind of problem it is.
-    pub code: &'static str,
+    pub code: ErrorCode,
     /// What is missing.
     pub message: String,
     /// What to do about it.
@@ -62,7 +63,7 @@ impl<'c> Forges<'c> {
     pub fn of(&mut self, found: &Found) -> Result<OnForge, Closed> {
         let Some(url) = &found.url else {
             return Err(Closed {
-                code: "no-remote",
+                code: ErrorCode::NoRemote,
                 message: format!("{} has no remote named origin", found.name),
                 next_step: format!("git -C {} remote add origin URL", found.folder.display()),
             });
@@ -70,7 +71,7 @@ impl<'c> Forges<'c> {
         // As written first: what `insteadOf` makes of it may be a mirror.
         let rewritten = || found.work(self.ctx).remote_url().ok().and_then(|url| Address::of(&url));
         let address = Address::of(url).or_else(rewritten).ok_or_else(|| Closed {
-            code: "no-forge",
+            code: ErrorCode::NoForge,
             message: format!("the remote of {} is on no forge", found.name),
             next_step: "pull requests need a remote on a forge; everything else works without".into(),
         })?;
@@ -92,7 +93,7 @@ impl<'c> Forges<'c> {
     /// and a repository that came in an archive has a configuration of somebody else's.
     fn setting(&mut self, key: &str) -> Result<Option<String>, Closed> {
         let unreadable = |error: StoreError| Closed {
-            code: "no-forge",
+            code: ErrorCode::NoForge,
             message: error.to_string(),
             next_step: "git config --global --list  # says what is wrong in it".into(),
         };
@@ -106,9 +107,9 @@ impl<'c> Forges<'c> {
     fn kind(&mut self, host: &str) -> Result<Kind, Closed> {
         let next_step = format!("git config --global blue.forge.{host}.type {}", Kind::NAMES);
         match self.setting(&format!("blue.forge.{host}.type"))? {
-            Some(text) => text.parse().map_err(|message| Closed { code: "no-forge", message, next_step }),
+            Some(text) => text.parse().map_err(|message| Closed { code: ErrorCode::NoForge, message, next_step }),
             None => Kind::of_host(host).ok_or_else(|| Closed {
-                code: "no-forge",
+                code: ErrorCode::NoForge,
                 message: format!("what kind of forge {host} is, is not known"),
                 next_step,
             }),
@@ -118,18 +119,18 @@ impl<'c> Forges<'c> {
     fn client(&mut self, host: &str, kind: Kind) -> Result<Arc<Client>, Closed> {
         if !cfg!(feature = "forge") {
             return Err(Closed {
-                code: "no-forge",
+                code: ErrorCode::NoForge,
                 message: format!("this program was built without the feature `forge`, so it cannot ask {host}"),
                 next_step: "cargo add git-blue --features forge  # in the program that links the library".into(),
             });
         }
         let secret = self.secret(host, kind)?.ok_or_else(|| Closed {
-            code: "no-token",
+            code: ErrorCode::NoToken,
             message: format!("there is no token for {host}"),
             next_step: kind.how_to_log_in(host),
         })?;
         let base = self.setting(&format!("blue.forge.{host}.url"))?.unwrap_or_else(|| kind.api(host));
-        let wrong = |message| Closed { code: "no-forge", message, next_step: where_its_api_is(host) };
+        let wrong = |message| Closed { code: ErrorCode::NoForge, message, next_step: where_its_api_is(host) };
         let client = Client::new(host, &base, Some(secret)).map_err(wrong)?;
         let client = match self.ctx.env.forge_timeout() {
             Some(limit) => client.with_limit(limit),

@@ -3,7 +3,7 @@
 
 use super::joined;
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     machine::home::Home,
     model::{
         realm::{Likeness, Repo},
@@ -57,7 +57,7 @@ pub fn require(home: &Home, code: &CodeRepo, acting: Acting<'_>) -> Result<(), O
     let Acting { realm, repo, .. } = acting;
     let Some(held) = entry(acting)? else {
         let message = format!("{repo} is not in the realm {realm}");
-        return Err(OpError::no("not-joined", message).next("git blue init"));
+        return Err(OpError::no(ErrorCode::NotJoined, message).next("git blue init"));
     };
     let joined = joined::read(home, code)?;
     if let Some(joined) = joined.as_ref().filter(|joined| !joined.is_of(realm, repo)) {
@@ -77,7 +77,7 @@ pub fn mistaken(acting: Acting<'_>, code: &CodeRepo, held: &Repo) -> OpError {
     let Acting { realm, repo, .. } = acting;
     let message =
         format!("the realm {realm} knows another repository by the name {repo}{}: {}", place(held), facts(code));
-    OpError::no("other-repository", message)
+    OpError::no(ErrorCode::OtherRepository, message)
 }
 
 /// The command that gives a name back to the repository it belongs to.

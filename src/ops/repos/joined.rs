@@ -12,7 +12,7 @@ use std::{
 
 use super::git_dir_file;
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     machine::home::Home,
     model::{
         hash,
@@ -89,7 +89,7 @@ pub fn read(home: &Home, code: &CodeRepo) -> Result<Option<Joined>, OpError> {
 
 fn text(path: &Path) -> Result<Option<String>, OpError> {
     git_dir_file::read(path)
-        .map_err(|problem| OpError::cannot("io", format!("cannot read {}: {problem}", path.display())))
+        .map_err(|problem| OpError::cannot(ErrorCode::Io, format!("cannot read {}: {problem}", path.display())))
 }
 
 /// What the user's own folder remembers of a clone.
@@ -177,13 +177,13 @@ pub fn other(joined: &Joined, acting: Acting<'_>) -> OpError {
         "this clone is joined to the realm {} as {}, and cannot write as {} of {}",
         joined.realm, joined.repo, acting.repo, acting.realm
     );
-    OpError::no("other-repo", message).next("unset GIT_BLUE_REPO GIT_BLUE_REALM")
+    OpError::no(ErrorCode::OtherRepo, message).next("unset GIT_BLUE_REPO GIT_BLUE_REALM")
 }
 
 /// Returns the error for a clone that is not joined.
 pub fn missing(acting: Acting<'_>) -> OpError {
     let message = format!("this clone is not joined to the realm {} as {}: it only reads", acting.realm, acting.repo);
-    OpError::no("not-joined", message).next("git blue init")
+    OpError::no(ErrorCode::NotJoined, message).next("git blue init")
 }
 
 fn record(home: &Home, number: &str) -> PathBuf {
@@ -193,8 +193,9 @@ fn record(home: &Home, number: &str) -> PathBuf {
 /// Returns 128 random bits in hex.
 fn random() -> Result<String, OpError> {
     let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| OpError::cannot("io", format!("cannot get random numbers from the system: {error}")))?;
+    getrandom::fill(&mut bytes).map_err(|error| {
+        OpError::cannot(ErrorCode::Io, format!("cannot get random numbers from the system: {error}"))
+    })?;
     Ok(hash::hex(&bytes))
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::joined;
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{
         name::{RealmName, RepoName},
         realm::Repo,
@@ -43,7 +43,7 @@ impl Found {
 /// # Errors
 /// Where this machine's records cannot be read or written.
 pub fn find(ctx: &Ctx, here: &Here, repo: &Repo) -> Result<Result<Found, RepoProblem>, OpError> {
-    let problem = |code: &'static str, message, next_step| RepoProblem {
+    let problem = |code: ErrorCode, message, next_step| RepoProblem {
         repo: repo.name.clone(),
         code: code.into(),
         message,
@@ -57,19 +57,19 @@ pub fn find(ctx: &Ctx, here: &Here, repo: &Repo) -> Result<Result<Found, RepoPro
     let recorded = ctx.home.repo_path(&repo.name)?;
     let wrong = match &recorded {
         None => problem(
-            "not-here",
+            ErrorCode::NotHere,
             format!("{} is not on this machine, as far as git blue knows", repo.name),
             Some(format!("clone it and run git blue init --realm {} in it, or pass --clone", here.realm)),
         ),
         Some(folder) => match open(ctx, here, folder, repo) {
             Ok(Some(code)) => return Ok(found(&repo.name, &code).map_err(|e| problem(e.code, e.message, None))),
             Ok(None) if folder.exists() => problem(
-                "other-repository",
+                ErrorCode::OtherRepository,
                 format!("{} is not joined to the realm {} as {}", folder.display(), here.realm, repo.name),
                 Some(format!("run git blue init --realm {} in the folder of {}", here.realm, repo.name)),
             ),
             Ok(None) => problem(
-                "path-gone",
+                ErrorCode::PathGone,
                 format!("{} was at {}, which is gone", repo.name, folder.display()),
                 Some(format!("run git blue init --realm {} where it is now, or pass --clone", here.realm)),
             ),
@@ -92,7 +92,7 @@ pub fn find(ctx: &Ctx, here: &Here, repo: &Repo) -> Result<Result<Found, RepoPro
         [one, other, ..] => {
             let [one, other] = [one, other].map(|code| code.main_folder().display().to_string());
             let message = format!("both {one} and {other} are clones of {}", repo.name);
-            Ok(Err(problem("two-clones", message, Some(format!("git -C {one} blue init, in the one to use")))))
+            Ok(Err(problem(ErrorCode::TwoClones, message, Some(format!("git -C {one} blue init, in the one to use")))))
         }
     }
 }

@@ -5,7 +5,7 @@ use super::{
     work,
 };
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::session::{Session, SessionId, duration},
     ops::{
         Operation,
@@ -80,7 +80,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionStop>, OpError>
 
 fn unreadable(code: &CodeRepo, problem: &str) -> OpError {
     let message = format!("cannot read {}: {problem}", mark::file(code).display());
-    OpError::no("unreadable-session", message).next("git blue doctor --fix")
+    OpError::no(ErrorCode::UnreadableSession, message).next("git blue doctor --fix")
 }
 
 /// Forgets this session, unless another one was started here meanwhile.
@@ -93,7 +93,7 @@ fn forget(code: Option<&CodeRepo>, acting: Acting<'_>, id: &SessionId) {
 
 fn unknown(acting: Acting<'_>, id: &SessionId) -> OpError {
     let message = format!("{} has no session {id} that goes on", acting.repo);
-    OpError::no("unknown-session", message).next("git blue session list")
+    OpError::no(ErrorCode::UnknownSession, message).next("git blue session list")
 }
 
 fn none(was: Option<&SessionId>) -> OpError {
@@ -101,5 +101,5 @@ fn none(was: Option<&SessionId>) -> OpError {
         None => "there is no session in this work tree".to_owned(),
         Some(id) => format!("there is no session in this work tree: {id} is over already"),
     };
-    OpError::no("no-session", message).next("git blue session start")
+    OpError::no(ErrorCode::NoSession, message).next("git blue session start")
 }

@@ -3,7 +3,7 @@
 
 use super::{Syncing, realm_clone};
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::oid::Oid,
     store::{
         StoreError, StoreRef,
@@ -63,7 +63,7 @@ impl Syncing<'_> {
         let names: Vec<_> = damaged.iter().map(|(name, ..)| name.below_travelling().to_owned()).collect();
         let said = damaged.first().map(|(.., said)| said.as_str()).unwrap_or_default();
         let message = format!("{} has lost objects of {}: {said}", self.remote.name, names.join(", "));
-        OpError::cannot("remote-damaged", message)
+        OpError::cannot(ErrorCode::RemoteDamaged, message)
             .next("git blue realm admin reseed  # brings there again what this clone holds")
     }
 }

@@ -11,7 +11,7 @@ pub use crate::locate::url;
 use std::{collections::BTreeMap, time::Duration};
 
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{
         conflict::Conflict,
         name::{DomainName, RealmName},
@@ -133,7 +133,7 @@ impl Syncing<'_> {
             }
         }
         let message = format!("others kept pushing to {}; what is left goes with the next sync", self.remote.name);
-        report.problems.push(SyncProblem { code: "busy".into(), name: None, message });
+        report.problems.push(SyncProblem { code: ErrorCode::Busy.into(), name: None, message });
         Ok(report)
     }
 
@@ -150,7 +150,7 @@ impl Syncing<'_> {
             self.wait(round);
         }
         let message = format!("{} changed each time it was looked at", self.remote.name);
-        Err(OpError::no("busy", message).next("git blue sync  # try again"))
+        Err(OpError::no(ErrorCode::Busy, message).next("git blue sync  # try again"))
     }
 
     /// Says what would come and go.
@@ -345,11 +345,11 @@ pub fn travelling(store: &dyn Store, sessions: bool) -> Result<Vec<(StoreRef, Oi
 pub fn realm_at(store: &dyn Store, tip: &Oid) -> Result<Realm, OpError> {
     let problems = validate_incoming::inspect(store, &StoreRef::Realm, tip, &[])?;
     if let Some(first) = problems.first() {
-        return Err(OpError::cannot("unfit", format!("what is shared there is no realm: {first}")));
+        return Err(OpError::cannot(ErrorCode::Unfit, format!("what is shared there is no realm: {first}")));
     }
     let tree = store.commit(tip)?.tree;
     read::file(store, &StoreRef::Realm, &tree, &layout::realm())?
-        .ok_or_else(|| OpError::cannot("unfit", "what is shared there is no realm: it has no realm.json"))
+        .ok_or_else(|| OpError::cannot(ErrorCode::Unfit, "what is shared there is no realm: it has no realm.json"))
 }
 
 /// Whether git came so far as to look at what was sent.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{realm_at, url};
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     machine::home::KnownRealm,
     model::name::{RealmName, RemoteName},
     ops::ctx::Ctx,
@@ -94,9 +94,8 @@ fn bring(ctx: &Ctx, wanted: Option<&RealmName>, remote: &Remote, listing: &Listi
     let name = fill(ctx, &aside, remote, listing, None)?;
     if let Some(wanted) = wanted.filter(|wanted| **wanted != name) {
         let message = format!("{} holds the realm {name}, not {wanted}", remote.url);
-        return Err(
-            OpError::no("other-realm", message).next(format!("git blue init --realm {name} --url {}", remote.url))
-        );
+        return Err(OpError::no(ErrorCode::OtherRealm, message)
+            .next(format!("git blue init --realm {name} --url {}", remote.url)));
     }
     if let Some(known) =
         ctx.home.realms()?.into_iter().find(|known| known.name.collides_with(&name) || known.name == name)
@@ -135,14 +134,14 @@ pub fn fill(
         }
         let problems = validate_incoming::inspect(store, name, tip, &[])?;
         if !problems.is_empty() {
-            return Err(OpError::cannot("unfit", format!("{}: {}", remote.url, problems.join("; ")))
+            return Err(OpError::cannot(ErrorCode::Unfit, format!("{}: {}", remote.url, problems.join("; ")))
                 .next("nothing of it was taken; whoever looks after the realm there mends it"));
         }
     }
     collisions(&names)?;
     let seen = refs.iter().map(|(name, tip)| (StoreRef::Seen(remote.name.clone(), Box::new(name.clone())), *tip));
     aside.point(&refs.iter().cloned().chain(seen).collect::<Vec<_>>())?;
-    realm.ok_or_else(|| OpError::cannot("unfit", format!("{} holds no realm", remote.url)))
+    realm.ok_or_else(|| OpError::cannot(ErrorCode::Unfit, format!("{} holds no realm", remote.url)))
 }
 
 fn collisions(names: &[StoreRef]) -> Result<(), OpError> {
@@ -151,7 +150,7 @@ fn collisions(names: &[StoreRef]) -> Result<(), OpError> {
         None => Ok(()),
         Some(name) => {
             let message = format!("{name} differs from another one in upper and lower case alone");
-            Err(OpError::cannot("name-collision", message))
+            Err(OpError::cannot(ErrorCode::NameCollision, message))
         }
     }
 }
@@ -182,6 +181,6 @@ pub fn record(ctx: &Ctx, known: &KnownRealm, url: &str, branches: bool) -> Resul
 fn elsewhere(known: &KnownRealm, url: &str) -> OpError {
     let place = known.url.clone().unwrap_or_else(|| known.path.display().to_string());
     let message = format!("this machine has the realm {} from {place}, not from {url}", known.name);
-    OpError::no("other-url", message)
+    OpError::no(ErrorCode::OtherUrl, message)
         .next(format!("git --git-dir {} remote add NAME {url}  # share it there as well", known.path.display()))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Here, Syncing, Unsound, conflict, line, problem, realm_at};
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{conflict::Conflict, name::RemoteName, oid::Oid, repo_url::without_credentials, set_aside::SetAside},
     store::{
         Change, Edit, Parents, StoreRef, append_only, codec,
@@ -38,7 +38,7 @@ impl Syncing<'_> {
         report: &mut RemoteSync,
     ) -> Result<Vec<StoreRef>, OpError> {
         if let Some(why) = unsound.get(&StoreRef::Realm) {
-            return Err(OpError::cannot("unfit", why.clone()));
+            return Err(OpError::cannot(ErrorCode::Unfit, why.clone()));
         }
         if here.seen.get(&StoreRef::Realm) != listing.tip(&StoreRef::Realm).as_ref() {
             self.same_realm(listing)?;
@@ -116,7 +116,7 @@ impl Syncing<'_> {
         }
         let url = without_credentials(&self.remote.url);
         let message = format!("{url} holds the realm {}, not {}", found.name, self.realm);
-        Err(OpError::cannot("other-realm", message).next("one url holds one realm"))
+        Err(OpError::cannot(ErrorCode::OtherRealm, message).next("one url holds one realm"))
     }
 
     /// Returns why a ref must not be taken in.
@@ -150,7 +150,7 @@ impl Syncing<'_> {
         loop {
             let ours = self.store.tip(name)?;
             match self.step(name, ours, theirs) {
-                Err(error) if error.code == "conflict" && races < MAX_RACES => races += 1,
+                Err(error) if error.code == ErrorCode::Conflict && races < MAX_RACES => races += 1,
                 result => return result,
             }
         }

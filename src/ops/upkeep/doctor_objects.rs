@@ -3,7 +3,7 @@
 
 use super::finding::{Request, advise, check};
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     machine::home::KnownRealm,
     model::{name::RealmName, oid::Oid},
     ops::{
@@ -132,17 +132,17 @@ pub(crate) fn restore(
     })?;
     let _lease = store.lock(&name)?;
     let Some(tip) = store.tip(&name)? else {
-        return Err(OpError::no("unknown-ref", format!("{name} does not exist")));
+        return Err(OpError::no(ErrorCode::UnknownRef, format!("{name} does not exist")));
     };
     if store.is_whole(ctx.env.vars(), &[tip])? {
-        return Err(OpError::no("not-damaged", format!("{name} is whole as it is, so nothing is given up")));
+        return Err(OpError::no(ErrorCode::NotDamaged, format!("{name} is whole as it is, so nothing is given up")));
     }
     if !store.is_whole(ctx.env.vars(), &[to])? {
-        return Err(OpError::no("unknown-commit", format!("{to} is not whole in this store")));
+        return Err(OpError::no(ErrorCode::UnknownCommit, format!("{to} is not whole in this store")));
     }
     let problems = validate_incoming::inspect(store, &name, &to, &[])?;
     if !problems.is_empty() {
-        return Err(OpError::no("unfit", format!("{to} is no commit of {name}: {}", problems.join("; "))));
+        return Err(OpError::no(ErrorCode::Unfit, format!("{to} is no commit of {name}: {}", problems.join("; "))));
     }
     store.advance(&name, Some(tip), to)?;
     let message = format!("{name} went back from {tip}, which is not whole, to {to}");

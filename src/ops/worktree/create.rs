@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::rfc_worktrees;
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     locate,
     model::name::{RealmName, RepoName, RfcName},
     ops::{
@@ -128,7 +128,7 @@ fn located(
 ) -> Result<Result<Found, RepoProblem>, OpError> {
     let Some(repo) = overview.repos().get(name) else {
         let message = format!("{name} is not in the realm {}", here.realm);
-        return Ok(Err(problem(name, "unknown-repo", message, None)));
+        return Ok(Err(problem(name, ErrorCode::UnknownRepo, message, None)));
     };
     let problem = match repos::paths::find(ctx, here, repo)? {
         Err(problem) if clone => problem,
@@ -143,7 +143,7 @@ fn located(
     let cloned = url::accept(from).and_then(|from| Ok(work::clone(from, &to, vars, ctx.env.is_error_terminal())?));
     if let Err(error) = cloned {
         let message = format!("cannot clone {name} from {from}: {}", error.message);
-        return Ok(Err(RepoProblem { code: "not-cloned".into(), message, ..problem }));
+        return Ok(Err(RepoProblem { code: ErrorCode::NotCloned.into(), message, ..problem }));
     }
     let to = to.canonicalize().unwrap_or(to);
     ctx.home.record_repo(name, &to)?;
@@ -172,12 +172,12 @@ fn make(job: &Job, branch: &str, root: &Path, fetch: bool) -> Result<bool, RepoP
         let other = other.path.display();
         let message = format!("{branch} of {name} is checked out in {other}");
         let next = format!("git -C {other} switch another branch, or remove that worktree, and try again");
-        return Err(problem(name, "branch-elsewhere", message, Some(next)));
+        return Err(problem(name, ErrorCode::BranchElsewhere, message, Some(next)));
     }
     is_free(name, path, root)?;
     if fetch && work.has_remote().map_err(git)? {
         work.fetch().map_err(|error| RepoProblem {
-            code: "not-fetched".into(),
+            code: ErrorCode::NotFetched.into(),
             next_step: Some(format!("git -C {} fetch, or leave --fetch out", found.folder.display())),
             ..of_git(name, &error)
         })?;
@@ -185,7 +185,7 @@ fn make(job: &Job, branch: &str, root: &Path, fetch: bool) -> Result<bool, RepoP
     let Some(start) = work.start(branch, found.default.as_deref()).map_err(git)? else {
         let message = format!("{name} has no default branch with a commit to start from");
         let next = format!("git -C {} config blue.publishBranch BRANCH", found.folder.display());
-        return Err(problem(name, "no-default-branch", message, Some(next)));
+        return Err(problem(name, ErrorCode::NoDefaultBranch, message, Some(next)));
     };
     work.add_worktree(path, branch, &start).map_err(git)?;
     Ok(true)
@@ -198,7 +198,7 @@ fn is_on(there: &Worktree, name: &RepoName, branch: &str) -> Result<(), RepoProb
     let at = there.path.display();
     let on = there.branch.as_deref().map_or("no branch".into(), |on| format!("the branch {on}"));
     let message = format!("the worktree {at} is on {on}, not on {branch}");
-    Err(problem(name, "other-branch", message, Some(format!("git -C {at} switch {branch}"))))
+    Err(problem(name, ErrorCode::OtherBranch, message, Some(format!("git -C {at} switch {branch}"))))
 }
 
 /// Nothing may be in the way, and no worktree may lie in another one: the RFCs `a` and `a/b` would
@@ -207,12 +207,12 @@ fn is_free(name: &RepoName, path: &Path, root: &Path) -> Result<(), RepoProblem>
     let above = path.ancestors().skip(1).take_while(|above| *above != root);
     if let Some(other) = above.into_iter().find(|above| above.join(".git").symlink_metadata().is_ok()) {
         let message = format!("{} would lie in another worktree, {}", path.display(), other.display());
-        return Err(problem(name, "in-a-worktree", message, Some("choose another name for the RFC".into())));
+        return Err(problem(name, ErrorCode::InAWorktree, message, Some("choose another name for the RFC".into())));
     }
     let is_empty = |path: &Path| path.read_dir().is_ok_and(|mut entries| entries.next().is_none());
     if path.symlink_metadata().is_ok() && !is_empty(path) {
         let message = format!("{} is in the way: it is no worktree of {name}", path.display());
-        return Err(problem(name, "in-the-way", message, Some(format!("move {} away", path.display()))));
+        return Err(problem(name, ErrorCode::InTheWay, message, Some(format!("move {} away", path.display()))));
     }
     Ok(())
 }
@@ -228,13 +228,13 @@ fn belong(job: &Job, realm: &RealmName) -> Result<(), StoreError> {
     within.set_config("blue.realm", realm.as_str())
 }
 
-fn problem(repo: &RepoName, code: &'static str, message: String, next_step: Option<String>) -> RepoProblem {
+fn problem(repo: &RepoName, code: ErrorCode, message: String, next_step: Option<String>) -> RepoProblem {
     RepoProblem { repo: repo.clone(), code: code.into(), message, next_step }
 }
 
 /// Returns what git, or a hook that it ran, complained about.
 pub(crate) fn of_git(repo: &RepoName, error: &StoreError) -> RepoProblem {
-    problem(repo, "git", error.to_string(), None)
+    problem(repo, ErrorCode::Git, error.to_string(), None)
 }
 
 fn with_next_steps(here: &Here, body: WorktreeCreate) -> Answer<WorktreeCreate> {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{create::of_git, list::all_found, rfc_worktrees};
 use crate::{
-    error::{OpError, Problem},
+    error::{ErrorCode, OpError, Problem},
     model::name::RfcName,
     ops::{
         Operation,
@@ -69,12 +69,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeRemove>, OpErr
     }
     if jobs.is_empty() {
         let message = format!("{} has no worktrees in the realm {}", request.rfc, here.realm);
-        return Err(OpError::no("no-worktrees", message).next("git blue realm worktree list"));
+        return Err(OpError::no(ErrorCode::NoWorktrees, message).next("git blue realm worktree list"));
     }
     let cwd = ctx.env.cwd().canonicalize().unwrap_or_else(|_| ctx.env.cwd().to_owned());
     if let Some(job) = jobs.iter().find(|job| cwd.starts_with(&job.tree.path)) {
         let message = format!("you are in {}, which is to be removed", job.tree.path.display());
-        return Err(OpError::no("in-worktree", message).next(format!("cd {}", job.found.folder.display())));
+        return Err(OpError::no(ErrorCode::InWorktree, message).next(format!("cd {}", job.found.folder.display())));
     }
     if !request.force {
         refuse_loss(&jobs, request)?;
@@ -147,7 +147,7 @@ fn refuse_loss(jobs: &[Job], request: &Request) -> Result<(), OpError> {
         }
         if !holds.is_empty() {
             problems.push(Problem {
-                code: "holds-work".into(),
+                code: ErrorCode::HoldsWork.into(),
                 message: format!("{} has {}", job.found.name, holds.join(" and ")),
                 file: Some(job.tree.path.display().to_string()),
                 line: None,
@@ -160,7 +160,7 @@ fn refuse_loss(jobs: &[Job], request: &Request) -> Result<(), OpError> {
     }
     let said: Vec<_> = problems.iter().map(|problem| problem.message.clone()).collect();
     let rfc = &request.rfc;
-    let mut error = OpError::no("holds-work", format!("nothing was removed: {}", said.join("; ")))
+    let mut error = OpError::no(ErrorCode::HoldsWork, format!("nothing was removed: {}", said.join("; ")))
         .next(format!("git blue realm pr prepare --rfc {rfc} --message …: commit it"))
         .next(format!("git blue realm pr create --rfc {rfc} --title …: push it"));
     for path in with_submodules {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::ops::ctx::{Ctx, Here};
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::name::{DomainName, RealmName, RepoName, RfcName},
     store::overview::Overview,
 };
@@ -102,7 +102,7 @@ pub fn select(
         if let Some(stranger) = repos.iter().find(|repo| !overview.repos().contains_key(*repo)) {
             let known: Vec<_> = overview.repos().keys().take(20).map(ToString::to_string).collect();
             let message = format!("{stranger} is not in the realm {}", here.realm);
-            return Err(OpError::no("unknown-repo", message).next(format!("known are: {}", known.join(", "))));
+            return Err(OpError::no(ErrorCode::UnknownRepo, message).next(format!("known are: {}", known.join(", "))));
         }
         return Ok((repos, "Named".into()));
     }

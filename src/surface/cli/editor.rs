@@ -5,7 +5,10 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::{error::OpError, ops::ctx::Ctx};
+use crate::{
+    error::{ErrorCode, OpError},
+    ops::ctx::Ctx,
+};
 
 /// A text that the user edited, and the file that keeps it if it is refused.
 pub struct Edited {
@@ -39,14 +42,14 @@ pub fn edit(ctx: &Ctx, template: &str) -> Result<Edited, OpError> {
         .env_clear()
         .envs(ctx.env.vars())
         .status()
-        .map_err(|error| OpError::cannot("editor", format!("cannot run the editor {editor}: {error}")))?;
+        .map_err(|error| OpError::cannot(ErrorCode::Editor, format!("cannot run the editor {editor}: {error}")))?;
     if !status.success() {
-        return Err(OpError::no("editor", format!("the editor {editor} failed; nothing was changed")));
+        return Err(OpError::no(ErrorCode::Editor, format!("the editor {editor} failed; nothing was changed")));
     }
     // Editors replace the file rather than write into it.
     let text = std::fs::read(file.path()).map_err(failed)?;
     if text == template.as_bytes() {
-        return Err(OpError::no("unchanged", "nothing was changed"));
+        return Err(OpError::no(ErrorCode::Unchanged, "nothing was changed"));
     }
     Ok(Edited { text, file })
 }
@@ -62,6 +65,7 @@ fn editor(ctx: &Ctx) -> Result<String, OpError> {
     let text = output.ok().filter(|output| output.status.success()).map(|output| output.stdout);
     let text = text.and_then(|text| String::from_utf8(text).ok()).map(|text| text.trim().to_owned());
     text.filter(|text| !text.is_empty()).ok_or_else(|| {
-        OpError::cannot("editor", "git names no editor").next("pass the new text with --file FILE, or set GIT_EDITOR")
+        OpError::cannot(ErrorCode::Editor, "git names no editor")
+            .next("pass the new text with --file FILE, or set GIT_EDITOR")
     })
 }

@@ -1,7 +1,7 @@
 //! Files and reasons that the user gives on the command line.
 
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::json::Json,
     ops::ctx::Ctx,
     store::codec::{self, MAX_FILE},
@@ -40,7 +40,7 @@ pub fn read_at_most(ctx: &Ctx, file: &Path, most: usize) -> Result<Vec<u8>, OpEr
 pub fn value(ctx: &Ctx, file: &std::path::Path) -> Result<Json, OpError> {
     codec::value(&read_file(ctx, file)?).map_err(|problem| {
         let problem = problem.in_file(&file.display().to_string());
-        OpError::no("unreadable-file", problem.to_string()).problem((&problem).into())
+        OpError::no(ErrorCode::UnreadableFile, problem.to_string()).problem((&problem).into())
     })
 }
 

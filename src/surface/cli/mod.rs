@@ -45,7 +45,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::{
     env::Env,
-    error::{Kind, OpError},
+    error::{ErrorCode, Kind, OpError},
     model::name::RealmName,
     ops::{self, ctx::Ctx},
 };
@@ -226,7 +226,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
     let env = if cli.global.no_cache { env.without_cache() } else { env };
     if !env.cwd().is_dir() {
         let message = format!("cannot change to {}: there is no such folder", env.cwd().display());
-        return output.error(&OpError::cannot("no-folder", message));
+        return output.error(&OpError::cannot(ErrorCode::NoFolder, message));
     }
     let Global { realm, color, no_pager, directory, .. } = cli.global;
     let Some(command) = cli.command else {

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     env::Env,
-    error::{Kind, OpError},
+    error::{ErrorCode, Kind, OpError},
     ops::{Operation, ctx::Ctx},
     wire::{Answer, Failure},
 };
@@ -205,7 +205,7 @@ impl<'a> Output<'a> {
         match self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush()) {
             Ok(()) => Ok(Delivery::Done),
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Delivery::Closed),
-            Err(error) => Err(OpError::cannot("io", format!("cannot write the answer: {error}"))),
+            Err(error) => Err(OpError::cannot(ErrorCode::Io, format!("cannot write the answer: {error}"))),
         }
     }
 
@@ -225,7 +225,7 @@ impl<'a> Output<'a> {
         let _ = write!(self.err, "{} ", clean(question)).and_then(|()| self.err.flush());
         let mut answer = String::new();
         let read = io::stdin().lock().take(100).read_line(&mut answer);
-        read.map_err(|error| OpError::cannot("io", format!("cannot read the answer: {error}")))?;
+        read.map_err(|error| OpError::cannot(ErrorCode::Io, format!("cannot read the answer: {error}")))?;
         Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
     }
 

@@ -6,7 +6,7 @@ use super::{
     text::{Look, Text, look, plain},
 };
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     ops::{ctx::Ctx, realm},
     wire::{Answer, RealmStatus},
 };
@@ -25,7 +25,7 @@ pub fn show(ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
             Ok((answer, _)) => here(&answer, &mut text),
             Err(error) => trouble(&error, &mut text),
         },
-        Err(error) if error.code == "not-in-realm" && ctx.code.is_none() => nowhere(&mut text),
+        Err(error) if error.code == ErrorCode::NotInRealm && ctx.code.is_none() => nowhere(&mut text),
         Err(error) => trouble(error, &mut text),
     }
     text.line(&[plain("git blue -h"), look("lists all commands", Look::Dim)]);

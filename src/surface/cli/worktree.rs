@@ -8,7 +8,7 @@ use super::{
     text::{Look, Text, Word, look, plain},
 };
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::name::{RepoName, RfcName},
     ops::{self, ctx::Ctx, worktree},
     wire::{RepoProblem, WorktreeCreate, WorktreeLine, WorktreeList, WorktreeRemove, WorktreeState},
@@ -98,7 +98,7 @@ fn agreed(ctx: &Ctx, output: &mut Output<'_>, missing: &[(RepoName, String)]) ->
     let urls: Vec<_> = missing.iter().map(|(repo, url)| format!("{repo} from {url}")).collect();
     if !ctx.env.is_error_terminal() || output.json {
         let message = format!("nobody is here to ask whether to clone {}", urls.join(", "));
-        return Err(OpError::no("not-agreed", message).next("pass --yes as well"));
+        return Err(OpError::no(ErrorCode::NotAgreed, message).next("pass --yes as well"));
     }
     for url in &urls {
         output.say(&format!("clone {url}"));

@@ -14,7 +14,12 @@ pub use start::{start, stop};
 pub use state::{Running, State};
 pub use unit::Manager;
 
-use crate::{env::Env, error::OpError, locate, surface::http};
+use crate::{
+    env::Env,
+    error::{ErrorCode, OpError},
+    locate,
+    surface::http,
+};
 
 /// The port, unless the user says otherwise.
 pub const PORT: u16 = 7865;
@@ -62,7 +67,7 @@ pub fn serve(env: &Env, options: &Options, ready: impl FnOnce(&Running)) -> Resu
     });
     said?;
     served.map_err(|error| match error.code {
-        "port-taken" => taken(options.port, error),
+        ErrorCode::PortTaken => taken(options.port, error),
         _ => error,
     })
 }
@@ -74,7 +79,7 @@ fn already(state: &State) -> OpError {
         }
         State::Changing | State::Stopped => "the daemon is just starting, or stopping".to_owned(),
     };
-    OpError::no("already-running", message).next("git blue daemon stop")
+    OpError::no(ErrorCode::AlreadyRunning, message).next("git blue daemon stop")
 }
 
 /// Says who has the port.
@@ -110,16 +115,17 @@ pub fn token(env: &Env) -> Result<Token, OpError> {
 /// Where the daemon does not run.
 pub fn open(env: &Env) -> Result<String, OpError> {
     let State::Running(running) = status(env)? else {
-        return Err(OpError::no("not-running", "the daemon does not run").next("git blue daemon start"));
+        return Err(OpError::no(ErrorCode::NotRunning, "the daemon does not run").next("git blue daemon start"));
     };
     // Whoever holds the file is the daemon of this home: nobody else is shown the token.
     let answer = ask::ask(running.port, "POST", "/links", Some(&token(env)?.text));
-    let answer = answer.map_err(|error| OpError::cannot("io", format!("cannot ask {}: {error}", running.url())))?;
+    let answer =
+        answer.map_err(|error| OpError::cannot(ErrorCode::Io, format!("cannot ask {}: {error}", running.url())))?;
     match answer["url"].as_str() {
         Some(url) => Ok(url.to_owned()),
         None => {
             let message = answer["message"].as_str().unwrap_or("it does not say why");
-            Err(OpError::cannot("refused", format!("{} refuses: {message}", running.url()))
+            Err(OpError::cannot(ErrorCode::Refused, format!("{} refuses: {message}", running.url()))
                 .next("git blue daemon stop"))
         }
     }

@@ -8,7 +8,10 @@ use std::{
 };
 
 use super::state;
-use crate::{error::OpError, model::hash};
+use crate::{
+    error::{ErrorCode, OpError},
+    model::hash,
+};
 
 /// The daemon's token, as it was found or made.
 #[derive(Debug)]
@@ -92,8 +95,9 @@ fn narrow(path: &Path, most: u32) -> Result<Option<u32>, OpError> {
 /// Where the system has no random numbers to give.
 pub fn random() -> Result<String, OpError> {
     let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| OpError::cannot("io", format!("cannot get random numbers from the system: {error}")))?;
+    getrandom::fill(&mut bytes).map_err(|error| {
+        OpError::cannot(ErrorCode::Io, format!("cannot get random numbers from the system: {error}"))
+    })?;
     Ok(hash::hex(&bytes))
 }
 

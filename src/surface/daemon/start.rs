@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     env::Env,
-    error::OpError,
+    error::{ErrorCode, OpError},
     locate,
     surface::{background::CLOSING, http},
 };
@@ -68,7 +68,7 @@ pub fn start(env: &Env, options: &Options) -> Result<(Running, bool), OpError> {
         }
         sleep(STEP);
     }
-    Err(OpError::cannot("not-started", format!("the daemon does not answer; see {}", log.display())))
+    Err(OpError::cannot(ErrorCode::NotStarted, format!("the daemon does not answer; see {}", log.display())))
 }
 
 /// Returns the daemon that answers, if one does.
@@ -84,7 +84,7 @@ fn failed(log: &Path) -> OpError {
     let line = said.lines().find(|line| line.contains("fatal:")).or_else(|| said.lines().last()).unwrap_or_default();
     let line = line.trim_start_matches("fatal:").trim();
     let line = if line.is_empty() { "the daemon ended without a word" } else { line };
-    OpError::cannot("not-started", line).next(format!("see {}", log.display()))
+    OpError::cannot(ErrorCode::NotStarted, line).next(format!("see {}", log.display()))
 }
 
 /// Tells the daemon to stop, and returns once its port is free. Returns whether there was one.
@@ -108,7 +108,7 @@ pub fn stop(env: &Env) -> Result<Option<Running>, OpError> {
                 let kill = |pid| rustix::process::kill_process(pid, rustix::process::Signal::TERM);
                 if let Some(Err(error)) = pid.map(kill) {
                     let message = format!("cannot tell the process {} to stop: {error}", running.pid);
-                    return Err(OpError::cannot("not-stopped", message));
+                    return Err(OpError::cannot(ErrorCode::NotStopped, message));
                 }
                 told = Some(running);
             }
@@ -116,5 +116,5 @@ pub fn stop(env: &Env) -> Result<Option<Running>, OpError> {
         }
         sleep(STEP);
     }
-    Err(OpError::cannot("not-stopped", "the daemon does not stop").next("git blue daemon status"))
+    Err(OpError::cannot(ErrorCode::NotStopped, "the daemon does not stop").next("git blue daemon status"))
 }

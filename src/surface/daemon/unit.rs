@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::Options;
-use crate::{env::Env, error::OpError};
+use crate::{
+    env::Env,
+    error::{ErrorCode, OpError},
+};
 
 /// Who starts it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +28,7 @@ impl Manager {
     /// # Errors
     /// Where there is no home folder.
     pub fn place(self, env: &Env) -> Result<(PathBuf, String), OpError> {
-        let home = env.home().ok_or_else(|| OpError::cannot("no-home", "HOME is not set"))?;
+        let home = env.home().ok_or_else(|| OpError::cannot(ErrorCode::NoHome, "HOME is not set"))?;
         Ok(match self {
             Self::Systemd => {
                 let config = env.var("XDG_CONFIG_HOME").map_or_else(|| home.join(".config"), PathBuf::from);

@@ -15,7 +15,10 @@ use hyper::{
 use subtle::ConstantTimeEq as _;
 
 use super::peer::Ends;
-use crate::{error::OpError, surface::daemon::secret};
+use crate::{
+    error::{ErrorCode, OpError},
+    surface::daemon::secret,
+};
 
 /// How long a link that was handed out leads in.
 const LINK_AGE: Duration = Duration::from_secs(60);
@@ -63,14 +66,14 @@ impl Access {
         let is_here = |host: &str| self.is_here(host);
         if !(only(&request.headers, HOST).is_some_and(is_here) && named.is_none_or(is_here)) {
             let message = format!("this server is {} and nothing else", self.hosts[0]);
-            return Err(OpError::usage(message).coded("wrong-host").next("ask it by that name"));
+            return Err(OpError::usage(message).coded(ErrorCode::WrongHost).next("ask it by that name"));
         }
         if !request.headers.contains_key(ORIGIN) {
             return Ok(());
         }
         match only(&request.headers, ORIGIN).and_then(|origin| origin.strip_prefix("http://")) {
             Some(origin) if is_here(origin) => Ok(()),
-            _ => Err(OpError::no("wrong-origin", "pages of other sites may not ask this server")),
+            _ => Err(OpError::no(ErrorCode::WrongOrigin, "pages of other sites may not ask this server")),
         }
     }
 
@@ -141,10 +144,10 @@ pub fn needed(method: &Method) -> Who {
 /// Returns the refusal for whom may not do what it asks.
 pub fn refusal(who: Who) -> OpError {
     match who {
-        Who::Stranger => OpError::no("no-token", "show the token: Authorization: Bearer TOKEN")
+        Who::Stranger => OpError::no(ErrorCode::NoToken, "show the token: Authorization: Bearer TOKEN")
             .next("git blue daemon token  # prints it")
             .next("git blue daemon open  # lets a browser in"),
-        Who::Browser | Who::User => OpError::no("read-only", "a browser's cookie reads, and changes nothing")
+        Who::Browser | Who::User => OpError::no(ErrorCode::ReadOnly, "a browser's cookie reads, and changes nothing")
             .next("git blue daemon token  # prints the token that may"),
     }
 }

@@ -3,7 +3,7 @@
 
 use super::context::Desk;
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::name::{RealmName, RepoName},
     ops::{notifications, session},
     wire::{
@@ -124,7 +124,7 @@ pub fn pending_in(desk: &Desk, narrowed: &Narrowed, id: &str) -> Result<(RealmNa
             let message = format!("{id} is pending for {} and for {}", one.current_repo, other.current_repo);
             Err(OpError::usage(message).next("say for which one: ?realm=REALM&repo=REPO"))
         }
-        (None, _) => Err(OpError::no("unknown-notification", format!("not pending: {id}"))),
+        (None, _) => Err(OpError::no(ErrorCode::UnknownNotification, format!("not pending: {id}"))),
     }
 }
 
@@ -137,5 +137,5 @@ pub fn session_in(desk: &Desk, narrowed: &Narrowed, id: &str) -> Result<(RealmNa
     let found = all.into_iter().find(|one| one.session.id.to_string() == id);
     found
         .map(|one| (one.realm, one.session.repo))
-        .ok_or_else(|| OpError::no("unknown-session", format!("no session {id} goes on")))
+        .ok_or_else(|| OpError::no(ErrorCode::UnknownSession, format!("no session {id} goes on")))
 }

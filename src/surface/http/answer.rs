@@ -15,9 +15,9 @@ use hyper::{
 };
 use serde::Serialize;
 
-use super::Body;
+use super::{Body, status};
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::hash,
     surface::cli,
     wire::{Answer, Failure},
@@ -56,7 +56,7 @@ impl Reply {
 
     /// Returns a failure.
     pub fn failure(error: &OpError) -> Self {
-        let status = StatusCode::from_u16(error.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let status = status::of(error);
         let reply = Self { status, ..Self::new(JSON, cli::json(&Failure::from(error))) };
         match status {
             StatusCode::SERVICE_UNAVAILABLE => reply.with(RETRY_AFTER, HeaderValue::from_static("1")),
@@ -75,7 +75,7 @@ impl Reply {
 
     /// Returns the failure of a method that is not for this path.
     pub fn wrong_method(allowed: &str) -> Self {
-        let error = OpError::usage(format!("this takes {allowed}")).coded("wrong-method");
+        let error = OpError::usage(format!("this takes {allowed}")).coded(ErrorCode::WrongMethod);
         let allow = HeaderValue::from_str(allowed).unwrap_or(HeaderValue::from_static(""));
         Self::failure(&error).with(ALLOW, allow)
     }

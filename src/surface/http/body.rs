@@ -11,7 +11,7 @@ use hyper::{
 };
 use serde_json::{Map, Value};
 
-use crate::error::OpError;
+use crate::error::{ErrorCode, OpError};
 
 /// How much a request may bring along.
 pub const MAX: usize = 1 << 20;
@@ -23,7 +23,7 @@ const TIME: Duration = Duration::from_secs(10);
 /// # Errors
 /// Where it is too large, too slow, or breaks off.
 pub async fn whole(body: Incoming) -> Result<Bytes, OpError> {
-    let too_large = || OpError::usage(format!("a request brings at most {MAX} bytes")).coded("too-large");
+    let too_large = || OpError::usage(format!("a request brings at most {MAX} bytes")).coded(ErrorCode::TooLarge);
     // What announces itself as too large is not read at all.
     if body.size_hint().lower() > MAX as u64 {
         return Err(too_large());
@@ -32,7 +32,10 @@ pub async fn whole(body: Incoming) -> Result<Bytes, OpError> {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
         Ok(Err(_)) => Err(OpError::usage("the body breaks off")),
-        Err(_) => Err(OpError::usage(format!("the body took longer than {} seconds", TIME.as_secs())).coded("timeout")),
+        Err(_) => {
+            Err(OpError::usage(format!("the body took longer than {} seconds", TIME.as_secs()))
+                .coded(ErrorCode::Timeout))
+        }
     }
 }
 
@@ -48,7 +51,9 @@ pub fn object(headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Value>, Op
     let kind = kind.split(';').next().unwrap_or_default().trim();
     // Also what keeps a form on some page from asking for anything.
     if !kind.eq_ignore_ascii_case("application/json") || headers.contains_key(CONTENT_ENCODING) {
-        return Err(OpError::usage("the body must be plain JSON: Content-Type: application/json").coded("wrong-type"));
+        return Err(
+            OpError::usage("the body must be plain JSON: Content-Type: application/json").coded(ErrorCode::WrongType)
+        );
     }
     match serde_json::from_slice(body) {
         Ok(Value::Object(object)) => Ok(object),

@@ -28,7 +28,7 @@ use super::{
     context::Desk,
 };
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{
         hash,
         name::{RealmName, RepoName},
@@ -128,13 +128,14 @@ impl Events {
         headers: &HeaderMap,
     ) -> Result<Response<Body>, OpError> {
         let narrowed = Narrowed { realm: arguments.parsed("realm")?, repo: arguments.parsed("repo")? };
-        let busy = |_| OpError::cannot("busy", "too many listen already").next("try again later");
+        let busy = |_| OpError::cannot(ErrorCode::Busy, "too many listen already").next("try again later");
         let permit = self.streams.clone().try_acquire_owned().map_err(busy)?;
         let last = headers.get("last-event-id").and_then(|value| value.to_str().ok()).and_then(Mark::parse);
         let events = self.clone();
         let only = narrowed.repo.clone();
         let joined = tokio::task::spawn_blocking(move || events.join(&narrowed, last.as_ref())).await;
-        let joined = joined.unwrap_or_else(|error| Err(OpError::cannot("io", format!("cannot listen: {error}"))))?;
+        let joined =
+            joined.unwrap_or_else(|error| Err(OpError::cannot(ErrorCode::Io, format!("cannot listen: {error}"))))?;
         let (sender, receiver) = mpsc::channel(16);
         tokio::spawn(tell(joined, only, sender, self.stopping.clone()));
         let mut response = Response::new(Stream { receiver, _permit: permit }.boxed());
@@ -180,7 +181,7 @@ impl Events {
             return Ok(listener);
         }
         if hubs.len() >= MAX_REALMS {
-            return Err(OpError::cannot("busy", "too many realms are listened to already"));
+            return Err(OpError::cannot(ErrorCode::Busy, "too many realms are listened to already"));
         }
         let rest = Rest::begin(&self.desk.nowhere()?, realm)?;
         let seen = Seen::look(&self.desk, realm)?;

@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{
     env::Env,
-    error::OpError,
+    error::{ErrorCode, OpError},
     locate,
     model::hash,
     ops::{self, Operation},
@@ -195,7 +195,8 @@ impl Handler {
 
     /// Lets a browser in.
     fn open(&self, key: &str) -> Result<Reply, OpError> {
-        let used = || OpError::no("link-used", "this link was used, or is too old").next("git blue daemon open");
+        let used =
+            || OpError::no(ErrorCode::LinkUsed, "this link was used, or is too old").next("git blue daemon open");
         let cookie = self.access.admit(key)?.ok_or_else(used)?;
         let cookie = HeaderValue::from_str(&cookie).unwrap_or_else(|_| unreachable!("it is ASCII"));
         let reply = Reply { status: StatusCode::SEE_OTHER, ..Reply::new("text/plain; charset=utf-8", "") };
@@ -206,7 +207,7 @@ impl Handler {
     async fn page(self: Arc<Self>, parts: Parts) -> Result<Response<Body>, OpError> {
         if !page::is_at(parts.uri.path()) {
             let message = format!("nothing is at {}", parts.uri.path());
-            return Err(OpError::no("no-route", message).next("GET /openapi.json"));
+            return Err(OpError::no(ErrorCode::NoRoute, message).next("GET /openapi.json"));
         }
         if !matches!(parts.method, Method::GET | Method::HEAD) {
             return Ok(Reply::wrong_method(PAGE_TAKES).finish());
@@ -224,7 +225,7 @@ impl Handler {
             return Err(access::refusal(who));
         }
         if let Err(wait) = self.rate.take(Instant::now()) {
-            let error = OpError::no("too-many-requests", "MCP is asked too often");
+            let error = OpError::no(ErrorCode::TooManyRequests, "MCP is asked too often");
             let seconds = HeaderValue::from(wait.as_secs() + 1);
             return Ok(Reply::failure(&error.next("wait, or start with --rate-limit N"))
                 .with(RETRY_AFTER, seconds)
@@ -238,13 +239,13 @@ impl Handler {
 }
 
 fn busy() -> OpError {
-    OpError::cannot("busy", "too many requests wait already").next("try again in a moment")
+    OpError::cannot(ErrorCode::Busy, "too many requests wait already").next("try again in a moment")
 }
 
 /// Runs what waits for disks or locks on a thread where nobody waits behind it.
 async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T, OpError> + Send + 'static) -> Result<T, OpError> {
     let done = tokio::task::spawn_blocking(work).await;
-    done.unwrap_or_else(|error| Err(OpError::cannot("io", format!("cannot answer: {error}"))))
+    done.unwrap_or_else(|error| Err(OpError::cannot(ErrorCode::Io, format!("cannot answer: {error}"))))
 }
 
 /// Returns what tells this user's home from another's.

@@ -25,7 +25,11 @@ use super::{
     handler::Handler,
     peer::Ends,
 };
-use crate::{env::Env, error::OpError, surface::mcp::AfterFlush};
+use crate::{
+    env::Env,
+    error::{ErrorCode, OpError},
+    surface::mcp::AfterFlush,
+};
 
 /// How many threads wait for clients.
 const WORKERS: usize = 2;
@@ -49,7 +53,7 @@ const FULL: &[u8] =
 /// # Errors
 /// Where the port cannot be had.
 pub fn serve(env: &Env, settings: &Settings, ready: impl FnOnce(u16)) -> Result<(), OpError> {
-    let failed = |error: std::io::Error| OpError::cannot("io", format!("cannot start the server: {error}"));
+    let failed = |error: std::io::Error| OpError::cannot(ErrorCode::Io, format!("cannot start the server: {error}"));
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     let runtime = builder.worker_threads(WORKERS).max_blocking_threads(ANSWERING).enable_all().build();
     let runtime = runtime.map_err(failed)?;
@@ -91,7 +95,8 @@ pub fn serve(env: &Env, settings: &Settings, ready: impl FnOnce(u16)) -> Result<
 
 /// Returns the port, and who listens there.
 async fn listen(port: u16) -> Result<(u16, Vec<TcpListener>), OpError> {
-    let taken = |error: std::io::Error| OpError::cannot("port-taken", format!("cannot listen on port {port}: {error}"));
+    let taken =
+        |error: std::io::Error| OpError::cannot(ErrorCode::PortTaken, format!("cannot listen on port {port}: {error}"));
     let four = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await.map_err(taken)?;
     let port = four.local_addr().map_err(taken)?.port();
     match TcpListener::bind(SocketAddr::from((Ipv6Addr::LOCALHOST, port))).await {

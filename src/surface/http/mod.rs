@@ -20,6 +20,7 @@ mod page;
 mod peer;
 mod rate;
 mod routes;
+mod status;
 
 use std::convert::Infallible;
 

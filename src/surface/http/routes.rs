@@ -10,7 +10,7 @@ use super::{
     context::Desk,
 };
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::name::{ContractRef, RealmName, RepoName},
     ops::{
         self, Operation,
@@ -275,8 +275,8 @@ impl Call<'_> {
         match (commit, worktree, self.arguments.text("to"), self.arguments.text("repo")) {
             (None, None, _, _) => Ok(None),
             (Some(draft), None, None, Some(_)) | (None, Some(draft), None, Some(_)) => Ok(Some(draft)),
-            (.., None) => Err(OpError::no("not-in-repo", "pass repo: whose files are meant")),
-            _ => Err(OpError::no("contradiction", "pass one of to, worktree and commit")),
+            (.., None) => Err(OpError::no(ErrorCode::NotInRepo, "pass repo: whose files are meant")),
+            _ => Err(OpError::usage("pass one of to, worktree and commit")),
         }
     }
 
@@ -373,7 +373,7 @@ fn contract_validate(call: &Call<'_>) -> Result<Reply, OpError> {
         (None, None) => Against::Current,
         (Some(version), None) => Against::Version(version),
         (None, Some(range)) => Against::Range(range),
-        (Some(_), Some(_)) => return Err(OpError::no("contradiction", "pass one of version and range")),
+        (Some(_), Some(_)) => return Err(OpError::no(ErrorCode::Contradiction, "pass one of version and range")),
     };
     let value = call.arguments.json("payload").cloned().unwrap_or_default();
     let payload = Payload { file: "payload".to_owned(), document: Document { line: None, value } };

@@ -7,7 +7,10 @@ use super::{
     size_limit::{MAX_BODY, weight},
     steps::Step,
 };
-use crate::{error::OpError, wire::Answer};
+use crate::{
+    error::{ErrorCode, OpError},
+    wire::Answer,
+};
 
 /// The fields of an answer, without what is added to every answer.
 #[derive(Debug, Clone, Default)]
@@ -77,7 +80,7 @@ pub fn only_at(body: &mut Body, field: &str, pointer: &str, offset: Option<usize
     let Some(part) = whole.pointer(pointer) else {
         let mut pointer = pointer.to_owned();
         shorten(&mut pointer, 80);
-        return Err(OpError::no("unknown-part", format!("the {field} has nothing at {pointer:?}"))
+        return Err(OpError::no(ErrorCode::UnknownPart, format!("the {field} has nothing at {pointer:?}"))
             .next("a JSON pointer names each step after a /, as in /schema/properties/read"));
     };
     let mut kept = json!({"name": whole["name"], "version": whole["version"], "owner": whole["owner"]});
@@ -86,7 +89,7 @@ pub fn only_at(body: &mut Body, field: &str, pointer: &str, offset: Option<usize
     if let Some(text) = part.as_str() {
         let offset = offset.unwrap_or_default();
         let rest = text.get(offset..).filter(|rest| !rest.is_empty() || text.is_empty()).ok_or_else(|| {
-            OpError::no("unknown-part", format!("the text has no part that begins at {offset}"))
+            OpError::no(ErrorCode::UnknownPart, format!("the text has no part that begins at {offset}"))
                 .next("pass an offset that next_offset gave")
         })?;
         kept["part"] = json!("");

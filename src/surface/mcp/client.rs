@@ -6,7 +6,7 @@ use rmcp::{RoleServer, service::RequestContext};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{outbox::Told, quiet::Quiet};
-use crate::model::name::ReaderName;
+use crate::{error::ErrorCode, model::name::ReaderName};
 
 /// One reader, as long as it is served.
 #[derive(Debug, Clone)]
@@ -73,6 +73,6 @@ impl Owed {
     /// Records that it was told. Returns whether that is done with: somebody else may hold the lock for
     /// it. What cannot be recorded at all is told again.
     pub fn is_settled(&self) -> bool {
-        !matches!(self.told.record(), Err(error) if error.code == "locked")
+        !matches!(self.told.record(), Err(error) if error.code == ErrorCode::Locked)
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rmcp::model::CompletionInfo;
 
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::name::{ContractRef, DomainName},
     ops::{ctx::Ctx, names, session},
 };
@@ -59,5 +59,5 @@ pub fn fitting(all: Vec<String>, typed: &str) -> Result<CompletionInfo, OpError>
     let has_more = total > CompletionInfo::MAX_VALUES;
     fitting.truncate(CompletionInfo::MAX_VALUES);
     CompletionInfo::with_pagination(fitting, u32::try_from(total).ok(), has_more)
-        .map_err(|error| OpError::cannot("io", error))
+        .map_err(|error| OpError::cannot(ErrorCode::Io, error))
 }

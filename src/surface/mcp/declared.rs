@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     env::Env,
-    error::OpError,
+    error::{ErrorCode, OpError},
     ops::tools::{self, declared::DeclaredTool},
 };
 
@@ -70,7 +70,7 @@ pub async fn run(
     arguments: &Map<String, Value>,
 ) -> Result<Body, OpError> {
     let failed = |error: io::Error| {
-        OpError::cannot("tool-failed", format!("{}: cannot run {}: {error}", tool.name, tool.program.display()))
+        OpError::cannot(ErrorCode::ToolFailed, format!("{}: cannot run {}: {error}", tool.name, tool.program.display()))
     };
     let mut command = Command::new(env.exe());
     command.args(["supervise", "--"]).arg(&tool.program).args(&tool.arguments).current_dir(folder);
@@ -96,7 +96,7 @@ pub async fn run(
         let said = if errors.trim().is_empty() { &output[..] } else { &errors[..] };
         let said: String = said.trim().chars().take(MAX_ERROR).collect();
         let separator = if said.is_empty() { "" } else { ": " };
-        return Err(OpError::no("tool-failed", format!("{}: {status}{separator}{said}", tool.name)));
+        return Err(OpError::no(ErrorCode::ToolFailed, format!("{}: {status}{separator}{said}", tool.name)));
     }
     let output = match serde_json::from_str(&output) {
         Ok(value) if !is_cut => value,
@@ -108,7 +108,7 @@ pub async fn run(
 
 fn late(tool: &DeclaredTool) -> OpError {
     let message = format!("{}: not done after {} seconds, and ended", tool.name, tool.timeout.as_secs());
-    OpError::no("tool-timeout", message)
+    OpError::no(ErrorCode::ToolTimeout, message)
         .next(format!("blue.mcp.tool.{}.timeout, in the user's git configuration, allows it more", tool.name))
 }
 

@@ -41,7 +41,7 @@ use super::{
 };
 use crate::{
     env::Env,
-    error::OpError,
+    error::{self, OpError},
     model::hash,
     surface::mcp::http_delivery::{Body, Work},
 };
@@ -90,7 +90,7 @@ impl Mcp {
         let thread = std::thread::Builder::new().name("mcp".into());
         thread
             .spawn(move || runtime.block_on(serve(service, queue, stopping)))
-            .map_err(|error| OpError::cannot("io", format!("cannot start the MCP server: {error}")))?;
+            .map_err(|error| OpError::cannot(error::ErrorCode::Io, format!("cannot start the MCP server: {error}")))?;
         Ok(Self { work, sessions, asking: Arc::default(), clients: Mutex::default() })
     }
 

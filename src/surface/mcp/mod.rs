@@ -48,7 +48,11 @@ pub use http_delivery::AfterFlush;
 pub use probe::ask;
 pub use settings::{Options, reader};
 
-use crate::{env::Env, error::OpError, locate};
+use crate::{
+    env::Env,
+    error::{ErrorCode, OpError},
+    locate,
+};
 use log::Log;
 use outbox::Desk;
 use server::Server;
@@ -94,7 +98,7 @@ const MAX_ASIDE: usize = 8;
 
 fn runtime() -> Result<tokio::runtime::Runtime, OpError> {
     let built = tokio::runtime::Builder::new_current_thread().max_blocking_threads(MAX_ASIDE).enable_all().build();
-    built.map_err(|error| OpError::cannot("io", format!("cannot start the server: {error}")))
+    built.map_err(|error| OpError::cannot(ErrorCode::Io, format!("cannot start the server: {error}")))
 }
 
 /// Speaks with one client until it hangs up.
@@ -109,7 +113,7 @@ where
     match rmcp::serve_server(server, connection).await {
         Ok(running) => match running.waiting().await {
             Ok(QuitReason::JoinError(error)) | Err(error) => {
-                Err(OpError::cannot("io", format!("the server stopped: {error}")))
+                Err(OpError::cannot(ErrorCode::Io, format!("the server stopped: {error}")))
             }
             Ok(_) => Ok(()),
         },
@@ -117,7 +121,7 @@ where
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(error) => {
             log.say(|| format!("no conversation: {error}"));
-            Err(OpError::cannot("protocol", format!("no conversation with the client: {error}")))
+            Err(OpError::cannot(ErrorCode::Protocol, format!("no conversation with the client: {error}")))
         }
     }
 }

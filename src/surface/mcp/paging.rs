@@ -6,7 +6,7 @@ use super::{
     body::{Body, shorten, to_string},
     size_limit::{MAX_BODY, weight},
 };
-use crate::error::OpError;
+use crate::error::{ErrorCode, OpError};
 
 /// Which lists of an answer are shown in pages: in this order, as if they were one. `a.b` is the
 /// list `b` in each item of the list `a`, and comes after the item.
@@ -55,7 +55,7 @@ pub fn page(body: &mut Body, lists: Lists, limit: Option<usize>, cursor: Option<
 fn stale(cursor: &str) -> OpError {
     let mut cursor = cursor.to_owned();
     shorten(&mut cursor, 80);
-    OpError::no("stale-cursor", format!("the cursor {cursor:?} belongs to a list that has changed since"))
+    OpError::no(ErrorCode::StaleCursor, format!("the cursor {cursor:?} belongs to a list that has changed since"))
         .next("call again without cursor")
 }
 
@@ -202,7 +202,7 @@ mod tests {
         page(&mut first, LISTS, Some(3), None).unwrap();
         let cursor = first.fields["next_cursor"].as_str().unwrap().to_owned();
         for (mut other, cursor) in [(realm(1, 11), &*cursor), (realm(1, 10), "x"), (realm(1, 10), "-")] {
-            assert_eq!(page(&mut other, LISTS, None, Some(cursor)).unwrap_err().code, "stale-cursor");
+            assert_eq!(page(&mut other, LISTS, None, Some(cursor)).unwrap_err().code, ErrorCode::StaleCursor);
         }
     }
 }

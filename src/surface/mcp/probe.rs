@@ -11,7 +11,10 @@ use super::{
     runtime,
     settings::{Options, Settings},
 };
-use crate::{env::Env, error::OpError};
+use crate::{
+    env::Env,
+    error::{ErrorCode, OpError},
+};
 
 /// Asks a server that lives as long as the question. What it tells is not recorded: the next client
 /// is told it again.
@@ -44,7 +47,7 @@ where
         json!({"jsonrpc": "2.0", "id": 2, "method": method, "params": params}),
     ];
     let text: String = messages.iter().map(|message| format!("{message}\n")).collect();
-    let failed = |what: String| OpError::cannot("protocol", what);
+    let failed = |what: String| OpError::cannot(ErrorCode::Protocol, what);
     let asked = async { questions.write_all(text.as_bytes()).await };
     let mut lines = Lines::new(answers);
     let answered = async {

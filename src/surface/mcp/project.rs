@@ -8,7 +8,11 @@ use super::{
     open::{Project, open},
     settings::Settings,
 };
-use crate::{error::OpError, locate, model::name::RealmName};
+use crate::{
+    error::{ErrorCode, OpError},
+    locate,
+    model::name::RealmName,
+};
 
 /// Most realms that a step is made for.
 const MAX_REALMS: usize = 4;
@@ -116,7 +120,7 @@ pub fn find(settings: &Settings, cwd: Option<&str>, realm: Option<RealmName>, ro
 /// Returns the error that lists where was looked.
 pub fn nowhere(tried: &Tried) -> OpError {
     let message = format!("no repository that is in a realm was found; tried: {}", tried.places());
-    let error = OpError::cannot("not-in-realm", message);
+    let error = OpError::cannot(ErrorCode::NotInRealm, message);
     // A repository that says where its realm is needs nothing else.
     if let Some(step) = tried.steps.first() {
         return error.next(step.as_str()).next("or pass cwd: the absolute path of a folder in another repository");
@@ -204,7 +208,7 @@ impl Search<'_> {
         let ctx = open(&self.settings.env, &project)?;
         match &ctx.here {
             // A realm that is broken is still the one that is meant.
-            Err(error) if error.code == "not-in-realm" => {
+            Err(error) if error.code == ErrorCode::NotInRealm => {
                 self.tried.push(format!("{source}: {}", error.message));
                 let steps = error.next_steps.iter().filter(|step| step.starts_with("git blue init --url "));
                 self.tried.steps.extend(steps.cloned());

@@ -7,7 +7,10 @@ use rmcp::{
 use serde_json::Value;
 
 use super::{body::to_string, steps::Step};
-use crate::{error::OpError, wire::Failure};
+use crate::{
+    error::{ErrorCode, OpError},
+    wire::Failure,
+};
 
 /// Returns a failure as a client's model reads it: the cause, and what to do next.
 pub fn failed(error: &OpError) -> CallToolResult {
@@ -27,11 +30,12 @@ fn steps(error: &OpError) -> Value {
 /// Returns a failure where the protocol has no room for more than an error.
 pub fn refused(error: &OpError) -> ErrorData {
     let message: String = error.message.chars().take(2_000).collect();
-    let data = serde_json::json!({"code": error.code, "next_steps": steps(error)});
+    let data = serde_json::json!({"code": error.code.as_str(), "next_steps": steps(error)});
     match error.code {
-        "unknown-resource" | "unknown-contract" | "unknown-domain" | "unknown-version" => {
-            ErrorData::resource_not_found(message, Some(data))
-        }
+        ErrorCode::UnknownResource
+        | ErrorCode::UnknownContract
+        | ErrorCode::UnknownDomain
+        | ErrorCode::UnknownVersion => ErrorData::resource_not_found(message, Some(data)),
         _ => ErrorData::invalid_params(message, Some(data)),
     }
 }

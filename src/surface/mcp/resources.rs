@@ -6,7 +6,7 @@ use rmcp::model::{Resource, ResourceTemplate};
 
 use super::{body::Body, tools};
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{
         name::{ContractRef, RealmName},
         version::Version,
@@ -45,7 +45,7 @@ impl FromStr for Uri {
     fn from_str(text: &str) -> Result<Self, OpError> {
         let unknown = || {
             let shown: String = text.chars().take(120).collect();
-            OpError::no("unknown-resource", format!("there is no resource {shown:?}"))
+            OpError::no(ErrorCode::UnknownResource, format!("there is no resource {shown:?}"))
         };
         let (realm, path) = text.strip_prefix("blue://").and_then(|rest| rest.split_once('/')).ok_or_else(unknown)?;
         let what = match path {

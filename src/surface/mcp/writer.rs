@@ -15,6 +15,7 @@ use super::{
     outbox::{Desk, Told},
     pending::Pending,
 };
+use crate::error::ErrorCode;
 
 /// How the way out is.
 #[derive(Debug, Clone, Copy, Default)]
@@ -115,7 +116,7 @@ impl Owed {
     /// Records what is owed, if that can be done now. Returns whether nothing is owed any more.
     fn is_settled(&mut self, log: &Log) -> bool {
         match self.0.as_ref().map(Told::record) {
-            Some(Err(error)) if error.code == "locked" => return false,
+            Some(Err(error)) if error.code == ErrorCode::Locked => return false,
             // It is told again then.
             Some(Err(error)) => log.say(|| format!("not recorded as told: {}", error.message)),
             Some(Ok(())) | None => {}

@@ -13,7 +13,7 @@ use super::{
     timeline::timeline,
 };
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::{name::ContractRef, version::Version},
     ops::{
         contract::{self, diff::Newer, impact::Candidate},
@@ -89,7 +89,7 @@ fn render(shown: &Shown) -> Markup {
                     @if body.versions.len() > 1 { (compare(body, shown.diff.as_ref().ok())) }
                     @match &shown.diff {
                         Ok(diff) => { (differences(diff)) }
-                        Err(error) if error.code == "no-earlier-version" => {
+                        Err(error) if error.code == ErrorCode::NoEarlierVersion => {
                             p.summary { "This is the first version." }
                         }
                         Err(error) => { (problem(error)) }
@@ -203,7 +203,7 @@ mod tests {
     const EVIL: &str = "</code></pre><script>alert(1)</script>\" onload='x' \u{202e}";
 
     fn shown(contract: Contract) -> Shown {
-        let no = OpError::no("no-earlier-version", EVIL);
+        let no = OpError::no(ErrorCode::NoEarlierVersion, EVIL);
         Shown {
             contract: ContractGet {
                 realm: "aperture".parse().unwrap(),
@@ -216,7 +216,7 @@ mod tests {
             },
             timeline: Vec::new(),
             diff: Err(no),
-            impact: Err(OpError::no("odd", EVIL)),
+            impact: Err(OpError::no(ErrorCode::Damaged, EVIL)),
         }
     }
 

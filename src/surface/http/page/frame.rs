@@ -2,7 +2,7 @@
 
 use maud::{DOCTYPE, Markup, html};
 
-use super::{links, pieces::text};
+use super::{super::status, links, pieces::text};
 use crate::{error::OpError, model::name::RealmName};
 
 /// The parts of a realm that have a page.
@@ -91,7 +91,7 @@ fn tabs(realm: &RealmName, here: Option<Part>) -> Markup {
 
 /// Returns the page that says why there is no other.
 pub fn failure(realm: Option<RealmName>, error: &OpError) -> Page {
-    let is_missing = error.http_status() == 404;
+    let is_missing = status::of(error) == hyper::StatusCode::NOT_FOUND;
     let title = if is_missing { "There is no such page" } else { "This cannot be shown" };
     let main = html! {
         h1 { (title) }

@@ -22,9 +22,9 @@ mod timeline;
 
 use hyper::StatusCode;
 
-use super::{Desk, answer::Reply};
+use super::{Desk, answer::Reply, status};
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::name::{ContractRef, RealmName},
 };
 use frame::Page;
@@ -36,7 +36,7 @@ const HTML: &str = "text/html; charset=utf-8";
 #[derive(Debug)]
 pub struct Answer {
     /// The status of HTTP.
-    pub status: u16,
+    pub status: StatusCode,
     /// What the body is.
     pub kind: &'static str,
     /// The body.
@@ -45,8 +45,7 @@ pub struct Answer {
 
 impl From<Answer> for Reply {
     fn from(answer: Answer) -> Self {
-        let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        Self { status, ..Self::new(answer.kind, answer.body) }
+        Self { status: answer.status, ..Self::new(answer.kind, answer.body) }
     }
 }
 
@@ -58,18 +57,18 @@ pub fn is_at(path: &str) -> bool {
 /// Returns the page for a browser that nobody let in. It needs nothing else, which it would not get.
 pub fn refusal(error: &OpError) -> Answer {
     let body = frame::refusal(error).into_string().into_bytes();
-    Answer { status: error.http_status(), kind: HTML, body }
+    Answer { status: status::of(error), kind: HTML, body }
 }
 
 /// Returns the page at a path, or the one that says why there is none.
 pub fn answer(desk: &Desk, path: &str, query: &str) -> Answer {
     if let Some((kind, text)) = asset(path) {
-        return Answer { status: 200, kind, body: text.into() };
+        return Answer { status: StatusCode::OK, kind, body: text.into() };
     }
     let page = find(path).and_then(|wanted| wanted.page(desk, &Query::parse(query)));
     let (status, page) = match page {
-        Ok(page) => (200, page),
-        Err(error) => (error.http_status(), frame::failure(None, &error)),
+        Ok(page) => (StatusCode::OK, page),
+        Err(error) => (status::of(&error), frame::failure(None, &error)),
     };
     let body = frame::whole(&page).into_string().into_bytes();
     Answer { status, kind: HTML, body }
@@ -107,7 +106,7 @@ fn find(path: &str) -> Result<Wanted, OpError> {
         }
         ["r", realm, "notifications"] => Wanted::Notifications(realm.parse()?),
         ["r", realm, "sessions"] => Wanted::Sessions(realm.parse()?),
-        _ => return Err(OpError::no("no-route", "nothing is at this address")),
+        _ => return Err(OpError::no(ErrorCode::NoRoute, "nothing is at this address")),
     })
 }
 
@@ -144,9 +143,9 @@ mod tests {
 
     #[test]
     fn who_was_not_let_in_is_told_how() {
-        let refused = refusal(&OpError::no("no-token", "show the <token>").next("git blue daemon open"));
+        let refused = refusal(&OpError::no(ErrorCode::NoToken, "show the <token>").next("git blue daemon open"));
         let text = String::from_utf8(refused.body).unwrap();
-        assert_eq!(refused.status, 401);
+        assert_eq!(refused.status, StatusCode::UNAUTHORIZED);
         assert!(text.contains("show the &lt;token&gt;") && text.contains("git blue daemon open"), "{text}");
         assert!(!text.contains("/assets/"), "{text}");
     }

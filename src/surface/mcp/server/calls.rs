@@ -22,7 +22,10 @@ use crate::surface::mcp::{
     settings::Settings,
     tools::{self, Call, Tool},
 };
-use crate::{error::OpError, model::name::ReaderName};
+use crate::{
+    error::{ErrorCode, OpError},
+    model::name::ReaderName,
+};
 
 /// How long an answer that waits for a lock leaves the thread to others.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -55,7 +58,9 @@ impl Server {
         let outcome = match self.settings.limit {
             Some(limit) => tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
                 let message = format!("{} took longer than {} seconds", tool.name(), limit.as_secs());
-                Outcome::Failed(OpError::cannot("timeout", message).next("ask again: what was done stays done"))
+                Outcome::Failed(
+                    OpError::cannot(ErrorCode::Timeout, message).next("ask again: what was done stays done"),
+                )
             }),
             None => work.await,
         };
@@ -86,7 +91,7 @@ impl Server {
         let attempt = |roots: &Roots| {
             // Between here and the answer on the desk nothing else runs.
             if context.ct.is_cancelled() {
-                return Err(OpError::no("cancelled", "cancelled").into());
+                return Err(OpError::no(ErrorCode::Cancelled, "cancelled").into());
             }
             self.run(tool, arguments, context, roots)
         };
@@ -96,7 +101,7 @@ impl Server {
                 true => self.run_aside(tool, arguments, responses, context).await,
                 false => self.asking.attempt(responses, context, attempt).await,
             };
-            let is_locked = matches!(&outcome, Outcome::Failed(error) if error.code == "locked");
+            let is_locked = matches!(&outcome, Outcome::Failed(error) if error.code == ErrorCode::Locked);
             if !is_locked || started.elapsed() >= self.settings.patience {
                 return outcome;
             }
@@ -138,9 +143,9 @@ impl Server {
         let reader = self.client(context).reader.clone();
         let work = tokio::task::spawn_blocking(move || answer(&settings, &reader, tool, &arguments, &place));
         let answered =
-            work.await.unwrap_or_else(|error| Err(OpError::cannot("io", format!("{}: {error}", tool.name()))));
+            work.await.unwrap_or_else(|error| Err(OpError::cannot(ErrorCode::Io, format!("{}: {error}", tool.name()))));
         match answered {
-            Ok(_) if context.ct.is_cancelled() => Outcome::Failed(OpError::no("cancelled", "cancelled")),
+            Ok(_) if context.ct.is_cancelled() => Outcome::Failed(OpError::no(ErrorCode::Cancelled, "cancelled")),
             Ok(body) => {
                 self.put(tool, context, project, body);
                 Outcome::Done(())
@@ -178,7 +183,7 @@ impl Server {
     pub fn handed_over(&self, context: &RequestContext<RoleServer>) -> CallToolResult {
         let Some(slip) = Slip::of(context) else { return CallToolResult::success(Vec::new()) };
         let Some(answer) = self.desk.take(&context.id) else {
-            return failed(&OpError::no("cancelled", "cancelled"));
+            return failed(&OpError::no(ErrorCode::Cancelled, "cancelled"));
         };
         let turn = slip.client.turn();
         let (result, told) = answer.result(turn.is_some());

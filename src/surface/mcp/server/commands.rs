@@ -8,7 +8,7 @@ use rmcp::{
 
 use super::Server;
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     ops::tools::declared::DeclaredTool,
     surface::mcp::{
         declared,
@@ -51,7 +51,7 @@ impl Server {
         // What is dropped half way is killed.
         let outcome = tokio::select! {
             biased;
-            () = context.ct.cancelled() => Err(OpError::no("cancelled", "cancelled")),
+            () = context.ct.cancelled() => Err(OpError::no(ErrorCode::Cancelled, "cancelled")),
             outcome = work => outcome,
         };
         match outcome {

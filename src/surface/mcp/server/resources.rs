@@ -10,7 +10,7 @@ use rmcp::{
 };
 
 use super::Server;
-use crate::error::OpError;
+use crate::error::{ErrorCode, OpError};
 use crate::surface::mcp::{
     body::to_string,
     open::{Project, open},
@@ -138,7 +138,9 @@ impl Server {
         let ctx = open(&self.settings.env, &project)?;
         match ctx.here()?.realm == uri.realm {
             true => Ok(project),
-            false => Err(OpError::no("unknown-resource", format!("the realm here is not {}", uri.realm)).into()),
+            false => {
+                Err(OpError::no(ErrorCode::UnknownResource, format!("the realm here is not {}", uri.realm)).into())
+            }
         }
     }
 }

@@ -1,8 +1,11 @@
 //! Why an operation did not do what was asked: kind, cause, next steps. Exit codes are decided
 //! here and nowhere else.
 
-use std::borrow::Cow;
+mod code;
 
+use std::{borrow::Cow, io, sync::Arc};
+
+pub use code::ErrorCode;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -43,13 +46,15 @@ pub struct OpError {
     /// What kind of "no" it is.
     pub kind: Kind,
     /// Its stable code.
-    pub code: &'static str,
+    pub code: ErrorCode,
     /// What happened, with its subject and cause.
     pub message: String,
     /// The single problems, where there are several.
     pub problems: Vec<Problem>,
     /// What to do next, as commands where possible.
     pub next_steps: Vec<String>,
+    /// What the operating system said, where it did.
+    pub source: Option<Arc<io::Error>>,
 }
 
 /// One of several problems.
@@ -80,18 +85,18 @@ impl Problem {
 
 impl OpError {
     /// Returns a "no".
-    pub fn no(code: &'static str, message: impl Into<String>) -> Self {
+    pub fn no(code: ErrorCode, message: impl Into<String>) -> Self {
         Self::new(Kind::No, code, message)
     }
 
     /// Returns a "cannot".
-    pub fn cannot(code: &'static str, message: impl Into<String>) -> Self {
+    pub fn cannot(code: ErrorCode, message: impl Into<String>) -> Self {
         Self::new(Kind::Cannot, code, message)
     }
 
     /// Returns a "usage".
     pub fn usage(message: impl Into<String>) -> Self {
-        Self::new(Kind::Usage, "usage", message)
+        Self::new(Kind::Usage, ErrorCode::Usage, message)
     }
 
     /// Returns a function that makes a "cannot" of what the file system says.
@@ -100,36 +105,14 @@ impl OpError {
         move |error| io(error).into()
     }
 
-    fn new(kind: Kind, code: &'static str, message: impl Into<String>) -> Self {
-        Self { kind, code, message: message.into(), problems: Vec::new(), next_steps: Vec::new() }
+    fn new(kind: Kind, code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { kind, code, message: message.into(), problems: Vec::new(), next_steps: Vec::new(), source: None }
     }
 
     /// Returns the same failure under a code of its own.
     #[must_use]
-    pub fn coded(self, code: &'static str) -> Self {
+    pub fn coded(self, code: ErrorCode) -> Self {
         Self { code, ..self }
-    }
-
-    /// Returns the HTTP status for it.
-    pub fn http_status(&self) -> u16 {
-        match (self.code, self.kind) {
-            ("no-token", _) => 401,
-            ("wrong-origin" | "read-only" | "link-used", _) => 403,
-            ("wrong-host", _) => 421,
-            ("no-route" | "not-in-realm" | "no-session", _) => 404,
-            ("wrong-method", _) => 405,
-            ("timeout", _) => 408,
-            ("too-large", _) => 413,
-            ("wrong-type", _) => 415,
-            ("too-many-requests", _) => 429,
-            ("locked" | "busy", _) => 503,
-            ("remote", _) => 502,
-            (code, _) if code.starts_with("unknown-") => 404,
-            ("io" | "git" | "damaged" | "conflict", _) => 500,
-            (_, Kind::Usage) => 400,
-            // The realm, or this machine, is not as the request takes it to be.
-            (_, Kind::No | Kind::Cannot) => 409,
-        }
     }
 
     /// Adds what to do next.
@@ -165,31 +148,32 @@ impl From<StoreError> for OpError {
         let cannot = |code| Self::cannot(code, message.clone());
         match error {
             StoreError::NotAStore { .. } => {
-                cannot("no-store").next("git blue realm list shows the realms of this machine")
+                cannot(ErrorCode::NoStore).next("git blue realm list shows the realms of this machine")
             }
-            StoreError::Reftable { path } => {
-                cannot("reftable-store").next(format!("git -C {} refs migrate --ref-format=files", path.display()))
-            }
-            StoreError::Dubious { path } => cannot("dubious-ownership")
+            StoreError::Reftable { path } => cannot(ErrorCode::ReftableStore)
+                .next(format!("git -C {} refs migrate --ref-format=files", path.display())),
+            StoreError::Dubious { path } => cannot(ErrorCode::DubiousOwnership)
                 .next(format!("git config --global --add safe.directory {}", quoted(&path.display().to_string()))),
-            StoreError::NewerFormat { .. } => cannot("newer-format").next("update git blue"),
-            StoreError::Locked { .. } => cannot("locked")
+            StoreError::NewerFormat { .. } => cannot(ErrorCode::NewerFormat).next("update git blue"),
+            StoreError::Locked { .. } => cannot(ErrorCode::Locked)
                 .next("try again once the other process has ended; a lock file that no process holds may be removed"),
-            StoreError::Conflict { .. } => cannot("conflict").next("try again: another writer was faster many times"),
-            StoreError::Damaged { .. } | StoreError::TooLarge { .. } | StoreError::Missing { .. } => {
-                cannot("damaged").next("git fsck in the store shows what is damaged")
+            StoreError::Conflict { .. } => {
+                cannot(ErrorCode::Conflict).next("try again: another writer was faster many times")
             }
-            StoreError::Io { .. } => cannot("io"),
-            StoreError::Git { .. } => cannot("git"),
-            StoreError::TooMuch { .. } => cannot("too-much")
+            StoreError::Damaged { .. } | StoreError::TooLarge { .. } | StoreError::Missing { .. } => {
+                cannot(ErrorCode::Damaged).next("git fsck in the store shows what is damaged")
+            }
+            StoreError::Io { source, .. } => Self { source: Some(source), ..cannot(ErrorCode::Io) },
+            StoreError::Git { .. } => cannot(ErrorCode::Git),
+            StoreError::TooMuch { .. } => cannot(ErrorCode::TooMuch)
                 .next("nothing of it was taken; if the realm is that large: git config --global blue.maxFetchSize 4g"),
             // The server's own git says so: no connection that breaks does.
             StoreError::Remote { problem, .. } if problem.contains("repository corruption on the remote side") => {
-                cannot("remote-damaged").next(
+                cannot(ErrorCode::RemoteDamaged).next(
                     "git blue realm admin reseed  # in a clone that has the realm: brings there again what it holds",
                 )
             }
-            StoreError::Remote { .. } => cannot("remote")
+            StoreError::Remote { .. } => cannot(ErrorCode::Remote)
                 .next("nothing is lost: the realm on this machine is as it was, and `git blue sync` tries again"),
         }
     }
@@ -206,7 +190,7 @@ fn quoted(word: &str) -> String {
 
 impl From<Refusal> for OpError {
     fn from(refusal: Refusal) -> Self {
-        let error = Self::no(refusal.code(), refusal.to_string());
+        let error = Self::no((&*refusal.reason).into(), refusal.to_string());
         let domain = &refusal.domain;
         match &*refusal.reason {
             Reason::NotMember(repo) => {
@@ -232,8 +216,44 @@ impl From<Refusal> for OpError {
     }
 }
 
+impl From<&Reason> for ErrorCode {
+    fn from(reason: &Reason) -> Self {
+        match reason {
+            Reason::NotOwner { .. } => Self::NotOwner,
+            Reason::NotMember(_) => Self::NotMember,
+            Reason::Collides(_) => Self::NameCollision,
+            Reason::Republished { .. } => Self::VersionReused,
+            Reason::BreaksPromise { .. } => Self::BreaksPromise,
+            Reason::Down { .. } => Self::VersionDown,
+            Reason::NotPublished(_) => Self::NotPublished,
+            Reason::Yanked { .. } => Self::YankedVersion,
+            Reason::Invalid(_) => Self::InvalidContract,
+            Reason::Undecided(_) => Self::Undecided,
+            Reason::Damaged => Self::Damaged,
+        }
+    }
+}
+
 impl From<NameError> for OpError {
     fn from(error: NameError) -> Self {
         Self::usage(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use super::*;
+
+    #[test]
+    fn what_the_system_said_is_kept() {
+        let denied = || io::Error::from(io::ErrorKind::PermissionDenied);
+        let error = OpError::io("read", "/realm")(denied());
+        let source = error.source().and_then(|source| source.downcast_ref::<Arc<io::Error>>());
+        assert_eq!(
+            (error.code, source.map(|source| source.kind())),
+            (ErrorCode::Io, Some(io::ErrorKind::PermissionDenied))
+        );
     }
 }
