@@ -13,7 +13,7 @@ mod schemas;
 #[allow(dead_code, reason = "not every helper of the server's tests is needed here")]
 mod client;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -24,7 +24,6 @@ use world::{BINDING_FILE, CONTRACT_FILE, World, importing};
 struct Task<'a> {
     name: &'static str,
     world: &'a World,
-    folder: PathBuf,
     client: Client,
     calls: usize,
     /// The largest answer, and all of them, in bytes.
@@ -35,9 +34,8 @@ struct Task<'a> {
 
 impl<'a> Task<'a> {
     fn start(name: &'static str, world: &'a World, repo: &str) -> Self {
-        let folder = world.path(repo);
-        let client = Client::start(world, &folder);
-        Self { name, world, folder, client, calls: 0, largest: 0, bytes: 0, dead_ends: 0 }
+        let client = Client::start(world, &world.path(repo));
+        Self { name, world, client, calls: 0, largest: 0, bytes: 0, dead_ends: 0 }
     }
 
     /// Calls a tool. A failure is an answer too: what it says to do counts.

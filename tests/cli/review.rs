@@ -200,3 +200,13 @@ fn a_name_that_stands_everywhere_is_bounded_and_the_bindings_file_comes_first() 
     assert!(answer["mentions_cut"].is_string(), "{answer:#}");
     assert!(answer.to_string().len() < 60_000);
 }
+
+#[test]
+fn a_path_that_would_run_when_pasted_is_not_in_the_step() {
+    let world = World::pair();
+    let binding = "{\"role\": \"consumer\", \"imports\": [{\"contract\": \"s3-permissions\", \"version\": \">=1.0.0, <2.0.0\", \"binding\": \"a\\ntouch pwned\", \"adapted_version\": \"1.0.0\"}]}";
+    world.plant("bindings/access.json", binding);
+    world.bump("2.0.0");
+    let step = step(&review(&world));
+    assert!(!step.contains('\n') && !step.contains("pwned") && step.contains("first adapt the code"), "{step}");
+}

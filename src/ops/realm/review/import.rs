@@ -87,6 +87,11 @@ impl<'a> BindingFiles<'a> {
     }
 }
 
+/// Whether a path that somebody wrote down can stand in a line that is pasted into a shell.
+fn is_plain(path: &str) -> bool {
+    path.len() <= 200 && path.chars().all(|c| c.is_alphanumeric() || "/._-+@".contains(c))
+}
+
 /// A domain as it is reviewed.
 pub struct Domain<'a> {
     pub store: &'a dyn Store,
@@ -165,7 +170,7 @@ impl Domain<'_> {
                 body.contract
             );
         };
-        let code = body.binding.clone().unwrap_or_else(|| "the code".to_owned());
+        let code = body.binding.clone().filter(|file| is_plain(file)).unwrap_or_else(|| "the code".to_owned());
         if state.standing.resolved() != Some(new) {
             let range = Range::since(new);
             return match body.binding_file.is_some() && self.files.has_worktree {
