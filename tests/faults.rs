@@ -157,6 +157,7 @@ fn bind(ctx: &Ctx, repo: &str, role: Role) -> Result<(), OpError> {
         contract: name("paths"),
         version: name(">=0.1.0"),
         expects: None,
+        validation: None,
         binding: None,
         resolved_version: None,
         resolved_at: None,

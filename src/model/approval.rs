@@ -9,7 +9,7 @@ use super::{contract::BrokenDirection, name::ContractName, text::as_text, versio
 /// Digits of a fingerprint.
 const DIGITS: usize = 16;
 
-/// Names one change of a schema and the directions that it breaks. The same everywhere.
+/// Names one change of a contract and what it breaks. The same everywhere.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fingerprint(String);
 
@@ -57,6 +57,12 @@ pub struct Approval {
     pub old_schema: String,
     /// SHA-256 of the canonical schema after it.
     pub new_schema: String,
+    /// SHA-256 of the canonical value before it, where the change of the value is approved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub old_value: Option<String>,
+    /// SHA-256 of the canonical value after it, where the change of the value is approved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new_value: Option<String>,
     /// The version before it.
     pub old_version: Version,
     /// The directions that it breaks.

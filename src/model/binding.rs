@@ -82,6 +82,9 @@ pub struct Import {
     /// JSON Schema of what the repository's code relies on, where it says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expects: Option<Json>,
+    /// A script of the repository that tests whether its code and the contract fit, where it says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validation: Option<String>,
     /// The version the range resolved to when the realm stored the binding; never typed.
     #[serde(default)]
     pub resolved_version: Option<Version>,
@@ -101,6 +104,7 @@ impl Import {
             version,
             binding,
             expects: None,
+            validation: None,
             resolved_version: None,
             resolved_at: None,
             adapted_version: None,
@@ -117,7 +121,7 @@ impl Import {
     /// Returns the import as its repository typed it, without what the realm keeps of it.
     pub fn typed(&self) -> Self {
         let typed = Self::new(self.contract.clone(), self.version.clone(), self.binding.clone());
-        Self { expects: self.expects.clone(), ..typed }
+        Self { expects: self.expects.clone(), validation: self.validation.clone(), ..typed }
     }
 }
 

@@ -103,7 +103,7 @@ pub struct Compatibility {
 }
 
 /// What the owner promises about changes of the agreed value.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Values {
     /// Nothing: any value may take its place.
@@ -124,6 +124,16 @@ pub enum Flow {
     ProviderToConsumer,
     /// Those who import it send, and the owner reads: requests, commands.
     ConsumerToProvider,
+}
+
+impl Flow {
+    /// Returns the direction that a change breaks where it breaks those who import the contract.
+    pub fn direction(self) -> BrokenDirection {
+        match self {
+            Self::ProviderToConsumer => BrokenDirection::Backwards,
+            Self::ConsumerToProvider => BrokenDirection::Forwards,
+        }
+    }
 }
 
 /// Returns whether a field has the value that it has where it is not written.
@@ -186,10 +196,10 @@ pub struct Validation {
     /// Run by the owner.
     #[serde(default)]
     pub exporter: Option<String>,
-    /// Run by consumers.
+    /// For consumers. Theirs run what their own bindings name: what came from a realm is never run.
     #[serde(default)]
     pub importer: Option<String>,
-    /// Run in CI only.
+    /// Run by the owner, in CI only.
     #[serde(default)]
     pub ci_only: Vec<String>,
 }

@@ -1,7 +1,7 @@
 //! What each version of a contract changed, filled in where its owner wrote nothing of it.
 
 use super::{
-    contract::{BrokenDirection, Contract, Evolution},
+    contract::{Contract, Evolution},
     diff::{self, Difference, Kind},
     domain_view::DomainView,
     verdict::{Judge, Outcome},
@@ -45,8 +45,9 @@ fn of(held: &Contract, document: &Contract, judge: &Judge<'_>) -> Option<Evoluti
         changes.truncate(MAX_CHANGES);
         changes.push(format!("and {more} more"));
     }
-    let verdict = judge.verdict(held, document, BrokenDirection::Backwards);
-    let compatible = verdict.is_none_or(|verdict| verdict.verdict == Outcome::Compatible);
+    let verdict = judge.verdict(held, document, document.flow.direction());
+    let compatible = verdict.is_none_or(|verdict| verdict.verdict == Outcome::Compatible)
+        && judge.of_values(held, document, None).is_none();
     (!changes.is_empty()).then(|| Evolution { version: document.version.clone(), changes, compatible })
 }
 

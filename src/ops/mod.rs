@@ -122,6 +122,7 @@ pub const TABLE: &[Operation] = &[
     contract::retire::OPERATION,
     contract::yank::OPERATION,
     contract::adapted::OPERATION,
+    contract::expect::OPERATION,
     contract::approve::OPERATION,
     contract::transfer::OPERATION,
     binding::import::OPERATION,

@@ -121,7 +121,8 @@ fn unpublished(one: &Unpublished) -> String {
 /// Returns what this session was told and nobody acted on: the imports are not adapted to it.
 fn told(ctx: &Ctx, request: &Request, status: &RealmStatus) -> Result<Option<String>, OpError> {
     let page = PageRequest { limit: Some(MAX_TOLD), ..PageRequest::default() };
-    let asked = list::Request { reader: request.reader.clone(), filter: NotificationFilter::Seen, page };
+    let asked =
+        list::Request { reader: request.reader.clone(), filter: NotificationFilter::Seen, page, ..Default::default() };
     let seen = list::run(ctx, &asked)?.body.notifications;
     let is_open = |domain: &_, contract: &_| {
         let mut imports = status.imports.iter();
@@ -144,7 +145,12 @@ fn told(ctx: &Ctx, request: &Request, status: &RealmStatus) -> Result<Option<Str
 /// Returns what the reader was not told yet. Only where nothing stands, nothing pending is an all-clear.
 fn news(ctx: &Ctx, request: &Request, is_clear: bool) -> Result<String, OpError> {
     let page = PageRequest { limit: Some(1), ..PageRequest::default() };
-    let asked = list::Request { reader: request.reader.clone(), filter: NotificationFilter::Pending, page };
+    let asked = list::Request {
+        reader: request.reader.clone(),
+        filter: NotificationFilter::Pending,
+        page,
+        ..Default::default()
+    };
     Ok(match list::run(ctx, &asked)?.body.summary.pending {
         0 if is_clear => "Nothing that other repositories changed is pending.".to_owned(),
         0 => "Nothing new is pending.".to_owned(),

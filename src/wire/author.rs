@@ -33,6 +33,29 @@ pub struct ContractNew {
     pub added: Vec<RepoName>,
 }
 
+/// What `contract_expect` answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ContractExpect {
+    /// The realm.
+    pub realm: RealmName,
+    /// The domain.
+    pub domain: DomainName,
+    /// The contract.
+    pub contract: ContractName,
+    /// The repository that imports it, whose files were written.
+    pub current_repo: RepoName,
+    /// The file with the JSON Schema of what its code relies on, from the root of the repository.
+    pub file: String,
+    /// What became of it.
+    pub change: FileEdit,
+    /// The file of the binding, which names it.
+    pub binding: String,
+    /// What became of the binding.
+    pub binding_change: FileEdit,
+    /// How many samples the schema was inferred from.
+    pub samples: usize,
+}
+
 /// What `contract_bump` answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractBump {

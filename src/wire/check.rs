@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Notification, Unpublished};
 use crate::model::{
     check::{Finding, SchemaHash},
-    name::{RealmName, RepoName, RfcName},
+    name::{ContractName, DomainName, RealmName, RepoName, RfcName},
     oid::Oid,
 };
 
@@ -46,8 +46,56 @@ pub struct RealmCheck {
     pub imports_by_range: usize,
     /// Each of them, with what its schema hashes to; none where only their number was wanted.
     pub schema_hashes: Vec<SchemaHash>,
+    /// What became of the scripts that this repository's own files name as tests of contracts; none are run by
+    /// servers and hooks.
+    pub scripts: Vec<ScriptRun>,
     /// What this reader has not been told yet, oldest first; reading it here does not tell it.
     pub notifications: Vec<Notification>,
+}
+
+/// What became of a script that tests a contract.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ScriptRun {
+    /// The domain of the contract.
+    pub domain: DomainName,
+    /// The contract.
+    pub contract: ContractName,
+    /// As what it is named.
+    pub role: ScriptRole,
+    /// Its path, from the root of the repository.
+    pub script: String,
+    /// What became of it.
+    pub outcome: ScriptOutcome,
+    /// Its exit code; none where it was not run, or not to its end.
+    pub exit_code: Option<i32>,
+    /// The end of what it printed, or why it was not run: at most 2 KB.
+    pub output: String,
+}
+
+/// As what a script is named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ScriptRole {
+    /// A test by the contract's owner.
+    Exporter,
+    /// A test of the owner that only CI runs.
+    Ci,
+    /// A test by a repository that imports it.
+    Importer,
+}
+
+/// What became of a script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScriptOutcome {
+    /// Its exit code is 0: the contract holds.
+    Passed,
+    /// Its exit code is 1, or another one than 0 and 2: the contract does not hold, or it cannot be run.
+    Failed,
+    /// Its exit code is 2: it cannot tell.
+    Undecided,
+    /// Nobody asked for it, or it may not be run here.
+    NotRun,
 }
 
 /// What a check judged.

@@ -9,7 +9,9 @@ use crate::model::{
     diff::Difference,
     name::{ContractName, DomainName, RealmName, RepoName},
     range::Range,
-    verdict::{BothReadings, ImportState, SchemaDifference, SchemaReading, Verdict, VersionBump},
+    verdict::{
+        Basis, BothReadings, ImportState, SchemaDifference, SchemaReading, ValuesCompared, Verdict, VersionBump,
+    },
     version::Version,
 };
 
@@ -34,6 +36,8 @@ pub struct ContractDiff {
     pub changes: Vec<Difference>,
     /// What that means for values, with proof; none where neither schema says anything.
     pub compared: Option<SchemasCompared>,
+    /// What changed of the agreed value, and whether that is promised not to; none where it is the same.
+    pub values: Option<ValuesCompared>,
 }
 
 /// Two schemas against each other, in both directions and both readings. A witness has 2 KB at most.
@@ -101,14 +105,20 @@ pub enum JudgedBy {
     VersionRange,
     /// Both schemas, and the range: proved, or refuted by a value.
     Schemas,
+    /// What the import expects, the schema, and the range: proved, or refuted by a value.
+    Expects,
+    /// Both agreed values, and the range: the newer one breaks what is promised about it.
+    Values,
 }
 
 impl JudgedBy {
     /// Returns what the state of an import goes by.
     pub fn of(state: &ImportState) -> Self {
-        match state.standing.resolved().is_some() && state.verdict.is_some() {
-            true => Self::Schemas,
-            false => Self::VersionRange,
+        match state.verdict.as_ref().filter(|_| state.standing.resolved().is_some()).map(|verdict| verdict.basis) {
+            None => Self::VersionRange,
+            Some(Basis::Schemas) => Self::Schemas,
+            Some(Basis::Expects) => Self::Expects,
+            Some(Basis::Values) => Self::Values,
         }
     }
 }
@@ -127,8 +137,8 @@ pub struct ImporterImpact {
     pub state: Cow<'static, str>,
     /// What that goes by.
     pub judged_by: JudgedBy,
-    /// What the version means for code that is written against `adapted_version`; none where that is the same
-    /// version, or not known.
+    /// What the version means for what the import expects, or for code that is written against
+    /// `adapted_version`; none where that is the same version, or not known.
     pub verdict: Option<Verdict>,
     /// The version that the range accepts; none where it refuses what is served.
     pub resolved_version: Option<Version>,

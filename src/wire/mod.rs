@@ -51,9 +51,9 @@ pub use admin::{
     BindingSet, BootstrappedDomain, ContractAdded, DomainRemoved, DomainSet, Init, MemberRemoved, RealmBootstrap,
     RealmInit, RealmJoin, RealmLeave, RealmReclaim, RealmRemoved, RealmRename,
 };
-pub use author::{BindingEdit, ContractBump, ContractNew, ContractValidate, FileEdit, PayloadFailure};
+pub use author::{BindingEdit, ContractBump, ContractExpect, ContractNew, ContractValidate, FileEdit, PayloadFailure};
 pub use cache::{CacheCleared, CacheStats};
-pub use check::{Elsewhere, Judged, RealmCheck, RfcBranch};
+pub use check::{Elsewhere, Judged, RealmCheck, RfcBranch, ScriptOutcome, ScriptRole, ScriptRun};
 pub use claude::{ClaudeFile, ClaudeScope, ClaudeSetup, FileChange};
 pub use compare::{ContractComparison, ContractSide, RealmCompare};
 pub use compat::{

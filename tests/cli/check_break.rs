@@ -40,6 +40,7 @@ fn the_providers_pull_request_fails_before_anything_is_published() {
             "pointer": null,
             "verdict": {
                 "verdict": "compatible",
+                "basis": "schemas",
                 "direction": "backwards",
                 "reading": "lenient",
                 "old_version": "1.0.0",

@@ -60,7 +60,7 @@ fn in_the_editor_that_git_would_use() {
     snapshot("edit_editor", &[&run, &same, &gave_up]);
     // What is refused is not lost.
     let refused = edit("sed -i -e 's/v1\\.1\\.0/other/'").exits(1);
-    assert!(refused.stderr.contains("bump to 1.2.0"), "{refused}");
+    assert!(refused.stderr.contains("bump to 1.1.1"), "{refused}");
     let kept = refused.stderr.split("--file ").nth(1).unwrap().trim();
     assert!(std::fs::read_to_string(kept).unwrap().contains("other"));
 }

@@ -198,6 +198,7 @@ fn every_operation_answers_as_its_schema_says() {
         ("access", &["export", "more/d"]),
         ("access", &["unexport", "more/d"]),
         ("access", &["import", "more/c", ">=0.1.0"]),
+        ("access", &["contract", "expect", "more/c", "--from-samples", "../payload.json"]),
         ("access", &["unimport", "more/c"]),
         ("fungal", &["contract", "edit", contract, "--file", file.to_str().unwrap()]),
         ("access", &["notifications", "list"]),

@@ -2,7 +2,7 @@
 //! configuration or hook of the machine that runs the tests.
 
 use std::{
-    cell::Cell,
+    cell::{Cell, RefCell},
     ffi::OsStr,
     io::Write as _,
     path::{Path, PathBuf},
@@ -41,6 +41,8 @@ pub struct World {
     minutes: Cell<i64>,
     /// Whose home commands run with: the one of the first machine, or another one.
     home: Cell<&'static str>,
+    /// Variables that commands run with besides.
+    variables: RefCell<Vec<(&'static str, &'static str)>>,
 }
 
 /// The gits of this machine, oldest first; those of `GIT_BLUE_TEST_GITS` too.
@@ -76,7 +78,7 @@ impl World {
     /// A home, and nothing else.
     pub fn new() -> Self {
         let temp = tempfile::Builder::new().prefix("blue-e2e-").tempdir().unwrap();
-        let world = Self { temp, minutes: Cell::new(0), home: Cell::new("home") };
+        let world = Self { temp, minutes: Cell::new(0), home: Cell::new("home"), variables: RefCell::default() };
         std::fs::create_dir(world.root().join("home")).unwrap();
         std::fs::write(world.root().join("home/gitconfig"), GIT_CONFIG).unwrap();
         world
@@ -300,8 +302,14 @@ impl World {
             .env("GIT_CEILING_DIRECTORIES", self.root())
             .env("GIT_EDITOR", "false")
             .env("LC_ALL", "C")
-            .env("TZ", "UTC");
+            .env("TZ", "UTC")
+            .envs(self.variables.borrow().iter().copied());
         command
+    }
+
+    /// Lets what follows run with this variable.
+    pub fn set(&self, name: &'static str, value: &'static str) {
+        self.variables.borrow_mut().push((name, value));
     }
 
     /// Runs a command that [`Self::command`] made, and returns what came of it.
@@ -449,6 +457,7 @@ name: s3-permissions
 version: \"{version}\"
 owner: fungal
 description: Paths that fungal writes and others read
+values: free
 schema:
   type: object
   required: [read]

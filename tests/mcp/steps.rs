@@ -56,7 +56,6 @@ fn a_broken_consumer_is_led_to_the_review_and_out_of_it() {
         ("realm_topology", json!({})),
         ("notifications_list", json!({})),
         ("session_start", json!({})),
-        ("session_stop", json!({})),
     ] {
         let answer = client.ok(tool, arguments);
         follow(&world, &mut client, &access, &answer);

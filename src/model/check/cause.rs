@@ -7,7 +7,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Finding, Severity};
-use crate::model::{candidate::Judged, domain_summary::DomainSummary, name::RepoName};
+use crate::model::{
+    candidate::Judged,
+    domain_summary::DomainSummary,
+    name::RepoName,
+    verdict::{Basis, Verdict},
+};
 
 /// Whose doing a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -70,8 +75,11 @@ impl Own<'_> {
             Some(repo) if self.is(repo) => {
                 // What held when it was written was changed by its owner since.
                 let import = finding.contract.as_ref().and_then(|contract| domain.bindings.get(repo)?.import(contract));
+                // What it expects was never promised by the version that it was written against.
+                let is_verdict = |one: &Verdict| one.basis == Basis::Expects && one.old_version == one.new_version;
+                let is_own = self.owns(finding, domain) || finding.verdict.as_ref().is_some_and(is_verdict);
                 match import.is_some_and(|import| import.resolved_version.is_some()) {
-                    true if !self.owns(finding, domain) => Cause::AnotherRepository,
+                    true if !is_own => Cause::AnotherRepository,
                     _ => Cause::AlreadyInTheRealm,
                 }
             }

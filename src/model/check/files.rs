@@ -118,9 +118,14 @@ fn binding_differs(domain: &DomainView, judged: Judged<'_>) -> Option<Finding> {
         return None;
     }
     let (path, repo) = (&declared.path, judged.repo);
-    let command = set_binding(name, judged, declared);
+    // A command line does not take what imports expect.
+    let expects = declared.document.imports.iter().any(|import| import.expects.is_some());
+    let there = match expects {
+        true => "a commit that changes the file takes it there".to_owned(),
+        false => format!("{} takes the file there", set_binding(name, judged, declared)),
+    };
     let message = format!(
-        "{path} is not what the realm holds of {repo} in {name}, which is newer: write the same into the file; {command} takes the file there"
+        "{path} is not what the realm holds of {repo} in {name}, which is newer: write the same into the file; {there}"
     );
     let finding = Finding::warning("file-differs", message).domain(name).repo(repo).at(path, None);
     Some(Finding { caused_by: Cause::AlreadyInTheRealm, ..finding })

@@ -49,7 +49,9 @@ pub enum Mode {
     All,
     /// The contracts themselves.
     Contract,
-    /// Who relies on them.
+    /// What this repository exports: its contracts, and the scripts that test them.
+    Exporter,
+    /// Who relies on them, and the scripts that test that.
     Importer,
     /// Whether what changes keeps what was promised, and what code was written against.
     Compatibility,
@@ -119,27 +121,37 @@ impl Finding {
         }
     }
 
-    fn error(code: &'static str, message: String) -> Self {
+    /// Returns an error of this change.
+    pub fn error(code: &'static str, message: String) -> Self {
         Self::new(Severity::Error, code, message)
     }
 
-    fn warning(code: &'static str, message: String) -> Self {
+    /// Returns a warning of this change.
+    pub fn warning(code: &'static str, message: String) -> Self {
         Self::new(Severity::Warning, code, message)
     }
 
-    fn domain(self, domain: &DomainName) -> Self {
+    /// Returns it in a domain.
+    #[must_use]
+    pub fn domain(self, domain: &DomainName) -> Self {
         Self { domain: Some(domain.clone()), ..self }
     }
 
-    fn contract(self, contract: &ContractName) -> Self {
+    /// Returns it about a contract.
+    #[must_use]
+    pub fn contract(self, contract: &ContractName) -> Self {
         Self { contract: Some(contract.clone()), ..self }
     }
 
-    fn repo(self, repo: &RepoName) -> Self {
+    /// Returns it hitting a repository.
+    #[must_use]
+    pub fn repo(self, repo: &RepoName) -> Self {
         Self { repo: Some(repo.clone()), ..self }
     }
 
-    fn at(self, file: &str, line: Option<u32>) -> Self {
+    /// Returns it at a place of a file.
+    #[must_use]
+    pub fn at(self, file: &str, line: Option<u32>) -> Self {
         Self { file: Some(file.to_owned()), line, ..self }
     }
 }
@@ -296,7 +308,7 @@ impl<'a> Check<'a> {
         if mode != Mode::Importer {
             contracts::check(repos, domain, examination, self.today, &mut findings);
         }
-        if mode != Mode::Contract {
+        if !matches!(mode, Mode::Contract | Mode::Exporter) {
             imports::check(repos, (published, domain), states, self.today, &mut findings);
         }
         findings
@@ -329,7 +341,7 @@ impl<'a> Check<'a> {
         let name = &domain.info.name;
         self.domains.insert(name.clone());
         self.is_empty &= domain.contracts.is_empty() && domain.bindings.is_empty();
-        if self.question.mode != Mode::Contract {
+        if !matches!(self.question.mode, Mode::Contract | Mode::Exporter) {
             self.provision.add(domain);
         }
         self.report.count += domain.contracts.len();
@@ -399,6 +411,12 @@ impl Report {
     /// Returns whether anything that does not work was found.
     pub fn has_errors(&self) -> bool {
         self.findings.iter().any(|finding| finding.severity == Severity::Error)
+    }
+
+    /// Adds what else was found.
+    pub fn add(&mut self, findings: impl IntoIterator<Item = Finding>) {
+        self.findings.extend(findings);
+        self.findings.sort_by_key(|finding| (finding.severity, finding.file.is_none()));
     }
 
     /// Turns what was wrong before, too, into warnings: `before` is what is wrong at the commit that the

@@ -7,6 +7,7 @@ use serde_json::Value;
 pub use crate::model::contract::{BrokenDirection, SchemaReading};
 use crate::model::{
     compatibility as engine,
+    contract::{Contract, Values},
     version::{Level, Version},
 };
 
@@ -59,12 +60,59 @@ pub struct SchemaDifference {
     pub old_pointer: Option<String>,
     /// JSON Pointer to the place in the new schema.
     pub new_pointer: Option<String>,
-    /// A value that one schema accepts and the other refuses; null where it is too large for the answer.
+    /// A value that one schema accepts and the other refuses; null where it is too large for the answer, and
+    /// where agreed values differ.
     pub witness: Option<Value>,
-    /// How large that value is, in bytes of JSON.
+    /// How large that value is, in bytes of JSON; 0 where agreed values differ.
     pub witness_bytes: usize,
     /// JSON Pointer to the place in the witness.
     pub at: String,
+}
+
+/// The agreed values of two versions against each other.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ValuesCompared {
+    /// What is promised about them: the stricter of what both versions say.
+    pub promised: Values,
+    /// What differs, what breaks the promise first, at most 20.
+    pub differences: Vec<ValueChange>,
+    /// How many further differences there are.
+    pub more: usize,
+    /// The smallest change of version that they need.
+    pub bump: VersionBump,
+}
+
+/// One place where two agreed values differ.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ValueChange {
+    /// The rule, as listed in the documentation.
+    pub rule: String,
+    /// What happened.
+    pub message: String,
+    /// JSON Pointer to the place in the old value.
+    pub old_pointer: Option<String>,
+    /// JSON Pointer to the place in the new value.
+    pub new_pointer: Option<String>,
+    /// The smallest change of version that it needs.
+    pub bump: VersionBump,
+}
+
+impl ValuesCompared {
+    /// Compares the values of two documents; nothing where they are the same.
+    pub fn of(old: &Contract, new: &Contract) -> Option<Self> {
+        let promised = super::promised(old, new);
+        let found = engine::values(&old.value.0, &new.value.0, promised);
+        let change = |one: engine::ValueDifference| ValueChange {
+            rule: one.rule.to_owned(),
+            message: one.message,
+            old_pointer: one.old_pointer,
+            new_pointer: one.new_pointer,
+            bump: one.bump.into(),
+        };
+        let (more, bump) = (found.more, found.bump.into());
+        let differences: Vec<_> = found.differences.into_iter().map(change).collect();
+        (!differences.is_empty()).then_some(Self { promised, differences, more, bump })
+    }
 }
 
 /// The smallest change of version that a change needs.
@@ -126,6 +174,23 @@ impl From<engine::Difference> for SchemaDifference {
     }
 }
 
+impl From<engine::ValueDifference> for SchemaDifference {
+    fn from(found: engine::ValueDifference) -> Self {
+        Self {
+            rule: found.rule.to_owned(),
+            // Who relied on the old value is broken by the new one.
+            direction: BrokenDirection::Backwards,
+            reading: SchemaReading::Lenient,
+            message: found.message,
+            old_pointer: found.old_pointer,
+            new_pointer: found.new_pointer,
+            witness: None,
+            witness_bytes: 0,
+            at: String::new(),
+        }
+    }
+}
+
 impl From<engine::Verdict> for SchemaVerdict {
     fn from(verdict: engine::Verdict) -> Self {
         match verdict {
@@ -161,8 +226,13 @@ impl SchemaDifference {
         self
     }
 
-    /// Returns the value and what is wrong with it: `{"id":1} (widened-type at /id: 1 is not a string)`.
+    /// Returns the value and what is wrong with it: `{"id":1} (widened-type at /id: 1 is not a string)`; of an
+    /// agreed value what happened to it.
     pub fn phrase(&self) -> String {
+        if self.witness_bytes == 0 {
+            let place = self.old_pointer.as_ref().or(self.new_pointer.as_ref()).map_or("", String::as_str);
+            return format!("{} ({} at /value{place})", self.message, self.rule);
+        }
         let place = if self.at.is_empty() { String::new() } else { format!(" at {}", self.at) };
         let why = format!("{}{place}: {}", self.rule, self.message);
         match self.witness.as_ref().map(Value::to_string).filter(|witness| witness.len() <= MAX_INLINE) {
@@ -176,7 +246,9 @@ impl SchemaDifference {
 const MAX_INLINE: usize = 160;
 
 impl SchemaVerdict {
-    fn clipped(self) -> Self {
+    /// Returns it without what would be too long for an answer about contracts.
+    #[must_use]
+    pub fn clipped(self) -> Self {
         match self {
             Self::Incompatible { difference } => {
                 Self::Incompatible { difference: Box::new(difference.clipped(MAX_WITNESS)) }

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{BrokenDirection, Judge, Outcome, Verdict};
+use super::{Basis, Judge, Outcome, Verdict};
 use crate::model::{
     binding::Import,
+    contract::Contract,
     domain_view::{DomainView, Standing},
     name::{ContractName, RepoName},
     version::Version,
@@ -39,23 +40,25 @@ pub struct ImportState {
 }
 
 impl ImportState {
-    /// Returns how an import stands in a domain. The documents of both versions must be in the view.
+    /// Returns how an import stands in a domain. The documents of [`needed_versions`] must be in the view.
     pub fn of(domain: &DomainView, import: &Import, judge: &Judge<'_>) -> Self {
-        let standing = domain.standing(import);
-        let verdict = compared_versions(import, &standing).and_then(|(old, new)| {
-            if old == new {
-                return Some(Verdict::same(new));
-            }
-            let (old, new) = (domain.document(&import.contract, old)?, domain.document(&import.contract, new)?);
-            judge.verdict(old, new, BrokenDirection::Backwards)
-        });
-        Self { standing, verdict }
+        Self::new(domain.standing(import), import, |version| domain.document(&import.contract, version), judge)
     }
 
-    /// Returns it with what two documents say of each other.
-    pub fn with(standing: Standing, import: &Import, verdict: Option<Verdict>) -> Self {
-        let same = compared_versions(import, &standing).filter(|(old, new)| old == new).map(|(_, new)| new);
-        let verdict = verdict.or_else(|| same.map(Verdict::same));
+    /// Returns how an import stands, by its range and by the documents of [`needed_versions`].
+    pub fn new<'d>(
+        standing: Standing,
+        import: &Import,
+        document: impl Fn(&Version) -> Option<&'d Contract>,
+        judge: &Judge<'_>,
+    ) -> Self {
+        let verdict = decided_by(&standing).and_then(|new| {
+            let old = import.adapted();
+            if old == Some(new) && import.expects.is_none() {
+                return Some(Verdict::same(new));
+            }
+            of_documents(import, old.and_then(&document), document(new)?, judge)
+        });
         Self { standing, verdict }
     }
 
@@ -85,17 +88,41 @@ impl ImportState {
 
     /// Returns the verdict where it says more than that a version is itself.
     pub fn told(&self) -> Option<&Verdict> {
-        self.verdict.as_ref().filter(|verdict| verdict.old_version != verdict.new_version)
+        let is_itself = |one: &Verdict| one.basis == Basis::Schemas && one.old_version == one.new_version;
+        self.verdict.as_ref().filter(|verdict| !is_itself(verdict))
     }
 }
 
-/// Returns the versions whose documents decide how an import stands: the one that its code was written
-/// against, and the one that it gets.
-pub fn compared_versions<'a>(import: &'a Import, standing: &'a Standing) -> Option<(&'a Version, &'a Version)> {
-    let new = match standing {
-        Standing::Satisfied(version) | Standing::Behind { served: version, .. } => version,
-        Standing::Broken { current } => current,
-        Standing::Missing => return None,
+/// Returns what a version means for an import: whether it gives what the import expects, or, where the import
+/// says nothing of that, what it changed since the version that the import's code was written against.
+fn of_documents(import: &Import, old: Option<&Contract>, new: &Contract, judge: &Judge<'_>) -> Option<Verdict> {
+    let expects = import.expects.as_ref();
+    let of_schemas = match expects {
+        Some(expects) => Some(judge.fulfils(expects, import.adapted(), new)),
+        None => old.and_then(|old| judge.verdict(old, new, new.flow.direction())),
     };
-    Some((import.adapted()?, new))
+    if of_schemas.as_ref().is_some_and(|verdict| verdict.verdict == Outcome::Breaks) {
+        return of_schemas;
+    }
+    old.and_then(|old| judge.of_values(old, new, expects)).or(of_schemas)
+}
+
+/// Returns the versions whose documents decide how an import stands: the one that its code was written
+/// against, and the one that it gets; none where they are the same and the import expects nothing by itself.
+pub fn needed_versions<'a>(import: &'a Import, standing: &'a Standing) -> Vec<&'a Version> {
+    let Some(new) = decided_by(standing) else { return Vec::new() };
+    match (import.adapted(), &import.expects) {
+        (Some(old), _) if old != new => vec![old, new],
+        (_, Some(_)) => vec![new],
+        (_, None) => Vec::new(),
+    }
+}
+
+/// Returns the version that an import gets, or would get if its range accepted it.
+fn decided_by(standing: &Standing) -> Option<&Version> {
+    match standing {
+        Standing::Satisfied(version) | Standing::Behind { served: version, .. } => Some(version),
+        Standing::Broken { current } => Some(current),
+        Standing::Missing => None,
+    }
 }

@@ -2,8 +2,10 @@
 //! speaks from it.
 
 mod answer;
+mod basis;
 mod import;
 mod promise;
+mod used;
 
 use std::{
     cell::{Cell, RefCell},
@@ -18,15 +20,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use answer::{
-    BothReadings, BrokenDirection, Compared, MAX_WITNESS, SchemaDifference, SchemaReading, SchemaVerdict, VersionBump,
+    BothReadings, BrokenDirection, Compared, MAX_WITNESS, SchemaDifference, SchemaReading, SchemaVerdict, ValueChange,
+    ValuesCompared, VersionBump,
 };
-pub use import::{Holds, ImportState, States, compared_versions};
+pub use basis::Basis;
+pub use import::{Holds, ImportState, States, needed_versions};
 pub use promise::{Promise, needed_bump};
 
 use super::{
     compatibility::{self, Limits, Options, Reading},
-    contract::Contract,
+    contract::{Contract, Values},
     hash,
+    json::Json,
     schema::Budget,
     version::Version,
 };
@@ -48,16 +53,20 @@ pub enum Outcome {
     Unknown,
 }
 
-/// The answer for two versions of a contract, in one direction.
+/// The answer for two versions of a contract, or for what an import expects and one version, in one direction.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
     /// What was found.
     pub verdict: Outcome,
+    /// What was compared.
+    #[serde(default)]
+    pub basis: Basis,
     /// The direction that was asked about.
     pub direction: BrokenDirection,
     /// How the schema of whoever writes the values was read.
     pub reading: SchemaReading,
-    /// The version that is compared from.
+    /// The version that is compared from. Where `basis` is `expects`, the one that the import's code was written
+    /// against, or the new one where that is not known.
     pub old_version: Version,
     /// The version that is compared to.
     pub new_version: Version,
@@ -74,6 +83,7 @@ impl Verdict {
     fn same(version: &Version) -> Self {
         Self {
             verdict: Outcome::Compatible,
+            basis: Basis::Schemas,
             direction: BrokenDirection::Backwards,
             reading: SchemaReading::Lenient,
             old_version: version.clone(),
@@ -83,32 +93,6 @@ impl Verdict {
             reason: None,
         }
     }
-
-    /// Returns it as the end of a sentence: `1.2.0 refuses {"id":1} (widened-type at /id: 1 is not a string),
-    /// which 1.3.0 allows`.
-    pub fn phrase(&self) -> String {
-        let (sender, reader) = match self.direction {
-            BrokenDirection::Backwards => (&self.new_version, &self.old_version),
-            BrokenDirection::Forwards => (&self.old_version, &self.new_version),
-        };
-        match (&self.difference, &self.reason) {
-            (Some(difference), _) => {
-                format!("{reader} refuses {}, which {sender} allows", difference.phrase())
-            }
-            (None, Some(reason)) => {
-                format!("whether {reader} accepts all that {sender} allows is unknown: {reason}")
-            }
-            (None, None) => format!("{reader} accepts all that {sender} allows"),
-        }
-    }
-}
-
-/// Where comparisons are kept from one request to the next.
-pub trait Keeps {
-    /// Returns what is kept under a key.
-    fn get(&self, key: &str) -> Option<Compared>;
-    /// Keeps a comparison; where that cannot be done, nothing happens.
-    fn put(&self, key: &str, compared: &Compared);
 }
 
 /// Judges documents in one request: values against schemas, and schemas against each other. Everything is
@@ -118,7 +102,7 @@ pub struct Judge<'a> {
     clock: Box<dyn Fn() -> Duration + Sync + 'a>,
     left: Cell<Duration>,
     known: RefCell<BTreeMap<String, Rc<Compared>>>,
-    keeps: Option<Box<dyn Keeps + 'a>>,
+    fulfilled: RefCell<BTreeMap<String, SchemaVerdict>>,
 }
 
 impl fmt::Debug for Judge<'_> {
@@ -136,14 +120,8 @@ impl<'a> Judge<'a> {
             clock: Box::new(clock),
             left: Cell::new(whole),
             known: RefCell::new(BTreeMap::new()),
-            keeps: None,
+            fulfilled: RefCell::new(BTreeMap::new()),
         }
-    }
-
-    /// Returns it with a place where comparisons are kept.
-    #[must_use]
-    pub fn keeping(self, keeps: Option<Box<dyn Keeps + 'a>>) -> Self {
-        Self { keeps, ..self }
     }
 
     /// Returns how long values may be judged.
@@ -151,25 +129,73 @@ impl<'a> Judge<'a> {
         &self.values
     }
 
-    /// Returns what is to be said of two documents in one direction; nothing where neither schema says
+    /// Returns what is to be said of the schemas of two documents in one direction; nothing where neither says
     /// anything of values.
     pub fn verdict(&self, old: &Contract, new: &Contract, direction: BrokenDirection) -> Option<Verdict> {
         if says_nothing(&old.schema.0) && says_nothing(&new.schema.0) {
             return None;
         }
         let (compared, reading) = (self.compare(old, new), reading(old, new));
-        let (verdict, difference, reason) = match compared.of(direction, reading) {
-            SchemaVerdict::Compatible => (Outcome::Compatible, None, None),
-            SchemaVerdict::Incompatible { difference } => (Outcome::Breaks, Some((**difference).clone()), None),
-            SchemaVerdict::Unknown { reason, .. } => (Outcome::Unknown, None, Some(reason.clone())),
-        };
+        let (verdict, difference, reason) = outcome(compared.of(direction, reading));
         let found = compared.differences.iter().filter(|one| one.direction == direction && one.reading == reading);
         let more = if difference.is_some() { found.count().saturating_sub(1) } else { 0 };
         let (old_version, new_version) = (old.version.clone(), new.version.clone());
-        Some(Verdict { verdict, direction, reading, old_version, new_version, difference, more, reason })
+        let basis = Basis::Schemas;
+        Some(Verdict { verdict, basis, direction, reading, old_version, new_version, difference, more, reason })
     }
 
-    /// Returns all that is known of two documents.
+    /// Returns whether a document gives what an import `expects`: what it allows to be sent fits in it, or, where
+    /// those who import it send, what they expect to send is allowed.
+    pub fn fulfils(&self, expects: &Json, adapted: Option<&Version>, document: &Contract) -> Verdict {
+        let reading = document.compatibility.reading;
+        let key = format!("expects-{}-{:?}", key(&expects.0, &document.schema.0, reading), document.flow);
+        let known = self.fulfilled.borrow().get(&key).cloned();
+        let answer = known.unwrap_or_else(|| {
+            let found = self.within(reading, |options| {
+                compatibility::fulfils(&expects.0, &document.schema.0, document.flow, options, &*self.clock)
+            });
+            let answer = match found {
+                Ok(found) => SchemaVerdict::from(found).clipped(),
+                Err(reason) => SchemaVerdict::Unknown { reason, spent: Some("time".to_owned()) },
+            };
+            self.fulfilled.borrow_mut().insert(key, answer.clone());
+            answer
+        });
+        let (verdict, difference, reason) = outcome(&answer);
+        let new_version = document.version.clone();
+        let old_version = adapted.unwrap_or(&new_version).clone();
+        let (basis, direction) = (Basis::Expects, document.flow.direction());
+        Verdict { verdict, basis, direction, reading, old_version, new_version, difference, more: 0, reason }
+    }
+
+    /// Returns what a change of the agreed value breaks of what either document promises about it, of the parts
+    /// that an import `expects`, or of all; nothing where it breaks nothing.
+    pub fn of_values(&self, old: &Contract, new: &Contract, expects: Option<&Json>) -> Option<Verdict> {
+        if old.value == new.value {
+            return None;
+        }
+        let part =
+            |one: &Contract| expects.map_or_else(|| one.value.0.clone(), |json| used::part(&json.0, &one.value.0));
+        let found = compatibility::values(&part(old), &part(new), promised(old, new));
+        if found.bump != compatibility::Bump::Major {
+            return None;
+        }
+        let mut breaking = found.differences.into_iter().filter(|one| one.bump == compatibility::Bump::Major);
+        let difference = SchemaDifference::from(breaking.next()?).clipped(MAX_WITNESS);
+        Some(Verdict {
+            verdict: Outcome::Breaks,
+            basis: Basis::Values,
+            direction: BrokenDirection::Backwards,
+            reading: SchemaReading::Lenient,
+            old_version: old.version.clone(),
+            new_version: new.version.clone(),
+            difference: Some(difference),
+            more: breaking.count() + found.more,
+            reason: None,
+        })
+    }
+
+    /// Returns all that is known of the schemas of two documents.
     pub fn compare(&self, old: &Contract, new: &Contract) -> Rc<Compared> {
         if old.schema == new.schema {
             return Rc::new(Compared::equal());
@@ -179,19 +205,23 @@ impl<'a> Judge<'a> {
         if let Some(known) = self.known.borrow().get(&key) {
             return Rc::clone(known);
         }
-        let kept = self.keeps.as_ref().and_then(|keeps| keeps.get(&key));
-        let compared = Rc::new(kept.unwrap_or_else(|| self.compare_now(old, new, reading, &key)));
+        let found =
+            self.within(reading, |options| compatibility::compare(&old.schema.0, &new.schema.0, options, &*self.clock));
+        let compared = Rc::new(match found {
+            Ok(found) => Compared::from(found),
+            Err(reason) => Compared::unknown(&reason, Some("time")),
+        });
         if compared.is_final() {
             self.known.borrow_mut().insert(key, Rc::clone(&compared));
         }
         compared
     }
 
-    fn compare_now(&self, old: &Contract, new: &Contract, reading: SchemaReading, key: &str) -> Compared {
+    /// Runs one comparison within the time that is left.
+    fn within<T>(&self, reading: SchemaReading, work: impl FnOnce(&Options) -> Result<T, String>) -> Result<T, String> {
         let left = self.left.get();
         if left < LEAST {
-            let reason = "there was no time left in this answer: git blue contract diff takes its own";
-            return Compared::unknown(reason, Some("time"));
+            return Err("there was no time left in this answer: git blue contract diff takes its own".to_owned());
         }
         let limits = Limits::default();
         let limits = Limits { time: limits.time.min(left), differences: limits.differences.min(left), ..limits };
@@ -199,21 +229,24 @@ impl<'a> Judge<'a> {
             SchemaReading::Lenient => Reading::Lenient,
             SchemaReading::Strict => Reading::Strict,
         };
-        let options = Options { reading, limits, ..Options::default() };
         let begun = (self.clock)();
-        let found = compatibility::compare(&old.schema.0, &new.schema.0, &options, &*self.clock);
+        let found = work(&Options { reading, limits, ..Options::default() });
         self.left.set(left.saturating_sub((self.clock)().saturating_sub(begun)));
-        match found {
-            Ok(found) => {
-                let compared = Compared::from(found);
-                if let Some(keeps) = self.keeps.as_ref().filter(|_| compared.is_final()) {
-                    keeps.put(key, &compared);
-                }
-                compared
-            }
-            Err(error) => Compared::unknown(&error, Some("time")),
-        }
+        found
     }
+}
+
+fn outcome(answer: &SchemaVerdict) -> (Outcome, Option<SchemaDifference>, Option<String>) {
+    match answer {
+        SchemaVerdict::Compatible => (Outcome::Compatible, None, None),
+        SchemaVerdict::Incompatible { difference } => (Outcome::Breaks, Some((**difference).clone()), None),
+        SchemaVerdict::Unknown { reason, .. } => (Outcome::Unknown, None, Some(reason.clone())),
+    }
+}
+
+/// Returns what is promised about the value: the stricter of what both documents say.
+pub fn promised(old: &Contract, new: &Contract) -> Values {
+    old.values.max(new.values)
 }
 
 /// Returns how two documents are read: strictly where either of them asks for it.

@@ -1,8 +1,9 @@
 //! What an owner promised about the next versions, and whether a document keeps it.
 
-use super::{BrokenDirection, Judge, Outcome, Verdict, VersionBump};
+use super::{Basis, BrokenDirection, Judge, Outcome, Verdict, VersionBump, promised};
 use crate::model::{
     approval::{Approval, Fingerprint},
+    compatibility::{self, Bump},
     contract::Contract,
     hash,
 };
@@ -16,6 +17,8 @@ pub struct Promise {
     pub unknown: Vec<Verdict>,
     old_schema: String,
     new_schema: String,
+    /// The hashes of both values, where their change breaks what is promised.
+    values: Option<(String, String)>,
 }
 
 impl Promise {
@@ -26,31 +29,44 @@ impl Promise {
             return None;
         }
         let verdicts = declared(held, document).filter_map(|direction| judge.verdict(held, document, direction));
+        let verdicts: Vec<_> = verdicts.collect();
+        // Where the schema breaks, the value goes along.
+        let is_broken = verdicts.iter().any(|verdict| verdict.verdict == Outcome::Breaks);
+        let of_values = judge.of_values(held, document, None).filter(|_| !is_broken);
+        let values = of_values.as_ref().map(|_| (hash::canonical(&held.value), hash::canonical(&document.value)));
+        let verdicts = verdicts.into_iter().chain(of_values);
         let (broken, rest): (Vec<_>, Vec<_>) = verdicts.partition(|verdict| verdict.verdict == Outcome::Breaks);
         let unknown: Vec<_> = rest.into_iter().filter(|verdict| verdict.verdict == Outcome::Unknown).collect();
         let is_kept = broken.is_empty() && unknown.is_empty();
         let (old_schema, new_schema) = (held.computed_schema_hash(), document.computed_schema_hash());
-        (!is_kept).then_some(Self { broken, unknown, old_schema, new_schema })
+        (!is_kept).then_some(Self { broken, unknown, old_schema, new_schema, values })
     }
 
-    /// Returns what names the change: a hash over both canonical schemas, and each broken direction with its
-    /// rule.
+    /// Returns what names the change: a hash over both canonical schemas, each broken direction with its rule,
+    /// and both canonical values where they break something.
     pub fn fingerprint(&self) -> Fingerprint {
         let mut text = format!("{}\n{}\n", self.old_schema, self.new_schema);
-        for (direction, rule) in self.rules() {
-            text += &format!("{} {rule}\n", direction.word());
+        for (verdict, rule) in self.rules() {
+            text += &format!("{} {rule}\n", verdict.word());
+        }
+        if let Some((old, new)) = &self.values {
+            text += &format!("{old}\n{new}\n");
         }
         Fingerprint::of(&hash::of_text(text))
     }
 
     /// Returns the approval of this change.
     pub fn approval(&self, held: &Contract, reason: &str) -> Approval {
-        let (directions, rules) = self.rules().map(|(direction, rule)| (direction, rule.to_owned())).unzip();
+        let directions = self.broken_schemas().map(|verdict| verdict.direction).collect();
+        let rules = self.rules().map(|(_, rule)| rule.to_owned()).collect();
+        let (old_value, new_value) = self.values.clone().unzip();
         Approval {
             contract: held.name.clone(),
             fingerprint: self.fingerprint(),
             old_schema: self.old_schema.clone(),
             new_schema: self.new_schema.clone(),
+            old_value,
+            new_value,
             old_version: held.version.clone(),
             directions,
             rules,
@@ -63,13 +79,17 @@ impl Promise {
         approvals.find(|one| {
             one.old_schema == self.old_schema
                 && one.new_schema == self.new_schema
-                && self.broken.iter().all(|verdict| one.directions.contains(&verdict.direction))
+                && self.broken_schemas().all(|verdict| one.directions.contains(&verdict.direction))
+                && self
+                    .values
+                    .as_ref()
+                    .is_none_or(|(old, new)| one.old_value.as_ref() == Some(old) && one.new_value.as_ref() == Some(new))
         })
     }
 
-    /// Returns the directions that are broken, in words: `backwards and forwards`.
+    /// Returns what is broken, in words: `backwards and the value`.
     pub fn directions(&self) -> String {
-        let words: Vec<_> = self.broken.iter().map(|verdict| verdict.direction.word()).collect();
+        let words: Vec<_> = self.broken.iter().map(Verdict::word).collect();
         words.join(" and ")
     }
 
@@ -82,9 +102,13 @@ impl Promise {
         phrases.collect::<Vec<_>>().join("; ")
     }
 
-    fn rules(&self) -> impl Iterator<Item = (BrokenDirection, &str)> {
+    fn broken_schemas(&self) -> impl Iterator<Item = &Verdict> {
+        self.broken.iter().filter(|verdict| verdict.basis == Basis::Schemas)
+    }
+
+    fn rules(&self) -> impl Iterator<Item = (&Verdict, &str)> {
         let broken = self.broken.iter();
-        broken.filter_map(|verdict| Some((verdict.direction, verdict.difference.as_ref()?.rule.as_str())))
+        broken.filter_map(|verdict| Some((verdict, verdict.difference.as_ref()?.rule.as_str())))
     }
 }
 
@@ -97,12 +121,13 @@ fn declared(held: &Contract, document: &Contract) -> impl Iterator<Item = Broken
 }
 
 /// Returns the bump that a document needs over the one that is held: major where it breaks a direction that
-/// is promised, minor where it changes what is valid or agreed, else patch.
+/// is promised, or the value that is, minor where it changes what is valid or agreed, else patch.
 pub fn needed_bump(held: &Contract, document: &Contract, judge: &Judge<'_>) -> VersionBump {
     let verdicts = declared(held, document).filter_map(|direction| judge.verdict(held, document, direction));
-    if verdicts.into_iter().any(|verdict| verdict.verdict == Outcome::Breaks) {
+    let values = compatibility::values(&held.value.0, &document.value.0, promised(held, document)).bump;
+    if values == Bump::Major || verdicts.into_iter().any(|verdict| verdict.verdict == Outcome::Breaks) {
         return VersionBump::Major;
     }
-    let is_same = held.value == document.value && judge.compare(held, document).is_same_language();
+    let is_same = values == Bump::Patch && judge.compare(held, document).is_same_language();
     if is_same { VersionBump::Patch } else { VersionBump::Minor }
 }

@@ -2,19 +2,22 @@
 
 use std::path::Path;
 
+use serde_json::json;
+
 use crate::{
     error::{ErrorCode, OpError},
     model::{
-        binding::{Binding, Role},
+        binding::{Binding, Import, Role},
+        json::Json,
         name::ContractRef,
         range::Range,
         yaml_text,
     },
     ops::{
         ctx::{Acting, Ctx},
-        publish::work_file::WorkFile,
+        publish::{references, work_file::WorkFile},
     },
-    repo::blue_files::{BINDINGS, FOLDER},
+    repo::blue_files::{BINDINGS, FOLDER, Files},
     store::codec,
     wire::{Answer, BindingEdit, FileEdit},
 };
@@ -69,6 +72,32 @@ impl<'a> Editing<'a> {
             self.binding.role = role;
             self.step(|text| yaml_text::set(text, "role", &role.to_string()));
         }
+    }
+
+    /// Says that the import of the contract expects what a file of this repository describes. The contract must
+    /// be imported.
+    ///
+    /// # Errors
+    /// Where the file holds no JSON Schema.
+    pub fn expect(&mut self, file: &str) -> Result<(), OpError> {
+        let contract = &self.at.contract;
+        let Some(index) = self.binding.imports.iter().position(|import| import.contract == *contract) else {
+            return Ok(());
+        };
+        let expects = Json(json!({"file": file}));
+        let root = self.ctx.code()?.workdir().unwrap_or_default();
+        let import = Import { expects: Some(expects.clone()), ..self.binding.imports[index].clone() };
+        let mut alone = Binding { imports: vec![import], ..self.binding.clone() };
+        references::resolve_expected(&Files::Worktree(root), &mut alone).map_err(|problem| {
+            let problem = problem.in_file(self.file.relative());
+            OpError::no(ErrorCode::UnreadableFile, problem.to_string()).problem((&problem).into())
+        })?;
+        if self.binding.imports[index].expects.as_ref() != Some(&expects) {
+            self.binding.imports[index].expects = Some(expects);
+            let field = ("expects", format!("{{ file: {} }}", yaml_text::plain(file)));
+            self.step(|text| yaml_text::set_in_item(text, "imports", index, &field));
+        }
+        Ok(())
     }
 
     /// Writes the file, or removes it where it would say nothing any more. `otherwise` is what to write

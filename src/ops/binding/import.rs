@@ -29,6 +29,8 @@ pub struct Request {
     pub range: Option<Range>,
     /// The file of this repository that relies on it.
     pub used_in: Option<PathBuf>,
+    /// The file of this repository with the JSON Schema of what its code relies on.
+    pub expects: Option<PathBuf>,
 }
 
 /// Writes the import.
@@ -40,6 +42,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingEdit>, OpError>
     let acting = ctx.acting()?;
     let current = current(acting.store, request)?;
     let used_in = request.used_in.as_deref().map(|file| own_path(ctx, file)).transpose()?;
+    let expects = request.expects.as_deref().map(|file| own_path(ctx, file)).transpose()?;
     let mut editing = Editing::open(ctx, at, Role::Consumer)?;
     let default = current.as_ref().map(|current| Range::since(&current.version));
     let held = editing.binding.imports.iter().position(|import| import.contract == at.contract);
@@ -58,10 +61,16 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingEdit>, OpError>
         Some(index) => change(&mut editing, index, &range, used_in),
         None => add(&mut editing, at, &range, used_in),
     }
+    if let Some(file) = &expects {
+        editing.expect(file)?;
+    }
     let is_accepted = current.as_ref().is_none_or(|current| range.matches(&current.version));
     let mut answer = editing.finish(&by_hand)?;
     if let Some(join) = membership(acting, at)? {
         answer.next_steps.insert(0, join);
+    }
+    if expects.is_some() {
+        answer = answer.next("git blue check --worktree  # whether the contract gives what is expected");
     }
     Ok(match current {
         Some(current) if !is_accepted => answer.next(format!(

@@ -7,6 +7,7 @@ use crate::{
         contract::{Contract, Evolution},
         domain_view::DomainView,
         name::ContractRef,
+        verdict::promised,
         version::{Level, Version},
         yaml_text,
     },
@@ -145,8 +146,8 @@ fn need(ctx: &Ctx, published: &Contract, document: &Contract) -> Result<Option<N
     if published.computed_content_hash() == document.computed_content_hash() {
         return Ok(None);
     }
-    let promised = document.compatibility;
-    let options = Options { backwards: promised.backwards, forwards: promised.forwards, ..Options::default() };
+    let declared = document.compatibility;
+    let options = Options { backwards: declared.backwards, forwards: declared.forwards, ..Options::default() };
     let found = compatibility::compare(&published.schema.0, &document.schema.0, &options, &ctx.env.stopwatch())
         .map_err(|error| OpError::cannot(ErrorCode::NotCompared, format!("cannot compare the schemas: {error}")))?;
     let old = &published.version;
@@ -157,7 +158,13 @@ fn need(ctx: &Ctx, published: &Contract, document: &Contract) -> Result<Option<N
             _ => None,
         });
     let is_same_shape = published.schema == document.schema || found.bump == Bump::Patch;
+    let values = compatibility::values(&published.value.0, &document.value.0, promised(published, document));
     Ok(Some(match found.bump {
+        bump if bump != Bump::Major && values.bump == Bump::Major => {
+            let first = values.differences.first();
+            let what = first.map(|one| format!(": {} [{}]", one.message, one.rule)).unwrap_or_default();
+            Need { bump: Bump::Major, reason: format!("it breaks what {old} promised of the value{what}") }
+        }
         Bump::Major => {
             let what = first.map(|one| format!(": {} [{}]", one.message, one.rule)).unwrap_or_default();
             Need { bump: Bump::Major, reason: format!("it breaks what {old} promised{what}") }
@@ -166,7 +173,7 @@ fn need(ctx: &Ctx, published: &Contract, document: &Contract) -> Result<Option<N
             let why = undecided.map(|why| format!(": {why}")).unwrap_or_default();
             Need { bump: Bump::Unknown, reason: format!("whether it breaks consumers of {old} is not decided{why}") }
         }
-        _ if is_same_shape && published.value != document.value => {
+        _ if is_same_shape && values.bump == Bump::Minor => {
             Need { bump: Bump::Minor, reason: "the value is another one".into() }
         }
         _ if is_same_shape && published.compatibility != document.compatibility => {

@@ -11,7 +11,7 @@ use crate::{
         contract::{BrokenDirection, Contract},
         diff::diff,
         name::ContractRef,
-        verdict::{Judge, needed_bump},
+        verdict::{Judge, ValuesCompared, needed_bump},
         version::Version,
     },
     store::{StoreRef, layout, read},
@@ -71,9 +71,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractDiff>, OpError
         None => base(ctx, request, &newer.version, &known)?,
     })?;
     let typed = |contract: &ContractDetail| contract.typed().computed_content_hash();
-    let compared = compared(&older.contract.typed(), &newer.typed(), &ctx.judge());
+    let (old, new) = (older.contract.typed(), newer.typed());
     let body = ContractDiff {
-        compared,
+        compared: compared(&old, &new, &ctx.judge()),
+        values: ValuesCompared::of(&old, &new),
         realm: older.realm,
         domain: older.domain,
         contract: newer.name.clone(),

@@ -7,6 +7,7 @@ pub mod diff;
 pub mod documents;
 pub mod draft;
 pub mod edit;
+pub mod expect;
 pub mod get;
 pub mod impact;
 pub mod list;

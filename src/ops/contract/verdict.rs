@@ -10,12 +10,12 @@ use crate::{
     error::OpError,
     model::{
         binding::Import,
-        contract::{BrokenDirection, Contract},
+        contract::Contract,
         domain_summary::DomainSummary,
         domain_view::DomainView,
         name::{ContractName, RepoName},
         oid::Oid,
-        verdict::{ImportState, Judge, States, compared_versions},
+        verdict::{ImportState, Judge, States, needed_versions},
         version::Version,
     },
     store::{Store, codec, layout, read},
@@ -36,13 +36,10 @@ pub fn load_bases(
     let imports = view.bindings.values().flat_map(|binding| &binding.imports);
     for import in imports.filter(|import| only.is_none_or(|only| only.contains(&import.contract))) {
         let standing = view.standing(import);
-        if let Some((old, new)) = compared_versions(import, &standing) {
-            let is_current = |version: &Version| {
-                view.contracts.get(&import.contract).is_some_and(|current| current.version == *version)
-            };
-            let missing = [old, new].into_iter().filter(|version| !is_current(version));
-            wanted.extend(missing.map(|version| (import.contract.clone(), version.clone())));
-        }
+        let is_current =
+            |version: &Version| view.contracts.get(&import.contract).is_some_and(|current| current.version == *version);
+        let missing = needed_versions(import, &standing).into_iter().filter(|version| !is_current(version));
+        wanted.extend(missing.map(|version| (import.contract.clone(), version.clone())));
     }
     for (contract, version) in wanted {
         read::load_version(store, view, tree, &contract, &version)?;
@@ -72,13 +69,13 @@ impl<'a> Documents<'a> {
     /// Where a tree on the way cannot be read.
     pub fn state(&self, domain: &DomainSummary, import: &Import, judge: &Judge<'_>) -> Result<ImportState, OpError> {
         let standing = domain.standing(import);
-        let versions = compared_versions(import, &standing).filter(|(old, new)| old != new);
-        let Some((old, new)) = versions else {
-            return Ok(ImportState::with(standing, import, None));
-        };
-        let documents = self.document(&import.contract, old)?.zip(self.document(&import.contract, new)?);
-        let verdict = documents.and_then(|(old, new)| judge.verdict(&old, &new, BrokenDirection::Backwards));
-        Ok(ImportState::with(standing, import, verdict))
+        let mut documents = BTreeMap::new();
+        for version in needed_versions(import, &standing) {
+            if let Some(document) = self.document(&import.contract, version)? {
+                documents.insert(version.clone(), document);
+            }
+        }
+        Ok(ImportState::new(standing, import, |version| documents.get(version).map(|document| &**document), judge))
     }
 
     fn document(&self, contract: &ContractName, version: &Version) -> Result<Document, OpError> {

@@ -8,6 +8,7 @@ use crate::repo::blue_files::{BINDINGS, CONTRACTS, Files, Handle, Item};
 use crate::{
     error::OpError,
     model::{
+        binding::Binding,
         candidate::{Candidate, Declared, FileProblem},
         contract::Contract,
         domain::Source,
@@ -88,10 +89,15 @@ fn read_one(
             }
             Err(problem) => Err(problem),
         },
-        Belongs::Binding(domain) => codec::binding(&bytes).map(|document| {
-            let lines = codec::binding_lines(&bytes);
-            candidate.bindings.insert(domain, Declared { path, document, lines, changed });
-        }),
+        Belongs::Binding(domain) => match expecting(files, &bytes) {
+            Ok((document, read)) => {
+                let changed = changed || before.any_differs(files, sources.get(&domain), &read)?;
+                let lines = codec::binding_lines(&bytes);
+                candidate.bindings.insert(domain, Declared { path, document, lines, changed });
+                Ok(())
+            }
+            Err(problem) => Err(problem),
+        },
     })
 }
 
@@ -99,6 +105,13 @@ fn read_one(
 fn put_together(files: &Files<'_>, bytes: &[u8], name: &ContractName) -> Result<(Contract, BTreeSet<String>), Problem> {
     let mut document = codec::contract(bytes, name)?;
     let read = references::resolve(files, &mut document)?;
+    Ok((document, read))
+}
+
+/// Returns a binding with what its imports expect, and the files that this was read from.
+fn expecting(files: &Files<'_>, bytes: &[u8]) -> Result<(Binding, BTreeSet<String>), Problem> {
+    let mut document = codec::binding(bytes)?;
+    let read = references::resolve_expected(files, &mut document)?;
     Ok((document, read))
 }
 

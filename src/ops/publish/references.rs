@@ -1,6 +1,6 @@
-//! Contracts whose schema or value lies in a file of its own: `schema: { file: F, at: '#/$defs/Order' }`. It
-//! is read from where the contract is read, a commit or the work tree, and published as if it were written
-//! in the contract.
+//! Contracts whose schema or value lies in a file of its own, and imports that say so of what they expect:
+//! `schema: { file: F, at: '#/$defs/Order' }`. It is read from where the contract or the binding is read, a
+//! commit or the work tree, and published as if it were written there.
 
 use std::{
     cell::RefCell,
@@ -12,17 +12,20 @@ use serde_json::Value;
 use crate::{
     error::OpError,
     model::{
+        binding::Binding,
         bundle::{self, BundleError},
         contract::Contract,
         json::Json,
         oid::Oid,
+        schema::{self, Budget},
     },
     ops::contract::documents::{self, Source},
     repo::{
         CodeRepo,
-        blue_files::{CONTRACTS, Files, Handle, Item},
+        blue_files::{BINDINGS, CONTRACTS, Files, Handle, Item},
     },
     store::{
+        EntryKind,
         codec::{self, Problem},
         read,
     },
@@ -62,11 +65,7 @@ pub fn refers(contract: &Contract) -> bool {
 /// What is wrong with them, with file and line.
 pub fn resolve(files: &Files<'_>, contract: &mut Contract) -> Result<BTreeSet<String>, Problem> {
     let seen = RefCell::new(BTreeSet::new());
-    let mut load = |path: &str| {
-        let document = load(files, path);
-        seen.borrow_mut().insert(path.to_owned());
-        document
-    };
+    let mut load = |path: &str| noted(files, path, &seen);
     if let Some(Reference { file, pointer }) = Reference::of(&contract.schema) {
         let schema = bundle::bundle(&file, &pointer, &mut load);
         contract.schema = Json(schema.map_err(|error| Problem::whole(format!("schema: {error}")))?);
@@ -78,6 +77,34 @@ pub fn resolve(files: &Files<'_>, contract: &mut Contract) -> Result<BTreeSet<St
         contract.value = Json(value.ok_or_else(missing)?);
     }
     Ok(seen.into_inner())
+}
+
+/// Puts in place of what imports expect by reference what they refer to. Returns the files that it was put
+/// together from.
+///
+/// # Errors
+/// What is wrong with them, with file and line, and an expected schema that is none.
+pub fn resolve_expected(files: &Files<'_>, binding: &mut Binding) -> Result<BTreeSet<String>, Problem> {
+    let seen = RefCell::new(BTreeSet::new());
+    let mut load = |path: &str| noted(files, path, &seen);
+    for import in &mut binding.imports {
+        let Some(expects) = &mut import.expects else { continue };
+        let refuse = |message: String| Problem::whole(format!("the import of {}: {message}", import.contract));
+        if let Some(Reference { file, pointer }) = Reference::of(expects) {
+            let schema = bundle::bundle(&file, &pointer, &mut load);
+            *expects = Json(schema.map_err(|error| refuse(format!("expects: {error}")))?);
+        }
+        if let Some(first) = schema::problems(&expects.0, &Value::Null, &Budget::default()).first() {
+            return Err(refuse(format!("expects{}: {}", first.pointer, first.message)));
+        }
+    }
+    Ok(seen.into_inner())
+}
+
+/// Reads one document, and notes that it was.
+fn noted(files: &Files<'_>, path: &str, seen: &RefCell<BTreeSet<String>>) -> Result<Value, BundleError> {
+    seen.borrow_mut().insert(path.to_owned());
+    load(files, path)
 }
 
 /// Reads one document of a repository's own files.
@@ -107,39 +134,44 @@ pub fn load(files: &Files<'_>, path: &str) -> Result<Value, BundleError> {
     })
 }
 
-/// Returns the blobs of all files that the contracts of a domain refer to, in a tree. What cannot be read is
-/// told where it is published.
+/// Returns the blobs of all files that the contracts and the binding of a domain refer to, in a tree. What
+/// cannot be read is told where it is published.
 ///
 /// # Errors
 /// Where the tree cannot be read.
 pub fn blobs(code: &CodeRepo, tree: &Oid, domain: &str) -> Result<BTreeMap<String, Option<Oid>>, OpError> {
-    let folder = format!("{CONTRACTS}/{domain}");
-    let mut found = BTreeMap::new();
-    let Some(entry) = read::lookup(code, tree, &folder)? else {
-        return Ok(found);
-    };
-    if entry.kind != crate::store::EntryKind::Tree {
-        return Ok(found);
-    }
     let files = Files::Commit(code, *tree);
-    for (path, item) in files.below(&folder)? {
-        let Some(name) = path.strip_prefix(&folder).and_then(|name| name.strip_prefix('/')?.strip_suffix(".yaml"))
-        else {
-            continue;
-        };
-        let (Item::File(handle), Ok(name)) = (item, name.parse()) else { continue };
-        let Some(bytes) = files.read(&handle)?.filter(|bytes| mentions_a_file(bytes)) else { continue };
-        let Ok(mut contract) = codec::contract(&bytes, &name) else { continue };
-        let first = [&contract.schema, &contract.value].into_iter().filter_map(Reference::of).map(|one| one.file);
-        let first: BTreeSet<_> = first.collect();
-        // Of what cannot be put together, the file that is named is enough.
-        for path in resolve(&files, &mut contract).unwrap_or_default().into_iter().chain(first) {
-            let blob = match files.file(&path)? {
-                Some(Item::File(Handle::Blob(blob))) => Some(blob),
-                _ => None,
+    let mut named = BTreeSet::new();
+    let folder = format!("{CONTRACTS}/{domain}");
+    if read::lookup(code, tree, &folder)?.is_some_and(|entry| entry.kind == EntryKind::Tree) {
+        for (path, item) in files.below(&folder)? {
+            let Some(name) = path.strip_prefix(&folder).and_then(|name| name.strip_prefix('/')?.strip_suffix(".yaml"))
+            else {
+                continue;
             };
-            found.insert(path, blob);
+            let (Item::File(handle), Ok(name)) = (item, name.parse()) else { continue };
+            let Some(bytes) = files.read(&handle)?.filter(|bytes| mentions_a_file(bytes)) else { continue };
+            let Ok(mut contract) = codec::contract(&bytes, &name) else { continue };
+            // Of what cannot be put together, the file that is named is enough.
+            named.extend([&contract.schema, &contract.value].into_iter().filter_map(Reference::of).map(|one| one.file));
+            named.extend(resolve(&files, &mut contract).unwrap_or_default());
         }
+    }
+    if let Some(Item::File(handle)) = files.file(&format!("{BINDINGS}/{domain}.yaml"))?
+        && let Some(bytes) = files.read(&handle)?.filter(|bytes| mentions_a_file(bytes))
+        && let Ok(mut binding) = codec::binding(&bytes)
+    {
+        let expected = binding.imports.iter().filter_map(|import| import.expects.as_ref());
+        named.extend(expected.filter_map(Reference::of).map(|one| one.file));
+        named.extend(resolve_expected(&files, &mut binding).unwrap_or_default());
+    }
+    let mut found = BTreeMap::new();
+    for path in named {
+        let blob = match files.file(&path)? {
+            Some(Item::File(Handle::Blob(blob))) => Some(blob),
+            _ => None,
+        };
+        found.insert(path, blob);
     }
     Ok(found)
 }

@@ -4,6 +4,7 @@ mod steps;
 
 use super::{
     check_base,
+    check_scripts::{self, Checked},
     check_subject::{self, Found},
 };
 use crate::{
@@ -32,6 +33,7 @@ use crate::{
     wire::{self, Answer, Elsewhere, Notification, RealmCheck, State},
 };
 
+pub use check_scripts::Scripts;
 pub use check_subject::Subject;
 
 /// Its entry in the table.
@@ -64,6 +66,8 @@ pub struct Request {
     pub borrowed: bool,
     /// Whether every contract that was looked at is listed, and not only counted.
     pub listed: bool,
+    /// How the scripts that test contracts are run; none are by servers and hooks.
+    pub scripts: Option<Scripts>,
 }
 
 impl Default for Request {
@@ -79,6 +83,7 @@ impl Default for Request {
             strict: false,
             borrowed: false,
             listed: true,
+            scripts: None,
         }
     }
 }
@@ -116,7 +121,17 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
         let candidate = work.candidate(&before)?;
         report.forgive(&work.judge(&[before.judged(&candidate)], false)?);
     }
-    Ok(work.answer(report, found.as_ref(), candidate.as_ref(), (base, shown)))
+    let scripts = match (request.scripts, &found, &candidate) {
+        (Some(scripts), Some(found), Some(candidate)) => {
+            let Request { subject, mode, borrowed, .. } = request;
+            let checked = Checked { subject, found, candidate, mode: *mode, borrowed: *borrowed };
+            let (runs, findings) = check_scripts::run(ctx, checked, scripts)?;
+            report.add(findings);
+            runs
+        }
+        _ => Vec::new(),
+    };
+    Ok(work.answer(report, found.as_ref(), candidate.as_ref(), (base, shown, scripts)))
 }
 
 /// One check.
@@ -179,7 +194,7 @@ impl<'a> Work<'a> {
         report: Report,
         found: Option<&Found<'_>>,
         candidate: Option<&Candidate>,
-        (base, branches): (check_base::Base, Vec<wire::RfcBranch>),
+        (base, branches, scripts): (check_base::Base, Vec<wire::RfcBranch>, Vec<wire::ScriptRun>),
     ) -> Answer<RealmCheck> {
         let Self { ctx, here, overview, request, .. } = self;
         let elsewhere = elsewhere(&report);
@@ -207,6 +222,7 @@ impl<'a> Work<'a> {
             contracts: report.count,
             imports_by_range: report.by_range,
             schema_hashes: report.contracts,
+            scripts,
             notifications: request
                 .reader
                 .as_ref()
@@ -251,6 +267,7 @@ fn next_steps(body: RealmCheck, missing_base: Option<String>) -> Answer<RealmChe
     let says_nothing = body.files == Some(0);
     let (valid, has_errors, repo) = (body.valid, !body.errors.is_empty(), body.current_repo.clone());
     let by_range = body.imports_by_range;
+    let has_scripts = body.scripts.iter().any(|one| one.outcome == wire::ScriptOutcome::NotRun);
     let mut answer = Answer::new(body);
     if is_new {
         let repos = repo.map_or_else(|| "REPO,OTHER".to_owned(), |repo| format!("{repo},OTHER"));
@@ -260,6 +277,9 @@ fn next_steps(body: RealmCheck, missing_base: Option<String>) -> Answer<RealmChe
     }
     if says_nothing {
         answer = answer.next(NO_FILES);
+    }
+    if has_scripts {
+        answer = answer.next("git blue check --run-hooks  # the scripts that were not run, too");
     }
     if let (Some(base), true) = (missing_base, has_errors) {
         let step = format!("git fetch origin {base}  # the base is not in this clone, so what was wrong there counts");

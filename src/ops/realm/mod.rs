@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod check_base;
+mod check_scripts;
 pub mod check_subject;
 pub mod compare;
 pub mod conflict_accept;

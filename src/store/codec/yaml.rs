@@ -148,7 +148,10 @@ fn whole_version(value: &str, error: &Error, text: &str) -> Option<String> {
 /// # Errors
 /// The place and what to write instead.
 pub fn contract(bytes: &[u8], name: &ContractName) -> Result<Contract, Problem> {
-    let contract: Contract = document(bytes)?;
+    let mut contract: Contract = document(bytes)?;
+    if contract.flow == Flow::ConsumerToProvider {
+        promise_to_senders(bytes, &mut contract.compatibility)?;
+    }
     if contract.name != *name {
         let message = format!("the contract is named {}, its file {name}.yaml: make them the same", contract.name);
         return Err(Problem { line: contract_lines(bytes).get("name").copied(), ..Problem::whole(message) });
@@ -163,6 +166,24 @@ pub fn contract(bytes: &[u8], name: &ContractName) -> Result<Contract, Problem> 
         return Err(Problem::whole(format!("{field} is kept by the realm; remove it from the file")));
     }
     Ok(contract)
+}
+
+/// Where those who import a contract send, what they send must stay accepted unless its owner says otherwise.
+fn promise_to_senders(bytes: &[u8], promise: &mut Compatibility) -> Result<(), Problem> {
+    #[derive(Deserialize, Default)]
+    struct Written {
+        #[serde(default)]
+        compatibility: Directions,
+    }
+    #[derive(Deserialize, Default)]
+    struct Directions {
+        backwards: Option<bool>,
+        forwards: Option<bool>,
+    }
+    let written = document::<Written>(bytes)?.compatibility;
+    promise.backwards = written.backwards.unwrap_or(false);
+    promise.forwards = written.forwards.unwrap_or(true);
+    Ok(())
 }
 
 /// Reads a binding of `.blue/bindings/<domain>.yaml`.

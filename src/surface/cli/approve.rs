@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     error::OpError,
-    model::{approval::Fingerprint, name::ContractRef},
+    model::{approval::Fingerprint, compatibility::VALUE_RULES, name::ContractRef},
     ops::{contract::approve, ctx::Ctx},
     wire::ContractApproved,
 };
@@ -37,7 +37,9 @@ impl Approve {
 }
 
 fn render(body: &ContractApproved, text: &mut Text) {
-    let directions: Vec<_> = body.directions.iter().map(|direction| direction.word()).collect();
+    let is_of_value = body.rules.iter().any(|rule| VALUE_RULES.iter().any(|known| known.id == rule));
+    let directions = body.directions.iter().map(|direction| direction.word());
+    let directions: Vec<_> = directions.chain(is_of_value.then_some("the value")).collect();
     let already = if body.changed { "" } else { "already " };
     text.line(&[
         plain(format!("{already}approved {}/{} {}", body.domain, body.contract, body.fingerprint)),

@@ -1,4 +1,4 @@
-//! `git blue contract new` and `bump`, `git blue import`, `export`, `unimport` and `unexport`: they
+//! `git blue contract new`, `expect` and `bump`, `git blue import`, `export`, `unimport` and `unexport`: they
 //! write a repository's own files.
 
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ use crate::{
         },
         ctx::Ctx,
     },
-    wire::{BindingEdit, ContractBump, ContractNew, FileEdit},
+    wire::{BindingEdit, ContractBump, ContractExpect, ContractNew, FileEdit},
 };
 
 const NEW_EXAMPLES: &str = "\
@@ -43,7 +43,12 @@ Examples:
 const IMPORT_EXAMPLES: &str = "\
 Examples:
   git blue import orders/order-placed
-  git blue import orders/order-placed '>=1.2.0, <2.0.0' --used-in src/billing.py";
+  git blue import orders/order-placed '>=1.2.0, <2.0.0' --used-in src/billing.py
+  git blue import orders/order-placed --expects src/expected-order.json";
+
+const EXPECT_EXAMPLES: &str = "\
+Examples:
+  git blue contract expect orders/order-placed --from-samples received.jsonl";
 
 const EXPORT_EXAMPLES: &str = "\
 Examples:
@@ -128,6 +133,23 @@ pub struct Import {
     /// The file of this repository that relies on it
     #[arg(long, value_name = "FILE")]
     used_in: Option<PathBuf>,
+    /// The file of this repository with the JSON Schema of what its code relies on
+    #[arg(long, value_name = "FILE")]
+    expects: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = EXPECT_EXAMPLES)]
+pub struct Expect {
+    /// The contract
+    #[arg(value_name = "DOMAIN/CONTRACT")]
+    contract: ContractRef,
+    /// Examples of what the code reads, or sends: JSON, JSON Lines or YAML files, or - for standard input
+    #[arg(long, value_name = "FILE", num_args = 1.., required = true)]
+    from_samples: Vec<PathBuf>,
+    /// Write the file anew where it is there already
+    #[arg(long)]
+    replace: bool,
 }
 
 #[derive(Debug, Args)]
@@ -221,10 +243,19 @@ impl Bump {
 
 impl Import {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        let Self { contract, range, used_in } = self;
-        let answer = binding::import::run(ctx, &binding::import::Request { contract, range, used_in })?;
+        let Self { contract, range, used_in, expects } = self;
+        let answer = binding::import::run(ctx, &binding::import::Request { contract, range, used_in, expects })?;
         output.answer(&answer, render_binding)?;
         Ok(Verdict::Yes)
+    }
+}
+
+impl Expect {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
+        let samples = sources(ctx, &self.from_samples)?;
+        let request = contract::expect::Request { contract: self.contract, samples, replace: self.replace };
+        output.answer(&contract::expect::run(ctx, &request)?, render_expect)?;
+        Ok(())
     }
 }
 
@@ -265,6 +296,12 @@ fn render_new(body: &ContractNew, text: &mut Text) {
     text.line(&[plain("wrote"), look(&body.file, Look::Bold), plain(&body.version), look(samples, Look::Dim)]);
 }
 
+fn render_expect(body: &ContractExpect, text: &mut Text) {
+    let samples = format!("inferred from {} sample{}", body.samples, if body.samples == 1 { "" } else { "s" });
+    text.line(&[plain(word(body.change)), look(&body.file, Look::Bold), look(samples, Look::Dim)]);
+    text.line(&[plain(word(body.binding_change)), look(&body.binding, Look::Bold)]);
+}
+
 fn render_bump(body: &ContractBump, text: &mut Text) {
     let at = format!("{}/{}", body.domain, body.contract);
     let step = match (body.changed, body.old_version == body.new_version) {
@@ -277,14 +314,17 @@ fn render_bump(body: &ContractBump, text: &mut Text) {
 }
 
 fn render_binding(body: &BindingEdit, text: &mut Text) {
-    let verb = match body.change {
+    text.line(&[plain(word(body.change)), look(&body.file, Look::Bold)]);
+    if let Some(range) = &body.version_req {
+        text.line(&[plain(format!("  imports {}/{}", body.domain, body.contract)), plain(range)]);
+    }
+}
+
+fn word(change: FileEdit) -> &'static str {
+    match change {
         FileEdit::Created => "wrote",
         FileEdit::Changed => "changed",
         FileEdit::Unchanged => "unchanged:",
         FileEdit::Removed => "removed",
-    };
-    text.line(&[plain(verb), look(&body.file, Look::Bold)]);
-    if let Some(range) = &body.version_req {
-        text.line(&[plain(format!("  imports {}/{}", body.domain, body.contract)), plain(range)]);
     }
 }

@@ -23,7 +23,7 @@ use crate::{
     surface::{
         cli::{
             input::{read_file, reason},
-            listing::{render_cursor, render_cycles, render_log},
+            listing::{Past, render_cursor, render_cycles, render_log},
         },
         told,
     },
@@ -62,6 +62,8 @@ pub enum Command {
     Transfer(Transfer),
     #[command(about = ops::contract::adapted::OPERATION.summary)]
     Adapted(Adapted),
+    #[command(about = ops::contract::expect::OPERATION.summary)]
+    Expect(super::author::Expect),
     #[command(about = ops::contract::approve::OPERATION.summary)]
     Approve(Approve),
 }
@@ -109,6 +111,8 @@ pub struct Log {
     /// The contract
     #[arg(value_name = "DOMAIN/CONTRACT")]
     contract: ContractRef,
+    #[command(flatten)]
+    past: Past,
     #[command(flatten)]
     page: Page,
 }
@@ -217,7 +221,8 @@ impl Command {
                 };
             }
             Self::Log(arguments) => {
-                let request = contract::log::Request { contract: arguments.contract, page: arguments.page.request() };
+                let (filter, page) = (arguments.past.filter(), arguments.page.request());
+                let request = contract::log::Request { contract: arguments.contract, filter, page };
                 let answer = contract::log::run(ctx, &request)?;
                 output.answer(&answer, |body, text| render_log(&body.entries, body.next_cursor.as_deref(), text))?;
             }
@@ -261,6 +266,7 @@ impl Command {
                 })?;
             }
             Self::Approve(arguments) => arguments.run(ctx, output)?,
+            Self::Expect(arguments) => arguments.run(ctx, output)?,
             Self::Adapted(Adapted { contract, version }) => {
                 let answer = contract::adapted::run(ctx, &contract::adapted::Request { contract, version })?;
                 output.answer(&answer, render_adapted)?;

@@ -12,10 +12,11 @@ use super::{
 use crate::{
     error::OpError,
     model::{
+        contract::Values,
         diff::{Difference, Kind},
         json::Json,
         name::ContractRef,
-        verdict::Outcome,
+        verdict::{Outcome, ValuesCompared, VersionBump},
         version::Version,
     },
     ops::{
@@ -94,6 +95,35 @@ fn render_diff(body: &ContractDiff, text: &mut Text) {
     if let Some(compared) = &body.compared {
         render_compared(body, compared, text);
     }
+    if let Some(values) = &body.values {
+        render_values(values, text);
+    }
+    // By what the schemas and the value need together.
+    if let Some(bump) = body.compared.as_ref().map(|one| one.bump).or(body.values.as_ref().map(|one| one.bump)) {
+        render_bump(bump, text);
+    }
+}
+
+/// What became of the agreed value, and what that needs by what is promised about it.
+fn render_values(values: &ValuesCompared, text: &mut Text) {
+    let (word, shown) = match (values.bump, values.promised) {
+        (VersionBump::Major, _) => ("breaks what is promised", Look::Red),
+        (_, Values::Free) => ("changes, as it may", Look::Green),
+        _ => ("is added to, as it may", Look::Green),
+    };
+    text.line(&[look("value:", Look::Bold), look(word, shown)]);
+    let breaking: Vec<_> = values.differences.iter().filter(|one| one.bump == VersionBump::Major).collect();
+    for one in breaking.iter().take(MAX_BREAKS) {
+        let place = one.old_pointer.as_ref().or(one.new_pointer.as_ref()).map_or("", String::as_str);
+        text.line(&[
+            look(format!("  /value{place}"), Look::Bold),
+            plain(&one.message),
+            look(format!("[{}]", one.rule), Look::Dim),
+        ]);
+    }
+    if let Some(more @ 1..) = (breaking.len() + values.more).checked_sub(MAX_BREAKS) {
+        text.line(&[look(format!("  and {more} more: --json shows them"), Look::Dim)]);
+    }
 }
 
 /// What the change means for values: a value for each break that decides, then the verdicts.
@@ -112,7 +142,6 @@ fn render_compared(body: &ContractDiff, compared: &SchemasCompared, text: &mut T
     let (of_old, of_new) = (format!("{new} sends"), format!("{old} sent"));
     render_readings("backwards", (&old, &of_old), &compared.backwards, text);
     render_readings("forwards", (&new, &of_new), &compared.forwards, text);
-    render_bump(compared.bump, text);
 }
 
 fn from(source: DocumentSource) -> &'static str {
@@ -200,7 +229,7 @@ fn render_impact(body: &ContractImpact, text: &mut Text) {
         look(kind, Look::Dim),
     ]);
     for verdict in &body.breaks_promise {
-        let message = format!("it breaks {}, which is promised: {}", verdict.direction.word(), verdict.phrase());
+        let message = format!("it breaks {}, which is promised: {}", verdict.word(), verdict.phrase());
         text.line(&[look("  error:", Look::Red), plain(message), look("[breaks-promise]", Look::Dim)]);
     }
     if body.importers.is_empty() {

@@ -1,6 +1,9 @@
 //! `git blue notifications …`.
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{
+    Args, Subcommand, ValueEnum,
+    builder::{PossibleValuesParser, TypedValueParser as _},
+};
 
 use super::{
     Names, Page, Verdict,
@@ -11,7 +14,7 @@ use crate::{
     error::OpError,
     model::{notification::ChangeType, verdict::Holds},
     ops::{self, ctx::Ctx, notifications},
-    surface::cli::listing::{render_cursor, signed},
+    surface::cli::listing::{Past, render_cursor, signed},
     wire::{Answer, ImportStatus, JudgedBy, Notification, NotificationFilter, NotificationsList, State},
 };
 
@@ -30,6 +33,11 @@ pub struct List {
     /// Only those in this state
     #[arg(long, value_enum, default_value_t)]
     state: Filter,
+    /// Only changes of this kind
+    #[arg(long, value_name = "KIND", value_parser = PossibleValuesParser::new(ChangeType::WORDS).try_map(|word| word.parse::<ChangeType>()))]
+    kind: Option<ChangeType>,
+    #[command(flatten)]
+    past: Past,
     #[command(flatten)]
     page: Page,
     #[command(flatten)]
@@ -117,7 +125,14 @@ impl List {
             Filter::All => NotificationFilter::All,
         };
         let page = self.names.page(self.page).request();
-        let request = notifications::list::Request { filter, page, ..notifications::list::Request::default() };
+        let made = self.past.filter();
+        let request = notifications::list::Request {
+            filter,
+            made,
+            kind: self.kind,
+            page,
+            ..notifications::list::Request::default()
+        };
         let ids = |body: &NotificationsList| body.notifications.iter().map(|one| one.id.clone()).collect();
         self.names.answer(output, &notifications::list::run(ctx, &request)?, ids, render_list)?;
         Ok(Verdict::Yes)
@@ -209,8 +224,10 @@ fn of_import(one: &Notification, range: Option<&str>) -> Option<Word> {
     let range = |tail: &str| format!("your import{range} {tail}");
     let shown = one.verdict.as_ref().map(|verdict| format!(": {}", verdict.phrase())).unwrap_or_default();
     Some(match one.import_satisfied? {
-        Holds::Satisfied if one.judged_by == Some(JudgedBy::Schemas) => look(range("still holds"), Look::Green),
-        Holds::Satisfied => look(range("still accepts it, by version range only"), Look::Green),
+        Holds::Satisfied if one.judged_by == Some(JudgedBy::VersionRange) => {
+            look(range("still accepts it, by version range only"), Look::Green)
+        }
+        Holds::Satisfied => look(range("still holds"), Look::Green),
         Holds::Unknown => {
             look(range(&format!("accepts it, but it is not known what it means{file}{shown}")), Look::Yellow)
         }

@@ -1,6 +1,9 @@
 //! `git blue realm …`, `git blue status`, `git blue check`.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use clap::{Args, Subcommand, ValueEnum};
 
@@ -16,7 +19,7 @@ use crate::{
     model::{
         check::{Finding, Mode, Scope},
         name::{DomainName, RepoName, RfcName},
-        verdict::{Outcome, Verdict as SchemasVerdict},
+        verdict::Outcome,
     },
     ops::{
         self,
@@ -28,12 +31,15 @@ use crate::{
     surface::{
         cli::{
             json,
-            listing::{render_cursor, render_log},
+            listing::{Past, render_cursor, render_log},
         },
         report::{self, Format, Report},
         told,
     },
-    wire::{Elsewhere, JudgedBy, Published, RealmCheck, RealmList, RealmStatus, RemovedFile, Role, Unpublished},
+    wire::{
+        Elsewhere, JudgedBy, Published, RealmCheck, RealmList, RealmStatus, RemovedFile, Role, ScriptOutcome,
+        ScriptRun, Unpublished,
+    },
 };
 
 #[derive(Debug, Subcommand)]
@@ -311,6 +317,14 @@ pub struct Check {
     /// Which rules to check
     #[arg(long, value_enum, default_value_t)]
     mode: CheckMode,
+    /// Run the scripts that this repository's own committed files name as tests of contracts
+    ///
+    /// In CI they run without it, where this clone is joined.
+    #[arg(long)]
+    run_hooks: bool,
+    /// How long each of these scripts may run
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    hook_timeout: u64,
     /// How to print the answer [default: github in a workflow of GitHub, Forgejo or Gitea, else human]
     #[arg(long, value_enum, conflicts_with = "json")]
     format: Option<Format>,
@@ -326,6 +340,8 @@ enum CheckMode {
     All,
     /// The contracts themselves
     Contract,
+    /// What this repository exports, and the scripts that test it
+    Exporter,
     /// Who relies on them
     Importer,
     /// Whether versions fit each other, by proof
@@ -354,6 +370,7 @@ impl Check {
         let mode = match self.mode {
             CheckMode::All => Mode::All,
             CheckMode::Contract => Mode::Contract,
+            CheckMode::Exporter => Mode::Exporter,
             CheckMode::Importer => Mode::Importer,
             CheckMode::Compatibility => Mode::Compatibility,
         };
@@ -375,6 +392,10 @@ impl Check {
             mode,
             strict: self.strict,
             borrowed: borrowed.is_some(),
+            scripts: Some(realm::check::Scripts {
+                asked: self.run_hooks,
+                timeout: Duration::from_secs(self.hook_timeout),
+            }),
             listed: lists(format) || self.output.iter().any(|(format, _)| lists(*format)),
             ..realm::check::Request::default()
         };
@@ -411,6 +432,7 @@ fn render_check(body: &RealmCheck, text: &mut Text) {
         render_finding(finding, look("warning:", Look::Yellow), text);
     }
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    body.scripts.iter().for_each(|script| render_script(script, text));
     let Elsewhere { errors, warnings, .. } = &body.elsewhere;
     if *errors > 0 {
         let counts = format!("{}, {}", count(*errors, "error"), count(*warnings, "warning"));
@@ -445,6 +467,21 @@ fn render_check(body: &RealmCheck, text: &mut Text) {
     ]);
 }
 
+fn render_script(one: &ScriptRun, text: &mut Text) {
+    let outcome = match one.outcome {
+        ScriptOutcome::Passed => look("passed", Look::Green),
+        ScriptOutcome::Failed => look("failed", Look::Red),
+        ScriptOutcome::Undecided => look("cannot tell", Look::Yellow),
+        ScriptOutcome::NotRun => look(format!("not run: {}", one.output), Look::Dim),
+    };
+    let at = format!("of {}/{}:", one.domain, one.contract);
+    text.line(&[look("script", Look::Dim), plain(&one.script), plain(at), outcome]);
+    let shown = matches!(one.outcome, ScriptOutcome::Failed | ScriptOutcome::Undecided);
+    for line in one.output.lines().filter(|_| shown) {
+        text.line(&[plain(" "), look(line, Look::Dim)]);
+    }
+}
+
 fn by_range(imports: usize) -> String {
     match imports {
         0 => String::new(),
@@ -462,20 +499,8 @@ fn render_finding(finding: &Finding, label: Word, text: &mut Text) {
     }
     words.extend([label, plain(&finding.message), look(format!("[{}]", finding.code), Look::Dim)]);
     text.line(&words);
-    if let Some(verdict) = &finding.verdict {
-        places(verdict, text);
-    }
-}
-
-/// Where both schemas differ.
-fn places(verdict: &SchemasVerdict, text: &mut Text) {
-    let Some(difference) = &verdict.difference else { return };
-    for (version, pointer) in
-        [(&verdict.old_version, &difference.old_pointer), (&verdict.new_version, &difference.new_pointer)]
-    {
-        if let Some(pointer) = pointer {
-            text.line(&[look("  -->", Look::Dim), plain(format!("{version} /schema{pointer}"))]);
-        }
+    for place in finding.verdict.iter().flat_map(|verdict| verdict.places()) {
+        text.line(&[look("  -->", Look::Dim), plain(place)]);
     }
 }
 
@@ -502,12 +527,15 @@ pub struct Log {
     #[arg(long, value_name = "DOMAIN")]
     domain: Option<DomainName>,
     #[command(flatten)]
+    past: Past,
+    #[command(flatten)]
     page: Page,
 }
 
 impl Log {
     fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        let answer = realm::log::run(ctx, &realm::log::Request { domain: self.domain, page: self.page.request() })?;
+        let (filter, page) = (self.past.filter(), self.page.request());
+        let answer = realm::log::run(ctx, &realm::log::Request { domain: self.domain, filter, page })?;
         output.answer(&answer, |body, text| render_log(&body.entries, body.next_cursor.as_deref(), text))?;
         Ok(Verdict::Yes)
     }

@@ -5,8 +5,10 @@ use maud::{Markup, html};
 use super::pieces::{Tone, badge, cut, grouped, more, text};
 use crate::{
     model::{
+        contract::Values,
         diff::{Difference, Kind},
         json::Json,
+        verdict::{ValuesCompared, VersionBump},
     },
     wire::{ContractDiff, SchemaReading, SchemaVerdict, SchemasCompared},
 };
@@ -35,6 +37,7 @@ pub fn differences(body: &ContractDiff) -> Markup {
             }
         }
         @if let Some(compared) = &body.compared { (verdicts(body, compared)) }
+        @if let Some(values) = &body.values { (agreed(values)) }
         @if !body.changes.is_empty() {
             ol.diff { @for one in body.changes.iter().take(MAX_SHOWN) { li { (difference(body, one)) } } }
         }
@@ -76,8 +79,35 @@ fn verdicts(body: &ContractDiff, compared: &SchemasCompared) -> Markup {
     }
 }
 
+/// What became of the agreed value, where that breaks what is promised about it.
+fn agreed(values: &ValuesCompared) -> Markup {
+    let breaking = values.differences.iter().filter(|one| one.bump == VersionBump::Major);
+    html! {
+        @if values.bump == VersionBump::Major {
+            ul.problems {
+                @for one in breaking {
+                    li {
+                        (badge(Tone::Bad, "breaks")) " The value, which is promised to be "
+                        (if values.promised == Values::Frozen { "frozen" } else { "added to only" }) ": "
+                        @if let Some(pointer) = one.old_pointer.as_ref().or(one.new_pointer.as_ref()) {
+                            "at " code { (text(pointer)) } ": "
+                        }
+                        (text(&one.message)) " " span.note { "[" (one.rule) "]" }
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// Returns the word for a place that a verdict is about, if this is one.
 fn offends(body: &ContractDiff, one: &Difference) -> Option<String> {
+    if let (Some(values), Some(place)) = (&body.values, one.pointer.strip_prefix("/value")) {
+        let is_here = |pointer: &Option<String>| pointer.as_ref().is_some_and(|pointer| pointer.starts_with(place));
+        let mut breaking = values.differences.iter().filter(|found| found.bump == VersionBump::Major);
+        let found = breaking.any(|found| is_here(&found.old_pointer) || is_here(&found.new_pointer));
+        return found.then(|| "breaks the value".to_owned());
+    }
     let compared = body.compared.as_ref()?;
     let place = one.pointer.strip_prefix("/schema")?;
     let is_within = |pointer: &Option<String>| pointer.as_ref().is_some_and(|pointer| pointer.starts_with(place));
@@ -154,6 +184,7 @@ mod tests {
             content_changed: true,
             changes: diff(old, new),
             compared: None,
+            values: None,
         };
         differences(&body).into_string()
     }

@@ -38,8 +38,8 @@ fn row(one: &ImporterImpact) -> Markup {
                 @let outcome = one.verdict.as_ref().map(|verdict| verdict.verdict);
                 @match (&*one.state, &one.resolved_version) {
                     ("current", _) if outcome == Some(Outcome::Unknown) => { (badge(Tone::Warn, "unknown")) }
-                    ("current", _) if one.judged_by == JudgedBy::Schemas => { (badge(Tone::Good, "holds")) }
-                    ("current", _) => { (badge(Tone::Good, "in range")) }
+                    ("current", _) if one.judged_by == JudgedBy::VersionRange => { (badge(Tone::Good, "in range")) }
+                    ("current", _) => { (badge(Tone::Good, "holds")) }
                     ("stale", Some(served)) => { (badge(Tone::Warn, "behind")) " " (served) " is still served" }
                     _ => { (badge(Tone::Bad, "broken")) }
                 }

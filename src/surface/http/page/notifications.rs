@@ -164,8 +164,10 @@ fn entry(one: &Notification) -> Markup {
             @if one.ahead_of_clock { " · " (badge(Tone::Warn, "dated ahead of this clock")) }
             @if one.coalesced > 1 { " · " (count(one.coalesced, "version")) }
             @match one.import_satisfied {
-                Some(Holds::Satisfied) if one.judged_by == Some(JudgedBy::Schemas) => { " · " (badge(Tone::Good, "import holds")) }
-                Some(Holds::Satisfied) => { " · " (badge(Tone::Good, "in the import's range")) }
+                Some(Holds::Satisfied) if one.judged_by == Some(JudgedBy::VersionRange) => {
+                    " · " (badge(Tone::Good, "in the import's range"))
+                }
+                Some(Holds::Satisfied) => { " · " (badge(Tone::Good, "import holds")) }
                 Some(Holds::Unknown) => { " · " (badge(Tone::Warn, "import unknown")) }
                 Some(Holds::Breaks) => { " · " (badge(Tone::Bad, "import broken")) }
                 None => {}

@@ -156,7 +156,12 @@ impl Server {
 
     fn project_of(&self, tool: &Tool, arguments: &Arguments, roots: &Roots) -> Result<Project, Lost> {
         let realm = arguments.parsed("realm")?;
-        let project = project::find(&self.settings, arguments.text("cwd"), realm, roots)?;
+        let found = project::find(&self.settings, arguments.text("cwd"), realm, roots);
+        let project = match found {
+            // What realms there are can be asked from anywhere: it is how one is found.
+            Err(_) if tool.is_of_the_machine() => Project { folder: self.settings.env.cwd().to_owned(), realm: None },
+            found => found?,
+        };
         self.log.say(|| format!("{} in {}", tool.name(), project.folder.display()));
         Ok(project)
     }

@@ -56,6 +56,11 @@ impl Tool {
         self.operation.name
     }
 
+    /// Returns whether it is about this machine, and needs no repository.
+    pub fn is_of_the_machine(&self) -> bool {
+        self.operation.name == ops::realm::list::OPERATION.name
+    }
+
     /// Returns how to get what did not fit into an answer.
     pub fn rest(&self) -> &'static str {
         match self.parameters.iter().any(|one| one.name == "at") {

@@ -1,0 +1,87 @@
+//! What a verdict compares, and how it is put into words.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{BrokenDirection, Verdict};
+
+/// What a verdict compares.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Basis {
+    /// The schemas of two versions.
+    #[default]
+    Schemas,
+    /// What an import says that it expects, and the schema of one version.
+    Expects,
+    /// The agreed values of two versions.
+    Values,
+}
+
+impl Verdict {
+    /// Returns it as the end of a sentence: `1.2.0 refuses {"id":1} (widened-type at /id: 1 is not a string),
+    /// which 1.3.0 allows`.
+    pub fn phrase(&self) -> String {
+        match (self.basis, &self.difference) {
+            (Basis::Values, Some(difference)) => return difference.phrase(),
+            (Basis::Expects, _) => return self.of_expects(),
+            _ => {}
+        }
+        let (sender, reader) = match self.direction {
+            BrokenDirection::Backwards => (&self.new_version, &self.old_version),
+            BrokenDirection::Forwards => (&self.old_version, &self.new_version),
+        };
+        match (&self.difference, &self.reason) {
+            (Some(difference), _) => {
+                format!("{reader} refuses {}, which {sender} allows", difference.phrase())
+            }
+            (None, Some(reason)) => {
+                format!("whether {reader} accepts all that {sender} allows is unknown: {reason}")
+            }
+            (None, None) => format!("{reader} accepts all that {sender} allows"),
+        }
+    }
+
+    fn of_expects(&self) -> String {
+        let version = &self.new_version;
+        let shown = self.difference.as_ref().map(super::SchemaDifference::phrase);
+        match (self.direction, shown, &self.reason) {
+            (BrokenDirection::Backwards, Some(shown), _) => {
+                format!("it does not expect {shown}, which {version} allows")
+            }
+            (BrokenDirection::Forwards, Some(shown), _) => {
+                format!("{version} refuses {shown}, which it expects to send")
+            }
+            (BrokenDirection::Backwards, None, Some(reason)) => {
+                format!("whether it expects all that {version} allows is unknown: {reason}")
+            }
+            (BrokenDirection::Forwards, None, Some(reason)) => {
+                format!("whether {version} accepts all that it expects to send is unknown: {reason}")
+            }
+            (BrokenDirection::Backwards, None, None) => format!("it expects all that {version} allows"),
+            (BrokenDirection::Forwards, None, None) => format!("{version} accepts all that it expects to send"),
+        }
+    }
+
+    /// Returns the word for what it breaks: a direction, or the value.
+    pub fn word(&self) -> &'static str {
+        match self.basis {
+            Basis::Values => "the value",
+            Basis::Schemas | Basis::Expects => self.direction.word(),
+        }
+    }
+
+    /// Returns the places that differ, each with whose it is: a version, or what is expected.
+    pub fn places(&self) -> Vec<String> {
+        let Some(difference) = &self.difference else { return Vec::new() };
+        let (old, new) = (&self.old_version, &self.new_version);
+        let old = |pointer: &String| match self.basis {
+            Basis::Schemas => format!("{old} /schema{pointer}"),
+            Basis::Expects => format!("expects{pointer}"),
+            Basis::Values => format!("{old} /value{pointer}"),
+        };
+        let part = if self.basis == Basis::Values { "value" } else { "schema" };
+        let new = |pointer: &String| format!("{new} /{part}{pointer}");
+        difference.old_pointer.as_ref().map(old).into_iter().chain(difference.new_pointer.as_ref().map(new)).collect()
+    }
+}

@@ -1,0 +1,100 @@
+//! `contract_expect`: write down what this repository's code relies on, told from examples of what it reads.
+
+use crate::{
+    error::{ErrorCode, OpError},
+    model::{binding::Role, name::ContractRef, samples},
+    ops::{
+        Operation,
+        binding::edit::Editing,
+        contract::documents::{self, Source},
+        ctx::Ctx,
+        publish::work_file::WorkFile,
+    },
+    repo::blue_files::FOLDER,
+    wire::{Answer, ContractExpect, FileEdit},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::write::<ContractExpect>(
+    "contract_expect",
+    &["contract", "expect"],
+    "Write down what this repository's code relies on, from samples",
+);
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Which contract; this repository's binding imports it.
+    pub contract: ContractRef,
+    /// Examples of what the code reads, or sends.
+    pub samples: Vec<Source>,
+    /// Whether a file that is there is written anew.
+    pub replace: bool,
+}
+
+/// Writes the file with the schema that all samples satisfy, and has the binding name it.
+///
+/// # Errors
+/// Where the binding does not import the contract, the file is there already, or one cannot be read or edited.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractExpect>, OpError> {
+    let at = &request.contract;
+    let mut editing = Editing::open(ctx, at, Role::Consumer)?;
+    if editing.binding.import(&at.contract).is_none() {
+        let message = format!("{} does not import {at}", editing.acting().repo);
+        return Err(OpError::no(ErrorCode::NotImported, message).next(format!("git blue import {at}")));
+    }
+    let mut values = Vec::new();
+    for source in &request.samples {
+        values.extend(documents::read(source)?.into_iter().map(|document| document.value));
+    }
+    if values.is_empty() {
+        return Err(OpError::usage("the files hold no sample"));
+    }
+    let schema = samples::infer(&values);
+    let file = WorkFile::of(ctx.code()?, format!("{FOLDER}/expects/{}/{}.json", at.domain, at.contract))?;
+    let before = file.read()?;
+    let text = format!("{schema:#}\n");
+    let change = match &before {
+        Some(before) if *before == text => FileEdit::Unchanged,
+        Some(_) if !request.replace => return Err(exists(&file, at)),
+        Some(_) => FileEdit::Changed,
+        None => FileEdit::Created,
+    };
+    match change {
+        FileEdit::Changed => file.replace(&text)?,
+        FileEdit::Created => file.create(&text)?,
+        FileEdit::Unchanged | FileEdit::Removed => {}
+    }
+    let named = editing.expect(file.relative()).and_then(|()| {
+        let by_hand = format!("expects: {{ file: {} }} in the import of {}", file.relative(), at.contract);
+        editing.finish(&by_hand)
+    });
+    // Nothing is left behind that nobody names.
+    let edited = named.inspect_err(|_| {
+        if change == FileEdit::Created {
+            let _ = file.remove();
+        }
+    })?;
+    let body = ContractExpect {
+        realm: edited.body.realm,
+        domain: edited.body.domain,
+        contract: edited.body.contract,
+        current_repo: edited.body.current_repo,
+        file: file.relative().to_owned(),
+        change,
+        binding: edited.body.file,
+        binding_change: edited.body.change,
+        samples: values.len(),
+    };
+    let all = file.pathspec(ctx).replace(file.relative(), FOLDER);
+    Ok(Answer::new(body)
+        .next(format!("edit {}: take out what the code does not read", file.relative()))
+        .next("git blue check --worktree  # whether the contract gives what is expected")
+        .next(format!("git add {all} && git commit -m \"Say what is expected of {at}\"")))
+}
+
+fn exists(file: &WorkFile, at: &ContractRef) -> OpError {
+    let message = format!("{} is there already, and is not overwritten", file.relative());
+    OpError::no(ErrorCode::FileExists, message)
+        .next(format!("git blue contract expect {at} --replace --from-samples FILE…  # write it anew"))
+}

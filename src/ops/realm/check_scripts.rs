@@ -1,0 +1,216 @@
+//! The scripts that test contracts. Only those run that this repository's own committed files name, where its
+//! user or CI says so; what came from a realm is never run.
+
+use std::{path::PathBuf, time::Duration};
+
+use serde_json::{Value, json};
+
+use super::check_subject::{Found, Subject};
+use crate::{
+    error::OpError,
+    locate,
+    model::{
+        candidate::{Candidate, Declared},
+        check::{Finding, Mode},
+        contract::Contract,
+        name::{ContractName, ContractRef, DomainName},
+    },
+    ops::{ctx::Ctx, domain, tools::script},
+    repo::blue_files::{Files, Handle, Item},
+    store::Objects as _,
+    wire::{ScriptOutcome, ScriptRole, ScriptRun},
+};
+
+/// How scripts are run.
+#[derive(Debug, Clone, Copy)]
+pub struct Scripts {
+    /// Whether the user asked for it; CI runs those of a joined clone without being asked.
+    pub asked: bool,
+    /// How long each of them may run.
+    pub timeout: Duration,
+}
+
+/// What a check looks at.
+#[derive(Clone, Copy)]
+pub struct Checked<'a> {
+    /// Which files.
+    pub subject: &'a Subject,
+    /// Whose they are.
+    pub found: &'a Found<'a>,
+    /// What they say.
+    pub candidate: &'a Candidate,
+    /// Which rules.
+    pub mode: Mode,
+    /// Whether the realm is here for this once: the clone is not joined to it.
+    pub borrowed: bool,
+}
+
+/// A script that a file of this repository names.
+struct Named<'a> {
+    at: ContractRef,
+    role: ScriptRole,
+    script: &'a str,
+    file: &'a str,
+    line: Option<u32>,
+    contract: Option<&'a Contract>,
+}
+
+/// Runs what may be run. Returns what became of each script, and what is wrong.
+///
+/// # Errors
+/// Where the repository cannot be read.
+pub fn run(ctx: &Ctx, checked: Checked<'_>, scripts: Scripts) -> Result<(Vec<ScriptRun>, Vec<Finding>), OpError> {
+    let (mut runs, mut findings) = (Vec::new(), Vec::new());
+    let is_ci = locate::unknown::is_ci(&ctx.env);
+    let named = named(checked, is_ci);
+    if named.is_empty() {
+        return Ok((runs, findings));
+    }
+    let refusal = refusal(ctx, checked, scripts, is_ci)?;
+    for one in &named {
+        let (outcome, exit_code, output) = match &refusal {
+            Some(why) => (ScriptOutcome::NotRun, None, why.clone()),
+            None => run_one(ctx, checked, one, scripts.timeout)?,
+        };
+        findings.extend(finding(checked, one, outcome, &output));
+        runs.push(ScriptRun {
+            domain: one.at.domain.clone(),
+            contract: one.at.contract.clone(),
+            role: one.role,
+            script: one.script.to_owned(),
+            outcome,
+            exit_code,
+            output,
+        });
+    }
+    Ok((runs, findings))
+}
+
+fn named<'a>(checked: Checked<'a>, is_ci: bool) -> Vec<Named<'a>> {
+    let mut found = Vec::new();
+    if matches!(checked.mode, Mode::All | Mode::Exporter) {
+        for ((domain, name), declared) in &checked.candidate.contracts {
+            let tests = &declared.document.validation;
+            let exporter = tests.exporter.iter().map(|script| (ScriptRole::Exporter, script));
+            let in_ci = tests.ci_only.iter().filter(|_| is_ci).map(|script| (ScriptRole::Ci, script));
+            let contract = Some(&declared.document);
+            found.extend(
+                exporter
+                    .chain(in_ci)
+                    .map(|(role, script)| Named { contract, ..place(domain, name, role, script, declared) }),
+            );
+        }
+    }
+    if matches!(checked.mode, Mode::All | Mode::Importer) {
+        for (domain, declared) in &checked.candidate.bindings {
+            let imports = declared.document.imports.iter();
+            let scripts = imports.filter_map(|import| Some((&import.contract, import.validation.as_ref()?)));
+            found.extend(scripts.map(|(name, script)| place(domain, name, ScriptRole::Importer, script, declared)));
+        }
+    }
+    found
+}
+
+fn place<'a, T>(
+    domain: &DomainName,
+    contract: &ContractName,
+    role: ScriptRole,
+    script: &'a str,
+    declared: &'a Declared<T>,
+) -> Named<'a> {
+    let at = ContractRef { domain: domain.clone(), contract: contract.clone() };
+    let line = declared.lines.get(contract.as_str()).copied();
+    Named { at, role, script, file: &declared.path, line, contract: None }
+}
+
+/// Returns why no script runs, if none does.
+fn refusal(ctx: &Ctx, checked: Checked<'_>, scripts: Scripts, is_ci: bool) -> Result<Option<String>, OpError> {
+    let is_head = *checked.subject != Subject::Worktree && checked.found.commit == ctx.code()?.head()?.commit;
+    let is_joined = !checked.borrowed && ctx.writing().is_ok();
+    let why = match (is_joined, scripts.asked, is_ci) {
+        _ if !is_head => "only the scripts of HEAD are run, in its work tree",
+        (true, true, _) | (true, _, true) | (false, true, true) => return Ok(None),
+        (true, false, false) => "scripts run with --run-hooks, and in CI",
+        (false, true, false) => "nobody joined this clone: what a stranger committed is not run",
+        (false, false, _) => "nobody joined this clone: CI runs its scripts with --run-hooks",
+    };
+    Ok(Some(why.to_owned()))
+}
+
+fn run_one(
+    ctx: &Ctx,
+    checked: Checked<'_>,
+    named: &Named<'_>,
+    timeout: Duration,
+) -> Result<(ScriptOutcome, Option<i32>, String), OpError> {
+    let failed = |why: String| (ScriptOutcome::Failed, None, why);
+    let root = ctx.code()?.workdir().ok_or_else(|| OpError::usage("a bare repository has no scripts to run"))?;
+    let program = match committed(ctx, checked.found, named.script, root.clone())? {
+        Ok(program) => program,
+        Err(why) => return Ok(failed(why)),
+    };
+    let line = input(ctx, named).to_string();
+    let ended = match script::run(&ctx.env, &program, &root, &line, timeout) {
+        Ok(ended) => ended,
+        Err(error) => return Ok(failed(format!("it cannot be run: {error}"))),
+    };
+    let outcome = match ended.code {
+        Some(0) => ScriptOutcome::Passed,
+        Some(2) => ScriptOutcome::Undecided,
+        _ => ScriptOutcome::Failed,
+    };
+    let output = match ended.code {
+        None => format!("it was not done after {} seconds, and ended; {}", timeout.as_secs(), ended.output),
+        Some(_) => ended.output,
+    };
+    Ok((outcome, ended.code, output.trim_end_matches([';', ' ']).to_owned()))
+}
+
+/// Returns the script in the work tree, or why it is not what was committed.
+fn committed(ctx: &Ctx, found: &Found<'_>, script: &str, root: PathBuf) -> Result<Result<PathBuf, String>, OpError> {
+    let (code, Some(files)) = (ctx.code()?, &found.files) else {
+        return Ok(Err("nothing was committed yet".to_owned()));
+    };
+    let Some(Item::File(Handle::Blob(blob))) = files.file(script)? else {
+        return Ok(Err("HEAD has no such plain file".to_owned()));
+    };
+    let here = Files::Worktree(root);
+    let Some(Item::File(handle @ Handle::Path(_))) = here.file(script)? else {
+        return Ok(Err("the work tree has no such plain file".to_owned()));
+    };
+    if here.read(&handle)?.as_deref() != Some(&code.blob(&blob)?[..]) {
+        return Ok(Err("it is not as it was committed: commit it, or put it back".to_owned()));
+    }
+    match handle {
+        Handle::Path(path) => Ok(Ok(path)),
+        Handle::Blob(_) => Ok(Err("the work tree has no such plain file".to_owned())),
+    }
+}
+
+/// Returns what a script reads: which contract, as this repository's file says it, or as the realm holds it.
+fn input(ctx: &Ctx, named: &Named<'_>) -> Value {
+    let held = || ctx.here().ok().and_then(|here| domain::contract(&*here.store, &named.at).ok());
+    let document = named.contract.cloned().or_else(held);
+    json!({
+        "role": named.role,
+        "domain": named.at.domain,
+        "contract": named.at.contract,
+        "version": document.as_ref().map(|document| &document.version),
+        "schema": document.as_ref().map(|document| &document.schema),
+        "value": document.as_ref().map(|document| &document.value),
+    })
+}
+
+fn finding(checked: Checked<'_>, named: &Named<'_>, outcome: ScriptOutcome, output: &str) -> Option<Finding> {
+    let (at, script) = (&named.at, named.script);
+    let last = output.lines().last().map(|line| format!(": {line}")).unwrap_or_default();
+    let finding = match outcome {
+        ScriptOutcome::Passed | ScriptOutcome::NotRun => return None,
+        ScriptOutcome::Failed => Finding::error("script-failed", format!("{script}, which tests {at}, fails{last}")),
+        ScriptOutcome::Undecided => {
+            Finding::warning("script-undecided", format!("{script}, which tests {at}, cannot tell{last}"))
+        }
+    };
+    let finding = finding.domain(&at.domain).contract(&at.contract).repo(&checked.found.repo);
+    Some(finding.at(named.file, named.line))
+}

@@ -1,0 +1,87 @@
+//! Running one program to its end, within a time, with what it prints kept in part.
+
+use std::{
+    io::{self, Read, Write as _},
+    path::Path,
+    process::{Command, Stdio},
+    sync::{Arc, Mutex, PoisonError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::environment;
+use crate::env::Env;
+
+/// How much of what it prints is kept: the end.
+const MAX_OUTPUT: usize = 2 << 10;
+/// How often is looked whether it has ended.
+const STEP: Duration = Duration::from_millis(10);
+/// How long its output is waited for once it has ended.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What became of a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ended {
+    /// Its exit code, as a shell has it; none where its time was over.
+    pub code: Option<i32>,
+    /// The end of what it printed.
+    pub output: String,
+}
+
+/// Runs a program in a folder with a line as its input, without variables that hold secrets. A process of
+/// this program stands between, and ends it with everything that it started once it is done or its time over.
+///
+/// # Errors
+/// Where it cannot be started.
+pub fn run(env: &Env, program: &Path, folder: &Path, line: &str, timeout: Duration) -> io::Result<Ended> {
+    let mut command = Command::new(env.exe());
+    command.args(["supervise", "--"]).arg(program).current_dir(folder);
+    command.env_clear().envs(environment::variables(env, &[]));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn()?;
+    let kept = Arc::new(Mutex::new(Vec::new()));
+    let readers = [
+        child.stdout.take().map(|stream| keep(stream, Arc::clone(&kept))),
+        child.stderr.take().map(|stream| keep(stream, Arc::clone(&kept))),
+    ];
+    // Held until the end: whoever lets go of it has everything ended.
+    let mut input = child.stdin.take();
+    if let Some(mut stream) = input.as_ref() {
+        // Where it cannot be written, the status says why.
+        let _ = stream.write_all(format!("{line}\n").as_bytes());
+    }
+    let begun = Instant::now();
+    let code = loop {
+        if let Some(status) = child.try_wait()? {
+            break status.code();
+        }
+        if begun.elapsed() >= timeout {
+            drop(input.take());
+            child.wait()?;
+            break None;
+        }
+        thread::sleep(STEP);
+    };
+    let ended = Instant::now();
+    for reader in readers.into_iter().flatten() {
+        while !reader.is_finished() && ended.elapsed() < PATIENCE {
+            thread::sleep(STEP);
+        }
+    }
+    let kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(Ended { code, output: String::from_utf8_lossy(&kept).trim().to_owned() })
+}
+
+/// Keeps the end of what a stream brings.
+fn keep(mut stream: impl Read + Send + 'static, kept: Arc<Mutex<Vec<u8>>>) -> thread::JoinHandle<()> {
+    thread::spawn(move || {
+        let mut part = [0; 8 << 10];
+        // A stream that cannot be read has ended.
+        while let Ok(count @ 1..) = stream.read(&mut part) {
+            let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+            kept.extend_from_slice(&part[..count]);
+            let over = kept.len().saturating_sub(MAX_OUTPUT);
+            kept.drain(..over);
+        }
+    })
+}

@@ -1,0 +1,270 @@
+//! What an import expects decides whether a version breaks it: not what else the schema says.
+
+use serde_json::{Value, json};
+
+use crate::world::{BINDING_FILE, CONTRACT_FILE, World, importing};
+
+const AT: &str = "s3-access/s3-permissions";
+
+/// A contract with these properties, of which `id` is required, under no promise.
+fn schema(version: &str, properties: &str, more: &str) -> String {
+    format!(
+        "\
+name: s3-permissions
+version: \"{version}\"
+owner: fungal
+compatibility: {{ backwards: false }}
+{more}schema:
+  type: object
+  required: [id]
+  properties: {properties}
+"
+    )
+}
+
+fn write(world: &World, version: &str, properties: &str) {
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &schema(version, properties, ""));
+}
+
+fn import(world: &World, expects: &str) {
+    world.write(&format!("access/{BINDING_FILE}"), &format!("{}    {expects}\n", importing(">=2.0.0, <9.0.0")));
+}
+
+/// `access` is written against 2.0.0, whose `id` is a string, and reads nothing but that.
+fn reader() -> World {
+    let world = World::pair();
+    write(&world, "2.0.0", "{ id: { type: string }, note: { type: string } }");
+    world.commit("fungal", "2.0.0");
+    import(&world, "expects: { type: object, required: [id], properties: { id: { type: string } } }");
+    world.commit("access", "Read the id");
+    world.settle();
+    world
+}
+
+fn is_break(verdict: &Value) {
+    assert_eq!((&verdict["verdict"], &verdict["basis"]), (&json!("breaks"), &json!("expects")), "{verdict}");
+    assert_eq!(verdict["difference"]["at"], "/id", "{verdict}");
+    assert!(verdict["difference"]["witness"]["id"].is_i64(), "{verdict}");
+}
+
+#[test]
+fn a_break_in_what_it_does_not_read_does_not_break_it() {
+    let world = reader();
+    let (provider, consumer) = (world.path("fungal"), world.path("access"));
+    write(&world, "3.0.0", "{ id: { type: string }, note: { type: integer } }");
+    let impact = world.json(&provider, &["contract", "impact", AT, "--worktree"]);
+    let importer = &impact["importers"][0];
+    assert_eq!(
+        (&impact["broken"], &importer["state"], &importer["judged_by"], &importer["verdict"]["verdict"]),
+        (&json!(0), &json!("current"), &json!("expects"), &json!("compatible"))
+    );
+    world.blue(&provider, &["check", "--worktree"]).exits(0);
+    let commit = world.commit("fungal", "Another note");
+    assert!(commit.stderr.contains("2.0.0 -> 3.0.0") && !commit.stderr.contains("breaks"), "{commit}");
+    let told = world.json(&consumer, &["notifications", "list", "--state", "pending"])["notifications"][0].clone();
+    assert_eq!((&told["import_satisfied"], &told["judged_by"]), (&json!("satisfied"), &json!("expects")), "{told}");
+    world.blue(&consumer, &["check", "--strict"]).exits(0);
+    assert_eq!(world.json(&consumer, &["realm", "topology"])["broken"], 0);
+}
+
+#[test]
+fn a_break_in_what_it_reads_breaks_it_everywhere() {
+    let world = reader();
+    let (provider, consumer) = (world.path("fungal"), world.path("access"));
+    write(&world, "3.0.0", "{ id: { type: [string, integer] }, note: { type: string } }");
+    let impact = world.json(&provider, &["contract", "impact", AT, "--worktree"]);
+    assert_eq!((&impact["broken"], &impact["importers"][0]["judged_by"]), (&json!(1), &json!("expects")));
+    is_break(&impact["importers"][0]["verdict"]);
+    let check = world.blue(&provider, &["check", "--worktree"]).exits(1);
+    assert!(check.stdout.contains("and 3.0.0 breaks it (used in cdk/access_stack.py): it does not expect {\"id\":"));
+    assert!(check.stdout.contains("--> expects/properties/id/type\n  --> 3.0.0 /schema/properties/id/type"), "{check}");
+    is_break(&world.json(&provider, &["check", "--worktree", "--mode", "compatibility"])["errors"][0]["verdict"]);
+    let commit = world.commit("fungal", "Numbers too");
+    assert!(commit.stderr.contains("breaks access (cdk/access_stack.py): it does not expect {\"id\":"), "{commit}");
+    let told = world.json(&consumer, &["notifications", "list", "--state", "pending"])["notifications"][0].clone();
+    assert_eq!((&told["import_satisfied"], &told["judged_by"]), (&json!("breaks"), &json!("expects")), "{told}");
+    is_break(&told["verdict"]);
+    let status = world.json(&consumer, &["status"]);
+    assert_eq!(status["imports"][0]["state"], "broken");
+    is_break(&status["imports"][0]["verdict"]);
+    assert_eq!(world.json(&consumer, &["realm", "topology"])["broken"], 1);
+    is_break(&world.json(&consumer, &["check"])["errors"][0]["verdict"]);
+    // To say that the code was adapted is not enough: what it expects is what it expects.
+    world.ok(&consumer, &["contract", "adapted", AT]);
+    world.blue(&consumer, &["check"]).exits(1);
+    import(&world, "expects: { properties: { id: { type: [string, integer] } } }");
+    world.blue(&consumer, &["check", "--worktree"]).exits(0);
+}
+
+#[test]
+fn what_was_never_promised_is_found_the_day_it_is_written() {
+    let world = reader();
+    let consumer = world.path("access");
+    import(&world, "expects: { type: object, required: [id, note] }");
+    let check = world.blue(&consumer, &["check", "--worktree"]).exits(1);
+    assert!(check.stdout.contains("it does not expect {\"id\":"), "{check}");
+    assert!(check.stdout.contains("which 2.0.0 allows [import-broken]"), "{check}");
+    let commit = world.commit("access", "Rely on the note");
+    assert!(commit.stderr.contains("it does not expect {\"id\":"), "{commit}");
+    assert_eq!(world.json(&consumer, &["check"])["errors"][0]["caused_by"], "already-in-the-realm");
+}
+
+#[test]
+fn requests_are_judged_the_other_way_round() {
+    let world = World::pair();
+    let flow = "flow: consumer-to-provider\n";
+    let of = |version: &str, properties: &str| {
+        world.write(&format!("fungal/{CONTRACT_FILE}"), &schema(version, properties, flow));
+    };
+    of("2.0.0", "{ id: { type: string } }");
+    world.commit("fungal", "2.0.0");
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=2.0.0, <9.0.0"));
+    world.commit("access", "Follow");
+    // To accept more breaks nobody who sends; to accept less does.
+    of("3.0.0", "{ id: { type: [string, integer] } }");
+    world.blue(&world.path("fungal"), &["check", "--worktree"]).exits(0);
+    of("3.0.0", "{ id: { type: string, maxLength: 3 } }");
+    let check = world.blue(&world.path("fungal"), &["check", "--worktree"]).exits(1);
+    assert!(
+        check.stdout.contains("3.0.0 refuses {\"id\":\"") && check.stdout.contains("which 2.0.0 allows"),
+        "{check}"
+    );
+    // Whoever sends less than that is not broken by it.
+    import(&world, "expects: { type: object, required: [id], properties: { id: { enum: [a, b] } } }");
+    world.commit("access", "Send a and b");
+    let check = world.blue(&world.path("fungal"), &["check", "--worktree"]).exits(0);
+    assert!(check.stdout.contains("ok: 0 errors"), "{check}");
+    of("3.0.0", "{ id: { const: a } }");
+    let check = world.blue(&world.path("fungal"), &["check", "--worktree"]).exits(1);
+    assert!(check.stdout.contains("3.0.0 refuses {\"id\":\"b\"}"), "{check}");
+    assert!(check.stdout.contains("which it expects to send"), "{check}");
+}
+
+#[test]
+fn who_takes_requests_promises_to_go_on_taking_them() {
+    let world = World::solo();
+    let text = |version: &str, kind: &str| {
+        format!(
+            "name: calls\nversion: \"{version}\"\nowner: fungal\nflow: consumer-to-provider\n\
+             schema: {{ type: {kind} }}\n"
+        )
+    };
+    let file = "fungal/.blue/contracts/s3-access/calls.yaml";
+    world.write(file, &text("1.0.0", "[string, integer]"));
+    world.commit("fungal", "Calls");
+    let held = world.stored("contracts/calls.json");
+    assert_eq!(
+        (&held["compatibility"]["backwards"], &held["compatibility"]["forwards"]),
+        (&json!(false), &json!(true))
+    );
+    world.write(file, &text("1.1.0", "string"));
+    let check = world.blue(&world.path("fungal"), &["check", "--worktree"]).exits(1);
+    assert!(check.stdout.contains("breaks forwards, which it promises not to"), "{check}");
+    world.write(file, &text("1.1.0", "[string, integer, \"null\"]"));
+    world.blue(&world.path("fungal"), &["check", "--worktree"]).exits(0);
+}
+
+#[test]
+fn what_is_expected_may_be_a_file() {
+    let world = reader();
+    let consumer = world.path("access");
+    let schema = |kind: &str| json!({"type": "object", "properties": {"id": {"type": kind}}}).to_string();
+    world.write("access/expected.json", &schema("string"));
+    import(&world, "expects: { file: expected.json }");
+    world.commit("access", "Keep it in a file");
+    let held = || world.stored("bindings/access.json")["imports"][0]["expects"]["properties"]["id"]["type"].clone();
+    assert_eq!(held(), "string");
+    world.blue(&consumer, &["check"]).exits(0);
+    // The file alone is a change of the binding.
+    world.write("access/expected.json", &schema("integer"));
+    world.blue(&consumer, &["check", "--worktree"]).exits(1);
+    let commit = world.commit("access", "Expect a number");
+    assert!(commit.stderr.contains("it does not expect"), "{commit}");
+    assert_eq!(held(), "integer");
+    for (expected, said) in [
+        ("expects: { file: none.json }", "there is no such file in this repository"),
+        ("expects: { type: strnig }", "the import of s3-permissions: expects/type:"),
+    ] {
+        import(&world, expected);
+        let check = world.blue(&consumer, &["check", "--worktree"]).exits(1);
+        assert!(check.stdout.contains(said) && check.stdout.contains("[unreadable-file]"), "{check}");
+    }
+}
+
+#[test]
+fn a_value_counts_where_it_is_read() {
+    let world = World::pair();
+    let of = |version: &str, value: &str| {
+        let text = schema(version, "{ id: { type: string }, note: { type: string } }", "");
+        world.write(&format!("fungal/{CONTRACT_FILE}"), &format!("{text}value: {value}\n"));
+    };
+    of("2.0.0", "{ id: a, note: b }");
+    world.commit("fungal", "2.0.0");
+    import(&world, "expects: { type: object, required: [id], properties: { id: { type: string } } }");
+    world.commit("access", "Read the id");
+    of("3.0.0", "{ id: a, note: c }");
+    world.blue(&world.path("fungal"), &["check", "--worktree"]).exits(0);
+    of("3.0.0", "{ id: c, note: b }");
+    let check = world.blue(&world.path("fungal"), &["check", "--worktree"]).exits(1);
+    assert!(check.stdout.contains("\"a\" became \"c\" (value-changed at /value/id)"), "{check}");
+}
+
+#[test]
+fn what_is_expected_is_told_from_samples() {
+    let world = World::pair();
+    let consumer = world.path("access");
+    let expected = "access/.blue/expects/s3-access/s3-permissions.json";
+    world.write("access/one.jsonl", "{\"read\": [\"a\"], \"mark\": 1}\n{\"read\": []}\n");
+    let expect = ["contract", "expect", AT, "--from-samples", "one.jsonl"];
+    let answer = world.json(&consumer, &expect);
+    assert_eq!(
+        (&answer["samples"], &answer["change"], &answer["binding_change"]),
+        (&json!(2), &json!("created"), &json!("changed")),
+        "{answer}"
+    );
+    let binding = std::fs::read_to_string(world.path(&format!("access/{BINDING_FILE}"))).unwrap();
+    assert_eq!(
+        binding,
+        importing(">=1.0.0, <2.0.0") + "    expects: { file: \".blue/expects/s3-access/s3-permissions.json\" }\n"
+    );
+    let schema: Value = serde_json::from_str(&std::fs::read_to_string(world.path(expected)).unwrap()).unwrap();
+    assert_eq!((&schema["required"], &schema["properties"]["mark"]["type"]), (&json!(["read"]), &json!("integer")));
+    world.blue(&consumer, &["check", "--worktree"]).exits(0);
+    world.git(&consumer, &["add", "."]);
+    world.git(&consumer, &["commit", "--quiet", "--message", "Expect"]);
+    let stored = &world.stored("bindings/access.json")["imports"][0]["expects"];
+    assert_eq!(stored, &schema);
+    assert!(world.json(&consumer, &["check"])["warnings"].as_array().unwrap().is_empty());
+
+    // What nobody promised shows at once, and nothing is overwritten without a word.
+    world.write("access/two.json", "{\"read\": [], \"mark\": 1}");
+    let again = ["contract", "expect", AT, "--from-samples", "two.json"];
+    assert!(world.blue(&consumer, &again).exits(1).stderr.contains("is there already, and is not overwritten"));
+    world.ok(&consumer, &[&again[..], &["--replace"]].concat());
+    let check = world.blue(&consumer, &["check", "--worktree"]).exits(1);
+    assert!(check.stdout.contains("it does not expect {\"read\":[]}"), "{check}");
+    world.blue(&consumer, &["contract", "expect", "s3-access/other", "--from-samples", "two.json"]).exits(1);
+}
+
+#[test]
+fn an_import_names_the_file_of_what_it_expects() {
+    let world = World::pair();
+    let consumer = world.path("access");
+    world.write("access/src/expected.yaml", "type: object\nrequired: [read]\n");
+    let import = ["import", AT, "--expects", "src/expected.yaml"];
+    let text = world.ok(&consumer, &import).stdout;
+    assert!(text.contains("git blue check --worktree  # whether the contract gives what is expected"), "{text}");
+    assert!(world.ok(&consumer, &import).stdout.starts_with("unchanged"));
+    world.blue(&consumer, &["check", "--worktree"]).exits(0);
+    world.write("access/src/none.json", "{\"type\": 1}");
+    let refused = world.blue(&consumer, &["import", AT, "--expects", "src/none.json"]).exits(1);
+    assert!(refused.stderr.contains("expects/type"), "{refused}");
+    world.blue(&consumer, &["import", AT, "--expects", "../fungal/README.md"]).exits(1);
+    // Written in braces, and with another range.
+    let flow = "role: consumer\nimports: [{ contract: s3-permissions, version: \">=1.0.0\" }]\n";
+    world.write(&format!("access/{BINDING_FILE}"), flow);
+    world.ok(&consumer, &["import", AT, ">=1.0.0, <2.0.0", "--expects", "src/expected.yaml"]);
+    let binding = std::fs::read_to_string(world.path(&format!("access/{BINDING_FILE}"))).unwrap();
+    let expected = "role: consumer\nimports: [{ contract: s3-permissions, version: \">=1.0.0, <2.0.0\", expects: { file: src/expected.yaml } }]\n";
+    assert_eq!(binding, expected);
+}

@@ -1,0 +1,180 @@
+//! The scripts that test contracts: only those that this repository committed itself, and only where its user,
+//! or CI, says so.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use serde_json::{Value, json};
+
+use crate::world::{BINDING_FILE, CONTRACT_FILE, Run, World, contract, importing};
+
+const SCRIPT: &str = "fungal/scripts/test.sh";
+
+fn script(world: &World, path: &str, body: &str) {
+    world.write(path, &format!("#!/bin/sh\n{body}\n"));
+    std::fs::set_permissions(world.path(path), std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// `fungal` tests its contract with `scripts/test.sh`, which does this.
+fn tested(body: &str) -> World {
+    let world = World::pair();
+    script(&world, SCRIPT, body);
+    let validation =
+        "validation: { exporter: scripts/test.sh, importer: scripts/theirs.sh, ci_only: [scripts/ci.sh] }\n";
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &(contract("1.1.0") + validation));
+    script(&world, "fungal/scripts/ci.sh", "touch ../ran-in-ci");
+    world.commit("fungal", "Test the paths");
+    world
+}
+
+fn check(world: &World, args: &[&str]) -> Run {
+    world.blue(&world.path("fungal"), &[&["check"], args].concat())
+}
+
+fn scripts(world: &World, args: &[&str]) -> Vec<Value> {
+    let answer = world.json(&world.path("fungal"), &[&["check"], args].concat());
+    answer["scripts"].as_array().unwrap().clone()
+}
+
+#[test]
+fn an_exit_code_is_a_verdict() {
+    for (body, outcome, code, exits) in [
+        ("exit 0", "passed", json!(0), [0, 0]),
+        ("echo 'the paths are gone' >&2; exit 1", "failed", json!(1), [1, 1]),
+        ("echo 'no network'; exit 2", "undecided", json!(2), [0, 1]),
+        ("exit 7", "failed", json!(7), [1, 1]),
+    ] {
+        let world = tested(body);
+        let runs = scripts(&world, &["--run-hooks"]);
+        assert_eq!(runs.len(), 1, "{runs:?}");
+        let run = &runs[0];
+        assert_eq!((&run["outcome"], &run["exit_code"], &run["role"]), (&json!(outcome), &code, &json!("exporter")));
+        check(&world, &["--run-hooks"]).exits(exits[0]);
+        let strict = check(&world, &["--run-hooks", "--strict", "--mode", "exporter"]).exits(exits[1]);
+        let said =
+            "error: scripts/test.sh, which tests s3-access/s3-permissions, fails: the paths are gone [script-failed]";
+        assert_eq!(strict.stdout.contains(said), code == json!(1), "{strict}");
+        assert_eq!(strict.stdout.contains("[script-undecided]"), code == json!(2), "{strict}");
+    }
+}
+
+#[test]
+fn a_script_reads_what_it_tests_and_no_secret() {
+    let world =
+        tested("read -r line; echo \"$line\" >../input.json; echo \"$MY_TOKEN$PLAIN\" >../variables; pwd >../folder");
+    world.set("MY_TOKEN", "secret");
+    world.set("PLAIN", "plain");
+    check(&world, &["--run-hooks"]).exits(0);
+    let input: Value = serde_json::from_str(&std::fs::read_to_string(world.path("input.json")).unwrap()).unwrap();
+    assert_eq!(
+        (&input["role"], &input["domain"], &input["contract"], &input["version"]),
+        (&json!("exporter"), &json!("s3-access"), &json!("s3-permissions"), &json!("1.1.0"))
+    );
+    assert_eq!(input["value"]["read"][0], "jobs/*/masks/*");
+    assert_eq!(std::fs::read_to_string(world.path("variables")).unwrap(), "plain\n");
+    let folder = std::fs::read_to_string(world.path("folder")).unwrap();
+    assert_eq!(folder.trim(), world.path("fungal").to_str().unwrap());
+}
+
+#[test]
+fn nothing_runs_that_nobody_asked_for() {
+    let world = tested("touch ../ran");
+    let ran =
+        || std::mem::take(&mut world.path("ran").exists().then(|| std::fs::remove_file(world.path("ran"))).is_some());
+    let quiet = check(&world, &[]).exits(0);
+    assert!(
+        quiet
+            .stdout
+            .contains("script scripts/test.sh of s3-access/s3-permissions: not run: scripts run with --run-hooks")
+    );
+    assert!(!ran());
+    check(&world, &["--worktree", "--run-hooks"]).exits(0);
+    check(&world, &["--commit", "HEAD~1", "--run-hooks"]).exits(0);
+    check(&world, &["--published", "--run-hooks"]).exits(0);
+    check(&world, &["--mode", "contract", "--run-hooks"]).exits(0);
+    check(&world, &["--mode", "importer", "--run-hooks"]).exits(0);
+    assert!(!ran());
+    check(&world, &["--run-hooks"]).exits(0);
+    assert!(ran() && !world.path("ran-in-ci").exists());
+    world.set("CI", "true");
+    check(&world, &[]).exits(0);
+    assert!(ran() && world.path("ran-in-ci").exists());
+
+    // A clone that nobody joined runs nothing of itself, in CI neither unless the pipeline says so.
+    world.git(&world.root(), &["clone", "--quiet", "fungal", "clone"]);
+    let clone = world.path("clone");
+    let refused = world.blue(&clone, &["check"]);
+    assert!(
+        refused.stdout.contains("not run: nobody joined this clone: CI runs its scripts with --run-hooks"),
+        "{refused}"
+    );
+    assert!(!ran());
+    world.blue(&clone, &["check", "--run-hooks"]).exits(0);
+    assert!(ran());
+    world.set("CI", "");
+    let refused = world.blue(&clone, &["check", "--run-hooks"]).exits(0);
+    assert!(
+        refused.stdout.contains("not run: nobody joined this clone: what a stranger committed is not run"),
+        "{refused}"
+    );
+    assert!(!ran());
+}
+
+#[test]
+fn only_what_was_committed_runs() {
+    let world = tested("touch ../ran");
+    script(&world, SCRIPT, "touch ../ran-too");
+    let changed = check(&world, &["--run-hooks"]).exits(1);
+    assert!(
+        changed.stdout.contains("it is not as it was committed: commit it, or put it back [script-failed]"),
+        "{changed}"
+    );
+    std::fs::remove_file(world.path(SCRIPT)).unwrap();
+    std::os::unix::fs::symlink("/bin/true", world.path(SCRIPT)).unwrap();
+    check(&world, &["--run-hooks"]).exits(1);
+    world.commit("fungal", "A link");
+    let link = check(&world, &["--run-hooks"]).exits(1);
+    assert!(link.stdout.contains("HEAD has no such plain file"), "{link}");
+    for path in ["/bin/true", "../elsewhere.sh", ".git/hooks/post-commit"] {
+        let validation = format!("validation: {{ exporter: \"{path}\" }}\n");
+        world.write(&format!("fungal/{CONTRACT_FILE}"), &(contract("1.2.0") + &validation));
+        world.commit("fungal", path);
+        check(&world, &["--run-hooks"]).exits(1);
+    }
+    assert!(!world.path("ran").exists() && !world.path("ran-too").exists());
+}
+
+#[test]
+fn a_consumer_runs_what_its_own_binding_names() {
+    let world = tested("exit 0");
+    let consumer = world.path("access");
+    // What the realm names is not run, though it is there.
+    script(&world, "access/scripts/theirs.sh", "touch ../theirs");
+    script(&world, "access/scripts/own.sh", "read -r line; echo \"$line\" >../input.json; exit 1");
+    world.commit("access", "Scripts");
+    world.blue(&consumer, &["check", "--run-hooks", "--mode", "importer"]).exits(0);
+    world
+        .write(&format!("access/{BINDING_FILE}"), &(importing(">=1.0.0, <2.0.0") + "    validation: scripts/own.sh\n"));
+    world.commit("access", "Test the import");
+    let failed = world.blue(&consumer, &["check", "--run-hooks", "--mode", "importer"]).exits(1);
+    assert!(failed.stdout.contains(&format!("{BINDING_FILE}:4: error: scripts/own.sh, which tests")), "{failed}");
+    let input: Value = serde_json::from_str(&std::fs::read_to_string(world.path("input.json")).unwrap()).unwrap();
+    assert_eq!((&input["role"], &input["version"]), (&json!("importer"), &json!("1.1.0")));
+    assert!(!world.path("theirs").exists());
+    world.blue(&consumer, &["check", "--run-hooks", "--mode", "exporter"]).exits(0);
+}
+
+#[test]
+fn a_script_that_does_not_end_is_ended_with_all_it_started() {
+    let world = tested("(sleep 2; touch ../late) & setsid sh -c 'sleep 2; touch ../later' & sleep 60");
+    let start = std::time::Instant::now();
+    let late = check(&world, &["--run-hooks", "--hook-timeout", "1"]).exits(1);
+    assert!(late.stdout.contains("it was not done after 1 seconds, and ended"), "{late}");
+    assert!(start.elapsed().as_secs() < 30);
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    assert!(!world.path("late").exists() && !world.path("later").exists());
+    // What it prints is kept in part.
+    let world = tested("yes | head -c 3000000; echo end; exit 1");
+    let run = scripts(&world, &["--run-hooks"]).remove(0);
+    let output = run["output"].as_str().unwrap();
+    assert!(output.len() <= 2_048 && output.ends_with("end"), "{}", output.len());
+}

@@ -1,0 +1,133 @@
+//! The agreed value is promised too: what is there stays, unless its owner says otherwise.
+
+use serde_json::{Value, json};
+
+use crate::world::{BINDING_FILE, CONTRACT_FILE, World, importing};
+
+const AT: &str = "s3-access/s3-permissions";
+
+/// A contract of paths under the same schema, with more lines at its end.
+fn paths(version: &str, paths: &str, more: &str) -> String {
+    format!(
+        "\
+name: s3-permissions
+version: \"{version}\"
+owner: fungal
+{more}schema:
+  type: object
+  required: [read]
+  properties:
+    read: {{ type: array, items: {{ type: string }} }}
+    bucket: {{ type: string }}
+value: {paths}
+"
+    )
+}
+
+fn write(world: &World, version: &str, value: &str) {
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &paths(version, value, ""));
+}
+
+/// `access` imports `>=2.0.0, <3.0.0`, written against 2.0.0.
+fn agreed() -> World {
+    let world = World::pair();
+    write(&world, "2.0.0", "{ read: [a/*, b/*], bucket: x }");
+    world.commit("fungal", "2.0.0");
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=2.0.0, <4.0.0"));
+    world.commit("access", "Follow");
+    world.settle();
+    world
+}
+
+fn codes(answer: &Value, list: &str) -> Vec<String> {
+    answer[list].as_array().unwrap().iter().map(|one| one["code"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_value_that_lost_something_needs_a_major_version() {
+    let world = agreed();
+    let provider = world.path("fungal");
+    write(&world, "2.1.0", "{ read: [a/*], bucket: x }");
+    let check = world.blue(&provider, &["check", "--worktree"]).exits(1);
+    let said = "2.0.0 -> 2.1.0 breaks the value, which it promises not to: \"b/*\" is gone (value-removed at /value/read/1); it needs 3.0.0, this is 2.1.0 [breaks-promise]";
+    assert!(check.stdout.contains(said), "{check}");
+    assert!(check.stdout.contains("--> 2.0.0 /value/read/1"), "{check}");
+    let answer = world.json(&provider, &["check", "--worktree", "--mode", "compatibility"]);
+    assert_eq!(codes(&answer, "errors"), ["import-broken", "breaks-promise"]);
+    for error in answer["errors"].as_array().unwrap() {
+        let (verdict, difference) = (&error["verdict"], &error["verdict"]["difference"]);
+        assert_eq!((&verdict["verdict"], &verdict["basis"]), (&json!("breaks"), &json!("values")), "{verdict}");
+        assert_eq!(
+            (&difference["rule"], &difference["old_pointer"], &difference["new_pointer"], &difference["witness"]),
+            (&json!("value-removed"), &json!("/read/1"), &json!(null), &json!(null))
+        );
+    }
+    let impact = world.json(&provider, &["contract", "impact", AT, "--worktree"]);
+    let importer = &impact["importers"][0];
+    assert_eq!(
+        (&impact["broken"], &importer["state"], &importer["judged_by"], &impact["breaks_promise"][0]["basis"]),
+        (&json!(1), &json!("broken"), &json!("values"), &json!("values"))
+    );
+    let text = world.ok(&provider, &["contract", "impact", AT, "--worktree"]).stdout;
+    assert!(text.contains("it breaks the value, which is promised: \"b/*\" is gone"), "{text}");
+    let diff = world.json(&provider, &["contract", "diff", AT, "--worktree"]);
+    assert_eq!((&diff["values"]["bump"], &diff["compared"]["bump"]), (&json!("major"), &json!("major")), "{diff}");
+    assert_eq!(diff["values"]["differences"][0]["rule"], "value-removed");
+    let text = world.ok(&provider, &["contract", "diff", AT, "--worktree"]).stdout;
+    assert!(text.contains("value: breaks what is promised\n  /value/read/1 \"b/*\" is gone [value-removed]"), "{text}");
+    let bump = world.ok(&provider, &["contract", "bump", AT, "auto"]).stdout;
+    assert!(bump.contains("3.0.0") && bump.contains("value-removed"), "{bump}");
+    let commit = world.commit("fungal", "Less");
+    assert!(commit.stderr.contains("published s3-access/s3-permissions 2.0.0 -> 3.0.0; breaks access"), "{commit}");
+    let told =
+        world.json(&world.path("access"), &["notifications", "list", "--state", "pending"])["notifications"][0].clone();
+    assert_eq!((&told["import_satisfied"], &told["judged_by"]), (&json!("breaks"), &json!("values")), "{told}");
+    let check = world.blue(&world.path("access"), &["check"]).exits(1);
+    assert!(check.stdout.contains("and 3.0.0 breaks it (used in cdk/access_stack.py): \"b/*\" is gone"), "{check}");
+    world.ok(&world.path("access"), &["contract", "adapted", AT]);
+    world.blue(&world.path("access"), &["check"]).exits(0);
+}
+
+#[test]
+fn the_promise_about_the_value_decides() {
+    for (values, value, version) in [
+        ("", "{ read: [a/*, b/*, c/*], bucket: x }", "2.1.0"),
+        ("", "{ read: [a/*, b/*], bucket: y }", "3.0.0"),
+        ("values: frozen\n", "{ read: [a/*, b/*, c/*], bucket: x }", "3.0.0"),
+        ("values: frozen\n", "{ read: [b/*, a/*], bucket: x }", "2.0.1"),
+    ] {
+        let world = agreed();
+        let text = paths("auto", value, values).replace("\"auto\"", "auto");
+        world.write(&format!("fungal/{CONTRACT_FILE}"), &text);
+        world.commit("fungal", "Change");
+        assert_eq!(world.version(), version, "{values}{value}");
+    }
+    // What is free may change under a patch, once it was published as free.
+    let world = World::pair();
+    let text = |version: &str, value: &str| paths(version, value, "values: free\n");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &text("1.1.0", "{ read: [a], bucket: x }"));
+    world.commit("fungal", "1.1.0");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &text("1.1.1", "{ read: [] }"));
+    world.blue(&world.path("fungal"), &["check", "--worktree"]).exits(0);
+    world.commit("fungal", "1.1.1");
+    assert_eq!(world.version(), "1.1.1");
+    world.blue(&world.path("access"), &["check"]).exits(0);
+}
+
+#[test]
+fn a_break_of_the_value_is_approved_for_that_value_alone() {
+    let world = agreed();
+    let provider = world.path("fungal");
+    write(&world, "2.1.0", "{ read: [a/*], bucket: x }");
+    world.commit("fungal", "2.1.0");
+    let publish = world.blue(&provider, &["contract", "publish"]).exits(1);
+    let words: Vec<_> = publish.stderr.split_whitespace().collect();
+    let at = words.iter().position(|word| *word == "approve").unwrap();
+    let approved = world.ok(&provider, &["contract", "approve", AT, words[at + 2], "--reason", "unused"]).stdout;
+    assert!(approved.contains("after 2.0.0: it breaks the value [value-removed]"), "{approved}");
+    // Another value under the same schema is another change.
+    write(&world, "2.1.0", "{ read: [b/*], bucket: x }");
+    world.blue(&provider, &["check", "--worktree"]).exits(1);
+    world.ok(&provider, &["contract", "publish"]);
+    assert_eq!(world.version(), "2.1.0");
+}
