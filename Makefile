@@ -13,7 +13,7 @@ DIST_TARGET ?= $(shell rustc -vV | sed -n 's/^host: //p')
 MSRV = $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 
-.PHONY: help demo test test-library peers test-peers torture bench fmt lint doc install dist msrv ci
+.PHONY: help demo eval test test-library peers test-peers torture bench fmt lint doc install dist msrv ci
 
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +29,10 @@ test: ## Run every test (with cargo-nextest where it is installed)
 	else \
 		set -x; $(CARGO) test --locked; \
 	fi
+
+eval: ## Do five tasks as a coding agent, and print calls, tokens and dead ends
+	@echo "      task                                                 calls  largest      all dead ends (tokens: bytes / 4)"
+	@$(CARGO) test --quiet --locked --test agent -- --nocapture --test-threads=1 | grep '^eval:'
 
 test-library: ## Build and test the library without the program, with its examples
 	$(CARGO) build --locked --no-default-features --examples

@@ -38,6 +38,7 @@ pub mod pull_links;
 pub mod range;
 pub mod realm;
 pub mod repo_url;
+pub mod review;
 pub mod samples;
 pub mod schema;
 pub mod secret_file;

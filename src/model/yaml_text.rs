@@ -27,6 +27,13 @@ pub fn set_in_item(text: &str, list: &str, index: usize, field: &Field<'_>) -> O
     }
 }
 
+/// Returns the line of the value behind a key of an item of a list, from 1.
+pub fn line_in_item(text: &str, list: &str, index: usize, key: &str) -> Option<u32> {
+    let item = find_list(text, list)?.items.get(index)?.clone();
+    let at = find_in_item(text, &item, key)?.start;
+    u32::try_from(text[..at].matches('\n').count() + 1).ok()
+}
+
 /// Returns the text with a field at the end of the mapping behind a key of the outermost one.
 pub fn add_below(text: &str, key: &str, field: &Field<'_>) -> Option<String> {
     let all = lines(text);
@@ -424,6 +431,16 @@ mod tests {
         ] {
             assert_eq!(set_in_item(text, "imports", 0, &field("2")).as_deref(), Some(expected), "{text}");
         }
+    }
+
+    #[test]
+    fn the_line_of_a_field_is_found() {
+        let block =
+            "role: consumer\nimports:\n  # why\n  - contract: a\n    version: x\n  - { contract: b, version: y }\n";
+        assert_eq!(line_in_item(block, "imports", 0, "version"), Some(5));
+        assert_eq!(line_in_item(block, "imports", 1, "version"), Some(6));
+        assert_eq!(line_in_item(block, "imports", 2, "version"), None);
+        assert_eq!(line_in_item("imports: [{contract: a, version: 1}]\n", "imports", 0, "version"), Some(1));
     }
 
     #[test]

@@ -20,6 +20,7 @@ pub mod names;
 pub mod notifications;
 pub mod notify;
 pub mod pr;
+pub mod prime;
 pub mod publish;
 pub mod realm;
 pub mod repos;
@@ -76,6 +77,8 @@ pub const TABLE: &[Operation] = &[
     init::OPERATION,
     realm::status::OPERATION,
     realm::check::OPERATION,
+    realm::review::OPERATION,
+    prime::OPERATION,
     realm::sync::OPERATION,
     realm::list::OPERATION,
     realm::log::OPERATION,

@@ -2,6 +2,7 @@
 //! Ordinary, bare, linked worktree, detached, SHA-256, and reftable through git itself.
 
 pub mod blue_files;
+mod grep;
 mod head;
 mod history;
 mod ownership;
@@ -16,6 +17,7 @@ use std::{
 
 use gix::bstr::ByteSlice as _;
 
+pub use grep::{Found, Within};
 pub use head::Head;
 
 use crate::{

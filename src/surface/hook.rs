@@ -11,7 +11,7 @@ use crate::{
     ops::{
         claude,
         ctx::Ctx,
-        hooks,
+        hooks, prime,
         publish::{
             catch_up::{self, Scope},
             hint, publish_log, removed_files,
@@ -51,7 +51,7 @@ pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -
         return Outcome::default();
     }
     if event == claude::SESSION_START {
-        return greet(env);
+        return greet(env, &input());
     }
     if event != hooks::PRE_PUSH && !hooks::is_publishing(event) {
         return Some(format!("there is no hook {event}")).into();
@@ -76,10 +76,12 @@ pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -
 
 /// Greets a session of Claude Code. Outside of a realm, and where it cannot be read, nothing is said:
 /// whoever asks for the realm hears why.
-fn greet(env: Env) -> Outcome {
-    let reader = mcp::reader(&env);
-    let greeting = Ctx::open(env.of_hook(), None).and_then(|ctx| claude::greeting(&ctx, &reader));
-    Outcome { greeting: greeting.unwrap_or_default(), ..Outcome::default() }
+fn greet(env: Env, said: &str) -> Outcome {
+    let is_resumed = matches!(claude::source(said).as_deref(), Some("resume" | "compact"));
+    let request = prime::Request { reader: mcp::reader(&env), is_resumed };
+    let greeting = Ctx::open(env.of_hook(), None).and_then(|ctx| prime::run(&ctx, &request));
+    let greeting = greeting.map(|answer| prime::text(&answer.body)).unwrap_or_default();
+    Outcome { greeting, ..Outcome::default() }
 }
 
 /// Publishes what is due, and returns the line to say, if there is one.

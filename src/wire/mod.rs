@@ -34,9 +34,11 @@ mod hooks;
 mod lenient;
 mod notification;
 mod page;
+mod prime;
 mod publish;
 mod pull;
 mod realm;
+mod review;
 pub mod schema;
 mod session;
 mod sync;
@@ -69,6 +71,7 @@ pub use notification::{
     Notification, NotificationFilter, NotificationSummary, NotificationsAck, NotificationsList, State, VersionChange,
 };
 pub use page::{DEFAULT_LIMIT, PageRequest, page, page_in_order};
+pub use prime::Prime;
 pub use publish::{ContractPublish, Published};
 pub use pull::{
     CommentOutcome, ImportClash, MergeAction, MergeStep, PrComment, PrCreate, PrCreated, PrPrepare, PrRepo, PrStatus,
@@ -78,6 +81,7 @@ pub use realm::{
     DomainBinding, DomainContract, DomainStatus, ImportStatus, LogEntry, RealmLine, RealmList, RealmLog, RealmStatus,
     RemovedFile, RepoLine, Role, Unpublished,
 };
+pub use review::{ChangedField, FieldChange, ImportReview, Mention, RealmReview, Searched};
 pub use session::{SessionInfo, SessionLine, SessionList, SessionStart, SessionStatus, SessionStop, SessionSummary};
 pub use sync::{
     ConflictSettled, How, RealmReseed, RealmSync, RefStatus, RefSync, RemoteStatus, RemoteSync, SetAsideCommit,

@@ -144,7 +144,7 @@ fn nothing_is_written_through_a_link_of_a_repository_and_dotfiles_stay_links() {
 }
 
 #[test]
-fn a_session_starts_with_a_line_of_names_and_a_number() {
+fn a_session_starts_with_a_line_of_names_and_numbers() {
     let world = World::pair();
     let access = world.path("access");
     let start = || world.ok(&access, &["hook", "claude-session-start"]);

@@ -40,6 +40,7 @@ fn every_page_of_every_tool_fits_a_message() {
         ("contract_get", contract.clone(), "bindings", Some(2)),
         ("contract_impact", contract.clone(), "importers", Some(1)),
         ("contract_timeline", contract, "entries", Some(1)),
+        ("realm_review", json!({}), "imports", None),
         ("realm_pr_status", json!({}), "repos", Some(3)),
         ("session_start", json!({}), "next_steps", None),
         ("session_stop", json!({}), "next_steps", None),

@@ -48,7 +48,7 @@ fn a_lock_that_stays_is_an_error_that_says_so() {
     let mut client = Client::with(&world, &world.path("fungal"), LEGACY, &[], &patience);
     let failure = client.fails("session_start", json!({}));
     assert!(
-        failure["code"] == "locked" && failure["next_steps"][0].as_str().unwrap().starts_with("try again"),
+        failure["code"] == "locked" && failure["next_steps"][0]["reason"].as_str().unwrap().starts_with("try again"),
         "{failure}"
     );
     // Not wanted any more, it is not tried again.

@@ -22,5 +22,6 @@ mod large;
 mod limits;
 mod locks;
 mod resources;
+mod steps;
 mod telling;
 mod tools;

@@ -36,7 +36,7 @@ fn a_publish_in_one_repository_reaches_the_other_once() {
     world.bump("1.3.0");
     let answer = consumer.ok("contract_get", contract());
     assert_eq!(answer["notifications"][0]["coalesced"], 2);
-    assert_eq!(answer["next_steps"][0], "contract_get s3-access/s3-permissions: read what changed");
+    assert_eq!(answer["next_steps"][0]["tool"], "realm_review");
     // What was told is on disk once the next answer comes.
     consumer.request("ping", json!({}));
     world.git(&world.store(), &["fsck", "--strict", "--no-dangling"]);

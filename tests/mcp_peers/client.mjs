@@ -25,6 +25,7 @@ const contract = { domain: "s3-access", contract: "s3-permissions" };
 const calls = {
   realm_status: {},
   realm_check: {},
+  realm_review: {},
   contract_get: contract,
   contract_list: {},
   notifications_list: {},

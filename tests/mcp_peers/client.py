@@ -19,6 +19,7 @@ CONTRACT = {"domain": "s3-access", "contract": "s3-permissions"}
 CALLS = {
     "realm_status": {},
     "realm_check": {},
+    "realm_review": {},
     "contract_get": CONTRACT,
     "contract_list": {},
     "notifications_list": {},

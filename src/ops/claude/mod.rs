@@ -2,7 +2,6 @@
 //! beside whatever else is in them, and out of them again.
 
 mod file;
-mod greeting;
 mod place;
 mod record;
 
@@ -10,7 +9,6 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-pub use self::greeting::greeting;
 use self::{
     place::Place,
     record::{Done, Records},
@@ -34,6 +32,12 @@ pub const UNINSTALL: Operation =
 
 /// What a hook of Claude Code calls when a session starts.
 pub const SESSION_START: &str = "claude-session-start";
+
+/// Returns why a session starts, as Claude Code says it to the hook: `startup`, `resume`, `clear` or `compact`.
+pub fn source(said: &str) -> Option<String> {
+    let said: Value = serde_json::from_str(said).ok()?;
+    said.get("source")?.as_str().map(str::to_owned)
+}
 
 /// The server and the hook, as the plugin has them: both ways in set up the same.
 const SERVERS: &str = include_str!("../../../plugin/.mcp.json");

@@ -1,5 +1,7 @@
 //! `realm_check`: does the realm hold together, with this repository's files laid over it?
 
+mod steps;
+
 use super::{
     check_base,
     check_scripts::{self, Checked},
@@ -285,7 +287,7 @@ fn next_steps(body: RealmCheck, missing_base: Option<String>) -> Answer<RealmChe
     }
     match (valid, has_errors) {
         (true, _) => answer.next(nothing_found(by_range)),
-        (false, true) => answer.next("Fix the errors, and check again"),
+        (false, true) => steps::of_errors(&answer.body).into_iter().fold(answer, Answer::next),
         (false, false) => answer.next("Resolve the warnings: --strict fails on them"),
     }
 }

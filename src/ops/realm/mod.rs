@@ -1,4 +1,4 @@
-//! Operations on a realm as a whole: status, check, sync, log, conflicts.
+//! Operations on a realm as a whole: status, check, sync, review, log, conflicts.
 
 pub mod check;
 pub mod check_base;
@@ -9,6 +9,7 @@ pub mod conflict_accept;
 pub mod conflict_undo;
 pub mod list;
 pub mod log;
+pub mod review;
 pub mod settle;
 pub mod status;
 pub mod sync;

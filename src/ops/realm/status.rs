@@ -269,7 +269,7 @@ pub fn failure(body: &RealmStatus) -> Option<OpError> {
 }
 
 /// Returns the domains that cannot be read, with what is wrong.
-fn unreadable_domains(overview: &Overview<'_>) -> Vec<String> {
+pub fn unreadable_domains(overview: &Overview<'_>) -> Vec<String> {
     let is_domain = |damage: &&Damage| matches!(damage.subject, Subject::Domain(_) | Subject::Domains);
     overview.damage().iter().filter(is_domain).map(ToString::to_string).collect()
 }
@@ -320,16 +320,15 @@ pub fn unreadable(overview: &Overview<'_>) -> Result<Vec<String>, OpError> {
 fn with_next_steps(mut answer: Answer<RealmStatus>, joined: bool) -> Answer<RealmStatus> {
     let body = &answer.body;
     let broken = body.imports.iter().filter(|import| import.state == "broken").count();
-    let mut changed: Vec<_> = body
+    let has_changed = body.notifications.iter().any(|one| one.affects_me && !one.by_another);
+    let mut by_others: Vec<_> = body
         .notifications
         .iter()
-        .filter_map(|one| {
-            let verb = if one.by_another { "log" } else { "get" };
-            Some(format!("git blue contract {verb} {}/{}", one.domain, one.contract.as_ref()?))
-        })
+        .filter(|one| one.by_another)
+        .filter_map(|one| Some(format!("git blue contract log {}/{}", one.domain, one.contract.as_ref()?)))
         .collect();
-    changed.dedup();
-    changed.truncate(3);
+    by_others.dedup();
+    by_others.truncate(3);
     let (ahead, behind) = body.remotes.iter().fold((0, 0), |(a, b), one| (a.max(one.ahead), b.max(one.behind)));
     let has_conflicts = !body.conflicts.is_empty();
     let solo = body.total == 0;
@@ -339,8 +338,11 @@ fn with_next_steps(mut answer: Answer<RealmStatus>, joined: bool) -> Answer<Real
     if !answer.body.unreadable_domains.is_empty() {
         answer = answer.next("git blue doctor --fix  # brings back what is missing, where it can be had");
     }
-    if unreadable || broken > 0 {
+    if unreadable {
         answer = answer.next("git blue check  # says what is wrong");
+    }
+    if broken > 0 || has_changed {
+        answer = answer.next("git blue review  # what changed, whether it breaks this repository, and where to edit");
     }
     for RemovedFile { domain, contract, .. } in removed.into_iter().take(3) {
         answer = answer.next(format!(
@@ -353,8 +355,8 @@ fn with_next_steps(mut answer: Answer<RealmStatus>, joined: bool) -> Answer<Real
     if ahead > 0 || behind > 0 {
         answer = answer.next("git blue sync  # bring it together with where the realm is shared");
     }
-    for command in changed {
-        answer = answer.next(format!("{command}  # what changed"));
+    for command in by_others {
+        answer = answer.next(format!("{command}  # who changed what is this repository's own"));
     }
     if let (true, Some(repo), true) = (solo, &repo, joined) {
         answer = answer.next(format!(

@@ -62,7 +62,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmTopology>, OpErro
         broken,
         unreadable: status::unreadable(&overview)?,
     });
-    Ok(if broken > 0 { answer.next("git blue check: say why") } else { answer })
+    Ok(if broken > 0 { answer.next("git blue check  # says why") } else { answer })
 }
 
 fn domain(view: &DomainSummary, states: &States) -> DomainTopology {

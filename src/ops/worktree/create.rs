@@ -245,8 +245,8 @@ fn with_next_steps(here: &Here, body: WorktreeCreate) -> Answer<WorktreeCreate> 
     let mut answer = Answer::new(body);
     if let Some(path) = first {
         answer = answer
-            .next(format!("cd {path}: start working"))
-            .next(format!("git blue session start --rfc {rfc}: track your work"));
+            .next(format!("cd {path}  # start working"))
+            .next(format!("git blue -C {path} session start --rfc {rfc}  # track your work"));
     }
     answer.next_steps.extend(steps);
     if failed {

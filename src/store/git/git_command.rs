@@ -75,7 +75,8 @@ impl Git {
         read.map_err(failed)
     }
 
-    fn command(&self, args: &[&str]) -> Command {
+    /// Returns git in the repository, ready to run.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = command(&self.vars);
         command.arg("--git-dir").arg(&self.git_dir).args(args).current_dir(&self.top);
         // It may be relative to where we were called.

@@ -24,9 +24,11 @@ mod notifications;
 mod output;
 mod pager;
 mod pr;
+mod prime;
 mod process;
 mod progress;
 mod realm;
+mod review;
 mod screen;
 mod session;
 mod shortcut;
@@ -116,8 +118,12 @@ enum Command {
     Status(realm::Status),
     #[command(about = ops::realm::check::OPERATION.summary)]
     Check(realm::Check),
+    #[command(about = ops::realm::review::OPERATION.summary)]
+    Review(review::Review),
     #[command(about = ops::realm::sync::OPERATION.summary)]
     Sync(sync::Sync),
+    #[command(about = ops::prime::OPERATION.summary)]
+    Prime(prime::Prime),
     /// Show, check and manage the realm
     #[command(subcommand)]
     Realm(realm::Command),
@@ -326,7 +332,7 @@ fn operation(matches: &clap::ArgMatches) -> Option<&'static ops::Operation> {
         matches = below;
     }
     match path[..] {
-        ["status" | "check" | "sync"] => path.insert(0, "realm"),
+        ["status" | "check" | "review" | "sync"] => path.insert(0, "realm"),
         ["leave"] => path = vec!["realm", "admin", "leave"],
         _ => {}
     }
@@ -356,7 +362,9 @@ fn dispatch(
         Command::Leave(arguments) => arguments.run_whole(ctx, output),
         Command::Status(arguments) => arguments.run(ctx, output),
         Command::Check(arguments) => arguments.run(ctx, output),
+        Command::Review(arguments) => arguments.run(ctx, output).map(|()| Verdict::Yes),
         Command::Sync(arguments) => arguments.run(ctx, output),
+        Command::Prime(arguments) => arguments.run(ctx, output).map(|()| Verdict::Yes),
         Command::Realm(command) => command.run(ctx, output),
         Command::Contract(command) => command.run(ctx, output),
         Command::Import(arguments) => arguments.run(ctx, output),
@@ -410,6 +418,7 @@ mod tests {
                 path.join(" ").as_str(),
                 "status"
                     | "check"
+                    | "review"
                     | "sync"
                     | "leave"
                     | "complete"

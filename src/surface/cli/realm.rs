@@ -10,7 +10,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::{
     Names, Page, Verdict, admin, conflict, notifications,
     output::{Delivery, Output},
-    pr, session, sync,
+    pr, review, session, sync,
     text::{Look, Text, Word, look, plain},
     topology, worktree,
 };
@@ -48,6 +48,8 @@ pub enum Command {
     Status(Status),
     #[command(about = ops::realm::check::OPERATION.summary)]
     Check(Check),
+    #[command(about = ops::realm::review::OPERATION.summary)]
+    Review(review::Review),
     #[command(about = ops::realm::sync::OPERATION.summary)]
     Sync(sync::Sync),
     #[command(about = ops::realm::list::OPERATION.summary)]
@@ -77,6 +79,7 @@ impl Command {
         match self {
             Self::Status(arguments) => arguments.run(ctx, output),
             Self::Check(arguments) => arguments.run(ctx, output),
+            Self::Review(arguments) => arguments.run(ctx, output).map(|()| Verdict::Yes),
             Self::Sync(arguments) => arguments.run(ctx, output),
             Self::List(List { names }) => {
                 let all = |body: &RealmList| body.realms.iter().map(|realm| realm.name.clone()).collect();

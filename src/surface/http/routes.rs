@@ -126,6 +126,7 @@ pub static ROUTES: &[Route] = &[
         ..read("/realms/{realm}/sync", &[], &ops::realm::sync::OPERATION, realm_sync)
     },
     read("/realms/{realm}/check", &[ASKING, RFC], &ops::realm::check::OPERATION, realm_check),
+    read("/realms/{realm}/review", &[ASKING], &ops::realm::review::OPERATION, realm_review),
     read(
         "/realms/{realm}/log",
         &[DOMAIN, SINCE, UNTIL, FROM_REPO, LIMIT, CURSOR],
@@ -336,6 +337,10 @@ fn realm_check(call: &Call<'_>) -> Result<Reply, OpError> {
     let rfc = call.arguments.parsed("rfc")?;
     let request = ops::realm::check::Request { subject, rfc, ..Default::default() };
     Ok(Reply::of(&ops::realm::check::run(&call.ctx()?, &request)?))
+}
+
+fn realm_review(call: &Call<'_>) -> Result<Reply, OpError> {
+    Ok(Reply::of(&ops::realm::review::run(&call.ctx()?)?))
 }
 
 fn realm_log(call: &Call<'_>) -> Result<Reply, OpError> {

@@ -3,7 +3,10 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::size_limit::{MAX_BODY, weight};
+use super::{
+    size_limit::{MAX_BODY, weight},
+    steps::Step,
+};
 use crate::{
     error::{ErrorCode, OpError},
     wire::Answer,
@@ -15,13 +18,11 @@ pub struct Body {
     /// The fields.
     pub fields: Map<String, Value>,
     /// What to do next.
-    pub next_steps: Vec<String>,
+    pub next_steps: Vec<Step>,
 }
 
 /// Most steps that an answer suggests.
 const MAX_STEPS: usize = 8;
-/// Longest step.
-const MAX_STEP: usize = 300;
 /// What is not worth cutting further.
 const LEAST: usize = 160;
 
@@ -32,7 +33,7 @@ impl Body {
             serde_json::to_value(answer).unwrap_or_else(|error| unreachable!("answers have a JSON form: {error}"));
         let Value::Object(mut fields) = value else { unreachable!("answers are objects") };
         fields.remove("next_steps");
-        Self { fields, next_steps: answer.next_steps.clone() }
+        Self { fields, next_steps: answer.next_steps.iter().map(|line| Step::of(line, false)).collect() }
     }
 
     /// Returns whether it fits one message.
@@ -48,9 +49,6 @@ impl Body {
     /// Cuts what does not fit, and says where: the last resort, after paging.
     pub fn cut(&mut self, how_to_get_the_rest: &str) {
         self.next_steps.truncate(MAX_STEPS);
-        for step in &mut self.next_steps {
-            shorten(step, MAX_STEP);
-        }
         if self.fits() {
             return;
         }
@@ -63,7 +61,7 @@ impl Body {
         }
         cuts.truncate(5);
         self.fields.insert("cut".into(), json!(cuts));
-        self.next_steps.push(how_to_get_the_rest.to_owned());
+        self.next_steps.push(how_to_get_the_rest.into());
     }
 
     /// Returns how much of a message its steps take.
@@ -102,7 +100,8 @@ pub fn only_at(body: &mut Body, field: &str, pointer: &str, offset: Option<usize
         if shown.len() < rest.len() {
             let next = offset + shown.len();
             kept["next_offset"] = json!(next);
-            body.next_steps.push(format!("call again with offset {next}: what follows, of {} bytes", text.len()));
+            let step = format!("call again with offset {next}: what follows, of {} bytes", text.len());
+            body.next_steps.push(step.into());
         }
     } else if offset.is_some() {
         return Err(OpError::usage(format!("there is no text at {pointer}, so it has no offset")));
@@ -236,6 +235,6 @@ mod tests {
         assert!(one.fits());
         assert_eq!(one.fields["contract"]["name"], json!("x"));
         assert!(!one.fields["cut"].as_array().unwrap().is_empty());
-        assert_eq!(one.next_steps, ["ask for less"]);
+        assert_eq!(one.next_steps, [Step::advice("ask for less")]);
     }
 }

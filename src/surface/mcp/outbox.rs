@@ -14,6 +14,7 @@ use super::{
     open::{Project, open},
     quiet::Quiet,
     size_limit::{ENVELOPE, MAX_MESSAGE, harmless, weight},
+    steps::Step,
 };
 use crate::{
     env::Env,
@@ -195,15 +196,17 @@ impl Told {
 }
 
 /// What to do about what was told.
-fn steps(notifications: &[Notification], more: usize) -> Vec<String> {
-    let mut steps: Vec<_> = notifications
-        .iter()
-        .filter_map(|one| Some(format!("contract_get {}/{}: read what changed", one.domain, one.contract.as_ref()?)))
-        .collect();
-    steps.dedup();
-    steps.truncate(3);
+fn steps(notifications: &[Notification], more: usize) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let mine: Vec<_> = notifications.iter().filter(|one| one.affects_me).collect();
+    if let Some(first) = mine.first() {
+        let names = first.contract.as_ref().map(|contract| format!("{}/{contract}", first.domain)).unwrap_or_default();
+        let others = if mine.len() > 1 { format!(" and {} more", mine.len() - 1) } else { String::new() };
+        let line = format!("git blue review  # {names}{others}: does it break this repository, and where to edit");
+        steps.push(Step::of(&line, false));
+    }
     if more > 0 {
-        steps.push(format!("{more} more changes are pending: they come with the next answers"));
+        steps.push(format!("{more} more changes are pending: they come with the next answers").into());
     }
     steps
 }

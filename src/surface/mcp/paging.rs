@@ -47,7 +47,7 @@ pub fn page(body: &mut Body, lists: Lists, limit: Option<usize>, cursor: Option<
     body.fields.insert("total".into(), json!(total));
     if let Some(end) = window.end {
         body.fields.insert("next_cursor".into(), json!(format!("{end}-{mark}")));
-        body.next_steps.push(format!("call again with cursor {end}-{mark}: the next of {total} entries"));
+        body.next_steps.push(format!("call again with cursor {end}-{mark}: the next of {total} entries").into());
     }
     Ok(())
 }

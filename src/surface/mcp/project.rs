@@ -14,6 +14,8 @@ use crate::{
     model::name::RealmName,
 };
 
+/// Most realms that a step is made for.
+const MAX_REALMS: usize = 4;
 /// How many folders are looked at from the server's own upwards.
 const MAX_LEVELS: usize = 20;
 
@@ -31,6 +33,8 @@ pub enum Lost {
 pub struct Tried {
     places: Vec<String>,
     steps: Vec<String>,
+    /// The realms of this machine.
+    realms: Vec<String>,
 }
 
 impl Tried {
@@ -92,7 +96,7 @@ pub fn find(settings: &Settings, cwd: Option<&str>, realm: Option<RealmName>, ro
     }
     if settings.is_shared {
         // A client that can name its roots does so before all of a realm is meant.
-        return if *roots == Roots::Unasked { Err(Lost::Nowhere(search.tried)) } else { search.whole_realm() };
+        return if *roots == Roots::Unasked { Err(Lost::Nowhere(search.lost())) } else { search.whole_realm() };
     }
     let above = settings.env.cwd().ancestors().take(MAX_LEVELS);
     let marked = above.filter(|folder| folder.join(".git").exists() || folder.join(".blue/config.yaml").exists());
@@ -109,7 +113,7 @@ pub fn find(settings: &Settings, cwd: Option<&str>, realm: Option<RealmName>, ro
     // A realm that was named can be read from anywhere.
     match search.realm {
         Some(realm) => Ok(Project { folder: settings.env.cwd().to_owned(), realm: Some(realm) }),
-        None => Err(Lost::Nowhere(search.tried)),
+        None => Err(Lost::Nowhere(search.lost())),
     }
 }
 
@@ -121,9 +125,24 @@ pub fn nowhere(tried: &Tried) -> OpError {
     if let Some(step) = tried.steps.first() {
         return error.next(step.as_str()).next("or pass cwd: the absolute path of a folder in another repository");
     }
-    error
-        .next("pass cwd: the absolute path of a folder in the repository")
-        .next("git blue init --realm NAME  # run in the repository: bring it into a realm")
+    let error = error.next("pass cwd: the absolute path of a folder in the repository");
+    match &tried.realms[..] {
+        [] => error.next("git blue init --realm NAME  # run in the repository: make a realm, and join it"),
+        [only] => {
+            error.next(format!("git blue init --realm {only}  # run in the repository: join the only realm here"))
+        }
+        several => several.iter().take(MAX_REALMS).fold(error, |error, name| {
+            error.next(format!(
+                "git blue init --realm {name}  # run in the repository: join this realm, if it is the one"
+            ))
+        }),
+    }
+}
+
+/// Returns the names of the realms of this machine; none where they cannot be read.
+fn known(settings: &Settings) -> Vec<String> {
+    let known = locate::home(&settings.env).ok().and_then(|home| home.realms().ok());
+    known.into_iter().flatten().map(|known| known.name.to_string()).collect()
 }
 
 struct Search<'a> {
@@ -163,7 +182,7 @@ impl Search<'_> {
         }
         match self.realm {
             Some(realm) => Ok(Project { folder, realm: Some(realm) }),
-            None => Err(Lost::Nowhere(self.tried)),
+            None => Err(Lost::Nowhere(self.lost())),
         }
     }
 
@@ -171,8 +190,13 @@ impl Search<'_> {
     fn only(&mut self, source: &str, folder: &Path) -> Result<Project, Lost> {
         match self.at(source, folder)? {
             Some(found) => Ok(found),
-            None => Err(nowhere(&self.tried).into()),
+            None => Err(nowhere(&self.lost()).into()),
         }
+    }
+
+    /// Returns what was tried, once nothing was found.
+    fn lost(&mut self) -> Tried {
+        Tried { realms: known(self.settings), ..std::mem::take(&mut self.tried) }
     }
 
     fn at(&mut self, source: &str, folder: &Path) -> Result<Option<Project>, OpError> {

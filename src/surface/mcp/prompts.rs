@@ -40,9 +40,9 @@ pub const PROMPTS: &[Template] = &[
         title: "Review incoming changes",
         about: "What other repositories changed, and what it means here",
         arguments: &[],
-        task: "Review what other repositories of the realm changed. For each notification: call contract_diff to see \
-               what changed, find the code here that relies on it (the import names a file), say whether it still \
-               holds, and propose the change where it does not. An import that is broken comes first.",
+        task: "Review what other repositories of the realm changed. Call realm_review: it says what changed under each \
+               import, whether it breaks this repository, and which lines mention it. Look at each mention, say whether \
+               the code still holds, and propose the change where it does not. An import that is broken comes first.",
         data: incoming,
     },
     Template {
@@ -69,12 +69,11 @@ pub const PROMPTS: &[Template] = &[
 impl Template {
     /// Returns it as clients list it.
     pub fn listed(&self) -> Prompt {
-        let arguments = self
-            .arguments
-            .iter()
-            .map(|(name, about)| PromptArgument::new(*name).with_description(*about).with_required(true));
-        let arguments: Vec<_> = arguments.collect();
-        Prompt::new(self.name, Some(self.about), Some(arguments).filter(|all| !all.is_empty())).with_title(self.title)
+        let argument = |name: &str, about: &str| PromptArgument::new(name).with_description(about);
+        let own = self.arguments.iter().map(|(name, about)| argument(name, about).with_required(true));
+        let cwd = argument("cwd", "The absolute path of a folder in the repository").with_required(false);
+        let arguments = own.chain([cwd]).collect();
+        Prompt::new(self.name, Some(self.about), Some(arguments)).with_title(self.title)
     }
 
     /// Returns it with the realm as it is now.

@@ -6,7 +6,7 @@ use rmcp::{
 };
 use serde_json::Value;
 
-use super::body::to_string;
+use super::{body::to_string, steps::Step};
 use crate::{
     error::{ErrorCode, OpError},
     wire::Failure,
@@ -17,17 +17,20 @@ pub fn failed(error: &OpError) -> CallToolResult {
     let mut error = error.clone();
     error.message = error.message.chars().take(4_000).collect();
     error.problems.truncate(20);
-    for step in &mut error.next_steps {
-        *step = super::steps::of_tools(step);
-    }
-    let text = super::size_limit::harmless(&to_string(&Failure::from(&error)));
+    let mut failure = serde_json::json!(Failure::from(&error));
+    failure["next_steps"] = steps(&error);
+    let text = super::size_limit::harmless(&to_string(&failure));
     CallToolResult::error(vec![ContentBlock::text(text)])
+}
+
+fn steps(error: &OpError) -> Value {
+    error.next_steps.iter().map(|line| serde_json::json!(Step::of(line, false))).collect()
 }
 
 /// Returns a failure where the protocol has no room for more than an error.
 pub fn refused(error: &OpError) -> ErrorData {
     let message: String = error.message.chars().take(2_000).collect();
-    let data = serde_json::json!({"code": error.code.as_str(), "next_steps": error.next_steps});
+    let data = serde_json::json!({"code": error.code.as_str(), "next_steps": steps(error)});
     match error.code {
         ErrorCode::UnknownResource
         | ErrorCode::UnknownContract

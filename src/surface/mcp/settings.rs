@@ -18,6 +18,8 @@ use crate::{
 pub const FOLDER: &str = "GIT_BLUE_DIR";
 /// Names the project in Claude Code.
 pub const PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
+/// Names the realm where `--realm` does not.
+pub const REALM: &str = "GIT_BLUE_REALM";
 /// Names the session of Claude Code, and so who is told.
 pub const SESSION: &str = "CLAUDE_CODE_SESSION_ID";
 
@@ -85,7 +87,7 @@ impl Settings {
         Self {
             folder: named.or_else(|| Some((FOLDER, absolute(FOLDER)?))),
             project_dir: absolute(PROJECT_DIR),
-            realm: options.realm.clone(),
+            realm: options.realm.clone().or_else(|| env.text(REALM)?.parse().ok()),
             reader: reader(&env),
             marks: true,
             read_only: options.read_only,

@@ -1,52 +1,315 @@
-//! What to do next, in the words of who reads it.
+//! What to do next, as data: a tool with its arguments, a command, or a word of advice. Operations say
+//! it as a line, `command  # reason`; this is the one place that reads such lines.
 
-use super::tools::TOOLS;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
 
-/// Returns a step that names a command as one that names its tool, where there is one.
-pub fn of_tools(step: &str) -> String {
-    if step.ends_with("or pass -C DIR") {
-        return "pass cwd: the absolute path of a folder in the repository".to_owned();
-    }
-    if let Some(rest) = step.strip_prefix("pass --published ") {
-        return format!("pass scope published {rest}");
-    }
-    let Some(rest) = step.strip_prefix("git blue ") else { return step.to_owned() };
-    for tool in TOOLS {
-        let command = tool.operation.cli.join(" ");
-        let short = command.strip_prefix("realm ").filter(|short| matches!(*short, "status" | "check"));
-        for command in [Some(command.as_str()), short].into_iter().flatten() {
-            if let Some(arguments) = rest.strip_prefix(command)
-                && !arguments.starts_with(|c: char| c.is_alphanumeric())
-                && !arguments.starts_with(" -")
-            {
-                return format!("{}{arguments}", tool.name());
-            }
+/// Longest reason, and longest advice, in characters.
+const MAX_REASON: usize = 300;
+/// Longest command, in characters: what is cut would do something else.
+const MAX_COMMAND: usize = 600;
+/// Words that begin a reason behind a command.
+const SAYS: [&str; 8] = [" shows ", " lists ", " names ", " says ", " takes ", " makes ", " gives ", " fetches "];
+
+/// What to do next.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Step {
+    /// Call a tool of this server.
+    Tool {
+        /// Its name.
+        tool: &'static str,
+        /// Its arguments.
+        arguments: Map<String, Value>,
+        /// Why.
+        reason: String,
+    },
+    /// Run a command, in the repository.
+    Command {
+        /// As it can be pasted into a shell.
+        command: String,
+        /// Why.
+        reason: String,
+    },
+    /// Anything else.
+    Advice {
+        /// What to do.
+        reason: String,
+    },
+}
+
+impl Step {
+    /// Reads a line that an operation said. A server that only reads has no tools that write: their commands stay
+    /// commands.
+    pub fn of(line: &str, may_write: bool) -> Self {
+        if line.ends_with("or pass -C DIR") {
+            return Self::advice("pass cwd: the absolute path of a folder in the repository");
+        }
+        if let Some(rest) = line.strip_prefix("pass --published ") {
+            return Self::advice(format!("pass scope published {rest}"));
+        }
+        let Some((command, reason)) = parts(line) else { return Self::advice(line) };
+        let reason = cut(reason);
+        let call = words(command).and_then(|words| call(&words));
+        match call.filter(|(tool, _)| may_write || !WRITING.contains(tool)) {
+            Some((tool, arguments)) => Self::Tool { tool, arguments, reason },
+            None if command.chars().count() > MAX_COMMAND => Self::advice(reason),
+            None => Self::Command { command: command.to_owned(), reason },
         }
     }
-    step.to_owned()
+
+    /// Returns a word of advice.
+    pub fn advice(text: impl AsRef<str>) -> Self {
+        Self::Advice { reason: cut(text.as_ref()) }
+    }
+}
+
+impl From<String> for Step {
+    fn from(text: String) -> Self {
+        Self::advice(text)
+    }
+}
+
+impl From<&str> for Step {
+    fn from(text: &str) -> Self {
+        Self::advice(text)
+    }
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(MAX_REASON) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// Splits a line into its command and its reason.
+fn parts(line: &str) -> Option<(&str, &str)> {
+    let is_command = |text: &str| ["git ", "cd "].iter().any(|word| text.starts_with(word));
+    if !is_command(line) {
+        // `merge what was published since: git pull`
+        let (reason, command) = line.split_once(": git ").filter(|(reason, _)| !reason.contains('"'))?;
+        return Some((&line[line.len() - command.len() - "git ".len()..], reason));
+    }
+    if let Some((command, reason)) = line.split_once(" # ") {
+        return Some((command.trim_end(), reason.trim_start()));
+    }
+    if let Some((command, reason)) = line.split_once(": ").filter(|(command, _)| !command.contains('"')) {
+        return Some((command, reason));
+    }
+    let says = SAYS.iter().find_map(|word| line.find(word).map(|at| (&line[..at], line[at..].trim_start())));
+    Some(says.unwrap_or((line, "")))
+}
+
+/// Splits a command as a shell does, if it is one command of plain and quoted words.
+fn words(command: &str) -> Option<Vec<String>> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    for c in command.chars() {
+        match (quote, c) {
+            (Some(open), c) if c == open => quote = None,
+            (Some(_), c) => word.get_or_insert_default().push(c),
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (None, '&' | '|' | ';' | '$' | '`' | '\\' | '>' | '<' | '*') => return None,
+            (None, c) if c.is_whitespace() => words.extend(word.take()),
+            (None, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    quote.is_none().then_some(words)
+}
+
+/// What the words behind a command are called as arguments of its tool.
+type Form = (&'static [&'static str], &'static str, &'static [(&'static str, Word)], &'static [Position]);
+
+/// What an option becomes.
+#[derive(Clone, Copy)]
+enum Word {
+    /// An argument of this name, with the option's value.
+    Text(&'static str),
+    /// The same, of several values.
+    List(&'static str),
+    /// An argument with this value.
+    Is(&'static str, &'static str),
+    /// An argument that is true.
+    Flag(&'static str),
+}
+
+/// What a word without an option becomes.
+#[derive(Clone, Copy)]
+enum Position {
+    /// `DOMAIN/CONTRACT`.
+    Contract,
+    /// An argument of this name.
+    Text(&'static str),
+}
+
+const DOMAIN: &[(&str, Word)] = &[("--domain", Word::Text("domain"))];
+const RFC: &[(&str, Word)] = &[("--rfc", Word::Text("rfc"))];
+const CHECK: &[(&str, Word)] = &[
+    ("--worktree", Word::Flag("worktree")),
+    ("--all", Word::Is("scope", "all")),
+    ("--published", Word::Is("scope", "published")),
+    ("--rfc", Word::Text("rfc")),
+];
+
+/// The tools of these that write.
+const WRITING: [&str; 3] = ["realm_worktree_create", "session_start", "session_stop"];
+
+/// The commands that have a tool.
+const FORMS: &[Form] = &[
+    (&["status"], "realm_status", &[], &[]),
+    (&["realm", "status"], "realm_status", &[], &[]),
+    (&["check"], "realm_check", CHECK, &[]),
+    (&["realm", "check"], "realm_check", CHECK, &[]),
+    (&["review"], "realm_review", &[], &[]),
+    (&["realm", "review"], "realm_review", &[], &[]),
+    (&["realm", "list"], "realm_list", &[], &[]),
+    (&["realm", "log"], "realm_log", DOMAIN, &[]),
+    (&["realm", "topology"], "realm_topology", DOMAIN, &[]),
+    (&["realm", "pr", "status"], "realm_pr_status", RFC, &[]),
+    (
+        &["realm", "worktree", "create"],
+        "realm_worktree_create",
+        &[("--rfc", Word::Text("rfc")), ("--repos", Word::List("repos"))],
+        &[],
+    ),
+    (&["session", "start"], "session_start", &[("--rfc", Word::Text("active_rfc"))], &[]),
+    (&["session", "stop"], "session_stop", &[], &[]),
+    (&["notifications", "list"], "notifications_list", &[("--state", Word::Text("state"))], &[]),
+    (&["contract", "list"], "contract_list", DOMAIN, &[]),
+    (&["contract", "get"], "contract_get", &[("--version", Word::Text("version"))], &[Position::Contract]),
+    (
+        &["contract", "diff"],
+        "contract_diff",
+        &[("--worktree", Word::Is("new_version", "worktree"))],
+        &[Position::Contract, Position::Text("old_version"), Position::Text("new_version")],
+    ),
+    (
+        &["contract", "impact"],
+        "contract_impact",
+        &[("--to", Word::Text("to")), ("--worktree", Word::Flag("worktree"))],
+        &[Position::Contract],
+    ),
+];
+
+/// Returns the tool that does what a command does, with its arguments; nothing where there is none, or it does not
+/// take all that the command says.
+fn call(words: &[String]) -> Option<(&'static str, Map<String, Value>)> {
+    let mut words = words.iter().map(String::as_str).skip_while(|word| *word == "git").peekable();
+    words.next().filter(|word| *word == "blue")?;
+    let mut arguments = Map::new();
+    if words.next_if_eq(&"-C").is_some() {
+        let folder = words.next().filter(|folder| folder.starts_with('/'))?;
+        arguments.insert("cwd".into(), json!(folder));
+    }
+    let rest: Vec<&str> = words.collect();
+    let (path, tool, options, positions) = FORMS.iter().find(|(path, ..)| rest.starts_with(path))?;
+    let mut rest = rest[path.len()..].iter().copied();
+    let mut positions = positions.iter();
+    while let Some(word) = rest.next() {
+        if !word.starts_with('-') {
+            match positions.next()? {
+                Position::Contract => {
+                    let (domain, contract) = word.split_once('/')?;
+                    arguments.insert("domain".into(), json!(domain));
+                    arguments.insert("contract".into(), json!(contract));
+                }
+                Position::Text(name) => drop(arguments.insert((*name).into(), json!(word))),
+            }
+            continue;
+        }
+        let (_, option) = options.iter().find(|(name, _)| *name == word)?;
+        let (name, value) = match option {
+            Word::Text(name) => (name, json!(rest.next()?)),
+            Word::List(name) => (name, json!(rest.next()?.split(',').collect::<Vec<_>>())),
+            Word::Is(name, value) => (name, json!(value)),
+            Word::Flag(name) => (name, json!(true)),
+        };
+        arguments.insert((*name).into(), value);
+    }
+    Some((*tool, arguments))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::of_tools;
+    use super::*;
+
+    fn of(line: &str) -> Value {
+        json!(Step::of(line, false))
+    }
+
+    fn tool(name: &str, arguments: Value, reason: &str) -> Value {
+        json!({"tool": name, "arguments": arguments, "reason": reason})
+    }
 
     #[test]
-    fn commands_with_a_tool_become_the_tool() {
-        for (step, expected) in [
-            ("git blue contract get s3/paths: read what changed", "contract_get s3/paths: read what changed"),
-            ("git blue check: say what is wrong", "realm_check: say what is wrong"),
-            ("git blue realm status", "realm_status"),
-            ("git blue check --strict", "git blue check --strict"),
-            ("git blue contract gets", "git blue contract gets"),
-            ("git blue contract list shows those there are", "contract_list shows those there are"),
-            ("git blue init --realm NAME", "git blue init --realm NAME"),
+    fn commands_with_a_tool_become_a_call_of_it() {
+        let at = |more: Value| {
+            let mut all = json!({"domain": "s3", "contract": "paths"});
+            all.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
+            all
+        };
+        for (line, expected) in [
+            (
+                "git blue contract get s3/paths: read what changed",
+                tool("contract_get", at(json!({})), "read what changed"),
+            ),
+            (
+                "git blue contract diff s3/paths 1.0.0 2.0.0  # what changed",
+                tool("contract_diff", at(json!({"old_version": "1.0.0", "new_version": "2.0.0"})), "what changed"),
+            ),
+            (
+                "git blue contract impact s3/paths --to 2.0.0: who it means something for",
+                tool("contract_impact", at(json!({"to": "2.0.0"})), "who it means something for"),
+            ),
+            ("git blue check --worktree", tool("realm_check", json!({"worktree": true}), "")),
+            ("git blue review", tool("realm_review", json!({}), "")),
+            ("git blue contract list shows those there are", tool("contract_list", json!({}), "shows those there are")),
+        ] {
+            assert_eq!(of(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_tools_are_those_there_are() {
+        use crate::surface::mcp::tools::TOOLS;
+        for (path, name, ..) in FORMS {
+            let tool = TOOLS.iter().find(|tool| tool.name() == *name).unwrap_or_else(|| panic!("{path:?}: {name}"));
+            assert_eq!(tool.operation.writes, WRITING.contains(name), "{name}");
+        }
+        let line = "git blue session start --rfc rfc-1: track your work";
+        assert_eq!(
+            json!(Step::of(line, true)),
+            tool("session_start", json!({"active_rfc": "rfc-1"}), "track your work")
+        );
+    }
+
+    #[test]
+    fn what_no_tool_does_stays_a_command_or_advice() {
+        let command = |command: &str, reason: &str| json!({"command": command, "reason": reason});
+        let advice = |reason: &str| json!({"reason": reason});
+        for (line, expected) in [
+            ("git blue check --strict", command("git blue check --strict", "")),
+            ("git blue contract gets", command("git blue contract gets", "")),
+            ("git blue init --realm NAME  # make one", command("git blue init --realm NAME", "make one")),
+            ("git blue import a/b '>=1.0.0, <2.0.0'  # x", command("git blue import a/b '>=1.0.0, <2.0.0'", "x")),
+            (
+                "git blue contract retire a/b --reason \"x: y\"",
+                command("git blue contract retire a/b --reason \"x: y\"", ""),
+            ),
+            ("merge what was published since: git pull", command("git pull", "merge what was published since")),
+            ("git add .blue && git commit -m x", command("git add .blue && git commit -m x", "")),
+            ("You own this contract.", advice("You own this contract.")),
             (
                 "change into a repository of the realm, or pass -C DIR",
-                "pass cwd: the absolute path of a folder in the repository",
+                advice("pass cwd: the absolute path of a folder in the repository"),
             ),
-            ("You own this contract.", "You own this contract."),
+            ("git blue session start: track your work", command("git blue session start", "track your work")),
         ] {
-            assert_eq!(of_tools(step), expected);
+            assert_eq!(of(line), expected, "{line}");
         }
     }
 }

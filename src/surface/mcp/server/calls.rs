@@ -20,7 +20,6 @@ use crate::surface::mcp::{
     refusal::failed,
     roots::Outcome,
     settings::Settings,
-    steps,
     tools::{self, Call, Tool},
 };
 use crate::{
@@ -157,7 +156,12 @@ impl Server {
 
     fn project_of(&self, tool: &Tool, arguments: &Arguments, roots: &Roots) -> Result<Project, Lost> {
         let realm = arguments.parsed("realm")?;
-        let project = project::find(&self.settings, arguments.text("cwd"), realm, roots)?;
+        let found = project::find(&self.settings, arguments.text("cwd"), realm, roots);
+        let project = match found {
+            // What realms there are can be asked from anywhere: it is how one is found.
+            Err(_) if tool.is_of_the_machine() => Project { folder: self.settings.env.cwd().to_owned(), realm: None },
+            found => found?,
+        };
         self.log.say(|| format!("{} in {}", tool.name(), project.folder.display()));
         Ok(project)
     }
@@ -204,12 +208,9 @@ fn answer(
     project: &Project,
 ) -> Result<Body, OpError> {
     let ctx = open(&settings.env, project)?;
-    let mut body = (tool.run)(&Call { ctx: &ctx, arguments, reader })?;
+    let mut body = (tool.run)(&Call { ctx: &ctx, arguments, reader, settings })?;
     if !tool.lists.is_empty() {
         paging::page(&mut body, tool.lists, arguments.count("limit"), arguments.text("cursor"))?;
-    }
-    for step in &mut body.next_steps {
-        *step = steps::of_tools(step);
     }
     body.cut(tool.rest());
     Ok(body)

@@ -15,7 +15,7 @@ use super::{
     client::{Client, Slip},
     declared,
     log::Log,
-    open::Project,
+    open::{Project, open},
     outbox::Desk,
     project::{self, Lost, Roots},
     refusal::refused,
@@ -23,7 +23,7 @@ use super::{
     settings::Settings,
     watch::Watches,
 };
-use crate::{locate, model::name::RealmName};
+use crate::{locate, model::name::RealmName, ops::prime};
 
 /// One server, for one client.
 #[derive(Clone)]
@@ -74,6 +74,20 @@ impl Server {
             Lost::Failed(error) => refused(&error),
             Lost::Nowhere(tried) => refused(&project::nowhere(&tried)),
         })
+    }
+
+    /// Returns what stands in the project where the server was started, if it was started in one: nothing is asked
+    /// for it, and what goes wrong with it is each call's to say.
+    fn facts(&self) -> Vec<String> {
+        if self.settings.is_shared {
+            return Vec::new();
+        }
+        let Ok(project) = project::find(&self.settings, None, None, &Roots::Unknown("not asked for")) else {
+            return Vec::new();
+        };
+        let request = prime::Request { reader: self.settings.reader.clone(), is_resumed: false };
+        let found = open(&self.settings.env, &project).and_then(|ctx| prime::run(&ctx, &request));
+        found.map(|answer| answer.body.facts).unwrap_or_default()
     }
 
     /// Returns the realms of this machine.

@@ -34,7 +34,8 @@ impl Server {
         };
         let arguments = request.arguments.unwrap_or_default();
         let attempt = |roots: &Roots| {
-            let project = project::find(&self.settings, None, None, roots)?;
+            let project =
+                project::find(&self.settings, arguments.get("cwd").and_then(|cwd| cwd.as_str()), None, roots)?;
             let ctx = open(&self.settings.env, &project)?;
             Ok(prompt.filled(&ctx, &self.client(context).reader, &arguments)?)
         };

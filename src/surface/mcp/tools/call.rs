@@ -1,11 +1,13 @@
 //! A call of a tool: what it asks, and pages of what it is answered.
 
-use crate::surface::mcp::{arguments::Arguments, body::Body, size_limit::MAX_BODY};
+use serde::Serialize;
+
+use crate::surface::mcp::{arguments::Arguments, body::Body, settings::Settings, size_limit::MAX_BODY, steps::Step};
 use crate::{
     error::OpError,
     model::name::{ContractRef, ReaderName},
     ops::ctx::Ctx,
-    wire::PageRequest,
+    wire::{Answer, PageRequest},
 };
 
 /// A call, ready to run.
@@ -16,9 +18,17 @@ pub struct Call<'a> {
     pub arguments: &'a Arguments,
     /// Who asks.
     pub reader: &'a ReaderName,
+    /// What the server was started with.
+    pub settings: &'a Settings,
 }
 
 impl Call<'_> {
+    /// Returns an answer, its next steps as calls of tools that the server offers.
+    pub fn body<T: Serialize>(&self, answer: &Answer<T>) -> Body {
+        let steps = answer.next_steps.iter().map(|line| Step::of(line, !self.settings.read_only)).collect();
+        Body { next_steps: steps, ..Body::of(answer) }
+    }
+
     /// Returns whether everything is wanted.
     pub fn is_full(&self) -> bool {
         self.arguments.text("detail") == Some("full")
@@ -44,7 +54,7 @@ impl Call<'_> {
                 ask(PageRequest { limit: Some(limit), cursor: self.arguments.text("cursor").map(str::to_owned) })?;
             if body.fits() || limit == 1 {
                 if let Some(cursor) = body.fields.get("next_cursor").and_then(serde_json::Value::as_str) {
-                    body.next_steps.push(format!("call again with cursor {cursor}: what follows"));
+                    body.next_steps.push(format!("call again with cursor {cursor}: what follows").into());
                 }
                 return Ok(body);
             }

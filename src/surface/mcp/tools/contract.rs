@@ -25,7 +25,7 @@ pub fn get(call: &Call<'_>) -> Result<Body, OpError> {
     let request =
         ops::contract::get::Request { contract: call.contract()?, version: call.arguments.parsed("version")? };
     let answer = ops::contract::get::run(call.ctx, &request)?;
-    let mut body = Body::of(&answer);
+    let mut body = call.body(&answer);
     if let Some(at) = call.arguments.text("at") {
         body::only_at(&mut body, "contract", at, call.arguments.count("offset"))?;
     } else if call.arguments.count("offset").is_some() {
@@ -48,7 +48,7 @@ pub fn list(call: &Call<'_>) -> Result<Body, OpError> {
     let domain = call.arguments.parsed("domain")?;
     call.paged(100, |page| {
         let request = ops::contract::list::Request { domain: domain.clone(), search: None, page };
-        Ok(Body::of(&ops::contract::list::run(call.ctx, &request)?))
+        Ok(call.body(&ops::contract::list::run(call.ctx, &request)?))
     })
 }
 
@@ -61,7 +61,7 @@ pub fn diff(call: &Call<'_>) -> Result<Body, OpError> {
             _ => Newer::Version(call.arguments.parsed("new_version")?),
         },
     };
-    Ok(Body::of(&ops::contract::diff::run(call.ctx, &request)?))
+    Ok(call.body(&ops::contract::diff::run(call.ctx, &request)?))
 }
 
 pub fn impact(call: &Call<'_>) -> Result<Body, OpError> {
@@ -71,7 +71,7 @@ pub fn impact(call: &Call<'_>) -> Result<Body, OpError> {
         (true, Some(_)) => return Err(OpError::usage("pass either to or worktree")),
     };
     let request = ops::contract::impact::Request { contract: call.contract()?, to };
-    Ok(Body::of(&ops::contract::impact::run(call.ctx, &request)?))
+    Ok(call.body(&ops::contract::impact::run(call.ctx, &request)?))
 }
 
 pub fn validate(call: &Call<'_>) -> Result<Body, OpError> {
@@ -86,13 +86,13 @@ pub fn validate(call: &Call<'_>) -> Result<Body, OpError> {
     let value = given.json("payload").cloned().unwrap_or_default();
     let payload = Payload { file: "payload".to_owned(), document: Document { line: None, value } };
     let request = ops::contract::validate::Request { contract: call.contract()?, against, payloads: vec![payload] };
-    Ok(Body::of(&ops::contract::validate::run(call.ctx, &request)?))
+    Ok(call.body(&ops::contract::validate::run(call.ctx, &request)?))
 }
 
 pub fn timeline(call: &Call<'_>) -> Result<Body, OpError> {
     let contract = call.contract()?;
     call.paged(50, |page| {
         let request = ops::contract::timeline::Request { contract: contract.clone(), page };
-        Ok(Body::of(&ops::contract::timeline::run(call.ctx, &request)?))
+        Ok(call.body(&ops::contract::timeline::run(call.ctx, &request)?))
     })
 }

@@ -48,13 +48,17 @@ const CWD: Parameter = Parameter::optional("cwd", Kind::Text, "absolute path");
 const REALM: Parameter = Parameter::optional("realm", Kind::Text, "");
 
 /// The tools that make sense only where there is more than one realm to choose from.
-const OF_ALL_REALMS: [&Operation; 3] =
-    [&ops::realm::list::OPERATION, &ops::realm::compare::OPERATION, &ops::contract::timeline::OPERATION];
+const OF_ALL_REALMS: [&Operation; 2] = [&ops::realm::compare::OPERATION, &ops::contract::timeline::OPERATION];
 
 impl Tool {
     /// Returns its name.
     pub fn name(&self) -> &'static str {
         self.operation.name
+    }
+
+    /// Returns whether it is about this machine, and needs no repository.
+    pub fn is_of_the_machine(&self) -> bool {
+        self.operation.name == ops::realm::list::OPERATION.name
     }
 
     /// Returns how to get what did not fit into an answer.
@@ -114,6 +118,7 @@ mod tests {
         for name in [
             "realm_status",
             "realm_check",
+            "realm_review",
             "contract_get",
             "session_start",
             "session_stop",

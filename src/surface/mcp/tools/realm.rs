@@ -1,16 +1,20 @@
 //! The tools about a realm, and about work in several of its repositories.
 
+use std::collections::BTreeMap;
+
 use super::{super::body::Body, Call};
 use crate::{error::OpError, model::check::Scope, ops};
 
 /// How many imports `realm_status` lists, however they stand.
 const MAX_IMPORTS: usize = 30;
+/// How many warnings with the same code a concise `realm_check` lists.
+const MAX_OF_A_CODE: usize = 3;
 
 pub fn status(call: &Call<'_>) -> Result<Body, OpError> {
     call.paged(20, |page| {
         let (answer, _) =
             ops::realm::status::run(call.ctx, &ops::realm::status::Request { reader: None, page, catch_up: false })?;
-        let mut body = Body::of(&answer);
+        let mut body = call.body(&answer);
         leave_out_current_imports(&mut body);
         Ok(body)
     })
@@ -25,7 +29,7 @@ fn leave_out_current_imports(body: &mut Body) {
         let all = imports.len();
         imports.retain(|import| import["state"] != "current");
         let current = all - imports.len();
-        body.next_steps.push(format!("{current} of {all} imports are current and not listed"));
+        body.next_steps.push(format!("{current} of {all} imports are current and not listed").into());
     }
 }
 
@@ -41,19 +45,41 @@ pub fn check(call: &Call<'_>) -> Result<Body, OpError> {
     let request =
         ops::realm::check::Request { reader: None, subject, scope, rfc, ..ops::realm::check::Request::default() };
     let answer = ops::realm::check::run(call.ctx, &request)?;
-    let mut body = Body::of(&answer);
+    let mut body = call.body(&answer);
     if let (false, Some(repo), Some(serde_json::Value::Array(hashes))) =
         (call.is_full(), &answer.body.current_repo, body.fields.get_mut("schema_hashes"))
         && hashes.len() > 20
     {
         hashes.retain(|one| one["owner"] == repo.as_str());
     }
+    if !call.is_full() {
+        group_warnings(&mut body);
+    }
     Ok(body)
+}
+
+/// Of many warnings with one code, the first are listed, and all are counted.
+fn group_warnings(body: &mut Body) {
+    let Some(serde_json::Value::Array(warnings)) = body.fields.get_mut("warnings") else { return };
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    warnings.retain(|warning| {
+        let count = counts.entry(warning["code"].as_str().unwrap_or_default().to_owned()).or_default();
+        *count += 1;
+        *count <= MAX_OF_A_CODE
+    });
+    for (code, count) in counts.into_iter().filter(|(_, count)| *count > MAX_OF_A_CODE) {
+        let line = format!("{count} warnings are {code}; {MAX_OF_A_CODE} of them are listed: detail full lists all");
+        body.next_steps.push(line.into());
+    }
+}
+
+pub fn review(call: &Call<'_>) -> Result<Body, OpError> {
+    Ok(call.body(&ops::realm::review::run(call.ctx)?))
 }
 
 pub fn topology(call: &Call<'_>) -> Result<Body, OpError> {
     let request = ops::realm::topology::Request { domain: call.arguments.parsed("domain")? };
-    Ok(Body::of(&ops::realm::topology::run(call.ctx, &request)?))
+    Ok(call.body(&ops::realm::topology::run(call.ctx, &request)?))
 }
 
 pub fn log(call: &Call<'_>) -> Result<Body, OpError> {
@@ -64,7 +90,7 @@ pub fn log(call: &Call<'_>) -> Result<Body, OpError> {
     };
     call.paged(50, |page| {
         let answer = ops::realm::log::run(call.ctx, &ops::realm::log::Request { page, ..wanted.clone() })?;
-        let mut body = Body::of(&answer);
+        let mut body = call.body(&answer);
         if !call.is_full()
             && let Some(serde_json::Value::Array(entries)) = body.fields.get_mut("entries")
         {
@@ -77,14 +103,14 @@ pub fn log(call: &Call<'_>) -> Result<Body, OpError> {
 }
 
 pub fn list(call: &Call<'_>) -> Result<Body, OpError> {
-    Ok(Body::of(&ops::realm::list::run(call.ctx)?))
+    Ok(call.body(&ops::realm::list::run(call.ctx)?))
 }
 
 pub fn compare(call: &Call<'_>) -> Result<Body, OpError> {
     let other: crate::model::name::RealmName = call.arguments.needed("other")?;
     call.paged(50, |page| {
         let request = ops::realm::compare::Request { other: other.clone(), page };
-        Ok(Body::of(&ops::realm::compare::run(call.ctx, &request)?))
+        Ok(call.body(&ops::realm::compare::run(call.ctx, &request)?))
     })
 }
 
@@ -95,10 +121,10 @@ pub fn worktree_create(call: &Call<'_>) -> Result<Body, OpError> {
         fetch: false,
         clone: false,
     };
-    Ok(Body::of(&ops::worktree::create::run(call.ctx, &request)?))
+    Ok(call.body(&ops::worktree::create::run(call.ctx, &request)?))
 }
 
 pub fn pr_status(call: &Call<'_>) -> Result<Body, OpError> {
     let request = ops::pr::status::Request { rfc: call.arguments.parsed("rfc")? };
-    Ok(Body::of(&ops::pr::status::run(call.ctx, &request)?))
+    Ok(call.body(&ops::pr::status::run(call.ctx, &request)?))
 }

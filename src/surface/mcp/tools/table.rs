@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{model::notification::ChangeType, ops};
 
-const DETAIL: Parameter = Parameter::optional("detail", Kind::OneOf(&["concise", "full"]), "");
+const DETAIL: Parameter = Parameter::optional("detail", Kind::OneOf(&["concise", "full"]), "full leaves nothing out");
 const DOMAIN: Parameter = Parameter::required("domain", "");
 /// Narrows a list.
 const ONLY_DOMAIN: Parameter = Parameter::optional("domain", Kind::Text, "");
@@ -53,6 +53,17 @@ pub const TOOLS: &[Tool] = &[
         lists: &["errors", "warnings", "schema_hashes"],
         is_slow: false,
         run: realm::check,
+    },
+    Tool {
+        operation: &ops::realm::review::OPERATION,
+        about: "What changed under this repository's imports, whether it breaks them (with a value that shows it), and \
+                where to edit: the binding, and each line of tracked files that mentions a changed field. One call \
+                before adapting code.",
+        parameters: &[LIMIT, CURSOR],
+        tells: true,
+        lists: &["imports"],
+        is_slow: true,
+        run: realm::review,
     },
     Tool {
         operation: &ops::contract::get::OPERATION,

@@ -1,0 +1,290 @@
+//! What a change of a contract means for whoever reads code: the fields that it names, and its
+//! differences in lines.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{
+    contract::Contract,
+    diff::{Difference, Kind, diff},
+};
+
+/// Longest line of a difference, in characters.
+const MAX_LINE: usize = 160;
+/// Most fields of one change.
+const MAX_FIELDS: usize = 20;
+/// Keywords whose names below them are no keywords.
+const NAMING: &[&str] = &["patternProperties", "$defs", "definitions", "dependentSchemas"];
+/// Keywords that hold data, not schemas.
+const DATA: &[&str] = &["enum", "const", "required", "dependentRequired"];
+/// Keywords that say nothing of the values.
+const WORDS: &[&str] = &["title", "description", "$comment", "default", "examples", "$id", "$schema"];
+
+/// What happened to a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum FieldChange {
+    /// It is not there any more.
+    Removed,
+    /// Other values are valid, or it may be absent now.
+    Changed,
+}
+
+/// A field that a change names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ChangedField {
+    /// Its name.
+    pub name: String,
+    /// What happened to it.
+    pub change: FieldChange,
+    /// A field that was added beside it with the same schema: it may be the same under another name.
+    pub maybe_now: Option<String>,
+}
+
+/// What two documents of a contract say differently, as far as values go.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Changes(Vec<Difference>);
+
+impl Changes {
+    /// Returns what differs in schema, value and promise.
+    pub fn between(old: &Contract, new: &Contract) -> Self {
+        let document = |of: &Contract| {
+            let promise = serde_json::to_value(of.compatibility).unwrap_or_default();
+            json!({"schema": of.schema.0, "value": of.value.0, "compatibility": promise})
+        };
+        let mut found = diff(&document(old), &document(new));
+        found.retain(|one| !place(&one.pointer).is_words);
+        Self(found)
+    }
+
+    /// Returns each difference as a line, what was removed first: `- /schema/properties/id: {"type":"string"}`.
+    pub fn lines(&self) -> Vec<String> {
+        let rank = |one: &&Difference| match one.change {
+            Kind::Removed => 0,
+            Kind::Changed => 1,
+            Kind::Added => 2,
+        };
+        let mut sorted: Vec<_> = self.0.iter().collect();
+        sorted.sort_by_key(rank);
+        sorted.into_iter().map(line).collect()
+    }
+
+    /// Returns the fields of the old document that were removed or changed, those first that `first` names.
+    pub fn fields(&self, first: &[String]) -> Vec<ChangedField> {
+        let renamed = self.renamed();
+        let added = self.added();
+        let mut found: BTreeMap<String, ChangedField> = BTreeMap::new();
+        let mut note = |name: &str, change: FieldChange| {
+            let is_new = added.contains(name) && change == FieldChange::Changed;
+            if name.is_empty() || is_new {
+                return;
+            }
+            let maybe_now = renamed.get(name).cloned();
+            let field =
+                found.entry(name.to_owned()).or_insert(ChangedField { name: name.to_owned(), change, maybe_now });
+            if change == FieldChange::Removed {
+                field.change = change;
+            }
+        };
+        for one in &self.0 {
+            let place = place(&one.pointer);
+            match (&place.field, place.data.as_deref()) {
+                (_, Some("required" | "dependentRequired")) => {
+                    names(&one.old.0).into_iter().for_each(|name| note(&name, FieldChange::Changed));
+                    names(&one.new.0).into_iter().for_each(|name| note(&name, FieldChange::Changed));
+                }
+                (Some(field), _) if one.change == Kind::Removed && place.is_whole => note(field, FieldChange::Removed),
+                (Some(_), _) if one.change == Kind::Added && place.is_whole => {}
+                (Some(field), _) => note(field, FieldChange::Changed),
+                (None, _) => {}
+            }
+        }
+        let mut fields: Vec<_> = found.into_values().collect();
+        fields.sort_by_key(|field| (!first.contains(&field.name), field.change == FieldChange::Changed));
+        fields.truncate(MAX_FIELDS);
+        fields
+    }
+
+    /// Returns the fields that only the new schema has.
+    fn added(&self) -> BTreeSet<String> {
+        let whole = self.0.iter().filter(|one| one.change == Kind::Added);
+        whole.map(|one| place(&one.pointer)).filter(|place| place.is_whole).filter_map(|place| place.field).collect()
+    }
+
+    /// Returns which field may have which new name: the only one that was removed of an object, and the only
+    /// one that was added to it, with equal schemas.
+    fn renamed(&self) -> BTreeMap<String, String> {
+        let mut objects: BTreeMap<&str, (Vec<&Difference>, Vec<&Difference>)> = BTreeMap::new();
+        for one in self.0.iter().filter(|one| place(&one.pointer).is_whole) {
+            let Some((above, _)) = one.pointer.rsplit_once('/').filter(|(above, _)| above.starts_with("/schema"))
+            else {
+                continue;
+            };
+            let sides = objects.entry(above).or_default();
+            match one.change {
+                Kind::Removed => sides.0.push(one),
+                Kind::Added => sides.1.push(one),
+                Kind::Changed => {}
+            }
+        }
+        let name = |one: &Difference| place(&one.pointer).field.unwrap_or_default();
+        let pairs = objects.into_values().filter_map(|(removed, added)| match (&removed[..], &added[..]) {
+            ([old], [new]) if old.old == new.new => Some((name(old), name(new))),
+            _ => None,
+        });
+        pairs.collect()
+    }
+}
+
+/// Returns the fields that a JSON Pointer into a value goes through, the innermost first.
+pub fn fields_at(pointer: &str) -> Vec<String> {
+    let mut names: Vec<_> = tokens(pointer).filter(|token| !is_index(token)).collect();
+    names.reverse();
+    names
+}
+
+/// What a place in a contract's document is about.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Place {
+    /// The innermost field around it.
+    field: Option<String>,
+    /// Whether it is that field as a whole.
+    is_whole: bool,
+    /// The keyword with data that it lies in.
+    data: Option<String>,
+    /// Whether it lies in words for people.
+    is_words: bool,
+}
+
+fn place(pointer: &str) -> Place {
+    let mut tokens = tokens(pointer);
+    let mut place = Place::default();
+    match tokens.next().as_deref() {
+        Some("schema") => {}
+        Some("value") => {
+            let names: Vec<_> = tokens.collect();
+            place.is_whole = names.last().is_some_and(|last| !is_index(last));
+            place.field = names.into_iter().rev().find(|name| !is_index(name));
+            return place;
+        }
+        _ => return place,
+    }
+    while let Some(token) = tokens.next() {
+        place.is_whole = false;
+        match &*token {
+            "properties" => {
+                let Some(name) = tokens.next() else { return place };
+                place.field = Some(name);
+                place.is_whole = true;
+            }
+            word if NAMING.contains(&word) => drop(tokens.next()),
+            word if DATA.contains(&word) => {
+                place.data = Some(word.to_owned());
+                return place;
+            }
+            word if WORDS.contains(&word) => {
+                place.is_words = true;
+                return place;
+            }
+            _ => {}
+        }
+    }
+    place
+}
+
+/// Returns the steps of a JSON Pointer.
+fn tokens(pointer: &str) -> impl Iterator<Item = String> + '_ {
+    pointer.split('/').skip(1).map(|token| token.replace("~1", "/").replace("~0", "~"))
+}
+
+fn is_index(token: &str) -> bool {
+    !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Returns the names that a `required` holds, or a part of it.
+fn names(value: &Value) -> Vec<String> {
+    match value {
+        Value::String(name) => vec![name.clone()],
+        Value::Array(items) => items.iter().flat_map(names).collect(),
+        Value::Object(fields) => fields.values().flat_map(names).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn line(one: &Difference) -> String {
+    let text = match one.change {
+        Kind::Removed => format!("- {}: {}", one.pointer, one.old.0),
+        Kind::Added => format!("+ {}: {}", one.pointer, one.new.0),
+        Kind::Changed => format!("~ {}: {} -> {}", one.pointer, one.old.0, one.new.0),
+    };
+    match text.char_indices().nth(MAX_LINE) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn changes(old: Value, new: Value) -> Changes {
+        let mut found = diff(&old, &new);
+        found.retain(|one| !place(&one.pointer).is_words);
+        Changes(found)
+    }
+
+    fn shown(old: Value, new: Value) -> Vec<String> {
+        let field = |one: ChangedField| {
+            let now = one.maybe_now.map(|name| format!(" -> {name}?")).unwrap_or_default();
+            format!("{} {:?}{now}", one.name, one.change)
+        };
+        changes(old, new).fields(&[]).into_iter().map(field).collect()
+    }
+
+    #[test]
+    fn a_removed_a_renamed_and_a_changed_field_are_found() {
+        let text = json!({"type": "string"});
+        let of = |properties: Value| json!({"schema": {"properties": properties}});
+        assert_eq!(shown(of(json!({"a": text, "b": text})), of(json!({"b": text}))), ["a Removed"]);
+        assert_eq!(shown(of(json!({"a": text})), of(json!({"c": text}))), ["a Removed -> c?"]);
+        assert_eq!(shown(of(json!({"a": text})), of(json!({"c": {"type": "integer"}}))), ["a Removed"]);
+        assert_eq!(shown(of(json!({"a": text})), of(json!({"a": {"type": "integer"}}))), ["a Changed"]);
+        assert_eq!(shown(of(json!({"a": text})), of(json!({"a": text, "c": text}))), Vec::<String>::new());
+        let nested = |kind: &str| of(json!({"a": {"items": {"properties": {"properties": {"type": kind}}}}}));
+        assert_eq!(shown(nested("string"), nested("null")), ["properties Changed"]);
+    }
+
+    #[test]
+    fn what_is_required_no_more_and_what_the_value_says_count() {
+        let schema = |required: &[&str]| json!({"schema": {"required": required}});
+        assert_eq!(shown(schema(&["a", "b"]), schema(&["b"])), ["a Changed"]);
+        let value = |value: Value| json!({"value": value});
+        assert_eq!(shown(value(json!({"read": ["x"]})), value(json!({"read": ["y"]}))), ["read Changed"]);
+        assert_eq!(shown(value(json!({"read": 1})), value(json!({}))), ["read Removed"]);
+    }
+
+    #[test]
+    fn words_for_people_are_no_difference() {
+        let old = json!({"schema": {"description": "a", "properties": {"description": {"title": "x"}}}});
+        let new = json!({"schema": {"description": "b", "properties": {"description": {"title": "y"}}}});
+        assert_eq!(changes(old, new).lines(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn lines_are_short_and_what_is_gone_stands_first() {
+        let old = json!({"schema": {"properties": {"b": true}}});
+        let new = json!({"schema": {"properties": {"a": "é".repeat(500)}}});
+        let lines = changes(old, new).lines();
+        assert_eq!(lines[0], "- /schema/properties/b: true");
+        assert!(lines[1].starts_with("+ /schema/properties/a: \"é") && lines[1].chars().count() == MAX_LINE + 1);
+    }
+
+    #[test]
+    fn a_pointer_into_a_value_names_fields() {
+        assert_eq!(fields_at("/items/0/id"), ["id", "items"]);
+        assert_eq!(fields_at(""), Vec::<String>::new());
+    }
+}

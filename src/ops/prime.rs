@@ -1,0 +1,218 @@
+//! `prime`: what a session should know from its start. What stands comes before what is new, so that nobody
+//! who was told once begins the next session with an all-clear.
+
+use crate::{
+    error::OpError,
+    model::{
+        name::{ContractRef, ReaderName},
+        version::Version,
+    },
+    ops::{Operation, ctx::Ctx, notifications::list, notify::pending, realm::status},
+    wire::{Answer, ImportStatus, NotificationFilter, PageRequest, Prime, RealmStatus, Unpublished},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation =
+    Operation::read::<Prime>("prime", &["prime"], "Print what a session should know from its start");
+
+/// Longest text of all facts, in characters.
+pub const MAX_TEXT: usize = 1_200;
+/// Most characters that the names of one fact take.
+const MAX_NAMES: usize = 200;
+/// Most notifications that are looked through for what a session was told.
+const MAX_TOLD: usize = 100;
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Whose session it is.
+    pub reader: ReaderName,
+    /// Whether the session goes on, and forgot what it was told: that is repeated where nobody acted on it.
+    pub is_resumed: bool,
+}
+
+impl Default for Request {
+    fn default() -> Self {
+        Self { reader: pending::person(), is_resumed: false }
+    }
+}
+
+/// Answers. Nothing that anybody wrote is in it but names and versions, and nobody is told anything by it.
+///
+/// # Errors
+/// Where there is no realm, or it cannot be read.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Prime>, OpError> {
+    let acting = ctx.acting()?;
+    let page = PageRequest { limit: Some(1), ..PageRequest::default() };
+    let glance = status::Request { reader: None, page, catch_up: false };
+    let status = status::run(ctx, &glance)?.0.body;
+    let mut facts = vec![format!("This repository is {} in the realm {}.", acting.repo, acting.realm)];
+    facts.extend(standing(&status));
+    let told = if request.is_resumed { told(ctx, request, &status)? } else { None };
+    facts.extend(told);
+    facts.push(news(ctx, request, facts.len() == 1)?);
+    let (realm, current_repo) = (acting.realm.clone(), acting.repo.clone());
+    Ok(Answer::new(Prime { realm, current_repo, facts: fitting(facts) }))
+}
+
+/// Returns the facts as one paragraph.
+pub fn text(body: &Prime) -> String {
+    format!("git blue: {}\n", body.facts.join(" "))
+}
+
+/// Returns as many facts as the text has room for, without the least urgent ones.
+fn fitting(facts: Vec<String>) -> Vec<String> {
+    let mut left = MAX_TEXT - "git blue: \n".len();
+    let fits = |fact: &String| {
+        let taken = fact.chars().count() + 1;
+        let fits = taken <= left;
+        left = left.saturating_sub(taken);
+        fits
+    };
+    facts.into_iter().take_while(fits).collect()
+}
+
+/// Returns what stands, whoever was told of it.
+fn standing(status: &RealmStatus) -> Vec<String> {
+    let mut facts = Vec::new();
+    if status.read_only.is_some() {
+        facts.push("This clone only reads: git blue status says why.".to_owned());
+    }
+    let (broken, others): (Vec<_>, Vec<_>) = status.imports.iter().partition(|import| import.state == "broken");
+    if !broken.is_empty() {
+        let names = listed(broken.iter().map(|import| moved(import)));
+        facts.push(format!("Broken: {names}; realm_review says where to edit."));
+    }
+    let unreadable = status.unreadable.len() + status.unreadable_domains.len();
+    if unreadable > 0 {
+        facts.push(format!("{} in the store cannot be read: git blue doctor.", count(unreadable, "file")));
+    }
+    if !status.conflicts.is_empty() {
+        facts.push(format!("Unsettled: {}; realm_check names them.", count(status.conflicts.len(), "conflict")));
+    }
+    facts.extend(status.unpublished.as_ref().map(unpublished));
+    if !status.removed_files.is_empty() {
+        let gone = count(status.removed_files.len(), "contract");
+        facts.push(format!("The files of {gone} are gone, and nobody retired them: realm_status names them."));
+    }
+    let ahead = status.remotes.iter().map(|remote| remote.ahead).max().unwrap_or_default();
+    let behind = status.remotes.iter().map(|remote| remote.behind).max().unwrap_or_default();
+    if ahead + behind > 0 {
+        facts
+            .push(format!("Not synced: {ahead} to send, {behind} to take in, as the last sync saw it: git blue sync."));
+    }
+    let drifted: Vec<_> = others.into_iter().filter(|import| has_moved(import)).collect();
+    if !drifted.is_empty() {
+        let names = listed(drifted.iter().map(|import| moved(import)));
+        facts.push(format!("Moved since the code was adapted: {names}; realm_review says what it means."));
+    }
+    facts
+}
+
+fn unpublished(one: &Unpublished) -> String {
+    let commit = one.commit.short();
+    match (&one.problem, one.failed_at) {
+        (Some(_), Some(_)) => format!("The publish of {commit} was refused: git blue contract publish says why."),
+        (Some(_), None) => format!("{commit} is not published: git blue status says why."),
+        (None, _) => format!("{commit} is not published yet."),
+    }
+}
+
+/// Returns what this session was told and nobody acted on: the imports are not adapted to it.
+fn told(ctx: &Ctx, request: &Request, status: &RealmStatus) -> Result<Option<String>, OpError> {
+    let page = PageRequest { limit: Some(MAX_TOLD), ..PageRequest::default() };
+    let asked =
+        list::Request { reader: request.reader.clone(), filter: NotificationFilter::Seen, page, ..Default::default() };
+    let seen = list::run(ctx, &asked)?.body.notifications;
+    let is_open = |domain: &_, contract: &_| {
+        let mut imports = status.imports.iter();
+        imports.any(|import| import.domain == *domain && import.contract == *contract && is_due(import))
+    };
+    let mut names: Vec<_> = seen
+        .into_iter()
+        .filter_map(|one| Some((one.domain, one.contract?, one.changes.new_version)))
+        .filter(|(domain, contract, _)| is_open(domain, contract))
+        .map(|(domain, contract, version)| {
+            let version = version.map(|version| format!(" {version}")).unwrap_or_default();
+            format!("{}{version}", ContractRef { domain, contract })
+        })
+        .collect();
+    names.dedup();
+    Ok((!names.is_empty())
+        .then(|| format!("This session was told of, and did not adapt to: {}.", listed(names.into_iter()))))
+}
+
+/// Returns what the reader was not told yet. Only where nothing stands, nothing pending is an all-clear.
+fn news(ctx: &Ctx, request: &Request, is_clear: bool) -> Result<String, OpError> {
+    let page = PageRequest { limit: Some(1), ..PageRequest::default() };
+    let asked = list::Request {
+        reader: request.reader.clone(),
+        filter: NotificationFilter::Pending,
+        page,
+        ..Default::default()
+    };
+    Ok(match list::run(ctx, &asked)?.body.summary.pending {
+        0 if is_clear => "Nothing that other repositories changed is pending.".to_owned(),
+        0 => "Nothing new is pending.".to_owned(),
+        1 => "1 change by another repository is pending; realm_status tells it.".to_owned(),
+        more => format!("{more} changes by other repositories are pending; realm_status tells them."),
+    })
+}
+
+fn is_due(import: &ImportStatus) -> bool {
+    import.state == "broken" || has_moved(import)
+}
+
+fn has_moved(import: &ImportStatus) -> bool {
+    import.adapted_version.is_some() && import.adapted_version != import.current_version
+}
+
+/// Names an import and its versions: `s3/paths 1.0.0 -> 2.0.0`.
+fn moved(import: &ImportStatus) -> String {
+    let version = |version: &Option<Version>| version.as_ref().map_or_else(|| "?".to_owned(), Version::to_string);
+    let (old, new) = (version(&import.adapted_version), version(&import.current_version));
+    format!("{}/{} {old} -> {new}", import.domain, import.contract)
+}
+
+/// Lists what there is room for, and counts the rest.
+fn listed(names: impl ExactSizeIterator<Item = String>) -> String {
+    let all = names.len();
+    let (mut shown, mut left) = (Vec::new(), MAX_NAMES);
+    for name in names {
+        let Some(rest) = left.checked_sub(name.chars().count() + 2) else { break };
+        left = rest;
+        shown.push(name);
+    }
+    match (shown.len(), all - shown.len()) {
+        (0, _) => count(all, "import"),
+        (_, 0) => shown.join(", "),
+        (_, more) => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+fn count(number: usize, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_listed_as_far_as_there_is_room() {
+        let names = |count: usize, length: usize| {
+            listed((0..count).map(|_| "x".repeat(length)).collect::<Vec<_>>().into_iter())
+        };
+        assert_eq!(names(2, 3), "xxx, xxx");
+        assert!(names(100, 60).ends_with(" and 97 more"));
+        assert_eq!(names(3, 300), "3 imports");
+    }
+
+    #[test]
+    fn the_most_urgent_facts_are_kept() {
+        let facts = vec!["first".to_owned(), "x".repeat(1_180), "last".to_owned()];
+        assert_eq!(fitting(facts.clone()).len(), 2);
+        let text = format!("git blue: {}\n", fitting(facts).join(" "));
+        assert!(text.chars().count() <= MAX_TEXT);
+    }
+}

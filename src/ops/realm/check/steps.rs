@@ -1,0 +1,46 @@
+//! What to do about errors: one step for each kind.
+
+use std::collections::BTreeSet;
+
+use crate::{model::check::Finding, wire::RealmCheck};
+
+/// Most steps.
+const MAX_STEPS: usize = 5;
+
+/// Returns the steps, in the order of the errors.
+pub fn of_errors(body: &RealmCheck) -> Vec<String> {
+    let mut kinds = BTreeSet::new();
+    let firsts = body.errors.iter().filter(|error| kinds.insert(error.code.clone()));
+    let mut steps: Vec<_> = firsts.filter_map(|error| step(body, error)).take(MAX_STEPS).collect();
+    steps.dedup();
+    if steps.is_empty() {
+        steps.push("Fix the errors, and check again".to_owned());
+    }
+    steps
+}
+
+fn step(body: &RealmCheck, error: &Finding) -> Option<String> {
+    let place = match (&error.file, error.line) {
+        (Some(file), Some(line)) => format!("{file}:{line}"),
+        (Some(file), None) => file.clone(),
+        (None, _) => "the binding".to_owned(),
+    };
+    let (domain, contract) = (error.domain.as_ref(), error.contract.as_ref());
+    let is_own = error.repo.is_none() || error.repo == body.current_repo;
+    match (&*error.code, domain, contract) {
+        ("not-member", Some(domain), _) => {
+            let repo = error.repo.as_ref().or(body.current_repo.as_ref())?;
+            Some(format!("git blue realm admin domain --name {domain} --repos {repo}  # adds it; nobody is removed"))
+        }
+        ("missing-contract", Some(domain), Some(contract)) => {
+            Some(format!("git blue contract list --domain {domain}  # {place} names {contract}: correct it there"))
+        }
+        ("import-broken", ..) if is_own => {
+            Some(format!("git blue review  # {place}: what changed, and each line to look at"))
+        }
+        ("import-broken", Some(domain), Some(contract)) => Some(format!(
+            "git blue contract impact {domain}/{contract} --worktree  # whom it breaks, and by which value"
+        )),
+        _ => None,
+    }
+}

@@ -1,0 +1,78 @@
+//! `realm_review`: what changed under this repository's imports, whether it breaks them, and where to edit.
+
+mod import;
+mod mentions;
+
+use super::status::unreadable_domains;
+use crate::{
+    error::OpError,
+    model::{name::RepoName, verdict::Holds},
+    ops::{Operation, contract::verdict, ctx::Ctx},
+    store::overview::Overview,
+    wire::{Answer, ImportReview, RealmReview},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::read::<RealmReview>(
+    "realm_review",
+    &["realm", "review"],
+    "Show what changed under this repository's imports, and where to edit",
+);
+
+/// Answers. Nothing is told or recorded by it.
+///
+/// # Errors
+/// Where the folder is in no repository of a realm, or the realm cannot be read.
+pub fn run(ctx: &Ctx) -> Result<Answer<RealmReview>, OpError> {
+    let acting = ctx.acting()?;
+    let overview = Overview::open(acting.store)?;
+    let (judge, writing) = (ctx.judge(), ctx.writing());
+    let files = import::BindingFiles::of(acting.code)?;
+    let (mut reviews, mut checked, mut by_range_only) = (Vec::new(), 0, 0);
+    for line in overview.domains_of(acting.repo) {
+        let summary = overview.summary(line)?;
+        let states = verdict::states(acting.store, &line.tree, &summary, Some(acting.repo), &judge)?;
+        let domain = import::Domain { store: acting.store, tree: &line.tree, summary: &summary, files: &files };
+        for import in summary.bindings.get(acting.repo).into_iter().flat_map(|binding| &binding.imports) {
+            let key: (RepoName, _) = (acting.repo.clone(), import.contract.clone());
+            let Some(state) = states.get(&key) else { continue };
+            checked += 1;
+            by_range_only += usize::from(state.is_by_range());
+            if import::is_due(import, state) {
+                reviews.push((rank(state.holds()), domain.review(import, state)?));
+            }
+        }
+    }
+    reviews.sort_by(|(a, one), (b, other)| {
+        (a, &one.body.domain, &one.body.contract).cmp(&(b, &other.body.domain, &other.body.contract))
+    });
+    let reviews: Vec<_> = reviews.into_iter().map(|(_, review)| review).collect();
+    let mut imports: Vec<ImportReview> = reviews.iter().map(|review| review.body.clone()).collect();
+    let found = mentions::add(acting.code, &mut imports)?;
+    let unreadable_domains = unreadable_domains(&overview);
+    let is_damaged = !unreadable_domains.is_empty();
+    let answer = Answer::new(RealmReview {
+        realm: acting.realm.clone(),
+        current_repo: acting.repo.clone(),
+        read_only: writing.as_ref().err().map(|error| error.message.clone()),
+        checked,
+        by_range_only,
+        imports,
+        searched: found.searched,
+        mentions_cut: found.cut,
+        unreadable_domains,
+    });
+    let joining = writing.err().into_iter().flat_map(|error| error.next_steps);
+    let damage = is_damaged.then(|| "git blue doctor --fix  # brings back what is missing, where it can be had".into());
+    let steps = reviews.into_iter().map(|review| review.next);
+    Ok(joining.chain(damage).chain(steps).fold(answer, Answer::next))
+}
+
+/// What is broken comes first, then what is not known.
+fn rank(holds: Holds) -> u8 {
+    match holds {
+        Holds::Breaks => 0,
+        Holds::Unknown => 1,
+        Holds::Satisfied => 2,
+    }
+}

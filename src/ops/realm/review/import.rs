@@ -1,0 +1,192 @@
+//! One import: what differs for it, and what to do next.
+
+use crate::{
+    error::OpError,
+    model::{
+        binding::Import,
+        contract::Contract,
+        domain_summary::DomainSummary,
+        domain_view::Standing,
+        name::ContractName,
+        nearest::question,
+        oid::Oid,
+        range::Range,
+        review::{Changes, fields_at},
+        verdict::{ImportState, Outcome},
+        version::Version,
+        yaml_text,
+    },
+    repo::{
+        CodeRepo,
+        blue_files::{BINDINGS, Files, Item},
+    },
+    store::{Store, StoreRef, codec, layout, read},
+    wire::{ImportReview, JudgedBy},
+};
+
+/// Most lines of differences.
+const MAX_LINES: usize = 20;
+
+/// An import that is to be looked at, and what to do next.
+pub struct Review {
+    pub body: ImportReview,
+    pub next: String,
+}
+
+/// Returns whether there is something to look at: it is broken, behind, or not at the version that its code
+/// was written against.
+pub fn is_due(import: &Import, state: &ImportState) -> bool {
+    let current = current(&state.standing);
+    let is_moved = import.adapted().is_some_and(|adapted| current.is_some_and(|current| adapted != current));
+    state.is_broken() || is_moved
+}
+
+fn current(standing: &Standing) -> Option<&Version> {
+    match standing {
+        Standing::Satisfied(version) => Some(version),
+        Standing::Behind { current, .. } | Standing::Broken { current } => Some(current),
+        Standing::Missing => None,
+    }
+}
+
+/// The files of the user's repository that hold bindings: those of the work tree, or of HEAD where there is none.
+pub struct BindingFiles<'a> {
+    files: Option<Files<'a>>,
+    has_worktree: bool,
+}
+
+impl<'a> BindingFiles<'a> {
+    /// Returns the files of a repository.
+    ///
+    /// # Errors
+    /// Where HEAD cannot be read.
+    pub fn of(code: Option<&'a CodeRepo>) -> Result<Self, OpError> {
+        let Some(code) = code else { return Ok(Self { files: None, has_worktree: false }) };
+        let files = match (code.workdir(), code.head()?.commit) {
+            (Some(root), _) => Some(Files::Worktree(root)),
+            (None, Some(commit)) => Some(Files::at(code, &commit)?),
+            (None, None) => None,
+        };
+        Ok(Self { files, has_worktree: code.workdir().is_some() })
+    }
+
+    /// Returns the line of the range of an import in a file; nothing where the file does not hold the import, or
+    /// the line cannot be told.
+    fn find(&self, file: &str, contract: &ContractName) -> Result<Option<Option<u32>>, OpError> {
+        let Some(files) = &self.files else { return Ok(None) };
+        let Some(Item::File(handle)) = files.file(file)? else { return Ok(None) };
+        let text = files.read(&handle)?.and_then(|bytes| String::from_utf8(bytes).ok());
+        let Some((text, binding)) = text.and_then(|text| {
+            let binding = codec::binding(text.as_bytes()).ok()?;
+            Some((text, binding))
+        }) else {
+            return Ok(Some(None));
+        };
+        let index = binding.imports.iter().position(|import| import.contract == *contract);
+        Ok(index.map(|index| yaml_text::line_in_item(&text, "imports", index, "version")))
+    }
+}
+
+/// Whether a path that somebody wrote down can stand in a line that is pasted into a shell.
+fn is_plain(path: &str) -> bool {
+    path.len() <= 200 && path.chars().all(|c| c.is_alphanumeric() || "/._-+@".contains(c))
+}
+
+/// A domain as it is reviewed.
+pub struct Domain<'a> {
+    pub store: &'a dyn Store,
+    pub tree: &'a Oid,
+    pub summary: &'a DomainSummary,
+    pub files: &'a BindingFiles<'a>,
+}
+
+impl Domain<'_> {
+    /// Returns what is to be said of an import.
+    ///
+    /// # Errors
+    /// Where a document, or the binding's file, cannot be read.
+    pub fn review(&self, import: &Import, state: &ImportState) -> Result<Review, OpError> {
+        let (old, new) = (import.adapted(), current(&state.standing));
+        let changes = match (old, new) {
+            (Some(old), Some(new)) => match (self.document(import, old)?, self.document(import, new)?) {
+                (Some(old), Some(new)) => Changes::between(&old, &new),
+                _ => Changes::default(),
+            },
+            _ => Changes::default(),
+        };
+        let verdict = state.told().cloned();
+        let broken_at = verdict.iter().filter_map(|verdict| verdict.difference.as_ref());
+        let first: Vec<_> = broken_at.flat_map(|difference| fields_at(&difference.at)).collect();
+        let mut differences = changes.lines();
+        let more_differences = differences.len().saturating_sub(MAX_LINES);
+        differences.truncate(MAX_LINES);
+        let path = format!("{BINDINGS}/{}.yaml", self.summary.info.name);
+        let line = self.files.find(&path, &import.contract)?;
+        let body = ImportReview {
+            domain: self.summary.info.name.clone(),
+            contract: import.contract.clone(),
+            version_req: import.version.clone(),
+            state: state.word().into(),
+            judged_by: JudgedBy::of(state),
+            old_version: old.cloned(),
+            new_version: new.cloned(),
+            verdict,
+            differences,
+            more_differences,
+            fields: changes.fields(&first),
+            binding: import.binding.clone(),
+            binding_file: line.is_some().then_some(path),
+            binding_line: line.flatten(),
+            mentions: Vec::new(),
+        };
+        let next = self.next_step(&body, state);
+        Ok(Review { body, next })
+    }
+
+    fn document(&self, import: &Import, version: &Version) -> Result<Option<Contract>, OpError> {
+        let within = StoreRef::Domain(self.summary.info.name.clone());
+        let path = layout::version(&import.contract, version);
+        match read::file(self.store, &within, self.tree, &path) {
+            Ok(found) => Ok(found),
+            // It is `check` that reports it.
+            Err(error) if error.is_damage() => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Returns the one command that comes next, with what is to be done before it.
+    fn next_step(&self, body: &ImportReview, state: &ImportState) -> String {
+        let at = format!("{}/{}", body.domain, body.contract);
+        let place = match (&body.binding_file, body.binding_line) {
+            (Some(file), Some(line)) => format!("{file}:{line}"),
+            (Some(file), None) => file.clone(),
+            (None, _) => "the binding in the realm".to_owned(),
+        };
+        let Some(new) = &body.new_version else {
+            let meant = question(&body.contract, self.summary.contract_names());
+            let domain = &body.domain;
+            return format!(
+                "git blue contract list --domain {domain}  # {place} names {}, which {domain} does not offer{meant}",
+                body.contract
+            );
+        };
+        let code = body.binding.clone().filter(|file| is_plain(file)).unwrap_or_else(|| "the code".to_owned());
+        if state.standing.resolved() != Some(new) {
+            let range = Range::since(new);
+            return match body.binding_file.is_some() && self.files.has_worktree {
+                true => format!("git blue import {at} '{range}'  # first adapt {code} to {new}; this sets {place}"),
+                false => format!(
+                    "git blue contract diff {at}  # then adapt {code} to {new}, and write \"{range}\" in {place}, in a clone with a work tree"
+                ),
+            };
+        }
+        let outcome = body.verdict.as_ref().map(|verdict| verdict.verdict);
+        let first = match outcome {
+            Some(Outcome::Breaks) => format!("first adapt {code} to {new}, which {place} accepts"),
+            Some(Outcome::Compatible) => format!("nothing in {code} must change for {new}, which {place} accepts"),
+            Some(Outcome::Unknown) => format!("first see whether {code} takes {new}, which {place} accepts"),
+            None => format!("first see whether {code} takes {new}: no schema says so, only the range in {place}"),
+        };
+        format!("git blue contract adapted {at} {new}  # {first}; this records it")
+    }
+}

@@ -1,0 +1,110 @@
+//! Where the fields that changed are named in the user's files.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use crate::{
+    error::OpError,
+    repo::{CodeRepo, Found, Within},
+    wire::{ImportReview, Mention, Searched},
+};
+
+/// Most places in one answer.
+const MAX_PLACES: usize = 200;
+/// Most names that are looked for, and the longest one, in bytes.
+const MAX_WORDS: usize = 50;
+const MAX_WORD: usize = 128;
+/// How long is looked for them in all.
+const MAX_TIME: Duration = Duration::from_secs(2);
+
+/// What was looked at.
+pub struct Search {
+    pub searched: Searched,
+    /// Why there may be more.
+    pub cut: Option<String>,
+}
+
+/// Adds the mentions to each import.
+///
+/// # Errors
+/// Where git cannot search.
+pub fn add(code: Option<&CodeRepo>, imports: &mut [ImportReview]) -> Result<Search, OpError> {
+    let nothing = Search { searched: Searched::Nothing, cut: None };
+    let Some(code) = code else { return Ok(nothing) };
+    let (words, is_all) = words(imports);
+    if words.is_empty() || (code.workdir().is_none() && code.head()?.commit.is_none()) {
+        return Ok(nothing);
+    }
+    let searched = if code.workdir().is_some() { Searched::Worktree } else { Searched::Head };
+    let bindings: BTreeSet<String> = imports.iter().filter_map(|import| import.binding.clone()).collect();
+    let bindings: Vec<&str> = bindings.iter().map(String::as_str).filter(|path| is_inside(path)).collect();
+    let names: Vec<&str> = words.iter().map(String::as_str).collect();
+    // Half of the time is for the files that bindings name: they are few.
+    let near = code.grep(&names, Within::Only(&bindings), MAX_TIME / 2)?;
+    let far = code.grep(&names, Within::Except(&bindings), MAX_TIME / 2)?;
+    let is_whole = near.is_whole && far.is_whole;
+    let is_full = fill(imports, &names, [near, far]);
+    let cut = match (is_full, is_whole, is_all) {
+        (true, ..) => Some(format!("only the first {MAX_PLACES} places are listed")),
+        (_, false, _) => Some("not all files were searched: there was no time left, or too much to read".to_owned()),
+        (.., false) => {
+            Some(format!("only {MAX_WORDS} names were looked for, none with spaces at its ends or too long"))
+        }
+        _ => None,
+    };
+    Ok(Search { searched, cut })
+}
+
+/// Returns the names to look for, and whether these are all.
+fn words(imports: &[ImportReview]) -> (Vec<String>, bool) {
+    let (mut words, mut is_all) = (Vec::new(), true);
+    for name in imports.iter().flat_map(|import| &import.fields).map(|field| &field.name) {
+        let is_word = name.len() <= MAX_WORD && name.trim() == name && !name.chars().any(char::is_control);
+        match is_word && words.len() < MAX_WORDS {
+            _ if words.contains(name) => {}
+            true => words.push(name.clone()),
+            false => is_all = false,
+        }
+    }
+    (words, is_all)
+}
+
+/// Whether a path that somebody wrote down stays in the repository.
+fn is_inside(path: &str) -> bool {
+    !path.is_empty() && path.split('/').all(|part| !matches!(part, "" | "." | ".." | ".git"))
+}
+
+/// Gives each import the places that name one of its fields, those of its own file first. Returns whether there
+/// were more than an answer holds.
+fn fill(imports: &mut [ImportReview], words: &[&str], found: [Found; 2]) -> bool {
+    let places: Vec<_> = found.into_iter().flat_map(|found| found.places).collect();
+    let mut left = MAX_PLACES;
+    for is_own in [true, false] {
+        for import in &mut *imports {
+            let own = |file: &str| {
+                let binding = import.binding.as_deref().unwrap_or_default();
+                file == binding || file.strip_prefix(binding).is_some_and(|rest| rest.starts_with('/'))
+            };
+            let mut more = Vec::new();
+            for place in places.iter().filter(|place| own(&place.file) == is_own) {
+                for field in place.words.iter().map(|index| words[*index]) {
+                    if !import.fields.iter().any(|one| one.name == field) {
+                        continue;
+                    }
+                    if left == 0 {
+                        import.mentions.append(&mut more);
+                        return true;
+                    }
+                    left -= 1;
+                    more.push(Mention {
+                        file: place.file.clone(),
+                        line: place.line,
+                        field: field.to_owned(),
+                        text: place.text.clone(),
+                    });
+                }
+            }
+            import.mentions.append(&mut more);
+        }
+    }
+    false
+}

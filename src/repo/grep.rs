@@ -1,0 +1,188 @@
+//! Finding words in the files of a repository, by git itself: tracked text files, within a time.
+
+use std::{
+    io::Read as _,
+    process::{ChildStdout, Stdio},
+    sync::mpsc::{self, RecvTimeoutError},
+    time::Duration,
+};
+
+use super::CodeRepo;
+use crate::store::StoreError;
+
+/// Most that is read of what git prints, in bytes.
+const MAX_OUTPUT: u64 = 1 << 20;
+/// Longest line that is kept, in characters.
+const MAX_LINE: usize = 120;
+/// Folders and files that hold what others wrote or a program made.
+const VENDORED: &[&str] = &[
+    "**/vendor/**",
+    "**/third_party/**",
+    "**/node_modules/**",
+    "**/.venv/**",
+    "**/*.min.js",
+    "**/*.lock",
+    "**/package-lock.json",
+    ".blue/**",
+];
+
+/// A line that has one of the words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The file, from the root of the repository.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The line itself, without what stands before and after it, cut where it is long.
+    pub text: String,
+    /// Which of the words it has, by their index.
+    pub words: Vec<usize>,
+}
+
+/// What was found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Found {
+    /// In the order in which git names files.
+    pub places: Vec<Place>,
+    /// Whether that is all: neither time nor room ran out.
+    pub is_whole: bool,
+}
+
+/// Which files are looked at.
+#[derive(Debug, Clone, Copy)]
+pub enum Within<'a> {
+    /// These files and folders, whatever they hold.
+    Only(&'a [&'a str]),
+    /// All others, without what is vendored.
+    Except(&'a [&'a str]),
+}
+
+impl CodeRepo {
+    /// Finds whole words in tracked files of the work tree, or of HEAD in a bare repository. Binary files are
+    /// left out. Nothing is fetched.
+    ///
+    /// # Errors
+    /// Where git cannot search.
+    pub fn grep(&self, words: &[&str], within: Within<'_>, time: Duration) -> Result<Found, StoreError> {
+        if matches!(within, Within::Only([])) || words.is_empty() {
+            return Ok(Found { places: Vec::new(), is_whole: true });
+        }
+        let failed = |error| StoreError::git("run git grep")(error);
+        let mut command = self.git.command(&["-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "grep"]);
+        command.args(["-z", "-n", "-w", "-I", "-F", "--no-color", "--no-column", "--no-recurse-submodules"]);
+        command.args(words.iter().flat_map(|word| ["-e", word]));
+        if self.workdir.is_none() {
+            command.arg("HEAD");
+        }
+        command.arg("--").args(self.pathspecs(within)).env("GIT_NO_LAZY_FETCH", "1");
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().map_err(failed)?;
+        let (send, receive) = mpsc::channel();
+        let stdout = child.stdout.take();
+        let reader = std::thread::spawn(move || drop(send.send(read(stdout))));
+        let (mut output, is_in_time) = match receive.recv_timeout(time) {
+            Ok(output) => (output, true),
+            Err(RecvTimeoutError::Timeout) => {
+                // What it printed so far counts.
+                let _ = child.kill();
+                (receive.recv().unwrap_or_default(), false)
+            }
+            Err(RecvTimeoutError::Disconnected) => (Vec::new(), false),
+        };
+        let _ = reader.join();
+        let is_short = (output.len() as u64) < MAX_OUTPUT;
+        if !is_short {
+            let _ = child.kill();
+        }
+        let status = child.wait().map_err(failed)?;
+        let is_whole = is_in_time && is_short;
+        if is_whole && !matches!(status.code(), Some(0 | 1)) {
+            return Err(StoreError::Git { doing: "run git grep".into(), problem: status.to_string() });
+        }
+        if !is_whole {
+            let end = output.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+            output.truncate(end);
+        }
+        Ok(Found { places: places(&output, words, self.workdir.is_none()), is_whole })
+    }
+
+    fn pathspecs(&self, within: Within<'_>) -> Vec<String> {
+        match within {
+            Within::Only(paths) => paths.iter().map(|path| format!(":(top,literal){path}")).collect(),
+            Within::Except(paths) => {
+                let all = [":(top)*".to_owned()].into_iter();
+                let own = paths.iter().map(|path| format!(":(top,literal,exclude){path}"));
+                let vendored = VENDORED.iter().map(|glob| format!(":(top,glob,exclude){glob}"));
+                // Of a commit, older gits cannot ask for attributes.
+                let words = ["linguist-vendored", "linguist-generated"].iter().filter(|_| self.workdir.is_some());
+                let attributes = words.map(|word| format!(":(top,attr:{word},exclude)*"));
+                all.chain(own).chain(vendored).chain(attributes).collect()
+            }
+        }
+    }
+}
+
+fn read(stdout: Option<ChildStdout>) -> Vec<u8> {
+    let mut output = Vec::new();
+    if let Some(stdout) = stdout {
+        // What was read before it went wrong counts.
+        let _ = stdout.take(MAX_OUTPUT).read_to_end(&mut output);
+    }
+    output
+}
+
+/// Reads `file NUL line NUL text LF`, again and again.
+fn places(output: &[u8], words: &[&str], is_bare: bool) -> Vec<Place> {
+    let mut found = Vec::new();
+    let mut rest = output;
+    while let Some((file, after)) = split(rest, 0) {
+        let Some((number, after)) = split(after, 0) else { break };
+        let (text, after) = split(after, b'\n').unwrap_or((after, &[]));
+        rest = after;
+        let (file, text) = (String::from_utf8_lossy(file), String::from_utf8_lossy(text));
+        let line = String::from_utf8_lossy(number).parse().unwrap_or_default();
+        let has = |word: &&str| has_word(&text, word);
+        let words: Vec<_> = words.iter().enumerate().filter(|(_, word)| has(word)).map(|(index, _)| index).collect();
+        let file = if is_bare { file.strip_prefix("HEAD:").unwrap_or(&file) } else { &file };
+        found.push(Place { file: file.to_owned(), line, text: text.trim().chars().take(MAX_LINE).collect(), words });
+    }
+    found
+}
+
+fn split(bytes: &[u8], at: u8) -> Option<(&[u8], &[u8])> {
+    let end = bytes.iter().position(|byte| *byte == at)?;
+    Some((&bytes[..end], &bytes[end + 1..]))
+}
+
+/// Returns whether a line has a word, not only as a part of a longer one.
+fn has_word(line: &str, word: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    line.match_indices(word).any(|(at, _)| {
+        let before = line[..at].chars().next_back().is_some_and(is_part);
+        let after = line[at + word.len()..].chars().next().is_some_and(is_part);
+        !before && !after
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_git_prints_is_read() {
+        let output = b"a b.py\x003\0  x = read[\"wr\xffite\"]\nc.py\x0010\0reader";
+        let found = places(output, &["read", "write"], false);
+        assert_eq!((found[0].file.as_str(), found[0].line, &found[0].words[..]), ("a b.py", 3, &[0][..]));
+        assert!(found[0].text.starts_with("x = read["));
+        assert_eq!((found[1].line, &found[1].words[..]), (10, &[][..]));
+        assert!(places(b"", &["x"], false).is_empty());
+    }
+
+    #[test]
+    fn a_word_is_whole() {
+        for (line, expected) in
+            [("read", true), ("x.read()", true), ("reader", false), ("_read", false), ("éread", false), ("", false)]
+        {
+            assert_eq!(has_word(line, "read"), expected, "{line}");
+        }
+    }
+}

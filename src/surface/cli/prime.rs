@@ -1,0 +1,28 @@
+//! `git blue prime`.
+
+use clap::Args;
+
+use super::{output::Output, text::plain};
+use crate::{
+    error::OpError,
+    ops::{self, ctx::Ctx},
+    surface::mcp,
+};
+
+#[derive(Debug, Args)]
+pub struct Prime {
+    /// Repeat what the session was told and nobody acted on: it goes on, and forgot
+    #[arg(long)]
+    resumed: bool,
+}
+
+impl Prime {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
+        let request = ops::prime::Request { reader: mcp::reader(&ctx.env), is_resumed: self.resumed };
+        let answer = ops::prime::run(ctx, &request)?;
+        output.answer(&answer, |body, text| {
+            text.line(&[plain(ops::prime::text(body).trim_end())]);
+        })?;
+        Ok(())
+    }
+}

@@ -1,0 +1,126 @@
+//! `git blue review`.
+
+use clap::Args;
+
+use super::{
+    output::Output,
+    text::{Look, Text, Word, look, plain},
+};
+use crate::{
+    error::OpError,
+    model::verdict::Outcome,
+    ops::{ctx::Ctx, realm},
+    wire::{ChangedField, FieldChange, ImportReview, RealmReview, Searched},
+};
+
+#[derive(Debug, Args)]
+pub struct Review {}
+
+impl Review {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
+        output.answer(&realm::review::run(ctx)?, render)?;
+        Ok(())
+    }
+}
+
+fn render(body: &RealmReview, text: &mut Text) {
+    for import in &body.imports {
+        render_import(import, text);
+        text.gap();
+    }
+    text.line(&[plain(summary(body))]);
+    if let (Some(cut), true) = (&body.mentions_cut, body.searched != Searched::Nothing) {
+        text.line(&[look(format!("there may be more mentions: {cut}"), Look::Dim)]);
+    }
+    if let Some(why) = &body.read_only {
+        text.line(&[look("this clone only reads:", Look::Yellow), plain(why)]);
+    }
+    for line in &body.unreadable_domains {
+        text.line(&[look("not read:", Look::Red), plain(line)]);
+    }
+}
+
+/// Says what was checked, and no more.
+fn summary(body: &RealmReview) -> String {
+    let imports = |count: usize| if count == 1 { "1 import".to_owned() } else { format!("{count} imports") };
+    let broken = body.imports.iter().filter(|import| import.state == "broken").count();
+    let by_range = match body.by_range_only {
+        0 => String::new(),
+        all if all == body.checked => "; by version range only, as no schema says more".to_owned(),
+        some => format!("; {some} by version range only, as no schema says more"),
+    };
+    match (body.checked, body.imports.len()) {
+        (0, _) => format!("{} imports nothing", body.current_repo),
+        (checked, 0) => {
+            let checked = imports(checked);
+            format!("checked {checked}: none is broken, or moved since the code was adapted{by_range}")
+        }
+        (checked, shown) => {
+            format!("checked {}: {broken} broken, {} to look at{by_range}", imports(checked), shown - broken)
+        }
+    }
+}
+
+fn render_import(import: &ImportReview, text: &mut Text) {
+    let version = |version: &Option<crate::model::version::Version>, missing: &str| {
+        version.as_ref().map_or_else(|| missing.to_owned(), ToString::to_string)
+    };
+    let versions = format!("{} -> {}", version(&import.old_version, "?"), version(&import.new_version, "missing"));
+    text.line(&[look(format!("{}/{}", import.domain, import.contract), Look::Bold), plain(versions), state(import)]);
+    let place = match (&import.binding_file, import.binding_line) {
+        (Some(file), Some(line)) => format!("{file}:{line}"),
+        (Some(file), None) => file.clone(),
+        (None, _) => "only in the realm".to_owned(),
+    };
+    let used = import.binding.as_ref().map(|file| format!(", used in {file}")).unwrap_or_default();
+    text.line(&[plain(" "), look(format!("{place}: {}{used}", import.version_req), Look::Dim)]);
+    if let Some(verdict) = &import.verdict {
+        text.line(&[plain(" "), plain(verdict.phrase())]);
+    }
+    for line in &import.differences {
+        let shown = match line.chars().next() {
+            Some('-') => Look::Red,
+            Some('+') => Look::Green,
+            _ => Look::Yellow,
+        };
+        text.line(&[plain("   "), look(line, shown)]);
+    }
+    if import.more_differences > 0 {
+        let more = format!("and {} more differences", import.more_differences);
+        text.line(&[plain("   "), look(more, Look::Dim)]);
+    }
+    for field in &import.fields {
+        text.line(&[plain(" "), plain(field_line(import, field))]);
+        for one in import.mentions.iter().filter(|one| one.field == field.name) {
+            text.line(&[plain("   "), look(format!("{}:{}:", one.file, one.line), Look::Bold), plain(&one.text)]);
+        }
+    }
+}
+
+fn field_line(import: &ImportReview, field: &ChangedField) -> String {
+    let what = match (field.change, &field.maybe_now) {
+        (FieldChange::Removed, Some(now)) => format!("removed, maybe {now} now"),
+        (FieldChange::Removed, None) => "removed".to_owned(),
+        (FieldChange::Changed, _) => "changed".to_owned(),
+    };
+    let count = import.mentions.iter().filter(|one| one.field == field.name).count();
+    let mentions = match count {
+        0 => "not mentioned".to_owned(),
+        1 => "1 mention".to_owned(),
+        more => format!("{more} mentions"),
+    };
+    format!("{} ({what}): {mentions}", field.name)
+}
+
+fn state(import: &ImportReview) -> Word {
+    let outcome = import.verdict.as_ref().map(|verdict| verdict.verdict);
+    match (&*import.state, outcome) {
+        ("broken", Some(Outcome::Breaks)) => look("broken", Look::Red),
+        ("broken", _) if import.new_version.is_none() => look("broken: there is no such contract", Look::Red),
+        ("broken", _) => look("broken: its range refuses it", Look::Red),
+        ("stale", _) => look("behind: an older version is still served", Look::Yellow),
+        (_, Some(Outcome::Compatible)) => look("accepted", Look::Green),
+        (_, Some(_)) => look("accepted by its range; whether the code takes it is unknown", Look::Yellow),
+        (_, None) => look("accepted, by version range only", Look::Yellow),
+    }
+}

@@ -1,0 +1,212 @@
+//! One call says what changed under this repository's imports, whether it breaks them, and where to edit.
+
+use serde_json::{Value, json};
+
+use crate::world::{BINDING_FILE, CONTRACT_FILE, World, importing};
+
+const AT: &str = "s3-access/s3-permissions";
+
+fn reads(version: &str, field: &str, kind: &str) -> String {
+    let value = if kind == "integer" { "1" } else { "jobs" };
+    format!(
+        "\
+name: s3-permissions
+version: \"{version}\"
+owner: fungal
+compatibility: {{ backwards: false, forwards: false }}
+schema:
+  type: object
+  required: [{field}]
+  properties:
+    {field}: {{ type: {kind} }}
+    kept: {{ type: string }}
+value: {{ {field}: {value} }}
+"
+    )
+}
+
+fn publish(world: &World, version: &str, field: &str, kind: &str) {
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &reads(version, field, kind));
+    world.commit("fungal", version);
+}
+
+/// `access` imports `>=2.0.0, <3.0.0` and is written against 2.0.0, where `path` is a string.
+fn world() -> World {
+    let world = World::pair();
+    publish(&world, "2.0.0", "path", "string");
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=2.0.0, <3.0.0"));
+    world.write("access/cdk/access_stack.py", "# uses\nprint(config[\"path\"])\nprint(paths)\n");
+    world.write("access/a/first.ts", "const x = config.path;\n");
+    world.write("access/ünï/ö b.ts", "config.path\n");
+    world.write("access/vendor/lib.js", "path\n");
+    world.write("access/gen/out.js", "path\n");
+    world.write("access/.gitattributes", "gen/** linguist-generated\n");
+    world.write("access/blob.bin", "path\0path\n");
+    world.commit("access", "Read the path");
+    world.write("access/untracked.py", "path\n");
+    world.settle();
+    world
+}
+
+fn review(world: &World) -> Value {
+    world.json(&world.path("access"), &["review"])
+}
+
+fn places(import: &Value) -> Vec<String> {
+    let place = |one: &Value| format!("{}:{}", one["file"].as_str().unwrap(), one["line"]);
+    import["mentions"].as_array().unwrap().iter().map(place).collect()
+}
+
+fn step(answer: &Value) -> String {
+    assert_eq!(answer["next_steps"].as_array().unwrap().len(), 1, "{answer:#}");
+    answer["next_steps"][0].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_renamed_field_is_found_in_every_file_that_mentions_it() {
+    let world = world();
+    publish(&world, "3.0.0", "key", "string");
+    let answer = review(&world);
+    let import = &answer["imports"][0];
+    assert_eq!(
+        (&answer["checked"], &answer["searched"], &answer["mentions_cut"]),
+        (&json!(1), &json!("worktree"), &json!(null))
+    );
+    assert_eq!(
+        (&import["state"], &import["old_version"], &import["new_version"]),
+        (&json!("broken"), &json!("2.0.0"), &json!("3.0.0"))
+    );
+    assert_eq!(import["verdict"]["verdict"], "breaks");
+    assert_eq!(import["fields"][0], json!({"name": "path", "change": "removed", "maybe_now": "key"}));
+    assert_eq!(places(import), ["cdk/access_stack.py:2", "a/first.ts:1", "ünï/ö b.ts:1"]);
+    assert_eq!(import["mentions"][0]["text"], "print(config[\"path\"])");
+    assert_eq!(import["differences"][0], "- /schema/properties/path: {\"type\":\"string\"}");
+    let line = import["binding_line"].as_u64().unwrap() as usize;
+    let written = world.read(&format!("access/{BINDING_FILE}"));
+    assert!(written.lines().nth(line - 1).unwrap().contains(">=2.0.0"), "{line}: {written}");
+    let step = step(&answer);
+    assert!(
+        step.starts_with(&format!("git blue import {AT} '>=3.0.0, <4.0.0'  # first adapt cdk/access_stack.py")),
+        "{step}"
+    );
+    assert!(step.ends_with(&format!("{BINDING_FILE}:{line}")), "{step}");
+
+    // What it says works, and then there is nothing to do.
+    assert_eq!(world.finish_shell(&world.path("access"), &step).code, 0);
+    world.commit("access", "Follow");
+    let after = world.ok(&world.path("access"), &["review"]).stdout;
+    assert_eq!(after, "checked 1 import: none is broken, or moved since the code was adapted\n");
+}
+
+#[test]
+fn a_break_within_the_range_is_named_with_its_value_and_its_step() {
+    let world = world();
+    publish(&world, "2.1.0", "path", "integer");
+    // Without a promise, the owner may publish that under a minor version.
+    let answer = review(&world);
+    let import = &answer["imports"][0];
+    assert_eq!((&import["state"], &import["judged_by"]), (&json!("broken"), &json!("schemas")), "{answer:#}");
+    assert!(import["verdict"]["difference"]["witness"]["path"].is_i64(), "{answer:#}");
+    assert_eq!(import["fields"][0], json!({"name": "path", "change": "changed", "maybe_now": null}));
+    let text = world.ok(&world.path("access"), &["review"]);
+    crate::world::snapshot("review", &[&text]);
+    let step = step(&answer);
+    assert!(step.starts_with(&format!("git blue contract adapted {AT} 2.1.0  # first adapt")), "{step}");
+    assert_eq!(world.finish_shell(&world.path("access"), &step).code, 0);
+    assert_eq!(review(&world)["imports"], json!([]));
+}
+
+#[test]
+fn what_moved_without_harm_is_shown_and_recorded() {
+    let world = world();
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &reads("2.1.0", "path", "string").replace("kept", "other"));
+    world.commit("fungal", "2.1.0");
+    let answer = review(&world);
+    let import = &answer["imports"][0];
+    assert_eq!((&import["state"], &import["fields"][0]["name"]), (&json!("current"), &json!("kept")), "{answer:#}");
+    let step = step(&answer);
+    assert!(step.starts_with(&format!("git blue contract adapted {AT} 2.1.0")), "{step}");
+    assert_eq!(world.finish_shell(&world.path("access"), &step).code, 0);
+    assert_eq!(review(&world)["imports"], json!([]));
+}
+
+#[test]
+fn a_misspelt_contract_has_the_nearest_name() {
+    let world = World::pair();
+    let wrong = importing(">=1.0.0").replace("s3-permissions", "s3-permission");
+    world.write(&format!("access/{BINDING_FILE}"), &wrong);
+    world.plant(
+        "bindings/access.json",
+        "{\"role\": \"consumer\", \"imports\": [{\"contract\": \"s3-permission\", \"version\": \">=1.0.0\"}]}",
+    );
+    let answer = review(&world);
+    assert_eq!(
+        (&answer["imports"][0]["state"], &answer["imports"][0]["new_version"]),
+        (&json!("broken"), &json!(null))
+    );
+    let step = step(&answer);
+    assert!(step.contains("did you mean s3-permissions?") && step.contains(BINDING_FILE), "{step}");
+    assert_eq!(world.finish_shell(&world.path("access"), &step).code, 0);
+}
+
+#[test]
+fn nothing_to_do_a_provider_and_no_realm_are_said() {
+    let world = World::pair();
+    let text = world.ok(&world.path("access"), &["review"]).stdout;
+    assert_eq!(text, "checked 1 import: none is broken, or moved since the code was adapted\n");
+    assert_eq!(world.ok(&world.path("fungal"), &["review"]).stdout, "fungal imports nothing\n");
+    world.repo("other");
+    let refused = world.blue(&world.path("other"), &["review"]).exits(128);
+    assert!(world.next_step(&refused).starts_with("git blue init"), "{refused:?}");
+}
+
+#[test]
+fn a_clone_that_nobody_joined_and_a_bare_one_are_answered() {
+    let world = world();
+    publish(&world, "3.0.0", "key", "string");
+    world.git(&world.root(), &["clone", "--quiet", "access", "clone"]);
+    let answer = world.json(&world.path("clone"), &["review"]);
+    assert!(answer["read_only"].is_string(), "{answer:#}");
+    assert_eq!(answer["next_steps"][0], "git blue init", "{answer:#}");
+    assert_eq!(places(&answer["imports"][0])[0], "cdk/access_stack.py:2");
+
+    world.git(&world.root(), &["clone", "--quiet", "--bare", "access", "bare.git"]);
+    world.git(&world.path("bare.git"), &["config", "blue.realm", crate::world::REALM]);
+    world.git(&world.path("bare.git"), &["config", "blue.repo", "access"]);
+    let answer = world.json(&world.path("bare.git"), &["review"]);
+    let import = &answer["imports"][0];
+    assert_eq!(answer["searched"], "head", "{answer:#}");
+    assert_eq!(places(import)[0], "cdk/access_stack.py:2");
+    assert!(places(import).contains(&"ünï/ö b.ts:1".to_owned()), "{answer:#}");
+    assert_eq!(import["binding_file"], BINDING_FILE);
+    let last = answer["next_steps"].as_array().unwrap().last().unwrap().as_str().unwrap();
+    assert_eq!(world.finish_shell(&world.path("bare.git"), last).code, 0, "{last}");
+}
+
+#[test]
+fn a_name_that_stands_everywhere_is_bounded_and_the_bindings_file_comes_first() {
+    let world = world();
+    let many: String = "path\n".repeat(500);
+    for n in 0..20 {
+        world.write(&format!("access/0many/{n}.txt"), &many);
+    }
+    world.write("access/0many/long.txt", &"path ".repeat(400_000));
+    world.commit("access", "Many");
+    publish(&world, "3.0.0", "key", "string");
+    let answer = review(&world);
+    let import = &answer["imports"][0];
+    assert_eq!(import["mentions"].as_array().unwrap().len(), 200);
+    assert_eq!(places(import)[0], "cdk/access_stack.py:2");
+    assert!(answer["mentions_cut"].is_string(), "{answer:#}");
+    assert!(answer.to_string().len() < 60_000);
+}
+
+#[test]
+fn a_path_that_would_run_when_pasted_is_not_in_the_step() {
+    let world = World::pair();
+    let binding = "{\"role\": \"consumer\", \"imports\": [{\"contract\": \"s3-permissions\", \"version\": \">=1.0.0, <2.0.0\", \"binding\": \"a\\ntouch pwned\", \"adapted_version\": \"1.0.0\"}]}";
+    world.plant("bindings/access.json", binding);
+    world.bump("2.0.0");
+    let step = step(&review(&world));
+    assert!(!step.contains('\n') && !step.contains("pwned") && step.contains("first adapt the code"), "{step}");
+}
