@@ -358,7 +358,12 @@ impl Repository {
     /// ```
     pub fn pending(&self, page: &PageRequest) -> Result<Answer<NotificationsList>, Error> {
         let filter = NotificationFilter::Pending;
-        let request = notifications::list::Request { reader: self.reader.clone(), filter, page: page.clone() };
+        let request = notifications::list::Request {
+            reader: self.reader.clone(),
+            filter,
+            page: page.clone(),
+            ..Default::default()
+        };
         Ok(notifications::list::run(&self.realm.ctx, &request)?)
     }
 

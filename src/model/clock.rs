@@ -1,6 +1,8 @@
-//! Commits say when they were made, and clocks are wrong.
+//! Time as people write it and as commits carry it. Clocks are wrong.
 
-use jiff::{SignedDuration, Timestamp};
+use std::str::FromStr;
+
+use jiff::{SignedDuration, Span, Timestamp, civil, tz::TimeZone};
 
 /// How far a commit may be dated ahead of this clock and still count.
 const MAX_AHEAD: SignedDuration = SignedDuration::from_hours(24);
@@ -8,4 +10,107 @@ const MAX_AHEAD: SignedDuration = SignedDuration::from_hours(24);
 /// Returns whether a commit is dated so far ahead that its date orders nothing.
 pub fn is_ahead(time: Timestamp, now: Timestamp) -> bool {
     time.duration_since(now) > MAX_AHEAD
+}
+
+/// A moment as people write it: `2026-03-03T12:00:00Z`, `2026-03-03`, `2 weeks ago` or `2w`. A date is a
+/// whole day, in UTC.
+#[derive(Debug, Clone)]
+pub enum Moment {
+    /// A point in time.
+    At(Timestamp),
+    /// A day.
+    Day(civil::Date),
+    /// So long ago.
+    Ago(Span),
+}
+
+impl FromStr for Moment {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if let Ok(time) = text.parse() {
+            return Ok(Self::At(time));
+        }
+        if let Ok(day) = text.parse() {
+            return Ok(Self::Day(day));
+        }
+        match text.strip_suffix(" ago").unwrap_or(text).parse::<Span>() {
+            Ok(span) => Ok(Self::Ago(span.abs())),
+            Err(_) => Err(format!("{text:?} is no time: write 2026-03-03, 2026-03-03T12:00:00Z or \"2 weeks ago\"")),
+        }
+    }
+}
+
+impl Moment {
+    /// Returns its first instant.
+    pub fn start(&self, now: Timestamp) -> Timestamp {
+        match self {
+            Self::At(time) => *time,
+            Self::Day(day) => midnight(*day).unwrap_or(Timestamp::MIN),
+            Self::Ago(span) => {
+                now.to_zoned(TimeZone::UTC).checked_sub(*span).map_or(Timestamp::MIN, |time| time.timestamp())
+            }
+        }
+    }
+
+    /// Returns its last instant: of a day, the end.
+    pub fn end(&self, now: Timestamp) -> Timestamp {
+        match self {
+            Self::Day(day) => day
+                .tomorrow()
+                .ok()
+                .and_then(midnight)
+                .and_then(|next| next.checked_sub(SignedDuration::from_nanos(1)).ok())
+                .unwrap_or(Timestamp::MAX),
+            Self::At(_) | Self::Ago(_) => self.start(now),
+        }
+    }
+}
+
+fn midnight(day: civil::Date) -> Option<Timestamp> {
+    day.to_zoned(TimeZone::UTC).ok().map(|time| time.timestamp())
+}
+
+/// A stretch of time; open where an end is not given.
+#[derive(Debug, Clone, Default)]
+pub struct Period {
+    /// From here on.
+    pub since: Option<Moment>,
+    /// Up to here.
+    pub until: Option<Moment>,
+}
+
+impl Period {
+    /// Returns whether a time lies in it.
+    pub fn contains(&self, time: Timestamp, now: Timestamp) -> bool {
+        self.since.as_ref().is_none_or(|since| since.start(now) <= time)
+            && self.until.as_ref().is_none_or(|until| time <= until.end(now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_period_is_read_as_people_write_it() {
+        let now: Timestamp = "2026-03-17T12:00:00Z".parse().unwrap();
+        let contains = |since: &str, until: &str, time: &str| {
+            let moment = |text: &str| (!text.is_empty()).then(|| text.parse().unwrap());
+            Period { since: moment(since), until: moment(until) }.contains(time.parse().unwrap(), now)
+        };
+        assert!(contains("2 weeks ago", "", "2026-03-03T12:00:00Z"));
+        assert!(!contains("2w", "", "2026-03-03T11:59:59Z"));
+        assert!(contains("2026-03-03", "2026-03-03", "2026-03-03T23:59:59Z"));
+        assert!(!contains("", "2026-03-03", "2026-03-04T00:00:00Z"));
+        assert!(contains("2026-03-03T12:00:00+02:00", "", "2026-03-03T10:00:00Z"));
+        assert!(contains("", "", "2026-03-03T10:00:00Z"));
+    }
+
+    #[test]
+    fn what_is_no_time_is_refused() {
+        for text in ["", "yesterday", "1.0.0", "2026-13-01"] {
+            assert!(text.parse::<Moment>().unwrap_err().contains("write 2026-03-03"), "{text}");
+        }
+    }
 }

@@ -1,7 +1,12 @@
 //! A contract: a versioned JSON Schema and value that one repository owns and others rely on.
 
+use std::fmt;
+
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{self, MapAccess, Visitor, value::MapAccessDeserializer},
+};
 
 use super::{
     hash,
@@ -20,8 +25,9 @@ use super::{
 pub struct Contract {
     /// Its name within the domain.
     pub name: ContractName,
-    /// The version that this document describes. In a file it may be `auto`.
-    #[serde(deserialize_with = "version_or_auto")]
+    /// The version that this document describes. In a file it may be `auto`, or
+    /// [`VersionFrom`] a file.
+    #[serde(deserialize_with = "version_as_written")]
     pub version: Version,
     /// The only repository that may change it.
     pub owner: RepoName,
@@ -70,16 +76,40 @@ pub struct Contract {
     pub yanked: Vec<Yanked>,
 }
 
-fn version_or_auto<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Version, D::Error> {
-    struct Text(Version);
-    impl std::str::FromStr for Text {
-        type Err = super::version::VersionError;
+/// Where the version of a contract is read from: `version: { from: package.json }`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VersionFrom {
+    /// The file, from the root of the repository.
+    pub from: String,
+    /// The JSON Pointer to the place in it, where it is not the usual one.
+    #[serde(default)]
+    pub at: Option<String>,
+}
 
-        fn from_str(text: &str) -> Result<Self, Self::Err> {
-            if text == "auto" { Ok(Self(Version::auto())) } else { text.parse().map(Self) }
+/// How a version may be written in a file.
+pub const VERSION_FORMS: &str = "a version in quotes, auto, or { from: FILE }";
+
+fn version_as_written<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Version, D::Error> {
+    struct Written;
+
+    impl<'de> Visitor<'de> for Written {
+        type Value = Version;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(VERSION_FORMS)
+        }
+
+        fn visit_str<E: de::Error>(self, text: &str) -> Result<Version, E> {
+            if text == "auto" { Ok(Version::auto()) } else { text.parse().map_err(E::custom) }
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Version, A::Error> {
+            VersionFrom::deserialize(MapAccessDeserializer::new(map)).map(|_| Version::elsewhere())
         }
     }
-    super::text::deserialize::<Text, D>(deserializer).map(|text| text.0)
+
+    deserializer.deserialize_any(Written)
 }
 
 fn empty_schema() -> Json {

@@ -30,6 +30,13 @@ pub enum ChangeType {
 }
 
 impl ChangeType {
+    /// Every kind.
+    pub const ALL: [Self; 5] =
+        [Self::ContractAdded, Self::VersionChanged, Self::ContractRetired, Self::BindingAdded, Self::BindingRemoved];
+    /// The words for them, as [`Self::type_word`] has them.
+    pub const WORDS: &[&str] =
+        &["contract_added", "contract_updated", "contract_retired", "binding_added", "binding_removed"];
+
     /// Returns the `type` of seed 000 for it.
     pub fn type_word(self) -> &'static str {
         match self {
@@ -39,6 +46,15 @@ impl ChangeType {
             Self::BindingAdded => "binding_added",
             Self::BindingRemoved => "binding_removed",
         }
+    }
+}
+
+impl std::str::FromStr for ChangeType {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, Self::Err> {
+        let known = Self::ALL.into_iter().find(|kind| kind.type_word() == word);
+        known.ok_or_else(|| format!("{word:?} is no kind of change: write one of {}", Self::WORDS.join(", ")))
     }
 }
 

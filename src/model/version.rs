@@ -49,6 +49,20 @@ impl Version {
         })
     }
 
+    /// Returns what stands for `version: { from: FILE }` in a contract file: reading the file puts the
+    /// version in its place.
+    pub fn elsewhere() -> Self {
+        Self(semver::Version {
+            pre: semver::Prerelease::new("from-file").unwrap_or_default(),
+            ..semver::Version::new(0, 0, 0)
+        })
+    }
+
+    /// Returns whether it stands for a version that is not known yet.
+    pub fn is_placeholder(&self) -> bool {
+        self.is_auto() || *self == Self::elsewhere()
+    }
+
     /// Returns whether publishing is to choose the version.
     pub fn is_auto(&self) -> bool {
         *self == Self::auto()

@@ -155,7 +155,7 @@ impl Looking<'_> {
             }
             Place::Contract(name) | Place::LostContract(name, ..) | Place::Version(name, _) => {
                 let contract: Contract = read(bytes)?;
-                if contract.version.is_auto() {
+                if contract.version.is_placeholder() {
                     return Err("its version is not chosen".into());
                 }
                 let is_right = match place {

@@ -301,3 +301,52 @@ fn the_file_that_a_team_has_stays_the_source_of_truth() {
     let linked = world.blue(&dir, &["check", "--worktree"]).exits(1);
     assert!(linked.stdout.contains("links are not followed"), "{linked:?}");
 }
+
+#[test]
+fn a_version_is_read_from_the_file_that_has_it() {
+    let world = two();
+    let dir = world.path("shop");
+    world.ok(&dir, &["contract", "new", ORDER, "--domain-members", "billing"]);
+    let path = format!("shop/{ORDER_FILE}");
+    let from = |written: &str| {
+        let text = world.read(&path);
+        let lines = text.lines().map(|line| match line.starts_with("version:") {
+            true => format!("version: {written}\n"),
+            false => format!("{line}\n"),
+        });
+        world.write(&path, &lines.collect::<String>());
+    };
+    let held = || world.json(&dir, &["contract", "get", ORDER])["contract"]["version"].clone();
+    from("{ from: package.json }");
+    world.write("shop/package.json", r#"{"name": "shop", "version": "1.4.0"}"#);
+    world.commit("shop", "Agree on orders");
+    assert_eq!(held(), "1.4.0");
+    // The file alone changes: that publishes.
+    world.write("shop/package.json", r#"{"name": "shop", "version": "1.5.0"}"#);
+    let published = world.commit("shop", "Release 1.5.0");
+    assert!(published.stderr.contains("1.4.0 -> 1.5.0"), "{published:?}");
+    for (file, text, written) in [
+        ("Cargo.toml", "[package]\nversion = \"2.0.0\"\n", "{ from: Cargo.toml }"),
+        ("pyproject.toml", "[project]\nversion = \"3.0.0\"\n", "{ from: pyproject.toml }"),
+        ("chart.yaml", "app:\n  release: \"4.0.0\"\n", "{ from: chart.yaml, at: /app/release }"),
+    ] {
+        world.write(&format!("shop/{file}"), text);
+        from(written);
+        world.commit("shop", file);
+        assert!(text.contains(held().as_str().unwrap()), "{file}: {}", held());
+    }
+    // bump edits no other file, and says what to write there.
+    let bump = world.blue(&dir, &["contract", "bump", ORDER, "minor"]).exits(1);
+    assert!(bump.stderr.contains("the version is read from chart.yaml") && bump.stderr.contains("4.1.0"), "{bump:?}");
+    for (written, says) in [
+        ("{ from: gone.json }", "version: gone.json: there is no such file in this repository"),
+        ("{ from: chart.yaml }", "chart.yaml: there is nothing at /version; say where"),
+        ("{ from: chart.yaml, at: /app }", "chart.yaml: /app is no text"),
+        ("{ from: ../outside.json }", "../outside.json"),
+        ("{ file: package.json }", "unknown field `file`"),
+    ] {
+        from(written);
+        let check = world.blue(&dir, &["check", "--worktree"]).exits(1);
+        assert!(check.stdout.contains(says), "{written}: {check:?}");
+    }
+}

@@ -90,3 +90,40 @@ fn the_code_repositories_are_never_written() {
         assert_eq!(world.git(&path, &["status", "--porcelain"]).stdout, "");
     }
 }
+
+#[test]
+fn the_past_is_narrowed_by_time_repository_and_kind() {
+    let world = World::pair();
+    let (provider, consumer) = (world.path("fungal"), world.path("access"));
+    world.pass_days(30);
+    world.bump("1.1.0");
+    let entries = |args: &[&str]| world.json(&provider, args)["entries"].as_array().unwrap().clone();
+    let contract = ["contract", "log", "s3-access/s3-permissions"];
+    assert_eq!(entries(&contract).len(), 2);
+    let recent = entries(&[&contract[..], &["--since", "1 week ago"]].concat());
+    assert!(recent.len() == 1 && recent[0]["subject"].as_str().unwrap().contains("1.1.0"), "{recent:?}");
+    let old = entries(&[&contract[..], &["--until", "3w"]].concat());
+    assert!(old.len() == 1 && old[0]["subject"].as_str().unwrap().contains("1.0.0"), "{old:?}");
+    let day = &recent[0]["time"].as_str().unwrap()[..10];
+    assert_eq!(entries(&["realm", "log", "--since", day, "--until", day]), recent);
+
+    let by = |repo: &str| entries(&["realm", "log", "--all", "--repo", repo]);
+    assert!(!by("fungal").is_empty() && by("fungal").iter().all(|entry| entry["repo"] == "fungal"));
+    // A page that ends within what was narrowed goes on there.
+    let first = world.json(&provider, &["realm", "log", "--repo", "fungal", "--limit", "1"]);
+    let cursor = first["next_cursor"].as_str().unwrap();
+    let rest = entries(&["realm", "log", "--repo", "fungal", "--all", "--cursor", cursor]);
+    assert_eq!(rest, by("fungal")[1..]);
+
+    let list = |args: &[&str]| {
+        let answer = world.json(&consumer, &[&["notifications", "list"], args].concat());
+        let found = answer["notifications"].as_array().unwrap().clone();
+        assert_eq!(answer["total"], found.len());
+        found
+    };
+    assert_eq!(list(&["--kind", "contract_updated", "--repo", "fungal", "--since", "1d"]).len(), 1);
+    for nothing in [["--kind", "contract_retired"], ["--repo", "access"], ["--until", "1 week ago"]] {
+        assert_eq!(list(&nothing), [] as [serde_json::Value; 0], "{nothing:?}");
+    }
+    world.blue(&provider, &["realm", "log", "--since", "yesterday"]).exits(129);
+}

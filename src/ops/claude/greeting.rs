@@ -18,7 +18,7 @@ use crate::{
 pub fn greeting(ctx: &Ctx, reader: &ReaderName) -> Result<String, OpError> {
     let acting = ctx.acting()?;
     let page = PageRequest { limit: Some(1), ..PageRequest::default() };
-    let request = Request { reader: reader.clone(), filter: NotificationFilter::Pending, page };
+    let request = Request { reader: reader.clone(), filter: NotificationFilter::Pending, page, ..Default::default() };
     let pending = notifications::list::run(ctx, &request)?.body.summary.pending;
     let changes = match pending {
         0 => "Nothing that other repositories changed is pending.".to_owned(),

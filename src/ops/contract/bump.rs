@@ -54,17 +54,24 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
     let (text, document) = read(acting, at, &file)?;
     let view = domain::of_contract(acting.store, at)?;
     let published = published(ctx, at, &file, &view)?;
-    let mut resolved = document.clone();
-    if let Some(root) = ctx.code()?.workdir() {
-        references::resolve(&Files::Worktree(root), &mut resolved).map_err(|problem| unreadable(problem, &file))?;
-    }
+    let resolved = match ctx.code()?.workdir() {
+        Some(root) => {
+            references::contract(&Files::Worktree(root), text.as_bytes(), &at.contract)
+                .map_err(|problem| unreadable(problem, &file))?
+                .0
+        }
+        None => document.clone(),
+    };
     let need = need(ctx, published, &resolved)?;
-    let old_version = document.version.clone();
+    let old_version = resolved.version.clone();
     let (new_version, changed) = match (&need, request.level) {
         // What is published already needs no other version.
         (None, None) => (old_version.clone(), false),
         _ => {
             let new = free(&view, at, wanted(request, &published.version, need.as_ref())?);
+            if let Some(from) = codec::version_from(text.as_bytes()) {
+                return Err(in_another_file(&file, &from.from, &new));
+            }
             let is_breaking = match &need {
                 Some(need) => need.bump == Bump::Major,
                 None => false,
@@ -116,6 +123,11 @@ fn read(acting: Acting<'_>, at: &ContractRef, file: &WorkFile) -> Result<(String
     };
     let document = codec::contract(text.as_bytes(), &at.contract).map_err(|problem| unreadable(problem, file))?;
     Ok((text, document))
+}
+
+fn in_another_file(file: &WorkFile, from: &str, new: &Version) -> OpError {
+    let message = format!("{}: the version is read from {from}", file.relative());
+    OpError::no(ErrorCode::CannotEdit, message).next(format!("write the version {new} into {from}, and commit"))
 }
 
 fn unreadable(problem: Problem, file: &WorkFile) -> OpError {

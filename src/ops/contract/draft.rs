@@ -68,9 +68,8 @@ impl Draft {
         };
         match files.read(&handle)? {
             Some(bytes) => {
-                let mut contract =
-                    codec::contract(&bytes, &at.contract).map_err(|problem| unreadable(problem, &path))?;
-                references::resolve(&files, &mut contract).map_err(|problem| unreadable(problem, &path))?;
+                let (contract, _) =
+                    references::contract(&files, &bytes, &at.contract).map_err(|problem| unreadable(problem, &path))?;
                 settled(ctx, at, contract)
             }
             None => Err(unreadable(Problem::whole(format!("it is larger than {} MiB", codec::MAX_FILE >> 20)), &path)),

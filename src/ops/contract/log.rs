@@ -4,7 +4,7 @@ use crate::ops::{
     Operation,
     ctx::Ctx,
     domain,
-    history::{self, first_parents::History},
+    history::{self, filter::Filter, first_parents::History},
 };
 use crate::{
     error::OpError,
@@ -22,6 +22,8 @@ pub const OPERATION: Operation =
 pub struct Request {
     /// Which contract.
     pub contract: ContractRef,
+    /// Only entries of this time and repository.
+    pub filter: Filter,
     /// Which page; the cursor is a commit of the store.
     pub page: PageRequest,
 }
@@ -62,6 +64,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractLog>, OpError>
     if all.is_empty() {
         domain::current(&domain::get(store, domain_name)?, contract)?;
     }
+    let now = ctx.env.now();
+    all.retain(|entry| request.filter.accepts(entry.time, entry.repo.as_deref(), now));
     let (entries, next_cursor) = page_in_order(all, &request.page, |entry| entry.commit.to_string());
     Ok(Answer::new(ContractLog {
         realm: here.realm.clone(),

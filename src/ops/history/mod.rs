@@ -1,4 +1,5 @@
 //! Reading the history of a ref for people.
 
+pub mod filter;
 pub mod first_parents;
 pub mod origins;

@@ -3,6 +3,7 @@
 use crate::ops::{
     Operation,
     ctx::{Acting, Ctx},
+    history::filter::Filter,
     notify::{
         arrival,
         inbox::{self, Inbox, Told},
@@ -13,7 +14,7 @@ use crate::ops::{
 };
 use crate::{
     error::OpError,
-    model::name::ReaderName,
+    model::{name::ReaderName, notification::ChangeType},
     store::overview::Overview,
     wire::{
         Answer, DEFAULT_LIMIT, Notification, NotificationFilter, NotificationSummary, NotificationsList, PageRequest,
@@ -35,13 +36,23 @@ pub struct Request {
     pub reader: ReaderName,
     /// Which states.
     pub filter: NotificationFilter,
+    /// Only changes of this time and repository.
+    pub made: Filter,
+    /// Only changes of this kind.
+    pub kind: Option<ChangeType>,
     /// Which page; the cursor is a notification's moment and id.
     pub page: PageRequest,
 }
 
 impl Default for Request {
     fn default() -> Self {
-        Self { reader: pending::person(), filter: NotificationFilter::All, page: PageRequest::default() }
+        Self {
+            reader: pending::person(),
+            filter: NotificationFilter::All,
+            made: Filter::default(),
+            kind: None,
+            page: PageRequest::default(),
+        }
     }
 }
 
@@ -64,7 +75,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
         expired: count(State::Expired),
         expired_cleaned: 0,
     };
-    let wanted: Vec<_> = all.into_iter().filter(|one| request.filter.accepts(one.state)).collect();
+    let is_wanted = |one: &Notification| {
+        request.filter.accepts(one.state)
+            && request.kind.is_none_or(|kind| one.change_type == kind)
+            && request.made.accepts(one.created_at, Some(one.from_repo.as_str()), now)
+    };
+    let wanted: Vec<_> = all.into_iter().filter(is_wanted).collect();
     let total = wanted.len() + if request.filter.accepts(State::Pending) { not_read } else { 0 };
     let (mut notifications, next_cursor) = page(wanted, &request.page, key);
     judged::judge(acting, &Overview::open(acting.store)?, &ctx.glancing_judge(), notifications.iter_mut())?;
@@ -88,7 +104,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
 /// Returns what is pending, and how many more there are than a first page can need.
 fn pending(ctx: &Ctx, acting: Acting<'_>, request: &Request) -> Result<(Vec<Notification>, usize), OpError> {
     let (reader, now) = (&request.reader, ctx.env.now());
-    if request.page.cursor.is_none() {
+    if request.page.cursor.is_none() && request.kind.is_none() && request.made.is_open() {
         let limit = request.page.limit.unwrap_or(DEFAULT_LIMIT);
         if let Some(first) = pending_cache::first(acting, reader, limit, now) {
             let more = first.total - first.notifications.len();

@@ -10,7 +10,6 @@ use crate::{
     model::{
         binding::Binding,
         candidate::{Candidate, Declared, FileProblem},
-        contract::Contract,
         domain::Source,
         name::{ContractName, DomainName},
         oid::Oid,
@@ -80,7 +79,7 @@ fn read_one(
     };
     let path = path.to_owned();
     Ok(match place {
-        Belongs::Contract(domain, name) => match put_together(files, &bytes, &name) {
+        Belongs::Contract(domain, name) => match references::contract(files, &bytes, &name) {
             Ok((document, read)) => {
                 let changed = changed || before.any_differs(files, sources.get(&domain), &read)?;
                 let lines = codec::contract_lines(&bytes);
@@ -99,13 +98,6 @@ fn read_one(
             Err(problem) => Err(problem),
         },
     })
-}
-
-/// Returns a contract with what it refers to, and the files that this was read from.
-fn put_together(files: &Files<'_>, bytes: &[u8], name: &ContractName) -> Result<(Contract, BTreeSet<String>), Problem> {
-    let mut document = codec::contract(bytes, name)?;
-    let read = references::resolve(files, &mut document)?;
-    Ok((document, read))
 }
 
 /// Returns a binding with what its imports expect, and the files that this was read from.

@@ -1,5 +1,5 @@
-//! Contracts whose schema or value lies in a file of its own, and imports that say so of what they expect:
-//! `schema: { file: F, at: '#/$defs/Order' }`. It is read from where the contract or the binding is read, a
+//! Contracts whose schema, value or version lies in a file of its own, and imports that say so of what they expect:
+//! `schema: { file: F, at: '#/$defs/Order' }`, `version: { from: package.json }`. It is read from where the contract or the binding is read, a
 //! commit or the work tree, and published as if it were written there.
 
 use std::{
@@ -14,10 +14,12 @@ use crate::{
     model::{
         binding::Binding,
         bundle::{self, BundleError},
-        contract::Contract,
+        contract::{Contract, VersionFrom},
         json::Json,
+        name::ContractName,
         oid::Oid,
         schema::{self, Budget},
+        version::Version,
     },
     ops::contract::documents::{self, Source},
     repo::{
@@ -56,14 +58,52 @@ impl Reference {
 
 /// Returns whether a contract refers to a file.
 pub fn refers(contract: &Contract) -> bool {
-    [&contract.schema, &contract.value].into_iter().any(|json| Reference::of(json).is_some())
+    contract.version == Version::elsewhere()
+        || [&contract.schema, &contract.value].into_iter().any(|json| Reference::of(json).is_some())
+}
+
+/// Reads a contract with what it refers to: schema, value and version. Returns also the files that these were
+/// read from.
+///
+/// # Errors
+/// What is wrong with it or with them, with file and line.
+pub fn contract(files: &Files<'_>, bytes: &[u8], name: &ContractName) -> Result<(Contract, BTreeSet<String>), Problem> {
+    let mut contract = codec::contract(bytes, name)?;
+    let mut read = resolve(files, &mut contract)?;
+    if contract.version == Version::elsewhere() {
+        let from = codec::version_from(bytes).ok_or_else(|| Problem::whole("version: write the version, in quotes"))?;
+        contract.version = version(files, &from)?;
+        read.insert(from.from);
+    }
+    Ok((contract, read))
+}
+
+/// Reads a version from the file that has it.
+fn version(files: &Files<'_>, VersionFrom { from: file, at }: &VersionFrom) -> Result<Version, Problem> {
+    let refuse = |message: String| Problem::whole(format!("version: {message}"));
+    let document = load(files, file).map_err(|error| refuse(error.to_string()))?;
+    let usual = match file.rsplit('/').next() {
+        Some("Cargo.toml") => &["/package/version", "/workspace/package/version"][..],
+        Some("pyproject.toml") => &["/project/version", "/tool/poetry/version"],
+        _ => &["/version"],
+    };
+    let given = at.as_deref().map(|at| at.trim_start_matches('#'));
+    let pointers = given.as_ref().map_or(usual, std::slice::from_ref);
+    let missing = || {
+        let hint = if at.is_none() { format!("; say where: {{ from: {file}, at: /POINTER }}") } else { String::new() };
+        refuse(format!("{file}: there is nothing at {}{hint}", pointers.join(" or ")))
+    };
+    let found = pointers.iter().find_map(|pointer| Some((pointer, document.pointer(pointer)?)));
+    let (pointer, found) = found.ok_or_else(missing)?;
+    let text = found.as_str().ok_or_else(|| refuse(format!("{file}: {pointer} is no text")))?;
+    text.parse().map_err(|error| refuse(format!("{file}: {pointer}: {error}")))
 }
 
 /// Puts in place of its references what they refer to. Returns the files that it was put together from.
 ///
 /// # Errors
 /// What is wrong with them, with file and line.
-pub fn resolve(files: &Files<'_>, contract: &mut Contract) -> Result<BTreeSet<String>, Problem> {
+fn resolve(files: &Files<'_>, contract: &mut Contract) -> Result<BTreeSet<String>, Problem> {
     let seen = RefCell::new(BTreeSet::new());
     let mut load = |path: &str| noted(files, path, &seen);
     if let Some(Reference { file, pointer }) = Reference::of(&contract.schema) {
@@ -123,6 +163,9 @@ pub fn load(files: &Files<'_>, path: &str) -> Result<Value, BundleError> {
     };
     let too_large = || refuse(format!("it is larger than {} MiB", codec::MAX_FILE >> 20));
     let bytes = bytes.filter(|bytes| bytes.len() <= codec::MAX_FILE).ok_or_else(too_large)?;
+    if path.ends_with(".toml") {
+        return toml_document(&bytes).map_err(refuse);
+    }
     let source = Source { name: path.to_owned(), bytes };
     documents::one(&source).map_err(|error| {
         // The file is named already.
@@ -155,6 +198,7 @@ pub fn blobs(code: &CodeRepo, tree: &Oid, domain: &str) -> Result<BTreeMap<Strin
             // Of what cannot be put together, the file that is named is enough.
             named.extend([&contract.schema, &contract.value].into_iter().filter_map(Reference::of).map(|one| one.file));
             named.extend(resolve(&files, &mut contract).unwrap_or_default());
+            named.extend(codec::version_from(&bytes).map(|version| version.from));
         }
     }
     if let Some(Item::File(handle)) = files.file(&format!("{BINDINGS}/{domain}.yaml"))?
@@ -176,6 +220,15 @@ pub fn blobs(code: &CodeRepo, tree: &Oid, domain: &str) -> Result<BTreeMap<Strin
     Ok(found)
 }
 
+fn toml_document(bytes: &[u8]) -> Result<Value, String> {
+    let text = std::str::from_utf8(bytes).map_err(|_| "the text is not UTF-8".to_owned())?;
+    toml::from_str(text).map_err(|error| {
+        let before = error.span().and_then(|span| text.get(..span.start));
+        let line = before.map(|before| format!("line {}: ", before.matches('\n').count() + 1)).unwrap_or_default();
+        format!("{line}{}", error.message())
+    })
+}
+
 fn mentions_a_file(bytes: &[u8]) -> bool {
-    bytes.windows(4).any(|four| four == b"file")
+    bytes.windows(4).any(|four| four == b"file" || four == b"from")
 }

@@ -3,7 +3,7 @@
 use crate::ops::{
     Operation,
     ctx::Ctx,
-    history::{self, first_parents::History},
+    history::{self, filter::Filter, first_parents::History},
 };
 use crate::{
     error::OpError,
@@ -24,6 +24,8 @@ const DEFAULT_LIMIT: usize = 50;
 pub struct Request {
     /// Only this domain.
     pub domain: Option<DomainName>,
+    /// Only entries of this time and repository.
+    pub filter: Filter,
     /// Which page; the cursor is a commit of the store.
     pub page: PageRequest,
 }
@@ -61,13 +63,20 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLog>, OpError> {
             }
         }
     }
+    let now = ctx.env.now();
+    let mut next_wanted = || loop {
+        match merged.next_entry()? {
+            Some(entry) if !request.filter.accepts(entry.time, entry.repo.as_deref(), now) => {}
+            found => return Ok::<_, OpError>(found),
+        }
+    };
     let mut entries = Vec::new();
     while entries.len() < limit
-        && let Some(entry) = merged.next_entry()?
+        && let Some(entry) = next_wanted()?
     {
         entries.push(entry);
     }
-    let more = merged.next_entry()?.is_some();
+    let more = next_wanted()?.is_some();
     let next_cursor = entries.last().filter(|_| more).map(|entry: &LogEntry| entry.commit.to_string());
     Ok(Answer::new(RealmLog { realm: here.realm.clone(), entries, next_cursor }))
 }

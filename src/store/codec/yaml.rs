@@ -4,7 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{
+    Deserialize, Serialize,
+    de::{DeserializeOwned, IgnoredAny},
+};
 use serde_saphyr::{
     Error, Options, Spanned,
     budget::BudgetBreach,
@@ -14,7 +17,10 @@ use serde_saphyr::{
 use super::{MAX_FILE, MAX_SCHEMA, Problem, yaml_advice, yaml_ambiguity};
 use crate::model::{
     binding::{Binding, KEPT_BY_THE_REALM},
-    contract::{Compatibility, Contract, Deprecated, Evolution, Flow, Validation, Values, is_default},
+    contract::{
+        Compatibility, Contract, Deprecated, Evolution, Flow, VERSION_FORMS, Validation, Values, VersionFrom,
+        is_default,
+    },
     json::{Json, MAX_DEPTH, MAX_VALUES},
     name::{ContractName, RealmName, RepoName},
     range::Range,
@@ -92,10 +98,7 @@ fn explain(error: &Error, text: &str, size: Size) -> Problem {
     let message = match error {
         Error::DuplicateMappingKey { key: Some(key), .. } => format!("the key {key:?} is there twice"),
         Error::DuplicateMappingKey { key: None, .. } => "a key is there twice".into(),
-        Error::QuotingRequired { value, .. } => {
-            let whole = whole_version(value, error, text).unwrap_or_else(|| value.clone());
-            format!("{value} is read as a number, a boolean or nothing by YAML; write \"{whole}\" with quotes")
-        }
+        Error::QuotingRequired { value, .. } => unquoted(value, error, text),
         Error::MergeKeyNotAllowed { .. } => "merge keys (<<) are not allowed; write the keys out".into(),
         Error::NonFiniteFloat { value, .. } => format!("{value} has no JSON form; write \"{value}\" as a string"),
         Error::UnsupportedTag { tag, .. } => format!("the tag {tag} is not allowed"),
@@ -115,6 +118,11 @@ fn explain(error: &Error, text: &str, size: Size) -> Problem {
             match message.split(" at line ").next().unwrap_or(&message) {
                 // The scanner gives up before the depth is counted.
                 message if message.contains("recursion limit") => format!("nested deeper than {MAX_DEPTH} levels"),
+                // A version may be a map, too, so that the reader takes whatever stands there.
+                message if message.ends_with(VERSION_FORMS) => match plain_version(error, text) {
+                    Some(value) => unquoted(value, error, text),
+                    None => message.to_owned(),
+                },
                 message => message.to_owned(),
             }
         }
@@ -128,6 +136,20 @@ fn explain(error: &Error, text: &str, size: Size) -> Problem {
         Some((message, None)) => Problem { line, column, message },
         None => Problem { line, column, message },
     }
+}
+
+/// Returns what to write where a text has no quotes and needs them.
+fn unquoted(value: &str, error: &Error, text: &str) -> String {
+    let whole = whole_version(value, error, text).unwrap_or_else(|| value.to_owned());
+    format!("{value} is read as a number, a boolean or nothing by YAML; write \"{whole}\" with quotes")
+}
+
+/// Returns the scalar behind `version:` in the line of an error.
+fn plain_version<'t>(error: &Error, text: &'t str) -> Option<&'t str> {
+    let line = usize::try_from(error.location()?.line()).ok()?;
+    let (_, written) = text.lines().nth(line.checked_sub(1)?)?.split_once("version:")?;
+    let value = written.split(['#', ',', '}']).next()?.trim();
+    (!value.is_empty() && !value.starts_with(['[', '{'])).then_some(value)
 }
 
 /// Returns the version that a number behind `version:` stands for, with the part that it lacks.
@@ -186,6 +208,15 @@ fn promise_to_senders(bytes: &[u8], promise: &mut Compatibility) -> Result<(), P
     Ok(())
 }
 
+/// Returns the file that a contract's version is read from, if the contract says so.
+pub fn version_from(bytes: &[u8]) -> Option<VersionFrom> {
+    #[derive(Deserialize)]
+    struct Only {
+        version: VersionFrom,
+    }
+    document::<Only>(bytes).ok().map(|only| only.version)
+}
+
 /// Reads a binding of `.blue/bindings/<domain>.yaml`.
 ///
 /// # Errors
@@ -206,7 +237,7 @@ pub fn contract_lines(bytes: &[u8]) -> BTreeMap<String, u32> {
     #[derive(Deserialize)]
     struct Lines {
         name: Spanned<String>,
-        version: Spanned<String>,
+        version: Spanned<IgnoredAny>,
     }
     let Ok(lines) = document::<Lines>(bytes) else {
         return BTreeMap::new();

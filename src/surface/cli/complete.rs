@@ -68,6 +68,8 @@ const KINDS: &[(&str, Kind)] = &[
     ("REF", Kind::Free),
     ("CONTRACT", Kind::Free),
     ("CURSOR", Kind::Free),
+    ("TIME", Kind::Free),
+    ("KIND", Kind::Free),
     ("N", Kind::Free),
     ("NAME", Kind::Free),
     ("REASON", Kind::Free),

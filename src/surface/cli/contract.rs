@@ -23,7 +23,7 @@ use crate::{
     surface::{
         cli::{
             input::{read_file, reason},
-            listing::{render_cursor, render_cycles, render_log},
+            listing::{Past, render_cursor, render_cycles, render_log},
         },
         told,
     },
@@ -111,6 +111,8 @@ pub struct Log {
     /// The contract
     #[arg(value_name = "DOMAIN/CONTRACT")]
     contract: ContractRef,
+    #[command(flatten)]
+    past: Past,
     #[command(flatten)]
     page: Page,
 }
@@ -219,7 +221,8 @@ impl Command {
                 };
             }
             Self::Log(arguments) => {
-                let request = contract::log::Request { contract: arguments.contract, page: arguments.page.request() };
+                let (filter, page) = (arguments.past.filter(), arguments.page.request());
+                let request = contract::log::Request { contract: arguments.contract, filter, page };
                 let answer = contract::log::run(ctx, &request)?;
                 output.answer(&answer, |body, text| render_log(&body.entries, body.next_cursor.as_deref(), text))?;
             }

@@ -8,6 +8,11 @@ use serde::Serialize;
 use super::{output::Output, text::Text};
 use crate::{
     error::OpError,
+    model::{
+        clock::{Moment, Period},
+        name::RepoName,
+    },
+    ops::history::filter::Filter,
     surface::cli::text::{Look, Word, look, plain},
     wire::{Answer, LogEntry, PageRequest},
 };
@@ -31,6 +36,27 @@ impl Page {
     pub fn request(&self) -> PageRequest {
         let limit = if self.all { Some(0) } else { self.limit.map(Into::into) };
         PageRequest { limit, cursor: self.cursor.clone() }
+    }
+}
+
+/// Which entries of a list about the past are wanted.
+#[derive(Debug, Args)]
+pub struct Past {
+    /// Only what was made then or later: 2026-03-03, or "2 weeks ago"
+    #[arg(long, value_name = "TIME")]
+    since: Option<Moment>,
+    /// Only what was made then or earlier
+    #[arg(long, value_name = "TIME")]
+    until: Option<Moment>,
+    /// Only what this repository made
+    #[arg(long, value_name = "REPO")]
+    repo: Option<RepoName>,
+}
+
+impl Past {
+    /// Returns what operations are asked for.
+    pub fn filter(self) -> Filter {
+        Filter { period: Period { since: self.since, until: self.until }, repo: self.repo }
     }
 }
 

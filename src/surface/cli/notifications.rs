@@ -1,6 +1,9 @@
 //! `git blue notifications …`.
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{
+    Args, Subcommand, ValueEnum,
+    builder::{PossibleValuesParser, TypedValueParser as _},
+};
 
 use super::{
     Names, Page, Verdict,
@@ -11,7 +14,7 @@ use crate::{
     error::OpError,
     model::{notification::ChangeType, verdict::Holds},
     ops::{self, ctx::Ctx, notifications},
-    surface::cli::listing::{render_cursor, signed},
+    surface::cli::listing::{Past, render_cursor, signed},
     wire::{Answer, ImportStatus, JudgedBy, Notification, NotificationFilter, NotificationsList, State},
 };
 
@@ -30,6 +33,11 @@ pub struct List {
     /// Only those in this state
     #[arg(long, value_enum, default_value_t)]
     state: Filter,
+    /// Only changes of this kind
+    #[arg(long, value_name = "KIND", value_parser = PossibleValuesParser::new(ChangeType::WORDS).try_map(|word| word.parse::<ChangeType>()))]
+    kind: Option<ChangeType>,
+    #[command(flatten)]
+    past: Past,
     #[command(flatten)]
     page: Page,
     #[command(flatten)]
@@ -117,7 +125,14 @@ impl List {
             Filter::All => NotificationFilter::All,
         };
         let page = self.names.page(self.page).request();
-        let request = notifications::list::Request { filter, page, ..notifications::list::Request::default() };
+        let made = self.past.filter();
+        let request = notifications::list::Request {
+            filter,
+            made,
+            kind: self.kind,
+            page,
+            ..notifications::list::Request::default()
+        };
         let ids = |body: &NotificationsList| body.notifications.iter().map(|one| one.id.clone()).collect();
         self.names.answer(output, &notifications::list::run(ctx, &request)?, ids, render_list)?;
         Ok(Verdict::Yes)

@@ -31,7 +31,7 @@ use crate::{
     surface::{
         cli::{
             json,
-            listing::{render_cursor, render_log},
+            listing::{Past, render_cursor, render_log},
         },
         report::{self, Format, Report},
         told,
@@ -524,12 +524,15 @@ pub struct Log {
     #[arg(long, value_name = "DOMAIN")]
     domain: Option<DomainName>,
     #[command(flatten)]
+    past: Past,
+    #[command(flatten)]
     page: Page,
 }
 
 impl Log {
     fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        let answer = realm::log::run(ctx, &realm::log::Request { domain: self.domain, page: self.page.request() })?;
+        let (filter, page) = (self.past.filter(), self.page.request());
+        let answer = realm::log::run(ctx, &realm::log::Request { domain: self.domain, filter, page })?;
         output.answer(&answer, |body, text| render_log(&body.entries, body.next_cursor.as_deref(), text))?;
         Ok(Verdict::Yes)
     }

@@ -69,7 +69,7 @@ pub fn sessions(
 pub fn notifications(
     desk: &Desk,
     narrowed: &Narrowed,
-    filter: NotificationFilter,
+    wanted: &notifications::list::Request,
     page: &PageRequest,
 ) -> Result<Answer<AllNotifications>, OpError> {
     let (mut all, mut problems) = (Vec::new(), Vec::new());
@@ -83,7 +83,7 @@ pub fn notifications(
             }
         };
         for repo in repos.into_iter().filter(|repo| narrowed.repo.as_ref().is_none_or(|only| repo == only)) {
-            let request = notifications::list::Request { filter, page: ALL, ..Default::default() };
+            let request = notifications::list::Request { page: ALL, ..wanted.clone() };
             match desk.repo(&realm, &repo).and_then(|ctx| notifications::list::run(&ctx, &request)) {
                 Ok(answer) => {
                     add(&mut summary, &answer.body.summary);
@@ -100,7 +100,7 @@ pub fn notifications(
     let key =
         |one: &NotificationForRepo| format!("{} {} {}", one.notification.realm, one.current_repo, one.notification.id);
     let (notifications, next_cursor) = page_in_order(all, page, key);
-    Ok(Answer::new(AllNotifications { filter, notifications, summary, problems, total, next_cursor }))
+    Ok(Answer::new(AllNotifications { filter: wanted.filter, notifications, summary, problems, total, next_cursor }))
 }
 
 fn add(sum: &mut NotificationSummary, more: &NotificationSummary) {
@@ -116,7 +116,8 @@ fn add(sum: &mut NotificationSummary, more: &NotificationSummary) {
 /// # Errors
 /// Where it is pending nowhere, or in several places.
 pub fn pending_in(desk: &Desk, narrowed: &Narrowed, id: &str) -> Result<(RealmName, RepoName), OpError> {
-    let found = notifications(desk, narrowed, NotificationFilter::Pending, &ALL)?.body.notifications;
+    let wanted = notifications::list::Request { filter: NotificationFilter::Pending, ..Default::default() };
+    let found = notifications(desk, narrowed, &wanted, &ALL)?.body.notifications;
     let mut places = found.into_iter().filter(|one| one.notification.id == id);
     match (places.next(), places.next()) {
         (Some(only), None) => Ok((only.notification.realm, only.current_repo)),

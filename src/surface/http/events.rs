@@ -33,7 +33,10 @@ use crate::{
         hash,
         name::{RealmName, RepoName},
     },
-    ops::notify::{self, change_watch::Rest, fingerprint::Part},
+    ops::{
+        notifications::list,
+        notify::{self, change_watch::Rest, fingerprint::Part},
+    },
     surface::mcp::arguments::Arguments,
     wire::{NotificationFilter, PageRequest, SessionLine, all_realms::NotificationForRepo},
 };
@@ -253,7 +256,8 @@ impl Seen {
         let at = desk.env().now().as_second();
         let stands = notify::fingerprint::of(&desk.realm(realm)?, &Part::Realm)?;
         let sessions = all_realms::sessions(desk, &narrowed, true, &all)?.body.sessions;
-        let told = all_realms::notifications(desk, &narrowed, NotificationFilter::Pending, &all)?.body.notifications;
+        let wanted = list::Request { filter: NotificationFilter::Pending, ..Default::default() };
+        let told = all_realms::notifications(desk, &narrowed, &wanted, &all)?.body.notifications;
         let moves: Vec<_> = sessions
             .iter()
             .map(|one| &one.session)

@@ -11,7 +11,10 @@ use super::{
 };
 use crate::{
     error::{ErrorCode, OpError},
-    model::name::{ContractRef, RealmName, RepoName},
+    model::{
+        name::{ContractRef, RealmName, RepoName},
+        notification::ChangeType,
+    },
     ops::{
         self, Operation,
         contract::{
@@ -21,6 +24,7 @@ use crate::{
             impact::Candidate,
             validate::{Against, Payload},
         },
+        history::filter::Filter,
     },
     surface::mcp::arguments::{Arguments, Kind, Parameter},
     wire::{NotificationFilter, PageRequest},
@@ -87,6 +91,10 @@ const WORKTREE: Parameter =
 const COMMIT: Parameter = Parameter::optional("commit", Kind::Text, "look at this commit of this repository instead");
 const RFC: Parameter = Parameter::optional("rfc", Kind::Text, "with the branches of this RFC in all repositories");
 const LIMIT: Parameter = Parameter::optional("limit", Kind::Count, "most entries of a page");
+const SINCE: Parameter = Parameter::optional("since", Kind::Text, "only what was made then or later");
+const UNTIL: Parameter = Parameter::optional("until", Kind::Text, "only what was made then or earlier");
+const FROM_REPO: Parameter = Parameter::optional("from_repo", Kind::Text, "only what this repository made");
+const KIND: Parameter = Parameter::optional("kind", Kind::OneOf(ChangeType::WORDS), "only changes of this kind");
 const CURSOR: Parameter = Parameter::optional("cursor", Kind::Text, "the next_cursor of the page before");
 
 const fn read(
@@ -118,7 +126,12 @@ pub static ROUTES: &[Route] = &[
         ..read("/realms/{realm}/sync", &[], &ops::realm::sync::OPERATION, realm_sync)
     },
     read("/realms/{realm}/check", &[ASKING, RFC], &ops::realm::check::OPERATION, realm_check),
-    read("/realms/{realm}/log", &[DOMAIN, LIMIT, CURSOR], &ops::realm::log::OPERATION, realm_log),
+    read(
+        "/realms/{realm}/log",
+        &[DOMAIN, SINCE, UNTIL, FROM_REPO, LIMIT, CURSOR],
+        &ops::realm::log::OPERATION,
+        realm_log,
+    ),
     read("/realms/{realm}/topology", &[DOMAIN], &ops::realm::topology::OPERATION, realm_topology),
     read("/realms/{realm}/contracts", &[DOMAIN, SEARCH, LIMIT, CURSOR], &ops::contract::list::OPERATION, contract_list),
     read(
@@ -129,7 +142,7 @@ pub static ROUTES: &[Route] = &[
     ),
     read(
         "/realms/{realm}/contracts/{domain}/{contract}/log",
-        &[LIMIT, CURSOR],
+        &[SINCE, UNTIL, FROM_REPO, LIMIT, CURSOR],
         &ops::contract::log::OPERATION,
         contract_log,
     ),
@@ -193,6 +206,10 @@ pub static ROUTES: &[Route] = &[
             REALM,
             REPO,
             Parameter::optional("state", Kind::OneOf(&["all", "pending", "seen", "expired"]), ""),
+            KIND,
+            SINCE,
+            UNTIL,
+            FROM_REPO,
             LIMIT,
             CURSOR,
         ],
@@ -283,6 +300,10 @@ impl Call<'_> {
         PageRequest { limit: self.arguments.count("limit"), cursor: self.arguments.text("cursor").map(str::to_owned) }
     }
 
+    fn made(&self) -> Result<Filter, OpError> {
+        self.arguments.made()
+    }
+
     fn narrowed(&self) -> Result<Narrowed, OpError> {
         Ok(Narrowed { realm: self.arguments.parsed("realm")?, repo: self.repo()? })
     }
@@ -318,7 +339,8 @@ fn realm_check(call: &Call<'_>) -> Result<Reply, OpError> {
 }
 
 fn realm_log(call: &Call<'_>) -> Result<Reply, OpError> {
-    let request = ops::realm::log::Request { domain: call.arguments.parsed("domain")?, page: call.page() };
+    let (domain, filter) = (call.arguments.parsed("domain")?, call.made()?);
+    let request = ops::realm::log::Request { domain, filter, page: call.page() };
     Ok(Reply::of(&ops::realm::log::run(&call.ctx()?, &request)?))
 }
 
@@ -340,7 +362,7 @@ fn contract_get(call: &Call<'_>) -> Result<Reply, OpError> {
 }
 
 fn contract_log(call: &Call<'_>) -> Result<Reply, OpError> {
-    let request = ops::contract::log::Request { contract: call.contract()?, page: call.page() };
+    let request = ops::contract::log::Request { contract: call.contract()?, filter: call.made()?, page: call.page() };
     Ok(Reply::of(&ops::contract::log::run(&call.ctx()?, &request)?))
 }
 
@@ -414,13 +436,15 @@ fn notifications_list(call: &Call<'_>) -> Result<Reply, OpError> {
         Some("expired") => NotificationFilter::Expired,
         _ => NotificationFilter::All,
     };
+    let (made, kind) = (call.made()?, call.arguments.parsed("kind")?);
+    let wanted = ops::notifications::list::Request { filter, made, kind, ..Default::default() };
     let (narrowed, page) = (call.narrowed()?, call.page());
     match &narrowed {
         Narrowed { realm: Some(realm), repo: Some(repo) } => {
-            let request = ops::notifications::list::Request { filter, page, ..Default::default() };
+            let request = ops::notifications::list::Request { page, ..wanted };
             Ok(Reply::of(&ops::notifications::list::run(&call.desk.repo(realm, repo)?, &request)?))
         }
-        _ => Ok(Reply::of(&all_realms::notifications(call.desk, &narrowed, filter, &page)?)),
+        _ => Ok(Reply::of(&all_realms::notifications(call.desk, &narrowed, &wanted, &page)?)),
     }
 }
 

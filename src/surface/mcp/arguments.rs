@@ -4,7 +4,7 @@ use std::{fmt::Display, str::FromStr};
 
 use serde_json::{Map, Value, json};
 
-use crate::error::OpError;
+use crate::{error::OpError, model::clock::Period, ops::history::filter::Filter};
 
 /// One argument that a tool takes.
 #[derive(Debug, Clone, Copy)]
@@ -171,6 +171,15 @@ impl Arguments {
     pub fn parsed<T: FromStr<Err: Display>>(&self, name: &str) -> Result<Option<T>, OpError> {
         let Some(text) = self.text(name) else { return Ok(None) };
         text.parse().map(Some).map_err(|error| OpError::usage(format!("{name}: {error}")))
+    }
+
+    /// Reads which entries of a list about the past are wanted: `since`, `until` and `from_repo`.
+    ///
+    /// # Errors
+    /// Where one of them is no time or no name.
+    pub fn made(&self) -> Result<Filter, OpError> {
+        let period = Period { since: self.parsed("since")?, until: self.parsed("until")? };
+        Ok(Filter { period, repo: self.parsed("from_repo")? })
     }
 
     /// Reads each text of a list, if one was given.

@@ -35,7 +35,7 @@ pub fn page(desk: &Desk, realm: &RealmName) -> Result<Page, OpError> {
     let status = inbox::realm(&ctx)?;
     let topology = realm::topology::run(&ctx, &realm::topology::Request::default())?.body;
     let latest = PageRequest { limit: Some(MAX_LOG), cursor: None };
-    let log = realm::log::run(&ctx, &realm::log::Request { domain: None, page: latest })?.body.entries;
+    let log = realm::log::run(&ctx, &realm::log::Request { page: latest, ..Default::default() })?.body.entries;
     let inboxes = inbox::all(desk, &status, NotificationFilter::Pending);
     let main = render(&status, &topology, &log, &inboxes);
     Ok(Page { title: realm.to_string(), realm: Some(realm.clone()), part: Some(Part::Overview), main })

@@ -57,9 +57,13 @@ pub fn topology(call: &Call<'_>) -> Result<Body, OpError> {
 }
 
 pub fn log(call: &Call<'_>) -> Result<Body, OpError> {
-    let domain = call.arguments.parsed("domain")?;
+    let wanted = ops::realm::log::Request {
+        domain: call.arguments.parsed("domain")?,
+        filter: call.arguments.made()?,
+        ..Default::default()
+    };
     call.paged(50, |page| {
-        let answer = ops::realm::log::run(call.ctx, &ops::realm::log::Request { domain: domain.clone(), page })?;
+        let answer = ops::realm::log::run(call.ctx, &ops::realm::log::Request { page, ..wanted.clone() })?;
         let mut body = Body::of(&answer);
         if !call.is_full()
             && let Some(serde_json::Value::Array(entries)) = body.fields.get_mut("entries")

@@ -19,8 +19,11 @@ pub fn notifications_list(call: &Call<'_>) -> Result<Body, OpError> {
         Some("expired") => NotificationFilter::Expired,
         _ => NotificationFilter::All,
     };
+    let (made, kind) = (call.arguments.made()?, call.arguments.parsed("kind")?);
+    let wanted =
+        ops::notifications::list::Request { reader: call.reader.clone(), filter, made, kind, ..Default::default() };
     call.paged(50, |page| {
-        let request = ops::notifications::list::Request { reader: call.reader.clone(), filter, page };
+        let request = ops::notifications::list::Request { page, ..wanted.clone() };
         Ok(Body::of(&ops::notifications::list::run(call.ctx, &request)?))
     })
 }

@@ -7,13 +7,16 @@ use super::{
     },
     REALM, Tool, contract, realm, session,
 };
-use crate::ops;
+use crate::{model::notification::ChangeType, ops};
 
 const DETAIL: Parameter = Parameter::optional("detail", Kind::OneOf(&["concise", "full"]), "");
 const DOMAIN: Parameter = Parameter::required("domain", "");
 /// Narrows a list.
 const ONLY_DOMAIN: Parameter = Parameter::optional("domain", Kind::Text, "");
 const CONTRACT: Parameter = Parameter::required("contract", "");
+const SINCE: Parameter = Parameter::optional("since", Kind::Text, "2026-03-03 or 2 weeks ago");
+const UNTIL: Parameter = Parameter::optional("until", Kind::Text, "");
+const FROM_REPO: Parameter = Parameter::optional("from_repo", Kind::Text, "");
 const LIMIT: Parameter = Parameter::optional("limit", Kind::Count, "");
 const CURSOR: Parameter = Parameter::optional("cursor", Kind::Text, "");
 
@@ -120,6 +123,10 @@ pub const TOOLS: &[Tool] = &[
                 other tools; call it to look back.",
         parameters: &[
             Parameter::optional("state", Kind::OneOf(&["pending", "seen", "expired", "all"]), "default all"),
+            Parameter::optional("kind", Kind::OneOf(ChangeType::WORDS), ""),
+            SINCE,
+            UNTIL,
+            FROM_REPO,
             LIMIT,
             CURSOR,
         ],
@@ -194,7 +201,7 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         operation: &ops::realm::log::OPERATION,
         about: "History of the realm, newest first: who changed what, and when.",
-        parameters: &[ONLY_DOMAIN, DETAIL, LIMIT, CURSOR],
+        parameters: &[ONLY_DOMAIN, SINCE, UNTIL, FROM_REPO, DETAIL, LIMIT, CURSOR],
         tells: true,
         lists: &[],
         is_slow: false,
