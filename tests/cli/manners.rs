@@ -253,7 +253,7 @@ fn nothing_that_a_terminal_obeys_comes_from_a_realm() {
     let world = World::pair();
     let (provider, consumer) = (world.path("fungal"), world.path("access"));
     let mut document = json!({
-        "name": "s3-permissions", "version": "1.1.0", "owner": "fungal", "description": EVIL,
+        "name": "s3-permissions", "version": "1.1.0", "owner": "fungal", "description": EVIL, "values": "free",
         "schema": {
             "title": EVIL, "type": "object", "required": ["read"],
             "properties": { "read": { "type": "array", "items": { "type": "string" } } },

@@ -148,7 +148,7 @@ fn one_version_has_one_content() {
     let run = publish(&world, "fungal", &[]).exits(1);
     let answer = world.json(&world.path("fungal"), &["contract", "publish"]);
     assert_eq!((&answer["status"], &answer["code"]), (&json!("error"), &json!("version-reused")));
-    assert!(answer["message"].as_str().unwrap().contains("bump to 1.1.0"), "{answer}");
+    assert!(answer["message"].as_str().unwrap().contains("bump to 1.0.1"), "{answer}");
     snapshot("version_reused", &[&commit, &run]);
     assert_eq!(world.tip(DOMAIN_REF), before);
 }
