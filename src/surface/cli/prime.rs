@@ -11,7 +11,7 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub struct Prime {
-    /// Repeat what the session was told and nobody acted on: it goes on, and forgot
+    /// Repeat what this session was told and nobody acted on, as after a compaction
     #[arg(long)]
     resumed: bool,
 }

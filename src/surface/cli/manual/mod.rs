@@ -22,8 +22,13 @@ struct Page {
 }
 
 /// Commands that are short for others, and share their pages.
-const SHORT: [(&str, &str); 4] =
-    [("status", "realm status"), ("check", "realm check"), ("sync", "realm sync"), ("leave", "realm admin leave")];
+const SHORT: [(&str, &str); 5] = [
+    ("status", "realm status"),
+    ("check", "realm check"),
+    ("review", "realm review"),
+    ("sync", "realm sync"),
+    ("leave", "realm admin leave"),
+];
 
 fn pages() -> impl Iterator<Item = &'static Page> {
     [realm::PAGES, contract::PAGES, machine::PAGES].into_iter().flatten()

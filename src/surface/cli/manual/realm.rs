@@ -70,6 +70,28 @@ pub(super) const PAGES: &[Page] = &[
         ],
     },
     Page {
+        command: "realm review",
+        description: "Looks at each import of this repository that is broken, or that changed since the code was \
+            adapted to it. Shows both versions, whether the change breaks the repository and by which value, the line \
+            of the binding, every line of the tracked files that mentions a changed field, and what to do next. \
+            Mentions are words that git finds: not each is a use of the field.",
+        no: "",
+        examples: &[
+            ("git blue review", "See what changed upstream, and where to edit"),
+            ("git blue review --json", "Give the same to a program"),
+        ],
+    },
+    Page {
+        command: "prime",
+        description: "Prints the facts that a coding agent needs when a session starts: broken imports, conflicts, \
+            refused publishes and unsynced changes first, then what is pending. Claude Code's hook prints the same.",
+        no: "",
+        examples: &[
+            ("git blue prime", "Tell an agent without hooks what stands"),
+            ("git blue prime --resumed", "Repeat what its session was told, after a compaction"),
+        ],
+    },
+    Page {
         command: "realm sync",
         description: "Fetches the realm from its remotes, merges what is new, and pushes what they lack. Changes that \
             break a rule, such as a published version that was altered, are set aside and shown by `git blue status`.",
