@@ -186,6 +186,7 @@ struct RealmCheck {
     contracts: usize,
     imports_by_range: usize,
     schema_hashes: Vec<SchemaHash>,
+    scripts: Vec<Value>,
     notifications: Vec<Notification>,
     next_steps: Vec<String>,
     // more
@@ -314,7 +315,7 @@ fn contract_get() {
     let detail = &get.contract;
     assert_eq!((&*detail.name, &*detail.version, &*detail.owner), ("s3-permissions", "1.1.0", "fungal"));
     assert_eq!(detail.compatibility, Compatibility { backwards: true, forwards: false });
-    assert_eq!((&*detail.values, &*detail.flow), ("additive", "provider-to-consumer"));
+    assert_eq!((&*detail.values, &*detail.flow), ("free", "provider-to-consumer"));
     assert_eq!((&detail.schema["type"], &detail.value["read"][1]), (&"object".into(), &"v1.1.0".into()));
     let first = Evolution { version: "1.0.0".into(), changes: vec!["Initial release".into()], compatible: true };
     let second = Evolution { version: "1.1.0".into(), changes: vec!["changes value/read/1".into()], compatible: true };
