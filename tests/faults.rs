@@ -145,7 +145,8 @@ fn contract(ctx: &Ctx, contract: &str) -> Result<(), OpError> {
 }
 
 fn edit(ctx: &Ctx, version: &str) -> Result<(), OpError> {
-    let document = format!("name: paths\nversion: \"{version}\"\nowner: {OWNER}\nvalue: {{v: \"{version}\"}}\n");
+    let document =
+        format!("name: paths\nversion: \"{version}\"\nowner: {OWNER}\nvalues: free\nvalue: {{v: \"{version}\"}}\n");
     let request =
         contract::edit::Request { contract: name("s3/paths"), document: document.into(), file: "paths.yaml".into() };
     contract::edit::run(ctx, &request).map(drop)

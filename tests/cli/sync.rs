@@ -111,6 +111,8 @@ fn two_contents_under_one_version_are_a_conflict_that_both_machines_record_alike
     let found = &conflict["remotes"][0]["conflicts"][0];
     assert_eq!((&found["code"], &found["version"]), (&"version-conflict".into(), &"1.1.0".into()), "{conflict}");
     world.on("second").ok(&other, &["sync"]);
+    // Whose content won, by its hash, records its commit in this sync.
+    world.on("home").ok(&fungal, &["sync"]);
     assert_eq!(tips(&world, "home"), tips(&world, "second"));
     let lost = world.git(&world.store(), &["ls-tree", "-r", "--name-only", DOMAIN_REF, "conflicts/"]).stdout;
     assert_eq!(lost.lines().count(), 1, "{lost}");

@@ -12,7 +12,7 @@ use crate::world::{DOMAIN_REF, REALM, World};
 const MACHINES: [&str; 3] = ["home", "second", "third"];
 
 fn contract(repo: &str, version: u32) -> String {
-    format!("name: of-{repo}\nversion: \"1.{version}.0\"\nowner: {repo}\nvalue: {{ v: {version} }}\n")
+    format!("name: of-{repo}\nversion: \"1.{version}.0\"\nowner: {repo}\nvalues: free\nvalue: {{ v: {version} }}\n")
 }
 
 /// Three machines, each with a repository of its own in one domain.

@@ -73,7 +73,8 @@ fn every_route_answers_as_described() {
                 .replace("{realm}", "aperture")
                 .replace("{domain}", "s3-access")
                 .replace("{contract}", "s3-permissions")
-                .replace("{id}", &id);
+                .replace("{id}", &id)
+                .replace("/review", "/review?repo=access");
             let method = method.to_uppercase();
             let body = match (&*method, &**path) {
                 ("POST", "/sessions") => json!({"realm": "aperture", "repo": "access"}),
@@ -90,7 +91,11 @@ fn every_route_answers_as_described() {
             assert_eq!(answer.status, wanted, "{method} {real}: {}", answer.text());
             held.insert(format!("{method} {path}"));
             if path.contains('{') {
-                let strange = path.replace("{realm}", "no").replace("{id}", "no").replace(['{', '}'], "");
+                let strange = path
+                    .replace("/review", "/review?repo=access")
+                    .replace("{realm}", "no")
+                    .replace("{id}", "no")
+                    .replace(['{', '}'], "");
                 let body = if path.ends_with("/validate") { json!({"payload": {}}).to_string() } else { String::new() };
                 let answer = daemon.ask(&method, &strange, "Content-Type: application/json\r\n", body.as_bytes());
                 hold(&description, path, &method, &answer.is(404));

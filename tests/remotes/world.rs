@@ -84,7 +84,9 @@ impl World {
     pub fn publish_value(&self, machine: &str, version: u32, value: &str) {
         let folder = self.path(machine).join(".blue/contracts/s3");
         std::fs::create_dir_all(&folder).unwrap();
-        let text = format!("name: of-{machine}\nversion: \"1.{version}.0\"\nowner: {machine}\nvalue: \"{value}\"\n");
+        let text = format!(
+            "name: of-{machine}\nversion: \"1.{version}.0\"\nowner: {machine}\nvalues: free\nvalue: \"{value}\"\n"
+        );
         std::fs::write(folder.join(format!("of-{machine}.yaml")), text).unwrap();
         self.sandbox.git(&self.path(machine), &["add", "."]);
         let mut commit = self.sandbox.command("git", &self.path(machine));

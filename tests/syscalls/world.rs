@@ -79,7 +79,9 @@ impl World {
     fn commit(&self, version: &str) {
         let folder = self.folder("aperture");
         std::fs::create_dir_all(folder.join(".blue/contracts/s3")).unwrap();
-        let text = format!("name: paths\nversion: \"{version}\"\nowner: aperture\nvalue: {{at: \"{version}\"}}\n");
+        let text = format!(
+            "name: paths\nversion: \"{version}\"\nowner: aperture\nvalues: free\nvalue: {{at: \"{version}\"}}\n"
+        );
         std::fs::write(folder.join(".blue/contracts/s3/paths.yaml"), text).unwrap();
         self.git(&folder, &["add", "."]);
         self.git(&folder, &["-c", "core.hooksPath=/dev/null", "commit", "-q", "-m", version]);

@@ -151,8 +151,11 @@ impl Clones {
         }
         let version = format!("1.{version}.0");
         let file = dir.join("edit.yaml");
-        std::fs::write(&file, format!("name: {name}\nversion: \"{version}\"\nowner: {owner}\nvalue: {value}\n"))
-            .unwrap();
+        std::fs::write(
+            &file,
+            format!("name: {name}\nversion: \"{version}\"\nowner: {owner}\nvalues: free\nvalue: {value}\n"),
+        )
+        .unwrap();
         let which = format!("{domain}/{name}");
         let output = self.run(machine, &dir, &["contract", "edit", &which, "--file", "edit.yaml"]);
         match output.status.code() {

@@ -40,7 +40,7 @@ impl World {
         let version = format!("1.{number}.0");
         let file = self.code().join(".blue/contracts/s3/paths.yaml");
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-        let contract = format!("name: paths\nversion: \"{version}\"\nowner: aperture\nvalue: {number}\n");
+        let contract = format!("name: paths\nversion: \"{version}\"\nowner: aperture\nvalues: free\nvalue: {number}\n");
         std::fs::write(&file, contract).unwrap();
         self.sandbox.git(&self.code(), &["add", "."]);
         self.sandbox.git(&self.code(), &["commit", "-q", "-m", &version]);

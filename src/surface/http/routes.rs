@@ -84,6 +84,7 @@ pub struct Call<'a> {
 const REALM: Parameter = Parameter::optional("realm", Kind::Text, "only this realm");
 const REPO: Parameter = Parameter::optional("repo", Kind::Text, "only this repository");
 const ASKING: Parameter = Parameter::optional("repo", Kind::Text, "as this repository sees it");
+const REVIEWED: Parameter = Parameter::required("repo", "whose imports are looked at");
 const DOMAIN: Parameter = Parameter::optional("domain", Kind::Text, "only this domain");
 const SEARCH: Parameter = Parameter::optional("search", Kind::Text, "only those with these words in their names");
 const WORKTREE: Parameter =
@@ -126,7 +127,7 @@ pub static ROUTES: &[Route] = &[
         ..read("/realms/{realm}/sync", &[], &ops::realm::sync::OPERATION, realm_sync)
     },
     read("/realms/{realm}/check", &[ASKING, RFC], &ops::realm::check::OPERATION, realm_check),
-    read("/realms/{realm}/review", &[ASKING], &ops::realm::review::OPERATION, realm_review),
+    read("/realms/{realm}/review", &[REVIEWED], &ops::realm::review::OPERATION, realm_review),
     read(
         "/realms/{realm}/log",
         &[DOMAIN, SINCE, UNTIL, FROM_REPO, LIMIT, CURSOR],

@@ -189,23 +189,6 @@ pub(super) const PAGES: &[Page] = &[
         ],
     },
     Page {
-        command: "contract expect",
-        description: "Infers a JSON Schema from examples of what this repository's code reads or sends, writes it \
-            below .blue/expects, and names it in the binding. From then on a change of the contract breaks this \
-            repository only where it breaks that schema.",
-        no: "",
-        examples: &[
-            (
-                "git blue contract expect orders/order-placed --from-samples fixtures/*.json",
-                "Say what the code relies on",
-            ),
-            (
-                "tail -n 100 events.jsonl | git blue contract expect orders/order-placed --from-samples - --replace",
-                "Infer it again from newer events",
-            ),
-        ],
-    },
-    Page {
         command: "contract approve",
         description: "A contract promises its consumers compatibility. A change that breaks the promise fails the \
             check, which prints the fingerprint of the change; once approved, the same change is a warning.",
