@@ -224,6 +224,7 @@ fn realm_check() {
     assert_eq!(check.read_only, None);
     assert_eq!((check.base, check.unpublished, &check.elsewhere["errors"]), (None, None, &Value::from(0)));
     assert_eq!((check.contracts, check.imports_by_range), (check.schema_hashes.len(), 0));
+    assert_eq!(check.scripts, [] as [Value; 0]);
     let hash = &check.schema_hashes[0];
     assert_eq!(
         (&*hash.domain, &*hash.contract, &*hash.version, &*hash.owner),
