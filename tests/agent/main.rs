@@ -1,6 +1,8 @@
 //! Five tasks as a coding agent does them, with nothing but what the server says: how many calls, how much to
 //! read, how many steps that lead nowhere. `make eval` prints the table.
 
+#![expect(clippy::print_stdout, reason = "`make eval` shows the table")]
+
 #[path = "../cli/world.rs"]
 #[allow(dead_code, reason = "not every helper of the command line's tests is needed here")]
 mod world;
