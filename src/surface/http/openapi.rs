@@ -14,6 +14,8 @@ use crate::{
     },
 };
 
+/// How long ago something was; other units are taken, too.
+const AGO: &str = "^[1-9][0-9]{0,3} (second|minute|hour|day|week|month|year)s? ago$";
 /// What a name may be: see `model::name`.
 const NAME: &str = "^(?!.*[.][Ll][Oo][Cc][Kk]$)[A-Za-z0-9]([A-Za-z0-9_-]|[.](?=[A-Za-z0-9_-])){0,63}$";
 /// What an RFC is: names of branches, below each other.
@@ -164,7 +166,7 @@ fn described(parameter: &Parameter) -> Value {
             schema["minimum"] = json!(1);
             schema["maximum"] = json!(u64::MAX);
         }
-        (Kind::Text, "realm" | "repo" | "domain" | "remote") => schema["pattern"] = json!(NAME),
+        (Kind::Text, "realm" | "repo" | "from_repo" | "domain" | "remote") => schema["pattern"] = json!(NAME),
         (Kind::Text, "rfc") => {
             schema["pattern"] = json!(RFC);
             schema["maxLength"] = json!(100);
@@ -172,6 +174,9 @@ fn described(parameter: &Parameter) -> Value {
         (Kind::Text, "version" | "from" | "to") => {
             schema["pattern"] = json!(VERSION);
             schema["maxLength"] = json!(64);
+        }
+        (Kind::Text, "since" | "until") => {
+            schema["anyOf"] = json!([{"format": "date"}, {"format": "date-time"}, {"pattern": AGO}]);
         }
         (Kind::Text, "range") => {
             schema["pattern"] = json!(RANGE);

@@ -294,7 +294,7 @@ impl Call<'_> {
             (None, None, _, _) => Ok(None),
             (Some(draft), None, None, Some(_)) | (None, Some(draft), None, Some(_)) => Ok(Some(draft)),
             (.., None) => Err(OpError::no(ErrorCode::NotInRepo, "pass repo: whose files are meant")),
-            _ => Err(OpError::usage("pass one of to, worktree and commit")),
+            _ => Err(OpError::no(ErrorCode::Contradiction, "pass one of to, worktree and commit")),
         }
     }
 
