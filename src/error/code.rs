@@ -4,7 +4,7 @@ use std::{borrow::Cow, fmt};
 
 macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $name:ident = $text:literal,)+) => {
-        /// What went wrong, as a stable code. `docs/troubleshooting.md` says of each what to do.
+        /// What went wrong, as a stable code. `docs/troubleshooting.md` says what to do about each.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum ErrorCode {
             $($(#[doc = $doc])+ $name,)+
@@ -37,7 +37,7 @@ codes! {
     Cancelled = "cancelled",
     /// A file cannot be edited without losing what somebody wrote in it.
     CannotEdit = "cannot-edit",
-    /// What a conflict is about has changed since it was recorded.
+    /// The subject of a conflict has changed since it was recorded.
     ChangedSince = "changed-since",
     /// Other writers were faster each time.
     Conflict = "conflict",
@@ -251,7 +251,7 @@ codes! {
     Unchanged = "unchanged",
     /// The answer could not be found within the limits.
     Undecided = "undecided",
-    /// What a remote sent does not fit the rules of a realm.
+    /// A remote sent something that breaks the rules of a realm.
     Unfit = "unfit",
     /// A contract has no change with this fingerprint.
     UnknownChange = "unknown-change",

@@ -12,7 +12,7 @@ const HEAD: &str = "\
 
 Every command, as `git blue COMMAND -h` shows it, with its examples. `git-blue COMMAND --help` and the manual
 pages (`git blue install man`) say more. This page is written from the definitions that parse the arguments:
-`UPDATE=1 cargo test --test docs` writes it anew, and a test fails where it is stale.
+`UPDATE=1 cargo test --test docs` rewrites it, and a test fails when it is stale.
 
 The options of every command (`--json`, `-C`, `--realm`, …) are listed once, under [`git blue`](#git-blue).
 

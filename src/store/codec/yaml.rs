@@ -95,6 +95,9 @@ fn text(bytes: &[u8], size: Size) -> Result<&str, Problem> {
 
 fn explain(error: &Error, text: &str, size: Size) -> Problem {
     let error = error.without_snippet();
+    if let Some(problem) = plain_version(error, text) {
+        return problem;
+    }
     let message = match error {
         Error::DuplicateMappingKey { key: Some(key), .. } => format!("the key {key:?} is there twice"),
         Error::DuplicateMappingKey { key: None, .. } => "a key is there twice".into(),
@@ -118,11 +121,6 @@ fn explain(error: &Error, text: &str, size: Size) -> Problem {
             match message.split(" at line ").next().unwrap_or(&message) {
                 // The scanner gives up before the depth is counted.
                 message if message.contains("recursion limit") => format!("nested deeper than {MAX_DEPTH} levels"),
-                // A version may be a map, too, so that the reader takes whatever stands there.
-                message if message.ends_with(VERSION_FORMS) => match plain_version(error, text) {
-                    Some(value) => unquoted(value, error, text),
-                    None => message.to_owned(),
-                },
                 message => message.to_owned(),
             }
         }
@@ -144,12 +142,18 @@ fn unquoted(value: &str, error: &Error, text: &str) -> String {
     format!("{value} is read as a number, a boolean or nothing by YAML; write \"{whole}\" with quotes")
 }
 
-/// Returns the scalar behind `version:` in the line of an error.
-fn plain_version<'t>(error: &Error, text: &'t str) -> Option<&'t str> {
-    let line = usize::try_from(error.location()?.line()).ok()?;
-    let (_, written) = text.lines().nth(line.checked_sub(1)?)?.split_once("version:")?;
-    let value = written.split(['#', ',', '}']).next()?.trim();
-    (!value.is_empty() && !value.starts_with(['[', '{'])).then_some(value)
+/// Explains a number behind `version:`. A version may be a map too, so the reader takes it for a number.
+fn plain_version(error: &Error, text: &str) -> Option<Problem> {
+    let line = u32::try_from(error.location()?.line()).ok()?;
+    let written = text.lines().nth(usize::try_from(line).ok()?.checked_sub(1)?)?;
+    let (before, rest) = written.split_once("version:")?;
+    let value = rest.split(['#', ',', '}']).next()?.trim();
+    if value.is_empty() || value.starts_with(['[', '{']) || !error.to_string().contains(VERSION_FORMS) {
+        return None;
+    }
+    let indent = rest.len() - rest.trim_start().len();
+    let column = before.chars().count() + "version:".len() + indent + 1;
+    Some(Problem { line: Some(line), column: u32::try_from(column).ok(), message: unquoted(value, error, text) })
 }
 
 /// Returns the version that a number behind `version:` stands for, with the part that it lacks.
