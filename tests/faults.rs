@@ -95,7 +95,7 @@ impl World {
         let calls = store.counter();
         let env = code.env(code.path().join("code"));
         let here = Here { realm: name("r"), store: Box::new(store), repo: Some(name(repo)) };
-        let mut ctx = Ctx { env, home: Home::new(code.path().join("home")), code: None, here: Ok(here) };
+        let mut ctx = Ctx { env, home: Home::new(code.path().join("home")), code: None, here: Ok(here), as_of: None };
         ctx.code = CodeRepo::discover(&ctx.place()).unwrap();
         // As if its user had joined the clone as whoever asks.
         joined::write(&ctx.home, ctx.code.as_ref().unwrap(), &name("r"), &name(repo), true).unwrap();

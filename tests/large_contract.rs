@@ -13,7 +13,10 @@ fn publish(sandbox: &Scripted, versions: &[&str]) {
         let text = sandbox.fixture("make_large_contract.sh", &[version]);
         sandbox.write(&format!("aperture/{CONTRACT}"), &text);
         sandbox.ok("aperture", &["add", "."]);
-        sandbox.ok("aperture", &["commit", "--quiet", "-m", version]);
+        // A hook of a debug build on a busy machine may need longer than users are kept waiting.
+        let commit = format!("cd aperture && GIT_BLUE_CHECK_TIMEOUT_MS=120000 git commit --quiet -m {version}");
+        let (code, output) = sandbox.shell(&commit);
+        assert_eq!(code, 0, "{output}");
     }
 }
 

@@ -27,6 +27,8 @@ macro_rules! codes {
 codes! {
     /// The daemon runs already.
     AlreadyRunning = "already-running",
+    /// The realm did not exist yet.
+    BeforeRealm = "before-realm",
     /// A branch is checked out in another work tree.
     BranchElsewhere = "branch-elsewhere",
     /// A version breaks what its contract promises.

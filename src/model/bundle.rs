@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::pointer::escape;
+
 /// Most files that a schema is put together from.
 const MAX_FILES: usize = 100;
 /// Most definitions that are put into it.
@@ -217,7 +219,7 @@ fn has_outside(schema: &Value) -> bool {
 /// Returns the pointer to the schema of an anchor.
 fn anchor(schema: &Value, name: &str) -> Option<String> {
     let below = |key: &str, value: &Value| {
-        let key = key.replace('~', "~0").replace('/', "~1");
+        let key = escape(key);
         anchor(value, name).map(|rest| format!("/{key}{rest}"))
     };
     match schema {

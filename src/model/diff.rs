@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::json::Json;
+use super::{json::Json, pointer::escape};
 
 /// Most comparisons for one pair of lists. Beyond, only what both start and end with is kept.
 const MAX_CELLS: usize = 1 << 20;
@@ -70,7 +70,7 @@ impl Place<'_> {
         let above = self.above.map(|above| above.pointer(in_old)).unwrap_or_default();
         match self.token {
             Token::Root => above,
-            Token::Key(key) => format!("{above}/{}", key.replace('~', "~0").replace('/', "~1")),
+            Token::Key(key) => format!("{above}/{}", escape(key)),
             Token::Index(old, new) => format!("{above}/{}", if in_old { old } else { new }),
         }
     }
@@ -127,7 +127,7 @@ fn lists(at: &Place<'_>, old: &[Value], new: &[Value], found: &mut Vec<Differenc
 }
 
 /// Returns the indexes, in both lists, of a longest common part.
-fn common(old: &[Value], new: &[Value]) -> Vec<(usize, usize)> {
+pub(super) fn common(old: &[Value], new: &[Value]) -> Vec<(usize, usize)> {
     let start = old.iter().zip(new).take_while(|(old, new)| old == new).count();
     let end = old[start..].iter().rev().zip(new[start..].iter().rev()).take_while(|(old, new)| old == new).count();
     let (old_middle, new_middle) = (&old[start..old.len() - end], &new[start..new.len() - end]);

@@ -3,6 +3,7 @@
 
 pub mod approval;
 pub mod binding;
+pub mod blame;
 pub mod blueprint;
 pub mod bundle;
 pub mod candidate;
@@ -33,6 +34,7 @@ pub mod nearest;
 pub mod next_version;
 pub mod notification;
 pub mod oid;
+pub mod pointer;
 pub mod publish;
 pub mod pull_links;
 pub mod range;

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::{
     contract::Contract,
     diff::{Difference, Kind, diff},
+    pointer::unescape,
 };
 
 /// Longest line of a difference, in characters.
@@ -197,7 +198,7 @@ fn place(pointer: &str) -> Place {
 
 /// Returns the steps of a JSON Pointer.
 fn tokens(pointer: &str) -> impl Iterator<Item = String> + '_ {
-    pointer.split('/').skip(1).map(|token| token.replace("~1", "/").replace("~0", "~"))
+    pointer.split('/').skip(1).map(unescape)
 }
 
 fn is_index(token: &str) -> bool {

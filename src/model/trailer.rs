@@ -3,6 +3,9 @@
 /// The trailer that names the repository.
 pub const REPO: &str = "Blue-Repo";
 
+/// The trailer that names the commit of that repository whose content was published.
+pub const SOURCE: &str = "Blue-Source-Commit";
+
 /// Returns the value of the last trailer `key` of a message.
 pub fn last<'m>(message: &'m str, key: &str) -> Option<&'m str> {
     let found = message.lines().rev().find_map(|line| line.strip_prefix(key)?.strip_prefix(": "));

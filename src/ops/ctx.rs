@@ -2,6 +2,8 @@
 
 use std::{path::Path, time::Duration};
 
+use jiff::Timestamp;
+
 pub use super::acting::{Acting, Here};
 use super::repos::identity;
 use crate::{
@@ -35,6 +37,8 @@ pub struct Ctx {
     pub code: Option<CodeRepo>,
     /// The realm and who asks, or why they were not found: some operations do without.
     pub here: Result<Here, OpError>,
+    /// The moment whose realm is read, where that is not now.
+    pub as_of: Option<Timestamp>,
 }
 
 impl From<Located> for Here {
@@ -58,7 +62,7 @@ impl Ctx {
             Ok(here) => tracing::debug!(realm = ?here.realm, repo = ?here.repo, folder = ?env.cwd(), "found"),
             Err(error) => tracing::debug!(code = error.code.as_str(), folder = ?env.cwd(), "found no realm"),
         }
-        Ok(Self { env, home, code, here })
+        Ok(Self { env, home, code, here, as_of: None })
     }
 
     /// Finds what operations work with in a realm of this machine, wherever the program was started: without a
@@ -73,7 +77,7 @@ impl Ctx {
         let env = env.at(folder.as_deref().unwrap_or(Path::new("/")));
         let place = Place { cwd: env.cwd().to_owned(), vars: env.vars().clone(), in_hook: false };
         let code = folder.map(|_| CodeRepo::discover(&place)).transpose()?.flatten();
-        Ok(Self { env, home, code, here: Ok(here.into()) })
+        Ok(Self { env, home, code, here: Ok(here.into()), as_of: None })
     }
 
     /// Returns the realm.
@@ -103,6 +107,7 @@ impl Ctx {
     /// # Errors
     /// Why it may not.
     pub fn writing(&self) -> Result<Acting<'_>, OpError> {
+        self.in_present()?;
         let acting = self.acting()?;
         identity::require(&self.home, self.code()?, acting)?;
         Ok(acting)
@@ -114,6 +119,7 @@ impl Ctx {
     /// # Errors
     /// Where there is no realm, or the repository may not write.
     pub fn writing_realm(&self) -> Result<&Here, OpError> {
+        self.in_present()?;
         let here = self.here()?;
         if here.repo.is_some() && self.code.is_some() {
             self.writing()?;
@@ -127,6 +133,7 @@ impl Ctx {
     /// # Errors
     /// Where there is none, or the clone may not write.
     pub fn recording(&self) -> Result<Acting<'_>, OpError> {
+        self.in_present()?;
         if self.code.is_some() { self.writing() } else { self.acting() }
     }
 

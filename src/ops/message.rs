@@ -7,15 +7,13 @@ use crate::{
         name::RepoName,
         oid::Oid,
         session::SessionId,
-        trailer::{self, REPO},
+        trailer::{self, REPO, SOURCE},
     },
     ops::session::current,
 };
 
 /// The trailer that names the session it was made in.
 const SESSION: &str = "Blue-Session";
-/// The trailer that names its published commit.
-const SOURCE: &str = "Blue-Source-Commit";
 
 /// What a commit message says.
 #[derive(Debug, Default)]

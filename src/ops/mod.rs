@@ -5,6 +5,7 @@
 
 pub mod acting;
 pub mod admin;
+pub mod as_of;
 pub mod binding;
 #[cfg(feature = "cli")]
 pub mod claude;
@@ -113,6 +114,7 @@ pub const TABLE: &[Operation] = &[
     contract::get::OPERATION,
     contract::log::OPERATION,
     contract::timeline::OPERATION,
+    contract::blame::OPERATION,
     contract::diff::OPERATION,
     contract::impact::OPERATION,
     contract::validate::OPERATION,

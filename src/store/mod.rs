@@ -9,6 +9,7 @@ pub mod history;
 pub mod layout;
 pub mod merge;
 pub mod overview;
+pub mod past;
 mod port;
 pub mod read;
 pub mod remote;

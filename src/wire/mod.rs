@@ -22,6 +22,7 @@
 mod admin;
 pub mod all_realms;
 mod author;
+mod blame;
 mod cache;
 mod check;
 mod claude;
@@ -52,6 +53,7 @@ pub use admin::{
     RealmInit, RealmJoin, RealmLeave, RealmReclaim, RealmRemoved, RealmRename,
 };
 pub use author::{BindingEdit, ContractBump, ContractExpect, ContractNew, ContractValidate, FileEdit, PayloadFailure};
+pub use blame::{BlamePart, BlameVersion, ContractBlame};
 pub use cache::{CacheCleared, CacheStats};
 pub use check::{Elsewhere, Judged, RealmCheck, RfcBranch, ScriptOutcome, ScriptRole, ScriptRun};
 pub use claude::{ClaudeFile, ClaudeScope, ClaudeSetup, FileChange};

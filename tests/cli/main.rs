@@ -38,6 +38,7 @@ mod missing_objects;
 mod notifications;
 mod other_owner;
 mod ownership;
+mod past;
 mod prime;
 mod publishing;
 mod pull_comment;

@@ -189,6 +189,7 @@ fn every_operation_answers_as_its_schema_says() {
         ("access", &["contract", "get", contract]),
         ("access", &["contract", "log", contract]),
         ("access", &["contract", "timeline", contract]),
+        ("access", &["contract", "blame", contract]),
         ("access", &["contract", "diff", contract]),
         ("access", &["contract", "impact", contract]),
         ("fungal", &["contract", "publish"]),

@@ -66,6 +66,7 @@ fn a_route_answers_what_the_command_prints() {
     );
     outside(&["contract", "impact", contract], &format!("/realms/aperture/contracts/{contract}/impact"));
     outside(&["contract", "timeline", contract], &format!("/contracts/{contract}/timeline"));
+    outside(&["contract", "blame", contract], &format!("/realms/aperture/contracts/{contract}/blame"));
     outside(&["session", "list"], "/sessions?realm=aperture");
     // As a repository sees it, from its work tree.
     same(&daemon, "access", &["realm", "status", "--peek"], "/realms/aperture?repo=access");

@@ -39,6 +39,7 @@ fn every_page_of_every_tool_fits_a_message() {
         ("notifications_list", json!({"limit": 1000}), "notifications", None),
         ("contract_get", contract.clone(), "bindings", Some(2)),
         ("contract_impact", contract.clone(), "importers", Some(1)),
+        ("contract_blame", contract.clone(), "parts", None),
         ("contract_timeline", contract, "entries", Some(1)),
         ("realm_review", json!({}), "imports", None),
         ("realm_pr_status", json!({}), "repos", Some(3)),

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use super::uri;
+use crate::model::pointer::unescape;
 pub(super) use crate::model::schema::Draft;
 
 /// Where a sub-schema stands: what its relative references and keywords mean.
@@ -169,7 +170,7 @@ impl<'a> Document<'a> {
             if value.is_object() {
                 context = context.within(value);
             }
-            let token = token.replace("~1", "/").replace("~0", "~");
+            let token = unescape(token);
             let next = match value {
                 Value::Object(members) => members.get(&token),
                 Value::Array(items) => token.parse::<usize>().ok().and_then(|n| items.get(n)),

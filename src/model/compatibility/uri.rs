@@ -1,5 +1,7 @@
 //! References: joining a relative one to its base (RFC 3986, section 5.2).
 
+use crate::model::pointer::escape;
+
 /// Splits a reference into what stands before `#` and the fragment.
 pub(super) fn split(reference: &str) -> (&str, Option<&str>) {
     match reference.split_once('#') {
@@ -84,7 +86,7 @@ pub(super) fn decode(text: &str) -> String {
 
 /// Returns a pointer's next step: `/` and the escaped token.
 pub(super) fn step(token: &str) -> String {
-    format!("/{}", token.replace('~', "~0").replace('/', "~1"))
+    format!("/{}", escape(token))
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use super::{
     Draft,
     words::{ALWAYS, ANNOTATIONS, SOMETIMES, fits, of_other_language, plain},
 };
+use crate::model::pointer::escape;
 
 /// Most warnings of one schema.
 const MOST: usize = 50;
@@ -126,9 +127,7 @@ impl<'a> Walk<'a> {
     /// Opens the sub-schemas that a keyword holds.
     fn parts(&mut self, here: &Here<'_>, keyword: &str, value: &'a Value) {
         let mut open = |schema: &'a Value, path: &[&str]| {
-            let pointer = path.iter().fold(here.pointer.to_owned(), |pointer, token| {
-                pointer + "/" + &token.replace('~', "~0").replace('/', "~1")
-            });
+            let pointer = path.iter().fold(here.pointer.to_owned(), |pointer, token| pointer + "/" + &escape(token));
             self.open.push(Place { schema, pointer, draft: Some(here.draft), is_named: here.is_named });
         };
         match (shape(keyword), value) {
@@ -194,7 +193,7 @@ impl Here<'_> {
                 let meant = self.meant(word, value)?;
                 Some((KeywordKind::Misspelt, format!("did you mean {meant:?}?")))
             })?;
-        let pointer = format!("{}/{}", self.pointer, word.replace('~', "~0").replace('/', "~1"));
+        let pointer = format!("{}/{}", self.pointer, escape(word));
         Some(KeywordWarning { pointer, keyword: word.to_owned(), kind, suggestion })
     }
 

@@ -10,6 +10,7 @@ use referencing::{Draft, Registry, Resolver, ResourceRef, Uri, uri};
 use serde_json::Value;
 
 use super::{Part, Problem};
+use crate::model::pointer::escape;
 
 /// Most sub-schemas that a schema may expand to for one place of a value: a validator visits all of
 /// them there, and looks at the value in between or not.
@@ -338,7 +339,7 @@ fn pointer_to(document: &Value, part: &Value) -> Option<String> {
     }
     let below = |key: &str, value: &Value| {
         let rest = pointer_to(value, part)?;
-        Some(format!("/{}{rest}", key.replace('~', "~0").replace('/', "~1")))
+        Some(format!("/{}{rest}", escape(key)))
     };
     match document {
         Value::Object(map) => map.iter().find_map(|(key, value)| below(key, value)),

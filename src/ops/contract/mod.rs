@@ -2,6 +2,7 @@
 
 pub mod adapted;
 pub mod approve;
+pub mod blame;
 pub mod bump;
 pub mod diff;
 pub mod documents;

@@ -1,18 +1,17 @@
 //! `contract_timeline`: when the realms of this machine got each version of a contract, newest first.
 
-use std::collections::BTreeMap;
-
 use crate::{
     error::{ErrorCode, OpError},
     machine::home::KnownRealm,
-    model::{name::ContractRef, oid::Oid, version::Version},
+    model::{clock, name::ContractRef, version::Version},
     ops::{
         Operation,
         ctx::Ctx,
-        history::{self, first_parents::History},
+        history::arrivals::{Arrival, arrivals},
+        message,
     },
-    store::{Store, StoreRef, git::GitStore, layout, read},
-    wire::{Answer, ContractTimeline, LogEntry, PageRequest, TimelineEntry, TimelineRealm, page_in_order},
+    store::{Store, StoreRef, git::GitStore, read},
+    wire::{Answer, ContractTimeline, PageRequest, TimelineEntry, TimelineRealm, page_in_order},
 };
 
 /// Its entry in the table.
@@ -84,47 +83,18 @@ fn of_realm(
         };
     }
     let current_version = current.map(|current| current.version.clone());
-    let entry = |(version, arrived): (Version, LogEntry)| TimelineEntry {
-        time: arrived.time,
-        ahead_of_clock: arrived.ahead_of_clock,
-        author: arrived.author,
+    let now = ctx.env.now();
+    let entry = |(version, arrival): (Version, Arrival)| TimelineEntry {
+        time: arrival.info.time,
+        ahead_of_clock: clock::is_ahead(arrival.info.time, now),
         realm: known.name.clone(),
         is_current: current_version.as_ref() == Some(&version),
         is_yanked: current.is_some_and(|current| current.yanked.iter().any(|yanked| yanked.version == version)),
         version,
-        commit: arrived.commit,
-        repo: arrived.repo,
+        commit: arrival.commit,
+        repo: message::parse(&arrival.info.message).1,
+        author: arrival.info.author,
     };
-    let entries = arrivals(&store, tip, contract, ctx.env.now())?.into_iter().map(entry).collect();
+    let entries = arrivals(&store, tip, &contract.contract)?.into_iter().map(entry).collect();
     Ok(Some((TimelineRealm { realm: known.name.clone(), current_version, problem: None }, entries)))
-}
-
-/// Returns the commit that brought each published version: the oldest that has it.
-fn arrivals(
-    store: &dyn Store,
-    tip: Oid,
-    contract: &ContractRef,
-    now: jiff::Timestamp,
-) -> Result<BTreeMap<Version, LogEntry>, OpError> {
-    let folder = layout::versions(&contract.contract);
-    let mut arrived = BTreeMap::new();
-    // The folder as the commits since the last look had it, and the oldest of them.
-    let mut same: Option<(Oid, LogEntry)> = None;
-    let mut note = |group: Option<(Oid, LogEntry)>| -> Result<(), OpError> {
-        let Some((folder, oldest)) = group else { return Ok(()) };
-        let versions = store.entries(&folder)?.into_iter().filter_map(|file| layout::stem::<Version>(&file.name));
-        arrived.extend(versions.map(|version| (version, oldest.clone())));
-        Ok(())
-    };
-    for step in History::of(store, Some(tip)) {
-        let (id, commit) = step?;
-        let Some(found) = read::lookup(store, &commit.tree, folder.as_str())? else { break };
-        let entry = history::first_parents::entry(id, &commit, None, now);
-        if same.as_ref().is_some_and(|(folder, _)| *folder != found.id) {
-            note(same.take())?;
-        }
-        same = Some((found.id, entry));
-    }
-    note(same)?;
-    Ok(arrived)
 }

@@ -1,5 +1,6 @@
 //! Reading the history of a ref for people.
 
+pub mod arrivals;
 pub mod filter;
 pub mod first_parents;
 pub mod origins;

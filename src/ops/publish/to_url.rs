@@ -38,6 +38,7 @@ pub fn run(
         home: Home::new(folder.path()),
         code: CodeRepo::discover(&ctx.place())?,
         here: Err(nowhere),
+        as_of: None,
     };
     let code = ctx.code()?;
     let place = Place { realm: None, url, branches: false };

@@ -37,7 +37,7 @@ pub fn at_url(ctx: &Ctx, typed: &str) -> Result<Borrowed, OpError> {
     let repo = who(ctx, code.as_ref(), &realm)?;
     let store = GitStore::open(&aside.store.path(), ctx.options())?;
     let here = Ok(Here { realm, store: Box::new(store), repo });
-    Ok(Borrowed { ctx: Ctx { env: ctx.env.clone(), home: ctx.home.clone(), code, here }, _aside: aside })
+    Ok(Borrowed { ctx: Ctx { env: ctx.env.clone(), home: ctx.home.clone(), code, here, as_of: None }, _aside: aside })
 }
 
 /// Borrows the realm of a repository that lies on this machine already: a store, or a clone that has

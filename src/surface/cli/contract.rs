@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::{
     Names, Page, Verdict,
     approve::Approve,
-    author, difference, editor,
+    author, blame, difference, editor,
     output::Output,
     text::{Look, Text, look, plain},
     timeline, validate,
@@ -40,6 +40,8 @@ pub enum Command {
     Log(Log),
     #[command(about = ops::contract::timeline::OPERATION.summary)]
     Timeline(timeline::Timeline),
+    #[command(about = ops::contract::blame::OPERATION.summary)]
+    Blame(blame::Blame),
     #[command(about = ops::contract::diff::OPERATION.summary)]
     Diff(difference::Diff),
     #[command(about = ops::contract::impact::OPERATION.summary)]
@@ -227,6 +229,7 @@ impl Command {
                 output.answer(&answer, |body, text| render_log(&body.entries, body.next_cursor.as_deref(), text))?;
             }
             Self::Timeline(arguments) => arguments.run(ctx, output)?,
+            Self::Blame(arguments) => arguments.run(ctx, output)?,
             Self::Diff(arguments) => arguments.run(ctx, output)?,
             Self::Impact(arguments) => arguments.run(ctx, output)?,
             Self::Validate(arguments) => return arguments.run(ctx, output),

@@ -3,6 +3,7 @@
 mod admin;
 mod approve;
 mod author;
+mod blame;
 mod bootstrap;
 mod cache;
 mod claude;
@@ -48,7 +49,7 @@ use crate::{
     env::Env,
     error::{ErrorCode, Kind, OpError},
     model::name::RealmName,
-    ops::{self, ctx::Ctx},
+    ops::{self, as_of::AsOf, ctx::Ctx},
 };
 
 pub use output::{Output, json};
@@ -83,6 +84,9 @@ struct Global {
     /// Use this realm instead of the repository's own
     #[arg(long, global = true, value_name = "REALM")]
     realm: Option<RealmName>,
+    /// Read the realm as it was then: a time, or a commit of this repository
+    #[arg(long, global = true, value_name = "TIME|COMMIT")]
+    at: Option<AsOf>,
     /// Ignore the cache
     #[arg(long, global = true)]
     no_cache: bool,
@@ -229,7 +233,10 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         let message = format!("cannot change to {}: there is no such folder", env.cwd().display());
         return output.error(&OpError::cannot(ErrorCode::NoFolder, message));
     }
-    let Global { realm, color, no_pager, directory, .. } = cli.global;
+    let Global { realm, at, color, no_pager, directory, .. } = cli.global;
+    if let (Some(_), Err(error)) = (&at, ops::as_of::require(operation)) {
+        return output.error(&error);
+    }
     let Some(command) = cli.command else {
         if output.json {
             return output.error(&OpError::usage("say which command").next("git blue -h"));
@@ -266,7 +273,9 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         return end(outcome, output);
     }
     let env = if output.quiet { env } else { env.telling(waiting) };
-    let outcome = Ctx::open(env, realm.clone()).and_then(|ctx| {
+    let opened = Ctx::open(env, realm.clone());
+    let opened = opened.and_then(|ctx| at.iter().try_fold(ctx, |ctx, at| ctx.as_of(at)));
+    let outcome = opened.and_then(|ctx| {
         output.choose_pager(&ctx, !no_pager && operation.is_some_and(|operation| !operation.writes));
         output.choose_colour(&ctx, color);
         if let Some(operation) = operation.filter(|operation| takes_time(operation)) {

@@ -115,7 +115,9 @@ pub struct Status {
 impl Status {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         let page = self.page.request();
-        let request = realm::status::Request { page, catch_up: !self.peek, ..Default::default() };
+        let peek = self.peek || ctx.as_of.is_some();
+        let reader = realm::status::Request::default().reader.filter(|_| ctx.as_of.is_none());
+        let request = realm::status::Request { reader, page, catch_up: !peek };
         let (mut answer, receipt) = realm::status::run(ctx, &request)?;
         if !output.json {
             // A person who wants no sessions would read it every day.
@@ -131,14 +133,14 @@ impl Status {
         }
         let delivery = output.answer(&answer, render_status)?;
         // Marked only now: what was not read is told again.
-        if let (false, Delivery::Done, Ok(acting)) = (self.peek, delivery, ctx.recording()) {
+        if let (false, Delivery::Done, Ok(acting)) = (peek, delivery, ctx.recording()) {
             let now = || ctx.env.now_here();
             if let Err(error) = inbox::record(acting.store, acting.repo, &pending::person(), &receipt, now) {
                 // The answer stands; its reader is told the same again.
                 output.say(&format!("what was told is not recorded: {error}"));
             }
         }
-        if !self.peek {
+        if !peek {
             ops::session::touch(ctx);
         }
         failure.map_or(Ok(Verdict::Yes), Err)

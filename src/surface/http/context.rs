@@ -40,7 +40,7 @@ impl Desk {
     /// Where there is no home folder.
     pub fn nowhere(&self) -> Result<Ctx, OpError> {
         let none = OpError::usage("no realm was named");
-        Ok(Ctx { home: locate::home(&self.env)?, env: self.env.clone(), code: None, here: Err(none) })
+        Ok(Ctx { home: locate::home(&self.env)?, env: self.env.clone(), code: None, here: Err(none), as_of: None })
     }
 
     /// Returns the realms of this machine.

@@ -181,6 +181,17 @@ pub static ROUTES: &[Route] = &[
         )
     },
     read(
+        "/realms/{realm}/contracts/{domain}/{contract}/blame",
+        &[
+            Parameter::optional("pointer", Kind::Text, "only this part, a JSON Pointer"),
+            Parameter::optional("version", Kind::Text, "a published version; the current one by default"),
+            LIMIT,
+            CURSOR,
+        ],
+        &ops::contract::blame::OPERATION,
+        contract_blame,
+    ),
+    read(
         "/contracts/{domain}/{contract}/timeline",
         &[LIMIT, CURSOR],
         &ops::contract::timeline::OPERATION,
@@ -402,6 +413,16 @@ fn contract_validate(call: &Call<'_>) -> Result<Reply, OpError> {
     let payload = Payload { file: "payload".to_owned(), document: Document { line: None, value } };
     let request = ops::contract::validate::Request { contract: call.contract()?, against, payloads: vec![payload] };
     Ok(Reply::of(&ops::contract::validate::run(&call.ctx()?, &request)?))
+}
+
+fn contract_blame(call: &Call<'_>) -> Result<Reply, OpError> {
+    let request = ops::contract::blame::Request {
+        contract: call.contract()?,
+        pointer: call.arguments.text("pointer").map(str::to_owned),
+        version: call.arguments.parsed("version")?,
+        page: call.page(),
+    };
+    Ok(Reply::of(&ops::contract::blame::run(&call.ctx()?, &request)?))
 }
 
 fn contract_timeline(call: &Call<'_>) -> Result<Reply, OpError> {

@@ -10,7 +10,8 @@ pub fn of(error: &OpError) -> StatusCode {
     match error.code {
         Code::NoToken => StatusCode::UNAUTHORIZED,
         Code::LinkUsed | Code::ReadOnly | Code::WrongOrigin => StatusCode::FORBIDDEN,
-        Code::NoRoute
+        Code::BeforeRealm
+        | Code::NoRoute
         | Code::NoSession
         | Code::NotInRealm
         | Code::UnknownChange

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     error::{ErrorCode, OpError},
+    model::pointer::escape,
     wire::Answer,
 };
 
@@ -213,11 +214,6 @@ fn cut(value: &mut Value, room: usize, place: &str, cuts: &mut Vec<String>) {
         }
         _ => {}
     }
-}
-
-/// Returns a name as a part of a JSON pointer.
-fn escape(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
 }
 
 #[cfg(test)]

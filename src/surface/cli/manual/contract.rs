@@ -48,6 +48,20 @@ pub(super) const PAGES: &[Page] = &[
         )],
     },
     Page {
+        command: "contract blame",
+        description: "Lists the parts of schema and value, each with the version, the date, the commit of the owner's \
+            repository and the author that brought it. A part that one version brought as a whole is one line. What \
+            was removed is in `contract diff`.",
+        no: "There is no such contract, version or part.",
+        examples: &[
+            ("git blue contract blame s3-access/s3-permissions", "See which version brought each part"),
+            (
+                "git blue contract blame s3-access/s3-permissions /schema/properties",
+                "See who added which property, and when",
+            ),
+        ],
+    },
+    Page {
         command: "contract diff",
         description: "Compares schemas and values, and says which version the difference needs. With one version it \
             goes from there to the current one.",

@@ -8,6 +8,7 @@ use crate::{
         contract::Values,
         diff::{Difference, Kind},
         json::Json,
+        pointer::unescape,
         verdict::{ValuesCompared, VersionBump},
     },
     wire::{ContractDiff, SchemaReading, SchemaVerdict, SchemasCompared},
@@ -136,7 +137,7 @@ fn difference(body: &ContractDiff, one: &Difference) -> Markup {
 
 /// A JSON Pointer as a path of words.
 fn place(pointer: &str) -> Markup {
-    let tokens: Vec<_> = pointer.split('/').skip(1).map(|token| token.replace("~1", "/").replace("~0", "~")).collect();
+    let tokens: Vec<_> = pointer.split('/').skip(1).map(unescape).collect();
     html! {
         span.pointer {
             @if tokens.is_empty() { "the whole document" }

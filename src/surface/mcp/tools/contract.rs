@@ -89,6 +89,16 @@ pub fn validate(call: &Call<'_>) -> Result<Body, OpError> {
     Ok(call.body(&ops::contract::validate::run(call.ctx, &request)?))
 }
 
+pub fn blame(call: &Call<'_>) -> Result<Body, OpError> {
+    let (contract, version) = (call.contract()?, call.arguments.parsed("version")?);
+    let pointer = call.arguments.text("pointer").map(str::to_owned);
+    call.paged(100, |page| {
+        let (contract, version, pointer) = (contract.clone(), version.clone(), pointer.clone());
+        let request = ops::contract::blame::Request { contract, pointer, version, page };
+        Ok(call.body(&ops::contract::blame::run(call.ctx, &request)?))
+    })
+}
+
 pub fn timeline(call: &Call<'_>) -> Result<Body, OpError> {
     let contract = call.contract()?;
     call.paged(50, |page| {

@@ -237,6 +237,23 @@ pub const TOOLS: &[Tool] = &[
         run: realm::compare,
     },
     Tool {
+        operation: &ops::contract::blame::OPERATION,
+        about: "Which version brought each part of a contract's schema and value: when, who, from which commit of the \
+                owner's repository. Call it to learn why a field is as it is.",
+        parameters: &[
+            DOMAIN,
+            CONTRACT,
+            Parameter::optional("pointer", Kind::Text, "only this part, e.g. /schema/properties"),
+            Parameter::optional("version", Kind::Text, ""),
+            LIMIT,
+            CURSOR,
+        ],
+        tells: true,
+        lists: &[],
+        is_slow: false,
+        run: contract::blame,
+    },
+    Tool {
         operation: &ops::contract::timeline::OPERATION,
         about: "When each realm of this machine got each version of a contract, newest first.",
         parameters: &[DOMAIN, CONTRACT, LIMIT, CURSOR],

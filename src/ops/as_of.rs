@@ -1,0 +1,137 @@
+//! Reading a realm as it was: `--at` of every command that reads.
+
+use std::str::FromStr;
+
+use jiff::Timestamp;
+
+use super::{acting::Here, ctx::Ctx};
+use crate::{
+    error::{ErrorCode, OpError},
+    model::{clock::Moment, oid::Oid},
+    store::{
+        Objects as _, Store as _, StoreRef,
+        past::{self, Past},
+    },
+};
+
+/// The operations that can read a realm as it was.
+const READ_PAST: [&str; 11] = [
+    "realm_status",
+    "realm_check",
+    "realm_topology",
+    "realm_log",
+    "contract_list",
+    "contract_get",
+    "contract_log",
+    "contract_diff",
+    "contract_impact",
+    "contract_validate",
+    "contract_blame",
+];
+
+/// A moment of a realm's history, as people name it.
+#[derive(Debug, Clone)]
+pub enum AsOf {
+    /// A time.
+    Time(Moment),
+    /// When a commit was made.
+    Commit(String),
+}
+
+impl FromStr for AsOf {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.parse() {
+            Ok(moment) => Ok(Self::Time(moment)),
+            Err(problem) if text.trim().is_empty() => Err(problem),
+            Err(_) => Ok(Self::Commit(text.to_owned())),
+        }
+    }
+}
+
+/// Refuses a command that cannot read a realm as it was.
+///
+/// # Errors
+/// Where it cannot; the message names those that can.
+pub fn require(operation: Option<&super::Operation>) -> Result<(), OpError> {
+    if operation.is_some_and(|operation| READ_PAST.contains(&operation.name)) {
+        return Ok(());
+    }
+    let can = super::TABLE.iter().filter(|operation| READ_PAST.contains(&operation.name));
+    let can: Vec<_> = can.map(|operation| operation.cli.join(" ")).collect();
+    Err(OpError::usage(format!("--at only works with {}", can.join(", "))))
+}
+
+impl Ctx {
+    /// Returns it with the realm as it was at a moment; a date is the end of that day. Nothing can be written then.
+    ///
+    /// # Errors
+    /// Where there is no realm, or was none yet, and where `at` is neither a time nor a commit of this repository or
+    /// of the realm's store.
+    pub fn as_of(self, at: &AsOf) -> Result<Self, OpError> {
+        let moment = match at {
+            AsOf::Time(moment) => past::Moment { time: moment.end(self.env.now()), source: None },
+            AsOf::Commit(revision) => self.commit_as_of(revision)?,
+        };
+        let Here { realm, store, repo } = self.here?;
+        let past = Past::new(store, moment);
+        if past.tip(&StoreRef::Realm)?.is_none() {
+            let message = format!("the realm {realm} did not exist at {}", shown(moment.time));
+            return Err(OpError::no(ErrorCode::BeforeRealm, message)
+                .next(format!("git blue realm log --realm {realm} --all  # its history")));
+        }
+        let here = Here { realm, store: Box::new(past), repo };
+        Ok(Self { here: Ok(here), as_of: Some(moment.time), ..self })
+    }
+
+    fn commit_as_of(&self, revision: &str) -> Result<past::Moment, OpError> {
+        if let Some(code) = &self.code
+            && let Ok(commit) = code.resolve(revision)
+        {
+            return Ok(past::Moment { time: code.commit(&commit)?.time, source: Some(commit) });
+        }
+        let in_store = revision.parse::<Oid>().ok().and_then(|commit| self.here().ok()?.store.commit(&commit).ok());
+        in_store.map(|commit| past::Moment { time: commit.time, source: None }).ok_or_else(|| {
+            let message = format!("{revision:?} is neither a time nor a commit");
+            OpError::no(ErrorCode::UnknownCommit, message)
+                .next("write 2026-03-03, 2026-03-03T12:00:00Z, \"2 weeks ago\", or a commit of this repository")
+        })
+    }
+
+    /// Refuses to write where the realm is read as it was.
+    pub(super) fn in_present(&self) -> Result<(), OpError> {
+        let refuse =
+            |moment| OpError::usage(format!("this is the realm as it was at {}; it cannot be changed", shown(moment)));
+        self.as_of.map_or(Ok(()), |moment| Err(refuse(moment)))
+    }
+}
+
+/// Returns a moment as people read it, to the second.
+fn shown(moment: Timestamp) -> String {
+    moment.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_operation_that_reads_the_past_is_one_that_reads() {
+        for name in READ_PAST {
+            let operation = super::super::TABLE.iter().find(|operation| operation.name == name).unwrap();
+            assert!(!operation.writes && require(Some(operation)).is_ok(), "{name}");
+        }
+        let error = require(Some(&super::super::realm::sync::OPERATION)).unwrap_err();
+        assert!(error.message.starts_with("--at only works with realm status, realm check, "), "{error}");
+    }
+
+    #[test]
+    fn a_time_is_told_from_a_commit() {
+        assert!(matches!("2026-03-03".parse(), Ok(AsOf::Time(_))));
+        assert!(matches!("2 weeks ago".parse(), Ok(AsOf::Time(_))));
+        assert!(matches!("HEAD~2".parse(), Ok(AsOf::Commit(_))));
+        assert!(matches!("v1.2.0".parse(), Ok(AsOf::Commit(_))));
+        assert!(" ".parse::<AsOf>().is_err());
+    }
+}

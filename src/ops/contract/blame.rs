@@ -1,0 +1,143 @@
+//! `contract_blame`: which version brought each part of a contract's schema and value.
+
+use std::{cmp::Reverse, collections::BTreeMap};
+
+use serde_json::Value;
+
+use super::get::at_version;
+use crate::{
+    error::{ErrorCode, OpError},
+    model::{
+        blame::{Blame, Part},
+        clock,
+        contract::Contract,
+        json::Json,
+        name::{ContractName, ContractRef},
+        version::Version,
+    },
+    ops::{
+        Operation,
+        ctx::Ctx,
+        domain,
+        history::arrivals::{Arrival, arrivals, published},
+        message,
+    },
+    store::{Store, read},
+    wire::{Answer, BlamePart, BlameVersion, ContractBlame, PageRequest, page_in_order},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::read::<ContractBlame>(
+    "contract_blame",
+    &["contract", "blame"],
+    "Show which version brought each part of a contract",
+);
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Which contract.
+    pub contract: ContractRef,
+    /// Only this part: a JSON Pointer that begins with /schema or /value.
+    pub pointer: Option<String>,
+    /// Whose parts; the current version's by default.
+    pub version: Option<Version>,
+    /// Which page; the cursor is a pointer.
+    pub page: PageRequest,
+}
+
+/// Answers.
+///
+/// # Errors
+/// Where there is no such contract, version or part, or its history cannot be read.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBlame>, OpError> {
+    let here = ctx.here()?;
+    let store = &*here.store;
+    let ContractRef { domain: domain_name, contract: name } = &request.contract;
+    let tip = domain::tip(store, domain_name)?;
+    let mut view = read::contracts_at(store, domain_name, &tip, &[name.clone()].into())?;
+    let version = match &request.version {
+        Some(version) => version.clone(),
+        None => {
+            let current = domain::current(&view, name).map(|contract| contract.version.clone());
+            current.map_err(|error| domain::meant(store, &request.contract, error))?
+        }
+    };
+    let tree = store.commit(&tip)?.tree;
+    let arrived = arrivals(store, tip, name)?;
+    let order = order(&arrived, &version);
+    let mut blame = Blame::default();
+    for (number, version) in order.iter().enumerate() {
+        read::load_version(store, &mut view, &tree, name, version)?;
+        blame.next(document(at_version(&view, name, version)?), number);
+        view.published.clear();
+    }
+    let (parts, next_cursor) =
+        page_in_order(parts(&blame, &order, request)?, &request.page, |part| part.pointer.clone());
+    let is_shown = |version: &&Version| parts.iter().any(|part| part.version == **version);
+    let shown = order.iter().rev().filter(is_shown).filter_map(|version| arrived.get_key_value(version));
+    let versions =
+        shown.map(|(version, arrival)| brought(ctx, store, name, version, arrival)).collect::<Result<_, _>>()?;
+    Ok(Answer::new(ContractBlame {
+        realm: here.realm.clone(),
+        domain: domain_name.clone(),
+        contract: name.clone(),
+        version,
+        parts,
+        versions,
+        next_cursor,
+    }))
+}
+
+/// Returns the versions that led to `last`, the first one first: lower ones that came before it. A patch of an
+/// older line that came later had no part in it.
+fn order(arrived: &BTreeMap<Version, Arrival>, last: &Version) -> Vec<Version> {
+    let age = arrived.get(last).map_or(0, |arrival| arrival.age);
+    let mut before: Vec<_> =
+        arrived.iter().filter(|(version, arrival)| *version < last && arrival.age >= age).collect();
+    before.sort_by_key(|(version, arrival)| (Reverse(arrival.age), *version));
+    before.into_iter().map(|(version, _)| version).chain([last]).cloned().collect()
+}
+
+/// Returns what is blamed: what consumers rely on.
+fn document(contract: Contract) -> Value {
+    let parts = [("schema", contract.schema.0), ("value", contract.value.0)];
+    parts.into_iter().filter(|(_, part)| !part.is_null()).map(|(name, part)| (name.to_owned(), part)).collect()
+}
+
+fn parts(blame: &Blame, order: &[Version], request: &Request) -> Result<Vec<BlamePart>, OpError> {
+    let pointer = request.pointer.as_deref().unwrap_or_default();
+    let found = blame.parts(pointer);
+    if found.is_empty() && !pointer.is_empty() {
+        let message = format!("{} has nothing at {pointer:?}", request.contract);
+        return Err(OpError::no(ErrorCode::UnknownPart, message)
+            .next("a JSON pointer names each step after a /, as in /schema/properties/read"));
+    }
+    let is_scalar = |value: &Value| !value.is_object() && !value.is_array();
+    let part = |part: Part<'_>| BlamePart {
+        value: Json(Some(part.value).filter(|value| is_scalar(value)).cloned().unwrap_or_default()),
+        version: order[part.version].clone(),
+        pointer: part.pointer,
+    };
+    Ok(found.into_iter().map(part).collect())
+}
+
+fn brought(
+    ctx: &Ctx,
+    store: &dyn Store,
+    name: &ContractName,
+    version: &Version,
+    arrival: &Arrival,
+) -> Result<BlameVersion, OpError> {
+    let Arrival { commit, info, .. } = published(store, name, version, arrival.clone())?;
+    let (_, repo, source_commit) = message::parse(&info.message);
+    Ok(BlameVersion {
+        version: version.clone(),
+        time: info.time,
+        ahead_of_clock: clock::is_ahead(info.time, ctx.env.now()),
+        author: info.author,
+        repo,
+        source_commit,
+        commit,
+    })
+}

@@ -1,0 +1,74 @@
+//! When each version of a contract came to a realm, and who published it.
+
+use std::collections::BTreeMap;
+
+use super::first_parents::History;
+use crate::{
+    error::OpError,
+    model::{name::ContractName, oid::Oid, version::Version},
+    store::{CommitInfo, Store, layout, read},
+};
+
+/// The commit of a domain that brought a version.
+#[derive(Debug, Clone)]
+pub struct Arrival {
+    /// Its place in the history of the domain: 0 is the newest commit.
+    pub age: usize,
+    /// The commit.
+    pub commit: Oid,
+    /// What it says.
+    pub info: CommitInfo,
+}
+
+/// Returns the commit that brought each published version of a contract to the domain at `tip`: the oldest one
+/// that has it.
+///
+/// # Errors
+/// Where the history cannot be read.
+pub fn arrivals(store: &dyn Store, tip: Oid, contract: &ContractName) -> Result<BTreeMap<Version, Arrival>, OpError> {
+    let folder = layout::versions(contract);
+    let mut arrived = BTreeMap::new();
+    // The folder as the commits since the last look had it, and the oldest of them.
+    let mut same: Option<(Oid, Arrival)> = None;
+    let mut note = |group: Option<(Oid, Arrival)>| -> Result<(), OpError> {
+        let Some((folder, oldest)) = group else { return Ok(()) };
+        let versions = store.entries(&folder)?.into_iter().filter_map(|file| layout::stem::<Version>(&file.name));
+        arrived.extend(versions.map(|version| (version, oldest.clone())));
+        Ok(())
+    };
+    for (age, step) in History::of(store, Some(tip)).enumerate() {
+        let (commit, info) = step?;
+        let Some(found) = read::lookup(store, &info.tree, folder.as_str())? else { break };
+        if same.as_ref().is_some_and(|(folder, _)| *folder != found.id) {
+            note(same.take())?;
+        }
+        same = Some((found.id, Arrival { age, commit, info }));
+    }
+    note(same)?;
+    Ok(arrived)
+}
+
+/// Returns the commit that published a version: where the arrival merged the history of another machine, the one
+/// there.
+///
+/// # Errors
+/// Where the history cannot be read.
+pub fn published(
+    store: &dyn Store,
+    contract: &ContractName,
+    version: &Version,
+    arrival: Arrival,
+) -> Result<Arrival, OpError> {
+    let path = layout::version(contract, version);
+    let mut found = arrival;
+    'older: loop {
+        for parent in &found.info.parents {
+            let info = store.commit(parent)?;
+            if read::lookup(store, &info.tree, path.as_str())?.is_some() {
+                found = Arrival { age: found.age, commit: *parent, info };
+                continue 'older;
+            }
+        }
+        return Ok(found);
+    }
+}

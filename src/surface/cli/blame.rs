@@ -1,0 +1,86 @@
+//! `git blue contract blame`.
+
+use clap::Args;
+
+use super::{
+    Page,
+    output::Output,
+    text::{Look, Text, look, plain},
+};
+use crate::{
+    error::OpError,
+    model::{name::ContractRef, version::Version},
+    ops::{contract, ctx::Ctx},
+    surface::cli::listing::render_cursor,
+    wire::{BlamePart, BlameVersion, ContractBlame},
+};
+
+/// Longest value that is printed beside its part, in characters.
+const MAX_VALUE: usize = 60;
+
+#[derive(Debug, Args)]
+pub struct Blame {
+    /// The contract
+    #[arg(value_name = "DOMAIN/CONTRACT")]
+    contract: ContractRef,
+    /// Only this part, for example /schema/properties/id
+    #[arg(value_name = "POINTER")]
+    pointer: Option<String>,
+    /// Show the parts of this published version instead of the current one
+    #[arg(long, value_name = "VERSION")]
+    version: Option<Version>,
+    #[command(flatten)]
+    page: Page,
+}
+
+impl Blame {
+    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
+        let Self { contract, pointer, version, page } = self;
+        let request = contract::blame::Request { contract, pointer, version, page: page.request() };
+        output.answer(&contract::blame::run(ctx, &request)?, render)?;
+        Ok(())
+    }
+}
+
+fn render(body: &ContractBlame, text: &mut Text) {
+    if body.parts.is_empty() {
+        text.line(&[plain("the contract has neither schema nor value")]);
+    }
+    let rows = body.parts.iter().map(|part| {
+        let brought = body.versions.iter().find(|version| version.version == part.version);
+        let of = |fact: fn(&BlameVersion) -> String| brought.map_or_else(|| "-".to_owned(), fact);
+        vec![
+            plain(&part.version),
+            look(of(|brought| brought.time.strftime("%Y-%m-%d").to_string()), Look::Dim),
+            look(of(|brought| short(brought.source_commit.as_deref()).to_owned()), Look::Commit),
+            plain(of(|brought| name(&brought.author).to_owned())),
+            look(&part.pointer, Look::Bold),
+            look(value(part), Look::Dim),
+        ]
+    });
+    text.table("", &rows.collect::<Vec<_>>());
+    for late in body.versions.iter().filter(|version| version.ahead_of_clock) {
+        text.line(&[look(format!("{} is dated ahead of this clock", late.version), Look::Yellow)]);
+    }
+    render_cursor(body.next_cursor.as_deref(), text);
+}
+
+fn short(commit: Option<&str>) -> &str {
+    commit.map_or("-", |commit| commit.get(..7).unwrap_or(commit))
+}
+
+/// Returns the name of a `Name <email>`.
+fn name(author: &str) -> &str {
+    author.split_once(" <").map_or(author, |(name, _)| name)
+}
+
+fn value(part: &BlamePart) -> String {
+    if part.value.0.is_null() {
+        return String::new();
+    }
+    let value = part.value.0.to_string();
+    match value.char_indices().nth(MAX_VALUE) {
+        Some((at, _)) => format!("{}…", &value[..at]),
+        None => value,
+    }
+}

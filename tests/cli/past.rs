@@ -1,0 +1,108 @@
+//! What a realm held before, and which version brought each part of a contract.
+
+use serde_json::{Value, json};
+
+use crate::world::{CONTRACT_FILE, World, contract, snapshot};
+
+const CONTRACT: &str = "s3-access/s3-permissions";
+
+/// Three versions: a second property came with 1.1.0, and a third element with 1.2.0.
+fn grown() -> World {
+    let world = World::pair();
+    let with = |version: &str, property: &str, paths: &str| {
+        let text = contract(version).replace("    read: {", &format!("{property}    read: {{"));
+        let text = text.replace(&format!("\"v{version}\"]"), paths);
+        world.write(&format!("fungal/{CONTRACT_FILE}"), &text);
+        world.commit("fungal", &format!("Paths {version}"));
+    };
+    with("1.1.0", "    write: { type: string }\n", "\"v1.0.0\"]");
+    with("1.2.0", "    write: { type: string, minLength: 1 }\n", "\"v1.0.0\", \"new\"]");
+    world
+}
+
+fn time_of(world: &World, version: &str) -> String {
+    let answer = world.json(&world.path("access"), &["contract", "timeline", CONTRACT]);
+    let entry = answer["entries"].as_array().unwrap().iter().find(|entry| entry["version"] == version).unwrap();
+    entry["time"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn blame_names_the_version_the_person_and_the_commit_of_each_part() {
+    let world = grown();
+    let dir = world.path("access");
+    let all = world.ok(&dir, &["contract", "blame", CONTRACT]);
+    let part = world.ok(&dir, &["contract", "blame", CONTRACT, "/schema/properties/write"]);
+    let older = world.ok(&dir, &["contract", "blame", CONTRACT, "/value", "--version", "1.1.0"]);
+    let page = world.ok(&dir, &["contract", "blame", CONTRACT, "--limit", "2"]);
+    let rest = world
+        .ok(&dir, &["contract", "blame", CONTRACT, "--limit", "2", "--cursor", "/schema/properties/write/minLength"]);
+    let nothing = world.blue(&dir, &["contract", "blame", CONTRACT, "/schema/properties/delete"]).exits(1);
+    let never = world.blue(&dir, &["contract", "blame", CONTRACT, "--version", "9.0.0"]).exits(1);
+    snapshot("contract_blame", &[&all, &part, &older, &page, &rest, &nothing, &never]);
+
+    let answer = world.json(&dir, &["contract", "blame", CONTRACT, "/value/read/2"]);
+    assert_eq!(answer["parts"], json!([{"pointer": "/value/read/2", "version": "1.2.0", "value": "new"}]));
+    let commit = world.line(&world.path("fungal"), &["rev-parse", "HEAD"]);
+    let brought = &answer["versions"][0];
+    assert_eq!((&brought["source_commit"], &brought["repo"]), (&json!(commit), &json!("fungal")));
+}
+
+#[test]
+fn a_patch_of_an_older_line_brings_nothing_to_the_newer_one() {
+    let world = World::pair();
+    world.bump("2.0.0");
+    world.bump("1.0.1");
+    let answer = world.json(&world.path("access"), &["contract", "blame", CONTRACT, "--version", "2.0.0"]);
+    let versions: Vec<_> = answer["versions"].as_array().unwrap().iter().map(|one| &one["version"]).collect();
+    assert_eq!(versions, [&json!("2.0.0"), &json!("1.0.0")]);
+}
+
+#[test]
+fn every_reading_command_answers_as_of_then() {
+    let world = grown();
+    let dir = world.path("access");
+    let then = time_of(&world, "1.1.0");
+    let at = |arguments: &[&str]| world.json(&dir, &[arguments, &["--at", &then]].concat());
+    assert_eq!(at(&["contract", "get", CONTRACT])["contract"]["version"], "1.1.0");
+    assert_eq!(at(&["contract", "get", CONTRACT])["versions"], json!(["1.0.0", "1.1.0"]));
+    assert_eq!(at(&["contract", "list"])["contracts"][0]["version"], "1.1.0");
+    assert_eq!(at(&["status"])["domains"][0]["contracts"][0]["version"], "1.1.0");
+    assert_eq!(at(&["contract", "blame", CONTRACT, "/schema"])["version"], "1.1.0");
+    assert_eq!(at(&["contract", "log", CONTRACT])["entries"].as_array().map(Vec::len), Some(2));
+    assert_eq!(at(&["contract", "diff", CONTRACT, "1.0.0"])["new_version"], "1.1.0");
+    let newest = |answer: Value| answer["entries"][0]["time"].as_str().map(str::to_owned);
+    assert!(newest(at(&["realm", "log"])) <= Some(then.clone()));
+    world.ok(&dir, &["check", "--at", &then]);
+    world.ok(&dir, &["realm", "topology", "--at", &then]);
+    // A commit of the owner's repository is a moment too, with what it published.
+    for (revision, version) in [("HEAD", "1.2.0"), ("HEAD~1", "1.1.0"), ("HEAD~2", "1.0.0")] {
+        let answer = world.json(&world.path("fungal"), &["contract", "get", CONTRACT, "--at", revision]);
+        assert_eq!(answer["contract"]["version"], version);
+    }
+    let text = world.ok(&dir, &["status", "--at", &then]);
+    snapshot("status_as_of", &[&text]);
+}
+
+#[test]
+fn the_past_tells_nobody_and_changes_nothing() {
+    let world = grown();
+    let dir = world.path("access");
+    let then = time_of(&world, "1.0.0");
+    let refs = || world.git(&world.store(), &["for-each-ref"]).stdout;
+    let before = refs();
+    let pending = world.json(&dir, &["notifications", "list"])["notifications"].as_array().unwrap().len();
+    world.ok(&dir, &["status", "--at", &then]);
+    assert_eq!(world.json(&dir, &["notifications", "list"])["notifications"].as_array().unwrap().len(), pending);
+    assert_eq!(refs(), before);
+}
+
+#[test]
+fn a_moment_that_is_none_is_refused() {
+    let world = World::pair();
+    let dir = world.path("access");
+    let early = world.blue(&dir, &["contract", "list", "--at", "2001-01-01"]).exits(1);
+    let unknown = world.blue(&dir, &["contract", "list", "--at", "v9"]).exits(1);
+    let writes = world.blue(&dir, &["contract", "publish", "--at", "HEAD"]).exits(129);
+    let elsewhere = world.blue(&dir, &["doctor", "--at", "HEAD"]).exits(129);
+    snapshot("as_of_refused", &[&early, &unknown, &writes, &elsewhere]);
+}
