@@ -4,7 +4,7 @@ CARGO ?= cargo
 PREFIX ?= $(HOME)/.local
 DESTDIR ?=
 PEERS = $(abspath $(or $(GIT_BLUE_PEERS),target/peers))
-PEER_SUITES = $(addprefix --test ,syscalls shells mcp_peers http_peers hook_managers remotes browser releases)
+PEER_SUITES = $(addprefix --test ,syscalls shells mcp_peers http_peers hook_managers remotes browser releases editors)
 TARGET = $(or $(CARGO_TARGET_DIR),target)
 
 .DEFAULT_GOAL := help

@@ -2,12 +2,13 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{json::Json, name::ContractName, range::Range, version::Version};
 
 /// What one repository provides to, and takes from, a domain.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Binding {
     /// Provider, consumer or both.
@@ -21,7 +22,7 @@ pub struct Binding {
 }
 
 /// Which sides of a domain a repository is on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// It exports.
@@ -55,7 +56,7 @@ impl fmt::Display for Role {
 }
 
 /// A contract that a repository provides.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Export {
     /// The contract.
@@ -69,7 +70,7 @@ pub struct Export {
 pub const KEPT_BY_THE_REALM: &str = "resolved_version, resolved_at and adapted_version";
 
 /// A contract that a repository relies on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Import {
     /// The contract.
@@ -87,12 +88,15 @@ pub struct Import {
     pub validation: Option<String>,
     /// The version the range resolved to when the realm stored the binding; never typed.
     #[serde(default)]
+    #[schemars(skip)]
     pub resolved_version: Option<Version>,
     /// When that was; never typed.
     #[serde(default)]
+    #[schemars(skip)]
     pub resolved_at: Option<jiff::Timestamp>,
     /// The version that the repository's code was written against; never typed. See [`Self::adapted`].
     #[serde(default)]
+    #[schemars(skip)]
     pub adapted_version: Option<Version>,
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{
     Deserialize, Deserializer, Serialize,
     de::{self, MapAccess, Visitor, value::MapAccessDeserializer},
@@ -20,7 +20,7 @@ use super::{
 ///
 /// The last four fields are the realm's own: it fills them in, and a file written by people must
 /// not have them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Contract {
     /// Its name within the domain.
@@ -28,6 +28,7 @@ pub struct Contract {
     /// The version that this document describes. In a file it may be `auto`, or
     /// [`VersionFrom`] a file.
     #[serde(deserialize_with = "version_as_written")]
+    #[schemars(schema_with = "version_forms")]
     pub version: Version,
     /// The only repository that may change it.
     pub owner: RepoName,
@@ -49,6 +50,7 @@ pub struct Contract {
     pub supported: Vec<Range>,
     /// JSON Schema that `value` satisfies.
     #[serde(default = "empty_schema")]
+    #[schemars(schema_with = "schema_forms")]
     pub schema: Json,
     /// The agreed value.
     #[serde(default)]
@@ -64,20 +66,24 @@ pub struct Contract {
     pub deprecated: Option<Deprecated>,
     /// SHA-256 of the canonical schema, as it was when the realm stored it.
     #[serde(default)]
+    #[schemars(skip)]
     pub schema_hash: Option<String>,
     /// SHA-256 of canonical schema, value and compatibility, as it was when the realm stored it.
     #[serde(default)]
+    #[schemars(skip)]
     pub content_hash: Option<String>,
     /// Set once the owner withdrew the contract.
     #[serde(default)]
+    #[schemars(skip)]
     pub retired: Option<Withdrawn>,
     /// Versions that must not be picked any more.
     #[serde(default)]
+    #[schemars(skip)]
     pub yanked: Vec<Yanked>,
 }
 
 /// Where the version of a contract is read from: `version: { from: package.json }`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VersionFrom {
     /// The file, from the root of the repository.
@@ -110,6 +116,41 @@ fn version_as_written<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vers
     }
 
     deserializer.deserialize_any(Written)
+}
+
+/// Describes the forms of a version to editors.
+fn version_forms(generator: &mut SchemaGenerator) -> Schema {
+    let from = generator.subschema_for::<VersionFrom>();
+    json_schema!({
+        "description": "MAJOR.MINOR.PATCH in quotes; auto, for the version that the change needs; or a file that has it",
+        "anyOf": [{"type": "string", "pattern": SEMVER}, {"const": "auto"}, from],
+        "examples": ["1.0.0", "auto", {"from": "package.json"}],
+    })
+}
+
+/// Describes the forms of a schema to editors.
+fn schema_forms(generator: &mut SchemaGenerator) -> Schema {
+    let file = generator.subschema_for::<FileAt>();
+    json_schema!({
+        "description": "The shape of what is exchanged: JSON Schema, or the file that holds it",
+        "anyOf": [file, {"type": ["object", "boolean"]}],
+        "examples": [{"file": "schemas/order.schema.json", "at": "#/$defs/Order"}, {"type": "object"}],
+    })
+}
+
+/// A version as [Semantic Versioning](https://semver.org) 2.0.0 spells it.
+const SEMVER: &str = r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$";
+
+/// A schema that stays in a file of its own.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "it only describes what `ops` reads")]
+#[schemars(deny_unknown_fields)]
+struct FileAt {
+    /// The file, from the root of the repository.
+    file: String,
+    /// The JSON Pointer to the place in it.
+    #[schemars(default)]
+    at: Option<String>,
 }
 
 fn empty_schema() -> Json {

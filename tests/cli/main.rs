@@ -22,6 +22,7 @@ mod completions;
 mod damage;
 mod drafts;
 mod editing;
+mod editor_schemas;
 mod expects;
 mod first_hour;
 mod handing_over;

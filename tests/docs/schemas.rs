@@ -2,16 +2,28 @@
 
 use std::{collections::BTreeSet, path::Path};
 
-use git_blue::ops;
+use git_blue::ops::{self, publish::editor_schemas};
+use schemars::Schema;
 
 use crate::{ROOT, is_update};
 
 #[test]
 fn they_are_what_the_types_say() {
-    let folder = Path::new(ROOT).join("docs/schema");
+    let answers = ops::schemas().into_iter().map(|(name, schema)| (name.to_owned(), schema));
+    hold("docs/schema", answers.collect());
+}
+
+#[test]
+fn the_schemas_of_files_are_what_the_types_say() {
+    let files = editor_schemas::all().map(|one| (format!("{}.schema", one.kind), one.schema));
+    hold("docs/schema/files", files.into());
+}
+
+fn hold(folder: &str, schemas: Vec<(String, Schema)>) {
+    let folder = Path::new(ROOT).join(folder);
     let mut stale = Vec::new();
     let mut known = BTreeSet::new();
-    for (name, schema) in ops::schemas() {
+    for (name, schema) in schemas {
         let file = format!("{name}.json");
         let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
         if is_update() {
@@ -24,8 +36,8 @@ fn they_are_what_the_types_say() {
         assert!(jsonschema::meta::is_valid(schema.as_value()), "{name}: {text}");
         assert!(known.insert(file), "{name} is there twice");
     }
-    let found: BTreeSet<_> =
-        folder.read_dir().unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let files = folder.read_dir().unwrap().map(Result::unwrap).filter(|entry| entry.path().is_file());
+    let found: BTreeSet<_> = files.map(|entry| entry.file_name().into_string().unwrap()).collect();
     stale.extend(found.difference(&known).map(|file| format!("{file} (of no operation)")));
     assert!(stale.is_empty(), "docs/schema is stale, UPDATE=1 cargo test --test docs: {stale:?}");
 }

@@ -15,7 +15,7 @@ use crate::{
     },
     ops::{
         ctx::{Acting, Ctx},
-        publish::{references, work_file::WorkFile},
+        publish::{editor_schemas, references, work_file::WorkFile},
     },
     repo::blue_files::{BINDINGS, FOLDER, Files},
     store::codec,
@@ -130,7 +130,7 @@ impl<'a> Editing<'a> {
                         (FileEdit::Changed, commit)
                     }
                     None => {
-                        self.file.create(&text)?;
+                        self.file.create(&(editor_schemas::modeline(self.ctx, "binding", "..")? + &text))?;
                         (FileEdit::Created, commit)
                     }
                 }

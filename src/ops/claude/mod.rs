@@ -235,7 +235,8 @@ fn part(text: &str, path: &[&str]) -> Value {
     whole.pointer(&format!("/{}", path.join("/"))).cloned().unwrap_or_default()
 }
 
-fn unfit(path: &Path) -> impl Fn(Unfit) -> OpError {
+/// Returns what says why a file was left alone.
+pub fn unfit(path: &Path) -> impl Fn(Unfit) -> OpError {
     let file = path.display().to_string();
     move |unfit| {
         let (line, column) = unfit.place.unzip();

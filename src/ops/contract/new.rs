@@ -24,6 +24,7 @@ use crate::{
         ctx::{Acting, Ctx},
         domain,
         publish::{
+            editor_schemas,
             references::{self, Reference},
             work_file::WorkFile,
         },
@@ -83,6 +84,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractNew>, OpError>
     let (document, samples) = document(ctx, acting.repo, request)?;
     require_valid(ctx, &document)?;
     let text = text(&request.contract, &document, reference(ctx, request)?.as_ref());
+    let text = editor_schemas::modeline(ctx, "contract", "../..")? + &text;
     let made = request.members.as_ref().map(|members| set_domain(ctx, acting, request, members)).transpose()?;
     file.create(&text)?;
     let is_member = is_member || made.is_some();

@@ -3,6 +3,7 @@
 pub mod candidate;
 pub mod catch_up;
 pub mod cycles;
+pub mod editor_schemas;
 pub mod hint;
 pub mod publish_log;
 pub mod references;

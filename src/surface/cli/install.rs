@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 use super::{
     Verdict,
     claude::Claude,
+    install_editor::{self, Editor},
     manual,
     output::Output,
     text::{Look, look, plain},
@@ -32,6 +33,8 @@ pub enum Command {
     Man(Place),
     /// Install the completions for bash, zsh and fish
     Completions(Place),
+    /// Let editors complete and check the files below .blue/
+    Editor(Editor),
     #[command(about = ops::claude::INSTALL.summary)]
     Claude(Claude),
 }
@@ -39,14 +42,18 @@ pub enum Command {
 /// What can be taken out again.
 #[derive(Debug, Subcommand)]
 pub enum Uninstall {
+    /// Remove what `install editor` added
+    Editor,
     #[command(about = ops::claude::UNINSTALL.summary)]
     Claude(Claude),
 }
 
 impl Uninstall {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        let Self::Claude(claude) = self;
-        claude.uninstall(ctx, output)
+        match self {
+            Self::Editor => install_editor::uninstall(ctx, output),
+            Self::Claude(claude) => claude.uninstall(ctx, output),
+        }
     }
 }
 
@@ -62,6 +69,7 @@ impl Command {
         let files = match self {
             Self::Man(place) => manual::write_pages(&place.share(ctx)?.join("man/man1"))?,
             Self::Completions(place) => completions(&place.share(ctx)?)?,
+            Self::Editor(editor) => return editor.install(ctx, output),
             Self::Claude(claude) => return claude.install(ctx, output),
         };
         let answer = crate::wire::Answer::new(crate::wire::Installed {

@@ -18,6 +18,7 @@ mod fast_parse;
 mod hooks;
 mod input;
 mod install;
+mod install_editor;
 mod listing;
 mod manual;
 mod mcp;

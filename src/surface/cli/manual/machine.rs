@@ -367,6 +367,17 @@ pub(super) const PAGES: &[Page] = &[
         examples: &[("git blue install completions", "Install for yourself")],
     },
     Page {
+        command: "install editor",
+        description: "Writes JSON Schemas of contracts, bindings and the configuration to .blue/schemas, to be committed. \
+            Editors that use yaml-language-server (VS Code, Neovim, Helix, Zed) find them by the first line of the files \
+            that `contract new`, `import` and `export` make from then on; --vscode maps every such file.",
+        no: "",
+        examples: &[
+            ("git blue install editor", "Write the schemas"),
+            ("git blue install editor --vscode", "Map them in .vscode/settings.json too"),
+        ],
+    },
+    Page {
         command: "install claude",
         description: "Adds the MCP server and a hook that starts sessions to Claude Code's settings. Shows what \
             changes, and asks first.",
@@ -381,6 +392,12 @@ pub(super) const PAGES: &[Page] = &[
         description: "",
         no: "",
         examples: &[("git blue uninstall claude", "Remove the support for Claude Code")],
+    },
+    Page {
+        command: "uninstall editor",
+        description: "",
+        no: "",
+        examples: &[("git blue uninstall editor", "Remove the schemas and their mapping")],
     },
     Page {
         command: "uninstall claude",

@@ -1,0 +1,126 @@
+//! `git blue install editor`: JSON Schemas of the files that people write, for editors that complete and check YAML.
+
+use std::path::Path;
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::{
+    Verdict,
+    output::Output,
+    text::{Look, look, plain},
+};
+use crate::{
+    error::OpError,
+    model::json_text::{self, New, Step},
+    ops::{
+        claude,
+        ctx::Ctx,
+        publish::{editor_schemas, work_file::WorkFile},
+    },
+    wire::{Answer, Installed},
+};
+
+const SETTINGS: &str = ".vscode/settings.json";
+/// The setting of the YAML extension that maps schemas to files.
+const MAPPING: &str = "yaml.schemas";
+
+#[derive(Debug, Args)]
+pub struct Editor {
+    /// Map the schemas in .vscode/settings.json as well, for VS Code's YAML extension
+    #[arg(long)]
+    vscode: bool,
+}
+
+impl Editor {
+    pub fn install(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        let mut files = Vec::new();
+        for schema in editor_schemas::all() {
+            files.push(write(ctx, schema.path(), schema.text())?);
+        }
+        if self.vscode {
+            let before = settings(ctx)?.read()?;
+            files.push(write(ctx, SETTINGS.to_owned(), mapped(before)?)?);
+        }
+        let paths = files.iter().map(|file| Ok(WorkFile::of(ctx.code()?, file.clone())?.pathspec(ctx)));
+        let paths = paths.collect::<Result<Vec<_>, OpError>>()?.join(" ");
+        let step = format!("git add {paths} && git commit -m \"Describe the files of git blue to editors\"");
+        let answer = Answer::new(Installed { files }).next(step);
+        show(output, &answer, "wrote")
+    }
+}
+
+/// Removes the schemas, and their mapping where it is as it was made.
+pub fn uninstall(ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+    let mut files = Vec::new();
+    for schema in editor_schemas::all() {
+        let file = WorkFile::of(ctx.code()?, schema.path())?;
+        if file.read()?.is_some() {
+            file.remove()?;
+            files.push(schema.path());
+        }
+    }
+    let file = settings(ctx)?;
+    if let Some(before) = file.read()? {
+        let after = unmapped(&before)?;
+        if after != before {
+            file.replace(&after)?;
+            files.push(SETTINGS.to_owned());
+        }
+    }
+    show(output, &Answer::new(Installed { files }), "removed")
+}
+
+fn show(output: &mut Output<'_>, answer: &Answer<Installed>, verb: &str) -> Result<Verdict, OpError> {
+    output.answer(answer, |body, text| {
+        if body.files.is_empty() {
+            text.line(&[plain("nothing to remove")]);
+        }
+        for file in &body.files {
+            let verb = if file == SETTINGS { "changed" } else { verb };
+            text.line(&[plain(verb), look(file, Look::Dim)]);
+        }
+    })?;
+    Ok(Verdict::Yes)
+}
+
+fn settings(ctx: &Ctx) -> Result<WorkFile, OpError> {
+    WorkFile::of(ctx.code()?, SETTINGS.to_owned())
+}
+
+/// Writes a file of the work tree. Returns its path.
+fn write(ctx: &Ctx, path: String, text: String) -> Result<String, OpError> {
+    let file = WorkFile::of(ctx.code()?, path.clone())?;
+    match file.read()? {
+        Some(before) if before == text => {}
+        Some(_) => file.replace(&text)?,
+        None => file.create(&text)?,
+    }
+    Ok(path)
+}
+
+/// Returns the settings with the mapping of each schema; what is mapped already stays as it is.
+fn mapped(before: Option<String>) -> Result<String, OpError> {
+    editor_schemas::all().iter().try_fold(before.unwrap_or_else(|| "{}\n".to_owned()), |text, schema| {
+        let path = schema.path();
+        match json_text::find(&text, &steps(&path)).map_err(unfit)?.is_empty() {
+            true => json_text::insert(&text, &[MAPPING], New::Member(&path, &json!(schema.files))).map_err(unfit),
+            false => Ok(text),
+        }
+    })
+}
+
+fn unmapped(before: &str) -> Result<String, OpError> {
+    editor_schemas::all().iter().try_fold(before.to_owned(), |text, schema| {
+        let is_ours = |value: &Value| *value == json!(schema.files);
+        json_text::remove(&text, &steps(&schema.path()), is_ours).map_err(unfit)
+    })
+}
+
+fn steps(path: &str) -> [Step<'_>; 2] {
+    [Step::Key(MAPPING), Step::Key(path)]
+}
+
+fn unfit(problem: json_text::Unfit) -> OpError {
+    claude::unfit(Path::new(SETTINGS))(problem)
+}

@@ -1,0 +1,30 @@
+//! The files below `.blue/` in yaml-language-server, which VS Code, Neovim, Helix and Zed use: what
+//! `git blue install editor` wrote is found, flags a wrong key and completes the right ones. The
+//! conversation is in `server.mjs`.
+//!
+//! It is installed below `target/peers` (`.ci/run` does it), or wherever `GIT_BLUE_PEERS` says.
+
+#[path = "../scripted/mod.rs"]
+mod scripted;
+
+use std::path::{Path, PathBuf};
+
+use scripted::{Scripted, variable};
+
+fn peers() -> PathBuf {
+    let named = variable("GIT_BLUE_PEERS").map(PathBuf::from);
+    named.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target/peers"))
+}
+
+#[test]
+fn a_language_server_flags_and_completes_the_files_of_a_repository() {
+    let realm = Scripted::realm();
+    realm.ok("aperture", &["blue", "install", "editor"]);
+    realm.ok("aperture", &["blue", "realm", "admin", "domain", "--name", "editing", "--repos", "aperture"]);
+    realm.ok("aperture", &["blue", "contract", "new", "editing/orders"]);
+    realm.ok("aperture", &["blue", "export", "editing/orders"]);
+    let script = format!("{}/tests/editors/server.mjs", env!("CARGO_MANIFEST_DIR"));
+    let server = peers().join("node_modules/yaml-language-server/bin/yaml-language-server");
+    let (code, output) = realm.shell(&format!("node '{script}' '{}' aperture", server.display()));
+    assert_eq!(code, 0, "{output}");
+}
