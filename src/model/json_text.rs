@@ -83,13 +83,19 @@ pub fn remove(text: &str, steps: &[Step<'_>], mut is_meant: impl FnMut(&Value) -
     Ok(root.to_string())
 }
 
-/// The editor takes more than Claude Code does: comments, for one.
-fn parse(text: &str) -> Result<CstRootNode, Unfit> {
-    serde_json::from_str::<Value>(text).map_err(|error| {
+/// Refuses comments and trailing commas, which the functions here take, and not every reader of such files.
+///
+/// # Errors
+/// Where the text is not JSON as RFC 8259 has it.
+pub fn require_plain(text: &str) -> Result<(), Unfit> {
+    serde_json::from_str::<Value>(text).map(drop).map_err(|error| {
         let said = error.to_string();
         let message = said.split_once(" at line ").map_or(&*said, |(message, _)| message).to_owned();
         Unfit { message, place: Some((error.line(), error.column())) }
-    })?;
+    })
+}
+
+fn parse(text: &str) -> Result<CstRootNode, Unfit> {
     CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| Unfit {
         message: error.kind().to_string(),
         place: Some((error.line_display(), error.column_display())),
@@ -259,9 +265,6 @@ mod tests {
     #[test]
     fn what_cannot_be_changed_says_why() {
         for (text, place, message) in [
-            ("", Some((1, 0)), "EOF while parsing a value"),
-            ("{\n  // mine\n}", Some((2, 3)), "key must be a string"),
-            ("{\"a\":1,}", Some((1, 8)), "trailing comma"),
             ("[]", None, "an object is expected at the top"),
             ("{\n \"hooks\": 3}", None, "an object is expected in hooks"),
             ("{\"hooks\": {\"SessionStart\": {}}}", None, "an array is expected in hooks.SessionStart"),
@@ -269,6 +272,22 @@ mod tests {
         ] {
             let error = insert(text, &PATH, New::Item(&group())).unwrap_err();
             assert_eq!((error.place, &*error.message), (place, message), "{text}");
+        }
+    }
+
+    #[test]
+    fn comments_stay_where_they_are_allowed() {
+        let text = "{\n  // mine\n  \"a\": 1,\n}\n";
+        let with = with(text);
+        assert!(with.starts_with("{\n  // mine\n  \"a\": 1,\n"), "{with}");
+        assert!(remove(&with, &STEPS, is_ours).unwrap().contains("// mine"));
+        for (text, place, message) in [
+            ("", (1, 0), "EOF while parsing a value"),
+            ("{\n  // mine\n}", (2, 3), "key must be a string"),
+            ("{\"a\":1,}", (1, 8), "trailing comma"),
+        ] {
+            let error = require_plain(text).unwrap_err();
+            assert_eq!((error.place, &*error.message), (Some(place), message), "{text}");
         }
     }
 

@@ -125,6 +125,7 @@ fn with(
         let text = json_text::file(below, new);
         return Ok(plan(text.clone(), Some(Done::between("", &text, true)), None));
     };
+    json_text::require_plain(text).map_err(unfit(path))?;
     let found = json_text::find(text, steps).map_err(unfit(path))?;
     if let Some(found) = found.iter().find(|value| is_there(value)) {
         let is_other = matches!(new, New::Member(_, value) if value != found);
@@ -146,6 +147,7 @@ fn without(
     let done = records.of(path);
     let plan = |after| Plan { path: path.to_owned(), before: before.clone(), after, done: None, note: None };
     let Some(text) = &before else { return Ok(plan(None)) };
+    json_text::require_plain(text).map_err(unfit(path))?;
     let taken_out = json_text::remove(text, steps, is_ours).map_err(unfit(path))?;
     if taken_out == *text {
         return Ok(plan(before.clone()));
@@ -235,8 +237,7 @@ fn part(text: &str, path: &[&str]) -> Value {
     whole.pointer(&format!("/{}", path.join("/"))).cloned().unwrap_or_default()
 }
 
-/// Returns what says why a file was left alone.
-pub fn unfit(path: &Path) -> impl Fn(Unfit) -> OpError {
+fn unfit(path: &Path) -> impl Fn(Unfit) -> OpError {
     let file = path.display().to_string();
     move |unfit| {
         let (line, column) = unfit.place.unzip();

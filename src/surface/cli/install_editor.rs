@@ -1,7 +1,5 @@
 //! `git blue install editor`: JSON Schemas of the files that people write, for editors that complete and check YAML.
 
-use std::path::Path;
-
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -11,10 +9,9 @@ use super::{
     text::{Look, look, plain},
 };
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     model::json_text::{self, New, Step},
     ops::{
-        claude,
         ctx::Ctx,
         publish::{editor_schemas, work_file::WorkFile},
     },
@@ -121,6 +118,8 @@ fn steps(path: &str) -> [Step<'_>; 2] {
     [Step::Key(MAPPING), Step::Key(path)]
 }
 
-fn unfit(problem: json_text::Unfit) -> OpError {
-    claude::unfit(Path::new(SETTINGS))(problem)
+fn unfit(unfit: json_text::Unfit) -> OpError {
+    let place = unfit.place.map(|(line, column)| format!(":{line}:{column}")).unwrap_or_default();
+    let message = format!("{SETTINGS}{place}: {}; it was left alone", unfit.message);
+    OpError::no(ErrorCode::UnreadableFile, message)
 }
