@@ -49,11 +49,18 @@ server.stdout.on('data', (data) => {
 	}
 });
 
-// Opens a file with a text of ours. Returns what the server says of it.
+// Opens a file with a text of ours, or gives an open one another text. Returns what the server says of it.
+const versions = new Map();
 function open(path, text) {
 	const uri = pathToFileURL(resolve(root, path)).href;
 	const said = new Promise((done) => diagnostics.set(uri, done));
-	send({ method: 'textDocument/didOpen', params: { textDocument: { uri, languageId: 'yaml', version: 1, text } } });
+	const version = (versions.get(uri) ?? 0) + 1;
+	versions.set(uri, version);
+	if (version === 1) {
+		send({ method: 'textDocument/didOpen', params: { textDocument: { uri, languageId: 'yaml', version, text } } });
+	} else {
+		send({ method: 'textDocument/didChange', params: { textDocument: { uri, version }, contentChanges: [{ text }] } });
+	}
 	return said.then((found) => ({ uri, found: found.map((one) => `${one.range.start.line}: ${one.message}`) }));
 }
 
@@ -78,7 +85,6 @@ const contract = '.blue/contracts/editing/orders.yaml';
 const written = readFileSync(resolve(root, contract), 'utf8');
 const right = await open(contract, written);
 check(right.found.length === 0, `${contract} as git blue wrote it: ${right.found}`);
-send({ method: 'textDocument/didClose', params: { textDocument: { uri: right.uri } } });
 
 const wrong = await open(contract, `${written}ownr: somebody\n`);
 check(wrong.found.some((one) => one.includes('ownr')), `a wrong key is flagged: ${wrong.found}`);
