@@ -41,9 +41,11 @@ pub struct Contract {
     /// What the owner promises about changes of the value. A stored file has it where it is not the
     /// default, so that one that was written before the field was there keeps its bytes.
     #[serde(default, skip_serializing_if = "is_default")]
+    #[schemars(description = "What the owner promises about changes of the value; additive where nothing is said.")]
     pub values: Values,
     /// Who sends what the schema describes; stored as `values` is.
     #[serde(default, skip_serializing_if = "is_default")]
+    #[schemars(description = "Who sends what the schema describes; the owner where nothing is said.")]
     pub flow: Flow,
     /// Older versions that the provider still serves.
     #[serde(default)]

@@ -28,6 +28,8 @@ impl EditorSchema {
     fn of<T: JsonSchema>(kind: &'static str, files: &'static str) -> Self {
         let mut schema = SchemaSettings::draft07().into_generator().into_root_schema_for::<T>();
         schema.insert("title".into(), format!("A {kind} file of git blue").into());
+        // What the type says of itself is for who reads the source.
+        schema.remove("description");
         Self { kind, files, schema }
     }
 
