@@ -17,7 +17,7 @@ use crate::{
             hint, publish_log, removed_files,
         },
         realm,
-        repos::roots,
+        repos::{joined, roots},
         session,
     },
     surface::background::DETACHED,
@@ -66,6 +66,13 @@ pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -
     };
     if event == hooks::PRE_PUSH {
         return check(&ctx, &input());
+    }
+    // Where the realm's store is gone, whoever joined this clone would wait for a publish in vain.
+    if event == "post-commit"
+        && let Err(error) = &ctx.here
+        && ctx.code.as_ref().is_some_and(joined::was_joined)
+    {
+        return Some(not_published(error)).into();
     }
     let hint = if event == "post-commit" { forgotten(&ctx) } else { None };
     // Before this commit's own are added: those the line about it names.

@@ -36,6 +36,21 @@ fn a_hook_of_the_users_runs_after_ours_and_stays_byte_for_byte() {
 }
 
 #[test]
+fn a_joined_clone_whose_realm_is_gone_says_one_line() {
+    let world = World::solo();
+    std::fs::rename(world.store(), world.path("elsewhere.git")).unwrap();
+    let commit = world.bump("1.1.0");
+    assert_eq!(commit.stderr.matches("git blue: not published: ").count(), 1, "{commit}");
+    assert_eq!(commit.stderr.lines().count(), 1, "{commit}");
+    std::fs::remove_dir_all(world.path("home/blue")).unwrap();
+    let commit = world.bump("1.2.0");
+    assert!(commit.stderr.contains("the realm aperture is not known on this machine"), "{commit}");
+    // A clone that nobody joined is told nothing, though the hook may be everybody's.
+    std::fs::remove_file(world.path("fungal/.git/blue-joined")).unwrap();
+    assert_eq!(world.bump("1.3.0").stderr, "");
+}
+
+#[test]
 fn where_the_hooks_are_is_gits_to_say() {
     let world = World::solo();
     let provider = world.path("fungal");

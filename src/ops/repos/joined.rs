@@ -87,6 +87,11 @@ pub fn read(home: &Home, code: &CodeRepo) -> Result<Option<Joined>, OpError> {
     Ok(held.is_some_and(|held| joined.is_of(&held.realm, &held.repo)).then_some(joined))
 }
 
+/// Returns whether a clone was joined once, by whatever home: its user expects it to publish.
+pub fn was_joined(code: &CodeRepo) -> bool {
+    code.common_dir().join(FILE).is_file()
+}
+
 fn text(path: &Path) -> Result<Option<String>, OpError> {
     git_dir_file::read(path)
         .map_err(|problem| OpError::cannot(ErrorCode::Io, format!("cannot read {}: {problem}", path.display())))
