@@ -58,4 +58,6 @@ pub struct TimelineEntry {
     pub commit: Oid,
     /// From which repository it was published.
     pub repo: Option<String>,
+    /// From which commit of that repository.
+    pub source_commit: Option<String>,
 }

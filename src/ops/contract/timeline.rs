@@ -84,16 +84,20 @@ fn of_realm(
     }
     let current_version = current.map(|current| current.version.clone());
     let now = ctx.env.now();
-    let entry = |(version, arrival): (Version, Arrival)| TimelineEntry {
-        time: arrival.info.time,
-        ahead_of_clock: clock::is_ahead(arrival.info.time, now),
-        realm: known.name.clone(),
-        is_current: current_version.as_ref() == Some(&version),
-        is_yanked: current.is_some_and(|current| current.yanked.iter().any(|yanked| yanked.version == version)),
-        version,
-        commit: arrival.commit,
-        repo: message::parse(&arrival.info.message).1,
-        author: arrival.info.author,
+    let entry = |(version, arrival): (Version, Arrival)| {
+        let (_, repo, source_commit) = message::parse(&arrival.info.message);
+        TimelineEntry {
+            time: arrival.info.time,
+            ahead_of_clock: clock::is_ahead(arrival.info.time, now),
+            realm: known.name.clone(),
+            is_current: current_version.as_ref() == Some(&version),
+            is_yanked: current.is_some_and(|current| current.yanked.iter().any(|yanked| yanked.version == version)),
+            version,
+            commit: arrival.commit,
+            repo,
+            source_commit,
+            author: arrival.info.author,
+        }
     };
     let entries = arrivals(&store, tip, &contract.contract)?.into_iter().map(entry).collect();
     Ok(Some((TimelineRealm { realm: known.name.clone(), current_version, problem: None }, entries)))

@@ -246,6 +246,7 @@ mod tests {
             is_yanked: false,
             commit: "1234567890123456789012345678901234567890".parse().unwrap(),
             repo: Some(EVIL.into()),
+            source_commit: Some(EVIL.into()),
         }];
         let page = render(&shown).into_string();
         assert!(!page.contains("<script") && !page.contains('\u{202e}'), "{page}");

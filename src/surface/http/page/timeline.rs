@@ -41,6 +41,9 @@ fn entry_head(body: &ContractGet, entry: &TimelineEntry, older: Option<&Version>
         }
         p.when {
             (time(entry.time)) " · by " (text(&entry.author))
+            @if let Some(commit) = &entry.source_commit {
+                " · from " code title=(text(commit)) { (text(commit).chars().take(7).collect::<String>()) }
+            }
             @if entry.ahead_of_clock { " · " (badge(Tone::Warn, "dated ahead of this clock")) }
             @if let Some(older) = older {
                 " · "
