@@ -160,7 +160,7 @@ fn realm_status() {
     assert!(status.session.is_none() && status.sessions.is_empty());
     // Seed 002's last word, as a command, where nothing else is to be done.
     let status: RealmStatus = answer(&world, "access", &["realm", "status"]);
-    assert_eq!(status.next_steps, ["git blue session start: track your work"]);
+    assert_eq!(status.next_steps, ["git blue session start  # track your work"]);
 }
 
 #[test]
@@ -542,7 +542,7 @@ fn sessions() {
 
     let start: SessionStart = answer(&world, "fungal", &["session", "start", "--rfc", "rfc-0042-new-api"]);
     assert_eq!((start.status, &*start.message, start.resumed), (Status::Success, "Session started", false));
-    assert_eq!(start.next_steps, ["git blue session stop: end it, with a summary of what changed"]);
+    assert_eq!(start.next_steps, ["git blue session stop  # end it, with a summary of what changed"]);
     let session = &start.session;
     assert!(session.id.strip_prefix("sess-").unwrap().chars().all(|c| matches!(c, '0'..='9' | 'a'..='f')));
     assert_eq!((&*session.realm, &*session.repo, &*session.state), ("aperture", "fungal", "active"));
@@ -580,7 +580,7 @@ fn sessions() {
     let stop: SessionStop = answer(&world, "fungal", &["session", "stop"]);
     let summary = &stop.summary;
     assert_eq!((stop.status, stop.message), (Status::Success, format!("Session ended after {}", summary.duration)));
-    assert_eq!(stop.next_steps, ["git blue session start: begin another one when ready"]);
+    assert_eq!(stop.next_steps, ["git blue session start  # begin another one when ready"]);
     assert_eq!((&summary.id, &*summary.realm, &*summary.repo), (&start.session.id, "aperture", "fungal"));
     let minutes = |at: &str| at.parse::<jiff::Timestamp>().unwrap().as_second() / 60;
     let took = minutes(&summary.ended_at) - minutes(&summary.started_at);

@@ -101,7 +101,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmBootstrap>, OpErr
     let answer = Answer::new(body);
     Ok(match (request.dry_run, is_missing) {
         (true, true) => answer.next(format!("git blue realm admin bootstrap --from {}  # make it", request.file)),
-        (false, true) => answer.next("git blue init: in each repository that is new"),
+        (false, true) => answer.next("git blue init  # in each repository that is new"),
         (_, false) => answer,
     })
 }

@@ -75,7 +75,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractAdded>, OpErro
     })?;
     let body = ContractAdded { realm: here.realm.clone(), domain: name.clone(), contract: document.sealed().into() };
     let contract = &request.contract;
-    Ok(Answer::new(body).next(format!("git blue contract edit {name}/{contract}: agree on schema and value")).next(
+    Ok(Answer::new(body).next(format!("git blue contract edit {name}/{contract}  # agree on schema and value")).next(
         format!(
             "git blue realm admin binding --domain {name} --repo {} --role provider --export {contract}",
             request.owner

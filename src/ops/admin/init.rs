@@ -84,7 +84,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmInit>, OpError> {
         sync::realm_clone::record(ctx, &known, url, request.branches)?;
     }
     let body = RealmInit { realm: name.clone(), path: path.display().to_string(), url, created };
-    Ok(Answer::new(body).next(format!("git blue init --realm {name}: in each repository that takes part")))
+    Ok(Answer::new(body).next(format!("git blue init --realm {name}  # in each repository that takes part")))
 }
 
 fn create(ctx: &Ctx, name: &RealmName, path: &std::path::Path) -> Result<(), OpError> {

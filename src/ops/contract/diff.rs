@@ -89,7 +89,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractDiff>, OpError
         Newer::Draft(Draft::Worktree) => "--worktree".to_owned(),
         Newer::Draft(Draft::Commit(revision)) => format!("--commit {revision}"),
     };
-    let impact = format!("git blue contract impact {at} {look_at}: who it means something for");
+    let impact = format!("git blue contract impact {at} {look_at}  # who it means something for");
     let answer = Answer::new(body);
     Ok(if answer.body.content_changed { answer.next(impact) } else { answer })
 }

@@ -23,7 +23,7 @@ pub fn require(ctx: &Ctx) -> Result<(), OpError> {
     }
     let (major, minor) = SINCE;
     let message = format!("{said} runs no hooks from its configuration; git {major}.{minor} and newer do");
-    Err(OpError::cannot(ErrorCode::OldGit, message).next("git blue hooks install: put them into files"))
+    Err(OpError::cannot(ErrorCode::OldGit, message).next("git blue hooks install  # put them into files"))
 }
 
 fn section(event: &str) -> String {

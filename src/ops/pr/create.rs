@@ -121,7 +121,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrCreate>, OpError> {
     answer.next_steps.sort();
     answer.next_steps.dedup();
     answer.next_steps.extend(forges.ignored());
-    Ok(answer.next(format!("git blue realm pr status --rfc {}: what is ready, and what to merge first", request.rfc)))
+    Ok(answer.next(format!("git blue realm pr status --rfc {}  # what is ready, and what to merge first", request.rfc)))
 }
 
 fn check_title(title: &str) -> Result<(), OpError> {

@@ -34,5 +34,5 @@ pub fn run(ctx: &Ctx) -> Result<Answer<RealmList>, OpError> {
     let realms: Vec<_> = ctx.home.realms()?.into_iter().map(line).collect();
     let is_empty = realms.is_empty();
     let answer = Answer::new(RealmList { realms });
-    Ok(if is_empty { answer.next("git blue init --realm NAME: make or join one") } else { answer })
+    Ok(if is_empty { answer.next("git blue init --realm NAME  # make or join one") } else { answer })
 }

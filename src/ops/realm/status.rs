@@ -51,7 +51,7 @@ pub const OPERATION: Operation = Operation::read::<RealmStatus>(
 );
 
 /// What to do next where nothing else is to be done.
-pub const START_A_SESSION: &str = "git blue session start: track your work";
+pub const START_A_SESSION: &str = "git blue session start  # track your work";
 
 /// Most sessions that one answer shows.
 const MAX_SESSIONS: usize = 20;

@@ -61,7 +61,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionStart>, OpError
     };
     let session = SessionInfo::new(acting.realm, &session, ctx.env.now(), work);
     Ok(Answer::new(SessionStart { message, session, resumed })
-        .next("git blue session stop: end it, with a summary of what changed"))
+        .next("git blue session stop  # end it, with a summary of what changed"))
 }
 
 /// Decides, under the lock: two that start in one work tree at once begin one session.

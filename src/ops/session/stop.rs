@@ -75,7 +75,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionStop>, OpError>
     let end = ended.end(ctx.env.now());
     let message = format!("Session ended after {}", duration(ended.started_at, end));
     let summary = SessionSummary::new(acting.realm, &ended, end, unreadable);
-    Ok(Answer::new(SessionStop { message, summary }).next("git blue session start: begin another one when ready"))
+    Ok(Answer::new(SessionStop { message, summary }).next("git blue session start  # begin another one when ready"))
 }
 
 fn unreadable(code: &CodeRepo, problem: &str) -> OpError {

@@ -185,7 +185,7 @@ fn locks(request: &Request, subject: Option<&str>, store: &GitStore) -> DoctorCh
             Some(error) => DoctorCheck { message: format!("{}; not removed: {error}", found.message), ..found },
         };
     }
-    advise(found, "git blue doctor --fix: remove those older than an hour")
+    advise(found, "git blue doctor --fix  # remove those older than an hour")
 }
 
 /// The realm may hold what its members alone are to read.

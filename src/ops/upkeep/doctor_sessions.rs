@@ -37,7 +37,7 @@ pub(crate) fn of_realm(ctx: &Ctx, request: &Request, known: &KnownRealm, store: 
         .collect();
     let found = check("sessions", subject, Health::Warning, format!("stale: {}", names.join(", ")));
     if !request.fix {
-        return advise(found, "git blue doctor --fix: end them");
+        return advise(found, "git blue doctor --fix  # end them");
     }
     let repos: BTreeSet<_> = stale.iter().map(|session| &session.repo).collect();
     let author = ctx.upkeep_signature();
@@ -78,7 +78,7 @@ pub(crate) fn of_work_tree(ctx: &Ctx, request: &Request) -> Option<DoctorCheck> 
     };
     let found = check("session", None, Health::Warning, format!("{file}: {problem}"));
     if !request.fix {
-        return Some(advise(found, "git blue doctor --fix: remove that file"));
+        return Some(advise(found, "git blue doctor --fix  # remove that file"));
     }
     let removed = lease.transpose().map_err(OpError::from).and_then(|_lease| session::mark::remove(code));
     Some(match removed {

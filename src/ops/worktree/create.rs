@@ -250,7 +250,7 @@ fn with_next_steps(here: &Here, body: WorktreeCreate) -> Answer<WorktreeCreate> 
     }
     answer.next_steps.extend(steps);
     if failed {
-        answer = answer.next(format!("git blue realm worktree create --rfc {rfc}: try again what failed"));
+        answer = answer.next(format!("git blue realm worktree create --rfc {rfc}  # try again what failed"));
     }
     answer.next_steps.dedup();
     answer

@@ -134,7 +134,7 @@ fn next_steps(lines: &[WorktreeLine]) -> Vec<String> {
     for line in lines {
         match (line.state, &line.rfc) {
             (WorktreeState::Gone, Some(rfc)) => {
-                steps.push(format!("git blue realm worktree remove --rfc {rfc}: forget what is gone"));
+                steps.push(format!("git blue realm worktree remove --rfc {rfc}  # forget what is gone"));
             }
             (WorktreeState::Orphan, _) => {
                 steps.push(format!("git -C {} worktree repair, from the repository it belongs to", line.path));

@@ -161,13 +161,13 @@ fn refuse_loss(jobs: &[Job], request: &Request) -> Result<(), OpError> {
     let said: Vec<_> = problems.iter().map(|problem| problem.message.clone()).collect();
     let rfc = &request.rfc;
     let mut error = OpError::no(ErrorCode::HoldsWork, format!("nothing was removed: {}", said.join("; ")))
-        .next(format!("git blue realm pr prepare --rfc {rfc} --message …: commit it"))
-        .next(format!("git blue realm pr create --rfc {rfc} --title …: push it"));
+        .next(format!("git blue realm pr prepare --rfc {rfc} --message …  # commit it"))
+        .next(format!("git blue realm pr create --rfc {rfc} --title …  # push it"));
     for path in with_submodules {
         error = error.next(format!("git -C {path} submodule deinit --all: once what they hold is pushed"));
     }
     error.problems = problems;
-    Err(error.next(format!("git blue realm worktree remove --rfc {rfc} --force: lose it")))
+    Err(error.next(format!("git blue realm worktree remove --rfc {rfc} --force  # discard it")))
 }
 
 fn counted(count: usize, one: &str, many: &str) -> String {

@@ -164,7 +164,7 @@ impl Start {
         let (running, is_new) = daemon::start(env, &self.serving.options())?;
         let doing = if is_new { "serving" } else { "runs already at" };
         let answer = Answer::new(about(format!("{doing} {}", running.url()), &running));
-        render(output, answer.next("git blue daemon open: look at it in a browser"))?;
+        render(output, answer.next("git blue daemon open  # look at it in a browser"))?;
         Ok(Verdict::Yes)
     }
 }

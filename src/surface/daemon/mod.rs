@@ -90,7 +90,7 @@ fn taken(port: u16, error: OpError) -> OpError {
         _ => "another program",
     };
     let message = format!("{}: {who} has it", error.message);
-    OpError { message, ..error }.next("git blue daemon start --port PORT: choose another one")
+    OpError { message, ..error }.next("git blue daemon start --port PORT  # choose another one")
 }
 
 /// Returns what is known of the daemon.
