@@ -3,6 +3,8 @@
 use std::str::FromStr;
 
 use jiff::{SignedDuration, Span, Timestamp, civil, tz::TimeZone};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer};
 
 /// How far a commit may be dated ahead of this clock and still count.
 const MAX_AHEAD: SignedDuration = SignedDuration::from_hours(24);
@@ -41,6 +43,29 @@ impl FromStr for Moment {
     }
 }
 
+impl<'de> Deserialize<'de> for Moment {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        super::text::deserialize(deserializer)
+    }
+}
+
+impl JsonSchema for Moment {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Moment".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let ago = "^[1-9][0-9]{0,3} (second|minute|hour|day|week|month|year)s? ago$";
+        schemars::json_schema!({
+            "type": "string", "anyOf": [{"format": "date"}, {"format": "date-time"}, {"pattern": ago}]
+        })
+    }
+}
+
 impl Moment {
     /// Returns its first instant.
     pub fn start(&self, now: Timestamp) -> Timestamp {
@@ -72,11 +97,14 @@ fn midnight(day: civil::Date) -> Option<Timestamp> {
 }
 
 /// A stretch of time; open where an end is not given.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Period {
-    /// From here on.
+    /// Only what was made then or later: 2026-03-03, or "2 weeks ago"
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TIME"))]
     pub since: Option<Moment>,
-    /// Up to here.
+    /// Only what was made then or earlier
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TIME"))]
     pub until: Option<Moment>,
 }
 

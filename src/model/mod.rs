@@ -46,7 +46,7 @@ pub mod schema;
 pub mod secret_file;
 pub mod session;
 pub mod set_aside;
-mod text;
+pub mod text;
 pub mod trailer;
 pub mod transfer;
 pub mod verdict;

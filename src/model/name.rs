@@ -89,7 +89,14 @@ macro_rules! name_type {
             }
         }
 
-        as_text!($name, pattern "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$");
+        as_text!(
+            $name,
+            { "type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" },
+            asked {
+                "type": "string",
+                "pattern": "^(?!.*[.][Ll][Oo][Cc][Kk]$)[A-Za-z0-9]([A-Za-z0-9_-]|[.](?=[A-Za-z0-9_-])){0,63}$"
+            }
+        );
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -200,8 +207,34 @@ impl fmt::Display for RfcName {
     }
 }
 
+/// Reads a contract that a request names by two fields.
+///
+/// # Errors
+/// Where one of them is missing, or no name.
+pub fn apart<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<ContractRef, D::Error> {
+    let Apart { domain, contract } = serde::Deserialize::deserialize(deserializer)?;
+    Ok(ContractRef { domain, contract })
+}
+
+/// A contract, as requests name it where it is not one argument of a command.
+#[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
+pub struct Apart {
+    /// The domain
+    pub domain: DomainName,
+    /// The contract in it
+    pub contract: ContractName,
+}
+
 as_text!(ContractRef);
-as_text!(RfcName);
+as_text!(
+    RfcName,
+    { "type": "string" },
+    asked {
+        "type": "string",
+        "pattern": "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}(/[A-Za-z0-9][A-Za-z0-9_-]{0,63})*$",
+        "maxLength": 100
+    }
+);
 
 #[cfg(test)]
 mod tests {

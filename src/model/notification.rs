@@ -2,7 +2,7 @@
 //! holds now. Nothing is written when a change happens; the change is the notification.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::model::{
     binding::Binding,
@@ -16,16 +16,22 @@ use crate::model::{
 
 /// What kind of change another repository made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum ChangeType {
     /// A contract that was not there.
+    #[cfg_attr(feature = "cli", value(name = "contract_added"))]
     ContractAdded,
     /// A contract has another current version.
+    #[cfg_attr(feature = "cli", value(name = "contract_updated"))]
     VersionChanged,
     /// A contract was withdrawn.
+    #[cfg_attr(feature = "cli", value(name = "contract_retired"))]
     ContractRetired,
     /// A repository took a part in the domain, or changed it.
+    #[cfg_attr(feature = "cli", value(name = "binding_added"))]
     BindingAdded,
     /// A repository gave its part up.
+    #[cfg_attr(feature = "cli", value(name = "binding_removed"))]
     BindingRemoved,
 }
 
@@ -47,6 +53,19 @@ impl ChangeType {
             Self::BindingRemoved => "binding_removed",
         }
     }
+}
+
+/// Reads one from its word, as requests have it.
+///
+/// # Errors
+/// Where it is no such word.
+pub fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<ChangeType>, D::Error> {
+    super::text::deserialize(deserializer).map(Some)
+}
+
+/// Returns the JSON Schema of the words.
+pub fn words(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({"type": "string", "enum": ChangeType::WORDS})
 }
 
 impl std::str::FromStr for ChangeType {

@@ -180,7 +180,16 @@ impl FromStr for Range {
     }
 }
 
-as_text!(Range);
+as_text!(
+    Range,
+    { "type": "string" },
+    asked {
+        "type": "string",
+        "pattern": "^(>=|<=|>|<|=|\\^|~)(0|[1-9][0-9]{0,8})([.](0|[1-9][0-9]{0,8})){2}\
+            (, (>=|<=|>|<)(0|[1-9][0-9]{0,8})([.](0|[1-9][0-9]{0,8})){2})?$",
+        "maxLength": 100
+    }
+);
 
 impl fmt::Display for Range {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -30,8 +30,21 @@ where
     deserializer.deserialize_str(Text(PhantomData))
 }
 
+/// Parses a reason that is kept in the history.
+///
+/// # Errors
+/// Where it is empty or too long.
+pub fn reason(text: &str) -> Result<String, String> {
+    match text.trim() {
+        "" => Err("say why".into()),
+        text if text.len() > 1_000 => Err("it is longer than 1,000 characters".into()),
+        text => Ok(text.to_owned()),
+    }
+}
+
 /// Gives types with `FromStr` and `Display` that text as their form in JSON and YAML. A pattern
-/// says in their JSON Schema what such a text looks like.
+/// says in their JSON Schema what such a text looks like; `asked` says it more strictly for what is read: whatever
+/// fits it is accepted.
 macro_rules! as_text {
     ($name:ident) => {
         $crate::model::text::as_text!($name, { "type": "string" });
@@ -40,6 +53,9 @@ macro_rules! as_text {
         $crate::model::text::as_text!($name, { "type": "string", "pattern": $pattern });
     };
     ($name:ident, $schema:tt) => {
+        $crate::model::text::as_text!($name, $schema, asked $schema);
+    };
+    ($name:ident, $schema:tt, asked $asked:tt) => {
         impl serde::Serialize for $name {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.collect_str(self)
@@ -61,8 +77,12 @@ macro_rules! as_text {
                 stringify!($name).into()
             }
 
-            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                schemars::json_schema!($schema)
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                if generator.contract().is_deserialize() {
+                    schemars::json_schema!($asked)
+                } else {
+                    schemars::json_schema!($schema)
+                }
             }
         }
     };

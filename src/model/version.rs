@@ -128,7 +128,15 @@ impl FromStr for Version {
     }
 }
 
-as_text!(Version);
+as_text!(
+    Version,
+    { "type": "string" },
+    asked {
+        "type": "string",
+        "pattern": "^(0|[1-9][0-9]{0,8})([.](0|[1-9][0-9]{0,8})){2}(-[a-z][0-9a-z]*([.][a-z][0-9a-z]*)*)?$",
+        "maxLength": 64
+    }
+);
 
 impl fmt::Display for Version {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,5 +1,6 @@
 //! The surfaces: each translates between its protocol and the operations, and decides nothing.
 
+pub mod arguments;
 mod background;
 pub mod cli;
 pub mod daemon;

@@ -134,6 +134,30 @@ impl<T> Answer<T> {
     }
 }
 
+/// An answer of any operation, as surfaces write it.
+pub trait Answered {
+    /// Returns it as JSON, indented.
+    fn to_json(&self) -> String;
+    /// Returns it as a JSON value.
+    fn to_value(&self) -> serde_json::Value;
+    /// Returns what to do next.
+    fn next_steps(&self) -> &[String];
+}
+
+impl<T: Serialize> Answered for Answer<T> {
+    fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).unwrap_or_else(|error| unreachable!("answers have a JSON form: {error}"))
+    }
+
+    fn to_value(&self) -> serde_json::Value {
+        serde_json::to_value(self).unwrap_or_else(|error| unreachable!("answers have a JSON form: {error}"))
+    }
+
+    fn next_steps(&self) -> &[String] {
+        &self.next_steps
+    }
+}
+
 /// A failure, as every surface gives it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Failure {

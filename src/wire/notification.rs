@@ -108,6 +108,7 @@ pub enum State {
 /// Which notifications are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum NotificationFilter {
     /// In any state.
     #[default]

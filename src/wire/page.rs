@@ -1,17 +1,29 @@
 //! Lists in pages: `limit` and `cursor` in, `next_cursor` and `total` out.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// How many items a page has unless somebody says otherwise.
 pub const DEFAULT_LIMIT: usize = 100;
 
 /// Which part of a list is wanted.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct PageRequest {
-    /// Most items of one page; all of them where it is 0.
+    /// Show at most this many entries
+    ///
+    /// All of them where it is 0, which no surface takes.
+    #[schemars(range(min = 1))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = positive))]
     pub limit: Option<usize>,
-    /// The last item's key of the page before.
+    /// Continue after this cursor, which the previous page gave
+    #[cfg_attr(feature = "cli", arg(long, value_name = "CURSOR"))]
     pub cursor: Option<String>,
+}
+
+#[cfg(feature = "cli")]
+fn positive(text: &str) -> Result<usize, std::num::ParseIntError> {
+    text.parse::<std::num::NonZeroUsize>().map(Into::into)
 }
 
 impl PageRequest {

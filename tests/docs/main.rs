@@ -8,6 +8,7 @@ mod examples;
 mod links;
 mod packaging;
 mod reference;
+mod routes;
 mod rules;
 mod schemas;
 #[path = "../scripted/mod.rs"]

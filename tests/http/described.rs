@@ -104,30 +104,3 @@ fn every_route_answers_as_described() {
     }
     assert!(held.len() >= 18, "{held:?}");
 }
-
-#[test]
-fn the_document_names_every_route() {
-    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/http.md")).unwrap();
-    let world = World::new();
-    let description = Daemon::start(&world).get("/openapi.json").is(200).json();
-    let mut routes = BTreeSet::new();
-    for (path, methods) in description["paths"].as_object().unwrap() {
-        for (method, route) in methods.as_object().unwrap() {
-            let name = format!("{} {path}", method.to_uppercase());
-            let line = text.lines().find(|line| line.starts_with('|') && line.contains(&format!("`{name}`")));
-            let line = line.unwrap_or_else(|| panic!("docs/http.md does not name {name}"));
-            let parameters = route["parameters"].as_array().unwrap().iter().filter(|one| one["in"] == "query");
-            for parameter in parameters.map(|one| one["name"].as_str().unwrap()) {
-                assert!(line.contains(&format!("`{parameter}`")), "docs/http.md does not name {parameter} of {name}");
-            }
-            routes.insert(name);
-        }
-    }
-    let named = text.lines().filter(|line| line.starts_with("| `") && line.contains(" /")).flat_map(|line| {
-        let cell = line.split('|').nth(1).unwrap();
-        cell.split('`').filter(|word| word.contains(" /")).map(str::to_owned).collect::<Vec<_>>()
-    });
-    for name in named {
-        assert!(routes.contains(&name), "there is no {name}");
-    }
-}

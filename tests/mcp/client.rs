@@ -12,6 +12,19 @@ use serde_json::{Map, Value, json};
 
 use crate::world::World;
 
+/// What any answer may have, and no list of tools names.
+const COMMON: [&str; 9] = [
+    "status",
+    "next_steps",
+    "more_notifications",
+    "cut",
+    "realm",
+    "current_repo",
+    "notifications",
+    "total",
+    "next_cursor",
+];
+
 /// How long an answer may take before a test fails.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The longest message that a client may be sent.
@@ -210,8 +223,7 @@ impl Client {
             jsonschema::validator_for(schema).unwrap().iter_errors(answer).map(|error| error.to_string()).collect();
         assert!(problems.is_empty(), "{tool}: {problems:?}: {answer:#}");
         for name in answer.as_object().unwrap().keys() {
-            // What any answer may have is named nowhere.
-            if ["status", "next_steps", "more_notifications", "cut"].contains(&name.as_str()) {
+            if COMMON.contains(&name.as_str()) {
                 continue;
             }
             assert!(!schema["properties"][name].is_null(), "{tool} says nothing of {name}");

@@ -42,18 +42,20 @@ use crate::model::{
 };
 
 /// What to look at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Mode {
-    /// Everything.
+    /// Everything
     #[default]
     All,
-    /// The contracts themselves.
+    /// The contracts themselves
     Contract,
-    /// What this repository exports: its contracts, and the scripts that test them.
+    /// What this repository exports, and the scripts that test it
     Exporter,
-    /// Who relies on them, and the scripts that test that.
+    /// Who relies on them
     Importer,
-    /// Whether what changes keeps what was promised, and what code was written against.
+    /// Whether versions fit each other, by proof
     Compatibility,
 }
 

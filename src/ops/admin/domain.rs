@@ -18,28 +18,36 @@ use crate::{
         domain,
         message::Message,
         notify::inbox::{self, Known},
+        runs,
     },
     store::{StoreRef, codec, read, write::write},
     wire::{Answer, DomainSet},
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::write::<DomainSet>(
+pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_admin_domain",
     &["realm", "admin", "domain"],
     "Create a domain, or add members to it",
 );
 
 /// What is asked.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// The domain.
+    /// The domain
+    #[cfg_attr(feature = "cli", arg(long, value_name = "DOMAIN"))]
     pub name: DomainName,
-    /// Repositories that take part from now on.
+    /// Repositories to add as members
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "REPO,…", value_delimiter = ','))]
     pub repos: Vec<RepoName>,
-    /// What the domain is for.
+    /// What the domain is for
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TEXT"))]
     pub description: Option<String>,
 }
+
+runs!(DomainSet, run);
 
 /// Makes or widens the domain. Asking twice does nothing.
 ///

@@ -13,6 +13,7 @@ use crate::{
         Operation,
         ctx::Ctx,
         message::Message,
+        runs,
         sync::{self, url},
     },
     store::{
@@ -25,20 +26,28 @@ use crate::{
 
 /// Its entry in the table.
 pub const OPERATION: Operation =
-    Operation::write::<RealmInit>("realm_admin_init", &["realm", "admin", "init"], "Create a realm");
+    Operation::writes::<Request>("realm_admin_init", &["realm", "admin", "init"], "Create a realm");
 
 /// What is asked.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// The realm's name.
+    /// The realm's name
+    #[cfg_attr(feature = "cli", arg(long, value_name = "REALM"))]
     pub name: RealmName,
-    /// Where to put its store [default: below $GIT_BLUE_HOME].
+    /// Where to put its store [default: below $GIT_BLUE_HOME]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "PATH"))]
     pub path: Option<PathBuf>,
-    /// Where it is shared.
+    /// The URL where it is to be shared
+    #[cfg_attr(feature = "cli", arg(long, value_name = "URL"))]
     pub url: Option<String>,
-    /// Whether it is kept in branches there.
+    /// Keep the realm in branches there, for hosts that accept no other refs
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long, requires = "url"))]
     pub branches: bool,
 }
+
+runs!(RealmInit, run);
 
 /// Makes the realm, or records one whose store is there already.
 ///

@@ -23,7 +23,7 @@ use crate::{
         publish::work_file::WorkFile,
         realm,
         repos::{identity, joined},
-        sync,
+        runs, sync,
     },
     repo::{CodeRepo, blue_files::FOLDER},
     store::{
@@ -40,20 +40,29 @@ use crate::{
 
 /// Its entry in the table.
 pub const OPERATION: Operation =
-    Operation::write::<RealmJoin>("realm_admin_join", &["realm", "admin", "join"], "Join this repository to a realm");
+    Operation::writes::<Request>("realm_admin_join", &["realm", "admin", "join"], "Join this repository to a realm");
 
 /// What is asked.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// The realm.
+    /// The realm
+    #[serde(rename = "name")]
+    #[cfg_attr(feature = "cli", arg(id = "name", value_name = "REALM"))]
     pub realm: RealmName,
-    /// The repository's name in it; told from origin or the folder by default.
+    /// The repository's name in the realm [default: from origin's URL, else the folder's name]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME"))]
     pub repo: Option<RepoName>,
-    /// Where the realm is shared: it is brought here, and what is new here goes there.
+    /// The URL where the realm is shared; it is fetched from there
+    #[cfg_attr(feature = "cli", arg(long, value_name = "URL"))]
     pub url: Option<String>,
-    /// Whether the realm is kept in branches there.
+    /// Keep the realm in branches there, for hosts that accept no other refs
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long))]
     pub branches: bool,
 }
+
+runs!(RealmJoin, run);
 
 /// Joins.
 ///

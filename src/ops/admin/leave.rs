@@ -9,6 +9,7 @@ use crate::ops::{
     message::Message,
     publish::work_file::WorkFile,
     repos::joined,
+    runs,
 };
 use crate::{
     error::{ErrorCode, OpError},
@@ -19,21 +20,27 @@ use crate::{
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::write::<RealmLeave>(
+pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_admin_leave",
     &["realm", "admin", "leave"],
     "Remove this repository from its realm",
 );
 
 /// What is asked.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// Also where it still takes part in domains: its bindings and memberships go, its contracts
-    /// stay.
+    /// Leave even if it is still a member of domains; its contracts stay
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long))]
     pub force: bool,
     /// Also undo what `init` did to the repository: hooks, `.blue/config.yaml`, where it lies.
+    #[serde(skip)]
+    #[cfg_attr(feature = "cli", arg(skip))]
     pub undo: bool,
 }
+
+runs!(RealmLeave, run);
 
 /// Leaves: the domains first, the realm last, so that leaving once more finishes what a kill left.
 ///

@@ -15,3 +15,24 @@ pub mod remove_member;
 pub mod remove_realm;
 pub mod rename;
 pub mod reseed;
+
+use super::Operation;
+
+/// Its operations, in the order of the docs.
+pub(super) const TABLE: &[Operation] = &[
+    init::OPERATION,
+    join::OPERATION,
+    leave::OPERATION,
+    reclaim::OPERATION,
+    reseed::OPERATION,
+    domain::OPERATION,
+    contract::OPERATION,
+    binding::OPERATION,
+    bootstrap::OPERATION,
+    rename::OPERATION,
+    remove_domain::OPERATION,
+    remove_member::OPERATION,
+    remove_realm::OPERATION,
+    cache_stats::OPERATION,
+    cache_clear::OPERATION,
+];

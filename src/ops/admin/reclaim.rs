@@ -10,6 +10,7 @@ use crate::{
         domain::{self, Part, Why},
         message::Message,
         repos::{identity, joined},
+        runs,
     },
     repo::CodeRepo,
     store::{Change, Edit, Parents, StoreRef, codec, layout, overview::Overview, read, write::write},
@@ -17,18 +18,22 @@ use crate::{
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::write::<RealmReclaim>(
+pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_admin_reclaim",
     &["realm", "admin", "reclaim"],
     "Reclaim this repository's name in the realm",
 );
 
 /// What is asked.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// Why, for the history.
+    /// The reason, for the history
+    #[cfg_attr(feature = "cli", arg(long, value_name = "REASON", value_parser = crate::model::text::reason))]
     pub reason: String,
 }
+
+runs!(RealmReclaim, run);
 
 /// Records this clone's root commits and url in place of those that the realm has, and forgets commits
 /// that were published under the name and that this clone does not know. Versions stay: they never

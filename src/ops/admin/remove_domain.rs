@@ -14,23 +14,28 @@ use crate::{
         Operation,
         ctx::Ctx,
         domain::{self, Part, Why},
+        runs,
     },
     wire::{Answer, DomainRemoved},
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::write::<DomainRemoved>(
+pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_admin_remove_domain",
     &["realm", "admin", "remove-domain"],
     "Remove a domain from the realm",
 );
 
 /// What is asked.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// The domain.
+    /// The domain
+    #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN"))]
     pub domain: DomainName,
 }
+
+runs!(DomainRemoved, run);
 
 /// Most of what is in the way that an answer names.
 const MAX_NAMED: usize = 5;

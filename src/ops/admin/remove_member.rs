@@ -13,25 +13,31 @@ use crate::{
         Operation,
         ctx::Ctx,
         domain::{self, Part, Why},
+        runs,
     },
     wire::{Answer, MemberRemoved},
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::write::<MemberRemoved>(
+pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_admin_remove_member",
     &["realm", "admin", "remove-member"],
     "Remove a repository from a domain",
 );
 
 /// What is asked.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// The repository.
+    /// The repository
+    #[cfg_attr(feature = "cli", arg(value_name = "REPO"))]
     pub repo: RepoName,
-    /// The domain.
+    /// The domain
+    #[cfg_attr(feature = "cli", arg(long, value_name = "DOMAIN"))]
     pub domain: DomainName,
 }
+
+runs!(MemberRemoved, run);
 
 /// Removes it, with its binding. Its published contracts stay.
 ///

@@ -4,24 +4,28 @@ use crate::{
     error::{ErrorCode, OpError},
     locate,
     model::name::RealmName,
-    ops::{Operation, ctx::Ctx},
+    ops::{Operation, ctx::Ctx, runs},
     store::{git::GitStore, overview::Overview, read},
     wire::{Answer, RealmRemoved},
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::write::<RealmRemoved>(
+pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_admin_remove_realm",
     &["realm", "admin", "remove-realm"],
     "Delete a realm that no repository is in",
 );
 
 /// What is asked.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// The realm.
+    /// The realm
+    #[cfg_attr(feature = "cli", arg(value_name = "REALM"))]
     pub realm: RealmName,
 }
+
+runs!(RealmRemoved, run);
 
 /// Most of what is in the way that an answer names.
 const MAX_NAMED: usize = 5;

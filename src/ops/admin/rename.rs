@@ -24,7 +24,7 @@ use crate::{
         domain::{self, Part, Why},
         message::Message,
         repos::joined,
-        session,
+        runs, session,
     },
     repo::blue_files::{CONTRACTS, Files, Handle, Item},
     store::{
@@ -40,20 +40,25 @@ use crate::{
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::write::<RealmRename>(
+pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_admin_rename",
     &["realm", "admin", "rename"],
     "Rename a repository in the realm",
 );
 
 /// What is asked.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// The name that it has.
+    /// The repository's present name
+    #[cfg_attr(feature = "cli", arg(value_name = "REPO"))]
     pub repo: RepoName,
-    /// The name that it gets.
+    /// Its new name
+    #[cfg_attr(feature = "cli", arg(value_name = "NAME"))]
     pub name: RepoName,
 }
+
+runs!(RealmRename, run);
 
 /// Renames it. Asking twice does nothing; in another clone, it renames what is there.
 ///

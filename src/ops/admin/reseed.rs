@@ -13,7 +13,7 @@ use crate::{
         Operation,
         admin::join,
         ctx::Ctx,
-        realm,
+        realm, runs,
         sync::{self, Syncing, travelling, url},
     },
     store::{
@@ -26,20 +26,25 @@ use crate::{
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::write::<RealmReseed>(
+pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_admin_reseed",
     &["realm", "admin", "reseed"],
     "Restore what a remote lost, or share the realm at a new url",
 );
 
 /// What is asked.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// Which remote; the only one by default.
+    /// The remote, if there are several
+    #[cfg_attr(feature = "cli", arg(long, value_name = "REMOTE"))]
     pub remote: Option<RemoteName>,
-    /// Where the realm is shared from now on.
+    /// Share the realm at this URL from now on
+    #[cfg_attr(feature = "cli", arg(long, value_name = "URL"))]
     pub url: Option<String>,
 }
+
+runs!(RealmReseed, run);
 
 /// Mends a remote, or fills a new one.
 ///

@@ -7,30 +7,38 @@ use crate::{
     error::{ErrorCode, OpError},
     model::{
         binding::{Export, Role},
-        name::ContractRef,
+        name::{Apart, ContractRef, apart},
         yaml_text,
     },
     ops::{
         Operation,
         contract::draft::Draft,
         ctx::{Acting, Ctx},
-        domain,
+        domain, runs,
     },
     wire::{Answer, BindingEdit},
 };
 
 /// Its entry in the table.
 pub const OPERATION: Operation =
-    Operation::write::<BindingEdit>("export", &["export"], "Export a contract: add it to this repository's binding");
+    Operation::writes::<Request>("export", &["export"], "Export a contract: add it to this repository's binding");
 
 /// What is asked.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// Which contract.
+    /// The contract
+    #[serde(flatten, deserialize_with = "apart")]
+    #[schemars(with = "Apart")]
+    #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
-    /// The files of this repository that implement it.
+    /// The files of this repository that implement it
+    #[serde(rename = "source", default)]
+    #[cfg_attr(feature = "cli", arg(id = "source", long = "source", value_name = "FILE", num_args = 1..))]
     pub sources: Vec<PathBuf>,
 }
+
+runs!(BindingEdit, run);
 
 /// Writes the export.
 ///

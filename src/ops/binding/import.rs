@@ -8,30 +8,39 @@ use crate::{
     model::{
         binding::{Import, Role},
         contract::Contract,
-        name::ContractRef,
+        name::{Apart, ContractRef, apart},
         range::Range,
         yaml_text,
     },
-    ops::{Operation, ctx::Ctx, domain},
+    ops::{Operation, ctx::Ctx, domain, runs},
     wire::{Answer, BindingEdit},
 };
 
 /// Its entry in the table.
 pub const OPERATION: Operation =
-    Operation::write::<BindingEdit>("import", &["import"], "Import a contract: add it to this repository's binding");
+    Operation::writes::<Request>("import", &["import"], "Import a contract: add it to this repository's binding");
 
 /// What is asked.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// Which contract.
+    /// The contract
+    #[serde(flatten, deserialize_with = "apart")]
+    #[schemars(with = "Apart")]
+    #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
-    /// The versions that the code works with: from the current one up to the next break by default.
+    /// The versions that the code works with [default: from the current one up to the next major]
+    #[cfg_attr(feature = "cli", arg(value_name = "RANGE"))]
     pub range: Option<Range>,
-    /// The file of this repository that uses it.
+    /// The file of this repository that uses it
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE"))]
     pub used_in: Option<PathBuf>,
-    /// The file of this repository with the JSON Schema of what its code relies on.
+    /// The file of this repository with the JSON Schema of what its code relies on
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE"))]
     pub expects: Option<PathBuf>,
 }
+
+runs!(BindingEdit, run);
 
 /// Writes the import.
 ///

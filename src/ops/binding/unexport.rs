@@ -3,14 +3,31 @@
 use super::edit::Editing;
 use crate::{
     error::{ErrorCode, OpError},
-    model::{binding::Role, name::ContractRef, nearest, yaml_text},
-    ops::{Operation, ctx::Ctx},
+    model::{
+        binding::Role,
+        name::{Apart, ContractRef, apart},
+        nearest, yaml_text,
+    },
+    ops::{Operation, ctx::Ctx, runs},
     wire::{Answer, BindingEdit},
 };
 
 /// Its entry in the table.
 pub const OPERATION: Operation =
-    Operation::write::<BindingEdit>("unexport", &["unexport"], "Remove an export from this repository's binding");
+    Operation::writes::<Request>("unexport", &["unexport"], "Remove an export from this repository's binding");
+
+/// What is asked.
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct Request {
+    /// The contract
+    #[serde(flatten, deserialize_with = "apart")]
+    #[schemars(with = "Apart")]
+    #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
+    pub contract: ContractRef,
+}
+
+runs!(BindingEdit, |ctx, request| run(ctx, &request.contract));
 
 /// Takes the export out; the file too, where it says nothing else.
 ///

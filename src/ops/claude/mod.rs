@@ -23,6 +23,9 @@ use crate::{
     wire::{Answer, ClaudeFile, ClaudeScope, ClaudeSetup, FileChange},
 };
 
+/// Its operations, in the order of the docs.
+pub(super) const TABLE: &[Operation] = &[INSTALL, UNINSTALL];
+
 /// The table's entry for installing.
 pub const INSTALL: Operation =
     Operation::write::<ClaudeSetup>("install_claude", &["install", "claude"], "Connect Claude Code to the realm");

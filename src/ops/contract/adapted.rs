@@ -4,28 +4,42 @@ use crate::ops::{
     Operation,
     ctx::Ctx,
     domain::{self, Part, Why},
+    runs,
 };
 use crate::{
     error::{ErrorCode, OpError},
-    model::{binding::Import, change::DomainChange, name::ContractRef, publish::Decision, version::Version},
+    model::{
+        binding::Import,
+        change::DomainChange,
+        name::{Apart, ContractRef, apart},
+        publish::Decision,
+        version::Version,
+    },
     wire::{Answer, ContractAdapted},
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::write::<ContractAdapted>(
+pub const OPERATION: Operation = Operation::writes::<Request>(
     "contract_adapted",
     &["contract", "adapted"],
     "Record which version this repository's code is written against",
 );
 
 /// What is asked.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// Which contract.
+    /// The contract
+    #[serde(flatten, deserialize_with = "apart")]
+    #[schemars(with = "Apart")]
+    #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
-    /// Which version; the current one by default.
+    /// The published version [default: the current one]
+    #[cfg_attr(feature = "cli", arg(value_name = "VERSION"))]
     pub version: Option<Version>,
 }
+
+runs!(ContractAdapted, run);
 
 /// Records the version in the binding of this repository.
 ///

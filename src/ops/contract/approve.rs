@@ -5,13 +5,14 @@ use crate::ops::{
     Operation,
     ctx::{Acting, Ctx},
     domain::{self, Part, Why},
+    runs,
 };
 use crate::{
     error::{ErrorCode, OpError},
     model::{
         approval::{Approval, Fingerprint},
         domain_view::DomainView,
-        name::ContractRef,
+        name::{Apart, ContractRef, apart},
         publish,
         verdict::{Judge, Promise},
     },
@@ -19,22 +20,30 @@ use crate::{
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::write::<ContractApproved>(
+pub const OPERATION: Operation = Operation::writes::<Request>(
     "contract_approve",
     &["contract", "approve"],
     "Approve a breaking change of a contract",
 );
 
 /// What is asked.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// Which contract.
+    /// The contract
+    #[serde(flatten, deserialize_with = "apart")]
+    #[schemars(with = "Apart")]
+    #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
-    /// The change, as check and publish name it.
+    /// The change, as check and publish print it
+    #[cfg_attr(feature = "cli", arg(value_name = "FINGERPRINT"))]
     pub fingerprint: Fingerprint,
-    /// Why.
+    /// The reason why this break is acceptable
+    #[cfg_attr(feature = "cli", arg(long, value_name = "REASON", value_parser = crate::model::text::reason))]
     pub reason: String,
 }
+
+runs!(ContractApproved, run);
 
 /// Records the approval of a change that the files of this repository make: those of HEAD, or of the work
 /// tree.

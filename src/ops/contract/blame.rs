@@ -12,7 +12,7 @@ use crate::{
         clock,
         contract::Contract,
         json::Json,
-        name::{ContractName, ContractRef},
+        name::{Apart, ContractName, ContractRef, apart},
         version::Version,
     },
     ops::{
@@ -20,31 +20,46 @@ use crate::{
         ctx::Ctx,
         domain,
         history::arrivals::{Arrival, arrivals, published},
-        message,
+        message, runs,
     },
     store::{Store, read},
     wire::{Answer, BlamePart, BlameVersion, ContractBlame, PageRequest, page_in_order},
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::read::<ContractBlame>(
+pub const OPERATION: Operation = Operation::reads::<Request>(
     "contract_blame",
     &["contract", "blame"],
     "Show which version brought each part of a contract",
-);
+)
+.tool(
+    "Which version brought each part of a contract's schema and value: when, who, from which commit of the owner's \
+         repository. Call it to learn why a field is as it is.",
+)
+.route("GET", "/realms/{realm}/contracts/{domain}/{contract}/blame");
 
 /// What is asked.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// Which contract.
+    /// The contract
+    #[serde(flatten, deserialize_with = "apart")]
+    #[schemars(with = "Apart")]
+    #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
-    /// Only this part: a JSON Pointer that begins with /schema or /value.
+    /// Only this part, for example /schema/properties/id
+    #[cfg_attr(feature = "cli", arg(value_name = "POINTER"))]
     pub pointer: Option<String>,
-    /// Whose parts; the current version's by default.
+    /// Show the parts of this published version instead of the current one
+    #[cfg_attr(feature = "cli", arg(long, value_name = "VERSION"))]
     pub version: Option<Version>,
-    /// Which page; the cursor is a pointer.
+    /// The cursor is a pointer.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "cli", command(flatten))]
     pub page: PageRequest,
 }
+
+runs!(ContractBlame, run);
 
 /// Answers.
 ///

@@ -2,15 +2,18 @@
 
 use serde_json::Value;
 
-use super::{draft::Draft, get};
-use crate::ops::{Operation, ctx::Ctx};
+use super::{
+    draft::{Draft, DraftFields},
+    get,
+};
+use crate::ops::{Operation, ctx::Ctx, operation::given_as, runs};
 use crate::{
     error::{ErrorCode, OpError},
     model::{
         binding::Binding,
         contract::{BrokenDirection, Contract},
         diff::diff,
-        name::ContractRef,
+        name::{Apart, ContractRef, apart},
         verdict::{Judge, ValuesCompared, needed_bump},
         version::Version,
     },
@@ -19,26 +22,41 @@ use crate::{
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::read::<ContractDiff>(
+pub const OPERATION: Operation = Operation::reads::<Request>(
     "contract_diff",
     &["contract", "diff"],
     "Show what a version of a contract changed",
-);
+)
+.tool(
+    "What changed between two versions of a contract, field by field, and whether each accepts what the other sends: \
+         proved, broken by a value, or unknown. Call it before adapting code.",
+)
+.route("GET", "/realms/{realm}/contracts/{domain}/{contract}/diff");
 
 /// What the realm keeps beside the document, or what differs in any case.
 const LEFT_OUT: [&str; 5] = ["version", "schema_hash", "content_hash", "retired", "yanked"];
 
 /// What is asked.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// Which contract.
+    /// The contract
+    #[serde(flatten, deserialize_with = "apart")]
+    #[schemars(with = "Apart")]
+    #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
-    /// From which version. By default the one that this repository's code is written against, where it
-    /// imports the contract; else the current one for a draft, and the one before for a version.
+    /// From this published version [default: the one that this repository's code is written against,
+    /// else the one before]
+    #[serde(rename = "from")]
+    #[cfg_attr(feature = "cli", arg(value_name = "V1"))]
     pub old: Option<Version>,
-    /// To what.
+    /// To what
+    #[serde(flatten)]
+    #[cfg_attr(feature = "cli", command(flatten))]
     pub new: Newer,
 }
+
+runs!(ContractDiff, run);
 
 /// The document that is compared to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +65,29 @@ pub enum Newer {
     Version(Option<Version>),
     /// What the files of this repository say.
     Draft(Draft),
+}
+
+/// The fields that say what is compared to.
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+struct NewerFields {
+    /// To this published version [default: the current one]
+    #[serde(rename = "to")]
+    #[cfg_attr(feature = "cli", arg(value_name = "V2", conflicts_with = "draft"))]
+    new: Option<Version>,
+    #[serde(flatten)]
+    #[cfg_attr(feature = "cli", command(flatten))]
+    draft: DraftFields,
+}
+
+given_as!(Newer, NewerFields);
+
+impl TryFrom<NewerFields> for Newer {
+    type Error = &'static str;
+
+    fn try_from(NewerFields { new, draft }: NewerFields) -> Result<Self, Self::Error> {
+        Ok(draft.draft(new.as_ref())?.map_or(Self::Version(new), Self::Draft))
+    }
 }
 
 /// Answers.

@@ -2,7 +2,7 @@
 
 use crate::{
     error::{ErrorCode, OpError},
-    model::{contract::Contract, name::ContractRef, next_version},
+    model::{contract::Contract, name::ContractRef, next_version, version::Version},
     store::{
         StoreRef,
         codec::{self, Problem},
@@ -17,6 +17,34 @@ use crate::{
     },
     repo::blue_files::{CONTRACTS, Files, Item},
 };
+
+/// Files that say what is not published yet.
+#[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args), group(id = "draft", multiple = false))]
+pub struct DraftFields {
+    /// Use the file of the work tree, committed or not
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long))]
+    worktree: bool,
+    /// Use the file of this commit
+    #[cfg_attr(feature = "cli", arg(long, value_name = "COMMIT"))]
+    commit: Option<String>,
+}
+
+impl DraftFields {
+    /// Returns the draft that they name; none where a version is meant, which may be named then.
+    ///
+    /// # Errors
+    /// Where they name two, or one beside a version.
+    pub fn draft(self, version: Option<&Version>) -> Result<Option<Draft>, &'static str> {
+        match (self.worktree, self.commit, version) {
+            (false, None, _) => Ok(None),
+            (true, None, None) => Ok(Some(Draft::Worktree)),
+            (false, Some(commit), None) => Ok(Some(Draft::Commit(commit))),
+            _ => Err("pass one of a version, worktree and commit"),
+        }
+    }
+}
 
 /// The files that a draft is read from.
 #[derive(Debug, Clone, PartialEq, Eq)]

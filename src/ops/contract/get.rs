@@ -5,26 +5,37 @@ use crate::{
     model::{
         contract::Contract,
         domain_view::DomainView,
-        name::{ContractName, ContractRef},
+        name::{Apart, ContractName, ContractRef, apart},
         version::Version,
     },
-    ops::{Operation, ctx::Ctx, domain},
+    ops::{Operation, ctx::Ctx, domain, runs},
     store::read,
     wire::{Answer, ContractBinding, ContractGet, Relationship},
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation =
-    Operation::read::<ContractGet>("contract_get", &["contract", "get"], "Show one contract");
+pub const OPERATION: Operation = Operation::reads::<Request>("contract_get", &["contract", "get"], "Show one contract")
+    .tool(
+        "One contract: schema, value, versions, who exports and imports it. Call it before relying on a contract or \
+         changing it.",
+    )
+    .route("GET", "/realms/{realm}/contracts/{domain}/{contract}");
 
 /// What is asked.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// Which contract.
+    /// The contract
+    #[serde(flatten, deserialize_with = "apart")]
+    #[schemars(with = "Apart")]
+    #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
-    /// At which version; the current one by default.
+    /// Show this published version instead of the current one
+    #[cfg_attr(feature = "cli", arg(long, value_name = "VERSION"))]
     pub version: Option<Version>,
 }
+
+runs!(ContractGet, run);
 
 /// Answers.
 ///

@@ -1,13 +1,16 @@
 //! `contract_impact`: who relies on a contract, and whether their ranges accept a version.
 
-use super::{draft::Draft, get::at_version};
+use super::{
+    draft::{Draft, DraftFields},
+    get::at_version,
+};
 use crate::{
     error::OpError,
     model::{
         contract::Contract,
         domain_view::DomainView,
         json::Json,
-        name::{ContractRef, RepoName},
+        name::{Apart, ContractRef, RepoName, apart},
         next_version,
         verdict::{ImportState, Judge, Promise},
         version::Version,
@@ -16,25 +19,40 @@ use crate::{
         Operation,
         ctx::Ctx,
         domain::{self, Part},
+        operation::given_as,
+        runs,
     },
     wire::{Answer, ContractImpact, DocumentSource, ImporterImpact, JudgedBy},
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::read::<ContractImpact>(
+pub const OPERATION: Operation = Operation::reads::<Request>(
     "contract_impact",
     &["contract", "impact"],
     "Show who imports a contract, and whom a version would break",
-);
+)
+.tool(
+    "Who imports a contract, in which file, and whom a version would break: judged_by says whether schemas prove it or \
+         only the version range. Call it before raising a version.",
+)
+.route("GET", "/realms/{realm}/contracts/{domain}/{contract}/impact");
 
 /// What is asked.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// Which contract.
+    /// The contract
+    #[serde(flatten, deserialize_with = "apart")]
+    #[schemars(with = "Apart")]
+    #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
-    /// The document to look at as if it were current.
+    /// The document to look at as if it were current
+    #[serde(flatten)]
+    #[cfg_attr(feature = "cli", command(flatten))]
     pub to: Candidate,
 }
+
+runs!(ContractImpact, run);
 
 /// The document whose impact is looked at.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,6 +63,28 @@ pub enum Candidate {
     Draft(Draft),
     /// The current document with this schema, under the version that it would need.
     Schema(Json),
+}
+
+/// The fields that say whose impact is looked at.
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+struct CandidateFields {
+    /// Assume that this version, published or not, is current
+    #[cfg_attr(feature = "cli", arg(long, value_name = "VERSION", conflicts_with = "draft"))]
+    to: Option<Version>,
+    #[serde(flatten)]
+    #[cfg_attr(feature = "cli", command(flatten))]
+    draft: DraftFields,
+}
+
+given_as!(Candidate, CandidateFields);
+
+impl TryFrom<CandidateFields> for Candidate {
+    type Error = &'static str;
+
+    fn try_from(CandidateFields { to, draft }: CandidateFields) -> Result<Self, Self::Error> {
+        Ok(draft.draft(to.as_ref())?.map_or(Self::Version(to), Self::Draft))
+    }
 }
 
 /// Answers.

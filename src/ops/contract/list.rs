@@ -6,25 +6,34 @@ use crate::{
         domain_summary::DomainSummary,
         name::{ContractName, DomainName},
     },
-    ops::{Operation, ctx::Ctx},
+    ops::{Operation, ctx::Ctx, runs},
     store::overview::{Line, Overview},
     wire::{Answer, ContractLine, ContractList, PageRequest, page},
 };
 
 /// Its entry in the table.
 pub const OPERATION: Operation =
-    Operation::read::<ContractList>("contract_list", &["contract", "list"], "List the contracts of the realm");
+    Operation::reads::<Request>("contract_list", &["contract", "list"], "List the contracts of the realm")
+        .tool("Contracts of the realm or of one domain, in pages. Call it where realm_status says there are more.")
+        .route("GET", "/realms/{realm}/contracts");
 
 /// What is asked.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// Only this domain.
+    /// Only this domain
+    #[cfg_attr(feature = "cli", arg(long, value_name = "DOMAIN"))]
     pub domain: Option<DomainName>,
-    /// Only those whose domain, name or owner have all these words in them, ignoring case.
+    /// Only contracts whose domain, name or owner contains these words
+    #[cfg_attr(feature = "cli", arg(long, value_name = "WORDS"))]
     pub search: Option<String>,
-    /// Which page; the cursor is `DOMAIN/CONTRACT`.
+    /// The cursor is DOMAIN/CONTRACT.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "cli", command(flatten))]
     pub page: PageRequest,
 }
+
+runs!(ContractList, run);
 
 /// Answers.
 ///

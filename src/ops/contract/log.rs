@@ -5,28 +5,43 @@ use crate::ops::{
     ctx::Ctx,
     domain,
     history::{self, filter::Filter, first_parents::History},
+    runs,
 };
 use crate::{
     error::OpError,
-    model::{name::ContractRef, oid::Oid},
+    model::{
+        name::{Apart, ContractRef, apart},
+        oid::Oid,
+    },
     store::{layout, read},
     wire::{Answer, ContractLog, LogEntry, PageRequest, page_in_order},
 };
 
 /// Its entry in the table.
 pub const OPERATION: Operation =
-    Operation::read::<ContractLog>("contract_log", &["contract", "log"], "Show the history of one contract");
+    Operation::reads::<Request>("contract_log", &["contract", "log"], "Show the history of one contract")
+        .route("GET", "/realms/{realm}/contracts/{domain}/{contract}/log");
 
 /// What is asked.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// Which contract.
+    /// The contract
+    #[serde(flatten, deserialize_with = "apart")]
+    #[schemars(with = "Apart")]
+    #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
-    /// Only entries of this time and repository.
+    /// Which entries
+    #[serde(flatten)]
+    #[cfg_attr(feature = "cli", command(flatten))]
     pub filter: Filter,
-    /// Which page; the cursor is a commit of the store.
+    /// The cursor is a commit of the store.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "cli", command(flatten))]
     pub page: PageRequest,
 }
+
+runs!(ContractLog, run);
 
 /// Answers.
 ///

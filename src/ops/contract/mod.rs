@@ -21,3 +21,27 @@ pub mod transfer;
 pub mod validate;
 pub mod verdict;
 pub mod yank;
+
+use super::Operation;
+
+/// Its operations, in the order of the docs.
+pub(super) const TABLE: &[Operation] = &[
+    list::OPERATION,
+    get::OPERATION,
+    log::OPERATION,
+    timeline::OPERATION,
+    blame::OPERATION,
+    diff::OPERATION,
+    impact::OPERATION,
+    validate::OPERATION,
+    publish::OPERATION,
+    new::OPERATION,
+    bump::OPERATION,
+    edit::OPERATION,
+    retire::OPERATION,
+    yank::OPERATION,
+    adapted::OPERATION,
+    expect::OPERATION,
+    approve::OPERATION,
+    transfer::OPERATION,
+];

@@ -4,27 +4,40 @@ use crate::ops::{
     Operation,
     ctx::Ctx,
     domain::{self, Part, Why},
+    runs,
 };
 use crate::{
     error::{ErrorCode, OpError},
-    model::{name::ContractRef, publish},
+    model::{
+        name::{Apart, ContractRef, apart},
+        publish,
+    },
     wire::{Answer, ContractMarked},
 };
 
 /// Its entry in the table.
 pub const OPERATION: Operation =
-    Operation::write::<ContractMarked>("contract_retire", &["contract", "retire"], "Withdraw a contract");
+    Operation::writes::<Request>("contract_retire", &["contract", "retire"], "Withdraw a contract");
 
 /// What is asked.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// Which contract.
+    /// The contract
+    #[serde(flatten, deserialize_with = "apart")]
+    #[schemars(with = "Apart")]
+    #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
-    /// Why.
+    /// The reason, for those who import it
+    #[cfg_attr(feature = "cli", arg(long, value_name = "REASON", value_parser = crate::model::text::reason))]
     pub reason: String,
-    /// Also where somebody still imports it.
+    /// Retire it even if it is still imported
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long))]
     pub force: bool,
 }
+
+runs!(ContractMarked, run);
 
 /// Marks the contract.
 ///

@@ -3,32 +3,46 @@
 use crate::{
     error::{ErrorCode, OpError},
     machine::home::KnownRealm,
-    model::{clock, name::ContractRef, version::Version},
+    model::{
+        clock,
+        name::{Apart, ContractRef, apart},
+        version::Version,
+    },
     ops::{
         Operation,
         ctx::Ctx,
         history::arrivals::{Arrival, arrivals},
-        message,
+        message, runs,
     },
     store::{Store, StoreRef, git::GitStore, read},
     wire::{Answer, ContractTimeline, PageRequest, TimelineEntry, TimelineRealm, page_in_order},
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::read::<ContractTimeline>(
+pub const OPERATION: Operation = Operation::reads::<Request>(
     "contract_timeline",
     &["contract", "timeline"],
     "Show when each realm of this machine got each version",
-);
+)
+.tool("When each realm of this machine got each version of a contract, newest first.")
+.route("GET", "/contracts/{domain}/{contract}/timeline");
 
 /// What is asked.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// Which contract.
+    /// The contract
+    #[serde(flatten, deserialize_with = "apart")]
+    #[schemars(with = "Apart")]
+    #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
-    /// Which page; the cursor is `REALM@VERSION`.
+    /// The cursor is REALM@VERSION.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "cli", command(flatten))]
     pub page: PageRequest,
 }
+
+runs!(ContractTimeline, run);
 
 /// Answers. A realm that cannot be read is named, and hides no other.
 ///

@@ -1,25 +1,38 @@
 //! `contract_validate`: whether payloads fit the schema of a contract.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::{documents::Document, draft::Draft, get::at_version};
 use crate::{
     error::{ErrorCode, OpError},
-    model::{contract::Contract, domain_view::DomainView, name::ContractRef, range::Range, schema, version::Version},
+    model::{
+        contract::Contract,
+        domain_view::DomainView,
+        name::{Apart, ContractRef, apart},
+        range::Range,
+        schema,
+        version::Version,
+    },
     ops::{
         Operation,
         ctx::{Ctx, Here},
         domain::{self, Part},
+        operation::given_as,
+        runs,
     },
     wire::{Answer, ContractValidate, DocumentSource, PayloadFailure},
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::read::<ContractValidate>(
+pub const OPERATION: Operation = Operation::reads::<Request>(
     "contract_validate",
     &["contract", "validate"],
     "Check payloads against a contract's schema",
-);
+)
+.tool("Does a payload fit a contract's schema, and where not? Call it on what your code sends or reads.")
+.route("POST", "/realms/{realm}/contracts/{domain}/{contract}/validate");
 
 /// Most failures that an answer lists.
 const MAX_FAILURES: usize = 100;
@@ -27,15 +40,26 @@ const MAX_FAILURES: usize = 100;
 const MAX_VERSIONS: usize = 1_000;
 
 /// What is asked.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// Which contract.
+    /// The contract
+    #[serde(flatten, deserialize_with = "apart")]
+    #[schemars(with = "Apart")]
+    #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
-    /// In which of its versions.
+    /// In which of its versions
+    #[serde(flatten)]
+    #[cfg_attr(feature = "cli", command(flatten))]
     pub against: Against,
-    /// What is checked.
+    /// The payload: any JSON
+    #[serde(rename = "payload", deserialize_with = "alone")]
+    #[schemars(with = "Value")]
+    #[cfg_attr(feature = "cli", arg(skip))]
     pub payloads: Vec<Payload>,
 }
+
+runs!(ContractValidate, run);
 
 /// The versions that payloads are checked against.
 #[derive(Debug, Clone)]
@@ -57,6 +81,44 @@ pub struct Payload {
     pub file: String,
     /// The value, and its line.
     pub document: Document,
+}
+
+/// Reads one payload, which came in no file.
+fn alone<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Payload>, D::Error> {
+    let document = Document { line: None, value: Value::deserialize(deserializer)? };
+    Ok(vec![Payload { file: "payload".to_owned(), document }])
+}
+
+/// The fields that say against what payloads are checked.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+struct AgainstFields {
+    /// Check against this published version instead of the current one
+    #[cfg_attr(feature = "cli", arg(long, value_name = "VERSION", conflicts_with_all = ["range", "worktree"]))]
+    version: Option<Version>,
+    /// Check against every published version in this range
+    #[cfg_attr(feature = "cli", arg(long, value_name = "RANGE", conflicts_with = "worktree"))]
+    range: Option<Range>,
+    /// Check against the uncommitted file of this repository
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long))]
+    worktree: bool,
+}
+
+given_as!(Against, AgainstFields);
+
+impl TryFrom<AgainstFields> for Against {
+    type Error = &'static str;
+
+    fn try_from(AgainstFields { version, range, worktree }: AgainstFields) -> Result<Self, Self::Error> {
+        match (version, range, worktree) {
+            (None, None, false) => Ok(Self::Current),
+            (Some(version), None, false) => Ok(Self::Version(version)),
+            (None, Some(range), false) => Ok(Self::Range(range)),
+            (None, None, true) => Ok(Self::Draft(Draft::Worktree)),
+            _ => Err("pass one of version, range and worktree"),
+        }
+    }
 }
 
 /// Answers.

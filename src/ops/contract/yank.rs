@@ -4,30 +4,40 @@ use crate::ops::{
     Operation,
     ctx::Ctx,
     domain::{self, Part, Why},
+    runs,
 };
 use crate::{
     error::OpError,
-    model::{name::ContractRef, publish, version::Version},
+    model::{
+        name::{Apart, ContractRef, apart},
+        publish,
+        version::Version,
+    },
     wire::{Answer, ContractMarked},
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::write::<ContractMarked>(
-    "contract_yank",
-    &["contract", "yank"],
-    "Yank a version, so that no range selects it",
-);
+pub const OPERATION: Operation =
+    Operation::writes::<Request>("contract_yank", &["contract", "yank"], "Yank a version, so that no range selects it");
 
 /// What is asked.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// Which contract.
+    /// The contract
+    #[serde(flatten, deserialize_with = "apart")]
+    #[schemars(with = "Apart")]
+    #[cfg_attr(feature = "cli", arg(value_name = "DOMAIN/CONTRACT"))]
     pub contract: ContractRef,
-    /// Which version.
+    /// The version
+    #[cfg_attr(feature = "cli", arg(value_name = "VERSION"))]
     pub version: Version,
-    /// Why.
+    /// The reason, for those who import it
+    #[cfg_attr(feature = "cli", arg(long, value_name = "REASON", value_parser = crate::model::text::reason))]
     pub reason: String,
 }
+
+runs!(ContractMarked, run);
 
 /// Marks the version.
 ///

@@ -1,15 +1,19 @@
 //! Which entries of a list about the past are wanted.
 
+use crate::model::{clock::Period, name::RepoName};
 use jiff::Timestamp;
 
-use crate::model::{clock::Period, name::RepoName};
-
 /// What an entry has to be to be wanted; everything where nothing is said.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Filter {
-    /// Made in this time.
+    /// When
+    #[serde(flatten)]
+    #[cfg_attr(feature = "cli", command(flatten))]
     pub period: Period,
-    /// Made by this repository.
+    /// Only what this repository made
+    #[serde(rename = "from_repo")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "REPO"))]
     pub repo: Option<RepoName>,
 }
 

@@ -19,6 +19,9 @@ use crate::{
     wire::{Answer, HookState, HooksAnswer},
 };
 
+/// Its operations, in the order of the docs.
+pub(super) const TABLE: &[Operation] = &[INSTALL, UNINSTALL, STATUS];
+
 /// The table's entry for installing.
 pub const INSTALL: Operation = Operation::write::<HooksAnswer>(
     "hooks_install",

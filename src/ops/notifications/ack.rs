@@ -7,6 +7,7 @@ use crate::ops::{
         inbox,
         pending::{self, Pending},
     },
+    runs,
 };
 use crate::{
     error::{ErrorCode, OpError},
@@ -17,16 +18,26 @@ use crate::{
 
 /// Its entry in the table.
 pub const OPERATION: Operation =
-    Operation::write::<NotificationsAck>("notifications_ack", &["notifications", "ack"], "Mark notifications as seen");
+    Operation::writes::<Request>("notifications_ack", &["notifications", "ack"], "Mark notifications as seen")
+        .route("POST", "/notifications/{id}/ack");
 
 /// What is asked.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// Who has seen them.
+    #[serde(skip, default = "pending::person")]
+    #[cfg_attr(feature = "cli", arg(skip = pending::person()))]
     pub reader: ReaderName,
-    /// Their ids; all that are pending where it is empty.
+    /// The notifications to mark
+    ///
+    /// All that are pending where it is empty.
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(value_name = "ID", required_unless_present = "all"))]
     pub ids: Vec<String>,
 }
+
+runs!(NotificationsAck, run);
 
 impl Request {
     /// Returns the request of the person at the command line.

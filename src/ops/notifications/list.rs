@@ -11,10 +11,14 @@ use crate::ops::{
         pending::{self, Pending, key},
         pending_cache,
     },
+    runs,
 };
 use crate::{
     error::OpError,
-    model::{name::ReaderName, notification::ChangeType},
+    model::{
+        name::ReaderName,
+        notification::{self, ChangeType},
+    },
     store::overview::Overview,
     wire::{
         Answer, DEFAULT_LIMIT, Notification, NotificationFilter, NotificationSummary, NotificationsList, PageRequest,
@@ -23,26 +27,45 @@ use crate::{
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::read::<NotificationsList>(
+pub const OPERATION: Operation = Operation::reads::<Request>(
     "notifications_list",
     &["notifications", "list"],
     "List what other repositories changed",
-);
+)
+    .tool(
+        "What other repositories changed, also what was told already. New changes come with the answers of other tools; call \
+         it to look back.",
+    )
+    .route("GET", "/notifications");
 
 /// What is asked.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// Who asks.
+    #[serde(skip, default = "pending::person")]
+    #[cfg_attr(feature = "cli", arg(skip = pending::person()))]
     pub reader: ReaderName,
-    /// Which states.
+    /// Only notifications in this state
+    #[serde(rename = "state", default)]
+    #[cfg_attr(feature = "cli", arg(id = "state", long = "state", value_enum, default_value_t))]
     pub filter: NotificationFilter,
-    /// Only changes of this time and repository.
-    pub made: Filter,
-    /// Only changes of this kind.
+    /// Only changes of this kind
+    #[serde(default, deserialize_with = "notification::kind")]
+    #[schemars(schema_with = "notification::words")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "KIND", value_enum))]
     pub kind: Option<ChangeType>,
-    /// Which page; the cursor is a notification's moment and id.
+    /// Which changes
+    #[serde(flatten)]
+    #[cfg_attr(feature = "cli", command(flatten))]
+    pub made: Filter,
+    /// The cursor is a notification's moment and id.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "cli", command(flatten))]
     pub page: PageRequest,
 }
+
+runs!(NotificationsList, run);
 
 impl Default for Request {
     fn default() -> Self {

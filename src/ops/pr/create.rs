@@ -22,6 +22,7 @@ use crate::{
             self,
             forges::{Closed, Forges, OnForge, where_its_api_is},
         },
+        runs,
         worktree::{self, create::of_git},
     },
     repo::work::Standing,
@@ -29,7 +30,7 @@ use crate::{
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::write::<PrCreate>(
+pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_pr_create",
     &["realm", "pr", "create"],
     "Push the branches of an RFC and open their pull requests",
@@ -39,15 +40,22 @@ pub const OPERATION: Operation = Operation::write::<PrCreate>(
 const MAX_TITLE: usize = 255;
 
 /// What is asked.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// What is worked on.
+    /// The RFC
+    #[cfg_attr(feature = "cli", arg(long, value_name = "RFC"))]
     pub rfc: RfcName,
-    /// The title of each pull request that is opened.
+    /// The title of each pull request
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TEXT", allow_hyphen_values = true))]
     pub title: String,
-    /// Whether these are drafts.
+    /// Open them as drafts
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long))]
     pub draft: bool,
 }
+
+runs!(PrCreate, run);
 
 /// One repository with something to merge.
 struct Job {

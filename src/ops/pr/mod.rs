@@ -6,3 +6,8 @@ pub mod merge_steps;
 pub mod prepare;
 pub mod rfc;
 pub mod status;
+
+use super::Operation;
+
+/// Its operations, in the order of the docs.
+pub(super) const TABLE: &[Operation] = &[status::OPERATION, prepare::OPERATION, create::OPERATION, comment::OPERATION];

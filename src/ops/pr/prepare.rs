@@ -5,6 +5,7 @@ use super::status::{Place, places};
 use crate::ops::{
     Operation,
     ctx::Ctx,
+    runs,
     worktree::{self, create::of_git},
 };
 use crate::{
@@ -14,24 +15,33 @@ use crate::{
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::write::<PrPrepare>(
+pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_pr_prepare",
     &["realm", "pr", "prepare"],
     "Commit what changed in the worktrees of an RFC",
 );
 
 /// What is asked.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// What is worked on.
+    /// The RFC
+    #[cfg_attr(feature = "cli", arg(long, value_name = "RFC"))]
     pub rfc: RfcName,
-    /// The message of each commit.
+    /// The message of each commit
+    #[cfg_attr(feature = "cli", arg(short, long, value_name = "TEXT", allow_hyphen_values = true))]
     pub message: String,
-    /// Whether files are committed that git does not know yet.
+    /// Include untracked files, unless they look like secrets
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long))]
     pub all: bool,
-    /// Whether nothing is done but looking.
+    /// Show what would be committed, and commit nothing
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long))]
     pub dry_run: bool,
 }
+
+runs!(PrPrepare, run);
 
 /// Commits.
 ///

@@ -24,6 +24,7 @@ use crate::{
             forges::{Forges, OnForge},
             paths::Found,
         },
+        runs,
         worktree::{self, create::of_git, list::all_found},
     },
     repo::work::{Standing, Work},
@@ -34,19 +35,23 @@ use crate::{
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::read::<PrStatus>(
+pub const OPERATION: Operation = Operation::reads::<Request>(
     "realm_pr_status",
     &["realm", "pr", "status"],
     "Show an RFC's progress in each repository, and what to merge first",
-);
+)
+.tool("How far an RFC is in each repository: uncommitted, unpushed, pull request, merge order.");
 
 /// What is asked.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// What is worked on. Else the RFC of the worktree around the caller's folder; else all
-    /// repositories are looked at as they are.
+    /// The RFC [default: that of this worktree, else all repositories as they are]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "RFC"))]
     pub rfc: Option<RfcName>,
 }
+
+runs!(PrStatus, run);
 
 /// Where one repository is looked at.
 pub(crate) struct Place {

@@ -22,8 +22,10 @@ use crate::{
         contract::{self, verdict},
         ctx::{Acting, Ctx, Here},
         notify::pending::{self, MAX_TOLD, Pending},
+        operation::given_as,
         pr::rfc,
         publish::{candidate, unpublished},
+        runs,
     },
     store::{
         Store, StoreRef, layout,
@@ -38,36 +40,94 @@ pub use check_subject::Subject;
 
 /// Its entry in the table.
 pub const OPERATION: Operation =
-    Operation::read::<RealmCheck>("realm_check", &["realm", "check"], "Check contracts and imports, for people and CI");
+    Operation::reads::<Request>("realm_check", &["realm", "check"], "Check contracts and imports, for people and CI")
+    .tool(
+        "What this repository's .blue/ (of HEAD, or of the work tree) breaks in the realm, and which of its own imports are \
+         broken: proved from the schemas, or shown by a value; by version range only where no schema says anything. Call \
+         it after editing a contract or a binding, and before a release.",
+    )
+    .route("GET", "/realms/{realm}/check");
 
 /// Most findings of other repositories that are listed: the rest is counted.
 const MAX_ELSEWHERE: usize = 20;
 
 /// What is asked.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// Who asks: what is pending for it comes with the answer. Nobody where something else tells it.
+    #[serde(skip)]
+    #[cfg_attr(feature = "cli", arg(skip = Some(pending::person())))]
     pub reader: Option<ReaderName>,
-    /// Which files are laid over the realm.
-    pub subject: Subject,
-    /// The RFC whose branches are laid over the realm too.
-    pub rfc: Option<RfcName>,
-    /// Whose they are, where that cannot be told from them.
-    pub repo: Option<RepoName>,
-    /// Whose findings count.
-    pub scope: Scope,
-    /// The commit to compare with, where no runner names one.
-    pub base: Option<String>,
-    /// Which rules.
-    pub mode: Mode,
-    /// Whether warnings fail too.
+    /// Fail on warnings too
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long))]
     pub strict: bool,
+    /// Whose findings count
+    #[serde(flatten)]
+    #[cfg_attr(feature = "cli", command(flatten))]
+    pub scope: Scope,
+    /// Compare with this commit: problems that it already had are warnings
+    ///
+    /// The runner of a pull request names one by itself: GITHUB_BASE_REF,
+    /// CI_MERGE_REQUEST_DIFF_BASE_SHA, CI_MERGE_REQUEST_TARGET_BRANCH_NAME.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "REF", conflicts_with_all = ["published", "worktree"]))]
+    pub base: Option<String>,
+    /// This repository's name in the realm, if its files do not say
+    #[serde(skip)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "REPO", conflicts_with = "published"))]
+    pub repo: Option<RepoName>,
+    /// Which files are laid over the realm
+    #[serde(flatten)]
+    #[cfg_attr(feature = "cli", command(flatten))]
+    pub subject: Subject,
+    /// Check the branches of this RFC in all repositories together
+    ///
+    /// Branches that are here, else those at origin as they were last fetched. Nothing is fetched.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "RFC", conflicts_with_all = ["published", "base"]))]
+    pub rfc: Option<RfcName>,
+    /// Which rules to check
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long, value_enum, default_value_t))]
+    pub mode: Mode,
     /// Whether the realm is here for this once, so that nothing is published to it from here.
+    #[serde(skip)]
+    #[cfg_attr(feature = "cli", arg(skip))]
     pub borrowed: bool,
     /// Whether every contract that was looked at is listed, and not only counted.
+    #[serde(skip, default = "yes")]
+    #[cfg_attr(feature = "cli", arg(skip))]
     pub listed: bool,
     /// How the scripts that test contracts are run; none are by servers and hooks.
+    #[serde(skip)]
+    #[cfg_attr(feature = "cli", arg(skip))]
     pub scripts: Option<Scripts>,
+}
+
+runs!(RealmCheck, run);
+
+fn yes() -> bool {
+    true
+}
+
+/// The field that says whose findings count.
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+struct ScopeFields {
+    /// Check the whole realm, not only what concerns this repository
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long))]
+    all: bool,
+}
+
+given_as!(Scope, ScopeFields);
+
+impl TryFrom<ScopeFields> for Scope {
+    type Error = &'static str;
+
+    fn try_from(fields: ScopeFields) -> Result<Self, Self::Error> {
+        Ok(if fields.all { Self::Everything } else { Self::Own })
+    }
 }
 
 impl Default for Request {

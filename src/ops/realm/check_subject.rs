@@ -9,7 +9,7 @@ use crate::{
         name::RepoName,
         oid::Oid,
     },
-    ops::ctx::Ctx,
+    ops::{ctx::Ctx, operation::given_as},
     repo::{CodeRepo, blue_files::Files},
     store::Objects as _,
 };
@@ -29,6 +29,39 @@ pub enum Subject {
     Worktree,
     /// None: the realm as it was published.
     Published,
+}
+
+/// The fields that say which files are laid over the realm.
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args), group(id = "subject", multiple = false))]
+struct SubjectFields {
+    /// Check the realm alone, without this repository's files
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long))]
+    published: bool,
+    /// Check the files of this commit instead of HEAD's
+    #[cfg_attr(feature = "cli", arg(long, value_name = "COMMIT"))]
+    commit: Option<String>,
+    /// Check the files of the work tree instead of HEAD's
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long))]
+    worktree: bool,
+}
+
+given_as!(Subject, SubjectFields);
+
+impl TryFrom<SubjectFields> for Subject {
+    type Error = &'static str;
+
+    fn try_from(SubjectFields { published, commit, worktree }: SubjectFields) -> Result<Self, Self::Error> {
+        match (published, commit, worktree) {
+            (false, None, false) => Ok(Self::Head),
+            (false, Some(commit), false) => Ok(Self::Commit(commit)),
+            (false, None, true) => Ok(Self::Worktree),
+            (true, None, false) => Ok(Self::Published),
+            _ => Err("pass one of published, commit and worktree"),
+        }
+    }
 }
 
 /// What was found to be judged.

@@ -9,26 +9,33 @@ use crate::{
         contract::Contract,
         name::{ContractName, DomainName, RealmName, RepoName},
     },
-    ops::{Operation, ctx::Ctx},
+    ops::{Operation, ctx::Ctx, runs},
     store::{Store, git::GitStore, overview::Overview, read},
     wire::{Answer, ContractComparison, ContractSide, PageRequest, RealmCompare, page},
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::read::<RealmCompare>(
+pub const OPERATION: Operation = Operation::reads::<Request>(
     "realm_compare",
     &["realm", "compare"],
     "Compare the contracts of two realms of this machine",
-);
+)
+.tool("What two realms hold of the same contracts: which versions, and what only one of them has.");
 
 /// What is asked.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// The realm to compare with.
+    /// The realm to compare with
+    #[cfg_attr(feature = "cli", arg(value_name = "OTHER"))]
     pub other: RealmName,
-    /// Which page of the differences; the cursor is `DOMAIN/CONTRACT`.
+    /// The cursor is DOMAIN/CONTRACT.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "cli", command(flatten))]
     pub page: PageRequest,
 }
+
+runs!(RealmCompare, run);
 
 /// Answers. That the two differ is an answer, not an error.
 ///

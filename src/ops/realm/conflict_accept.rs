@@ -1,7 +1,7 @@
 //! `realm_conflict_accept`: take a change that was set aside.
 
 use super::settle::settle;
-use crate::ops::{Operation, ctx::Ctx};
+use crate::ops::{Operation, ctx::Ctx, runs};
 use crate::{
     error::OpError,
     model::{merge::LossId, set_aside::Verdict},
@@ -9,11 +9,22 @@ use crate::{
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::write::<ConflictSettled>(
+pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_conflict_accept",
     &["realm", "conflict", "accept"],
     "Accept a change that a sync set aside",
 );
+
+/// What is asked.
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct Request {
+    /// The conflict, as `git blue status` names it
+    #[cfg_attr(feature = "cli", arg(value_name = "ID"))]
+    pub id: LossId,
+}
+
+runs!(ConflictSettled, |ctx, request| run(ctx, &request.id));
 
 /// Settles the conflict `id`.
 ///

@@ -3,14 +3,23 @@
 use crate::{
     error::OpError,
     machine::home::KnownRealm,
-    ops::{Operation, ctx::Ctx},
+    ops::{Operation, ctx::Ctx, runs},
     store::{Store as _, git::GitStore, read},
     wire::{Answer, RealmLine, RealmList},
 };
 
 /// Its entry in the table.
 pub const OPERATION: Operation =
-    Operation::read::<RealmList>("realm_list", &["realm", "list"], "List the realms of this machine");
+    Operation::reads::<Request>("realm_list", &["realm", "list"], "List the realms of this machine")
+        .tool("The realms of this machine. Call it to find the name to pass as realm.")
+        .route("GET", "/realms");
+
+/// What is asked.
+#[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct Request {}
+
+runs!(RealmList, |ctx, _| run(ctx));
 
 /// Answers. A realm that cannot be read is named, and hides no other.
 ///

@@ -4,6 +4,7 @@ use crate::ops::{
     Operation,
     ctx::Ctx,
     history::{self, filter::Filter, first_parents::History},
+    runs,
 };
 use crate::{
     error::OpError,
@@ -14,21 +15,31 @@ use crate::{
 
 /// Its entry in the table.
 pub const OPERATION: Operation =
-    Operation::read::<RealmLog>("realm_log", &["realm", "log"], "Show what happened in the realm");
+    Operation::reads::<Request>("realm_log", &["realm", "log"], "Show what happened in the realm")
+        .tool("History of the realm, newest first: who changed what, and when.")
+        .route("GET", "/realms/{realm}/log");
 
 /// How many entries a page has unless somebody says otherwise.
 const DEFAULT_LIMIT: usize = 50;
 
 /// What is asked.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// Only this domain.
+    /// Only this domain
+    #[cfg_attr(feature = "cli", arg(long, value_name = "DOMAIN"))]
     pub domain: Option<DomainName>,
-    /// Only entries of this time and repository.
+    /// Which entries
+    #[serde(flatten)]
+    #[cfg_attr(feature = "cli", command(flatten))]
     pub filter: Filter,
-    /// Which page; the cursor is a commit of the store.
+    /// The cursor is a commit of the store.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "cli", command(flatten))]
     pub page: PageRequest,
 }
+
+runs!(RealmLog, run);
 
 /// Answers.
 ///

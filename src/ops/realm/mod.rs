@@ -14,3 +14,19 @@ pub mod settle;
 pub mod status;
 pub mod sync;
 pub mod topology;
+
+use super::Operation;
+
+/// Its operations, in the order of the docs.
+pub(super) const TABLE: &[Operation] = &[
+    status::OPERATION,
+    check::OPERATION,
+    review::OPERATION,
+    sync::OPERATION,
+    list::OPERATION,
+    log::OPERATION,
+    topology::OPERATION,
+    compare::OPERATION,
+    conflict_accept::OPERATION,
+    conflict_undo::OPERATION,
+];

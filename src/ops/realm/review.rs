@@ -7,17 +7,29 @@ use super::status::unreadable_domains;
 use crate::{
     error::OpError,
     model::{name::RepoName, verdict::Holds},
-    ops::{Operation, contract::verdict, ctx::Ctx},
+    ops::{Operation, contract::verdict, ctx::Ctx, runs},
     store::overview::Overview,
     wire::{Answer, ImportReview, RealmReview},
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::read::<RealmReview>(
+pub const OPERATION: Operation = Operation::reads::<Request>(
     "realm_review",
     &["realm", "review"],
     "Show what changed under this repository's imports, and where to edit",
-);
+)
+    .tool(
+        "What changed under this repository's imports, whether it breaks them (with a value that shows it), and where to \
+         edit: the binding, and each line of tracked files that mentions a changed field. One call before adapting code.",
+    )
+    .route("GET", "/realms/{realm}/review");
+
+/// What is asked.
+#[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct Request {}
+
+runs!(RealmReview, |ctx, _| run(ctx));
 
 /// Answers. Nothing is told or recorded by it.
 ///

@@ -23,7 +23,7 @@ use crate::{
         },
         publish::unpublished::{self, CaughtUp},
         repos::roots,
-        session,
+        runs, session,
         sync::{conflict, remote_status},
     },
     repo::blue_files::CONTRACTS,
@@ -44,11 +44,16 @@ const DEFAULT_DOMAINS: usize = 10;
 const MAX_CONTRACTS: usize = 50;
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::read::<RealmStatus>(
+pub const OPERATION: Operation = Operation::reads::<Request>(
     "realm_status",
     &["realm", "status"],
     "Show the realm, its contracts, and what changed",
-);
+)
+.tool(
+    "Overview of the realm: repositories, domains, contracts, bindings, how this repository's imports stand. Call it \
+         first, and to see what changed.",
+)
+.route("GET", "/realms/{realm}");
 
 /// What to do next where nothing else is to be done.
 pub const START_A_SESSION: &str = "git blue session start  # track your work";
@@ -57,15 +62,24 @@ pub const START_A_SESSION: &str = "git blue session start  # track your work";
 const MAX_SESSIONS: usize = 20;
 
 /// What is asked.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// Who is to be told; nobody where something else tells it.
+    #[serde(skip)]
+    #[cfg_attr(feature = "cli", arg(skip = Some(pending::person())))]
     pub reader: Option<ReaderName>,
-    /// Which of the domains are shown; those of the repository that asks come first.
+    /// Of the domains; those of the repository that asks come first.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "cli", command(flatten))]
     pub page: PageRequest,
     /// Whether what no hook published is published now.
+    #[serde(skip)]
+    #[cfg_attr(feature = "cli", arg(skip))]
     pub catch_up: bool,
 }
+
+runs!(RealmStatus, |ctx, request| Ok(run(ctx, request)?.0));
 
 impl Default for Request {
     fn default() -> Self {

@@ -12,6 +12,7 @@ use crate::{
             pending::{self, MAX_TOLD, Pending},
         },
         publish::unpublished::{self, CaughtUp},
+        runs,
         sync::{self, Syncing, url},
     },
     repo::CodeRepo,
@@ -21,18 +22,27 @@ use crate::{
 
 /// Its entry in the table.
 pub const OPERATION: Operation =
-    Operation::write::<RealmSync>("realm_sync", &["realm", "sync"], "Exchange changes with the remotes of the realm");
+    Operation::writes::<Request>("realm_sync", &["realm", "sync"], "Exchange changes with the remotes of the realm")
+        .route("POST", "/realms/{realm}/sync");
 
 /// What is asked.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
     /// Who asks: what is pending for it comes with the answer.
+    #[serde(skip, default = "pending::person")]
+    #[cfg_attr(feature = "cli", arg(skip = pending::person()))]
     pub reader: ReaderName,
-    /// Whether it is only looked at what would come and go.
+    /// Show what would be fetched and pushed, and do neither
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long))]
     pub dry_run: bool,
-    /// Only this remote; all of them by default.
+    /// Sync with this remote only
+    #[cfg_attr(feature = "cli", arg(long, value_name = "REMOTE"))]
     pub remote: Option<RemoteName>,
 }
+
+runs!(RealmSync, run);
 
 impl Default for Request {
     fn default() -> Self {

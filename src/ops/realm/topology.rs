@@ -10,24 +10,30 @@ use crate::{
         name::{ContractName, DomainName, RepoName},
         verdict::{ImportState, States},
     },
-    ops::{Operation, contract::verdict, ctx::Ctx},
+    ops::{Operation, contract::verdict, ctx::Ctx, runs},
     store::overview::{Line, Overview},
     wire::{Answer, ContractTopology, DomainTopology, ImportTopology, RealmTopology},
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::read::<RealmTopology>(
+pub const OPERATION: Operation = Operation::reads::<Request>(
     "realm_topology",
     &["realm", "topology"],
     "Show who provides and who consumes each contract",
-);
+)
+.tool("Who provides what to whom: contracts, exporters, importers, per domain.")
+.route("GET", "/realms/{realm}/topology");
 
 /// What is asked.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// Only this domain.
+    /// Only this domain
+    #[cfg_attr(feature = "cli", arg(long, value_name = "DOMAIN"))]
     pub domain: Option<DomainName>,
 }
+
+runs!(RealmTopology, run);
 
 /// Answers.
 ///

@@ -1,6 +1,6 @@
 //! `session_list`: the sessions of the realm, of every repository.
 
-use crate::ops::{Operation, ctx::Ctx, session};
+use crate::ops::{Operation, ctx::Ctx, runs, session};
 use crate::{
     error::OpError,
     model::session::{Session, SessionId},
@@ -9,20 +9,28 @@ use crate::{
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::read::<SessionList>(
+pub const OPERATION: Operation = Operation::reads::<Request>(
     "session_list",
     &["session", "list"],
     "List the sessions of the realm, of every repository",
-);
+)
+.route("GET", "/sessions");
 
 /// What is asked.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// Also those that ended in the last 30 days.
+    /// Include sessions that ended in the last 30 days
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long))]
     pub ended: bool,
-    /// Which page; the cursor is a session's repository, moment and id.
+    /// The cursor is a session's repository, moment and id.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "cli", command(flatten))]
     pub page: PageRequest,
 }
+
+runs!(SessionList, run);
 
 /// Answers: by repository, oldest first.
 ///

@@ -28,6 +28,11 @@ use crate::{
     },
 };
 
+use crate::ops::Operation;
+
+/// Its operations, in the order of the docs.
+pub(super) const TABLE: &[Operation] = &[start::OPERATION, status::OPERATION, list::OPERATION, stop::OPERATION];
+
 /// How long recording activity waits for a lock: nobody asked for it, and it can be done next time.
 const PATIENCE: Duration = Duration::from_millis(200);
 

@@ -11,7 +11,7 @@ use crate::{
     ops::{
         Operation,
         ctx::{Acting, Ctx},
-        session,
+        runs, session,
     },
     repo::CodeRepo,
     store::{Change, Signature, StoreError, StoreRef, layout, read, sessions, write::write},
@@ -20,14 +20,20 @@ use crate::{
 
 /// Its entry in the table.
 pub const OPERATION: Operation =
-    Operation::write::<SessionStart>("session_start", &["session", "start"], "Start a work session in this work tree");
+    Operation::writes::<Request>("session_start", &["session", "start"], "Start a work session in this work tree")
+        .tool("Begin a session: one stretch of work in this work tree. Call it when work on something starts.")
+        .route("POST", "/sessions");
 
 /// What is asked.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// What is worked on.
+    /// The RFC; its branches have this name
+    #[cfg_attr(feature = "cli", arg(long, value_name = "RFC"))]
     pub rfc: Option<RfcName>,
 }
+
+runs!(SessionStart, run);
 
 /// How a session came to be the current one.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! `session_status`: the session of this work tree, and what came of it so far.
 
 use super::work;
-use crate::ops::{Operation, ctx::Ctx, session};
+use crate::ops::{Operation, ctx::Ctx, runs, session};
 use crate::{
     error::OpError,
     model::session::State,
@@ -10,7 +10,14 @@ use crate::{
 
 /// Its entry in the table.
 pub const OPERATION: Operation =
-    Operation::read::<SessionStatus>("session_status", &["session", "status"], "Show the session of this work tree");
+    Operation::reads::<Request>("session_status", &["session", "status"], "Show the session of this work tree");
+
+/// What is asked.
+#[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct Request {}
+
+runs!(SessionStatus, |ctx, _| run(ctx));
 
 /// Answers.
 ///
@@ -32,9 +39,8 @@ pub fn run(ctx: &Ctx) -> Result<Answer<SessionStatus>, OpError> {
     body.unreadable = unreadable;
     body.session = Some(SessionInfo::new(acting.realm, &held, now, work));
     Ok(match held.state(now) {
-        State::Stale => {
-            Answer::new(body).next("git blue session start  # begin another one; nothing was done in this one for a day")
-        }
+        State::Stale => Answer::new(body)
+            .next("git blue session start  # begin another one; nothing was done in this one for a day"),
         State::Active | State::Ended => {
             Answer::new(body).next("git blue session stop  # end it, with a summary of what changed")
         }

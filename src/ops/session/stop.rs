@@ -10,7 +10,7 @@ use crate::{
     ops::{
         Operation,
         ctx::{Acting, Ctx},
-        session,
+        runs, session,
     },
     repo::CodeRepo,
     store::{StoreRef, sessions, write::write},
@@ -18,18 +18,24 @@ use crate::{
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::write::<SessionStop>(
+pub const OPERATION: Operation = Operation::writes::<Request>(
     "session_stop",
     &["session", "stop"],
     "End the session of this work tree, with a summary",
-);
+)
+.tool("End the session, with a summary of what changed meanwhile. Call it when the work is done.")
+.route("DELETE", "/sessions/{id}");
 
 /// What is asked.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// This session of the repository; that of the work tree by default.
+    /// The session [default: the one of this work tree]
+    #[cfg_attr(feature = "cli", arg(value_name = "SESSION"))]
     pub id: Option<SessionId>,
 }
+
+runs!(SessionStop, run);
 
 /// Ends it.
 ///

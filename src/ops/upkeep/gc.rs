@@ -4,7 +4,7 @@ use crate::ops::{
     Operation,
     ctx::{Acting, Ctx},
     notify::inbox,
-    session,
+    runs, session,
 };
 use crate::{
     error::OpError,
@@ -13,14 +13,20 @@ use crate::{
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::write::<Gc>("gc", &["gc"], "Pack the realm's store, and remove old data");
+pub const OPERATION: Operation =
+    Operation::writes::<Request>("gc", &["gc"], "Pack the realm's store, and remove old data");
 
 /// What is asked.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// Only where the store has grown enough for it.
+    /// Do nothing unless the store has grown enough
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long))]
     pub auto: bool,
 }
+
+runs!(Gc, |ctx, request| run(ctx, *request));
 
 /// Packs and forgets. Readers and writers beside it are not disturbed.
 ///

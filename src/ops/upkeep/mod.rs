@@ -5,3 +5,8 @@ pub mod doctor_objects;
 pub mod doctor_sessions;
 pub mod finding;
 pub mod gc;
+
+use super::Operation;
+
+/// Its operations, in the order of the docs.
+pub(super) const TABLE: &[Operation] = &[gc::OPERATION, doctor::OPERATION];

@@ -12,6 +12,7 @@ use crate::{
         Operation,
         ctx::{Ctx, Here},
         repos::{self, joined, paths::Found},
+        runs,
         sync::url,
     },
     repo::{
@@ -23,24 +24,39 @@ use crate::{
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::write::<WorktreeCreate>(
+pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_worktree_create",
     &["realm", "worktree", "create"],
     "Create the worktrees of an RFC",
-);
+)
+    .tool(
+        "A git worktree of an RFC in each repository that shares a domain with this one, or in those named. Call it to work \
+         on several repositories at once.",
+    );
 
 /// What is asked.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// What is worked on.
+    /// The RFC; its branches have this name
+    #[cfg_attr(feature = "cli", arg(long, value_name = "RFC"))]
     pub rfc: RfcName,
-    /// In which repositories; all that share a domain with this one, and itself, where none is named.
+    /// The repositories [default: all that share a domain with this one]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "REPO,…", value_delimiter = ','))]
     pub repos: Option<Vec<RepoName>>,
-    /// Whether to fetch first, so that new branches start where the remotes are.
+    /// Fetch first, so that new branches start from the remotes' branches
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long))]
     pub fetch: bool,
-    /// Whether its user agreed to clone what is not on this machine; see [`missing`].
+    /// Clone repositories that are not on this machine
+    ///
+    /// Only where its user agreed: see [`missing`].
+    #[serde(skip)]
+    #[cfg_attr(feature = "cli", arg(long))]
     pub clone: bool,
 }
+
+runs!(WorktreeCreate, run);
 
 /// What is done in one repository.
 struct Job {

@@ -10,6 +10,7 @@ use crate::{
         Operation,
         ctx::{Ctx, Here},
         repos::{self, paths::Found},
+        runs,
     },
     repo::work::{Standing, Work, Worktree},
     store::{StoreError, overview::Overview},
@@ -17,11 +18,18 @@ use crate::{
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::read::<WorktreeList>(
+pub const OPERATION: Operation = Operation::reads::<Request>(
     "realm_worktree_list",
     &["realm", "worktree", "list"],
     "List the worktrees of all RFCs, and their progress",
 );
+
+/// What is asked.
+#[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct Request {}
+
+runs!(WorktreeList, |ctx, _| run(ctx));
 
 /// Lists them.
 ///

@@ -4,3 +4,8 @@ pub mod create;
 pub mod list;
 pub mod remove;
 pub mod rfc_worktrees;
+
+use super::Operation;
+
+/// Its operations, in the order of the docs.
+pub(super) const TABLE: &[Operation] = &[create::OPERATION, list::OPERATION, remove::OPERATION];

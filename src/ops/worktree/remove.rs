@@ -11,6 +11,7 @@ use crate::{
         Operation,
         ctx::Ctx,
         repos::{self, paths::Found},
+        runs,
     },
     repo::work::{Work, Worktree},
     store::StoreError,
@@ -18,22 +19,30 @@ use crate::{
 };
 
 /// Its entry in the table.
-pub const OPERATION: Operation = Operation::write::<WorktreeRemove>(
+pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_worktree_remove",
     &["realm", "worktree", "remove"],
     "Remove the worktrees of an RFC",
 );
 
 /// What is asked.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// What was worked on.
+    /// The RFC
+    #[cfg_attr(feature = "cli", arg(long, value_name = "RFC"))]
     pub rfc: RfcName,
-    /// Remove worktrees even if work is lost.
+    /// Remove worktrees even if work is lost
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long))]
     pub force: bool,
-    /// Whether branches go too that the default branch has wholly.
+    /// Also delete branches that are merged into the default branch
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long))]
     pub delete_branches: bool,
 }
+
+runs!(WorktreeRemove, run);
 
 /// What is done in one repository.
 struct Job {

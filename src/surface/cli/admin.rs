@@ -15,7 +15,7 @@ use crate::{
     locate,
     model::{
         binding::{self, Export, Import},
-        name::{ContractName, DomainName, RealmName, RemoteName, RepoName},
+        name::{ContractName, DomainName, RealmName, RepoName},
         version::Version,
     },
     ops::{self, admin, ctx::Ctx, init},
@@ -25,29 +25,29 @@ use crate::{
 #[derive(Debug, Subcommand)]
 pub enum Command {
     #[command(about = ops::admin::init::OPERATION.summary)]
-    Init(RealmInit),
+    Init(admin::init::Request),
     #[command(about = ops::admin::join::OPERATION.summary)]
-    Join(Join),
+    Join(admin::join::Request),
     #[command(about = ops::admin::leave::OPERATION.summary)]
-    Leave(Leave),
+    Leave(admin::leave::Request),
     #[command(about = ops::admin::reclaim::OPERATION.summary)]
-    Reclaim(Reclaim),
+    Reclaim(admin::reclaim::Request),
     #[command(about = ops::admin::reseed::OPERATION.summary)]
-    Reseed(Reseed),
+    Reseed(admin::reseed::Request),
     #[command(about = ops::admin::domain::OPERATION.summary)]
-    Domain(Domain),
+    Domain(admin::domain::Request),
     #[command(about = ops::admin::contract::OPERATION.summary)]
     Contract(Contract),
     #[command(about = ops::admin::binding::OPERATION.summary)]
     Binding(Binding),
     #[command(about = ops::admin::rename::OPERATION.summary)]
-    Rename(Rename),
+    Rename(admin::rename::Request),
     #[command(about = ops::admin::remove_domain::OPERATION.summary)]
-    RemoveDomain(RemoveDomain),
+    RemoveDomain(admin::remove_domain::Request),
     #[command(about = ops::admin::remove_member::OPERATION.summary)]
-    RemoveMember(RemoveMember),
+    RemoveMember(admin::remove_member::Request),
     #[command(about = ops::admin::remove_realm::OPERATION.summary)]
-    RemoveRealm(RemoveRealm),
+    RemoveRealm(admin::remove_realm::Request),
     #[command(about = ops::admin::bootstrap::OPERATION.summary)]
     Bootstrap(super::bootstrap::Bootstrap),
     /// Show or clear the realm's cache
@@ -69,109 +69,6 @@ pub struct Init {
     /// Create the realm even if its name resembles another one, or .blue/config.yaml names a URL
     #[arg(long)]
     new: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct RealmInit {
-    /// The realm's name
-    #[arg(long, value_name = "REALM")]
-    name: RealmName,
-    /// Where to put its store [default: below $GIT_BLUE_HOME]
-    #[arg(long, value_name = "PATH")]
-    path: Option<PathBuf>,
-    /// The URL where it is to be shared
-    #[arg(long, value_name = "URL")]
-    url: Option<String>,
-    /// Keep the realm in branches there, for hosts that accept no other refs
-    #[arg(long, requires = "url")]
-    branches: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct Join {
-    /// The realm
-    #[arg(value_name = "REALM")]
-    name: RealmName,
-    /// The repository's name in the realm [default: from origin's URL, else the folder's name]
-    #[arg(long, value_name = "NAME")]
-    repo: Option<RepoName>,
-    /// The URL where the realm is shared; it is fetched from there
-    #[arg(long, value_name = "URL")]
-    url: Option<String>,
-    /// Keep the realm in branches there, for hosts that accept no other refs
-    #[arg(long)]
-    branches: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct Leave {
-    /// Leave even if it is still a member of domains; its contracts stay
-    #[arg(long)]
-    force: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct Reclaim {
-    /// The reason, for the history
-    #[arg(long, value_name = "REASON", value_parser = super::input::reason)]
-    reason: String,
-}
-
-#[derive(Debug, Args)]
-pub struct Reseed {
-    /// The remote, if there are several
-    #[arg(long, value_name = "REMOTE")]
-    remote: Option<RemoteName>,
-    /// Share the realm at this URL from now on
-    #[arg(long, value_name = "URL")]
-    url: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub struct Rename {
-    /// The repository's present name
-    #[arg(value_name = "REPO")]
-    repo: RepoName,
-    /// Its new name
-    #[arg(value_name = "NAME")]
-    name: RepoName,
-}
-
-#[derive(Debug, Args)]
-pub struct RemoveDomain {
-    /// The domain
-    #[arg(value_name = "DOMAIN")]
-    domain: DomainName,
-}
-
-#[derive(Debug, Args)]
-pub struct RemoveMember {
-    /// The repository
-    #[arg(value_name = "REPO")]
-    repo: RepoName,
-    /// The domain
-    #[arg(long, value_name = "DOMAIN")]
-    domain: DomainName,
-}
-
-#[derive(Debug, Args)]
-pub struct RemoveRealm {
-    /// The realm
-    #[arg(value_name = "REALM")]
-    realm: RealmName,
-}
-
-#[derive(Debug, Args)]
-pub struct Domain {
-    /// The domain
-    #[arg(long, value_name = "DOMAIN")]
-    name: DomainName,
-    /// Repositories to add as members
-    #[arg(long, value_name = "REPO,…", value_delimiter = ',')]
-    repos: Vec<RepoName>,
-    /// What the domain is for
-    #[arg(long, value_name = "TEXT")]
-    description: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -280,13 +177,10 @@ fn joined(now: bool, realm: &RealmName, repo: &RepoName, wrote_config: bool, tex
     }
 }
 
-impl Leave {
-    /// Leaves the realm, and undoes what `init` did to the repository.
-    pub fn run_whole(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        let answer = admin::leave::run(ctx, &admin::leave::Request { force: self.force, undo: true })?;
-        output.answer(&answer, left)?;
-        Ok(Verdict::Yes)
-    }
+/// Leaves the realm, and undoes what `init` did to the repository.
+pub fn leave(ctx: &Ctx, request: admin::leave::Request, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+    output.answer(&admin::leave::run(ctx, &admin::leave::Request { undo: true, ..request })?, left)?;
+    Ok(Verdict::Yes)
 }
 
 fn left(body: &crate::wire::RealmLeave, text: &mut Text) {
@@ -299,8 +193,8 @@ fn left(body: &crate::wire::RealmLeave, text: &mut Text) {
 impl Command {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         match self {
-            Self::Init(RealmInit { name, path, url, branches }) => {
-                let answer = admin::init::run(ctx, &admin::init::Request { name, path, url, branches })?;
+            Self::Init(request) => {
+                let answer = admin::init::run(ctx, &request)?;
                 output.answer(&answer, |body, text| {
                     let verb = if body.created { "made" } else { "recorded" };
                     text.line(&[
@@ -311,18 +205,17 @@ impl Command {
                     ]);
                 })?;
             }
-            Self::Join(Join { name, repo, url, branches }) => {
-                let answer = admin::join::run(ctx, &admin::join::Request { realm: name, repo, url, branches })?;
+            Self::Join(request) => {
+                let answer = admin::join::run(ctx, &request)?;
                 output.answer(&answer, |body, text| {
                     joined(body.joined, &body.realm, &body.current_repo, body.wrote_config, text);
                 })?;
             }
-            Self::Leave(Leave { force }) => {
-                let answer = admin::leave::run(ctx, &admin::leave::Request { force, undo: false })?;
-                output.answer(&answer, left)?;
+            Self::Leave(request) => {
+                output.answer(&admin::leave::run(ctx, &request)?, left)?;
             }
-            Self::Reclaim(Reclaim { reason }) => {
-                let answer = admin::reclaim::run(ctx, &admin::reclaim::Request { reason })?;
+            Self::Reclaim(request) => {
+                let answer = admin::reclaim::run(ctx, &request)?;
                 output.answer(&answer, |body, text| {
                     text.line(&[plain(format!("{} is this repository again in the realm {}", body.repo, body.realm))]);
                     for domain in &body.domains {
@@ -330,13 +223,13 @@ impl Command {
                     }
                 })?;
             }
-            Self::Reseed(Reseed { remote, url }) => {
-                let answer = admin::reseed::run(ctx, &admin::reseed::Request { remote, url })?;
+            Self::Reseed(request) => {
+                let answer = admin::reseed::run(ctx, &request)?;
                 output.answer(&answer, sync::render_reseed)?;
                 return Ok(if answer.body.problems.is_empty() { Verdict::Yes } else { Verdict::No });
             }
-            Self::Domain(Domain { name, repos, description }) => {
-                let answer = admin::domain::run(ctx, &admin::domain::Request { name, repos, description })?;
+            Self::Domain(request) => {
+                let answer = admin::domain::run(ctx, &request)?;
                 output.answer(&answer, |body, text| {
                     let verb = if body.created { "made" } else { "domain" };
                     let members: Vec<_> = body.members.iter().map(ToString::to_string).collect();
@@ -349,28 +242,27 @@ impl Command {
             }
             Self::Contract(arguments) => arguments.run(ctx, output)?,
             Self::Binding(arguments) => arguments.run(ctx, output)?,
-            Self::Rename(Rename { repo, name }) => {
-                let answer = admin::rename::run(ctx, &admin::rename::Request { repo, name })?;
+            Self::Rename(request) => {
+                let answer = admin::rename::run(ctx, &request)?;
                 output.answer(&answer, |body, text| {
                     let verb = if body.changed { "renamed" } else { "already renamed" };
                     text.line(&[plain(verb), plain(&body.old_name), plain("to"), look(&body.name, Look::Bold)]);
                     text.table("  ", &body.files.iter().map(|file| vec![plain(file)]).collect::<Vec<_>>());
                 })?;
             }
-            Self::RemoveDomain(RemoveDomain { domain }) => {
-                let answer = admin::remove_domain::run(ctx, &admin::remove_domain::Request { domain })?;
+            Self::RemoveDomain(request) => {
+                let answer = admin::remove_domain::run(ctx, &request)?;
                 output.answer(&answer, |body, text| {
                     text.line(&[plain(format!("removed the domain {} from {}", body.domain, body.realm))]);
                 })?;
             }
-            Self::RemoveMember(RemoveMember { repo, domain }) => {
-                let request = admin::remove_member::Request { repo, domain };
+            Self::RemoveMember(request) => {
                 output.answer(&admin::remove_member::run(ctx, &request)?, |body, text| {
                     text.line(&[plain(format!("removed {} from {}", body.repo, body.domain))]);
                 })?;
             }
-            Self::RemoveRealm(RemoveRealm { realm }) => {
-                let answer = admin::remove_realm::run(ctx, &admin::remove_realm::Request { realm })?;
+            Self::RemoveRealm(request) => {
+                let answer = admin::remove_realm::run(ctx, &request)?;
                 output.answer(&answer, |body, text| {
                     text.line(&[plain(format!("deleted the realm {}", body.realm)), look(&body.path, Look::Dim)]);
                 })?;

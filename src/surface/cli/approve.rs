@@ -1,39 +1,19 @@
 //! `git blue contract approve`.
 
-use clap::Args;
-
 use super::{
-    input::reason,
     output::Output,
     text::{Look, Text, look, plain},
 };
 use crate::{
     error::OpError,
-    model::{approval::Fingerprint, compatibility::VALUE_RULES, name::ContractRef},
+    model::compatibility::VALUE_RULES,
     ops::{contract::approve, ctx::Ctx},
     wire::ContractApproved,
 };
 
-#[derive(Debug, Args)]
-pub struct Approve {
-    /// The contract
-    #[arg(value_name = "DOMAIN/CONTRACT")]
-    contract: ContractRef,
-    /// The change, as check and publish print it
-    #[arg(value_name = "FINGERPRINT")]
-    fingerprint: Fingerprint,
-    /// The reason why this break is acceptable
-    #[arg(long, value_name = "REASON", value_parser = reason)]
-    reason: String,
-}
-
-impl Approve {
-    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
-        let Self { contract, fingerprint, reason } = self;
-        let answer = approve::run(ctx, &approve::Request { contract, fingerprint, reason })?;
-        output.answer(&answer, render)?;
-        Ok(())
-    }
+pub fn show(ctx: &Ctx, request: &approve::Request, output: &mut Output<'_>) -> Result<(), OpError> {
+    output.answer(&approve::run(ctx, request)?, render)?;
+    Ok(())
 }
 
 fn render(body: &ContractApproved, text: &mut Text) {

@@ -15,18 +15,16 @@ use crate::{
     error::OpError,
     model::{
         name::{ContractRef, RepoName},
-        range::Range,
         version::{self, Version},
     },
     ops::{
-        binding,
         contract::{
             self,
             documents::{MAX_BYTES, Source},
         },
         ctx::Ctx,
     },
-    wire::{BindingEdit, ContractBump, ContractExpect, ContractNew, FileEdit},
+    wire::{Answer, BindingEdit, ContractBump, ContractExpect, ContractNew, FileEdit},
 };
 
 #[derive(Debug, Args)]
@@ -86,22 +84,6 @@ enum Level {
 }
 
 #[derive(Debug, Args)]
-pub struct Import {
-    /// The contract
-    #[arg(value_name = "DOMAIN/CONTRACT")]
-    contract: ContractRef,
-    /// The versions that the code works with [default: from the current one up to the next major]
-    #[arg(value_name = "RANGE")]
-    range: Option<Range>,
-    /// The file of this repository that uses it
-    #[arg(long, value_name = "FILE")]
-    used_in: Option<PathBuf>,
-    /// The file of this repository with the JSON Schema of what its code relies on
-    #[arg(long, value_name = "FILE")]
-    expects: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
 pub struct Expect {
     /// The contract
     #[arg(value_name = "DOMAIN/CONTRACT")]
@@ -112,30 +94,6 @@ pub struct Expect {
     /// Replace the file if it exists
     #[arg(long)]
     replace: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct Export {
-    /// The contract
-    #[arg(value_name = "DOMAIN/CONTRACT")]
-    contract: ContractRef,
-    /// The files of this repository that implement it
-    #[arg(long, value_name = "FILE", num_args = 1..)]
-    source: Vec<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub struct Unimport {
-    /// The contract
-    #[arg(value_name = "DOMAIN/CONTRACT")]
-    contract: ContractRef,
-}
-
-#[derive(Debug, Args)]
-pub struct Unexport {
-    /// The contract
-    #[arg(value_name = "DOMAIN/CONTRACT")]
-    contract: ContractRef,
 }
 
 impl New {
@@ -200,15 +158,6 @@ impl Bump {
     }
 }
 
-impl Import {
-    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        let Self { contract, range, used_in, expects } = self;
-        let answer = binding::import::run(ctx, &binding::import::Request { contract, range, used_in, expects })?;
-        output.answer(&answer, render_binding)?;
-        Ok(Verdict::Yes)
-    }
-}
-
 impl Expect {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
         let samples = sources(ctx, &self.from_samples)?;
@@ -218,26 +167,10 @@ impl Expect {
     }
 }
 
-impl Export {
-    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        let request = binding::export::Request { contract: self.contract, sources: self.source };
-        output.answer(&binding::export::run(ctx, &request)?, render_binding)?;
-        Ok(Verdict::Yes)
-    }
-}
-
-impl Unimport {
-    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        output.answer(&binding::unimport::run(ctx, &self.contract)?, render_binding)?;
-        Ok(Verdict::Yes)
-    }
-}
-
-impl Unexport {
-    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        output.answer(&binding::unexport::run(ctx, &self.contract)?, render_binding)?;
-        Ok(Verdict::Yes)
-    }
+/// Shows what became of a binding.
+pub fn edited(answer: Answer<BindingEdit>, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+    output.answer(&answer, render_binding)?;
+    Ok(Verdict::Yes)
 }
 
 fn render_new(body: &ContractNew, text: &mut Text) {

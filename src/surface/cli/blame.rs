@@ -3,13 +3,12 @@
 use clap::Args;
 
 use super::{
-    Page,
+    All,
     output::Output,
     text::{Look, Text, look, plain},
 };
 use crate::{
     error::OpError,
-    model::{name::ContractRef, version::Version},
     ops::{contract, ctx::Ctx},
     surface::cli::listing::render_cursor,
     wire::{BlamePart, BlameVersion, ContractBlame},
@@ -20,24 +19,16 @@ const MAX_VALUE: usize = 60;
 
 #[derive(Debug, Args)]
 pub struct Blame {
-    /// The contract
-    #[arg(value_name = "DOMAIN/CONTRACT")]
-    contract: ContractRef,
-    /// Only this part, for example /schema/properties/id
-    #[arg(value_name = "POINTER")]
-    pointer: Option<String>,
-    /// Show the parts of this published version instead of the current one
-    #[arg(long, value_name = "VERSION")]
-    version: Option<Version>,
     #[command(flatten)]
-    page: Page,
+    request: contract::blame::Request,
+    #[command(flatten)]
+    all: All,
 }
 
 impl Blame {
-    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
-        let Self { contract, pointer, version, page } = self;
-        let request = contract::blame::Request { contract, pointer, version, page: page.request() };
-        output.answer(&contract::blame::run(ctx, &request)?, render)?;
+    pub fn run(mut self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
+        self.all.widen(&mut self.request.page);
+        output.answer(&contract::blame::run(ctx, &self.request)?, render)?;
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     error::OpError,
-    model::{merge::LossId, set_aside},
+    model::set_aside,
     ops::{self, ctx::Ctx, realm},
     wire::ConflictSettled,
 };
@@ -17,24 +17,16 @@ use crate::{
 #[derive(Debug, Subcommand)]
 pub enum Command {
     #[command(about = ops::realm::conflict_accept::OPERATION.summary)]
-    Accept {
-        /// The conflict, as `git blue status` names it
-        #[arg(value_name = "ID")]
-        id: LossId,
-    },
+    Accept(realm::conflict_accept::Request),
     #[command(about = ops::realm::conflict_undo::OPERATION.summary)]
-    Undo {
-        /// The conflict, as `git blue status` names it
-        #[arg(value_name = "ID")]
-        id: LossId,
-    },
+    Undo(realm::conflict_undo::Request),
 }
 
 impl Command {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         let answer = match self {
-            Self::Accept { id } => realm::conflict_accept::run(ctx, &id)?,
-            Self::Undo { id } => realm::conflict_undo::run(ctx, &id)?,
+            Self::Accept(request) => realm::conflict_accept::run(ctx, &request.id)?,
+            Self::Undo(request) => realm::conflict_undo::run(ctx, &request.id)?,
         };
         output.answer(&answer, render)?;
         Ok(Verdict::Yes)

@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::{
-    Names, Page, Verdict,
-    approve::Approve,
-    author, blame, difference, editor,
+    All, Names, Verdict, approve, author, blame, difference, editor,
     output::Output,
     text::{Look, Text, look, plain},
     timeline, validate,
@@ -15,7 +13,7 @@ use super::{
 use crate::{
     error::OpError,
     model::{
-        name::{ContractRef, DomainName, RepoName},
+        name::{ContractRef, RepoName},
         version::Version,
     },
     ops::{self, contract, ctx::Ctx, publish},
@@ -23,7 +21,7 @@ use crate::{
     surface::{
         cli::{
             input::{read_file, reason},
-            listing::{Past, render_cursor, render_cycles, render_log},
+            listing::{render_cursor, render_cycles, render_log},
         },
         told,
     },
@@ -57,41 +55,33 @@ pub enum Command {
     #[command(about = ops::contract::edit::OPERATION.summary)]
     Edit(Edit),
     #[command(about = ops::contract::retire::OPERATION.summary)]
-    Retire(Retire),
+    Retire(contract::retire::Request),
     #[command(about = ops::contract::yank::OPERATION.summary)]
-    Yank(Yank),
+    Yank(contract::yank::Request),
     #[command(about = ops::contract::transfer::OPERATION.summary)]
     Transfer(Transfer),
     #[command(about = ops::contract::adapted::OPERATION.summary)]
-    Adapted(Adapted),
+    Adapted(contract::adapted::Request),
     #[command(about = ops::contract::expect::OPERATION.summary)]
     Expect(super::author::Expect),
     #[command(about = ops::contract::approve::OPERATION.summary)]
-    Approve(Approve),
+    Approve(contract::approve::Request),
 }
 
 #[derive(Debug, Args)]
 pub struct List {
-    /// Only this domain
-    #[arg(long, value_name = "DOMAIN")]
-    domain: Option<DomainName>,
-    /// Only contracts whose domain, name or owner contains these words
-    #[arg(long, value_name = "WORDS")]
-    search: Option<String>,
     #[command(flatten)]
-    page: Page,
+    request: contract::list::Request,
+    #[command(flatten)]
+    all: All,
     #[command(flatten)]
     names: Names,
 }
 
 #[derive(Debug, Args)]
 pub struct Get {
-    /// The contract
-    #[arg(value_name = "DOMAIN/CONTRACT")]
-    contract: ContractRef,
-    /// Show this published version instead of the current one
-    #[arg(long, value_name = "VERSION")]
-    version: Option<Version>,
+    #[command(flatten)]
+    request: contract::get::Request,
     /// Print the document alone
     #[arg(long, value_enum)]
     format: Option<DocumentFormat>,
@@ -110,13 +100,10 @@ enum DocumentFormat {
 
 #[derive(Debug, Args)]
 pub struct Log {
-    /// The contract
-    #[arg(value_name = "DOMAIN/CONTRACT")]
-    contract: ContractRef,
     #[command(flatten)]
-    past: Past,
+    request: contract::log::Request,
     #[command(flatten)]
-    page: Page,
+    all: All,
 }
 
 #[derive(Debug, Args)]
@@ -152,32 +139,6 @@ pub struct Edit {
 }
 
 #[derive(Debug, Args)]
-pub struct Retire {
-    /// The contract
-    #[arg(value_name = "DOMAIN/CONTRACT")]
-    contract: ContractRef,
-    /// The reason, for those who import it
-    #[arg(long, value_name = "REASON", value_parser = reason)]
-    reason: String,
-    /// Retire it even if it is still imported
-    #[arg(long)]
-    force: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct Yank {
-    /// The contract
-    #[arg(value_name = "DOMAIN/CONTRACT")]
-    contract: ContractRef,
-    /// The version
-    #[arg(value_name = "VERSION")]
-    version: Version,
-    /// The reason, for those who import it
-    #[arg(long, value_name = "REASON", value_parser = reason)]
-    reason: String,
-}
-
-#[derive(Debug, Args)]
 pub struct Transfer {
     /// The contract
     #[arg(value_name = "DOMAIN/CONTRACT")]
@@ -190,30 +151,19 @@ pub struct Transfer {
     cancel: bool,
 }
 
-#[derive(Debug, Args)]
-pub struct Adapted {
-    /// The contract
-    #[arg(value_name = "DOMAIN/CONTRACT")]
-    contract: ContractRef,
-    /// The published version [default: the current one]
-    #[arg(value_name = "VERSION")]
-    version: Option<Version>,
-}
-
 impl Command {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         match self {
-            Self::List(arguments) => {
-                let List { domain, search, page, names } = arguments;
-                let request = contract::list::Request { domain, search, page: names.page(page).request() };
+            Self::List(List { mut request, all, names }) => {
+                all.widen(&mut request.page);
+                names.widen(&mut request.page);
                 let all = |body: &ContractList| {
                     body.contracts.iter().map(|line| format!("{}/{}", line.domain, line.name)).collect()
                 };
                 names.answer(output, &contract::list::run(ctx, &request)?, all, render_list)?;
             }
             Self::Get(arguments) => {
-                let request = contract::get::Request { contract: arguments.contract, version: arguments.version };
-                let answer = contract::get::run(ctx, &request)?;
+                let answer = contract::get::run(ctx, &arguments.request)?;
                 match (arguments.format, arguments.schema) {
                     (None, false) => output.answer(&answer, render_get)?,
                     (format, is_schema) => {
@@ -222,9 +172,8 @@ impl Command {
                     }
                 };
             }
-            Self::Log(arguments) => {
-                let (filter, page) = (arguments.past.filter(), arguments.page.request());
-                let request = contract::log::Request { contract: arguments.contract, filter, page };
+            Self::Log(Log { mut request, all }) => {
+                all.widen(&mut request.page);
                 let answer = contract::log::run(ctx, &request)?;
                 output.answer(&answer, |body, text| render_log(&body.entries, body.next_cursor.as_deref(), text))?;
             }
@@ -248,14 +197,12 @@ impl Command {
             Self::New(arguments) => arguments.run(ctx, output)?,
             Self::Bump(arguments) => arguments.run(ctx, output)?,
             Self::Edit(arguments) => arguments.run(ctx, output)?,
-            Self::Retire(arguments) => {
-                let Retire { contract, reason, force } = arguments;
-                let answer = contract::retire::run(ctx, &contract::retire::Request { contract, reason, force })?;
+            Self::Retire(request) => {
+                let answer = contract::retire::run(ctx, &request)?;
                 output.answer(&answer, |body, text| render_marked("retired", body, text))?;
             }
-            Self::Yank(arguments) => {
-                let Yank { contract, version, reason } = arguments;
-                let answer = contract::yank::run(ctx, &contract::yank::Request { contract, version, reason })?;
+            Self::Yank(request) => {
+                let answer = contract::yank::run(ctx, &request)?;
                 output.answer(&answer, |body, text| render_marked("yanked", body, text))?;
             }
             Self::Transfer(Transfer { contract, to, cancel: _ }) => {
@@ -268,10 +215,10 @@ impl Command {
                     }]);
                 })?;
             }
-            Self::Approve(arguments) => arguments.run(ctx, output)?,
+            Self::Approve(request) => approve::show(ctx, &request, output)?,
             Self::Expect(arguments) => arguments.run(ctx, output)?,
-            Self::Adapted(Adapted { contract, version }) => {
-                let answer = contract::adapted::run(ctx, &contract::adapted::Request { contract, version })?;
+            Self::Adapted(request) => {
+                let answer = contract::adapted::run(ctx, &request)?;
                 output.answer(&answer, render_adapted)?;
             }
         }

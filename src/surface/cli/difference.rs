@@ -15,12 +15,10 @@ use crate::{
         contract::Values,
         diff::{Difference, Kind},
         json::Json,
-        name::ContractRef,
         verdict::{Outcome, ValuesCompared, VersionBump},
-        version::Version,
     },
     ops::{
-        contract::{self, diff::Newer, draft::Draft, impact::Candidate},
+        contract::{self, impact::Candidate},
         ctx::Ctx,
     },
     surface::cli::input::value,
@@ -38,43 +36,13 @@ const MAX_INLINE: usize = 80;
 
 #[derive(Debug, Args)]
 pub struct Diff {
-    /// The contract
-    #[arg(value_name = "DOMAIN/CONTRACT")]
-    contract: ContractRef,
-    /// From this published version [default: the one that this repository's code is written against,
-    /// else the one before]
-    #[arg(value_name = "V1")]
-    old: Option<Version>,
-    /// To this published version [default: the current one]
-    #[arg(value_name = "V2", conflicts_with = "draft")]
-    new: Option<Version>,
     #[command(flatten)]
-    draft: DraftArgs,
-}
-
-/// Files that say what is not published yet.
-#[derive(Debug, Args)]
-#[group(id = "draft", multiple = false)]
-struct DraftArgs {
-    /// Use the file of the work tree, committed or not
-    #[arg(long)]
-    worktree: bool,
-    /// Use the file of this commit
-    #[arg(long, value_name = "COMMIT")]
-    commit: Option<String>,
-}
-
-impl DraftArgs {
-    fn draft(self) -> Option<Draft> {
-        self.commit.map(Draft::Commit).or(self.worktree.then_some(Draft::Worktree))
-    }
+    request: contract::diff::Request,
 }
 
 impl Diff {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
-        let new = self.draft.draft().map_or(Newer::Version(self.new), Newer::Draft);
-        let request = contract::diff::Request { contract: self.contract, old: self.old, new };
-        output.answer(&contract::diff::run(ctx, &request)?, render_diff)?;
+        output.answer(&contract::diff::run(ctx, &self.request)?, render_diff)?;
         Ok(())
     }
 }
@@ -189,29 +157,19 @@ fn render_value(mark: &str, shown: Look, value: &Json, text: &mut Text) {
 
 #[derive(Debug, Args)]
 pub struct Impact {
-    /// The contract
-    #[arg(value_name = "DOMAIN/CONTRACT")]
-    contract: ContractRef,
-    /// Assume that this version, published or not, is current
-    #[arg(long, value_name = "VERSION", conflicts_with = "draft")]
-    to: Option<Version>,
+    #[command(flatten)]
+    request: contract::impact::Request,
     /// Assume the current contract with this schema, and the version that it needs
     #[arg(long, value_name = "FILE", conflicts_with_all = ["draft", "to"])]
     schema: Option<PathBuf>,
-    #[command(flatten)]
-    draft: DraftArgs,
 }
 
 impl Impact {
-    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
-        let schema = self.schema.map(|file| value(ctx, &file)).transpose()?;
-        let to = match (self.draft.draft(), schema) {
-            (Some(draft), _) => Candidate::Draft(draft),
-            (None, Some(schema)) => Candidate::Schema(schema),
-            (None, None) => Candidate::Version(self.to),
-        };
-        let request = contract::impact::Request { contract: self.contract, to };
-        output.answer(&contract::impact::run(ctx, &request)?, render_impact)?;
+    pub fn run(mut self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
+        if let Some(file) = self.schema {
+            self.request.to = Candidate::Schema(value(ctx, &file)?);
+        }
+        output.answer(&contract::impact::run(ctx, &self.request)?, render_impact)?;
         Ok(())
     }
 }

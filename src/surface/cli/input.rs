@@ -8,6 +8,8 @@ use crate::{
 };
 use std::path::Path;
 
+pub use crate::model::text::reason;
+
 /// Reads a file that the user named; `-` is standard input.
 ///
 /// # Errors
@@ -42,16 +44,4 @@ pub fn value(ctx: &Ctx, file: &std::path::Path) -> Result<Json, OpError> {
         let problem = problem.in_file(&file.display().to_string());
         OpError::no(ErrorCode::UnreadableFile, problem.to_string()).problem((&problem).into())
     })
-}
-
-/// Parses a reason that is kept in the history.
-///
-/// # Errors
-/// Where it is empty or too long.
-pub fn reason(text: &str) -> Result<String, String> {
-    match text.trim() {
-        "" => Err("say why".into()),
-        text if text.len() > 1_000 => Err("it is longer than 1,000 characters".into()),
-        text => Ok(text.to_owned()),
-    }
 }

@@ -1,62 +1,29 @@
 //! What every list takes, and how it is printed.
 
-use std::num::NonZeroUsize;
-
 use clap::Args;
 use serde::Serialize;
 
 use super::{output::Output, text::Text};
 use crate::{
     error::OpError,
-    model::{
-        clock::{Moment, Period},
-        name::RepoName,
-    },
-    ops::history::filter::Filter,
     surface::cli::text::{Look, Word, look, plain},
     wire::{Answer, LogEntry, PageRequest},
 };
 
-/// Which page of a list.
+/// Whether a list is wanted as a whole.
 #[derive(Debug, Args)]
-pub struct Page {
-    /// Show at most this many entries
-    #[arg(long, value_name = "N")]
-    limit: Option<NonZeroUsize>,
-    /// Continue after this cursor, which the previous page printed
-    #[arg(long, value_name = "CURSOR")]
-    cursor: Option<String>,
+pub struct All {
     /// Show all entries
     #[arg(long, conflicts_with = "limit")]
     all: bool,
 }
 
-impl Page {
-    /// Returns what operations are asked for.
-    pub fn request(&self) -> PageRequest {
-        let limit = if self.all { Some(0) } else { self.limit.map(Into::into) };
-        PageRequest { limit, cursor: self.cursor.clone() }
-    }
-}
-
-/// Which entries of a list about the past are wanted.
-#[derive(Debug, Args)]
-pub struct Past {
-    /// Only what was made then or later: 2026-03-03, or "2 weeks ago"
-    #[arg(long, value_name = "TIME")]
-    since: Option<Moment>,
-    /// Only what was made then or earlier
-    #[arg(long, value_name = "TIME")]
-    until: Option<Moment>,
-    /// Only what this repository made
-    #[arg(long, value_name = "REPO")]
-    repo: Option<RepoName>,
-}
-
-impl Past {
-    /// Returns what operations are asked for.
-    pub fn filter(self) -> Filter {
-        Filter { period: Period { since: self.since, until: self.until }, repo: self.repo }
+impl All {
+    /// Asks for the whole list, where it is wanted.
+    pub fn widen(self, page: &mut PageRequest) {
+        if self.all {
+            page.limit = Some(0);
+        }
     }
 }
 
@@ -70,9 +37,10 @@ pub struct Names {
 
 impl Names {
     /// Asks for the whole list, where names are wanted and nothing was said.
-    pub fn page(self, mut page: Page) -> Page {
-        page.all |= self.null && page.limit.is_none();
-        page
+    pub fn widen(self, page: &mut PageRequest) {
+        if self.null {
+            page.limit.get_or_insert(0);
+        }
     }
 
     /// Writes an answer, or the names in it.

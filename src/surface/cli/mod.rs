@@ -15,6 +15,7 @@ mod daemon;
 mod difference;
 mod editor;
 mod fast_parse;
+mod general;
 mod hooks;
 mod input;
 mod install;
@@ -50,13 +51,13 @@ use crate::{
     env::Env,
     error::{ErrorCode, Kind, OpError},
     model::name::RealmName,
-    ops::{self, as_of::AsOf, ctx::Ctx},
+    ops::{self, as_of::AsOf, binding, ctx::Ctx},
 };
 
-pub use output::{Output, json};
+pub use output::{Output, json, json_of};
 pub use process::main;
 
-use listing::{Names, Page};
+use listing::{All, Names};
 
 /// What the program is called.
 const NAME: &str = "git-blue";
@@ -118,13 +119,13 @@ enum Command {
     #[command(about = ops::init::OPERATION.summary)]
     Init(admin::Init),
     /// Leave the realm, and remove the hooks and .blue/config.yaml
-    Leave(admin::Leave),
+    Leave(ops::admin::leave::Request),
     #[command(about = ops::realm::status::OPERATION.summary)]
     Status(realm::Status),
     #[command(about = ops::realm::check::OPERATION.summary)]
     Check(realm::Check),
     #[command(about = ops::realm::review::OPERATION.summary)]
-    Review(review::Review),
+    Review,
     #[command(about = ops::realm::sync::OPERATION.summary)]
     Sync(sync::Sync),
     #[command(about = ops::prime::OPERATION.summary)]
@@ -136,13 +137,13 @@ enum Command {
     #[command(subcommand)]
     Contract(contract::Command),
     #[command(about = ops::binding::import::OPERATION.summary)]
-    Import(author::Import),
+    Import(ops::binding::import::Request),
     #[command(about = ops::binding::export::OPERATION.summary)]
-    Export(author::Export),
+    Export(ops::binding::export::Request),
     #[command(about = ops::binding::unimport::OPERATION.summary)]
-    Unimport(author::Unimport),
+    Unimport(ops::binding::unimport::Request),
     #[command(about = ops::binding::unexport::OPERATION.summary)]
-    Unexport(author::Unexport),
+    Unexport(ops::binding::unexport::Request),
     #[command(about = ops::compat::OPERATION.summary)]
     Compat(compat::Arguments),
     /// Manage work sessions
@@ -155,7 +156,7 @@ enum Command {
     #[command(subcommand)]
     Hooks(hooks::Command),
     #[command(about = ops::upkeep::gc::OPERATION.summary)]
-    Gc(upkeep::Gc),
+    Gc(ops::upkeep::gc::Request),
     #[command(about = ops::upkeep::doctor::OPERATION.summary)]
     Doctor(upkeep::Doctor),
     /// Serve the realm to Claude and other MCP clients
@@ -170,6 +171,9 @@ enum Command {
     /// Remove what install set up
     #[command(subcommand)]
     Uninstall(install::Uninstall),
+    /// Run an operation that has no text of its own.
+    #[command(skip)]
+    General(ops::operation::Prepared),
     /// Complete a command line, for shells
     #[command(hide = true)]
     Complete {
@@ -202,7 +206,7 @@ struct Hook {
 
 /// Returns the whole command line, as help, man pages and completions show it.
 pub fn command() -> clap::Command {
-    manual::describe(Cli::command())
+    manual::describe(general::add(Cli::command()))
 }
 
 /// Runs the command line. Returns the exit code.
@@ -219,7 +223,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         }
     };
     let operation = parsed.as_ref().ok().and_then(operation);
-    let cli = match parsed.and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches)) {
+    let cli = match parsed.and_then(|matches| read(matches, operation)) {
         Ok(cli) => cli,
         Err(error) => return output.usage(&error, wants_json(arguments)),
     };
@@ -297,6 +301,18 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
     end(outcome, output)
 }
 
+/// Reads what was parsed; what is no command of its own is an operation of the table.
+fn read(matches: clap::ArgMatches, operation: Option<&ops::Operation>) -> Result<Cli, clap::Error> {
+    let cli = Cli::from_arg_matches(&matches);
+    let is_unknown = cli.as_ref().is_err_and(|error| error.kind() == clap::error::ErrorKind::InvalidSubcommand);
+    match operation.filter(|_| is_unknown).and_then(|operation| general::prepared(operation, &matches)) {
+        Some(prepared) => {
+            Ok(Cli { global: Global::from_arg_matches(&matches)?, command: Some(Command::General(prepared?)) })
+        }
+        None => cli,
+    }
+}
+
 /// Says what is left to say. Returns the exit code.
 fn end(outcome: Result<Verdict, OpError>, output: &mut Output<'_>) -> u8 {
     match outcome {
@@ -369,26 +385,30 @@ fn dispatch(
 ) -> Result<Verdict, OpError> {
     match command {
         Command::Init(arguments) => arguments.run(ctx, realm, output),
-        Command::Leave(arguments) => arguments.run_whole(ctx, output),
+        Command::Leave(request) => admin::leave(ctx, request, output),
         Command::Status(arguments) => arguments.run(ctx, output),
         Command::Check(arguments) => arguments.run(ctx, output),
-        Command::Review(arguments) => arguments.run(ctx, output).map(|()| Verdict::Yes),
+        Command::Review => review::run(ctx, output),
         Command::Sync(arguments) => arguments.run(ctx, output),
         Command::Prime(arguments) => arguments.run(ctx, output).map(|()| Verdict::Yes),
         Command::Realm(command) => command.run(ctx, output),
         Command::Contract(command) => command.run(ctx, output),
-        Command::Import(arguments) => arguments.run(ctx, output),
-        Command::Export(arguments) => arguments.run(ctx, output),
-        Command::Unimport(arguments) => arguments.run(ctx, output),
-        Command::Unexport(arguments) => arguments.run(ctx, output),
+        Command::Import(request) => author::edited(binding::import::run(ctx, &request)?, output),
+        Command::Export(request) => author::edited(binding::export::run(ctx, &request)?, output),
+        Command::Unimport(request) => author::edited(binding::unimport::run(ctx, &request.contract)?, output),
+        Command::Unexport(request) => author::edited(binding::unexport::run(ctx, &request.contract)?, output),
         Command::Compat(arguments) => arguments.run(ctx, output),
         Command::Session(command) => command.run(ctx, output),
         Command::Notifications(command) => command.run(ctx, output),
         Command::Hooks(command) => command.run(ctx, output),
-        Command::Gc(arguments) => arguments.run(ctx, output),
+        Command::Gc(request) => upkeep::pack(ctx, request, output),
         Command::Doctor(arguments) => arguments.run(ctx, output),
         Command::Install(command) => command.run(ctx, output),
         Command::Uninstall(command) => command.run(ctx, output),
+        Command::General(prepared) => {
+            output.fields(&*prepared.run(ctx)?)?;
+            Ok(Verdict::Yes)
+        }
         Command::Complete { .. }
         | Command::Hook(_)
         | Command::Supervise { .. }

@@ -1,12 +1,9 @@
 //! `git blue notifications …`.
 
-use clap::{
-    Args, Subcommand, ValueEnum,
-    builder::{PossibleValuesParser, TypedValueParser as _},
-};
+use clap::{Args, Subcommand};
 
 use super::{
-    Names, Page, Verdict,
+    All, Names, Verdict,
     output::{Delivery, Output},
     text::{Look, Text, Word, look, plain},
 };
@@ -14,8 +11,8 @@ use crate::{
     error::OpError,
     model::{notification::ChangeType, verdict::Holds},
     ops::{self, ctx::Ctx, notifications},
-    surface::cli::listing::{Past, render_cursor, signed},
-    wire::{Answer, ImportStatus, JudgedBy, Notification, NotificationFilter, NotificationsList, State},
+    surface::cli::listing::{render_cursor, signed},
+    wire::{Answer, ImportStatus, JudgedBy, Notification, NotificationsList, State},
 };
 
 #[derive(Debug, Subcommand)]
@@ -30,25 +27,18 @@ pub enum Command {
 
 #[derive(Debug, Args)]
 pub struct List {
-    /// Only notifications in this state
-    #[arg(long, value_enum, default_value_t)]
-    state: Filter,
-    /// Only changes of this kind
-    #[arg(long, value_name = "KIND", value_parser = PossibleValuesParser::new(ChangeType::WORDS).try_map(|word| word.parse::<ChangeType>()))]
-    kind: Option<ChangeType>,
     #[command(flatten)]
-    past: Past,
+    request: notifications::list::Request,
     #[command(flatten)]
-    page: Page,
+    all: All,
     #[command(flatten)]
     names: Names,
 }
 
 #[derive(Debug, Args)]
 pub struct Ack {
-    /// The notifications to mark
-    #[arg(value_name = "ID", required_unless_present = "all")]
-    ids: Vec<String>,
+    #[command(flatten)]
+    request: notifications::ack::Request,
     /// Mark all that are pending
     #[arg(long, conflicts_with = "ids")]
     all: bool,
@@ -61,19 +51,6 @@ pub struct Watch {
     mark: bool,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum Filter {
-    /// Not told yet
-    Pending,
-    /// Told
-    Seen,
-    /// Older than 7 days
-    Expired,
-    /// In any state
-    #[default]
-    All,
-}
-
 impl Command {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         match self {
@@ -84,7 +61,7 @@ impl Command {
                 Ok(Verdict::Yes)
             }
             Self::Ack(arguments) => {
-                let answer = notifications::ack::run(ctx, &notifications::ack::Request::by_person(arguments.ids))?;
+                let answer = notifications::ack::run(ctx, &arguments.request)?;
                 output.answer(&answer, |body, text| {
                     text.line(&[plain(format!("marked {} as seen", body.acknowledged.len()))]);
                     for id in &body.unknown {
@@ -118,23 +95,11 @@ impl notifications::watch::Listener for Listener<'_, '_> {
 
 impl List {
     fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        let filter = match self.state {
-            Filter::Pending => NotificationFilter::Pending,
-            Filter::Seen => NotificationFilter::Seen,
-            Filter::Expired => NotificationFilter::Expired,
-            Filter::All => NotificationFilter::All,
-        };
-        let page = self.names.page(self.page).request();
-        let made = self.past.filter();
-        let request = notifications::list::Request {
-            filter,
-            made,
-            kind: self.kind,
-            page,
-            ..notifications::list::Request::default()
-        };
+        let Self { mut request, all, names } = self;
+        all.widen(&mut request.page);
+        names.widen(&mut request.page);
         let ids = |body: &NotificationsList| body.notifications.iter().map(|one| one.id.clone()).collect();
-        self.names.answer(output, &notifications::list::run(ctx, &request)?, ids, render_list)?;
+        names.answer(output, &notifications::list::run(ctx, &request)?, ids, render_list)?;
         Ok(Verdict::Yes)
     }
 }

@@ -14,7 +14,7 @@ use crate::{
     env::Env,
     error::{ErrorCode, Kind, OpError},
     ops::{Operation, ctx::Ctx},
-    wire::{Answer, Failure},
+    wire::{Answer, Answered, Failure},
 };
 
 /// Where answers go.
@@ -156,6 +156,19 @@ impl<'a> Output<'a> {
         self.write(&text.into_string())
     }
 
+    /// Writes an answer that has no text of its own: as JSON, or field by field.
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    pub fn fields(&mut self, answer: &dyn Answered) -> Result<Delivery, OpError> {
+        let mut fields = Answer::new(answer.to_value());
+        fields.next_steps = answer.next_steps().to_vec();
+        match self.json {
+            true => self.write(&json_of(answer)),
+            false => self.answer(&fields, super::general::render),
+        }
+    }
+
     /// Writes one of many: as JSON in one line, or as the text that `render` makes of it.
     ///
     /// # Errors
@@ -284,6 +297,11 @@ impl<'a> Output<'a> {
 /// JSON for people and programs: what a terminal would obey is escaped, which changes no value.
 pub fn json<T: Serialize>(value: &T) -> String {
     safe(&serde_json::to_string_pretty(value).unwrap_or_else(|error| unreachable!("answers have a JSON form: {error}")))
+}
+
+/// Returns the same for the answer of any operation.
+pub fn json_of(answer: &dyn Answered) -> String {
+    safe(&answer.to_json())
 }
 
 fn safe(text: &str) -> String {

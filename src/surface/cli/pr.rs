@@ -13,7 +13,6 @@ use super::{
 };
 use crate::{
     error::OpError,
-    model::name::RfcName,
     ops::{self, ctx::Ctx, pr},
     wire::{CommentOutcome, PrComment, PrCreate, PrPrepare, PrRepo, PrStatus, PullRequest, PullState},
 };
@@ -21,49 +20,13 @@ use crate::{
 #[derive(Debug, Subcommand)]
 pub enum Command {
     #[command(about = ops::pr::status::OPERATION.summary)]
-    Status(Status),
+    Status(pr::status::Request),
     #[command(about = ops::pr::prepare::OPERATION.summary)]
-    Prepare(Prepare),
+    Prepare(pr::prepare::Request),
     #[command(about = ops::pr::create::OPERATION.summary)]
-    Create(Create),
+    Create(pr::create::Request),
     #[command(about = ops::pr::comment::OPERATION.summary)]
     Comment(Comment),
-}
-
-#[derive(Debug, Args)]
-pub struct Status {
-    /// The RFC [default: that of this worktree, else all repositories as they are]
-    #[arg(long, value_name = "RFC")]
-    rfc: Option<RfcName>,
-}
-
-#[derive(Debug, Args)]
-pub struct Prepare {
-    /// The RFC
-    #[arg(long, value_name = "RFC")]
-    rfc: RfcName,
-    /// The message of each commit
-    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
-    message: String,
-    /// Include untracked files, unless they look like secrets
-    #[arg(long)]
-    all: bool,
-    /// Show what would be committed, and commit nothing
-    #[arg(long)]
-    dry_run: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct Create {
-    /// The RFC
-    #[arg(long, value_name = "RFC")]
-    rfc: RfcName,
-    /// The title of each pull request
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    title: String,
-    /// Open them as drafts
-    #[arg(long)]
-    draft: bool,
 }
 
 #[derive(Debug, Args)]
@@ -79,19 +42,18 @@ pub struct Comment {
 impl Command {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         match self {
-            Self::Status(Status { rfc }) => {
-                let answer = pr::status::run(ctx, &pr::status::Request { rfc })?;
+            Self::Status(request) => {
+                let answer = pr::status::run(ctx, &request)?;
                 output.answer(&answer, render_status)?;
                 Ok(verdict(&answer.body.errors))
             }
-            Self::Prepare(Prepare { rfc, message, all, dry_run }) => {
-                let request = pr::prepare::Request { rfc, message, all, dry_run };
+            Self::Prepare(request) => {
                 let answer = pr::prepare::run(ctx, &request)?;
                 output.answer(&answer, render_prepare)?;
                 Ok(verdict(&answer.body.errors))
             }
-            Self::Create(Create { rfc, title, draft }) => {
-                let answer = pr::create::run(ctx, &pr::create::Request { rfc, title, draft })?;
+            Self::Create(request) => {
+                let answer = pr::create::run(ctx, &request)?;
                 output.answer(&answer, render_create)?;
                 Ok(verdict(&answer.body.errors))
             }

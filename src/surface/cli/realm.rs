@@ -8,7 +8,7 @@ use std::{
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::{
-    Names, Page, Verdict, admin, conflict, notifications,
+    All, Names, Verdict, admin, conflict, notifications,
     output::{Delivery, Output},
     pr, review, session, sync,
     text::{Look, Text, Word, look, plain},
@@ -16,11 +16,7 @@ use super::{
 };
 use crate::{
     error::OpError,
-    model::{
-        check::{Finding, Mode, Scope},
-        name::{DomainName, RepoName, RfcName},
-        verdict::Outcome,
-    },
+    model::{check::Finding, verdict::Outcome},
     ops::{
         self,
         ctx::Ctx,
@@ -31,7 +27,7 @@ use crate::{
     surface::{
         cli::{
             json,
-            listing::{Past, render_cursor, render_log},
+            listing::{render_cursor, render_log},
         },
         report::{self, Format, Report},
         told,
@@ -49,7 +45,7 @@ pub enum Command {
     #[command(about = ops::realm::check::OPERATION.summary)]
     Check(Check),
     #[command(about = ops::realm::review::OPERATION.summary)]
-    Review(review::Review),
+    Review,
     #[command(about = ops::realm::sync::OPERATION.summary)]
     Sync(sync::Sync),
     #[command(about = ops::realm::list::OPERATION.summary)]
@@ -79,7 +75,7 @@ impl Command {
         match self {
             Self::Status(arguments) => arguments.run(ctx, output),
             Self::Check(arguments) => arguments.run(ctx, output),
-            Self::Review(arguments) => arguments.run(ctx, output).map(|()| Verdict::Yes),
+            Self::Review => review::run(ctx, output),
             Self::Sync(arguments) => arguments.run(ctx, output),
             Self::List(List { names }) => {
                 let all = |body: &RealmList| body.realms.iter().map(|realm| realm.name.clone()).collect();
@@ -105,19 +101,22 @@ pub struct List {
 
 #[derive(Debug, Args)]
 pub struct Status {
+    #[command(flatten)]
+    request: realm::status::Request,
+    #[command(flatten)]
+    all: All,
     /// Mark nothing as seen: changes stay pending
     #[arg(long)]
     peek: bool,
-    #[command(flatten)]
-    page: Page,
 }
 
 impl Status {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        let page = self.page.request();
-        let peek = self.peek || ctx.as_of.is_some();
-        let reader = realm::status::Request::default().reader.filter(|_| ctx.as_of.is_none());
-        let request = realm::status::Request { reader, page, catch_up: !peek };
+        let Self { mut request, all, peek } = self;
+        let peek = peek || ctx.as_of.is_some();
+        all.widen(&mut request.page);
+        request.reader = request.reader.filter(|_| ctx.as_of.is_none());
+        request.catch_up = !peek;
         let (mut answer, receipt) = realm::status::run(ctx, &request)?;
         if !output.json {
             // A person who wants no sessions would read it every day.
@@ -278,47 +277,17 @@ fn import(import: &crate::wire::ImportStatus) -> Vec<Word> {
 
 #[derive(Debug, Args)]
 pub struct Check {
-    /// Fail on warnings too
-    #[arg(long)]
-    strict: bool,
+    #[command(flatten)]
+    request: realm::check::Request,
     /// Report, but do not fail
     #[arg(long)]
     advisory: bool,
-    /// Check the realm alone, without this repository's files
-    #[arg(long, group = "subject")]
-    published: bool,
-    /// Check the whole realm, not only what concerns this repository
-    #[arg(long)]
-    all: bool,
-    /// Compare with this commit: problems that it already had are warnings
-    ///
-    /// The runner of a pull request names one by itself: GITHUB_BASE_REF,
-    /// CI_MERGE_REQUEST_DIFF_BASE_SHA, CI_MERGE_REQUEST_TARGET_BRANCH_NAME.
-    #[arg(long, value_name = "REF", conflicts_with_all = ["published", "worktree"])]
-    base: Option<String>,
-    /// This repository's name in the realm, if its files do not say
-    #[arg(long, value_name = "REPO", conflicts_with = "published")]
-    repo: Option<RepoName>,
-    /// Check the files of this commit instead of HEAD's
-    #[arg(long, value_name = "COMMIT", group = "subject")]
-    commit: Option<String>,
-    /// Check the files of the work tree instead of HEAD's
-    #[arg(long, group = "subject")]
-    worktree: bool,
-    /// Check the branches of this RFC in all repositories together
-    ///
-    /// Branches that are here, else those at origin as they were last fetched. Nothing is fetched.
-    #[arg(long, value_name = "RFC", conflicts_with_all = ["published", "base"])]
-    rfc: Option<RfcName>,
     /// Fetch the realm from this URL for this check only, as in CI
     #[arg(long, value_name = "URL", conflicts_with = "realm_path")]
     realm_url: Option<String>,
     /// Read the realm from this repository for this check only: a store, or a clone with its refs
     #[arg(long, value_name = "DIR")]
     realm_path: Option<std::path::PathBuf>,
-    /// Which rules to check
-    #[arg(long, value_enum, default_value_t)]
-    mode: CheckMode,
     /// Run the scripts that this repository's own committed files name as tests of contracts
     ///
     /// In CI they run without it, where this clone is joined.
@@ -335,21 +304,6 @@ pub struct Check {
     output: Vec<(Format, PathBuf)>,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum CheckMode {
-    /// Everything
-    #[default]
-    All,
-    /// The contracts themselves
-    Contract,
-    /// What this repository exports, and the scripts that test it
-    Exporter,
-    /// Who relies on them
-    Importer,
-    /// Whether versions fit each other, by proof
-    Compatibility,
-}
-
 /// Parses a report and its file, as in `sarif=blue.sarif`.
 fn report_file(text: &str) -> Result<(Format, PathBuf), String> {
     let (format, file) = text.split_once('=').ok_or("expected FORMAT=FILE, as in sarif=blue.sarif")?;
@@ -363,19 +317,6 @@ fn report_file(text: &str) -> Result<(Format, PathBuf), String> {
 
 impl Check {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        let subject = match (self.published, self.commit, self.worktree) {
-            (true, _, _) => realm::check::Subject::Published,
-            (_, Some(commit), _) => realm::check::Subject::Commit(commit),
-            (_, _, true) => realm::check::Subject::Worktree,
-            _ => realm::check::Subject::Head,
-        };
-        let mode = match self.mode {
-            CheckMode::All => Mode::All,
-            CheckMode::Contract => Mode::Contract,
-            CheckMode::Exporter => Mode::Exporter,
-            CheckMode::Importer => Mode::Importer,
-            CheckMode::Compatibility => Mode::Compatibility,
-        };
         let format = self.format.or_else(|| report::of_runner(&ctx.env)).unwrap_or(Format::Human);
         let format = if output.json { Format::Json } else { format };
         output.json |= format == Format::Json;
@@ -386,20 +327,13 @@ impl Check {
             (None, None) => None,
         };
         let request = realm::check::Request {
-            subject,
-            rfc: self.rfc,
-            repo: self.repo,
-            scope: if self.all { Scope::Everything } else { Scope::Own },
-            base: self.base,
-            mode,
-            strict: self.strict,
             borrowed: borrowed.is_some(),
             scripts: Some(realm::check::Scripts {
                 asked: self.run_hooks,
                 timeout: Duration::from_secs(self.hook_timeout),
             }),
             listed: lists(format) || self.output.iter().any(|(format, _)| lists(*format)),
-            ..realm::check::Request::default()
+            ..self.request
         };
         let mut answer = realm::check::run(borrowed.as_ref().map_or(ctx, |borrowed| &borrowed.ctx), &request)?;
         if answer.body.valid && !output.json {
@@ -408,7 +342,7 @@ impl Check {
         }
         let root = ctx.code.as_ref().and_then(CodeRepo::workdir);
         let prefix = report::prefix(&ctx.env, root.as_deref());
-        let report = Report { body: &answer.body, strict: self.strict, prefix: &prefix };
+        let report = Report { body: &answer.body, strict: request.strict, prefix: &prefix };
         for (format, file) in &self.output {
             let text = report.render(*format).unwrap_or_else(|| json(&answer));
             std::fs::write(ctx.env.cwd().join(file), text).map_err(OpError::io("write", file))?;
@@ -525,19 +459,16 @@ fn render_list(body: &RealmList, text: &mut Text) {
 
 #[derive(Debug, Args)]
 pub struct Log {
-    /// Only this domain
-    #[arg(long, value_name = "DOMAIN")]
-    domain: Option<DomainName>,
     #[command(flatten)]
-    past: Past,
+    request: realm::log::Request,
     #[command(flatten)]
-    page: Page,
+    all: All,
 }
 
 impl Log {
-    fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        let (filter, page) = (self.past.filter(), self.page.request());
-        let answer = realm::log::run(ctx, &realm::log::Request { domain: self.domain, filter, page })?;
+    fn run(mut self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        self.all.widen(&mut self.request.page);
+        let answer = realm::log::run(ctx, &self.request)?;
         output.answer(&answer, |body, text| render_log(&body.entries, body.next_cursor.as_deref(), text))?;
         Ok(Verdict::Yes)
     }

@@ -1,8 +1,7 @@
 //! `git blue review`.
 
-use clap::Args;
-
 use super::{
+    Verdict,
     output::Output,
     text::{Look, Text, Word, look, plain},
 };
@@ -13,14 +12,9 @@ use crate::{
     wire::{ChangedField, FieldChange, ImportReview, RealmReview, Searched},
 };
 
-#[derive(Debug, Args)]
-pub struct Review {}
-
-impl Review {
-    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
-        output.answer(&realm::review::run(ctx)?, render)?;
-        Ok(())
-    }
+pub fn run(ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+    output.answer(&realm::review::run(ctx)?, render)?;
+    Ok(Verdict::Yes)
 }
 
 fn render(body: &RealmReview, text: &mut Text) {

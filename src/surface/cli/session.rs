@@ -4,16 +4,13 @@ use clap::{Args, Subcommand};
 use jiff::Timestamp;
 
 use super::{
-    Page, Verdict,
+    All, Verdict,
     output::Output,
     text::{Look, Text, Word, look, plain},
 };
 use crate::{
     error::OpError,
-    model::{
-        name::RfcName,
-        session::{SessionId, State, Work},
-    },
+    model::session::{State, Work},
     ops::{self, ctx::Ctx, session},
     surface::cli::listing::render_cursor,
     wire::{SessionInfo, SessionLine, SessionList, SessionStart, SessionStatus, SessionStop},
@@ -22,55 +19,40 @@ use crate::{
 #[derive(Debug, Subcommand)]
 pub enum Command {
     #[command(about = ops::session::start::OPERATION.summary)]
-    Start(Start),
+    Start(session::start::Request),
     #[command(about = ops::session::status::OPERATION.summary)]
     Status,
     #[command(about = ops::session::list::OPERATION.summary)]
     List(List),
     #[command(about = ops::session::stop::OPERATION.summary)]
-    Stop(Stop),
-}
-
-#[derive(Debug, Args)]
-pub struct Start {
-    /// The RFC; its branches have this name
-    #[arg(long, value_name = "RFC")]
-    rfc: Option<RfcName>,
+    Stop(session::stop::Request),
 }
 
 #[derive(Debug, Args)]
 pub struct List {
-    /// Include sessions that ended in the last 30 days
-    #[arg(long)]
-    ended: bool,
     #[command(flatten)]
-    page: Page,
-}
-
-#[derive(Debug, Args)]
-pub struct Stop {
-    /// The session [default: the one of this work tree]
-    #[arg(value_name = "SESSION")]
-    id: Option<SessionId>,
+    request: session::list::Request,
+    #[command(flatten)]
+    all: All,
 }
 
 impl Command {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         match self {
-            Self::Start(Start { rfc }) => {
-                output.answer(&session::start::run(ctx, &session::start::Request { rfc })?, render_start)?;
+            Self::Start(request) => {
+                output.answer(&session::start::run(ctx, &request)?, render_start)?;
             }
             Self::Status => {
                 output.answer(&session::status::run(ctx)?, render_status)?;
                 session::touch(ctx);
             }
-            Self::List(List { ended, page }) => {
-                let request = session::list::Request { ended, page: page.request() };
+            Self::List(List { mut request, all }) => {
+                all.widen(&mut request.page);
                 output.answer(&session::list::run(ctx, &request)?, render_list)?;
                 session::touch(ctx);
             }
-            Self::Stop(Stop { id }) => {
-                output.answer(&session::stop::run(ctx, &session::stop::Request { id })?, render_stop)?;
+            Self::Stop(request) => {
+                output.answer(&session::stop::run(ctx, &request)?, render_stop)?;
             }
         }
         Ok(Verdict::Yes)

@@ -9,26 +9,19 @@ use super::{
 };
 use crate::{
     error::OpError,
-    model::name::RemoteName,
     ops::{ctx::Ctx, realm},
     wire::{How, RealmReseed, RealmSync, RefSync, RemoteStatus, RemoteSync, SyncConflict, SyncProblem},
 };
 
 #[derive(Debug, Args)]
 pub struct Sync {
-    /// Show what would be fetched and pushed, and do neither
-    #[arg(long)]
-    dry_run: bool,
-    /// Sync with this remote only
-    #[arg(long, value_name = "REMOTE")]
-    remote: Option<RemoteName>,
+    #[command(flatten)]
+    request: realm::sync::Request,
 }
 
 impl Sync {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        let request =
-            realm::sync::Request { dry_run: self.dry_run, remote: self.remote, ..realm::sync::Request::default() };
-        let answer = realm::sync::run(ctx, &request)?;
+        let answer = realm::sync::run(ctx, &self.request)?;
         output.answer(&answer, render)?;
         Ok(if answer.body.complete { Verdict::Yes } else { Verdict::No })
     }

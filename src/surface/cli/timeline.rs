@@ -3,13 +3,12 @@
 use clap::Args;
 
 use super::{
-    Page,
+    All,
     output::Output,
     text::{Look, Text, look, plain},
 };
 use crate::{
     error::OpError,
-    model::name::ContractRef,
     ops::{contract, ctx::Ctx},
     surface::cli::listing::{render_cursor, signed},
     wire::ContractTimeline,
@@ -17,17 +16,16 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub struct Timeline {
-    /// The contract
-    #[arg(value_name = "DOMAIN/CONTRACT")]
-    contract: ContractRef,
     #[command(flatten)]
-    page: Page,
+    request: contract::timeline::Request,
+    #[command(flatten)]
+    all: All,
 }
 
 impl Timeline {
-    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
-        let request = contract::timeline::Request { contract: self.contract, page: self.page.request() };
-        output.answer(&contract::timeline::run(ctx, &request)?, render)?;
+    pub fn run(mut self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
+        self.all.widen(&mut self.request.page);
+        output.answer(&contract::timeline::run(ctx, &self.request)?, render)?;
         Ok(())
     }
 }

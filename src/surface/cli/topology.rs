@@ -3,13 +3,12 @@
 use clap::{Args, ValueEnum};
 
 use super::{
-    Page,
+    All,
     output::Output,
     text::{Look, Text, Word, look, plain},
 };
 use crate::{
     error::OpError,
-    model::name::{DomainName, RealmName},
     ops::{ctx::Ctx, realm},
     surface::{cli::listing::render_cursor, graph},
     wire::{ContractComparison, ContractSide, ContractTopology, RealmCompare, RealmTopology},
@@ -17,9 +16,8 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub struct Topology {
-    /// Only this domain
-    #[arg(long, value_name = "DOMAIN")]
-    domain: Option<DomainName>,
+    #[command(flatten)]
+    request: realm::topology::Request,
     /// How to print it
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -41,7 +39,7 @@ enum Format {
 impl Topology {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
         output.json |= self.format == Format::Json;
-        let answer = realm::topology::run(ctx, &realm::topology::Request { domain: self.domain })?;
+        let answer = realm::topology::run(ctx, &self.request)?;
         match self.format {
             Format::Dot if !output.json => output.write(&graph::dot(&answer.body))?,
             Format::Mermaid if !output.json => output.write(&graph::mermaid(&answer.body))?,
@@ -105,17 +103,16 @@ fn rows(contract: &ContractTopology) -> Vec<Vec<Word>> {
 
 #[derive(Debug, Args)]
 pub struct Compare {
-    /// The realm to compare with
-    #[arg(value_name = "OTHER")]
-    other: RealmName,
     #[command(flatten)]
-    page: Page,
+    request: realm::compare::Request,
+    #[command(flatten)]
+    all: All,
 }
 
 impl Compare {
-    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
-        let request = realm::compare::Request { other: self.other, page: self.page.request() };
-        output.answer(&realm::compare::run(ctx, &request)?, render_compare)?;
+    pub fn run(mut self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
+        self.all.widen(&mut self.request.page);
+        output.answer(&realm::compare::run(ctx, &self.request)?, render_compare)?;
         Ok(())
     }
 }

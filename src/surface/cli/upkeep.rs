@@ -17,18 +17,9 @@ use crate::{
     wire::{self, Health},
 };
 
-#[derive(Debug, Args)]
-pub struct Gc {
-    /// Do nothing unless the store has grown enough
-    #[arg(long)]
-    auto: bool,
-}
-
-impl Gc {
-    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        output.answer(&gc::run(ctx, gc::Request { auto: self.auto })?, render_gc)?;
-        Ok(Verdict::Yes)
-    }
+pub fn pack(ctx: &Ctx, request: gc::Request, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+    output.answer(&gc::run(ctx, request)?, render_gc)?;
+    Ok(Verdict::Yes)
 }
 
 fn render_gc(body: &wire::Gc, text: &mut Text) {

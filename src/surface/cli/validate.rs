@@ -11,12 +11,10 @@ use super::{
 };
 use crate::{
     error::OpError,
-    model::{name::ContractRef, range::Range, version::Version},
     ops::{
         contract::{
             documents,
-            draft::Draft,
-            validate::{Against, Payload, Request, run},
+            validate::{Payload, Request, run},
         },
         ctx::Ctx,
     },
@@ -25,37 +23,20 @@ use crate::{
 
 #[derive(Debug, Args)]
 pub struct Validate {
-    /// The contract
-    #[arg(value_name = "DOMAIN/CONTRACT")]
-    contract: ContractRef,
+    #[command(flatten)]
+    request: Request,
     /// The payloads: JSON, JSON Lines or YAML files, or - for standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Check against this published version instead of the current one
-    #[arg(long, value_name = "VERSION", conflicts_with_all = ["range", "worktree"])]
-    version: Option<Version>,
-    /// Check against every published version in this range
-    #[arg(long, value_name = "RANGE", conflicts_with = "worktree")]
-    range: Option<Range>,
-    /// Check against the uncommitted file of this repository
-    #[arg(long)]
-    worktree: bool,
 }
 
 impl Validate {
-    pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        let against = match (self.version, self.range, self.worktree) {
-            (Some(version), ..) => Against::Version(version),
-            (None, Some(range), _) => Against::Range(range),
-            (None, None, true) => Against::Draft(Draft::Worktree),
-            (None, None, false) => Against::Current,
-        };
-        let mut payloads = Vec::new();
+    pub fn run(mut self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         for source in author::sources(ctx, &self.files)? {
             let found = documents::read(&source)?.into_iter();
-            payloads.extend(found.map(|document| Payload { file: source.name.clone(), document }));
+            self.request.payloads.extend(found.map(|document| Payload { file: source.name.clone(), document }));
         }
-        let answer = run(ctx, &Request { contract: self.contract, against, payloads })?;
+        let answer = run(ctx, &self.request)?;
         output.answer(&answer, render)?;
         Ok(if answer.body.valid == Some(true) { Verdict::Yes } else { Verdict::No })
     }

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     error::{ErrorCode, OpError},
-    model::name::{RepoName, RfcName},
+    model::name::RepoName,
     ops::{self, ctx::Ctx, worktree},
     wire::{RepoProblem, WorktreeCreate, WorktreeLine, WorktreeList, WorktreeRemove, WorktreeState},
 };
@@ -21,39 +21,16 @@ pub enum Command {
     #[command(about = ops::worktree::list::OPERATION.summary)]
     List,
     #[command(about = ops::worktree::remove::OPERATION.summary)]
-    Remove(Remove),
+    Remove(worktree::remove::Request),
 }
 
 #[derive(Debug, Args)]
 pub struct Create {
-    /// The RFC; its branches have this name
-    #[arg(long, value_name = "RFC")]
-    rfc: RfcName,
-    /// The repositories [default: all that share a domain with this one]
-    #[arg(long, value_name = "REPO,…", value_delimiter = ',')]
-    repos: Option<Vec<RepoName>>,
-    /// Fetch first, so that new branches start from the remotes' branches
-    #[arg(long)]
-    fetch: bool,
-    /// Clone repositories that are not on this machine
-    #[arg(long)]
-    clone: bool,
+    #[command(flatten)]
+    request: worktree::create::Request,
     /// Clone without asking
     #[arg(short, long, requires = "clone")]
     yes: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct Remove {
-    /// The RFC
-    #[arg(long, value_name = "RFC")]
-    rfc: RfcName,
-    /// Remove worktrees even if work is lost
-    #[arg(long)]
-    force: bool,
-    /// Also delete branches that are merged into the default branch
-    #[arg(long)]
-    delete_branches: bool,
 }
 
 impl Command {
@@ -65,8 +42,7 @@ impl Command {
                 output.answer(&answer, render_list)?;
                 Ok(verdict(&answer.body.errors))
             }
-            Self::Remove(Remove { rfc, force, delete_branches }) => {
-                let request = worktree::remove::Request { rfc, force, delete_branches };
+            Self::Remove(request) => {
                 let answer = worktree::remove::run(ctx, &request)?;
                 output.answer(&answer, render_remove)?;
                 Ok(verdict(&answer.body.errors))
@@ -77,9 +53,8 @@ impl Command {
 
 impl Create {
     fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        let Self { rfc, repos, fetch, clone, yes } = self;
-        let mut request = worktree::create::Request { rfc, repos, fetch, clone: false };
-        if clone {
+        let Self { mut request, yes } = self;
+        if std::mem::take(&mut request.clone) {
             let missing = worktree::create::missing(ctx, &request)?;
             request.clone = missing.is_empty() || yes || agreed(ctx, output, &missing)?;
         }

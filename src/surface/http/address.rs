@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     error::OpError,
-    surface::mcp::arguments::{Kind, Parameter},
+    surface::arguments::{Kind, Parameter},
 };
 
 /// Returns the parts of a path. What is encoded stays within its part, so that no part can reach into
@@ -26,8 +26,9 @@ pub fn query(text: &str, parameters: &[Parameter]) -> Result<Map<String, Value>,
     for pair in text.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         let (name, value) = (decoded(name, true)?, decoded(value, true)?);
-        let kind = parameters.iter().find(|one| one.name == name).map(|one| one.kind);
+        let kind = parameters.iter().find(|one| one.name == name).map(Parameter::kind);
         let value = match (kind, &*value) {
+            (Some(Kind::List), text) => text.split(',').map(Value::from).collect(),
             (Some(Kind::Flag), "true") => Value::Bool(true),
             (Some(Kind::Flag), "false") => Value::Bool(false),
             (Some(Kind::Count), text) => text.parse::<u64>().map_or_else(|_| text.into(), Value::from),
@@ -76,13 +77,17 @@ mod tests {
 
     #[test]
     fn parameters_are_what_they_may_be() {
-        let parameters = [
-            Parameter::optional("limit", Kind::Count, ""),
-            Parameter::optional("ended", Kind::Flag, ""),
-            Parameter::optional("q", Kind::Text, ""),
-        ];
-        let found = query("limit=3&ended=true&q=a+b%26c&&", &parameters).unwrap();
-        assert_eq!(Value::Object(found), json!({"limit": 3, "ended": true, "q": "a b&c"}));
+        #[derive(schemars::JsonSchema)]
+        #[expect(dead_code, reason = "only its schema is looked at")]
+        struct Taken {
+            limit: Option<usize>,
+            ended: Option<bool>,
+            q: Option<String>,
+            repos: Option<Vec<String>>,
+        }
+        let parameters = crate::surface::arguments::of::<Taken>();
+        let found = query("limit=3&ended=true&q=a+b%26c&&repos=a,b", &parameters).unwrap();
+        assert_eq!(Value::Object(found), json!({"limit": 3, "ended": true, "q": "a b&c", "repos": ["a", "b"]}));
         let found = query("limit=x&ended&other=1", &parameters).unwrap();
         assert_eq!(Value::Object(found), json!({"limit": "x", "ended": "", "other": "1"}));
         assert!(query("q=1&q=2", &parameters).is_err() && query("q=%ff", &parameters).is_err());

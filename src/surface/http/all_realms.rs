@@ -1,6 +1,9 @@
 //! Lists over all realms of this machine: an operation's own answer for each of them, joined. A realm
 //! that cannot be read is named, and hides no other.
 
+use schemars::JsonSchema;
+use serde::Deserialize;
+
 use super::context::Desk;
 use crate::{
     error::{ErrorCode, OpError},
@@ -17,11 +20,11 @@ use crate::{
 const ALL: PageRequest = PageRequest { limit: Some(0), cursor: None };
 
 /// Which realms and repositories are wanted.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 pub struct Narrowed {
-    /// Only this realm.
+    /// Only this realm
     pub realm: Option<RealmName>,
-    /// Only this repository.
+    /// Only this repository
     pub repo: Option<RepoName>,
 }
 

@@ -3,6 +3,13 @@
 
 use std::io::Write as _;
 
+use super::{Body, status};
+use crate::{
+    error::{ErrorCode, OpError},
+    model::hash,
+    surface::cli,
+    wire::{Answered, Failure},
+};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper::{
@@ -12,15 +19,6 @@ use hyper::{
         HeaderName, HeaderValue, IF_NONE_MATCH, REFERRER_POLICY, RETRY_AFTER, VARY, WWW_AUTHENTICATE,
         X_CONTENT_TYPE_OPTIONS,
     },
-};
-use serde::Serialize;
-
-use super::{Body, status};
-use crate::{
-    error::{ErrorCode, OpError},
-    model::hash,
-    surface::cli,
-    wire::{Answer, Failure},
 };
 
 /// JSON, as all answers but the page's are.
@@ -50,8 +48,8 @@ impl Reply {
     }
 
     /// Returns an operation's answer.
-    pub fn of<T: Serialize>(answer: &Answer<T>) -> Self {
-        Self::new(JSON, cli::json(answer))
+    pub fn of(answer: &dyn Answered) -> Self {
+        Self::new(JSON, cli::json_of(answer))
     }
 
     /// Returns a failure.

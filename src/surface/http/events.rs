@@ -37,7 +37,7 @@ use crate::{
         notifications::list,
         notify::{self, change_watch::Rest, fingerprint::Part},
     },
-    surface::mcp::arguments::Arguments,
+    surface::arguments::Arguments,
     wire::{NotificationFilter, PageRequest, SessionLine, all_realms::NotificationForRepo},
 };
 
@@ -130,7 +130,7 @@ impl Events {
         arguments: &Arguments,
         headers: &HeaderMap,
     ) -> Result<Response<Body>, OpError> {
-        let narrowed = Narrowed { realm: arguments.parsed("realm")?, repo: arguments.parsed("repo")? };
+        let narrowed: Narrowed = arguments.read_as()?;
         let busy = |_| OpError::cannot(ErrorCode::Busy, "too many listen already").next("try again later");
         let permit = self.streams.clone().try_acquire_owned().map_err(busy)?;
         let last = headers.get("last-event-id").and_then(|value| value.to_str().ok()).and_then(Mark::parse);

@@ -28,7 +28,7 @@ use crate::{
     locate,
     model::hash,
     ops::{self, Operation},
-    surface::mcp::{Mcp, arguments::Arguments},
+    surface::{arguments::Arguments, mcp::Mcp},
     wire::{
         Answer,
         daemon::{Health, Link},
@@ -124,11 +124,11 @@ impl Handler {
         if let Does::Mcp = route.does {
             return self.mcp(who, parts, body).await;
         }
-        let mut given = address::query(parts.uri.query().unwrap_or_default(), route.query)?;
+        let mut given = address::query(parts.uri.query().unwrap_or_default(), &route.query)?;
         if !route.body.is_empty() {
             given.extend(body::object(&parts.headers, &body::whole(body).await?)?);
         }
-        let taken: Vec<_> = route.query.iter().chain(route.body).copied().collect();
+        let taken: Vec<_> = route.query.iter().chain(&route.body).cloned().collect();
         let asked = Asked { route, path: path.clone(), arguments: Arguments::read(given, &taken)? };
         self.does(asked, &parts.method, &parts.headers).await
     }
@@ -140,7 +140,7 @@ impl Handler {
         headers: &HeaderMap,
     ) -> Result<Response<Body>, OpError> {
         match asked.route.does {
-            Does::Run { operation, run } => self.run(asked, operation, run, headers).await,
+            Does::Run { operation, call, run } => self.run(asked, (operation, call), run, headers).await,
             Does::Health => Ok(Reply::of(&Answer::new(self.health()?)).finish()),
             Does::Link => {
                 let url = format!("{}/open?key={}", self.url, self.access.link()?);
@@ -159,7 +159,7 @@ impl Handler {
     async fn run(
         self: Arc<Self>,
         asked: Asked,
-        operation: &'static Operation,
+        (operation, call): (&'static Operation, ops::operation::Call),
         run: fn(&Call<'_>) -> Result<Reply, OpError>,
         headers: &HeaderMap,
     ) -> Result<Response<Body>, OpError> {
@@ -170,8 +170,10 @@ impl Handler {
         };
         let handler = self.clone();
         let method = asked.route.method;
-        let work =
-            move || run(&Call { desk: &handler.desk, path: &asked.path, arguments: &asked.arguments }).map(Tagged::new);
+        let work = move || {
+            run(&Call { operation: call, desk: &handler.desk, path: &asked.path, arguments: &asked.arguments })
+                .map(Tagged::new)
+        };
         let reply = aside(work).await?;
         Ok(match method {
             "GET" => reply.finish(headers),

@@ -15,7 +15,7 @@ pub mod context;
 mod events;
 mod handler;
 mod listen;
-mod openapi;
+pub mod openapi;
 mod page;
 mod peer;
 mod rate;

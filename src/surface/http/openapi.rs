@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::routes::{Does, ROUTES, Route};
 use crate::{
-    surface::mcp::arguments::{self, Kind, Parameter},
+    surface::arguments::{self, Kind, Parameter},
     wire::{
         all_realms::{AllNotifications, AllSessions},
         daemon::{Health, Link},
@@ -14,18 +14,8 @@ use crate::{
     },
 };
 
-/// How long ago something was; other units are taken, too.
-const AGO: &str = "^[1-9][0-9]{0,3} (second|minute|hour|day|week|month|year)s? ago$";
-/// What a name may be: see `model::name`.
+/// What a name in a path may be.
 const NAME: &str = "^(?!.*[.][Ll][Oo][Cc][Kk]$)[A-Za-z0-9]([A-Za-z0-9_-]|[.](?=[A-Za-z0-9_-])){0,63}$";
-/// What an RFC is: names of branches, below each other.
-const RFC: &str = "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}(/[A-Za-z0-9][A-Za-z0-9_-]{0,63})*$";
-/// What a version is: see `model::version`.
-const VERSION: &str =
-    "^(0|[1-9][0-9]{0,8})[.](0|[1-9][0-9]{0,8})[.](0|[1-9][0-9]{0,8})(-[a-z][0-9a-z]*([.][a-z][0-9a-z]*)*)?$";
-/// What a range is, in its usual form: see `model::range`.
-const RANGE: &str = "^(>=|<=|>|<|=|\\^|~)(0|[1-9][0-9]{0,8})[.](0|[1-9][0-9]{0,8})[.](0|[1-9][0-9]{0,8})\
-    (, (>=|<=|>|<)(0|[1-9][0-9]{0,8})[.](0|[1-9][0-9]{0,8})[.](0|[1-9][0-9]{0,8}))?$";
 
 /// Returns the description, as JSON.
 pub fn text() -> &'static str {
@@ -38,7 +28,7 @@ pub fn description() -> Value {
     let mut shapes = Shapes::default();
     let failure = shapes.take("error", schema::failure().to_value());
     let mut paths = Map::new();
-    for route in ROUTES {
+    for route in &*ROUTES {
         let methods = paths.entry(route.path).or_insert_with(|| json!({}));
         methods[route.method.to_ascii_lowercase()] = one(route, &failure, &mut shapes);
     }
@@ -76,10 +66,9 @@ fn one(route: &Route, failure: &Value, shapes: &mut Shapes) -> Value {
         "responses": answers(route, failure, shapes),
     });
     if !route.body.is_empty() {
-        let properties = route.body.iter().map(|one| (one.name.to_owned(), in_body(one))).collect::<Map<_, _>>();
-        let mut object = Value::Object(arguments::schema(route.body));
+        let properties = route.body.iter().map(|one| (one.name.clone(), in_body(one))).collect::<Map<_, _>>();
+        let mut object = Value::Object(arguments::schema(&route.body));
         object["properties"] = Value::Object(properties);
-        object["additionalProperties"] = json!(false);
         let is_required = route.body.iter().any(|one| one.is_required);
         operation["requestBody"] =
             json!({"required": is_required, "content": {"application/json": {"schema": object}}});
@@ -140,7 +129,7 @@ fn in_path(name: &str) -> Value {
 }
 
 fn in_query(parameter: &Parameter) -> Value {
-    let mut schema = described(parameter);
+    let mut schema = bounded(parameter);
     let about = schema.as_object_mut().and_then(|schema| schema.remove("description"));
     let mut described =
         json!({"name": parameter.name, "in": "query", "required": parameter.is_required, "schema": schema});
@@ -152,40 +141,20 @@ fn in_query(parameter: &Parameter) -> Value {
 
 /// Returns the schema of a member of a body: what may be left out may be null too.
 fn in_body(parameter: &Parameter) -> Value {
-    let mut schema = described(parameter);
-    if !parameter.is_required && parameter.kind == Kind::Text {
+    let mut schema = bounded(parameter);
+    if !parameter.is_required && parameter.kind() == Kind::Text {
         schema["type"] = json!(["string", "null"]);
     }
     schema
 }
 
-fn described(parameter: &Parameter) -> Value {
-    let mut schema = parameter.schema();
-    match (parameter.kind, parameter.name) {
-        (Kind::Count, _) => {
-            schema["minimum"] = json!(1);
-            schema["maximum"] = json!(u64::MAX);
-        }
-        (Kind::Text, "realm" | "repo" | "from_repo" | "domain" | "remote") => schema["pattern"] = json!(NAME),
-        (Kind::Text, "rfc") => {
-            schema["pattern"] = json!(RFC);
-            schema["maxLength"] = json!(100);
-        }
-        (Kind::Text, "version" | "from" | "to") => {
-            schema["pattern"] = json!(VERSION);
-            schema["maxLength"] = json!(64);
-        }
-        (Kind::Text, "since" | "until") => {
-            schema["anyOf"] = json!([{"format": "date"}, {"format": "date-time"}, {"pattern": AGO}]);
-        }
-        (Kind::Text, "range") => {
-            schema["pattern"] = json!(RANGE);
-            schema["maxLength"] = json!(100);
-        }
-        (Kind::OneOf(_), _) => schema["type"] = json!("string"),
-        _ => {}
+/// Returns its schema, with the largest number that can be read.
+fn bounded(parameter: &Parameter) -> Value {
+    let mut schema = parameter.schema.clone();
+    if parameter.kind() == Kind::Count {
+        schema.insert("maximum".into(), json!(u64::MAX));
     }
-    schema
+    Value::Object(schema)
 }
 
 /// The shapes of answers, each under the name of its operation, and what they are made of below that:

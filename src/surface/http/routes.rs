@@ -1,8 +1,11 @@
-//! The routes, in one table: what is answered, what `/openapi.json` describes, and what tests walk.
+//! The routes, in one table: what is answered, what `/openapi.json` describes, and what tests walk. Operations say
+//! themselves where they are served.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::LazyLock};
 
 use hyper::Method;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 use super::{
     all_realms::{self, Narrowed},
@@ -10,28 +13,13 @@ use super::{
     context::Desk,
 };
 use crate::{
-    error::{ErrorCode, OpError},
-    model::{
-        name::{ContractRef, RealmName, RepoName},
-        notification::ChangeType,
-    },
-    ops::{
-        self, Operation,
-        contract::{
-            diff::Newer,
-            documents::Document,
-            draft::Draft,
-            impact::Candidate,
-            validate::{Against, Payload},
-        },
-        history::filter::Filter,
-    },
-    surface::mcp::arguments::{Arguments, Kind, Parameter},
-    wire::{NotificationFilter, PageRequest},
+    error::OpError,
+    model::name::{RealmName, RepoName},
+    ops::{self, Operation, ctx::Ctx, notify::pending, operation, realm::check::Subject},
+    surface::arguments::{self, Arguments, Parameter},
 };
 
 /// A path and a method, and what they do.
-#[derive(Clone, Copy)]
 pub struct Route {
     /// The method; what GET answers, HEAD answers too.
     pub method: &'static str,
@@ -40,9 +28,9 @@ pub struct Route {
     /// What it does, in one line; for an operation, its own.
     pub summary: &'static str,
     /// What it takes behind the `?`.
-    pub query: &'static [Parameter],
+    pub query: Vec<Parameter>,
     /// What it takes as a JSON object.
-    pub body: &'static [Parameter],
+    pub body: Vec<Parameter>,
     /// What it does.
     pub does: Does,
 }
@@ -54,6 +42,8 @@ pub enum Does {
     Run {
         /// The operation.
         operation: &'static Operation,
+        /// How it is called.
+        call: operation::Call,
         /// Runs it.
         run: fn(&Call<'_>) -> Result<Reply, OpError>,
     },
@@ -73,6 +63,8 @@ pub enum Does {
 
 /// What a request says.
 pub struct Call<'a> {
+    /// The operation that is asked.
+    pub operation: operation::Call,
     /// Finds what operations work with.
     pub desk: &'a Desk,
     /// The variable parts of the path.
@@ -81,174 +73,118 @@ pub struct Call<'a> {
     pub arguments: &'a Arguments,
 }
 
-const REALM: Parameter = Parameter::optional("realm", Kind::Text, "only this realm");
-const REPO: Parameter = Parameter::optional("repo", Kind::Text, "only this repository");
-const ASKING: Parameter = Parameter::optional("repo", Kind::Text, "as this repository sees it");
-const REVIEWED: Parameter = Parameter::required("repo", "whose imports are looked at");
-const DOMAIN: Parameter = Parameter::optional("domain", Kind::Text, "only this domain");
-const SEARCH: Parameter = Parameter::optional("search", Kind::Text, "only those with these words in their names");
-const WORKTREE: Parameter =
-    Parameter::optional("worktree", Kind::Flag, "look at the work tree of this repository instead");
-const COMMIT: Parameter = Parameter::optional("commit", Kind::Text, "look at this commit of this repository instead");
-const RFC: Parameter = Parameter::optional("rfc", Kind::Text, "with the branches of this RFC in all repositories");
-const LIMIT: Parameter = Parameter::optional("limit", Kind::Count, "most entries of a page");
-const SINCE: Parameter = Parameter::optional("since", Kind::Text, "only what was made then or later");
-const UNTIL: Parameter = Parameter::optional("until", Kind::Text, "only what was made then or earlier");
-const FROM_REPO: Parameter = Parameter::optional("from_repo", Kind::Text, "only what this repository made");
-const KIND: Parameter = Parameter::optional("kind", Kind::OneOf(ChangeType::WORDS), "only changes of this kind");
-const CURSOR: Parameter = Parameter::optional("cursor", Kind::Text, "the next_cursor of the page before");
+/// Who asks.
+#[derive(Deserialize, JsonSchema)]
+struct Asking {
+    /// As this repository sees it
+    repo: Option<RepoName>,
+}
 
-const fn read(
-    path: &'static str,
-    query: &'static [Parameter],
-    operation: &'static Operation,
+/// Who asks, where somebody has to.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "it is read as one that may be missing")]
+struct Importing {
+    /// Whose imports are looked at
+    repo: RepoName,
+}
+
+/// Who publishes before a sync.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "it is read as one who asks")]
+struct Publishing {
+    /// Publish what no hook of this repository has, before
+    repo: Option<RepoName>,
+}
+
+/// The work tree that is meant.
+#[derive(Deserialize, JsonSchema)]
+struct Here {
+    /// The realm
+    realm: RealmName,
+    /// The repository; it must lie on this machine
+    repo: RepoName,
+}
+
+/// What lets a browser in.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "it is read by its name")]
+struct Key {
+    /// What a link brought along
+    key: String,
+}
+
+/// How a route differs from its operation.
+struct Shape {
+    /// Arguments besides those of the request.
+    adds: fn() -> Vec<Parameter>,
+    /// Fields of the request that the path says in another way.
+    hides: &'static [&'static str],
+    /// Runs the operation.
     run: fn(&Call<'_>) -> Result<Reply, OpError>,
-) -> Route {
-    let does = Does::Run { operation, run };
-    Route { method: "GET", path, summary: operation.summary, query, body: &[], does }
 }
 
-const fn other(method: &'static str, path: &'static str, summary: &'static str, does: Does) -> Route {
-    Route { method, path, summary, query: &[], body: &[], does }
-}
+/// A route that is its operation, asked by a repository or by nobody.
+const PLAIN: Shape = Shape { adds: arguments::of::<Asking>, hides: &[], run: plain };
 
-/// Every route. A path is matched by the first that fits.
-pub static ROUTES: &[Route] = &[
-    other("GET", "/health", "Say that the daemon is there; needs no token", Does::Health),
-    read("/realms", &[], &ops::realm::list::OPERATION, realm_list),
-    read("/realms/{realm}", &[ASKING, LIMIT, CURSOR], &ops::realm::status::OPERATION, realm_status),
-    Route {
-        body: &[
-            Parameter::optional("repo", Kind::Text, "publish what no hook of this repository has, before"),
-            Parameter::optional("remote", Kind::Text, "only this remote"),
-            Parameter::optional("dry_run", Kind::Flag, "only look at what would come and go"),
-        ],
-        method: "POST",
-        ..read("/realms/{realm}/sync", &[], &ops::realm::sync::OPERATION, realm_sync)
-    },
-    read("/realms/{realm}/check", &[ASKING, RFC], &ops::realm::check::OPERATION, realm_check),
-    read("/realms/{realm}/review", &[REVIEWED], &ops::realm::review::OPERATION, realm_review),
-    read(
-        "/realms/{realm}/log",
-        &[DOMAIN, SINCE, UNTIL, FROM_REPO, LIMIT, CURSOR],
-        &ops::realm::log::OPERATION,
-        realm_log,
+/// The routes that are not plain.
+const SHAPES: &[(&Operation, Shape)] = &[
+    (&ops::realm::status::OPERATION, Shape { run: realm_status, ..PLAIN }),
+    (&ops::realm::sync::OPERATION, Shape { adds: arguments::of::<Publishing>, ..PLAIN }),
+    (&ops::realm::check::OPERATION, Shape { run: realm_check, ..PLAIN }),
+    (&ops::realm::review::OPERATION, Shape { adds: arguments::of::<Importing>, ..PLAIN }),
+    (&ops::realm::list::OPERATION, Shape { adds: Vec::new, ..PLAIN }),
+    (&ops::contract::timeline::OPERATION, Shape { adds: Vec::new, ..PLAIN }),
+    (&ops::session::list::OPERATION, Shape { adds: arguments::of::<Narrowed>, run: session_list, ..PLAIN }),
+    (&ops::session::start::OPERATION, Shape { adds: arguments::of::<Here>, run: session_start, ..PLAIN }),
+    (&ops::session::stop::OPERATION, Shape { adds: arguments::of::<Narrowed>, run: session_stop, ..PLAIN }),
+    (&ops::notifications::list::OPERATION, Shape { adds: arguments::of::<Narrowed>, run: notifications_list, ..PLAIN }),
+    (
+        &ops::notifications::ack::OPERATION,
+        Shape { adds: arguments::of::<Narrowed>, hides: &["ids"], run: notifications_ack },
     ),
-    read("/realms/{realm}/topology", &[DOMAIN], &ops::realm::topology::OPERATION, realm_topology),
-    read("/realms/{realm}/contracts", &[DOMAIN, SEARCH, LIMIT, CURSOR], &ops::contract::list::OPERATION, contract_list),
-    read(
-        "/realms/{realm}/contracts/{domain}/{contract}",
-        &[ASKING, Parameter::optional("version", Kind::Text, "a published version; the current one by default")],
-        &ops::contract::get::OPERATION,
-        contract_get,
-    ),
-    read(
-        "/realms/{realm}/contracts/{domain}/{contract}/log",
-        &[SINCE, UNTIL, FROM_REPO, LIMIT, CURSOR],
-        &ops::contract::log::OPERATION,
-        contract_log,
-    ),
-    read(
-        "/realms/{realm}/contracts/{domain}/{contract}/diff",
-        &[
-            ASKING,
-            Parameter::optional("from", Kind::Text, "a published version; the one before by default"),
-            Parameter::optional("to", Kind::Text, "a published version; the current one by default"),
-            WORKTREE,
-            COMMIT,
-        ],
-        &ops::contract::diff::OPERATION,
-        contract_diff,
-    ),
-    read(
-        "/realms/{realm}/contracts/{domain}/{contract}/impact",
-        &[ASKING, Parameter::optional("to", Kind::Text, "the version that would be published"), WORKTREE, COMMIT],
-        &ops::contract::impact::OPERATION,
-        contract_impact,
-    ),
-    Route {
-        method: "POST",
-        body: &[
-            Parameter::json("payload", "what is checked"),
-            Parameter::optional("version", Kind::Text, "a published version; the current one by default"),
-            Parameter::optional("range", Kind::Text, "every published version in this range"),
-        ],
-        ..read(
-            "/realms/{realm}/contracts/{domain}/{contract}/validate",
-            &[],
-            &ops::contract::validate::OPERATION,
-            contract_validate,
-        )
-    },
-    read(
-        "/realms/{realm}/contracts/{domain}/{contract}/blame",
-        &[
-            Parameter::optional("pointer", Kind::Text, "only this part, a JSON Pointer"),
-            Parameter::optional("version", Kind::Text, "a published version; the current one by default"),
-            LIMIT,
-            CURSOR,
-        ],
-        &ops::contract::blame::OPERATION,
-        contract_blame,
-    ),
-    read(
-        "/contracts/{domain}/{contract}/timeline",
-        &[LIMIT, CURSOR],
-        &ops::contract::timeline::OPERATION,
-        contract_timeline,
-    ),
-    read(
-        "/sessions",
-        &[REALM, REPO, Parameter::optional("ended", Kind::Flag, "also those that ended"), LIMIT, CURSOR],
-        &ops::session::list::OPERATION,
-        session_list,
-    ),
-    Route {
-        method: "POST",
-        body: &[
-            Parameter::required("realm", ""),
-            Parameter::required("repo", "it must lie on this machine"),
-            Parameter::optional("rfc", Kind::Text, "what is worked on, as branches are named"),
-        ],
-        ..read("/sessions", &[], &ops::session::start::OPERATION, session_start)
-    },
-    Route { method: "DELETE", ..read("/sessions/{id}", &[REALM, REPO], &ops::session::stop::OPERATION, session_stop) },
-    read(
-        "/notifications",
-        &[
-            REALM,
-            REPO,
-            Parameter::optional("state", Kind::OneOf(&["all", "pending", "seen", "expired"]), ""),
-            KIND,
-            SINCE,
-            UNTIL,
-            FROM_REPO,
-            LIMIT,
-            CURSOR,
-        ],
-        &ops::notifications::list::OPERATION,
-        notifications_list,
-    ),
-    Route {
-        method: "POST",
-        ..read("/notifications/{id}/ack", &[REALM, REPO], &ops::notifications::ack::OPERATION, notifications_ack)
-    },
-    Route {
-        query: &[REALM, REPO],
-        ..other("GET", "/events", "Tell what changes, as server-sent events", Does::Events)
-    },
-    other("GET", "/openapi.json", "Describe these routes", Does::OpenApi),
-    other("POST", "/links", "Make a link that lets a browser in", Does::Link),
-    Route {
-        query: &[Parameter::required("key", "what a link brought along")],
-        ..other("GET", "/open", "Let a browser in, once; needs no token", Does::Open)
-    },
-    other("GET", "/mcp", "Speak MCP: listen", Does::Mcp),
-    other("POST", "/mcp", "Speak MCP", Does::Mcp),
-    other("DELETE", "/mcp", "Speak MCP: end a session", Does::Mcp),
 ];
 
+/// Every route. A path is matched by the first that fits.
+pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
+    let mut routes: Vec<_> = ops::TABLE.iter().filter_map(Route::of).collect();
+    routes.extend([
+        other("GET", "/health", "Say that the daemon is there; needs no token", Does::Health),
+        Route {
+            query: arguments::of::<Narrowed>(),
+            ..other("GET", "/events", "Tell what changes, as server-sent events", Does::Events)
+        },
+        other("GET", "/openapi.json", "Describe these routes", Does::OpenApi),
+        other("POST", "/links", "Make a link that lets a browser in", Does::Link),
+        Route {
+            query: arguments::of::<Key>(),
+            ..other("GET", "/open", "Let a browser in, once; needs no token", Does::Open)
+        },
+        other("GET", "/mcp", "Speak MCP: listen", Does::Mcp),
+        other("POST", "/mcp", "Speak MCP", Does::Mcp),
+        other("DELETE", "/mcp", "Speak MCP: end a session", Does::Mcp),
+    ]);
+    routes.sort_by_key(|route| route.method != "GET");
+    routes
+});
+
+const fn other(method: &'static str, path: &'static str, summary: &'static str, does: Does) -> Route {
+    Route { method, path, summary, query: Vec::new(), body: Vec::new(), does }
+}
+
 impl Route {
+    /// Returns the route of an operation, if it has one. What is posted takes the fields of its request as JSON.
+    fn of(operation: &'static Operation) -> Option<Self> {
+        let (call, (method, path)) = (operation.call?, operation.route?);
+        let shape = SHAPES.iter().find(|(shaped, _)| shaped.name == operation.name).map_or(&PLAIN, |(_, shape)| shape);
+        let mut taken = arguments::parameters((call.request)());
+        taken.retain(|one| !path.contains(&format!("{{{}}}", one.name)) && !shape.hides.contains(&&*one.name));
+        let is_posted = method == "POST" && !taken.is_empty();
+        taken.extend((shape.adds)());
+        let (query, body) = if is_posted { (Vec::new(), taken) } else { (taken, Vec::new()) };
+        let does = Does::Run { operation, call, run: shape.run };
+        Some(Self { query, body, ..other(method, path, operation.summary, does) })
+    }
+
     /// Returns the variable parts of a path, if it is one of this route.
     pub fn variables(&self, segments: &[String]) -> Option<BTreeMap<&'static str, String>> {
         let own = || self.path.split('/').skip(1);
@@ -277,175 +213,59 @@ impl Call<'_> {
         self.path.get(name).map(String::as_str).unwrap_or_default()
     }
 
-    /// Returns the realm that the path names.
-    ///
-    /// # Errors
-    /// Where it is no name.
-    pub fn realm(&self) -> Result<RealmName, OpError> {
-        Ok(self.part("realm").parse()?)
-    }
-
-    fn repo(&self) -> Result<Option<RepoName>, OpError> {
-        self.arguments.parsed("repo")
-    }
-
-    fn ctx(&self) -> Result<ops::ctx::Ctx, OpError> {
-        self.desk.of(&self.realm()?, self.repo()?.as_ref())
-    }
-
-    fn contract(&self) -> Result<ContractRef, OpError> {
-        Ok(ContractRef { domain: self.part("domain").parse()?, contract: self.part("contract").parse()? })
-    }
-
-    /// Returns which files of the repository that asks are looked at, if any.
-    fn draft(&self) -> Result<Option<Draft>, OpError> {
-        let commit = self.arguments.text("commit").map(|commit| Draft::Commit(commit.to_owned()));
-        let worktree = self.arguments.flag("worktree").then_some(Draft::Worktree);
-        match (commit, worktree, self.arguments.text("to"), self.arguments.text("repo")) {
-            (None, None, _, _) => Ok(None),
-            (Some(draft), None, None, Some(_)) | (None, Some(draft), None, Some(_)) => Ok(Some(draft)),
-            (.., None) => Err(OpError::no(ErrorCode::NotInRepo, "pass repo: whose files are meant")),
-            _ => Err(OpError::no(ErrorCode::Contradiction, "pass one of to, worktree and commit")),
+    /// Returns what the operation works with: in the realm that the path names, as the repository that asks.
+    fn ctx(&self) -> Result<Ctx, OpError> {
+        match self.path.get("realm") {
+            Some(realm) => {
+                self.desk.of(&realm.parse::<RealmName>()?, self.arguments.read_as::<Asking>()?.repo.as_ref())
+            }
+            None => self.desk.nowhere(),
         }
     }
 
-    fn page(&self) -> PageRequest {
-        PageRequest { limit: self.arguments.count("limit"), cursor: self.arguments.text("cursor").map(str::to_owned) }
-    }
-
-    fn made(&self) -> Result<Filter, OpError> {
-        self.arguments.made()
-    }
-
     fn narrowed(&self) -> Result<Narrowed, OpError> {
-        Ok(Narrowed { realm: self.arguments.parsed("realm")?, repo: self.repo()? })
+        self.arguments.read_as()
     }
 }
 
-fn realm_list(call: &Call<'_>) -> Result<Reply, OpError> {
-    Ok(Reply::of(&ops::realm::list::run(&call.desk.nowhere()?)?))
+/// Runs the operation on the arguments, and on the parts of the path that are its own.
+fn plain(call: &Call<'_>) -> Result<Reply, OpError> {
+    let mut arguments = call.arguments.clone();
+    call.path.iter().filter(|(name, _)| **name != "realm").for_each(|(name, part)| arguments.insert(name, &**part));
+    Ok(Reply::of(&*(call.operation.run)(&call.ctx()?, arguments.fields())?))
 }
 
 fn realm_status(call: &Call<'_>) -> Result<Reply, OpError> {
     // As `--peek` does: reading tells nobody.
-    let request = ops::realm::status::Request { page: call.page(), ..Default::default() };
+    let request = ops::realm::status::Request { page: call.arguments.read_as()?, ..Default::default() };
     Ok(Reply::of(&ops::realm::status::run(&call.ctx()?, &request)?.0))
 }
 
-fn realm_sync(call: &Call<'_>) -> Result<Reply, OpError> {
-    let request = ops::realm::sync::Request {
-        dry_run: call.arguments.flag("dry_run"),
-        remote: call.arguments.parsed("remote")?,
-        ..Default::default()
-    };
-    Ok(Reply::of(&ops::realm::sync::run(&call.ctx()?, &request)?))
-}
-
+/// Where no repository asks, the realm is looked at alone.
 fn realm_check(call: &Call<'_>) -> Result<Reply, OpError> {
-    let subject = match call.repo()? {
-        Some(_) => ops::realm::check::Subject::Head,
-        None => ops::realm::check::Subject::Published,
-    };
-    let rfc = call.arguments.parsed("rfc")?;
-    let request = ops::realm::check::Request { subject, rfc, ..Default::default() };
+    let mut request: ops::realm::check::Request = call.arguments.read_as()?;
+    request.reader = Some(pending::person());
+    if call.arguments.read_as::<Asking>()?.repo.is_none() && request.subject == Subject::Head {
+        request.subject = Subject::Published;
+    }
     Ok(Reply::of(&ops::realm::check::run(&call.ctx()?, &request)?))
-}
-
-fn realm_review(call: &Call<'_>) -> Result<Reply, OpError> {
-    Ok(Reply::of(&ops::realm::review::run(&call.ctx()?)?))
-}
-
-fn realm_log(call: &Call<'_>) -> Result<Reply, OpError> {
-    let (domain, filter) = (call.arguments.parsed("domain")?, call.made()?);
-    let request = ops::realm::log::Request { domain, filter, page: call.page() };
-    Ok(Reply::of(&ops::realm::log::run(&call.ctx()?, &request)?))
-}
-
-fn realm_topology(call: &Call<'_>) -> Result<Reply, OpError> {
-    let request = ops::realm::topology::Request { domain: call.arguments.parsed("domain")? };
-    Ok(Reply::of(&ops::realm::topology::run(&call.ctx()?, &request)?))
-}
-
-fn contract_list(call: &Call<'_>) -> Result<Reply, OpError> {
-    let search = call.arguments.text("search").map(str::to_owned);
-    let request = ops::contract::list::Request { domain: call.arguments.parsed("domain")?, search, page: call.page() };
-    Ok(Reply::of(&ops::contract::list::run(&call.ctx()?, &request)?))
-}
-
-fn contract_get(call: &Call<'_>) -> Result<Reply, OpError> {
-    let version = call.arguments.parsed("version")?;
-    let request = ops::contract::get::Request { contract: call.contract()?, version };
-    Ok(Reply::of(&ops::contract::get::run(&call.ctx()?, &request)?))
-}
-
-fn contract_log(call: &Call<'_>) -> Result<Reply, OpError> {
-    let request = ops::contract::log::Request { contract: call.contract()?, filter: call.made()?, page: call.page() };
-    Ok(Reply::of(&ops::contract::log::run(&call.ctx()?, &request)?))
-}
-
-fn contract_diff(call: &Call<'_>) -> Result<Reply, OpError> {
-    let old = call.arguments.parsed("from")?;
-    let new = match call.draft()? {
-        Some(draft) => Newer::Draft(draft),
-        None => Newer::Version(call.arguments.parsed("to")?),
-    };
-    let request = ops::contract::diff::Request { contract: call.contract()?, old, new };
-    Ok(Reply::of(&ops::contract::diff::run(&call.ctx()?, &request)?))
-}
-
-fn contract_impact(call: &Call<'_>) -> Result<Reply, OpError> {
-    let to = match call.draft()? {
-        Some(draft) => Candidate::Draft(draft),
-        None => Candidate::Version(call.arguments.parsed("to")?),
-    };
-    let request = ops::contract::impact::Request { contract: call.contract()?, to };
-    Ok(Reply::of(&ops::contract::impact::run(&call.ctx()?, &request)?))
-}
-
-fn contract_validate(call: &Call<'_>) -> Result<Reply, OpError> {
-    let against = match (call.arguments.parsed("version")?, call.arguments.parsed("range")?) {
-        (None, None) => Against::Current,
-        (Some(version), None) => Against::Version(version),
-        (None, Some(range)) => Against::Range(range),
-        (Some(_), Some(_)) => return Err(OpError::no(ErrorCode::Contradiction, "pass one of version and range")),
-    };
-    let value = call.arguments.json("payload").cloned().unwrap_or_default();
-    let payload = Payload { file: "payload".to_owned(), document: Document { line: None, value } };
-    let request = ops::contract::validate::Request { contract: call.contract()?, against, payloads: vec![payload] };
-    Ok(Reply::of(&ops::contract::validate::run(&call.ctx()?, &request)?))
-}
-
-fn contract_blame(call: &Call<'_>) -> Result<Reply, OpError> {
-    let request = ops::contract::blame::Request {
-        contract: call.contract()?,
-        pointer: call.arguments.text("pointer").map(str::to_owned),
-        version: call.arguments.parsed("version")?,
-        page: call.page(),
-    };
-    Ok(Reply::of(&ops::contract::blame::run(&call.ctx()?, &request)?))
-}
-
-fn contract_timeline(call: &Call<'_>) -> Result<Reply, OpError> {
-    let request = ops::contract::timeline::Request { contract: call.contract()?, page: call.page() };
-    Ok(Reply::of(&ops::contract::timeline::run(&call.desk.nowhere()?, &request)?))
 }
 
 /// One realm is answered as the operation does, more than one as the lists of all.
 fn session_list(call: &Call<'_>) -> Result<Reply, OpError> {
-    let (narrowed, ended, page) = (call.narrowed()?, call.arguments.flag("ended"), call.page());
-    match &narrowed {
+    let request: ops::session::list::Request = call.arguments.read_as()?;
+    match &call.narrowed()? {
         Narrowed { realm: Some(realm), repo: None } => {
-            let request = ops::session::list::Request { ended, page };
             Ok(Reply::of(&ops::session::list::run(&call.desk.realm(realm)?, &request)?))
         }
-        _ => Ok(Reply::of(&all_realms::sessions(call.desk, &narrowed, ended, &page)?)),
+        narrowed => Ok(Reply::of(&all_realms::sessions(call.desk, narrowed, request.ended, &request.page)?)),
     }
 }
 
 fn session_start(call: &Call<'_>) -> Result<Reply, OpError> {
-    let ctx = call.desk.repo(&call.arguments.needed("realm")?, &call.arguments.needed("repo")?)?;
-    let request = ops::session::start::Request { rfc: call.arguments.parsed("rfc")? };
-    Ok(Reply::of(&ops::session::start::run(&ctx, &request)?))
+    let Here { realm, repo } = call.arguments.read_as()?;
+    let request = call.arguments.read_as()?;
+    Ok(Reply::of(&ops::session::start::run(&call.desk.repo(&realm, &repo)?, &request)?))
 }
 
 fn session_stop(call: &Call<'_>) -> Result<Reply, OpError> {
@@ -457,21 +277,12 @@ fn session_stop(call: &Call<'_>) -> Result<Reply, OpError> {
 
 /// One repository of one realm is answered as the operation does, more than one as the lists of all.
 fn notifications_list(call: &Call<'_>) -> Result<Reply, OpError> {
-    let filter = match call.arguments.text("state") {
-        Some("pending") => NotificationFilter::Pending,
-        Some("seen") => NotificationFilter::Seen,
-        Some("expired") => NotificationFilter::Expired,
-        _ => NotificationFilter::All,
-    };
-    let (made, kind) = (call.made()?, call.arguments.parsed("kind")?);
-    let wanted = ops::notifications::list::Request { filter, made, kind, ..Default::default() };
-    let (narrowed, page) = (call.narrowed()?, call.page());
-    match &narrowed {
+    let request: ops::notifications::list::Request = call.arguments.read_as()?;
+    match &call.narrowed()? {
         Narrowed { realm: Some(realm), repo: Some(repo) } => {
-            let request = ops::notifications::list::Request { page, ..wanted };
             Ok(Reply::of(&ops::notifications::list::run(&call.desk.repo(realm, repo)?, &request)?))
         }
-        _ => Ok(Reply::of(&all_realms::notifications(call.desk, &narrowed, &wanted, &page)?)),
+        narrowed => Ok(Reply::of(&all_realms::notifications(call.desk, narrowed, &request, &request.page)?)),
     }
 }
 

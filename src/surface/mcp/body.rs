@@ -10,7 +10,7 @@ use super::{
 use crate::{
     error::{ErrorCode, OpError},
     model::pointer::escape,
-    wire::Answer,
+    wire::Answered,
 };
 
 /// The fields of an answer, without what is added to every answer.
@@ -29,12 +29,10 @@ const LEAST: usize = 160;
 
 impl Body {
     /// Returns an operation's answer as fields.
-    pub fn of<T: Serialize>(answer: &Answer<T>) -> Self {
-        let value =
-            serde_json::to_value(answer).unwrap_or_else(|error| unreachable!("answers have a JSON form: {error}"));
-        let Value::Object(mut fields) = value else { unreachable!("answers are objects") };
+    pub fn of(answer: &dyn Answered) -> Self {
+        let Value::Object(mut fields) = answer.to_value() else { unreachable!("answers are objects") };
         fields.remove("next_steps");
-        Self { fields, next_steps: answer.next_steps.iter().map(|line| Step::of(line, false)).collect() }
+        Self { fields, next_steps: answer.next_steps().iter().map(|line| Step::of(line, false)).collect() }
     }
 
     /// Returns whether it fits one message.

@@ -11,7 +11,6 @@ use tokio::{
 };
 
 use super::{
-    arguments::{Arguments, schema},
     body::{Body, to_string},
     settings::Settings,
     tools::common,
@@ -20,6 +19,7 @@ use crate::{
     env::Env,
     error::{ErrorCode, OpError},
     ops::tools::{self, declared::DeclaredTool},
+    surface::arguments::{Arguments, schema},
 };
 
 /// How many commands run at the same time; the others wait for their turn.
@@ -32,7 +32,8 @@ const MAX_ERROR: usize = 2 << 10;
 /// Returns a tool as clients list it.
 pub fn listed(tool: &DeclaredTool, settings: &Settings) -> rmcp::model::Tool {
     // Everything else is the command's.
-    let input = schema(&common(settings));
+    let mut input = schema(common(settings));
+    input.remove("additionalProperties");
     let fields = [("status", "string"), ("truncated", "boolean"), ("more_notifications", "integer")];
     let lists = ["next_steps", "notifications"].map(|name| (name, "array"));
     let mut properties: Map<_, _> =
@@ -54,7 +55,7 @@ pub fn ours(given: &Map<String, Value>, settings: &Settings) -> Result<Arguments
     let parameters = common(settings);
     let is_ours = |name: &str| parameters.iter().any(|one| one.name == name);
     let ours = given.iter().filter(|(name, _)| is_ours(name)).map(|(name, value)| (name.clone(), value.clone()));
-    Arguments::read(ours.collect(), &parameters)
+    Arguments::read(ours.collect(), parameters)
 }
 
 /// Runs a command in a folder, with the call's arguments as JSON on its standard input. A process of

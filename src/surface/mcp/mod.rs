@@ -5,7 +5,6 @@
 //! that wait for other programs run beside it. Only waiting is asynchronous: for the client, for locks,
 //! and for commands that the user declared as tools.
 
-pub mod arguments;
 mod body;
 mod client;
 mod complete;

@@ -5,11 +5,10 @@ use serde_json::{Map, Value, json};
 
 use super::tools::Tool;
 
-/// What every answer has, and what no list of tools repeats for each tool.
-const COMMON: [&str; 2] = ["status", "next_steps"];
+/// What nearly every answer has, and what no list of tools repeats for each tool.
+const COMMON: [&str; 7] = ["status", "next_steps", "realm", "current_repo", "notifications", "total", "next_cursor"];
 
-/// Returns the JSON Schema of a tool's answers. What is the same in all of them, and how many
-/// notifications are left, it does not name: a list of tools has little room.
+/// Returns the JSON Schema of a tool's answers, without [`COMMON`]: a list of tools has little room.
 pub fn schema(tool: &Tool) -> Map<String, Value> {
     let whole = Value::from(tool.operation.schema());
     let mut properties = Map::new();
@@ -17,15 +16,6 @@ pub fn schema(tool: &Tool) -> Map<String, Value> {
     for (name, field) in own.filter(|(name, _)| !COMMON.contains(&name.as_str())) {
         properties.insert(name.clone(), typed(types(field, &whole["$defs"])));
     }
-    let mut more = Vec::new();
-    if tool.tells {
-        more.push(("notifications", "array"));
-    }
-    if !tool.lists.is_empty() {
-        more.push(("total", "integer"));
-        properties.insert("next_cursor".into(), typed(vec!["string".into(), "null".into()]));
-    }
-    properties.extend(more.iter().map(|(name, of)| ((*name).to_owned(), typed(vec![(*of).to_owned()]))));
     let schema = json!({"type": "object", "properties": properties});
     match schema {
         Value::Object(schema) => schema,
@@ -67,7 +57,7 @@ mod tests {
 
     #[test]
     fn every_field_of_every_answer_has_a_type() {
-        for tool in TOOLS {
+        for tool in &*TOOLS {
             let schema = schema(tool);
             for (name, field) in schema["properties"].as_object().unwrap() {
                 assert!(!field["type"].is_null(), "{}: {name} {field}", tool.name());

@@ -7,6 +7,10 @@ mod machine;
 mod man;
 mod realm;
 
+use std::sync::LazyLock;
+
+use crate::ops::{self, Operation};
+
 pub(super) use man::write_pages;
 
 /// The long help of one command.
@@ -30,8 +34,19 @@ const SHORT: [(&str, &str); 5] = [
     ("leave", "realm admin leave"),
 ];
 
+/// The pages of operations that have none here, and show an example themselves.
+static GENERAL: LazyLock<Vec<Page>> = LazyLock::new(|| {
+    let of = |operation: &'static Operation| Page {
+        command: operation.cli.join(" ").leak(),
+        description: "",
+        no: "",
+        examples: operation.example.as_slice(),
+    };
+    ops::TABLE.iter().filter(|operation| operation.example.is_some()).map(of).collect()
+});
+
 fn pages() -> impl Iterator<Item = &'static Page> {
-    [realm::PAGES, contract::PAGES, machine::PAGES].into_iter().flatten()
+    [realm::PAGES, contract::PAGES, machine::PAGES].into_iter().flatten().chain(&*GENERAL)
 }
 
 /// Returns the page of a command, named without `git blue`.

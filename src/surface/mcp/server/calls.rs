@@ -10,7 +10,6 @@ use rmcp::{
 
 use super::Server;
 use crate::surface::mcp::{
-    arguments::Arguments,
     body::Body,
     client::Slip,
     open::{Project, open},
@@ -25,6 +24,7 @@ use crate::surface::mcp::{
 use crate::{
     error::{ErrorCode, OpError},
     model::name::ReaderName,
+    surface::arguments::Arguments,
 };
 
 /// How long an answer that waits for a lock leaves the thread to others.
@@ -50,8 +50,8 @@ impl Server {
         };
         self.log.say(|| format!("call {}: {}", context.id, tool.name()));
         let arguments = request.arguments.unwrap_or_default();
-        let arguments = match Arguments::read(arguments, &tool.all_parameters(&self.settings)) {
-            Ok(arguments) => arguments,
+        let arguments = match Arguments::read(arguments, tool.parameters(&self.settings)) {
+            Ok(arguments) => arguments.renamed(tool.shape.names),
             Err(error) => return Ok(failed(&error).into()),
         };
         let work = self.outcome(tool, &arguments, request.input_responses.as_ref(), context);
@@ -97,7 +97,7 @@ impl Server {
         };
         let started = Instant::now();
         loop {
-            let outcome = match tool.is_slow {
+            let outcome = match tool.shape.is_slow {
                 true => self.run_aside(tool, arguments, responses, context).await,
                 false => self.asking.attempt(responses, context, attempt).await,
             };
@@ -155,7 +155,7 @@ impl Server {
     }
 
     fn project_of(&self, tool: &Tool, arguments: &Arguments, roots: &Roots) -> Result<Project, Lost> {
-        let realm = arguments.parsed("realm")?;
+        let realm = arguments.read_as::<tools::Named>()?.realm;
         let found = project::find(&self.settings, arguments.text("cwd"), realm, roots);
         let project = match found {
             // What realms there are can be asked from anywhere: it is how one is found.
@@ -167,7 +167,7 @@ impl Server {
     }
 
     fn put(&self, tool: &Tool, context: &RequestContext<RoleServer>, project: Project, body: Body) {
-        let teller = tool.tells.then(|| self.teller(project, context));
+        let teller = tool.shape.tells.then(|| self.teller(project, context));
         self.desk.put(context.id.clone(), Answer { body, teller });
     }
 
@@ -208,9 +208,9 @@ fn answer(
     project: &Project,
 ) -> Result<Body, OpError> {
     let ctx = open(&settings.env, project)?;
-    let mut body = (tool.run)(&Call { ctx: &ctx, arguments, reader, settings })?;
-    if !tool.lists.is_empty() {
-        paging::page(&mut body, tool.lists, arguments.count("limit"), arguments.text("cursor"))?;
+    let mut body = (tool.shape.run)(&Call { tool, ctx: &ctx, arguments, reader, settings })?;
+    if !tool.shape.lists.is_empty() {
+        paging::page(&mut body, tool.shape.lists, arguments.count("limit"), arguments.text("cursor"))?;
     }
     body.cut(tool.rest());
     Ok(body)

@@ -34,7 +34,12 @@ impl Server {
             Err(error) => return failed(&error).into(),
         };
         let attempt = |roots: &Roots| {
-            let project = project::find(&self.settings, arguments.text("cwd"), arguments.parsed("realm")?, roots)?;
+            let project = project::find(
+                &self.settings,
+                arguments.text("cwd"),
+                arguments.read_as::<crate::surface::mcp::tools::Named>()?.realm,
+                roots,
+            )?;
             let ctx = open(&self.settings.env, &project)?;
             let top = ctx.code.as_ref().and_then(|code| code.workdir());
             Ok((top.unwrap_or_else(|| project.folder.clone()), project))

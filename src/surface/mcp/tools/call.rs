@@ -1,20 +1,24 @@
 //! A call of a tool: what it asks, and pages of what it is answered.
 
-use serde::Serialize;
+use serde_json::{Map, Value};
 
-use crate::surface::mcp::{arguments::Arguments, body::Body, settings::Settings, size_limit::MAX_BODY, steps::Step};
+use super::Tool;
+use crate::surface::mcp::{body::Body, settings::Settings, size_limit::MAX_BODY, steps::Step};
 use crate::{
     error::OpError,
-    model::name::{ContractRef, ReaderName},
+    model::name::ReaderName,
     ops::ctx::Ctx,
-    wire::{Answer, PageRequest},
+    surface::arguments::Arguments,
+    wire::{Answered, PageRequest},
 };
 
 /// A call, ready to run.
 pub struct Call<'a> {
+    /// What is called.
+    pub tool: &'a Tool,
     /// What operations work with.
     pub ctx: &'a Ctx,
-    /// The arguments.
+    /// The arguments, as the operation names them.
     pub arguments: &'a Arguments,
     /// Who asks.
     pub reader: &'a ReaderName,
@@ -23,9 +27,17 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
+    /// Runs the operation on the arguments.
+    ///
+    /// # Errors
+    /// Where an argument names nothing of its kind, or the operation fails.
+    pub fn ask(&self, fields: Map<String, Value>) -> Result<Body, OpError> {
+        Ok(self.body(&*(self.tool.call.run)(self.ctx, fields)?))
+    }
+
     /// Returns an answer, its next steps as calls of tools that the server offers.
-    pub fn body<T: Serialize>(&self, answer: &Answer<T>) -> Body {
-        let steps = answer.next_steps.iter().map(|line| Step::of(line, !self.settings.read_only)).collect();
+    pub fn body(&self, answer: &dyn Answered) -> Body {
+        let steps = answer.next_steps().iter().map(|line| Step::of(line, !self.settings.read_only)).collect();
         Body { next_steps: steps, ..Body::of(answer) }
     }
 
@@ -34,26 +46,23 @@ impl Call<'_> {
         self.arguments.text("detail") == Some("full")
     }
 
-    /// Returns the contract that it names.
-    ///
-    /// # Errors
-    /// Where it names none.
-    pub fn contract(&self) -> Result<ContractRef, OpError> {
-        Ok(ContractRef { domain: self.arguments.needed("domain")?, contract: self.arguments.needed("contract")? })
-    }
-
-    /// Asks for a page, and for a smaller one while it does not fit a message: by as much smaller as
-    /// it is too large, because each costs as much as the first.
+    /// Asks for a page of `usual` entries, or as many as the client says, and for a smaller one while it does not
+    /// fit a message: by as much smaller as it is too large, because each costs as much as the first.
     ///
     /// # Errors
     /// Where asking fails.
-    pub fn paged(&self, usual: usize, ask: impl Fn(PageRequest) -> Result<Body, OpError>) -> Result<Body, OpError> {
-        let mut limit = self.arguments.count("limit").unwrap_or(usual).min(1_000);
+    pub fn paged(
+        &self,
+        usual: usize,
+        ask: impl Fn(Map<String, Value>) -> Result<Body, OpError>,
+    ) -> Result<Body, OpError> {
+        let mut limit = self.arguments.read_as::<PageRequest>()?.limit.unwrap_or(usual).min(1_000);
         loop {
-            let mut body =
-                ask(PageRequest { limit: Some(limit), cursor: self.arguments.text("cursor").map(str::to_owned) })?;
+            let mut fields = self.arguments.fields();
+            fields.insert("limit".into(), limit.into());
+            let mut body = ask(fields)?;
             if body.fits() || limit == 1 {
-                if let Some(cursor) = body.fields.get("next_cursor").and_then(serde_json::Value::as_str) {
+                if let Some(cursor) = body.fields.get("next_cursor").and_then(Value::as_str) {
                     body.next_steps.push(format!("call again with cursor {cursor}: what follows").into());
                 }
                 return Ok(body);

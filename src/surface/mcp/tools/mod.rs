@@ -1,5 +1,5 @@
-//! The tools: one table, from which `tools/list`, the calls, `git blue mcp list-tools` and the
-//! reference in `docs/mcp.md` are made. Every tool is an operation of `ops::TABLE`.
+//! The tools: every operation of `ops::TABLE` that says when a model should call it. `tools/list`, the calls,
+//! `git blue mcp list-tools` and the reference in `docs/mcp.md` are made from them.
 
 mod call;
 mod contract;
@@ -8,49 +8,94 @@ mod realm;
 mod session;
 mod table;
 
+use std::sync::LazyLock;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
 pub use call::Call;
 pub use listed::listed;
-pub use table::{TOOLS, TOPOLOGY_LISTS};
+pub use table::TOPOLOGY_LISTS;
 
-use super::{
-    arguments::{Kind, Parameter},
-    body::Body,
-    paging::Lists,
-    settings::Settings,
-};
+use super::settings::Settings;
 use crate::{
-    error::OpError,
-    ops::{self, Operation},
+    model::name::RealmName,
+    ops::{self, Operation, operation},
+    surface::arguments::{self, Parameter},
+    wire::PageRequest,
 };
+use table::{PLAIN, SHAPES, Shape};
 
 /// A tool.
-#[derive(Clone, Copy)]
 pub struct Tool {
     /// The operation that it calls.
     pub operation: &'static Operation,
+    /// How it is called.
+    pub call: operation::Call,
     /// What it is for, and when to use it.
     pub about: &'static str,
-    /// What it takes, besides what every tool takes.
-    pub parameters: &'static [Parameter],
-    /// Whether what is pending comes with its answers.
-    pub tells: bool,
-    /// The lists that are shown in pages.
-    pub lists: Lists,
-    /// Whether it waits for git in several repositories, or for a forge: it runs beside the others.
-    pub is_slow: bool,
-    /// Calls the operation.
-    pub run: fn(&Call<'_>) -> Result<Body, OpError>,
+    /// What it does besides calling the operation.
+    pub shape: Shape,
+    /// What it takes, on a server of one realm and of all.
+    parameters: [Vec<Parameter>; 2],
 }
 
 /// What every tool takes.
-const CWD: Parameter = Parameter::optional("cwd", Kind::Text, "absolute path");
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "it is read by its names")]
+struct Somewhere {
+    /// absolute path
+    cwd: Option<String>,
+}
+
 /// What every tool takes where there is more than one realm to choose from.
-const REALM: Parameter = Parameter::optional("realm", Kind::Text, "");
+#[derive(Deserialize, JsonSchema)]
+pub struct Named {
+    // What a realm is, needs no words in each of many tools.
+    #[doc(hidden)]
+    pub realm: Option<RealmName>,
+}
+
+/// Every tool, in the order in which clients see them.
+pub static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
+    let of = |operation: &Operation| SHAPES.iter().position(|(shaped, _)| shaped.name == operation.name);
+    let mut tools: Vec<_> = ops::TABLE.iter().filter_map(|operation| Tool::of(operation, of(operation))).collect();
+    tools.sort_by_key(|tool| of(tool.operation).unwrap_or(SHAPES.len()));
+    tools
+});
+
+/// What every tool takes, on a server of one realm and of all.
+static COMMON: LazyLock<[Vec<Parameter>; 2]> = LazyLock::new(|| {
+    let of_all = [arguments::of::<Named>(), arguments::of::<Somewhere>()].concat();
+    [arguments::of::<Somewhere>(), of_all]
+});
 
 /// The tools that make sense only where there is more than one realm to choose from.
 const OF_ALL_REALMS: [&Operation; 2] = [&ops::realm::compare::OPERATION, &ops::contract::timeline::OPERATION];
 
 impl Tool {
+    /// Returns the tool that an operation is, if it is one.
+    fn of(operation: &'static Operation, shaped: Option<usize>) -> Option<Self> {
+        let (call, about) = (operation.call?, operation.tool?);
+        let shape = shaped.map_or(PLAIN, |at| SHAPES[at].1);
+        let mut own = arguments::parameters((call.request)());
+        own.retain(|one| !shape.hides.contains(&&*one.name));
+        for one in &mut own {
+            if let Some((name, _)) = shape.names.iter().find(|(_, of)| *of == one.name) {
+                one.name = (*name).to_owned();
+            }
+        }
+        let paged = if shape.lists.is_empty() { Vec::new() } else { arguments::of::<PageRequest>() };
+        own.extend(shape.adds.iter().flat_map(|add| add()).chain(paged));
+        let with = |common: &Vec<Parameter>| {
+            let mut all = own.clone();
+            all.extend(common.iter().filter(|one| own.iter().all(|own| own.name != one.name)).cloned());
+            all
+        };
+        let parameters = [with(&COMMON[0]), with(&COMMON[1])];
+        Some(Self { operation, call, about, shape, parameters })
+    }
+
     /// Returns its name.
     pub fn name(&self) -> &'static str {
         self.operation.name
@@ -63,24 +108,21 @@ impl Tool {
 
     /// Returns how to get what did not fit into an answer.
     pub fn rest(&self) -> &'static str {
-        match self.parameters.iter().any(|one| one.name == "at") {
+        match self.parameters[0].iter().any(|one| one.name == "at") {
             true => "pass at, a JSON pointer that cut names (without /contract), to get a part that was cut",
             false => "ask for less, with limit or another argument, to get what was cut",
         }
     }
 
     /// Returns everything that it takes.
-    pub fn all_parameters(&self, settings: &Settings) -> Vec<Parameter> {
-        let mut all = self.parameters.to_vec();
-        all.extend(common(settings).into_iter().filter(|one| !self.parameters.iter().any(|own| own.name == one.name)));
-        all
+    pub fn parameters(&self, settings: &Settings) -> &[Parameter] {
+        &self.parameters[usize::from(settings.all_realms)]
     }
 }
 
 /// Returns what every tool takes.
-pub fn common(settings: &Settings) -> Vec<Parameter> {
-    let realm = settings.all_realms.then_some(REALM);
-    realm.into_iter().chain([CWD]).collect()
+pub fn common(settings: &Settings) -> &'static [Parameter] {
+    &COMMON[usize::from(settings.all_realms)]
 }
 
 /// Older names of tools: they are answered, and not listed.
@@ -106,10 +148,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_tool_is_an_operation_with_a_command() {
-        for tool in TOOLS {
-            assert!(ops::TABLE.iter().any(|operation| operation.name == tool.name()), "{}", tool.name());
-            assert!(!tool.operation.cli.is_empty());
+    fn every_shape_is_of_a_tool_and_names_what_its_request_has() {
+        for (operation, shape) in SHAPES {
+            let tool = TOOLS.iter().find(|tool| tool.name() == operation.name).unwrap();
+            let fields = arguments::parameters((tool.call.request)());
+            for name in shape.hides.iter().chain(shape.names.iter().map(|(_, name)| name)) {
+                assert!(fields.iter().any(|one| one.name == *name), "{}: {name}", tool.name());
+            }
         }
     }
 
@@ -143,8 +188,8 @@ mod tests {
         let env = crate::env::Env::sealed("/", []);
         let options = super::super::Options { all_realms: true, ..Default::default() };
         let settings = Settings::new(&env, &options);
-        for tool in TOOLS {
-            let mut names: Vec<_> = tool.all_parameters(&settings).iter().map(|one| one.name).collect();
+        for tool in &*TOOLS {
+            let mut names: Vec<_> = tool.parameters(&settings).iter().map(|one| &one.name).collect();
             let count = names.len();
             names.sort_unstable();
             names.dedup();

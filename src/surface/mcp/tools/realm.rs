@@ -1,9 +1,48 @@
-//! The tools about a realm, and about work in several of its repositories.
+//! What the tools about a realm do besides calling their operations.
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
+use serde::Deserialize;
+
 use super::{super::body::Body, Call};
-use crate::{error::OpError, model::check::Scope, ops};
+use crate::{
+    error::OpError,
+    model::check::Scope,
+    ops::realm::check::{self, Subject},
+};
+
+/// How much of an answer is wanted.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct Detailed {
+    /// full leaves nothing out
+    #[expect(dead_code, reason = "it is read as a word")]
+    detail: Option<Detail>,
+}
+
+/// How much.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Detail {
+    Concise,
+    Full,
+}
+
+/// What a check is about.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct About {
+    /// default own
+    scope: Option<Whole>,
+}
+
+/// How much of the realm.
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Whole {
+    Own,
+    All,
+    Published,
+}
 
 /// How many imports `realm_status` lists, however they stand.
 const MAX_IMPORTS: usize = 30;
@@ -11,10 +50,8 @@ const MAX_IMPORTS: usize = 30;
 const MAX_OF_A_CODE: usize = 3;
 
 pub fn status(call: &Call<'_>) -> Result<Body, OpError> {
-    call.paged(20, |page| {
-        let (answer, _) =
-            ops::realm::status::run(call.ctx, &ops::realm::status::Request { reader: None, page, catch_up: false })?;
-        let mut body = call.body(&answer);
+    call.paged(20, |fields| {
+        let mut body = call.ask(fields)?;
         leave_out_current_imports(&mut body);
         Ok(body)
     })
@@ -34,17 +71,13 @@ fn leave_out_current_imports(body: &mut Body) {
 }
 
 pub fn check(call: &Call<'_>) -> Result<Body, OpError> {
-    let wanted = call.arguments.text("scope");
-    let subject = match (wanted, call.arguments.flag("worktree")) {
-        (Some("published"), _) => ops::realm::check::Subject::Published,
-        (_, true) => ops::realm::check::Subject::Worktree,
-        (_, false) => ops::realm::check::Subject::Head,
-    };
-    let scope = if wanted == Some("all") { Scope::Everything } else { Scope::Own };
-    let rfc = call.arguments.parsed("rfc")?;
-    let request =
-        ops::realm::check::Request { reader: None, subject, scope, rfc, ..ops::realm::check::Request::default() };
-    let answer = ops::realm::check::run(call.ctx, &request)?;
+    let mut request: check::Request = call.arguments.read_as()?;
+    match call.arguments.read_as::<About>()?.scope {
+        Some(Whole::All) => request.scope = Scope::Everything,
+        Some(Whole::Published) => request.subject = Subject::Published,
+        Some(Whole::Own) | None => {}
+    }
+    let answer = check::run(call.ctx, &request)?;
     let mut body = call.body(&answer);
     if let (false, Some(repo), Some(serde_json::Value::Array(hashes))) =
         (call.is_full(), &answer.body.current_repo, body.fields.get_mut("schema_hashes"))
@@ -73,24 +106,9 @@ fn group_warnings(body: &mut Body) {
     }
 }
 
-pub fn review(call: &Call<'_>) -> Result<Body, OpError> {
-    Ok(call.body(&ops::realm::review::run(call.ctx)?))
-}
-
-pub fn topology(call: &Call<'_>) -> Result<Body, OpError> {
-    let request = ops::realm::topology::Request { domain: call.arguments.parsed("domain")? };
-    Ok(call.body(&ops::realm::topology::run(call.ctx, &request)?))
-}
-
 pub fn log(call: &Call<'_>) -> Result<Body, OpError> {
-    let wanted = ops::realm::log::Request {
-        domain: call.arguments.parsed("domain")?,
-        filter: call.arguments.made()?,
-        ..Default::default()
-    };
-    call.paged(50, |page| {
-        let answer = ops::realm::log::run(call.ctx, &ops::realm::log::Request { page, ..wanted.clone() })?;
-        let mut body = call.body(&answer);
+    call.paged(50, |fields| {
+        let mut body = call.ask(fields)?;
         if !call.is_full()
             && let Some(serde_json::Value::Array(entries)) = body.fields.get_mut("entries")
         {
@@ -100,31 +118,4 @@ pub fn log(call: &Call<'_>) -> Result<Body, OpError> {
         }
         Ok(body)
     })
-}
-
-pub fn list(call: &Call<'_>) -> Result<Body, OpError> {
-    Ok(call.body(&ops::realm::list::run(call.ctx)?))
-}
-
-pub fn compare(call: &Call<'_>) -> Result<Body, OpError> {
-    let other: crate::model::name::RealmName = call.arguments.needed("other")?;
-    call.paged(50, |page| {
-        let request = ops::realm::compare::Request { other: other.clone(), page };
-        Ok(call.body(&ops::realm::compare::run(call.ctx, &request)?))
-    })
-}
-
-pub fn worktree_create(call: &Call<'_>) -> Result<Body, OpError> {
-    let request = ops::worktree::create::Request {
-        rfc: call.arguments.needed("rfc")?,
-        repos: call.arguments.list("repos")?,
-        fetch: false,
-        clone: false,
-    };
-    Ok(call.body(&ops::worktree::create::run(call.ctx, &request)?))
-}
-
-pub fn pr_status(call: &Call<'_>) -> Result<Body, OpError> {
-    let request = ops::pr::status::Request { rfc: call.arguments.parsed("rfc")? };
-    Ok(call.body(&ops::pr::status::run(call.ctx, &request)?))
 }

@@ -1,29 +1,14 @@
-//! The tools about one stretch of work: its session, and what others changed meanwhile.
+//! What the tools about one stretch of work do besides calling their operations.
 
 use super::{super::body::Body, Call};
-use crate::{error::OpError, ops, wire::NotificationFilter};
-
-pub fn start(call: &Call<'_>) -> Result<Body, OpError> {
-    let request = ops::session::start::Request { rfc: call.arguments.parsed("active_rfc")? };
-    Ok(call.body(&ops::session::start::run(call.ctx, &request)?))
-}
-
-pub fn stop(call: &Call<'_>) -> Result<Body, OpError> {
-    Ok(call.body(&ops::session::stop::run(call.ctx, &ops::session::stop::Request::default())?))
-}
+use crate::{
+    error::OpError,
+    ops::{notifications::list, operation},
+};
 
 pub fn notifications_list(call: &Call<'_>) -> Result<Body, OpError> {
-    let filter = match call.arguments.text("state") {
-        Some("pending") => NotificationFilter::Pending,
-        Some("seen") => NotificationFilter::Seen,
-        Some("expired") => NotificationFilter::Expired,
-        _ => NotificationFilter::All,
-    };
-    let (made, kind) = (call.arguments.made()?, call.arguments.parsed("kind")?);
-    let wanted =
-        ops::notifications::list::Request { reader: call.reader.clone(), filter, made, kind, ..Default::default() };
-    call.paged(50, |page| {
-        let request = ops::notifications::list::Request { page, ..wanted.clone() };
-        Ok(call.body(&ops::notifications::list::run(call.ctx, &request)?))
+    call.paged(50, |fields| {
+        let request = list::Request { reader: call.reader.clone(), ..operation::read(fields)? };
+        Ok(call.body(&list::run(call.ctx, &request)?))
     })
 }

@@ -1,0 +1,303 @@
+//! The arguments of a call over MCP or HTTP: what the schema of a request takes, and nothing else.
+
+use schemars::{JsonSchema, Schema};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use crate::{
+    error::OpError,
+    ops::operation::{self, request},
+};
+
+/// One argument.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parameter {
+    /// Its name.
+    pub name: String,
+    /// Its JSON Schema, without references, and without null where it may be left out.
+    pub schema: Map<String, Value>,
+    /// Whether a call must give it.
+    pub is_required: bool,
+}
+
+/// What an argument may be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kind {
+    /// A text.
+    Text,
+    /// Yes or no.
+    Flag,
+    /// A whole number above 0.
+    Count,
+    /// Several texts.
+    List,
+    /// One of these words.
+    OneOf(Vec<String>),
+    /// Any JSON.
+    Json,
+}
+
+impl Parameter {
+    /// Returns what it may be.
+    pub fn kind(&self) -> Kind {
+        if let Some(words) = self.schema.get("enum").and_then(Value::as_array) {
+            return Kind::OneOf(words.iter().filter_map(Value::as_str).map(str::to_owned).collect());
+        }
+        match self.schema.get("type").and_then(Value::as_str) {
+            Some("string") => Kind::Text,
+            Some("boolean") => Kind::Flag,
+            Some("integer") => Kind::Count,
+            Some("array") => Kind::List,
+            _ => Kind::Json,
+        }
+    }
+
+    fn accepts(&self, value: &Value) -> bool {
+        match self.kind() {
+            Kind::Text => value.is_string(),
+            Kind::Flag => value.is_boolean(),
+            Kind::Count => value.as_u64().is_some_and(|count| count > 0),
+            Kind::List => value.as_array().is_some_and(|items| items.iter().all(Value::is_string)),
+            Kind::OneOf(words) => value.as_str().is_some_and(|word| words.iter().any(|one| one == word)),
+            Kind::Json => true,
+        }
+    }
+
+    fn wanted(&self) -> String {
+        match self.kind() {
+            Kind::Text => "a text".to_owned(),
+            Kind::Flag => "true or false".to_owned(),
+            Kind::Count => "a whole number above 0".to_owned(),
+            Kind::List => "a list of texts".to_owned(),
+            Kind::OneOf(words) => words.join(" or "),
+            Kind::Json => "JSON".to_owned(),
+        }
+    }
+}
+
+/// Returns the arguments that a type stands for.
+pub fn of<T: JsonSchema>() -> Vec<Parameter> {
+    parameters(request::<T>())
+}
+
+/// Returns the arguments that the schema of a request takes.
+pub fn parameters(schema: Schema) -> Vec<Parameter> {
+    let schema = Value::from(schema);
+    let required = schema["required"].as_array().cloned().unwrap_or_default();
+    let properties = schema["properties"].as_object().into_iter().flatten();
+    let parameter = |(name, property): (&String, &Value)| Parameter {
+        name: name.clone(),
+        schema: simple(property, &schema["$defs"]),
+        is_required: required.iter().any(|one| one == name),
+    };
+    properties.map(parameter).collect()
+}
+
+/// Returns a schema without what only a generator needs: references, null, defaults, words with comments each.
+fn simple(schema: &Value, definitions: &Value) -> Map<String, Value> {
+    let mut found = schema.as_object().cloned().unwrap_or_default();
+    if let Some(Value::String(target)) = found.remove("$ref") {
+        let name = target.rsplit('/').next().unwrap_or_default();
+        found = [simple(&definitions[name], definitions), found].into_iter().flatten().collect();
+    }
+    let is_null = |one: &Value| one["type"] == "null";
+    if let Some(Value::Array(options)) = found.get("anyOf").cloned()
+        && let Some(only) = options.iter().find(|one| !is_null(one)).filter(|_| options.iter().any(is_null))
+    {
+        found.remove("anyOf");
+        found = [simple(only, definitions), found].into_iter().flatten().collect();
+    }
+    if let Some(Value::Array(words)) = found.get("oneOf").cloned() {
+        let words: Vec<_> = words.iter().map(|one| one["const"].clone()).filter(|word| !word.is_null()).collect();
+        found.remove("oneOf");
+        found.insert("enum".into(), json!(words));
+        found.insert("type".into(), json!("string"));
+    }
+    if let Some(Value::Array(words)) = found.get_mut("enum") {
+        words.retain(|word| !word.is_null());
+    }
+    if let Some(Value::Array(types)) = found.get("type") {
+        let only = types.iter().find(|one| *one != "null").cloned();
+        found.extend(only.map(|only| ("type".to_owned(), only)));
+    }
+    if let Some(items) = found.get("items") {
+        let items = simple(items, definitions);
+        found.insert("items".into(), Value::Object(items));
+    }
+    if let Some(Value::String(about)) = found.get_mut("description") {
+        // What follows is for those who read manuals.
+        about.truncate(about.find("\n\n").unwrap_or(about.len()));
+        *about = about.replace('\n', " ");
+    }
+    found.remove("default");
+    found.retain(|name, value| !(name == "format" && value.as_str().is_some_and(|format| format.starts_with("uint"))));
+    found
+}
+
+/// Returns the JSON Schema of an object of these arguments, and no others.
+pub fn schema(parameters: &[Parameter]) -> Map<String, Value> {
+    let properties: Map<_, _> =
+        parameters.iter().map(|one| (one.name.clone(), Value::Object(one.schema.clone()))).collect();
+    let required: Vec<_> = parameters.iter().filter(|one| one.is_required).map(|one| &one.name).collect();
+    let mut schema = Map::new();
+    schema.insert("type".into(), json!("object"));
+    schema.insert("properties".into(), Value::Object(properties));
+    if !required.is_empty() {
+        schema.insert("required".into(), json!(required));
+    }
+    schema.insert("additionalProperties".into(), json!(false));
+    schema
+}
+
+/// The arguments of one call.
+#[derive(Debug, Clone, Default)]
+pub struct Arguments(Map<String, Value>);
+
+impl Arguments {
+    /// Reads what a client gave. What is null counts as left out, but where any JSON is wanted: some clients name
+    /// every argument.
+    ///
+    /// # Errors
+    /// Where one is unknown, missing, or not what it may be.
+    pub fn read(given: Map<String, Value>, parameters: &[Parameter]) -> Result<Self, OpError> {
+        let listed = |names: Vec<&str>| names.join(", ");
+        let mut read = Map::new();
+        for (name, value) in given {
+            let Some(parameter) = parameters.iter().find(|one| one.name == name) else {
+                let name: String = name.chars().take(64).collect();
+                let known = parameters.iter().map(|one| &*one.name).collect();
+                return Err(OpError::usage(format!("there is no argument {name:?}"))
+                    .next(format!("the arguments are: {}", listed(known))));
+            };
+            // For what may be any JSON, null is a value.
+            if value.is_null() && parameter.kind() != Kind::Json {
+                continue;
+            }
+            if !parameter.accepts(&value) {
+                return Err(OpError::usage(format!("{name} must be {}", parameter.wanted())));
+            }
+            read.insert(name, value);
+        }
+        let needed = || parameters.iter().filter(|one| one.is_required).map(|one| &*one.name);
+        match needed().find(|name| !read.contains_key(*name)) {
+            Some(missing) => Err(OpError::usage(format!("{missing} is missing"))
+                .next(format!("every call needs: {}", listed(needed().collect())))),
+            None => Ok(Self(read)),
+        }
+    }
+
+    /// Returns a text, if it was given.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name)?.as_str()
+    }
+
+    /// Returns a number, if it was given.
+    pub fn count(&self, name: &str) -> Option<usize> {
+        self.0.get(name)?.as_u64().map(|count| usize::try_from(count).unwrap_or(usize::MAX))
+    }
+
+    /// Adds an argument that was given in another way, as a part of a path is.
+    pub fn insert(&mut self, name: &str, value: impl Into<Value>) {
+        self.0.insert(name.to_owned(), value.into());
+    }
+
+    /// Returns them under the names that a request has for them: each pair is theirs and the request's.
+    #[must_use]
+    pub fn renamed(mut self, names: &[(&str, &str)]) -> Self {
+        let pairs: Vec<_> = names.iter().filter_map(|(own, of)| Some((*of, self.0.remove(*own)?))).collect();
+        pairs.into_iter().for_each(|(name, value)| self.insert(name, value));
+        self
+    }
+
+    /// Returns all of them.
+    pub fn fields(&self) -> Map<String, Value> {
+        self.0.clone()
+    }
+
+    /// Reads those that are a type's; the others are ignored.
+    ///
+    /// # Errors
+    /// Where one of them names nothing of its kind.
+    pub fn read_as<T: DeserializeOwned>(&self) -> Result<T, OpError> {
+        operation::read(self.fields())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+    use crate::model::name::DomainName;
+
+    /// A word.
+    #[derive(Debug, Deserialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    enum State {
+        /// One.
+        Pending,
+        /// Another.
+        Seen,
+    }
+
+    #[derive(Debug, Deserialize, JsonSchema)]
+    struct Request {
+        /// The domain
+        domain: DomainName,
+        /// How many
+        ///
+        /// This is not shown.
+        #[schemars(range(min = 1))]
+        limit: Option<usize>,
+        #[serde(default)]
+        worktree: bool,
+        repos: Option<Vec<DomainName>>,
+        state: Option<State>,
+    }
+
+    fn read(value: Value) -> Result<Arguments, String> {
+        let Value::Object(given) = value else { panic!("not an object") };
+        Arguments::read(given, &of::<Request>()).map_err(|error| error.message)
+    }
+
+    #[test]
+    fn parameters_are_bounded_and_plain() {
+        let schema = Value::Object(schema(&of::<Request>()));
+        assert_eq!(schema["properties"]["limit"], json!({"type": "integer", "minimum": 1, "description": "How many"}));
+        assert_eq!(
+            schema["properties"]["state"],
+            json!({"type": "string", "enum": ["pending", "seen"], "description": "A word."})
+        );
+        assert_eq!(schema["properties"]["worktree"], json!({"type": "boolean"}));
+        assert_eq!(schema["properties"]["repos"]["items"]["type"], "string");
+        assert_eq!((&schema["required"], &schema["additionalProperties"]), (&json!(["domain"]), &json!(false)));
+    }
+
+    #[test]
+    fn what_is_not_declared_is_refused() {
+        for (value, expected) in [
+            (json!({}), "domain is missing"),
+            (json!({"domain": null}), "domain is missing"),
+            (json!({"domain": 3}), "domain must be a text"),
+            (json!({"domain": "a", "more": 1}), "there is no argument \"more\""),
+            (json!({"domain": "a", "limit": 0}), "limit must be a whole number above 0"),
+            (json!({"domain": "a", "limit": "3"}), "limit must be a whole number above 0"),
+            (json!({"domain": "a", "worktree": "yes"}), "worktree must be true or false"),
+            (json!({"domain": "a", "repos": "b"}), "repos must be a list of texts"),
+            (json!({"domain": "a", "repos": ["b", 1]}), "repos must be a list of texts"),
+            (json!({"domain": "a", "state": "lost"}), "state must be pending or seen"),
+        ] {
+            assert_eq!(read(value).unwrap_err(), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_given_is_read() {
+        let given = read(json!({"domain": "s3", "limit": 3, "worktree": true, "state": null})).unwrap();
+        let request: Request = given.read_as().unwrap();
+        assert_eq!((request.domain.as_str(), request.limit, request.worktree), ("s3", Some(3), true));
+        assert!(request.repos.is_none() && request.state.is_none());
+        let error = read(json!({"domain": "../x"})).unwrap().read_as::<Request>().unwrap_err();
+        assert!(error.message.starts_with("domain: \"../x\" is not a domain name"), "{}", error.message);
+    }
+}
