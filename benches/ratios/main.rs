@@ -2,12 +2,16 @@
 //! the floor it is compared with, in the same seconds on the same machine, so that only the ratio of
 //! the two medians means anything.
 //!
+//! Below each ratio stand instructions, system calls and flushes, where valgrind and strace are installed: these are
+//! steady where time is not.
+//!
 //! `BENCH_SIZES` says how many contracts the realms have (`10,1000,10000,100000`), `BENCH_ROWS`
 //! picks the rows whose name contains it.
 
 #[path = "../../tests/scripted/mod.rs"]
 mod scripted;
 
+mod counts;
 mod http;
 mod mcp;
 mod place;
@@ -51,6 +55,10 @@ fn main() {
             let (name, against) = (row.name, row.floor.name);
             writeln!(out, "  {name:34} {measured:8.2} ms {ratio:7.2} x  {against:26} {floor:8.2} ms  {verdict}")
                 .unwrap();
+            let counts = counts::of(&place, row);
+            if !counts.is_empty() {
+                writeln!(out, "  {:34} {counts}", "").unwrap();
+            }
         }
         mcp::report(&place, &wanted, &mut out);
         http::report(&place, &wanted, &mut out);

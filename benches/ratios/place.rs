@@ -102,7 +102,8 @@ impl Place {
         place
     }
 
-    fn path(&self) -> PathBuf {
+    /// Returns the folder.
+    pub fn path(&self) -> PathBuf {
         self.folder.path()
     }
 
@@ -124,6 +125,19 @@ impl Place {
             floor.push(self.time(&row.floor));
         }
         (median(measured), median(floor))
+    }
+
+    /// Gets everything ready for the measured side of a row.
+    pub fn prepared<'r>(&self, row: &'r Row) -> Option<&'r Side> {
+        self.shell(row.before);
+        row.measured.input.is_none().then_some(&row.measured)
+    }
+
+    /// Returns a side, to be run by a tool.
+    pub fn under(&self, tool: &str, options: &[&str], side: &Side) -> Command {
+        let mut command = self.prepare(Command::new(tool), side.folder);
+        command.args(options).arg(self.program(side.arguments[0])).args(&side.arguments[1..]);
+        command
     }
 
     /// Returns the most memory that a command had, in megabytes.

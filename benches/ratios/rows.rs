@@ -91,6 +91,22 @@ pub const ROWS: &[Row] = &[
         runs: 60,
     },
     Row {
+        name: "notifications list",
+        before: "",
+        measured: side("", "fungal", &["git-blue", "notifications", "list"]),
+        floor: REV_PARSE,
+        budget: None,
+        runs: 60,
+    },
+    Row {
+        name: "status of who is in all domains",
+        before: "",
+        measured: side("", "aperture", STATUS),
+        floor: REV_PARSE,
+        budget: Some(6.0),
+        runs: 20,
+    },
+    Row {
         name: "a hook with nothing to publish",
         before: "",
         measured: side("", "fungal", COMMIT),
@@ -126,7 +142,7 @@ pub const ROWS: &[Row] = &[
                 "x",
             ],
         ),
-        budget: Some(2.0),
+        budget: Some(1.8),
         runs: 20,
     },
     Row {

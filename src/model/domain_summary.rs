@@ -127,6 +127,18 @@ impl DomainSummary {
         self.info.has_member(repo) || self.bindings.contains_key(repo)
     }
 
+    /// Returns the repositories that play no part though they published into it, and those whose code was written
+    /// against another version of a contract than the current one, sorted.
+    pub fn behind(&self) -> Vec<RepoName> {
+        let is_other = |import: &Import| {
+            let current = self.contracts.get(&import.contract).map(|contract| &contract.version);
+            import.adapted().is_some_and(|version| Some(version) != current)
+        };
+        let is_behind = |repo: &RepoName| self.bindings.get(repo).is_some_and(|own| own.imports.iter().any(is_other));
+        let named = self.repos().into_iter().filter(|repo| !self.takes_part(repo) || is_behind(repo));
+        named.cloned().collect()
+    }
+
     /// Returns whether the file that should hold `contract` could not be read.
     pub fn is_damaged(&self, contract: &ContractName) -> bool {
         self.damage.iter().any(|damage| damage.subject == Subject::Contract(contract.clone()))

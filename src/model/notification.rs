@@ -1,13 +1,14 @@
 //! Notifications: the net difference between what a reader last knew of a domain and what it
 //! holds now. Nothing is written when a change happens; the change is the notification.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::model::{
     binding::Binding,
     contract::Contract,
-    domain_view::DomainView,
     hash,
     name::{ContractName, DomainName, RepoName},
     oid::Oid,
@@ -119,8 +120,14 @@ impl<T> Delta<T> {
 }
 
 /// Returns what a contract's change tells `me`, or nothing where only words around the contract
-/// changed.
-pub fn contract_change(domain: &DomainView, me: &RepoName, path: &str, delta: &Delta<Contract>) -> Option<Change> {
+/// changed. `published` are the contract's versions.
+pub fn contract_change(
+    domain: &DomainName,
+    published: &BTreeSet<Version>,
+    me: &RepoName,
+    path: &str,
+    delta: &Delta<Contract>,
+) -> Option<Change> {
     let old = delta.old.as_ref().map(|(_, contract)| contract);
     let new = delta.new.as_ref().map(|(_, contract)| contract);
     let known = new.or(old)?;
@@ -137,12 +144,12 @@ pub fn contract_change(domain: &DomainView, me: &RepoName, path: &str, delta: &D
     let new_version = new.map(|new| new.version.clone());
     let rollback = old_version.as_ref().zip(new_version.as_ref()).is_some_and(|(old, new)| new < old);
     Some(Change {
-        id: delta.id(&domain.info.name, path),
+        id: delta.id(domain, path),
         kind,
-        domain: domain.info.name.clone(),
+        domain: domain.clone(),
         contract: Some(known.name.clone()),
         from: known.owner.clone(),
-        coalesced: versions_between(domain, &known.name, old_version.as_ref(), new_version.as_ref()),
+        coalesced: versions_between(published, old_version.as_ref(), new_version.as_ref()),
         old_version,
         new_version,
         rollback,
@@ -151,9 +158,8 @@ pub fn contract_change(domain: &DomainView, me: &RepoName, path: &str, delta: &D
 }
 
 /// Counts the releases after `old` up to `new`, at least one.
-fn versions_between(domain: &DomainView, name: &ContractName, old: Option<&Version>, new: Option<&Version>) -> usize {
-    let versions = domain.versions.get(name).into_iter().flatten();
-    let between = versions.filter(|version| {
+fn versions_between(published: &BTreeSet<Version>, old: Option<&Version>, new: Option<&Version>) -> usize {
+    let between = published.iter().filter(|version| {
         !version.is_prerelease() && old.is_none_or(|old| *version > old) && new.is_some_and(|new| *version <= new)
     });
     between.count().max(1)

@@ -75,7 +75,7 @@ pub fn of_contract(store: &dyn Store, at: &ContractRef) -> Result<DomainView, Op
 /// # Errors
 /// Where there is none, or it cannot be read.
 pub fn contract(store: &dyn Store, at: &ContractRef) -> Result<Contract, OpError> {
-    let view = of_contract(store, at)?;
+    let view = read::contract_at(store, &at.domain, &tip(store, &at.domain)?, &at.contract)?;
     current(&view, &at.contract).cloned().map_err(|error| meant(store, at, error))
 }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::{
     Kept as KeptFile, Store, StoreError, StoreRef, layout, read,
-    snapshot::{self, Index, Parts, Place, Snapshot},
+    snapshot::{self, Head, Index, Parts, Place, Snapshot},
 };
 use crate::model::{
     domain_summary::DomainSummary,
@@ -29,6 +29,8 @@ pub struct Overview<'s> {
     index: Index,
     /// The kept file.
     kept: Option<Box<dyn KeptFile>>,
+    /// The refs' stamp, if they are at rest.
+    stamp: Option<String>,
     /// What was read just now and could not be kept.
     fresh: Parts,
     damage: Vec<Damage>,
@@ -50,13 +52,14 @@ pub struct Kept {
 impl Kept {
     /// Returns what is kept of a store's realm, if anything is that can be used.
     pub fn of(store: &dyn Store) -> Option<Self> {
-        let (snapshot, is_current) = kept(store);
-        let domains = snapshot?.index.domains;
+        let (snapshot, stamp) = kept(store);
+        let Index { head: Head { contracts, .. }, lines } = snapshot?.index;
+        let domains = lines.all();
         Some(Self {
-            is_current,
+            is_current: stamp.is_some(),
             domains: domains.len(),
             examined: domains.iter().filter(|line| line.schemas.is_some()).count(),
-            contracts: domains.iter().map(|line| line.contracts).sum(),
+            contracts,
         })
     }
 }
@@ -67,10 +70,9 @@ impl<'s> Overview<'s> {
     /// # Errors
     /// Where the realm itself, or its list of domains, cannot be read.
     pub fn open(store: &'s dyn Store) -> Result<Self, StoreError> {
-        let (kept, is_at_rest) = kept(store);
-        match kept {
-            Some(kept) if is_at_rest => Ok(Self::at_rest(store, kept)),
-            kept => {
+        match kept(store) {
+            (Some(kept), Some(stamp)) => Ok(Self::at_rest(store, kept, stamp)),
+            (kept, _) => {
                 // Begun before the refs are read: what is kept is never newer than its stamp.
                 let renewal = store.cache().and_then(|cache| cache.renew());
                 Ok(Making::of(store, kept, Parts::new(renewal))?.finish())
@@ -78,8 +80,9 @@ impl<'s> Overview<'s> {
         }
     }
 
-    fn at_rest(store: &'s dyn Store, Snapshot { index, kept }: Snapshot) -> Self {
-        Self { store, index, kept: Some(kept), fresh: Parts::new(None), damage: Vec::new() }
+    fn at_rest(store: &'s dyn Store, Snapshot { index, kept, .. }: Snapshot, stamp: String) -> Self {
+        let fresh = Parts::new(None);
+        Self { store, index, kept: Some(kept), stamp: Some(stamp), fresh, damage: Vec::new() }
     }
 
     /// Returns the realm as it is now, if something is kept at hand that makes it cheap: for those
@@ -90,24 +93,39 @@ impl<'s> Overview<'s> {
     pub fn if_kept(store: &'s dyn Store) -> Result<Option<Self>, StoreError> {
         Ok(match kept(store) {
             (None, _) => None,
-            (Some(kept), true) => Some(Self::at_rest(store, kept)),
-            (kept, false) => Some(Making::of(store, kept, Parts::new(None))?.finish()),
+            (Some(kept), Some(stamp)) => Some(Self::at_rest(store, kept, stamp)),
+            (kept, None) => Some(Making::of(store, kept, Parts::new(None))?.finish()),
         })
     }
 
     /// Returns the repositories of the realm.
     pub fn repos(&self) -> &BTreeMap<RepoName, Repo> {
-        &self.index.repos
+        &self.index.head.repos
     }
 
     /// Returns the domains that can be read, sorted by name.
     pub fn domains(&self) -> &[Line] {
-        &self.index.domains
+        self.index.lines.all()
+    }
+
+    /// Returns how many domains can be read.
+    pub fn count(&self) -> usize {
+        self.index.lines.count()
+    }
+
+    /// Returns how many contracts they have.
+    pub fn contracts(&self) -> usize {
+        self.index.head.contracts
     }
 
     /// Returns the domains that `repo` has anything to do with.
     pub fn domains_of(&self, repo: &RepoName) -> impl Iterator<Item = &Line> {
-        self.index.domains.iter().filter(move |line| line.repos.binary_search(repo).is_ok())
+        self.index.lines.of(repo)
+    }
+
+    /// Returns the domains that `repo` has nothing to do with, one after the other.
+    pub fn domains_not_of(&self, repo: &RepoName) -> impl Iterator<Item = Line> {
+        self.index.lines.not_of(repo)
     }
 
     /// Returns what could not be read outside of the domains, domains that could not be read at
@@ -117,8 +135,8 @@ impl<'s> Overview<'s> {
     }
 
     /// Returns the domains of which something could not be read.
-    pub fn damaged(&self) -> impl Iterator<Item = &Line> {
-        self.index.domains.iter().filter(|line| line.summary.is_none())
+    pub fn damaged(&self) -> impl Iterator<Item = Line> {
+        self.index.lines.damaged()
     }
 
     /// Returns a domain at a glance.
@@ -161,8 +179,9 @@ impl<'s> Overview<'s> {
         mut parts: Parts,
         written: impl Fn(&Line) -> [Option<Place>; 2],
     ) -> Option<(Index, Box<dyn KeptFile>)> {
-        let mut index = self.index.clone();
-        for (line, before) in index.domains.iter_mut().zip(&self.index.domains) {
+        let before = self.index.lines.all();
+        let mut lines = before.to_vec();
+        for (line, before) in lines.iter_mut().zip(before) {
             let [summary, schemas] = written(before);
             let mut moved = |written: Option<Place>, old: Option<Place>| match (written, old) {
                 (None, Some(_)) => self.part(before, old).map(|bytes| Some(parts.add(&bytes))),
@@ -173,7 +192,8 @@ impl<'s> Overview<'s> {
             line.schemas = moved(schemas, before.schemas).flatten();
             line.is_fresh = false;
         }
-        let kept = parts.keep(&index)?;
+        let index = Index { head: self.index.head.clone(), lines: lines.into() };
+        let kept = parts.keep(&index, self.stamp.as_deref())?;
         Some((index, kept))
     }
 }
@@ -205,19 +225,22 @@ impl Examining<'_> {
     }
 }
 
-/// Returns what is kept, and whether the refs have been at rest since. The stamp is looked at first:
+/// Returns what is kept, and the refs' stamp if they have been at rest since. The stamp is looked at first:
 /// what is read afterwards can only be newer.
-fn kept(store: &dyn Store) -> (Option<Snapshot>, bool) {
-    let stamp = store.cache().and_then(|cache| cache.stamp());
-    let kept = store.cache().and_then(|cache| Snapshot::open(cache.open()?));
-    let is_at_rest = kept.as_ref().is_some_and(|kept| kept.index.settled && stamp.as_ref() == Some(&kept.index.stamp));
-    (kept, is_at_rest)
+fn kept(store: &dyn Store) -> (Option<Snapshot>, Option<String>) {
+    let Some(cache) = store.cache() else { return (None, None) };
+    let stamp = cache.stamp();
+    let Some(kept) = cache.open().and_then(Snapshot::open) else { return (None, None) };
+    let noted = cache.noted();
+    let stamp = stamp.filter(|stamp| noted.as_deref() == Some(&*snapshot::at_rest(&kept.id, stamp)));
+    (Some(kept), stamp)
 }
 
 /// An overview in the making.
 struct Making<'s> {
     store: &'s dyn Store,
-    index: Index,
+    head: Head,
+    domains: Vec<Line>,
     parts: Parts,
     damage: Vec<Damage>,
     /// The snapshot before this one.
@@ -229,31 +252,30 @@ struct Making<'s> {
 impl<'s> Making<'s> {
     fn of(store: &'s dyn Store, before: Option<Snapshot>, parts: Parts) -> Result<Self, StoreError> {
         let is_changed = before.is_none();
-        let mut making = Self { store, index: Index::default(), parts, damage: Vec::new(), before, is_changed };
+        let (head, domains) = (Head::default(), Vec::new());
+        let mut making = Self { store, head, domains, parts, damage: Vec::new(), before, is_changed };
         making.realm()?;
         let broken = |problem| Damage { file: layout::DOMAINS.to_owned(), subject: Subject::Domains, problem };
         making.damage.extend(store.broken_refs()?.into_iter().map(broken));
         for (name, tip) in store.domains()? {
             making.domain(name, tip)?;
         }
-        let kept = |index: &Index| index.domains.iter().filter(|line| line.summary.is_some()).count();
-        making.is_changed |= making.before.as_ref().is_some_and(|before| kept(&before.index) != kept(&making.index));
+        let kept = |lines: &[Line]| lines.iter().filter(|line| line.summary.is_some()).count();
+        let before = making.before.as_ref().map(|before| kept(before.index.lines.all()));
+        making.is_changed |= before.is_some_and(|before| before != kept(&making.domains));
         Ok(making)
     }
 
     fn realm(&mut self) -> Result<(), StoreError> {
         let tip = self.store.tip(&StoreRef::Realm)?;
-        match self.before.as_ref().map(|before| &before.index).filter(|index| tip.is_some() && index.realm == tip) {
-            Some(index) => {
-                self.index.realm = index.realm;
-                self.index.repos = index.repos.clone();
-            }
+        match self.before.as_ref().map(|before| &before.index.head).filter(|head| tip.is_some() && head.realm == tip) {
+            Some(head) => self.head = head.clone(),
             None => {
                 let view = read::repos(self.store)?;
                 // What cannot be read now may be readable later.
-                self.index.realm = tip.filter(|_| view.damage.is_empty());
-                self.is_changed |= self.index.realm.is_some();
-                self.index.repos = view.repos;
+                self.head.realm = tip.filter(|_| view.damage.is_empty());
+                self.is_changed |= self.head.realm.is_some();
+                self.head.repos = view.repos;
                 self.damage.extend(view.damage);
             }
         }
@@ -262,7 +284,7 @@ impl<'s> Making<'s> {
 
     fn domain(&mut self, name: DomainName, tip: Oid) -> Result<(), StoreError> {
         if let Some(line) = self.unchanged(&name, &tip) {
-            self.index.domains.push(line);
+            self.domains.push(line);
             return Ok(());
         }
         let read = self.store.commit(&tip).map(|commit| commit.tree);
@@ -281,11 +303,12 @@ impl<'s> Making<'s> {
         }
         let place = summary.damage.is_empty().then(|| self.parts.add(&snapshot::encode(&summary)));
         self.is_changed |= place.is_some();
-        self.index.domains.push(Line {
+        self.domains.push(Line {
             name,
             tip,
             tree,
             repos: summary.repos().into_iter().cloned().collect(),
+            behind: summary.behind(),
             contracts: summary.contract_names().len(),
             sources: summary.sources,
             summary: place,
@@ -297,25 +320,34 @@ impl<'s> Making<'s> {
 
     /// Returns the line of a domain whose commit is still the same.
     fn unchanged(&self, name: &DomainName, tip: &Oid) -> Option<Line> {
-        let domains = &self.before.as_ref()?.index.domains;
+        let domains = self.before.as_ref()?.index.lines.all();
         let at = domains.binary_search_by(|line| line.name.cmp(name)).ok()?;
         domains.get(at).filter(|line| line.tip == *tip && line.summary.is_some()).cloned()
     }
 
     fn finish(self) -> Overview<'s> {
-        let Self { store, mut index, parts, damage, before, is_changed } = self;
-        let kept = before.map(|before| before.kept);
+        let Self { store, mut head, domains, parts, damage, before, is_changed } = self;
+        head.contracts = domains.iter().map(|line| line.contracts).sum();
+        let index = Index { head, lines: domains.into() };
         let Some(renewal) = parts.renewal() else {
-            return Overview { store, index, kept, fresh: parts, damage };
+            let kept = before.map(|before| before.kept);
+            return Overview { store, index, kept, stamp: None, fresh: parts, damage };
         };
-        index.stamp = renewal.stamp().to_owned();
         // Damage outside of the domains shows only where the refs are listed.
-        index.settled = renewal.is_settled() && damage.is_empty() && index.realm.is_some();
-        let is_worth_it = is_changed || index.settled;
-        let mut overview = Overview { store, index, kept, fresh: Parts::new(None), damage };
-        let written = |line: &Line| [line.summary.filter(|_| line.is_fresh), None];
-        if is_worth_it && let Some((index, kept)) = overview.keep(parts, written) {
-            (overview.index, overview.kept) = (index, Some(kept));
+        let is_settled = renewal.is_settled() && damage.is_empty() && index.head.realm.is_some();
+        let stamp = is_settled.then(|| renewal.stamp().to_owned());
+        let same = before.as_ref().filter(|before| before.index.is_same(&index)).map(|before| before.id.clone());
+        let kept = before.map(|before| before.kept);
+        let mut overview = Overview { store, index, kept, stamp, fresh: Parts::new(None), damage };
+        match (same, &overview.stamp) {
+            (Some(id), Some(stamp)) => parts.note(&id, stamp),
+            (None, stamp) if is_changed || stamp.is_some() => {
+                let written = |line: &Line| [line.summary.filter(|_| line.is_fresh), None];
+                if let Some((index, kept)) = overview.keep(parts, written) {
+                    (overview.index, overview.kept) = (index, Some(kept));
+                }
+            }
+            _ => {}
         }
         overview
     }

@@ -54,6 +54,14 @@ pub trait Objects {
     /// [`StoreError::Missing`], or [`StoreError::Damaged`] where it is no readable tree.
     fn entries(&self, id: &Oid) -> Result<Vec<Entry>, StoreError>;
 
+    /// Returns the entry of the tree `id` with this name: what it costs hardly grows with the others.
+    ///
+    /// # Errors
+    /// As [`Self::entries`].
+    fn entry(&self, id: &Oid, name: &str) -> Result<Option<Entry>, StoreError> {
+        Ok(self.entries(id)?.into_iter().find(|entry| entry.name == name))
+    }
+
     /// Returns the bytes of the blob `id`.
     ///
     /// # Errors
@@ -179,6 +187,9 @@ pub trait Cache {
     /// without reading them.
     fn stamp(&self) -> Option<String>;
 
+    /// Returns what was [noted](Renewal::note) last.
+    fn noted(&self) -> Option<String>;
+
     /// Returns the file in which it is kept, whether or not it is there.
     fn file(&self) -> PathBuf;
 
@@ -210,6 +221,9 @@ pub trait Renewal {
     /// Returns whether a change of the refs after that moment would show in their stamp for sure:
     /// two changes within one tick of the file system's clock leave the same one.
     fn is_settled(&self) -> bool;
+
+    /// Notes a line beside what is kept, whether or not that is replaced.
+    fn note(&self, line: &str);
 
     /// Adds to what is to be kept. Returns whether that went well.
     fn write(&mut self, bytes: &[u8]) -> bool;

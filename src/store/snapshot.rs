@@ -3,10 +3,15 @@
 //! whatever happened to the file, what is read is what was written, or nothing.
 //!
 //! The index comes last, so that the parts can be written as they are made: all of them together
-//! would be most of the memory that the program needs.
+//! would be most of the memory that the program needs. It has a line for each domain, and a line is decoded only where
+//! somebody asks for it: most commands ask for the domains of one repository.
+//!
+//! Whether the refs are at rest since is noted in a file of its own, so that a snapshot that still holds is not
+//! written again.
 
-use std::collections::BTreeMap;
+use std::{cell::OnceCell, collections::BTreeMap};
 
+use memchr::memmem::Finder;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::{Kept, Renewal};
@@ -18,7 +23,7 @@ use crate::model::{
 };
 
 /// Starts the last line, with the number of the file's form: another one is not read.
-const MAGIC: &str = "git-blue-snapshot-3";
+const MAGIC: &str = "git-blue-snapshot-4";
 /// Length of the last line: padded, so that it can be read at once.
 const TAIL: usize = 64;
 /// How much of what was read just now is held in memory where no file can be written. The rest is read
@@ -26,18 +31,113 @@ const TAIL: usize = 64;
 const MAX_HELD: usize = 8 << 20;
 
 /// What the snapshot says of the realm, and where it says the rest.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Index {
-    /// The refs' stamp when it was made.
-    pub(super) stamp: String,
-    /// Whether equal stamps mean equal refs.
-    pub(super) settled: bool,
+    pub(super) head: Head,
+    pub(super) lines: Lines,
+}
+
+/// What the first line of the index says.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Head {
     /// The realm's own tip, unless something there could not be read.
     pub(super) realm: Option<Oid>,
     /// The repositories that joined.
     pub(super) repos: BTreeMap<RepoName, Repo>,
-    /// The domains that could be read, sorted by name.
-    pub(super) domains: Vec<Line>,
+    /// How many contracts a list of all domains has.
+    pub(super) contracts: usize,
+}
+
+/// The domains that could be read, sorted by name.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Lines {
+    /// The index as it was read, its first line included.
+    text: String,
+    all: OnceCell<Vec<Line>>,
+    /// Those of the repository that was asked for first.
+    of: OnceCell<(RepoName, Vec<Line>)>,
+}
+
+impl From<Vec<Line>> for Lines {
+    fn from(all: Vec<Line>) -> Self {
+        Self { all: all.into(), ..Self::default() }
+    }
+}
+
+impl Lines {
+    /// Returns all of them.
+    pub(super) fn all(&self) -> &[Line] {
+        self.all.get_or_init(|| self.kept().filter_map(|line| decode(line.as_bytes())).collect())
+    }
+
+    /// Returns how many there are.
+    pub(super) fn count(&self) -> usize {
+        self.all.get().map_or_else(|| self.kept().count(), Vec::len)
+    }
+
+    /// Returns those that `repo` has anything to do with.
+    pub(super) fn of(&self, repo: &RepoName) -> impl Iterator<Item = &Line> {
+        let is_its = |line: &&Line| line.repos.binary_search(repo).is_ok();
+        let all = || self.all().iter().filter(is_its).collect::<Vec<_>>();
+        let found = match self.all.get() {
+            Some(_) => all(),
+            None => match self.of.get_or_init(|| (repo.clone(), self.with(&format!("\"{repo}\"")).collect())) {
+                (of, lines) if of == repo => lines.iter().filter(is_its).collect(),
+                _ => all(),
+            },
+        };
+        found.into_iter()
+    }
+
+    /// Returns those that `repo` has nothing to do with, each decoded as it comes.
+    pub(super) fn not_of(&self, repo: &RepoName) -> impl Iterator<Item = Line> {
+        let made = self.all.get().into_iter().flatten().cloned();
+        let lines = made.chain(self.unmade().filter_map(|line| decode(line.as_bytes())));
+        lines.filter(move |line| line.repos.binary_search(repo).is_err())
+    }
+
+    /// Returns those of which something could not be read.
+    pub(super) fn damaged(&self) -> impl Iterator<Item = Line> {
+        let made = self.all.get().into_iter().flatten().cloned();
+        made.chain(self.with("\"summary\":null")).filter(|line| line.summary.is_none())
+    }
+
+    /// Returns those whose text holds a word, of those that are not decoded.
+    fn with(&self, word: &str) -> impl Iterator<Item = Line> {
+        let finder = Finder::new(word).into_owned();
+        let found = self.unmade().filter(move |line| finder.find(line.as_bytes()).is_some());
+        found.filter_map(|line| decode(line.as_bytes()))
+    }
+
+    fn unmade(&self) -> impl Iterator<Item = &str> {
+        self.kept().filter(|_| self.all.get().is_none())
+    }
+
+    fn kept(&self) -> impl Iterator<Item = &str> {
+        self.text.split('\n').skip(1)
+    }
+}
+
+impl Index {
+    fn decode(bytes: Vec<u8>) -> Option<Self> {
+        let text = String::from_utf8(bytes).ok()?;
+        let head = decode(text.split('\n').next()?.as_bytes())?;
+        Some(Self { head, lines: Lines { text, ..Lines::default() } })
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        let mut bytes = encode(&self.head);
+        for line in self.lines.all() {
+            bytes.push(b'\n');
+            bytes.extend(encode(line));
+        }
+        bytes
+    }
+
+    /// Returns whether another one says the same.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.head == other.head && self.lines.all() == other.lines.all()
+    }
 }
 
 /// A domain in the index.
@@ -54,6 +154,10 @@ pub struct Line {
     /// The commit of each repository that was published here last.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sources: BTreeMap<RepoName, Source>,
+    /// Those of them that play no part, or whose code was written against another version of a contract than the
+    /// current one, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) behind: Vec<RepoName>,
     /// How many contracts a list of them has.
     pub contracts: usize,
     /// Where its summary is; nowhere where something of it could not be read.
@@ -65,6 +169,14 @@ pub struct Line {
     pub(super) is_fresh: bool,
 }
 
+impl Line {
+    /// Returns whether `repo` takes part, and its code was written against the current versions of all that it
+    /// imports, as far as that is known: then there is nothing to tell of before now.
+    pub fn is_as_adapted(&self, repo: &RepoName) -> bool {
+        self.summary.is_some() && self.behind.binary_search(repo).is_err()
+    }
+}
+
 /// Where a part lies, how long it is, and what it must hash to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Place(u64, usize, u32);
@@ -73,6 +185,8 @@ pub(super) struct Place(u64, usize, u32);
 pub(super) struct Snapshot {
     pub(super) index: Index,
     pub(super) kept: Box<dyn Kept>,
+    /// What tells it from others.
+    pub(super) id: String,
 }
 
 impl Snapshot {
@@ -87,9 +201,19 @@ impl Snapshot {
         let len: usize = words.next()?.parse().ok()?;
         let sum = u32::from_str_radix(words.next()?, 16).ok()?;
         let at = end.checked_sub(u64::try_from(len).ok()?)?;
-        let index = decode(&part(&*kept, Place(at, len, sum))?)?;
-        Some(Self { index, kept })
+        let index = Index::decode(part(&*kept, Place(at, len, sum))?)?;
+        Some(Self { index, kept, id: id(len, sum) })
     }
+}
+
+fn id(len: usize, sum: u32) -> String {
+    format!("{len} {sum:x}")
+}
+
+/// Returns the note that the refs had this stamp when they were as a snapshot says, and that it tells whether they
+/// changed since.
+pub(super) fn at_rest(id: &str, stamp: &str) -> String {
+    format!("{MAGIC} {id} {stamp}\n")
 }
 
 /// Returns the bytes of a part.
@@ -149,10 +273,20 @@ impl Parts {
         held.get(at..at.checked_add(len)?).map(<[u8]>::to_vec)
     }
 
+    /// Notes that the refs are at rest since a snapshot was made that is kept already.
+    pub(super) fn note(&self, id: &str, stamp: &str) {
+        if let Some(renewal) = self.renewal() {
+            renewal.note(&at_rest(id, stamp));
+        }
+    }
+
     /// Replaces what is kept by these parts and the index that leads to them, and returns it. Nothing where
-    /// not all of it could be written.
-    pub(super) fn keep(mut self, index: &Index) -> Option<Box<dyn Kept>> {
-        let Place(_, len, sum) = self.add(&encode(index));
+    /// not all of it could be written. `stamp` is that of the refs, if they are at rest.
+    pub(super) fn keep(mut self, index: &Index, stamp: Option<&str>) -> Option<Box<dyn Kept>> {
+        let Place(_, len, sum) = self.add(&index.encode());
+        if let Some(stamp) = stamp {
+            self.note(&id(len, sum), stamp);
+        }
         let tail = format!("{MAGIC} {len} {sum:x}");
         self.add(format!("{tail:<width$}\n", width = TAIL - 1).as_bytes());
         match self.held {
@@ -193,6 +327,8 @@ mod tests {
             true
         }
 
+        fn note(&self, _line: &str) {}
+
         fn write(&mut self, bytes: &[u8]) -> bool {
             let room = self.0.checked_sub(bytes.len());
             self.0 = room.unwrap_or_default();
@@ -210,7 +346,7 @@ mod tests {
             let mut parts = Parts::new(Some(Box::new(Full(room))));
             let places = [parts.add(b"one"), parts.add(b"two")];
             assert_eq!(places.map(|place| parts.part(place)), [None, None], "they are read again");
-            assert!(parts.keep(&Index::default()).is_none(), "{room}");
+            assert!(parts.keep(&Index::default(), None).is_none(), "{room}");
         }
     }
 

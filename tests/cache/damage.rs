@@ -39,7 +39,7 @@ fn no_truncated_or_foreign_file_changes_an_answer() {
     let wanted = world.answers(false);
     let text = String::from_utf8_lossy(&kept).into_owned();
     let foreign = text.replacen("git-blue-snapshot-", "git-blue-snapshot-9", 1).into_bytes();
-    let longer = text.replacen("-3 ", "-3 99999999999", 1).into_bytes();
+    let longer = text.replacen("-4 ", "-4 99999999999", 1).into_bytes();
     let cut = [0, 1, 63, 64, 65, kept.len() / 2, kept.len() - 1].map(|len| kept[..len].to_vec());
     for damaged in cut.into_iter().chain([foreign, longer, vec![0; kept.len()], b"\n".repeat(100)]) {
         fs::write(world.kept(), &damaged).unwrap();

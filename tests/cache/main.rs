@@ -2,6 +2,7 @@
 //! itself, every question gets the answer that it gets without it.
 
 mod damage;
+mod flat;
 mod sequences;
 mod settled;
 mod world;

@@ -5,9 +5,8 @@ use std::{ffi::OsStr, fs, os::unix::fs::PermissionsExt as _, path::Path};
 
 use crate::world::{CONTRACT_FILE, DOMAIN_REF, REALM, World, contract};
 
-/// Takes an object out of a repository, wherever it is kept.
-fn lose(world: &World, repo: &Path, id: &str) {
-    // Packed objects become files first.
+/// Makes a file of each packed object.
+pub fn unpack(world: &World, repo: &Path) {
     let packs = repo.join("objects/pack");
     for pack in packs.read_dir().unwrap().map(|entry| entry.unwrap().path()) {
         if pack.extension().is_some_and(|extension| extension == "pack") {
@@ -18,6 +17,11 @@ fn lose(world: &World, repo: &Path, id: &str) {
             assert!(world.command("sh", repo).args(["-c", &unpack]).status().unwrap().success());
         }
     }
+}
+
+/// Takes an object out of a repository, wherever it is kept.
+fn lose(world: &World, repo: &Path, id: &str) {
+    unpack(world, repo);
     fs::remove_file(repo.join("objects").join(&id[..2]).join(&id[2..])).unwrap();
 }
 

@@ -94,6 +94,7 @@ fn doctor_names_a_damaged_object_and_a_realm_that_is_gone() {
     let world = World::pair();
     let fungal = world.path("fungal");
     let tip = world.tip("refs/blue/domains/s3-access");
+    crate::missing_objects::unpack(&world, &world.store());
     let object = world.store().join("objects").join(&tip[..2]).join(&tip[2..]);
     let mut permissions = object.metadata().unwrap().permissions();
     #[expect(clippy::permissions_set_readonly_false, reason = "a file of the test's own")]

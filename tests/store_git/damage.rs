@@ -91,6 +91,19 @@ fn a_torn_object_is_named_and_hides_no_other() {
 }
 
 #[test]
+fn a_file_where_refs_need_a_folder_is_named_at_once() {
+    let (sandbox, store) = realm();
+    sandbox.git(&store.path(), &["pack-refs", "--all"]);
+    let file = store.path().join("refs/blue/domains");
+    let _ = std::fs::remove_dir_all(&file);
+    std::fs::write(&file, "in the way").unwrap();
+    let start = std::time::Instant::now();
+    let error = commit(&store, &domain("s3"), "One", [put(layout::domain(), "{}")]).unwrap_err().to_string();
+    assert!(start.elapsed() < std::time::Duration::from_secs(5));
+    assert!(error.contains("refs/blue/domains") && error.contains("a file where refs need a folder"), "{error}");
+}
+
+#[test]
 fn what_is_written_again_is_whole_again() {
     let (sandbox, store) = realm();
     let edits = || [put(layout::domain(), "{}"), put(source("web"), "{\n}\n")];
@@ -112,6 +125,7 @@ fn what_is_written_again_is_whole_again() {
 /// flushed, and a disk to any.
 fn tear(store: &GitStore, id: &Oid, left: Option<u64>) {
     use std::os::unix::fs::PermissionsExt as _;
+    unpack(store);
     let hex = id.to_string();
     let path = store.path().join("objects").join(&hex[..2]).join(&hex[2..]);
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
@@ -119,6 +133,23 @@ fn tear(store: &GitStore, id: &Oid, left: Option<u64>) {
         Some(len) => std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(len).unwrap(),
         None => std::fs::remove_file(&path).unwrap(),
     }
+}
+
+/// Makes a file of each packed object.
+fn unpack(store: &GitStore) {
+    let objects = store.path().join("objects");
+    let aside = store.path().join("aside");
+    std::fs::rename(objects.join("pack"), &aside).unwrap();
+    std::fs::create_dir(objects.join("pack")).unwrap();
+    for file in aside.read_dir().unwrap().map(|entry| entry.unwrap().path()) {
+        if file.extension().is_some_and(|extension| extension == "pack") {
+            let pack = std::fs::File::open(&file).unwrap();
+            let mut git = std::process::Command::new("git");
+            git.arg("-C").arg(store.path()).args(["unpack-objects", "-q"]).stdin(pack);
+            assert!(git.status().unwrap().success());
+        }
+    }
+    std::fs::remove_dir_all(aside).unwrap();
 }
 
 /// Adds a name that is no text, a symbolic link and a submodule to the contracts of `s3`, as only

@@ -10,7 +10,7 @@ use std::{
 };
 
 use git_blue::{
-    store::{Store as _, StoreRef, git::GitStore},
+    store::{Objects as _, Store as _, StoreRef, git::GitStore},
     testing::{make::put, sandbox::Sandbox},
 };
 
@@ -101,6 +101,59 @@ fn packing_removes_what_is_old_and_leads_nowhere_and_nothing_else() {
     assert_eq!(every_reachable(&sandbox, &store), before);
     commit(&store, &at, "Three", [put(layout::domain(), "3")]).unwrap();
     assert_clean(&sandbox, &store);
+}
+
+#[test]
+fn many_writes_leave_few_packs() {
+    let (sandbox, store) = realm();
+    // As another process would, that opened it before.
+    let reader = open(&store.path());
+    for number in 0..60 {
+        let writer = open(&store.path());
+        let put = put(layout::domain(), number.to_string());
+        let tip = commit(&writer, &domain("s3"), "Once more", [put]).unwrap();
+        assert!(packs(&store).len() <= 17, "{number}: {:?}", packs(&store));
+        assert_eq!(reader.tip(&domain("s3")).unwrap(), Some(tip));
+        assert!(reader.commit(&tip).is_ok());
+    }
+    assert_eq!(store.loose_objects().unwrap(), 0);
+    let log = sandbox.git(&store.path(), &["log", "--format=%H", &domain("s3").to_string()]);
+    assert_eq!(log.lines().count(), 60);
+    every_reachable(&sandbox, &store);
+    for pack in packs(&store) {
+        sandbox.git(&store.path(), &["verify-pack", pack.to_str().unwrap()]);
+    }
+    assert_clean(&sandbox, &store);
+}
+
+#[test]
+fn a_pack_that_is_damaged_or_of_other_hands_is_not_taken_in() {
+    let (sandbox, store) = realm();
+    let kept = pack_of(&sandbox, &store, &write_blob(&sandbox, &store, "kept"));
+    fs::write(kept.with_extension("keep"), "by hand\n").unwrap();
+    let torn = pack_of(&sandbox, &store, &write_blob(&sandbox, &store, "torn"));
+    let mut bytes = fs::read(&torn).unwrap();
+    bytes[14] ^= 0xff;
+    fs::set_permissions(&torn, fs::Permissions::from_mode(0o644)).unwrap();
+    fs::write(&torn, bytes).unwrap();
+    for number in 0..40 {
+        commit(&open(&store.path()), &domain("s3"), "Once more", [put(layout::domain(), number.to_string())]).unwrap();
+    }
+    assert!(kept.exists() && torn.exists());
+}
+
+#[test]
+fn whoever_packs_is_not_disturbed() {
+    let (_sandbox, store) = realm();
+    let lock = File::create(store.path().join("blue/locks/_packing")).unwrap();
+    lock.lock().unwrap();
+    for number in 0..20 {
+        commit(&store, &domain("s3"), "Once more", [put(layout::domain(), number.to_string())]).unwrap();
+    }
+    assert!(packs(&store).len() > 20, "{:?}", packs(&store));
+    drop(lock);
+    commit(&store, &domain("s3"), "At last", [put(layout::domain(), "over")]).unwrap();
+    assert!(packs(&store).len() <= 2, "{:?}", packs(&store));
 }
 
 #[test]

@@ -57,18 +57,25 @@ fn objects_are_safe_before_the_ref_moves() {
     let recorded = Recorded::publish();
     let moved = recorded.renamed_to("refs/blue/domains/s3");
     let folder = format!("{}/objects", recorded.store);
-    let mut objects = 0;
+    let mut files = Vec::new();
     // What comes afterwards is of this machine alone, which is not flushed: losing it means telling twice.
     for (at, call) in recorded.calls[..moved].iter().enumerate().filter(|(_, call)| call.name.starts_with("rename")) {
         let target = call.text.split('"').nth(3).unwrap();
         let Some(within) = target.strip_prefix(&format!("{folder}/")) else { continue };
-        recorded.assert_flushed(target, at, moved, "the object");
-        recorded.assert_flushed(&format!("{folder}/{}", &within[..2]), at, moved, "its folder");
-        recorded.assert_flushed(&folder, at, moved, "the folder of its folder");
-        objects += 1;
+        let source = call_source(&recorded.calls[at]);
+        recorded.assert_flushed(&source, 0, at, "what it holds, before it has its name");
+        recorded.assert_flushed(&format!("{folder}/pack"), at, moved, "its folder");
+        recorded.assert_flushed(&folder, at, moved, "the folder of its folder, which is new");
+        files.push(within.rsplit_once('.').unwrap().1.to_owned());
     }
-    // The contract, its folders, the domain's tree, the source, the commit.
-    assert!(objects >= 6, "{objects} objects: {:#?}", recorded.calls);
+    assert_eq!(files, ["pack", "idx"], "{:#?}", recorded.calls);
+    let flushed = recorded.calls.iter().filter(|call| call.name.contains("sync")).count();
+    assert!(flushed <= 8, "a pack, its index, the ref, and their folders: {:#?}", recorded.calls);
+}
+
+/// Returns the file that a call renames.
+fn call_source(call: &Call) -> String {
+    call.text.split('"').nth(1).unwrap().to_owned()
 }
 
 #[test]

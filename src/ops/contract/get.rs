@@ -9,7 +9,7 @@ use crate::{
         version::Version,
     },
     ops::{Operation, ctx::Ctx, domain, runs},
-    store::read,
+    store::read::{self, Part},
     wire::{Answer, ContractBinding, ContractGet, Relationship},
 };
 
@@ -45,9 +45,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractGet>, OpError>
     let here = ctx.here()?;
     let ContractRef { domain: domain_name, contract: name } = &request.contract;
     let tip = domain::tip(&*here.store, domain_name)?;
-    let mut view = read::contracts_at(&*here.store, domain_name, &tip, &[name.clone()].into())?;
+    let mut view = read::contract_at(&*here.store, domain_name, &tip, name)?;
+    let tree = here.store.commit(&tip)?.tree;
     if let Some(version) = &request.version {
-        let tree = here.store.commit(&tip)?.tree;
         read::load_version(&*here.store, &mut view, &tree, name, version)?;
     }
     let contract = match &request.version {
@@ -62,7 +62,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractGet>, OpError>
         realm: here.realm.clone(),
         domain: domain_name.clone(),
         contract: contract.into(),
-        bindings: bindings(&view, name),
+        bindings: bindings(read::parts_in(&*here.store, &tree, name)?),
         versions: view.versions.get(name).into_iter().flatten().cloned().collect(),
         current_version: view.contracts.get(name).map(|contract| contract.version.clone()),
         current_repo: here.repo.clone(),
@@ -94,17 +94,17 @@ pub fn at_version(view: &DomainView, name: &ContractName, version: &Version) -> 
         .next(format!("published are: {}", known.join(", "))))
 }
 
-fn bindings(view: &DomainView, name: &ContractName) -> Vec<ContractBinding> {
+fn bindings(parts: Vec<Part>) -> Vec<ContractBinding> {
     let mut lines = Vec::new();
-    for (repo, binding) in &view.bindings {
+    for Part { repo, role, exports, imports } in parts {
         let line = |relationship, version_req| ContractBinding {
             repo: repo.clone(),
-            role: binding.role.into(),
+            role: role.into(),
             relationship,
             version_req,
         };
-        lines.extend(binding.export(name).map(|_| line(Relationship::Exports, None)));
-        lines.extend(binding.import(name).map(|import| line(Relationship::Imports, Some(import.version.clone()))));
+        lines.extend(exports.then(|| line(Relationship::Exports, None)));
+        lines.extend(imports.map(|range| line(Relationship::Imports, Some(range))));
     }
     lines
 }

@@ -1,6 +1,8 @@
 //! What readers were told. An inbox is a ref of this machine whose tree holds, per domain, the
 //! domain's tree as the reader last knew it, and the notifications of the last 30 days.
 
+use std::collections::BTreeMap;
+
 use jiff::{Timestamp, ToSpan as _};
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +31,17 @@ pub struct Inbox {
     at: Option<(StoreRef, Oid)>,
     /// The tree of the repository's shared inbox.
     shared: Option<Oid>,
+}
+
+/// What a reader knew of every domain, read at once.
+#[derive(Debug, Default)]
+pub struct Baselines(BTreeMap<String, Oid>);
+
+impl Baselines {
+    /// Returns the tree of a domain as the reader knew it.
+    pub fn of(&self, domain: &DomainName) -> Option<Oid> {
+        self.0.get(domain.as_str()).copied()
+    }
 }
 
 /// A notification that was told.
@@ -116,6 +129,20 @@ impl Inbox {
             }
         }
         Ok(None)
+    }
+
+    /// Returns what the reader knows of every domain, as [`Self::baseline`] does of one.
+    ///
+    /// # Errors
+    /// Where the inbox cannot be read.
+    pub fn baselines(&self, store: &dyn Store) -> Result<Baselines, OpError> {
+        let mut found = BTreeMap::new();
+        for (tree, folder) in [(self.shared, layout::JOINED), (self.tree(), layout::BASELINES)] {
+            let Some(tree) = tree else { continue };
+            let trees = read::folder(store, &tree, folder)?.into_iter().filter(|entry| entry.kind == EntryKind::Tree);
+            found.extend(trees.map(|entry| (entry.name, entry.id)));
+        }
+        Ok(Baselines(found))
     }
 }
 

@@ -25,7 +25,7 @@ pub fn judge<'n>(
         by_domain.entry(one.domain.clone()).or_default().push(one);
     }
     for (name, notifications) in by_domain {
-        let Some(line) = overview.domains().iter().find(|line| line.name == name) else { continue };
+        let Some(line) = overview.domains_of(acting.repo).find(|line| line.name == name) else { continue };
         let summary = overview.summary(line)?;
         let documents = Documents::of(acting.store, &line.tree);
         for one in notifications {

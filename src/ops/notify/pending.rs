@@ -15,7 +15,7 @@ use crate::{
     model::{
         binding::Import,
         clock,
-        domain_view::DomainView,
+        domain_summary::DomainSummary,
         name::{ContractName, DomainName, ReaderName, RepoName},
         notification::{self, Change, Delta},
         oid::Oid,
@@ -87,15 +87,15 @@ impl Pending {
         now: jiff::Timestamp,
         overview: &Overview<'_>,
     ) -> Result<Self, OpError> {
-        let inbox = Inbox::open(acting.store, acting.repo, reader)?;
+        let baselines = Inbox::open(acting.store, acting.repo, reader)?.baselines(acting.store)?;
         let mut pending = Self::default();
         for line in overview.domains_of(acting.repo) {
-            let known = inbox.baseline(acting.store, &line.name)?;
-            if known == Some(line.tree) {
+            let known = baselines.of(&line.name);
+            if known == Some(line.tree) || (known.is_none() && line.is_as_adapted(acting.repo)) {
                 pending.trees.insert(line.name.clone(), line.tree);
                 continue;
             }
-            match read::domain_at(acting.store, &line.name, &line.tip) {
+            match overview.summary(line) {
                 Ok(domain) if domain.takes_part(acting.repo) => {
                     pending.add_domain(acting, known, &domain, line, now)?;
                 }
@@ -113,7 +113,7 @@ impl Pending {
         &mut self,
         acting: Acting<'_>,
         known: Option<Oid>,
-        domain: &DomainView,
+        domain: &DomainSummary,
         line: &Line,
         now: jiff::Timestamp,
     ) -> Result<(), OpError> {
@@ -125,7 +125,7 @@ impl Pending {
         self.trees.insert(name.clone(), tree);
         let mut found = Vec::new();
         for difference in differences {
-            match difference.meaning(acting, domain)? {
+            match difference.meaning(acting, domain, &tree)? {
                 Meaning::Change(change) => found.push((difference, change)),
                 Meaning::Nothing => {}
                 Meaning::Unreadable => self.kept.push((name.clone(), difference.path, difference.old)),
@@ -204,10 +204,14 @@ enum Meaning {
 }
 
 impl Difference {
-    fn meaning(&self, acting: Acting<'_>, domain: &DomainView) -> Result<Meaning, OpError> {
+    fn meaning(&self, acting: Acting<'_>, domain: &DomainSummary, tree: &Oid) -> Result<Meaning, OpError> {
         let (path, me) = (self.path.as_str(), acting.repo);
         let change = match &self.of {
-            Of::Contract(_) => self.delta(acting)?.map(|delta| notification::contract_change(domain, me, path, &delta)),
+            Of::Contract(name) => {
+                let published = read::published_in(acting.store, tree, name)?;
+                let change = |delta| notification::contract_change(&domain.info.name, &published, me, path, &delta);
+                self.delta(acting)?.map(change)
+            }
             Of::Binding(repo) => {
                 self.delta(acting)?.map(|delta| notification::binding_change(&domain.info.name, me, repo, path, &delta))
             }
@@ -271,7 +275,7 @@ fn differences(acting: Acting<'_>, known: &Oid, tree: &Oid) -> Result<Vec<Differ
 
 /// A machine that never told this repository anything of the domain: it is taken to know what its
 /// code was written against, and everything else as it is.
-fn since_adapted(acting: Acting<'_>, domain: &DomainView, tree: &Oid) -> Result<Vec<Difference>, OpError> {
+fn since_adapted(acting: Acting<'_>, domain: &DomainSummary, tree: &Oid) -> Result<Vec<Difference>, OpError> {
     let mut found = Vec::new();
     let imports = domain.bindings.get(acting.repo).into_iter().flat_map(|binding| &binding.imports);
     for import in imports {
@@ -294,7 +298,7 @@ fn since_adapted(acting: Acting<'_>, domain: &DomainView, tree: &Oid) -> Result<
 /// since that version.
 fn with_adapted(
     acting: Acting<'_>,
-    domain: &DomainView,
+    domain: &DomainSummary,
     tree: &Oid,
     mut differences: Vec<Difference>,
 ) -> Result<Vec<Difference>, OpError> {
@@ -310,7 +314,7 @@ fn with_adapted(
 /// current one.
 fn adapted(
     acting: Acting<'_>,
-    domain: &DomainView,
+    domain: &DomainSummary,
     tree: &Oid,
     contract: &ContractName,
 ) -> Result<Option<Oid>, OpError> {
@@ -333,7 +337,7 @@ fn first_seen(acting: Acting<'_>, arrivals: &Arrivals, tree: &Oid) -> Result<Opt
 
 fn notification(
     acting: Acting<'_>,
-    domain: &DomainView,
+    domain: &DomainSummary,
     change: Change,
     origin: Origin,
     arrived_at: jiff::Timestamp,

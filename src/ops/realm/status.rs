@@ -130,7 +130,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
     let (lines, next_cursor) = domains(&overview, here.repo.as_ref(), &request.page);
     let mine = here.repo.iter().flat_map(|repo| overview.domains_of(repo));
     let (mut summaries, mut states) = (Summaries::new(), BTreeMap::new());
-    for line in lines.iter().copied().chain(mine) {
+    for line in lines.iter().chain(mine) {
         if summaries.contains_key(&line.name) {
             continue;
         }
@@ -146,7 +146,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
         read_only: here.repo.is_some().then(|| writing.as_ref().err().map(|error| error.message.clone())).flatten(),
         repos: repos(ctx, here, &overview)?,
         domains: lines.iter().map(|line| domain(&summaries[&line.name])).collect(),
-        total: overview.domains().len(),
+        total: overview.count(),
         next_cursor,
         imports: here.repo.as_ref().map(|repo| imports(&summaries, &states, repo)).unwrap_or_default(),
         session,
@@ -207,17 +207,19 @@ fn repos(ctx: &Ctx, here: &Here, overview: &Overview<'_>) -> Result<Vec<RepoLine
 type Summaries<'o> = BTreeMap<&'o DomainName, DomainSummary>;
 
 /// Returns one page of the domains, those of `repo` first.
-fn domains<'o>(
-    overview: &'o Overview<'_>,
-    repo: Option<&RepoName>,
-    request: &PageRequest,
-) -> (Vec<&'o Line>, Option<String>) {
+fn domains(overview: &Overview<'_>, repo: Option<&RepoName>, request: &PageRequest) -> (Vec<Line>, Option<String>) {
     let is_mine = |line: &Line| repo.is_some_and(|repo| line.repos.contains(repo));
-    let key = |line: &&Line| format!("{}:{}", if is_mine(line) { "mine" } else { "other" }, line.name);
-    let (mut lines, others): (Vec<_>, Vec<_>) = overview.domains().iter().partition(|line| is_mine(line));
-    lines.extend(others);
-    let limit = request.limit.unwrap_or(DEFAULT_DOMAINS);
-    page(lines, &PageRequest { limit: Some(limit), ..request.clone() }, key)
+    let key = |line: &Line| format!("{}:{}", if is_mine(line) { "mine" } else { "other" }, line.name);
+    let request = PageRequest { limit: Some(request.limit.unwrap_or(DEFAULT_DOMAINS)), ..request.clone() };
+    let mut lines: Vec<_> = repo.iter().flat_map(|repo| overview.domains_of(repo)).cloned().collect();
+    // One more than a first page holds tells that there is another.
+    let room = if request.cursor.is_some() { usize::MAX } else { request.limit().saturating_add(1) };
+    let room = room.saturating_sub(lines.len());
+    match repo {
+        Some(repo) => lines.extend(overview.domains_not_of(repo).take(room)),
+        None => lines.extend(overview.domains().iter().take(room).cloned()),
+    }
+    page(lines, &request, key)
 }
 
 fn domain(summary: &DomainSummary) -> DomainStatus {
@@ -325,7 +327,7 @@ fn removed_files(ctx: &Ctx, here: &Here, summaries: &Summaries<'_>) -> Result<Ve
 pub fn unreadable(overview: &Overview<'_>) -> Result<Vec<String>, OpError> {
     let mut damage = overview.damage().to_vec();
     for line in overview.damaged() {
-        damage.extend(overview.summary(line)?.damage);
+        damage.extend(overview.summary(&line)?.damage);
     }
     Ok(damage.iter().map(ToString::to_string).collect())
 }

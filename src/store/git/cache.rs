@@ -29,6 +29,11 @@ impl FileCache {
         self.top.join("blue/cache")
     }
 
+    /// Returns the file of the note. It is read with the stamp in one comparison: half a note is none.
+    fn note(&self) -> PathBuf {
+        self.folder().join("at-rest")
+    }
+
     /// Returns the stamp of the refs that travel, and when they changed last in seconds: every
     /// way to write a ref renames a file into its folder, or replaces packed-refs.
     fn look(&self) -> Option<(String, i64)> {
@@ -63,7 +68,12 @@ impl Cache for FileCache {
         self.folder().join("snapshot")
     }
 
+    fn noted(&self) -> Option<String> {
+        std::fs::read_to_string(self.note()).ok()
+    }
+
     fn clear(&self) -> Result<u64, StoreError> {
+        let _ = std::fs::remove_file(self.note());
         // First pages of lists, which are small and made again by the next long list.
         let _ = std::fs::remove_dir_all(self.folder().join("pending"));
         let file = self.file();
@@ -88,7 +98,8 @@ impl Cache for FileCache {
         // The file system's own clock: that of this machine may be another one.
         let now = new.as_file().metadata().ok()?.mtime();
         let (stamp, newest) = self.look()?;
-        Some(Box::new(Begun { stamp, is_settled: newest + TICK < now, new, file: self.file(), _lock: lock }))
+        let is_settled = newest + TICK < now;
+        Some(Box::new(Begun { stamp, is_settled, new, file: self.file(), note: self.note(), _lock: lock }))
     }
 }
 
@@ -116,6 +127,7 @@ struct Begun {
     is_settled: bool,
     new: tempfile::NamedTempFile,
     file: PathBuf,
+    note: PathBuf,
     _lock: File,
 }
 
@@ -126,6 +138,11 @@ impl Renewal for Begun {
 
     fn is_settled(&self) -> bool {
         self.is_settled
+    }
+
+    fn note(&self, line: &str) {
+        // Where it cannot be written, the refs are listed again.
+        let _ = std::fs::write(&self.note, line);
     }
 
     fn write(&mut self, bytes: &[u8]) -> bool {

@@ -1,6 +1,10 @@
-//! The write: objects, flush, ref, flush.
+//! The write: objects as one pack, flushed, and then the ref, flushed.
 
-use std::{cell::RefCell, path::PathBuf, time::Duration};
+use std::{
+    cell::RefCell,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use gix::{
     bstr::{BString, ByteSlice as _},
@@ -12,10 +16,11 @@ use gix::{
 };
 
 use super::{
-    fsync,
     lock::Locks,
     objects::{self, to_git, to_oid},
+    pack::Packing,
     ref_update::{self, Step, is_passing},
+    small_packs,
 };
 use crate::{
     model::oid::Oid,
@@ -32,7 +37,10 @@ pub(super) fn commit(
     expected: Option<Oid>,
     change: &Change,
 ) -> Result<Oid, StoreError> {
-    let written = Written { repo, ids: RefCell::default() };
+    let objects = repo.objects.store_ref().path();
+    // What is of this machine alone is not flushed, and is written often: single files are cheaper then.
+    let packing = (!name.is_local()).then(|| Packing::new(objects, repo.object_hash()));
+    let written = Written { repo, packing: packing.as_ref(), torn: RefCell::default() };
     let base = expected.map(|id| objects::commit(repo, &id)).transpose()?;
     let tree = written.tree(base.as_ref().map(|commit| commit.tree), &change.edits)?;
     if let (Some(tip), Some(base)) = (expected, &base)
@@ -57,11 +65,13 @@ pub(super) fn commit(
         extra_headers: Vec::new(),
     })?;
     let step = Step { name, from: expected, to: id, by: signature };
-    if name.is_local() {
-        ref_update::locally(repo, locks, &step)?;
-    } else {
-        written.flush()?;
-        ref_update::durably(repo, locks, &step)?;
+    match &packing {
+        None => ref_update::locally(repo, locks, &step)?,
+        Some(packing) => {
+            small_packs::put(packing, locks, objects, repo.object_hash())?;
+            written.remove_torn();
+            ref_update::durably(repo, locks, &step)?;
+        }
     }
     Ok(to_oid(&id))
 }
@@ -96,7 +106,10 @@ impl From<StoreError> for Failed {
 /// The objects of one write.
 struct Written<'a> {
     repo: &'a gix::Repository,
-    ids: RefCell<Vec<gix::ObjectId>>,
+    /// Where they are put into the store together.
+    packing: Option<&'a Packing>,
+    /// Files of single objects that do not hold what they should.
+    torn: RefCell<Vec<PathBuf>>,
 }
 
 impl Written<'_> {
@@ -109,23 +122,56 @@ impl Written<'_> {
     fn bytes(&self, kind: gix::objs::Kind, bytes: &[u8]) -> Result<gix::ObjectId, StoreError> {
         let failed = |error: gix::Error| StoreError::git(format!("write a {kind}"))(error);
         let id = gix::objs::compute_hash(self.repo.object_hash(), kind, bytes).map_err(failed)?;
-        // gix, like git, takes a file of that name for the object. But a writer that lost power
-        // before it flushed leaves torn ones, and the next attempt writes the same content.
-        let is_there = || self.repo.objects.exists_without_refresh(&id);
+        match self.packing {
+            Some(_) if self.is_packed(id, kind, bytes) => {}
+            Some(packing) => packing.add(id, kind, bytes)?,
+            None => self.single(id, kind, bytes).map_err(failed)?,
+        }
+        Ok(id)
+    }
+
+    /// Returns whether an object is in a pack, and so is as durable as what is written now: every pack is flushed
+    /// before it gets its name. A file of its own may be one that nobody flushed.
+    fn is_packed(&self, id: gix::ObjectId, kind: gix::objs::Kind, bytes: &[u8]) -> bool {
+        let single = self.repo.objects.store_ref().path().join(single_name(id));
+        match (self.is_there(id, kind, bytes), single.exists()) {
+            (true, is_single) => !is_single,
+            (false, true) => {
+                self.torn.borrow_mut().push(single);
+                false
+            }
+            (false, false) => false,
+        }
+    }
+
+    /// Removes the torn files, now that what they should hold is in a pack.
+    fn remove_torn(&self) {
+        for file in self.torn.take() {
+            let _ = std::fs::remove_file(file);
+        }
+    }
+
+    /// Returns whether an object is there and whole: a writer that lost power before it flushed leaves torn ones, and
+    /// the next attempt writes the same content.
+    fn is_there(&self, id: gix::ObjectId, kind: gix::objs::Kind, bytes: &[u8]) -> bool {
         let is_whole = || self.repo.find_object(id).is_ok_and(|found| found.kind == kind && found.data == bytes);
+        self.repo.objects.exists_without_refresh(&id) && is_whole()
+    }
+
+    /// Writes an object as a file of its own.
+    fn single(&self, id: gix::ObjectId, kind: gix::objs::Kind, bytes: &[u8]) -> Result<(), gix::Error> {
         for tries in 0.. {
-            if is_there() && is_whole() {
+            if self.is_there(id, kind, bytes) {
                 break;
             }
             match self.repo.objects.write_buf_with_known_id(kind, bytes, id) {
                 Ok(_) => break,
                 // A packer may remove an empty folder between its creation and the file in it.
                 Err(error) if is_passing(&error) && tries < MAX_TRIES => {}
-                Err(error) => return Err(failed(error)),
+                Err(error) => return Err(error),
             }
         }
-        self.ids.borrow_mut().push(id);
-        Ok(id)
+        Ok(())
     }
 
     /// Writes the edited tree. It is read while it is edited, and a packer may move what is read.
@@ -173,18 +219,13 @@ impl Written<'_> {
         }
         Ok(editor.write(|tree| self.object(tree))?)
     }
+}
 
-    /// Flushes the objects, also those that were there before: the process that wrote them may
-    /// have died before it flushed. What lies in a pack was flushed by whoever packed it.
-    fn flush(&self) -> Result<(), StoreError> {
-        let objects = self.repo.common_dir().join("objects");
-        let loose = |id: &gix::ObjectId| {
-            let hex = id.to_string();
-            objects.join(&hex[..2]).join(&hex[2..])
-        };
-        let files: Vec<PathBuf> = self.ids.borrow().iter().map(loose).collect();
-        fsync::flush(&files, &objects)
-    }
+/// Returns the name that the file of a single object has, below the folder of objects.
+fn single_name(id: gix::ObjectId) -> PathBuf {
+    let hex = id.to_string();
+    let (fan, rest) = hex.split_at(2);
+    Path::new(fan).join(rest)
 }
 
 fn signature(author: &Signature) -> gix::actor::Signature {

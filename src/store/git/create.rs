@@ -1,11 +1,6 @@
 //! Making a store: built aside and renamed into place, so that there is never half of one.
 
-use std::{
-    cell::Cell,
-    io::Write as _,
-    os::unix::fs::PermissionsExt as _,
-    path::{Path, PathBuf},
-};
+use std::{cell::Cell, io::Write as _, os::unix::fs::PermissionsExt as _, path::Path};
 
 use super::{GitStore, Options, fsync, lock, precious, reading::Reading, refs};
 use crate::{
@@ -94,8 +89,10 @@ impl Aside {
     /// Where something is in the way.
     pub fn put(self, path: &Path) -> Result<GitStore, StoreError> {
         let Self { store, folder, options } = self;
-        let files: Vec<PathBuf> = ["config", "HEAD", "packed-refs"].map(|file| folder.path().join(file)).into();
-        fsync::flush(&files, folder.path())?;
+        for file in ["config", "HEAD", "packed-refs", "objects", "refs"] {
+            fsync::sync(&folder.path().join(file))?;
+        }
+        fsync::sync(folder.path())?;
         drop(store);
         // Fails where something non-empty is in the way, and replaces an empty folder.
         std::fs::rename(folder.path(), path).map_err(StoreError::io("create", path))?;

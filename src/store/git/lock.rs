@@ -6,6 +6,7 @@ use std::{
     fs::{File, OpenOptions, TryLockError},
     io::{Read as _, Seek as _, Write as _},
     path::{Path, PathBuf},
+    sync::OnceLock,
     time::{Duration, Instant, SystemTime},
 };
 
@@ -77,14 +78,23 @@ impl Locks {
                 Ok(()) => {
                     tracing::debug!(name, tries = wait.tries, "locked");
                     let mut held = Held { file, path, noted_at: None };
-                    // What a dead holder left below its first line is the journal's to read.
-                    held.replace_first_line(&format!("pid {} boot {}\n", std::process::id(), boot_id()))?;
+                    held.sign()?;
                     return Ok(held);
                 }
                 Err(TryLockError::WouldBlock) => wait.step(&path, || holder(&mut file))?,
                 Err(TryLockError::Error(error)) => return Err(StoreError::io("lock", path)(error)),
             }
         }
+    }
+
+    /// Takes the lock `name` if nobody holds it.
+    pub(super) fn try_acquire(&self, name: &str) -> Option<Held> {
+        let path = self.folder.join(name);
+        let file = self.open(&path).ok()?;
+        file.try_lock().ok()?;
+        let mut held = Held { file, path, noted_at: None };
+        held.sign().ok()?;
+        Some(held)
     }
 
     /// Waits for the lock `name`, which others may hold like this too.
@@ -177,6 +187,11 @@ impl Held {
         self.write(&format!("{first}{notes}"))
     }
 
+    /// Says who holds it. What a dead holder left below the first line is the journal's to read.
+    fn sign(&mut self) -> Result<(), StoreError> {
+        self.replace_first_line(&format!("pid {} boot {}\n", std::process::id(), boot_id()))
+    }
+
     fn replace_first_line(&mut self, line: &str) -> Result<(), StoreError> {
         let notes = self.notes()?;
         if !notes.is_empty() {
@@ -209,7 +224,7 @@ fn holder(file: &mut File) -> Option<String> {
     file.rewind().and_then(|()| file.take(200).read_to_string(&mut text)).ok()?;
     let mut words = text.lines().next()?.split(' ');
     match (words.next()?, words.next()?.parse::<u32>(), words.nth(1)) {
-        ("pid", Ok(pid), boot) if boot == Some(&boot_id()) => Some(format!("process {pid}")),
+        ("pid", Ok(pid), boot) if boot == Some(boot_id()) => Some(format!("process {pid}")),
         ("pid", Ok(pid), _) => Some(format!("process {pid} of another machine or boot")),
         _ => None,
     }
@@ -222,6 +237,8 @@ pub(super) fn locked(path: &Path, holder: Option<String>) -> StoreError {
 }
 
 /// Tells one boot of one machine from every other; empty where the system does not say.
-fn boot_id() -> String {
-    std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
+fn boot_id() -> &'static str {
+    static BOOT: OnceLock<String> = OnceLock::new();
+    let read = || std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned();
+    BOOT.get_or_init(read)
 }

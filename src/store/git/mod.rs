@@ -13,12 +13,14 @@ mod journal;
 mod lock;
 mod mending;
 pub mod objects;
+mod pack;
 mod packing;
 mod precious;
 mod reading;
 mod ref_update;
 pub mod refs;
 mod remotes;
+mod small_packs;
 pub mod transport;
 mod upkeep;
 mod watch;
@@ -159,6 +161,10 @@ pub(crate) fn cached(mut repo: gix::Repository) -> gix::Repository {
 impl Objects for GitStore {
     fn entries(&self, id: &Oid) -> Result<Vec<Entry>, StoreError> {
         self.reading.object(|repo| objects::entries(repo, id, EntryKind::Other))
+    }
+
+    fn entry(&self, id: &Oid, name: &str) -> Result<Option<Entry>, StoreError> {
+        self.reading.object(|repo| objects::entry(repo, id, name, EntryKind::Other))
     }
 
     fn blob(&self, id: &Oid) -> Result<Vec<u8>, StoreError> {

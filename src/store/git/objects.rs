@@ -77,10 +77,34 @@ fn unread(id: &Oid, kind: gix::objs::Kind, error: &gix::Error) -> StoreError {
 /// people's repositories, and nothing that belongs into a store.
 pub(crate) fn entries(repo: &gix::Repository, id: &Oid, program: EntryKind) -> Result<Vec<Entry>, StoreError> {
     let object = find(repo, id, gix::objs::Kind::Tree)?;
-    let damaged = |problem: String| StoreError::Damaged { what: format!("the tree {id}"), problem };
-    let tree =
-        gix::objs::TreeRef::from_bytes(&object.data, repo.object_hash()).map_err(|error| damaged(error.to_string()))?;
-    let entry = |entry: &gix::objs::tree::EntryRef<'_>| Entry {
+    let entries = gix::objs::TreeRefIter::from_bytes(&object.data, repo.object_hash());
+    entries.map(|entry| Ok(read(&entry.map_err(damaged_tree(id))?, program))).collect()
+}
+
+/// Returns the entry of a tree with this name; what follows it is not looked at.
+pub(crate) fn entry(
+    repo: &gix::Repository,
+    id: &Oid,
+    name: &str,
+    program: EntryKind,
+) -> Result<Option<Entry>, StoreError> {
+    let object = find(repo, id, gix::objs::Kind::Tree)?;
+    for entry in gix::objs::TreeRefIter::from_bytes(&object.data, repo.object_hash()) {
+        let entry = entry.map_err(damaged_tree(id))?;
+        if entry.filename == name {
+            return Ok(Some(read(&entry, program)));
+        }
+    }
+    Ok(None)
+}
+
+fn damaged_tree<E: std::fmt::Display>(id: &Oid) -> impl Fn(E) -> StoreError {
+    let what = format!("the tree {id}");
+    move |error| StoreError::Damaged { what: what.clone(), problem: error.to_string() }
+}
+
+fn read(entry: &gix::objs::tree::EntryRef<'_>, program: EntryKind) -> Entry {
+    Entry {
         // A name that is no text would otherwise hide all others of its folder. With a mark in its
         // place it is still none that anybody asks for.
         name: String::from_utf8_lossy(entry.filename).into_owned(),
@@ -91,8 +115,7 @@ pub(crate) fn entries(repo: &gix::Repository, id: &Oid, program: EntryKind) -> R
             GitKind::Link | GitKind::Commit => EntryKind::Other,
         },
         id: to_oid(entry.oid),
-    };
-    Ok(tree.entries.iter().map(entry).collect())
+    }
 }
 
 /// Returns how a tree refers to the object `id`, which must be there and be what the entry says: gix

@@ -15,8 +15,8 @@ use crate::store::StoreError;
 /// The lock that every writer shares while objects of it may have no ref, and that is held alone while objects are
 /// removed.
 pub(super) const OBJECTS: &str = "_objects";
-/// The lock of whoever packs.
-const PACKING: &str = "_packing";
+/// The lock of whoever packs, or puts small packs together.
+pub(super) const PACKING: &str = "_packing";
 /// How old an object is at least that is removed: as git has it.
 const OLD: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 /// After which time a temporary file is a dead writer's: writing an object takes milliseconds.
@@ -170,12 +170,15 @@ fn release_old(folder: &Path) {
     }
 }
 
-/// Returns the packs, but for those that somebody keeps on purpose, such as a fetch in progress.
+/// Returns the packs, but for those that somebody keeps on purpose, such as a fetch in progress, and those that are
+/// just being made: git does not know them before they have an index.
 fn packs(folder: &Path) -> BTreeSet<String> {
     let stem = |path: PathBuf| {
         let is_pack = path.extension().is_some_and(|extension| extension == "pack");
-        let is_kept = path.with_extension("keep").exists();
-        (is_pack && !is_kept).then(|| path.file_stem()?.to_str().map(str::to_owned)).flatten()
+        let is_made = is_pack && path.with_extension("idx").exists();
+        (is_made && !path.with_extension("keep").exists())
+            .then(|| path.file_stem()?.to_str().map(str::to_owned))
+            .flatten()
     };
     entries(folder).into_iter().filter_map(stem).collect()
 }

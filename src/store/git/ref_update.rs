@@ -1,6 +1,6 @@
 //! Moving refs beside git itself, which may pack them at any moment.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use gix::{
     date::parse::TimeBuf,
@@ -14,7 +14,7 @@ use gix::{
 
 use super::{
     fsync, journal,
-    lock::Locks,
+    lock::{Locks, Wait},
     objects::{to_git, to_oid},
     refs,
 };
@@ -100,15 +100,12 @@ pub(super) fn durably(repo: &gix::Repository, locks: &Locks, step: &Step<'_>) ->
         match moved {
             Some(Ok(_)) => break is_packed_too,
             None => wait.step(&packed, another)?,
-            Some(Err(error)) if is_passing(&error) && !wait.is_over() => wait.step(&reference, || None)?,
-            Some(Err(error)) => match in_the_way(&error, &lock_files) {
-                Some(file) => wait.step(file, another)?,
-                None => return Err(explain(repo, &error, step)),
-            },
+            Some(Err(error)) => again(repo, &mut wait, step, &lock_files, &error)?,
         }
     };
     if is_packed_too {
-        fsync::flush([&packed], top)?;
+        fsync::sync(&packed)?;
+        fsync::sync(top)?;
     }
     // What it holds was flushed under the name of its lock. `refs` itself is as old as the store.
     fsync::flush_name(&reference, &top.join("refs"))
@@ -123,7 +120,6 @@ pub(super) fn locally(repo: &gix::Repository, locks: &Locks, step: &Step<'_>) ->
 /// Changes a ref of this machine alone.
 fn unflushed(repo: &gix::Repository, locks: &Locks, step: &Step<'_>, edit: &RefEdit) -> Result<(), StoreError> {
     let top = repo.common_dir();
-    let reference = top.join(step.name.to_string());
     let lock_files = [top.join(format!("{}.lock", step.name)), top.join("packed-refs.lock")];
     let mut wait = locks.begin();
     loop {
@@ -137,11 +133,7 @@ fn unflushed(repo: &gix::Repository, locks: &Locks, step: &Step<'_>, edit: &RefE
         drop(held);
         match moved {
             Ok(_) => return Ok(()),
-            Err(error) if is_passing(&error) && !wait.is_over() => wait.step(&reference, || None)?,
-            Err(error) => match in_the_way(&error, &lock_files) {
-                Some(file) => wait.step(file, another)?,
-                None => return Err(explain(repo, &error, step)),
-            },
+            Err(error) => again(repo, &mut wait, step, &lock_files, &error)?,
         }
     }
 }
@@ -160,6 +152,36 @@ pub(super) fn away(repo: &gix::Repository, locks: &Locks, name: &StoreRef, expec
         ..step.edit()?
     };
     unflushed(repo, locks, &step, &delete)
+}
+
+/// Waits until a ref may be moved after all.
+///
+/// # Errors
+/// Why it cannot be, where waiting does not help or has taken too long.
+fn again(
+    repo: &gix::Repository,
+    wait: &mut Wait<'_>,
+    step: &Step<'_>,
+    lock_files: &[PathBuf],
+    error: &gix::Error,
+) -> Result<(), StoreError> {
+    let top = repo.common_dir();
+    if let Some(file) = file_above(top, &step.name.to_string()) {
+        let problem = "it is a file where refs need a folder; move it away".to_owned();
+        return Err(StoreError::Damaged { what: top.join(file).display().to_string(), problem });
+    }
+    if is_passing(error) && !wait.is_over() {
+        return wait.step(&top.join(step.name.to_string()), || None);
+    }
+    match in_the_way(error, lock_files) {
+        Some(file) => wait.step(file, another),
+        None => Err(explain(repo, error, step)),
+    }
+}
+
+/// Returns which of the folders that lead to a ref is a file.
+fn file_above<'a>(top: &Path, name: &'a str) -> Option<&'a Path> {
+    Path::new(name).ancestors().skip(1).find(|above| top.join(above).is_file())
 }
 
 /// Returns whether trying again is all that is needed.

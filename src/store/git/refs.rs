@@ -1,15 +1,16 @@
 //! Reading refs beside writers and packers.
 
 use std::{
-    cell::Cell,
+    cell::RefCell,
     collections::{BTreeMap, BTreeSet},
     io::ErrorKind::{IsADirectory, NotADirectory, NotFound},
     path::Path,
+    sync::Arc,
 };
 
 use gix::{
     bstr::ByteSlice as _,
-    refs::{Target, file::loose::Reference},
+    refs::{Target, file::loose::Reference, packed::Buffer},
 };
 
 use super::objects::to_oid;
@@ -31,21 +32,27 @@ pub(crate) fn refresh(repo: &gix::Repository) -> Result<(), StoreError> {
     }
 }
 
-/// Which packed-refs file gix has in memory. What it holds of a ref is old as long as the ref is a file of its
-/// own, and a packer replaces both within one tick of the clock.
-#[derive(Debug, Default)]
-pub(crate) struct Packed(Cell<Option<Stamp>>);
+/// The packed-refs file that was read last. What it holds of a ref is old as long as the ref is a file of its own,
+/// and a packer replaces both within one tick of the clock: so it is told from another file by more than its time.
+#[derive(Default)]
+pub(crate) struct Packed(RefCell<Option<Arc<(Stamp, Buffer)>>>);
+
+impl std::fmt::Debug for Packed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Packed").finish_non_exhaustive()
+    }
+}
 
 impl Packed {
-    /// Reads packed-refs anew where it is another file than the one that was read.
-    fn renew(&self, repo: &gix::Repository) -> Result<(), StoreError> {
+    /// Returns packed-refs as it is now; it is read anew where it is another file than the one that was read.
+    fn now(&self, repo: &gix::Repository) -> Result<Option<Arc<(Stamp, Buffer)>>, StoreError> {
         // Looked at first: what is read is this one or a newer one.
-        let now = stamp(&repo.common_dir().join("packed-refs"));
-        if now != self.0.get() {
-            refresh(repo)?;
-            self.0.set(now);
+        let now = stamp(&repo.refs.packed_refs_path());
+        if now != self.0.borrow().as_ref().map(|read| read.0) {
+            let read = repo.refs.open_packed_buffer().map_err(StoreError::git("read packed-refs"))?;
+            self.0.replace(now.zip(read).map(Arc::new));
         }
-        Ok(())
+        Ok(self.0.borrow().clone())
     }
 }
 
@@ -57,11 +64,10 @@ pub(crate) fn tip(repo: &gix::Repository, packed: &Packed, name: &str) -> Result
     if let Some(target) = loose(repo, name)? {
         return Ok(Some(to_oid(target.try_id().ok_or_else(|| damaged("it is a symbolic ref".into()))?)));
     }
-    packed.renew(repo)?;
-    let Some(packed) = repo.refs.open_packed_buffer().map_err(StoreError::git("read packed-refs"))? else {
+    let Some(packed) = packed.now(repo)? else {
         return Ok(None);
     };
-    let found = packed.try_find(name).map_err(|error| damaged(error.to_string()))?;
+    let found = packed.1.try_find(name).map_err(|error| damaged(error.to_string()))?;
     Ok(found.map(|found| to_oid(&found.target())))
 }
 
@@ -121,9 +127,8 @@ pub(crate) fn below(repo: &gix::Repository, packed: &Packed, prefix: &str) -> Re
         Err(error) if error.kind() == NotFound => {}
         Err(error) => return Err(StoreError::git(doing())(error)),
     }
-    packed.renew(repo)?;
-    let buffer = repo.refs.open_packed_buffer().map_err(StoreError::git("read packed-refs"))?;
-    if let Some(buffer) = &buffer {
+    if let Some(read) = packed.now(repo)? {
+        let buffer = &read.1;
         for reference in buffer.iter_prefixed(prefix.into()).map_err(StoreError::git(doing()))? {
             let reference = reference.map_err(StoreError::git("read packed-refs"))?;
             let name = reference.name.as_bstr().to_str_lossy().into_owned();

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -34,15 +34,14 @@ impl GitStore {
         let folders = objects.read_dir().map_err(StoreError::io("read", &objects))?;
         let is_fan = |name: &OsString| name.len() == 2;
         let fans = folders.filter_map(Result::ok).filter(|entry| is_fan(&entry.file_name()));
-        Ok(fans.map(|fan| count(&fan.path())).sum())
+        Ok(fans.map(|fan| count(&fan.path(), |_| true)).sum())
     }
 
     /// Returns whether the store has so many loose objects that it should be packed, judged from
     /// one folder of 256, as git does, or so many packs: each sync that brings anything brings one.
     pub fn should_be_packed(&self) -> bool {
         let objects = self.path().join("objects");
-        // A pack is three files.
-        count(&objects.join("17")) * 256 > MANY_LOOSE || count(&objects.join("pack")) > 3 * MANY_PACKS
+        count(&objects.join("17"), |_| true) * 256 > MANY_LOOSE || count(&objects.join("pack"), is_pack) > MANY_PACKS
     }
 
     /// Returns what `git fsck --strict` complains about, a line each.
@@ -71,9 +70,13 @@ impl GitStore {
     }
 }
 
-fn count(folder: &Path) -> usize {
-    let entries = folder.read_dir().into_iter().flatten().filter_map(Result::ok);
-    entries.filter(|entry| !packing::is_temporary_name(&entry.file_name())).count()
+fn count(folder: &Path, is_meant: impl Fn(&OsStr) -> bool) -> usize {
+    let names = folder.read_dir().into_iter().flatten().filter_map(|entry| Some(entry.ok()?.file_name()));
+    names.filter(|name| !packing::is_temporary_name(name) && is_meant(name)).count()
+}
+
+fn is_pack(name: &OsStr) -> bool {
+    Path::new(name).extension().is_some_and(|extension| extension == "pack")
 }
 
 fn collect(folder: &Path, deep: bool, found: &mut Vec<LockFile>) -> Result<(), StoreError> {

@@ -1,6 +1,9 @@
 //! Reading one domain, whole or at a glance.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use serde::de::DeserializeOwned;
 
@@ -8,6 +11,7 @@ use super::{decode, file, folder as read_folder, lookup, reader::Reader};
 use crate::{
     model::{
         approval::Approval,
+        binding::Role,
         conflict::Conflicts,
         contract::Contract,
         domain::Domain,
@@ -15,6 +19,7 @@ use crate::{
         domain_view::{Damage, DomainView, Subject},
         name::{ContractName, DomainName, RepoName},
         oid::Oid,
+        range::Range,
         set_aside::SetAside,
         transfer::Transfers,
         version::Version,
@@ -108,6 +113,107 @@ pub fn contracts_at(
     view.conflicts = reader.conflicts(&tree)?;
     view.damage = reader.damage;
     Ok(view)
+}
+
+/// Returns a domain as it was at the commit `tip`, but of its contracts only this one, without who binds to it and
+/// without what was decided about it: what this costs hardly grows with the domain.
+///
+/// # Errors
+/// Where a tree on the way, or `domain.json`, cannot be read.
+pub fn contract_at(
+    store: &dyn Store,
+    name: &DomainName,
+    tip: &Oid,
+    contract: &ContractName,
+) -> Result<DomainView, StoreError> {
+    let tree = store.commit(tip)?.tree;
+    let (mut reader, info) = begin(store, name, &tree)?;
+    let mut view = DomainView { commit: Some(*tip), ..DomainView::new(info) };
+    if let Some(entry) = reader.entry(&tree, layout::CONTRACTS, &format!("{contract}.json"))?
+        && let Some(document) = reader.contract(contract, &entry)?
+    {
+        view.contracts.insert(contract.clone(), document);
+    }
+    if let Some(folder) = reader.entry(&tree, layout::VERSIONS, contract.as_str())?
+        && reader.is_folder(contract, &folder)
+    {
+        let published = reader.published(contract, &folder)?;
+        if let (None, Some((version, newest))) = (view.contracts.get(contract), published.last_key_value())
+            && let Some(document) = reader.version(contract, newest)?
+        {
+            view.published.insert((contract.clone(), version.clone()), document);
+        }
+        view.versions.insert(contract.clone(), published.into_keys().collect());
+    }
+    view.damage = reader.damage;
+    Ok(view)
+}
+
+/// Returns the published versions of a contract in the tree of a domain.
+///
+/// # Errors
+/// Where a tree on the way cannot be read.
+pub fn published_in(store: &dyn Store, tree: &Oid, contract: &ContractName) -> Result<BTreeSet<Version>, StoreError> {
+    let entries = read_folder(store, tree, layout::versions(contract).as_str())?;
+    Ok(entries.iter().filter_map(|entry| layout::stem(&entry.name)).collect())
+}
+
+/// The part that a repository plays for one contract.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// The repository.
+    pub repo: RepoName,
+    /// What it is in the domain.
+    pub role: Role,
+    /// Whether it exports the contract.
+    pub exports: bool,
+    /// The range in which it imports the contract.
+    pub imports: Option<Range>,
+}
+
+/// A binding as far as it names contracts.
+#[derive(serde::Deserialize)]
+struct Names<'a> {
+    role: Role,
+    #[serde(borrow, default)]
+    exports: Vec<Named<'a>>,
+    #[serde(borrow, default)]
+    imports: Vec<Named<'a>>,
+}
+
+#[derive(serde::Deserialize)]
+struct Named<'a> {
+    #[serde(borrow)]
+    contract: Cow<'a, str>,
+    #[serde(borrow, default)]
+    version: Option<Cow<'a, str>>,
+}
+
+/// Returns who exports or imports a contract in the tree of a domain. Of each binding only what names the contract is
+/// looked at; one that cannot be read plays no part.
+///
+/// # Errors
+/// Where a tree on the way cannot be read.
+pub fn parts_in(store: &dyn Store, tree: &Oid, contract: &ContractName) -> Result<Vec<Part>, StoreError> {
+    let is_meant = |named: &&Named<'_>| named.contract == contract.as_str();
+    let mut parts = Vec::new();
+    for entry in read_folder(store, tree, layout::BINDINGS)? {
+        let Some(repo) = layout::stem::<RepoName>(&entry.name).filter(|_| entry.kind == EntryKind::Blob) else {
+            continue;
+        };
+        let bytes = match store.blob(&entry.id) {
+            Err(error) if error.is_damage() => continue,
+            bytes => bytes?,
+        };
+        let Ok(names) = serde_json::from_slice::<Names<'_>>(&bytes) else { continue };
+        let exports = names.exports.iter().any(|named| is_meant(&named));
+        let range = |named: &Named<'_>| named.version.as_ref()?.parse().ok();
+        let imports = names.imports.iter().find(is_meant).and_then(range);
+        if exports || imports.is_some() {
+            parts.push(Part { repo, role: names.role, exports, imports });
+        }
+    }
+    Ok(parts)
 }
 
 /// Returns what the tree of a domain says at a glance: as the summary of the whole domain, but that

@@ -4,7 +4,9 @@
 mod domain;
 mod reader;
 
-pub use domain::{contracts_at, domain, domain_at, load_version, summary_of};
+pub use domain::{
+    Part, contract_at, contracts_at, domain, domain_at, load_version, parts_in, published_in, summary_of,
+};
 
 use std::collections::BTreeMap;
 
@@ -32,7 +34,7 @@ pub fn lookup<O: Objects + ?Sized>(store: &O, root: &Oid, path: &str) -> Result<
         if found.kind != EntryKind::Tree {
             return Ok(None);
         }
-        match store.entries(&found.id)?.into_iter().find(|entry| entry.name == part) {
+        match store.entry(&found.id, part)? {
             Some(entry) => found = entry,
             None => return Ok(None),
         }

@@ -27,13 +27,23 @@ impl Reader<'_> {
     /// it: it would look as if everything in the folder had been deleted.
     pub(super) fn folder(&self, tree: &Oid, folder: &str) -> Result<Vec<Entry>, StoreError> {
         match lookup(self.store, tree, folder)? {
-            Some(entry) if entry.kind != EntryKind::Tree => Err(StoreError::Damaged {
-                what: format!("{}:{folder}", self.within),
-                problem: "it is not a folder".into(),
-            }),
+            Some(entry) if entry.kind != EntryKind::Tree => Err(self.no_folder(folder)),
             Some(entry) => self.store.entries(&entry.id),
             None => Ok(Vec::new()),
         }
+    }
+
+    /// Returns the entry of this name in a folder.
+    pub(super) fn entry(&self, tree: &Oid, folder: &str, name: &str) -> Result<Option<Entry>, StoreError> {
+        match lookup(self.store, tree, folder)? {
+            Some(entry) if entry.kind != EntryKind::Tree => Err(self.no_folder(folder)),
+            Some(entry) => self.store.entry(&entry.id, name),
+            None => Ok(None),
+        }
+    }
+
+    fn no_folder(&self, folder: &str) -> StoreError {
+        StoreError::Damaged { what: format!("{}:{folder}", self.within), problem: "it is not a folder".into() }
     }
 
     /// Returns the entries `<name>.json` of a folder; others are damage.

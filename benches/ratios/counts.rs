@@ -1,0 +1,44 @@
+//! What a command costs whatever the machine is busy with: its instructions, system calls and flushes, where
+//! valgrind and strace are installed.
+
+use std::process::Stdio;
+
+use super::{
+    place::Place,
+    rows::{Row, Side},
+};
+
+/// Rows with fewer runs than this take too long to be run fifty times as slowly.
+const MIN_RUNS: usize = 10;
+/// Where strace writes what it saw.
+const TRACE: &str = "trace";
+
+/// Returns what the measured side of a row costs, as text; nothing where no tool tells.
+pub fn of(place: &Place, row: &Row) -> String {
+    if row.runs < MIN_RUNS {
+        return String::new();
+    }
+    let instructions = place.prepared(row).and_then(|side| instructions(place, side));
+    let calls = place.prepared(row).and_then(|side| calls(place, side));
+    let instructions = instructions.map(|count| format!("{:.1} M instructions", count / 1e6));
+    let calls = calls.map(|[calls, flushes]| format!("{calls} system calls, {flushes} flushes"));
+    instructions.into_iter().chain(calls).collect::<Vec<_>>().join(", ")
+}
+
+fn instructions(place: &Place, side: &Side) -> Option<f64> {
+    let tool = ["--tool=callgrind", "--callgrind-out-file=/dev/null", "--trace-children=yes"];
+    let output = place.under("valgrind", &tool, side).stdout(Stdio::null()).stderr(Stdio::piped()).output().ok()?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let collected = said.lines().filter_map(|line| line.split_once("Collected : ")?.1.trim().parse::<f64>().ok());
+    Some(collected.sum()).filter(|sum| *sum > 0.0)
+}
+
+fn calls(place: &Place, side: &Side) -> Option<[usize; 2]> {
+    let trace = place.path().join(TRACE);
+    let to = trace.display().to_string();
+    let status = place.under("strace", &["-f", "-qq", "-o", &to], side).stdout(Stdio::null()).status().ok()?;
+    let text = std::fs::read_to_string(&trace).ok().filter(|_| status.success())?;
+    let lines: Vec<_> = text.lines().filter(|line| line.contains('(') && !line.contains("<... ")).collect();
+    let flushes = lines.iter().filter(|line| line.contains("fsync(") || line.contains("fdatasync(")).count();
+    Some([lines.len(), flushes])
+}
