@@ -154,12 +154,14 @@ impl Env {
         self
     }
 
-    /// Returns the environment of a server, which judges values for a short time only.
+    /// Returns the environment of a server, which judges values for a short time only, and has nobody to ask.
     #[must_use]
     pub fn of_server(self) -> Self {
         let limit = Duration::from_millis(SERVER_CHECK_TIMEOUT);
         let limit = self.check_timeout().map_or(limit, |set| set.min(limit));
-        self.with(CHECK_TIMEOUT, limit.as_millis().to_string())
+        let env = self.with(CHECK_TIMEOUT, limit.as_millis().to_string());
+        // Nobody who sits there asked for what a server does: nobody is asked for a password.
+        Self { terminal: false, error_terminal: false, ..env }
     }
 
     /// Returns the variables for a git that works in another repository than the one around the

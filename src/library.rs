@@ -206,7 +206,7 @@ impl Realm {
     }
 
     fn status_for(&self, reader: Option<&ReaderName>, page: &PageRequest) -> Result<Answer<RealmStatus>, Error> {
-        let request = realm::status::Request { reader: reader.cloned(), page: page.clone(), catch_up: false };
+        let request = realm::status::Request { reader: reader.cloned(), page: page.clone(), ..Default::default() };
         // What is to be recorded is dropped: a program says itself what was seen.
         Ok(realm::status::run(&self.ctx, &request)?.0)
     }
@@ -336,8 +336,8 @@ impl Repository {
         self.realm.sync_for(&self.reader)
     }
 
-    /// Lists what other repositories changed and this reader has not seen, oldest first. It marks nothing as
-    /// seen: [`Repository::acknowledge`] does.
+    /// Lists what other repositories changed and this reader has not seen, what matters most first. It marks nothing
+    /// as seen: [`Repository::acknowledge`] does.
     ///
     /// # Errors
     /// Returns an error if the realm cannot be read.

@@ -108,6 +108,28 @@ impl Home {
         Ok(self.realms()?.into_iter().find(|realm| realm.name == *name))
     }
 
+    /// Returns whether the user wants a realm synced without being asked for it, as he wrote it.
+    ///
+    /// # Errors
+    /// Where the configuration cannot be read.
+    pub fn auto_sync(&self, name: &RealmName) -> Result<Option<String>, StoreError> {
+        let section = format!("realm.{name}");
+        let value = self
+            .config()?
+            .raw_value_by("blue", Some(section.as_str().into()), "autoSync")
+            .ok()
+            .map(|value| value.to_string());
+        Ok(value)
+    }
+
+    /// Records whether the user wants a realm synced without being asked for it.
+    ///
+    /// # Errors
+    /// Where the configuration cannot be read or written.
+    pub fn record_auto_sync(&self, name: &RealmName, wanted: bool) -> Result<(), StoreError> {
+        self.change(&format!("realm.{name}"), &[("autoSync", wanted.to_string())])
+    }
+
     /// Returns where a repository lies on this machine.
     ///
     /// # Errors

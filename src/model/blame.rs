@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn each_part_keeps_the_version_that_brought_it() {
         let first = json!({"a": {"x": 1, "y": 2}, "b": [1, 2]});
-        assert_eq!(told(&[first.clone()], ""), r#"0:={"a":{"x":1,"y":2},"b":[1,2]}"#);
+        assert_eq!(told(std::slice::from_ref(&first), ""), r#"0:={"a":{"x":1,"y":2},"b":[1,2]}"#);
         let second = json!({"a": {"x": 1, "y": 3}, "b": [1, 2]});
         assert_eq!(told(&[first.clone(), second.clone()], ""), "0:/a/x=1 1:/a/y=3 0:/b=[1,2]");
         // What was taken back to an older value came anew.

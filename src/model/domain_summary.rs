@@ -83,6 +83,11 @@ impl ContractSummary {
         self.yanked.iter().find(|yanked| yanked.version == *version).map(|yanked| yanked.reason.as_str())
     }
 
+    /// Returns whether those who import it should move away.
+    pub fn is_leaving(&self) -> bool {
+        self.deprecated.is_some() || self.retired.is_some()
+    }
+
     /// Returns whether its published versions decide how an import of it stands.
     pub fn needs_versions(&self) -> bool {
         !self.supported.is_empty()

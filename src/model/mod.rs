@@ -38,6 +38,7 @@ pub mod pointer;
 pub mod publish;
 pub mod pull_links;
 pub mod range;
+pub mod rank;
 pub mod realm;
 pub mod repo_url;
 pub mod review;

@@ -7,7 +7,7 @@ use crate::{
     locate::{self, config::same_realm, unknown},
     model::name::{RealmName, RepoName},
     ops::{Operation, admin, ctx::Ctx, hooks, realm::sync as sync_realm, repos::joined, sync},
-    store::{codec::Config, git::GitStore},
+    store::{Store as _, codec::Config, git::GitStore},
     wire::{Answer, Init},
 };
 
@@ -27,6 +27,8 @@ pub struct Request {
     pub branches: bool,
     /// Whether to make the realm even where it seems to be another one, or somewhere else.
     pub new: bool,
+    /// Whether changes are to be shared and fetched automatically; as before where nothing is said.
+    pub auto_sync: Option<bool>,
 }
 
 /// Does what is left to do; a second time, nothing. What is refused leaves nothing behind.
@@ -68,6 +70,13 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
     };
     let hooks = hooks::install(ctx, hooks::Request::default())?;
     let known = locate::known(&ctx.home, &realm)?;
+    if let Some(wanted) = request.auto_sync {
+        choose_auto_sync(ctx, &realm, wanted)?;
+    }
+    let auto_sync = match GitStore::open(&known.path, ctx.options())?.remotes().is_empty() {
+        true => None,
+        false => sync::by_itself::chosen(ctx, &realm)?,
+    };
     let body = Init {
         realm,
         current_repo: joined.body.current_repo,
@@ -76,10 +85,19 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
         joined: joined.body.joined,
         wrote_config: joined.body.wrote_config,
         remotes: joined.body.remotes,
+        auto_sync,
         hooks: hooks.body.hooks.iter().filter(|hook| hook.installed).map(|hook| hook.name.clone()).collect(),
     };
     let steps = joined.next_steps.into_iter().chain(hooks.next_steps);
     Ok(steps.fold(Answer::new(body), Answer::next))
+}
+
+/// Records whether changes of a realm are to be shared and fetched automatically.
+///
+/// # Errors
+/// Where it cannot be recorded.
+pub fn choose_auto_sync(ctx: &Ctx, realm: &RealmName, wanted: bool) -> Result<(), OpError> {
+    Ok(ctx.home.record_auto_sync(realm, wanted)?)
 }
 
 /// Brings the realm here or makes it, if need be. Returns whether it was made.

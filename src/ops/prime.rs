@@ -44,7 +44,7 @@ impl Default for Request {
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Prime>, OpError> {
     let acting = ctx.acting()?;
     let page = PageRequest { limit: Some(1), ..PageRequest::default() };
-    let glance = status::Request { reader: None, page, catch_up: false };
+    let glance = status::Request { reader: None, page, ..Default::default() };
     let status = status::run(ctx, &glance)?.0.body;
     let mut facts = vec![format!("This repository is {} in the realm {}.", acting.repo, acting.realm)];
     facts.extend(standing(&status));
@@ -75,13 +75,13 @@ fn fitting(facts: Vec<String>) -> Vec<String> {
 /// Returns what stands, whoever was told of it.
 fn standing(status: &RealmStatus) -> Vec<String> {
     let mut facts = Vec::new();
-    if status.read_only.is_some() {
-        facts.push("This clone only reads: git blue status says why.".to_owned());
-    }
     let (broken, others): (Vec<_>, Vec<_>) = status.imports.iter().partition(|import| import.state == "broken");
     if !broken.is_empty() {
         let names = listed(broken.iter().map(|import| moved(import)));
         facts.push(format!("Broken: {names}; realm_review says where to edit."));
+    }
+    if status.read_only.is_some() {
+        facts.push("This clone only reads: git blue status says why.".to_owned());
     }
     let unreadable = status.unreadable.len() + status.unreadable_domains.len();
     if unreadable > 0 {
@@ -100,6 +100,10 @@ fn standing(status: &RealmStatus) -> Vec<String> {
     if ahead + behind > 0 {
         facts
             .push(format!("Not synced: {ahead} to send, {behind} to take in, as the last sync saw it: git blue sync."));
+    }
+    let leaving: Vec<_> = others.iter().filter_map(|import| leaving(import)).collect();
+    if !leaving.is_empty() {
+        facts.push(format!("Deprecated: {}.", listed(leaving.into_iter())));
     }
     let drifted: Vec<_> = others.into_iter().filter(|import| has_moved(import)).collect();
     if !drifted.is_empty() {
@@ -172,6 +176,12 @@ fn moved(import: &ImportStatus) -> String {
     let version = |version: &Option<Version>| version.as_ref().map_or_else(|| "?".to_owned(), Version::to_string);
     let (old, new) = (version(&import.adapted_version), version(&import.current_version));
     format!("{}/{} {old} -> {new}", import.domain, import.contract)
+}
+
+/// Names an import of a deprecated contract, and until when it is served.
+fn leaving(import: &ImportStatus) -> Option<String> {
+    let sunset = import.deprecated.as_ref()?.sunset.map(|day| format!(" (served until {day})")).unwrap_or_default();
+    Some(format!("{}/{}{sunset}", import.domain, import.contract))
 }
 
 /// Lists what there is room for, and counts the rest.

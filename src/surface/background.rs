@@ -7,8 +7,9 @@ use std::{
 
 use crate::{
     env::Env,
+    locate,
     model::oid::Oid,
-    ops::{ctx::Ctx, publish::publish_log, realm, upkeep::gc},
+    ops::{ctx::Ctx, publish::publish_log, repos::joined, sync::by_itself, upkeep::gc},
 };
 
 /// Starts packing the store if a write has left enough behind for it. Nobody hears of it if it
@@ -25,8 +26,22 @@ pub fn pack_if_due(ctx: &Ctx) {
 /// nothing: what did not go goes with the next one, and `status` tells.
 pub fn sync_if_wanted(ctx: &Ctx) {
     let Ok(here) = ctx.here() else { return };
-    if realm::sync::is_automatic(ctx, &*here.store) {
+    if by_itself::is_wanted(ctx, &here.realm, &*here.store).unwrap_or_default() {
         start(ctx, &["sync", "--quiet", "--realm", here.realm.as_str()]);
+    }
+}
+
+/// Starts bringing what others published, where the user wants that and it was not done just now: whoever pulled
+/// code or changed branches looks at the work of others. Nobody waits for it.
+pub fn fetch_if_due(ctx: &Ctx) {
+    let (Ok(here), Ok(acting)) = (ctx.here(), ctx.acting()) else { return };
+    let is_wanted = || by_itself::is_wanted(ctx, &here.realm, &*here.store).unwrap_or_default();
+    let is_due = || {
+        let known = locate::known(&ctx.home, &here.realm);
+        known.is_ok_and(|known| by_itself::is_due(&known.path, ctx.env.now()))
+    };
+    if joined::is_joined(&ctx.home, acting) && is_wanted() && is_due() {
+        start(ctx, &["sync", "--by-itself", "--quiet", "--realm", here.realm.as_str()]);
     }
 }
 

@@ -77,6 +77,9 @@ pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -
     let hint = if event == "post-commit" { forgotten(&ctx) } else { None };
     // Before this commit's own are added: those the line about it names.
     let missing = if event == "post-commit" { still_missing(&ctx) } else { None };
+    if ["post-merge", "post-checkout"].contains(&event) {
+        background::fetch_if_due(&ctx);
+    }
     let lines: Vec<_> = publish(&ctx, event).into_iter().chain(missing).chain(hint).collect();
     if lines.is_empty() { Outcome::default() } else { Some(lines.join("; ")).into() }
 }

@@ -10,6 +10,9 @@ use crate::{
 /// Most repositories that one line names.
 const MAX_REPOS: usize = 3;
 
+/// What is said where other machines do not hear of it by themselves.
+pub const UNSHARED: &str = "not shared yet: git blue sync";
+
 /// Returns the line, if there is anything to say.
 pub fn line(body: &ContractPublish) -> Option<String> {
     let (unbound, rest): (Vec<_>, Vec<_>) = body.published.iter().partition(|one| one.change == "unbound");
@@ -28,6 +31,9 @@ pub fn line(body: &ContractPublish) -> Option<String> {
     parts.extend(breaks(&body.published).map(|breaks| breaks + &shown));
     parts.extend(remarks(&body.published));
     parts.extend(gone(&body.removed_files));
+    if body.unshared && !body.published.is_empty() {
+        parts.push(UNSHARED.to_owned());
+    }
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
@@ -53,7 +59,11 @@ pub fn breaks(published: &[Published]) -> Option<String> {
     let mut names: Vec<_> = repos.iter().take(MAX_REPOS).map(|(repo, files)| named(repo, files)).collect();
     let more = repos.len().saturating_sub(MAX_REPOS) + all.saturating_sub(listed);
     if more > 0 {
-        names.push(format!("and {more} more"));
+        let contract = published
+            .iter()
+            .find(|one| one.broken > 0)
+            .and_then(|one| Some(format!(" (git blue contract impact {}/{})", one.domain, one.contract.as_ref()?)));
+        names.push(format!("and {more} more{}", contract.unwrap_or_default()));
     }
     (!names.is_empty()).then(|| format!("breaks {}", names.join(", ")))
 }

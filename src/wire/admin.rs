@@ -23,6 +23,10 @@ pub struct Init {
     pub wrote_config: bool,
     /// What came and went, where a url was given.
     pub remotes: Vec<RemoteSync>,
+    /// Whether changes are shared and fetched automatically; none where nobody chose, or the realm is shared
+    /// nowhere.
+    #[serde(default)]
+    pub auto_sync: Option<bool>,
     /// The hooks that are in place.
     pub hooks: Vec<String>,
 }

@@ -36,7 +36,7 @@ pub struct SessionOfRealm {
 pub struct AllNotifications {
     /// Which ones were wanted.
     pub filter: NotificationFilter,
-    /// Those of this page: by realm and repository, oldest first.
+    /// Those of this page: what matters most first, and of that the newest.
     pub notifications: Vec<NotificationForRepo>,
     /// How many there are of each.
     pub summary: NotificationSummary,

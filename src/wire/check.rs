@@ -49,7 +49,7 @@ pub struct RealmCheck {
     /// What became of the scripts that this repository's own files name as tests of contracts; none are run by
     /// servers and hooks.
     pub scripts: Vec<ScriptRun>,
-    /// What this reader has not been told yet, oldest first; reading it here does not tell it.
+    /// What this reader has not been told yet, what matters most first; reading it here does not tell it.
     pub notifications: Vec<Notification>,
 }
 

@@ -70,7 +70,8 @@ pub use daemon::{Daemon, DaemonOpen, DaemonToken};
 pub use diff::{ContractDiff, ContractImpact, DocumentSource, ImporterImpact, JudgedBy, SchemasCompared};
 pub use hooks::{HookState, HooksAnswer};
 pub use notification::{
-    Notification, NotificationFilter, NotificationSummary, NotificationsAck, NotificationsList, State, VersionChange,
+    BindingsChanged, Notification, NotificationFilter, NotificationSummary, NotificationsAck, NotificationsList, State,
+    VersionChange,
 };
 pub use page::{DEFAULT_LIMIT, PageRequest, page, page_in_order};
 pub use prime::Prime;
@@ -80,8 +81,8 @@ pub use pull::{
     PrSummary, Prepared, PullChecks, PullRequest, PullReviews, PullState,
 };
 pub use realm::{
-    DomainBinding, DomainContract, DomainStatus, ImportStatus, LogEntry, RealmLine, RealmList, RealmLog, RealmStatus,
-    RemovedFile, RepoLine, Role, Unpublished,
+    Deprecation, DomainBinding, DomainContract, DomainStatus, ImportStatus, LogEntry, OwnContract, RealmLine,
+    RealmList, RealmLog, RealmStatus, RemovedFile, RepoLine, Role, Unpublished,
 };
 pub use review::{ChangedField, FieldChange, ImportReview, Mention, RealmReview, Searched};
 pub use session::{SessionInfo, SessionLine, SessionList, SessionStart, SessionStatus, SessionStop, SessionSummary};

@@ -7,6 +7,7 @@ use super::JudgedBy;
 use crate::model::{
     name::{ContractName, DomainName, RealmName, RepoName},
     notification::ChangeType,
+    rank::Rank,
     verdict::{Holds, Verdict},
     version::Version,
 };
@@ -21,6 +22,10 @@ pub struct Notification {
     pub kind: String,
     /// Its kind in the words of seed 002: `VersionChanged`.
     pub change_type: ChangeType,
+    /// How much it matters to this repository: `broken`, `attention`, `import`, `conflict`, `contract` or
+    /// `binding`, in this order.
+    #[serde(default)]
+    pub rank: Rank,
     /// The realm.
     pub realm: RealmName,
     /// The domain.
@@ -84,6 +89,15 @@ fn holds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Holds>, D:
     }))
 }
 
+/// Changes of bindings that are counted and not listed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BindingsChanged {
+    /// How many there are.
+    pub changes: usize,
+    /// In how many domains.
+    pub domains: usize,
+}
+
 /// The versions before and after.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct VersionChange {
@@ -142,7 +156,7 @@ pub struct NotificationsList {
     pub current_repo: RepoName,
     /// Which ones were wanted.
     pub filter: NotificationFilter,
-    /// Those of this page, oldest first.
+    /// Those of this page: what matters most first, and of that the newest.
     pub notifications: Vec<Notification>,
     /// How many there are of each.
     pub summary: NotificationSummary,

@@ -33,6 +33,9 @@ pub struct ContractPublish {
     pub removed_files: Vec<String>,
     /// Circles of repositories that rely on each other, which this closed.
     pub cycles: Vec<String>,
+    /// Whether other machines do not have it yet, and nothing brings it there by itself.
+    #[serde(default)]
+    pub unshared: bool,
 }
 
 /// One change of the realm.

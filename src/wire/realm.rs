@@ -5,12 +5,14 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{JudgedBy, Notification, Published, RemoteStatus, SessionLine, SyncConflict};
+use super::{BindingsChanged, JudgedBy, Notification, Published, RemoteStatus, SessionLine, SyncConflict};
 use crate::model::{
     binding,
+    contract::Deprecated,
     name::{ContractName, DomainName, RealmName, RepoName},
     oid::Oid,
     range::Range,
+    rank::Rank,
     verdict::Verdict,
     version::Version,
 };
@@ -33,8 +35,17 @@ pub struct RealmStatus {
     pub total: usize,
     /// What asks for the next page of domains; none where this is the last.
     pub next_cursor: Option<String>,
-    /// How this repository's imports stand.
+    /// How this repository's imports stand: what matters most first.
     pub imports: Vec<ImportStatus>,
+    /// The contracts of this repository, those with a broken import first, and who relies on them.
+    #[serde(default)]
+    pub own_contracts: Vec<OwnContract>,
+    /// How many more there are than fit one answer.
+    #[serde(default)]
+    pub more_own_contracts: usize,
+    /// How many contracts the realm has.
+    #[serde(default)]
+    pub total_contracts: usize,
     /// The session of this work tree; none where it is in none.
     pub session: Option<SessionLine>,
     /// The sessions of the realm that nobody ended, the latest first.
@@ -56,10 +67,21 @@ pub struct RealmStatus {
     pub unpublished: Option<Unpublished>,
     /// Contracts of this repository whose files are gone, and that nobody retired.
     pub removed_files: Vec<RemovedFile>,
-    /// What this reader has not been told yet, oldest first.
+    /// What this reader has not been told yet: what matters most first, and of that the newest.
     pub notifications: Vec<Notification>,
+    /// The changes of bindings, where they are too many to be listed; told with this answer as well.
+    #[serde(default)]
+    pub bindings_changed: Option<BindingsChanged>,
     /// How many more there are than fit one answer.
     pub more_notifications: usize,
+}
+
+impl RealmStatus {
+    /// Returns how many changes this reader has not been told yet.
+    pub fn pending(&self) -> usize {
+        let bindings = self.bindings_changed.as_ref().map_or(0, |bindings| bindings.changes);
+        self.notifications.len() + bindings + self.more_notifications
+    }
 }
 
 /// What the publishing branch says that the realm does not hold.
@@ -162,6 +184,9 @@ pub struct ImportStatus {
     /// `current`, `stale` (an older version is still served) or `broken`.
     #[schemars(extend("enum" = ["current", "stale", "broken"]))]
     pub state: Cow<'static, str>,
+    /// How much that matters: `broken`, `attention` or `import`.
+    #[serde(default)]
+    pub rank: Rank,
     /// What that goes by.
     pub judged_by: JudgedBy,
     /// What the version means for code that is written against `adapted_version`; none where that is the same
@@ -177,6 +202,44 @@ pub struct ImportStatus {
     pub binding: Option<String>,
     /// Why its owner withdrew the contract; none where it is served.
     pub retired: Option<String>,
+    /// Until when the contract is served, and what takes its place; none where it is not deprecated.
+    #[serde(default)]
+    pub deprecated: Option<Deprecation>,
+}
+
+/// That a contract is deprecated.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Deprecation {
+    /// The first deprecated version.
+    pub since: Version,
+    /// The last day it is served.
+    #[schemars(with = "Option<String>")]
+    pub sunset: Option<jiff::civil::Date>,
+    /// The contract of the same domain that takes its place.
+    pub replaced_by: Option<ContractName>,
+}
+
+impl From<&Deprecated> for Deprecation {
+    fn from(one: &Deprecated) -> Self {
+        Self { since: one.since.clone(), sunset: one.sunset, replaced_by: one.replaced_by.clone() }
+    }
+}
+
+/// A contract of this repository, and who relies on it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OwnContract {
+    /// Where.
+    pub domain: DomainName,
+    /// What.
+    pub contract: ContractName,
+    /// Its current version.
+    pub version: Version,
+    /// The repositories whose import its range refuses.
+    pub broken: Vec<RepoName>,
+    /// The other repositories that import it.
+    pub importers: Vec<RepoName>,
+    /// How many more there are of either than fit one answer.
+    pub more_importers: usize,
 }
 
 /// A contract of this repository that the realm still offers, and whose file is gone from HEAD.

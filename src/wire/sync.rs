@@ -26,8 +26,8 @@ pub struct RealmSync {
     pub remotes: Vec<RemoteSync>,
     /// What this call itself published, because no hook had done so.
     pub published: Vec<Published>,
-    /// What this reader has not been told yet, oldest first, where anything came; reading it here does not
-    /// tell it.
+    /// What this reader has not been told yet, what matters most first, where anything came; reading it here
+    /// does not tell it.
     pub notifications: Vec<Notification>,
 }
 
@@ -196,6 +196,9 @@ pub struct RemoteStatus {
     pub url: String,
     /// Whether there was ever a sync with it.
     pub synced: bool,
+    /// When it answered last; none where that is not known.
+    #[serde(default)]
+    pub last_contact: Option<jiff::Timestamp>,
     /// How many changes are on this machine alone.
     pub ahead: usize,
     /// How many changes the remote has that are not in this realm.

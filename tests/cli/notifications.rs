@@ -34,6 +34,7 @@ fn a_bump_on_main_is_pending_once_and_then_seen() {
             "id": one["id"],
             "type": "contract_updated",
             "change_type": "VersionChanged",
+            "rank": "import",
             "realm": "aperture",
             "domain": "s3-access",
             "contract": "s3-permissions",

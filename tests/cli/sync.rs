@@ -446,3 +446,39 @@ fn sessions_travel_only_where_their_user_wants_it() {
     let left = world.json(&fungal, &["session", "list"]);
     assert!(left["sessions"].as_array().unwrap().iter().all(|one| one["state"] == "ended"), "{left}");
 }
+
+#[test]
+fn a_publish_says_whether_other_machines_can_have_it() {
+    let (world, _) = shared();
+    let fungal = world.path("fungal");
+    world.git(&fungal, &["config", "blue.publish", "off"]);
+    world.bump("1.1.0");
+    let before = hub_tips(&world);
+    let local = world.ok(&fungal, &["contract", "publish"]);
+    assert!(local.stdout.contains("not shared yet: git blue sync"), "{local:?}");
+    assert_eq!(hub_tips(&world), before);
+    world.bump("1.2.0");
+    let shared = world.ok(&fungal, &["contract", "publish", "--sync"]);
+    assert!(!shared.stdout.contains("not shared yet"), "{shared:?}");
+    assert_eq!(hub_tips(&world), tips(&world, "home"));
+    std::fs::rename(world.path("hub.git"), world.path("away.git")).unwrap();
+    world.bump("1.3.0");
+    let failed = world.blue(&fungal, &["contract", "publish", "--sync"]);
+    assert_ne!(failed.code, 0, "{failed:?}");
+    assert!(failed.stderr.contains("it is published on this machine alone"), "{failed:?}");
+    std::fs::rename(world.path("away.git"), world.path("hub.git")).unwrap();
+    world.ok(&fungal, &["contract", "publish", "--sync"]);
+    assert_eq!(hub_tips(&world), tips(&world, "home"), "what was published before goes, too");
+}
+
+#[test]
+fn status_says_how_old_the_last_contact_is() {
+    let (world, _) = shared();
+    let fungal = world.path("fungal");
+    world.ok(&fungal, &["sync"]);
+    assert!(!world.ok(&fungal, &["status"]).stdout.contains("last contact"));
+    let file = world.store().join("blue/sync/contact-origin");
+    std::fs::write(file, "2026-01-21T09:00:00Z\n").unwrap();
+    let status = world.ok(&fungal, &["status"]).stdout;
+    assert!(status.contains("last contact with origin 3 days ago: git blue sync"), "{status}");
+}

@@ -50,10 +50,10 @@ fn a_pager_shows_what_people_read() {
     assert_eq!(who(&[("PAGER", &other)]), "own");
     assert_eq!(who(&[("PAGER", &other), ("GIT_PAGER", &variable)]), "variable");
     for none in ["", "cat"] {
-        assert!(who(&[("GIT_PAGER", none)]).starts_with("realm aperture"), "{none:?}");
+        assert!(who(&[("GIT_PAGER", none)]).starts_with("fungal in the realm aperture"), "{none:?}");
     }
     world.git(&dir, &["config", "pager.blue", "false"]);
-    assert!(who(&[("GIT_PAGER", &variable)]).starts_with("realm aperture"));
+    assert!(who(&[("GIT_PAGER", &variable)]).starts_with("fungal in the realm aperture"));
 }
 
 #[test]
@@ -209,4 +209,16 @@ fn a_log_is_written_where_it_is_asked_for() {
         &[("GIT_BLUE_LOG", OsStr::new("debug"))],
     );
     assert!(write.stderr.contains("wrote") && write.stderr.contains("refs/blue/domains/more"), "{write}");
+}
+
+#[test]
+fn init_asks_once_whether_changes_are_shared_automatically() {
+    let world = World::solo();
+    world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
+    let line = format!("echo y | git-blue init --url {}", world.path("hub.git").display());
+    let first = at_terminal(&world, "fungal", &line, &[]);
+    assert!(first.contains("Share and fetch changes of this realm automatically? [y/N]"), "{first}");
+    assert!(first.contains("changes are shared and fetched automatically"), "{first}");
+    let again = at_terminal(&world, "fungal", &line, &[]);
+    assert!(!again.contains("[y/N]") && again.contains("changes are shared and fetched automatically"), "{again}");
 }

@@ -123,3 +123,71 @@ fn it_ends_when_nobody_reads_any_more_or_when_it_is_interrupted() {
     assert!(!watching.child.wait().unwrap().success());
     assert!(watching.lines.recv_timeout(Duration::from_secs(5)).is_err(), "no half line");
 }
+
+#[test]
+fn a_script_gets_each_change_on_its_standard_input() {
+    let world = World::pair();
+    let file = world.path("told");
+    let line = format!("cat >>{}; echo \"args $#\" >>{}", file.display(), file.display());
+    let watching = Watching::start(&world, &["--exec", &line, "--bell", "--rank", "broken"]);
+    world.bump("1.1.0");
+    world.bump("2.0.0");
+    let shown = watching.next().1;
+    assert!(shown.contains("2.0.0") && shown.contains("broken"), "only what matters so much: {shown}");
+    let start = Instant::now();
+    let told = loop {
+        let told = std::fs::read_to_string(&file).unwrap_or_default();
+        if told.contains("args") {
+            break told;
+        }
+        assert!(start.elapsed() < Duration::from_secs(10));
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let (json, rest) = told.split_once('\n').unwrap();
+    let one: Value = serde_json::from_str(json).unwrap();
+    assert_eq!((&one["rank"], &one["changes"]["new_version"]), (&"broken".into(), &"2.0.0".into()));
+    assert_eq!(rest, "args 0\n");
+    let other = Watching::start(&world, &["--contract", "s3-access/other"]);
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(other.lines.try_recv().is_err(), "it is of another contract");
+}
+
+#[test]
+fn a_script_that_fails_stops_nothing() {
+    let world = World::pair();
+    let watching = Watching::start(&world, &["--exec", "exit 3"]);
+    world.bump("1.1.0");
+    assert!(watching.next().1.contains("1.1.0"));
+    world.bump("1.2.0");
+    assert!(watching.next().1.contains("1.2.0"));
+}
+
+#[test]
+fn a_desktop_that_cannot_be_told_is_an_error_and_one_that_can_is_told() {
+    let world = World::pair();
+    let watch = |folders: &str| {
+        let mut command = world.command(env!("CARGO_BIN_EXE_git-blue"), &world.path("access"));
+        command.args(["notifications", "watch", "--desktop"]).env("PATH", folders);
+        command
+    };
+    let run = world.finish(watch("/nowhere"), "git-blue notifications watch").exits(128);
+    assert!(run.stderr.contains("is not installed"), "{run:?}");
+    if cfg!(target_os = "linux") {
+        let (bin, file) = (world.path("desktop"), world.path("shown"));
+        world.write("desktop/notify-send", &format!("#!/bin/sh\nprintf '%s\\n' \"$@\" >{}\n", file.display()));
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(bin.join("notify-send"), mode).unwrap();
+        world.bump("2.0.0");
+        let path = std::env::join_paths([bin.as_path(), "/usr/bin".as_ref(), "/bin".as_ref()]).unwrap();
+        let mut child = watch(path.to_str().unwrap()).stdout(Stdio::null()).spawn().unwrap();
+        let start = Instant::now();
+        while std::fs::read_to_string(&file).unwrap_or_default().is_empty() {
+            assert!(start.elapsed() < Duration::from_secs(10));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let shown = std::fs::read_to_string(&file).unwrap();
+        assert!(shown.contains("s3-access/s3-permissions 1.0.0 -&gt; 2.0.0: your import is broken"), "{shown}");
+    }
+}

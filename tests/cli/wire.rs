@@ -49,6 +49,10 @@ struct RealmStatus {
     unpublished: Option<Value>,
     removed_files: Vec<Value>,
     more_notifications: usize,
+    bindings_changed: Option<Value>,
+    own_contracts: Vec<Value>,
+    more_own_contracts: usize,
+    total_contracts: usize,
     total: usize,
     next_cursor: Option<String>,
 }
@@ -108,6 +112,7 @@ struct Notification {
     arrived_at: String,
     #[serde(rename = "type")]
     kind: String,
+    rank: String,
     rollback: bool,
     coalesced: usize,
     affects_me: bool,
@@ -156,6 +161,8 @@ fn realm_status() {
     assert_eq!((old_version.as_deref(), new_version.as_deref()), (Some("1.0.0"), Some("1.1.0")));
     assert!(!status.next_steps.is_empty() && status.imports.len() == 1 && status.unreadable.is_empty());
     assert_eq!((status.more_notifications, status.more_sessions), (0, 0));
+    assert!(status.bindings_changed.is_none() && status.own_contracts.is_empty());
+    assert_eq!(status.total_contracts, 1);
     assert!(status.remotes.is_empty() && status.conflicts.is_empty(), "it is shared nowhere");
     assert!(status.session.is_none() && status.sessions.is_empty());
     // Seed 002's last word, as a command, where nothing else is to be done.
@@ -386,6 +393,7 @@ fn notifications_list() {
     assert!(one.id.starts_with("notif-"));
     assert_eq!((&*one.realm, &*one.domain, one.contract.as_deref()), ("aperture", "s3-access", Some("s3-permissions")));
     assert_eq!((&*one.from_repo, &*one.change_type, &*one.kind), ("fungal", "VersionChanged", "contract_updated"));
+    assert_eq!(one.rank, "import");
     assert_eq!((one.rollback, one.coalesced, one.affects_me), (false, 1, true));
     assert_eq!((one.import_satisfied.as_deref(), one.judged_by.as_deref()), (Some("satisfied"), Some("schemas")));
     assert_eq!(one.verdict, None);
@@ -426,7 +434,10 @@ fn a_large_domain_is_cut_at_a_glance_and_says_so() {
     let status: RealmStatus = answer(&world, "access", &["status"]);
     let domain = &status.domains[0];
     assert_eq!((domain.contracts.len(), domain.more_contracts > 0), (50, true));
+    assert_eq!((status.own_contracts.len(), status.more_own_contracts), (50, 1));
     let text = world.ok(&dir, &["status"]).stdout;
+    assert!(text.contains("and 47 more: git blue contract list"), "{text}");
+    let text = world.ok(&dir, &["status", "--all"]).stdout;
     assert!(text.contains("more: git blue contract list --domain s3-access"), "{text}");
 }
 

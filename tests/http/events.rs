@@ -179,3 +179,54 @@ fn what_cannot_be_listened_to_is_said() {
     daemon.get("/events?realm=aperture&repo=nobody").is(404);
     daemon.get("/events?realm=..").is(400);
 }
+
+#[test]
+fn nothing_is_lost_or_told_twice_across_breaks() {
+    let world = World::pair();
+    let daemon = Daemon::start(&world);
+    let mut last = Listener::open(&daemon, "?realm=aperture", "").next().id;
+    let text = |name: &str| crate::world::contract("1.0.0").replace("s3-permissions", name);
+    let mut heard = Vec::new();
+    for round in 0..4 {
+        // Several at once, while nobody listens; and so long that nobody looks at the realm any more.
+        for n in 0..3 {
+            let name = format!("extra-{round}-{n}");
+            world.write(&format!("fungal/.blue/contracts/s3-access/{name}.yaml"), &text(&name));
+        }
+        world.commit("fungal", "More");
+        std::thread::sleep(Duration::from_millis(if round % 2 == 0 { 1_500 } else { 0 }));
+        // Cut off after each event, and again.
+        loop {
+            let event = Listener::open(&daemon, "?realm=aperture", &last).next();
+            last = event.id;
+            match &*event.name {
+                "notification" => heard.push(event.data["contract"].as_str().unwrap().to_owned()),
+                "realm" => break,
+                _ => {}
+            }
+        }
+        let mut again = Listener::open(&daemon, "?realm=aperture", &last);
+        assert!(again.next().name.is_empty() && again.is_silent(), "round {round}");
+    }
+    let count = heard.len();
+    heard.sort();
+    heard.dedup();
+    assert_eq!((heard.len(), count), (12, 12), "{heard:?}");
+}
+
+#[test]
+fn who_wants_only_what_matters_hears_only_that() {
+    let world = World::pair();
+    let daemon = Daemon::start(&world);
+    let mut broken = Listener::open(&daemon, "?realm=aperture&rank=broken", "");
+    let mut other = Listener::open(&daemon, "?realm=aperture&contract=s3-access/other", "");
+    broken.next();
+    other.next();
+    world.bump("1.1.0");
+    assert_eq!(names(&broken.batch()), ["realm"]);
+    world.bump("2.0.0");
+    let heard = broken.batch();
+    assert_eq!(names(&heard), ["notification", "realm"]);
+    assert_eq!(heard[0].data["rank"], "broken");
+    assert_eq!(names(&other.batch()), ["realm"]);
+}

@@ -9,9 +9,13 @@ mod world;
 #[allow(dead_code, reason = "it belongs to the world")]
 mod schemas;
 
+#[path = "../fixtures/team_realm.rs"]
+mod team_realm;
+
 mod client;
 
 mod access;
+mod between_machines;
 mod catch_up;
 mod described;
 mod events;
@@ -23,4 +27,5 @@ mod page;
 mod process;
 mod routes;
 mod slow_contract;
+mod team;
 mod time_limits;

@@ -216,7 +216,7 @@ fn the_session_manager_is_told_how_to_start_it() {
     for line in [
         format!(
             "ExecStart=\"{exe}\" \"daemon\" \"start\" \"--foreground\" \"--port\" \"7900\" \"--rate-limit\" \"100\" \
-             \"--catch-up\" \"60\""
+             \"--catch-up\" \"60\" \"--sync-interval\" \"300\""
         ),
         format!("Environment=\"GIT_BLUE_HOME={}\"", world.path("home/blue").display()),
         "WantedBy=default.target".to_owned(),

@@ -22,6 +22,6 @@ print(*agent["ProgramArguments"][1:], agent["RunAtLoad"], agent["KeepAlive"])
 READ"#,
     );
     assert_eq!(code, 0, "{output}");
-    let said = "daemon start --foreground --port 7911 --rate-limit 100 --catch-up 60 True {'SuccessfulExit': False}";
+    let said = "daemon start --foreground --port 7911 --rate-limit 100 --catch-up 60 --sync-interval 300 True {'SuccessfulExit': False}";
     assert!(output.contains(said), "{output}");
 }

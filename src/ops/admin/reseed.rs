@@ -79,7 +79,7 @@ fn chosen(store: &GitStore, request: &Request) -> Result<Remote, OpError> {
 
 fn mend(ctx: &Ctx, known: &KnownRealm, store: &GitStore, remote: &Remote) -> Result<Answer<RealmReseed>, OpError> {
     url::accept(&remote.url)?;
-    let sessions = ctx.setting("blue.shareSessions").is_some_and(|value| realm::sync::is_on(&value));
+    let sessions = ctx.setting("blue.shareSessions").is_some_and(|value| sync::by_itself::is_on(&value));
     let link = Link::new(&known.path, remote, ctx.env.vars(), sync::realm_clone::manners(ctx));
     let syncing = Syncing { ctx, realm: &known.name, store, remote, link, sessions };
     let damaged = syncing.damaged(&syncing.link.list()?)?;

@@ -78,6 +78,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
         Ok(decision)
     })?;
     let answer = Answer::new(ContractPublish {
+        unshared: false,
         realm: acting.realm.clone(),
         current_repo: acting.repo.clone(),
         commit: None,

@@ -26,6 +26,7 @@ use crate::{
             candidate::{self, Sources},
             cycles,
         },
+        sync::by_itself,
     },
     repo::{CodeRepo, blue_files::Files},
     store::{
@@ -128,7 +129,15 @@ pub fn publish(
         }
         published.extend(meaning.published);
     }
-    Ok(answer(acting, commit, request, published, cycles, gone))
+    let unshared = !request.dry_run && !published.is_empty() && is_unshared(ctx, acting)?;
+    let mut answer = answer(acting, commit, request, published, cycles, gone);
+    answer.body.unshared = unshared;
+    Ok(answer)
+}
+
+/// Returns whether a realm has remotes, and nothing is brought there by itself.
+fn is_unshared(ctx: &Ctx, acting: Acting<'_>) -> Result<bool, OpError> {
+    Ok(!acting.store.remotes().is_empty() && !by_itself::is_wanted(ctx, acting.realm, acting.store)?)
 }
 
 /// What a decision means, told while the domain is at hand that it was made over.
@@ -460,6 +469,7 @@ fn answer(
         published,
         removed_files: gone.iter().map(|gone| gone.path.clone()).collect(),
         cycles,
+        unshared: false,
     });
     for Gone { domain, contract, .. } in gone {
         answer = answer

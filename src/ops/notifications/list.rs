@@ -105,8 +105,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
     };
     let wanted: Vec<_> = all.into_iter().filter(is_wanted).collect();
     let total = wanted.len() + if request.filter.accepts(State::Pending) { not_read } else { 0 };
-    let (mut notifications, next_cursor) = page(wanted, &request.page, key);
-    judged::judge(acting, &Overview::open(acting.store)?, &ctx.glancing_judge(), notifications.iter_mut())?;
+    let (notifications, next_cursor) = page(wanted, &request.page, key);
     let pending = summary.pending;
     let body = NotificationsList {
         realm: acting.realm.clone(),
@@ -127,14 +126,17 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
 /// Returns what is pending, and how many more there are than a first page can need.
 fn pending(ctx: &Ctx, acting: Acting<'_>, request: &Request) -> Result<(Vec<Notification>, usize), OpError> {
     let (reader, now) = (&request.reader, ctx.env.now());
+    let (overview, judge) = (Overview::open(acting.store)?, ctx.glancing_judge());
     if request.page.cursor.is_none() && request.kind.is_none() && request.made.is_open() {
         let limit = request.page.limit.unwrap_or(DEFAULT_LIMIT);
-        if let Some(first) = pending_cache::first(acting, reader, limit, now) {
+        if let Some(mut first) = pending_cache::first(acting, reader, limit, now) {
             let more = first.total - first.notifications.len();
+            judged::judge(acting, &overview, &judge, first.notifications.iter_mut())?;
             return Ok((first.notifications, more));
         }
     }
-    let pending = Pending::of(acting, reader, now, &Overview::open(acting.store)?)?;
+    let mut pending = Pending::of(acting, reader, now, &overview)?;
+    pending.judge(acting, &overview, &judge)?;
     // That a change came is no news to anybody: only its age starts here.
     arrival::record(acting.store, &pending.sightings, || ctx.env.now_here());
     pending_cache::keep(acting, reader, &pending);

@@ -6,13 +6,16 @@ use crate::ops::{
     Operation,
     ctx::{Acting, Ctx},
     notify::{
-        arrival, inbox, judged,
+        arrival, inbox,
         pending::{self, Pending},
     },
 };
 use crate::{
     error::OpError,
-    model::name::ReaderName,
+    model::{
+        name::{ContractRef, ReaderName},
+        rank::Rank,
+    },
     store::{git::GitStore, overview::Overview},
     wire::{Notification, State},
 };
@@ -34,12 +37,22 @@ pub struct Request {
     pub reader: ReaderName,
     /// Whether what was shown counts as seen.
     pub mark: bool,
+    /// Only changes that matter at least so much.
+    pub rank: Option<Rank>,
+    /// Only changes of this contract.
+    pub contract: Option<ContractRef>,
 }
 
 impl Request {
-    /// Returns the request of the person at the command line.
+    /// Returns the request of the person at the command line, for everything.
     pub fn by_person(mark: bool) -> Self {
-        Self { reader: pending::person(), mark }
+        Self { reader: pending::person(), mark, rank: None, contract: None }
+    }
+
+    fn accepts(&self, one: &Notification) -> bool {
+        let is_contract =
+            |wanted: &ContractRef| one.domain == wanted.domain && one.contract.as_ref() == Some(&wanted.contract);
+        self.rank.is_none_or(|least| one.rank <= least) && self.contract.as_ref().is_none_or(is_contract)
     }
 }
 
@@ -90,13 +103,12 @@ fn tell(
 ) -> Result<bool, OpError> {
     let overview = Overview::open(acting.store)?;
     let mut pending = Pending::of(acting, &request.reader, ctx.env.now(), &overview)?;
-    let new = pending.notifications.iter_mut().filter(|one| !shown.contains(&one.id));
-    judged::judge(acting, &overview, &ctx.judge(), new)?;
+    pending.judge(acting, &overview, &ctx.judge())?;
     arrival::record(acting.store, &pending.sightings, || ctx.env.now_here());
     shown.retain(|id| pending.notifications.iter().any(|one| one.id == *id));
     let mut told = BTreeSet::new();
     let mut listens = true;
-    for one in pending.notifications.iter().filter(|one| one.state == State::Pending) {
+    for one in pending.notifications.iter().filter(|one| one.state == State::Pending && request.accepts(one)) {
         if shown.insert(one.id.clone()) {
             listens = listener.tell(one)?;
             if !listens {

@@ -1,29 +1,15 @@
 //! Telling a reader what is pending beside an answer to something else.
 
-use super::{
-    inbox::Receipt,
-    pending::{MAX_TOLD, Pending},
-};
+use super::pending::{MAX_TOLD, Pending, Telling};
 use crate::ops::ctx::Acting;
 use crate::{
     error::OpError,
     model::{name::ReaderName, oid::Oid, verdict::Judge},
     store::{StoreRef, overview::Overview},
-    wire::{Notification, State},
+    wire::Notification,
 };
 
-/// What one answer tells.
-#[derive(Debug)]
-pub struct Telling {
-    /// Oldest first.
-    pub notifications: Vec<Notification>,
-    /// How many more are pending.
-    pub more: usize,
-    /// What is to be recorded once the answer has reached its reader.
-    pub receipt: Receipt,
-}
-
-/// Returns what is to be told now, of what `fits` accepts, oldest first.
+/// Returns what is to be told now, of what `fits` accepts, what matters most first.
 ///
 /// # Errors
 /// Where the realm cannot be read.
@@ -36,12 +22,7 @@ pub fn due(
     let overview = Overview::open(acting.store)?;
     let mut pending = Pending::of(acting, reader, now, &overview)?;
     pending.judge(acting, &overview, judge)?;
-    let due = || pending.notifications.iter().filter(|one| one.state == State::Pending);
-    let mut fits = fits;
-    let notifications: Vec<_> = due().take(MAX_TOLD).take_while(|one| fits(one)).cloned().collect();
-    let more = due().count() - notifications.len();
-    let receipt = pending.receipt(|_, one| notifications.iter().any(|told| told.id == one.id));
-    Ok(Telling { notifications, more, receipt })
+    Ok(pending.first(MAX_TOLD, fits))
 }
 
 /// What decides whether anything is pending for a reader: equal means that nothing has changed.

@@ -4,7 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::{
     error::OpError,
-    model::verdict::{ImportState, Judge, Outcome},
+    model::{
+        domain_summary::ContractSummary,
+        rank::Rank,
+        verdict::{ImportState, Judge, Outcome},
+    },
     ops::{contract::verdict::Documents, ctx::Acting},
     store::overview::Overview,
     wire::{JudgedBy, Notification, State},
@@ -34,6 +38,8 @@ pub fn judge<'n>(
             let state = documents.state(&summary, import, judge)?;
             one.import_satisfied = Some(state.holds());
             one.judged_by = Some(JudgedBy::of(&state));
+            let offered = summary.contracts.get(&import.contract);
+            one.rank = Rank::of_import(import, &state, offered.is_some_and(ContractSummary::is_leaving));
             one.verdict = ImportState::told(&state).filter(|verdict| verdict.verdict != Outcome::Compatible).cloned();
         }
     }

@@ -19,6 +19,7 @@ use crate::{
         name::{ContractName, DomainName, ReaderName, RepoName},
         notification::{self, Change, Delta},
         oid::Oid,
+        rank::Rank,
         verdict::{ImportState, Judge},
     },
     ops::{
@@ -30,7 +31,7 @@ use crate::{
         overview::{Line, Overview},
         read,
     },
-    wire::{JudgedBy, Notification, State, VersionChange},
+    wire::{BindingsChanged, JudgedBy, Notification, State, VersionChange},
 };
 
 /// The person at the command line.
@@ -40,18 +41,23 @@ pub fn person() -> ReaderName {
 
 /// Most notifications that one answer tells.
 pub const MAX_TOLD: usize = 20;
+/// Most imports whose schemas are compared before the order is known. The others count by their ranges.
+const MAX_JUDGED: usize = 200;
+/// Most changes of bindings that are told one by one; more are counted.
+const MAX_BINDINGS: usize = 3;
 
-/// Where a notification stands among others: oldest first; of one moment, contracts before bindings.
+/// Where a notification stands among others: what matters most first, and of that the newest. It sorts as text.
 pub fn key(one: &Notification) -> String {
     let contract = one.contract.as_ref().map_or("~", |contract| contract.as_str());
     let when = if one.ahead_of_clock { one.arrived_at } else { one.created_at };
-    format!("{when} {}/{contract} {}", one.domain, one.id)
+    let age = i64::MAX.saturating_sub(when.as_microsecond());
+    format!("{} {age:019} {}/{contract} {}", one.rank as u8, one.domain, one.id)
 }
 
 /// Everything that is pending for one reader.
 #[derive(Debug, Default)]
 pub struct Pending {
-    /// Oldest first.
+    /// What matters most first, as far as it was judged.
     pub notifications: Vec<Notification>,
     /// The path of each notification, and what the reader knew of it.
     paths: Vec<(DomainName, TreePath, Option<Oid>)>,
@@ -166,13 +172,33 @@ impl Pending {
         self.paths = order.iter().map(|at| self.paths[*at].clone()).collect();
     }
 
-    /// Has the first pending ones judged: those that an answer shows.
+    /// Has those that change an import judged, and puts all in order by that.
     ///
     /// # Errors
     /// Where a domain cannot be read.
     pub fn judge(&mut self, acting: Acting<'_>, overview: &Overview<'_>, judge: &Judge<'_>) -> Result<(), OpError> {
-        let pending = self.notifications.iter_mut().filter(|one| one.state == State::Pending);
-        judged::judge(acting, overview, judge, pending.take(MAX_TOLD))
+        let due = self.notifications.iter_mut().filter(|one| one.affects_me && one.state == State::Pending);
+        judged::judge(acting, overview, judge, due.take(MAX_JUDGED))?;
+        self.sort();
+        Ok(())
+    }
+
+    /// Returns what one answer tells: the first `most` that `fits` accepts. Changes of bindings are counted where
+    /// there are many.
+    pub fn first(&self, most: usize, mut fits: impl FnMut(&Notification) -> bool) -> Telling {
+        let due = || self.notifications.iter().filter(|one| one.state == State::Pending);
+        let bindings: Vec<_> = due().filter(|one| one.rank == Rank::Binding).collect();
+        let is_folded = bindings.len() > MAX_BINDINGS;
+        let listed = || due().filter(|one| !is_folded || one.rank != Rank::Binding);
+        let notifications: Vec<_> = listed().take(most).take_while(|one| fits(one)).cloned().collect();
+        let more = listed().count() - notifications.len();
+        let domains: BTreeSet<_> = bindings.iter().map(|one| &one.domain).collect();
+        let counted = BindingsChanged { changes: bindings.len(), domains: domains.len() };
+        let receipt = self.receipt(|_, one| {
+            (is_folded && one.rank == Rank::Binding && one.state == State::Pending)
+                || notifications.iter().any(|told| told.id == one.id)
+        });
+        Telling { bindings_changed: is_folded.then_some(counted), notifications, more, receipt }
     }
 
     /// Returns the receipt for having told those that `tells` accepts, by their position.
@@ -194,6 +220,19 @@ impl Pending {
             told: seen.map(|(one, _)| Notification { state: State::Seen, ..one.clone() }).collect(),
         }
     }
+}
+
+/// What one answer tells.
+#[derive(Debug, Default)]
+pub struct Telling {
+    /// What matters most first.
+    pub notifications: Vec<Notification>,
+    /// The changes of bindings, where they are too many to be listed.
+    pub bindings_changed: Option<BindingsChanged>,
+    /// How many more are pending, and are told later.
+    pub more: usize,
+    /// What is to be recorded once the answer has reached its reader.
+    pub receipt: Receipt,
 }
 
 /// What a difference means to the reader.
@@ -346,11 +385,15 @@ fn notification(
     let import = change.contract.as_ref().and_then(|contract| domain.bindings.get(acting.repo)?.import(contract));
     // By its range; whoever shows it has it judged.
     let state = import.map(|import| ImportState { standing: domain.standing(import), verdict: None });
+    let offered = change.contract.as_ref().and_then(|contract| domain.contracts.get(contract));
+    let is_leaving = offered.is_some_and(|contract| contract.deprecated.is_some() || contract.retired.is_some());
+    let standing = import.zip(state.as_ref()).map(|(import, state)| Rank::of_import(import, state, is_leaving));
     let expired = inbox::is_expired(arrived_at, now);
     Notification {
         id: change.id,
         kind: change.kind.type_word().to_owned(),
         change_type: change.kind,
+        rank: Rank::of_change(change.kind, standing, change.is_mine),
         realm: acting.realm.clone(),
         domain: change.domain,
         contract: change.contract,

@@ -39,7 +39,7 @@ struct Kept {
 /// The first page of what is pending.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct First {
-    /// Oldest first.
+    /// What matters most first.
     pub notifications: Vec<Notification>,
     /// How many there are in all.
     pub total: usize,
@@ -97,7 +97,7 @@ fn checksum(key: &str, first: &First) -> String {
 /// what the reader knows of it, and what is known of arrivals.
 fn key(acting: Acting<'_>, reader: &ReaderName) -> Result<String, OpError> {
     let inbox = Inbox::open(acting.store, acting.repo, reader)?;
-    let mut text = format!("{} {} {}\n", env!("CARGO_PKG_VERSION"), acting.realm, acting.repo);
+    let mut text = format!("ranked {} {} {}\n", env!("CARGO_PKG_VERSION"), acting.realm, acting.repo);
     for Line { name, tip, .. } in Overview::open(acting.store)?.domains_of(acting.repo) {
         let baseline = inbox.baseline(acting.store, name)?.map(|tree| tree.to_string()).unwrap_or_default();
         let arrivals = acting.store.tip(&StoreRef::Arrivals(name.clone()))?;

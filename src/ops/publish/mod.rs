@@ -8,6 +8,7 @@ pub mod hint;
 pub mod publish_log;
 pub mod references;
 pub mod removed_files;
+pub mod share;
 pub mod to_url;
 pub mod unpublished;
 pub mod work_file;

@@ -14,7 +14,7 @@ use crate::{
     },
     repo::CodeRepo,
     store::git::GitStore,
-    wire::{Answer, ContractPublish, SyncProblem},
+    wire::{Answer, ContractPublish},
 };
 
 /// Publishes a commit of the repository around the caller to the realm at a url that the user typed.
@@ -57,9 +57,10 @@ pub fn run(
     let ctx = Ctx { here: Ok(here), ..ctx };
     let acting = ctx.acting()?;
     same_repository(ctx.code()?, acting)?;
-    let answer = contract::publish::publish_as(&ctx, acting, request)?;
+    let mut answer = contract::publish::publish_as(&ctx, acting, request)?;
     if !request.dry_run {
         push(&ctx, acting)?;
+        answer.body.unshared = false;
     }
     Ok(answer)
 }
@@ -80,12 +81,5 @@ fn same_repository(code: &CodeRepo, acting: Acting<'_>) -> Result<(), OpError> {
 /// Pushes what was published.
 fn push(ctx: &Ctx, acting: Acting<'_>) -> Result<(), OpError> {
     let body = realm::sync::with(ctx, acting.realm, acting.store, &realm::sync::Request::default(), || Ok(()))?;
-    let mut problems = body.remotes.into_iter().flat_map(|remote| remote.problems);
-    match problems.next() {
-        None => Ok(()),
-        Some(SyncProblem { code, message, .. }) => {
-            let code = ErrorCode::ALL.iter().find(|known| known.as_str() == code).unwrap_or(&ErrorCode::Remote);
-            Err(OpError::no(*code, format!("the realm was not updated: {message}")))
-        }
-    }
+    realm::sync::require_complete(body)
 }

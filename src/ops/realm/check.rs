@@ -32,7 +32,7 @@ use crate::{
         overview::{Line, Overview, Schemas},
         read,
     },
-    wire::{self, Answer, Elsewhere, Notification, RealmCheck, State},
+    wire::{self, Answer, Elsewhere, Notification, RealmCheck},
 };
 
 pub use check_scripts::Scripts;
@@ -445,5 +445,5 @@ fn notifications(ctx: &Ctx, reader: &ReaderName, overview: &Overview<'_>) -> Vec
         Ok::<_, OpError>(pending)
     };
     let pending = pending().unwrap_or_default();
-    pending.notifications.into_iter().filter(|one| one.state == State::Pending).take(MAX_TOLD).collect()
+    pending.first(MAX_TOLD, |_| true).notifications
 }

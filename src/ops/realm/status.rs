@@ -1,15 +1,20 @@
 //! `realm_status`: the realm at a glance, and what this repository should know.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use crate::{
     error::{ErrorCode, OpError},
+    locate,
     model::{
         binding::Binding,
         conflict::Conflict,
         domain_summary::{ContractSummary, DomainSummary},
         domain_view::{Damage, Standing, Subject},
         name::{ContractName, DomainName, ReaderName, RepoName},
+        rank::Rank,
         verdict::States,
     },
     ops::{
@@ -19,7 +24,7 @@ use crate::{
         notify::{
             arrival,
             inbox::Receipt,
-            pending::{self, MAX_TOLD, Pending},
+            pending::{self, MAX_TOLD, Pending, Telling},
         },
         publish::unpublished::{self, CaughtUp},
         repos::roots,
@@ -33,8 +38,8 @@ use crate::{
         sessions::Which,
     },
     wire::{
-        Answer, DomainBinding, DomainContract, DomainStatus, ImportStatus, JudgedBy, Notification, PageRequest,
-        RealmStatus, RemovedFile, RepoLine, SessionLine, State, SyncConflict, page,
+        Answer, DomainBinding, DomainContract, DomainStatus, ImportStatus, JudgedBy, OwnContract, PageRequest,
+        RealmStatus, RemovedFile, RepoLine, SessionLine, SyncConflict, page,
     },
 };
 
@@ -42,6 +47,9 @@ use crate::{
 const DEFAULT_DOMAINS: usize = 10;
 /// Most contracts that are shown of one domain: `contract_list` has them all.
 const MAX_CONTRACTS: usize = 50;
+
+/// Most importers that are named of one contract.
+const MAX_IMPORTERS: usize = 50;
 
 /// Its entry in the table.
 pub const OPERATION: Operation = Operation::reads::<Request>(
@@ -77,13 +85,21 @@ pub struct Request {
     #[serde(skip)]
     #[cfg_attr(feature = "cli", arg(skip))]
     pub catch_up: bool,
+    /// Most changes that are told.
+    #[serde(skip, default = "most")]
+    #[cfg_attr(feature = "cli", arg(skip = MAX_TOLD))]
+    pub most: usize,
+}
+
+fn most() -> usize {
+    MAX_TOLD
 }
 
 runs!(RealmStatus, |ctx, request| Ok(run(ctx, request)?.0));
 
 impl Default for Request {
     fn default() -> Self {
-        Self { reader: Some(pending::person()), page: PageRequest::default(), catch_up: false }
+        Self { reader: Some(pending::person()), page: PageRequest::default(), catch_up: false, most: MAX_TOLD }
     }
 }
 
@@ -117,12 +133,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
     if let (true, Ok(acting)) = (request.catch_up, &writing) {
         arrival::record(acting.store, &pending.sightings, || ctx.env.now_here());
     }
-    let is_told = |one: &Notification| one.state == State::Pending;
-    let notifications: Vec<_> =
-        pending.notifications.iter().filter(|one| is_told(one)).take(MAX_TOLD).cloned().collect();
-    let more_notifications = pending.notifications.iter().filter(|one| is_told(one)).count() - notifications.len();
-    let ids: Vec<_> = notifications.iter().map(|one| one.id.clone()).collect();
-    let receipt = pending.receipt(|_, one| ids.contains(&one.id));
+    let Telling { notifications, bindings_changed, more: more_notifications, receipt } =
+        pending.first(request.most, |_| true);
 
     let (sessions, unreadable_sessions) = sessions(ctx, here)?;
     let session = sessions.iter().find(|session| session.is_current).cloned();
@@ -140,6 +152,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
         }
         summaries.insert(&line.name, summary);
     }
+    let (own_contracts, more_own_contracts) =
+        here.repo.as_ref().map(|repo| own_contracts(&summaries, repo)).unwrap_or_default();
     let body = RealmStatus {
         realm: here.realm.clone(),
         current_repo: here.repo.clone(),
@@ -149,10 +163,13 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
         total: overview.count(),
         next_cursor,
         imports: here.repo.as_ref().map(|repo| imports(&summaries, &states, repo)).unwrap_or_default(),
+        own_contracts,
+        more_own_contracts,
+        total_contracts: overview.contracts(),
         session,
         sessions: sessions.into_iter().take(MAX_SESSIONS).collect(),
         more_sessions,
-        remotes: remote_status::all(&*here.store)?,
+        remotes: remote_status::all(&*here.store, &locate::known(&ctx.home, &here.realm)?.path)?,
         conflicts: conflicts(here, &overview, &summaries)?,
         unreadable_domains: unreadable_domains(&overview),
         unreadable: unreadable(&overview)?.into_iter().chain(unreadable_sessions).collect(),
@@ -160,6 +177,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
         unpublished: caught_up.unpublished,
         removed_files: removed_files(ctx, here, &summaries)?,
         notifications,
+        bindings_changed,
         more_notifications,
     };
     let mut answer = Answer::new(body);
@@ -250,11 +268,13 @@ fn imports(summaries: &Summaries<'_>, states: &BTreeMap<&DomainName, States>, re
             let key = (repo.clone(), import.contract.clone());
             let Some(state) = states.get(&domain.info.name).and_then(|states| states.get(&key)) else { continue };
             let standing = &state.standing;
+            let offered = domain.contracts.get(&import.contract);
             lines.push(ImportStatus {
                 domain: domain.info.name.clone(),
                 contract: import.contract.clone(),
                 version_req: import.version.clone(),
                 state: state.word().into(),
+                rank: Rank::of_import(import, state, offered.is_some_and(ContractSummary::is_leaving)),
                 judged_by: JudgedBy::of(state),
                 verdict: state.told().cloned(),
                 current_version: match standing {
@@ -265,14 +285,45 @@ fn imports(summaries: &Summaries<'_>, states: &BTreeMap<&DomainName, States>, re
                 resolved_version: standing.resolved().cloned(),
                 adapted_version: import.adapted().cloned(),
                 binding: import.binding.clone(),
-                retired: domain
-                    .contracts
-                    .get(&import.contract)
-                    .and_then(|contract| contract.retired.as_ref().map(|retired| retired.reason.clone())),
+                retired: offered.and_then(|contract| Some(contract.retired.as_ref()?.reason.clone())),
+                deprecated: offered.and_then(|contract| Some(contract.deprecated.as_ref()?.into())),
             });
         }
     }
+    lines.sort_by_key(|line| line.rank);
     lines
+}
+
+/// The contracts of a repository, and who relies on them, by their ranges; and how many more there are.
+fn own_contracts(summaries: &Summaries<'_>, repo: &RepoName) -> (Vec<OwnContract>, usize) {
+    let mut own = Vec::new();
+    for summary in summaries.values() {
+        let held = summary.contracts.iter().filter(|(_, held)| held.owner == *repo && held.retired.is_none());
+        own.extend(held.map(|(name, contract)| own_contract(summary, name, contract)));
+    }
+    own.sort_by_key(|one| Reverse((one.broken.len(), one.importers.len())));
+    let more = own.len().saturating_sub(MAX_CONTRACTS);
+    own.truncate(MAX_CONTRACTS);
+    (own, more)
+}
+
+fn own_contract(summary: &DomainSummary, name: &ContractName, contract: &ContractSummary) -> OwnContract {
+    let (mut broken, mut importers) = (Vec::new(), Vec::new());
+    for (repo, import) in summary.importers(name) {
+        let list = if summary.standing(import).resolved().is_some() { &mut importers } else { &mut broken };
+        list.push(repo.clone());
+    }
+    let all = broken.len() + importers.len();
+    broken.truncate(MAX_IMPORTERS);
+    importers.truncate(MAX_IMPORTERS);
+    OwnContract {
+        domain: summary.info.name.clone(),
+        contract: name.clone(),
+        version: contract.version.clone(),
+        more_importers: all - broken.len() - importers.len(),
+        broken,
+        importers,
+    }
 }
 
 /// Returns why an answer is not to be taken for the whole realm: domains that cannot be read.

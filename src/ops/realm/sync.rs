@@ -13,11 +13,10 @@ use crate::{
         },
         publish::unpublished::{self, CaughtUp},
         runs,
-        sync::{self, Syncing, url},
+        sync::{self, Syncing, by_itself, url},
     },
-    repo::CodeRepo,
     store::{Store, git::Link, overview::Overview, remote::Remote},
-    wire::{Answer, Notification, RealmSync, RemoteSync, State, SyncProblem},
+    wire::{Answer, Notification, RealmSync, RemoteSync, SyncProblem},
 };
 
 /// Its entry in the table.
@@ -83,7 +82,7 @@ pub fn with(
     let remotes = chosen(store.remotes(), request)?;
     // What comes has no ref at first.
     let _keep = store.keep()?;
-    let sessions = ctx.setting("blue.shareSessions").is_some_and(|value| is_on(&value));
+    let sessions = ctx.setting("blue.shareSessions").is_some_and(|value| by_itself::is_on(&value));
     let mut ways = Vec::new();
     for remote in &remotes {
         url::accept(&remote.url)?;
@@ -94,6 +93,9 @@ pub fn with(
         ways.iter().map(Syncing::look).collect()
     } else {
         let received: Vec<_> = ways.iter().map(Syncing::receive).collect();
+        for (way, _) in ways.iter().zip(&received).filter(|(_, received)| received.is_ok()) {
+            by_itself::note_contact(&path, &way.remote.name, ctx.env.now());
+        }
         between()?;
         ways.iter().zip(received).map(|(way, received)| received.and_then(|received| way.send(received))).collect()
     };
@@ -116,16 +118,33 @@ pub fn with(
     })
 }
 
-/// Returns whether a hook that published is to start a sync. What a repository says does not count: it
-/// may come from anybody.
-pub fn is_automatic(ctx: &Ctx, store: &dyn Store) -> bool {
-    let wanted = || CodeRepo::global_config(&ctx.place(), "blue.autoSync");
-    !store.remotes().is_empty() && wanted().is_some_and(|value| is_on(&value))
+/// Makes a failure of a sync that did not bring everything there and back.
+///
+/// # Errors
+/// The first thing that did not come or go.
+pub fn require_complete(body: RealmSync) -> Result<(), OpError> {
+    match body.remotes.into_iter().flat_map(|remote| remote.problems).next() {
+        None => Ok(()),
+        Some(SyncProblem { code, message, .. }) => {
+            let code = ErrorCode::ALL.iter().find(|known| known.as_str() == code).unwrap_or(&ErrorCode::Remote);
+            Err(OpError::no(*code, format!("the realm was not updated: {message}")))
+        }
+    }
 }
 
-/// Returns whether a value of git's configuration says yes.
-pub fn is_on(value: &str) -> bool {
-    ["true", "yes", "on", "1", ""].contains(&value.to_ascii_lowercase().as_str())
+/// Syncs a realm that nobody asked to be synced. Does nothing where its user does not want that, or another
+/// process does it.
+///
+/// # Errors
+/// As [`with`].
+pub fn by_itself(ctx: &Ctx) -> Result<Option<RealmSync>, OpError> {
+    let here = ctx.here()?;
+    if !by_itself::is_wanted(ctx, &here.realm, &*here.store)? {
+        return Ok(None);
+    }
+    let path = locate::known(&ctx.home, &here.realm)?.path;
+    let Some(_turn) = by_itself::take(&path, ctx.env.now()) else { return Ok(None) };
+    with(ctx, &here.realm, &*here.store, &Request::default(), || Ok(())).map(Some)
 }
 
 fn chosen(remotes: Vec<Remote>, request: &Request) -> Result<Vec<Remote>, OpError> {
@@ -168,7 +187,7 @@ fn notifications(ctx: &Ctx, reader: &ReaderName) -> Vec<Notification> {
         Ok::<_, OpError>(pending)
     };
     let pending = pending().unwrap_or_default();
-    pending.notifications.into_iter().filter(|one| one.state == State::Pending).take(MAX_TOLD).collect()
+    pending.first(MAX_TOLD, |_| true).notifications
 }
 
 fn with_next_steps(body: RealmSync) -> Answer<RealmSync> {

@@ -1,6 +1,7 @@
 //! One remote: what it has comes, is brought together with what is here, and goes back; then it is
 //! asked again, because a push counts once the remote holds it.
 
+pub mod by_itself;
 mod damage;
 pub mod realm_clone;
 pub mod remote_status;

@@ -1,9 +1,9 @@
 //! How this machine's realm stands to where it is shared, by what the last sync saw. Nothing is asked
 //! of the network.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::Path};
 
-use super::travelling;
+use super::{by_itself, travelling};
 use crate::{
     error::OpError,
     model::{oid::Oid, repo_url::without_credentials},
@@ -14,20 +14,24 @@ use crate::{
 /// Most refs that one answer names of a remote.
 const MAX_SHOWN: usize = 20;
 
-/// Returns how the realm stands to each of its remotes.
+/// Returns how the realm whose store lies at `path` stands to each of its remotes.
 ///
 /// # Errors
 /// Where refs or commits cannot be read.
-pub fn all(store: &dyn Store) -> Result<Vec<RemoteStatus>, OpError> {
+pub fn all(store: &dyn Store, path: &Path) -> Result<Vec<RemoteStatus>, OpError> {
     let remotes = store.remotes();
     if remotes.is_empty() {
         return Ok(Vec::new());
     }
     let seen: BTreeMap<StoreRef, Oid> = store.seen()?.into_iter().collect();
-    remotes.iter().map(|remote| one(store, remote, &seen)).collect()
+    remotes.iter().map(|remote| one((store, path), remote, &seen)).collect()
 }
 
-fn one(store: &dyn Store, remote: &Remote, seen: &BTreeMap<StoreRef, Oid>) -> Result<RemoteStatus, OpError> {
+fn one(
+    (store, path): (&dyn Store, &Path),
+    remote: &Remote,
+    seen: &BTreeMap<StoreRef, Oid>,
+) -> Result<RemoteStatus, OpError> {
     let there = |name: &StoreRef| seen.get(&StoreRef::Seen(remote.name.clone(), Box::new(name.clone()))).copied();
     let mut differs = Vec::new();
     // Sessions are shared by those alone who want to, and are never behind what matters.
@@ -54,6 +58,7 @@ fn one(store: &dyn Store, remote: &Remote, seen: &BTreeMap<StoreRef, Oid>) -> Re
         remote: remote.name.clone(),
         url: without_credentials(&remote.url),
         synced: seen.keys().any(|name| matches!(name, StoreRef::Seen(of, _) if *of == remote.name)),
+        last_contact: by_itself::last_contact(path, &remote.name),
         ahead,
         behind,
         differs,

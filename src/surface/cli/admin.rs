@@ -69,6 +69,12 @@ pub struct Init {
     /// Create the realm even if its name resembles another one, or .blue/config.yaml names a URL
     #[arg(long)]
     new: bool,
+    /// Share and fetch changes of the realm automatically, in the background
+    #[arg(long, overrides_with = "no_auto_sync")]
+    auto_sync: bool,
+    /// Share and fetch changes only with git blue sync
+    #[arg(long, overrides_with = "auto_sync")]
+    no_auto_sync: bool,
 }
 
 #[derive(Debug, Args)]
@@ -148,10 +154,16 @@ fn import(text: &str) -> Result<Import, String> {
 
 impl Init {
     pub fn run(self, ctx: &Ctx, realm: Option<RealmName>, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        let answer = init::run(
-            ctx,
-            &init::Request { realm, repo: self.repo, url: self.url, branches: self.branches, new: self.new },
-        )?;
+        let auto_sync = (self.auto_sync || self.no_auto_sync).then_some(self.auto_sync);
+        let has_url = self.url.is_some();
+        let Self { repo, url, branches, new, .. } = self;
+        let mut answer = init::run(ctx, &init::Request { realm, repo, url, branches, new, auto_sync })?;
+        let is_asked = has_url && answer.body.auto_sync.is_none() && !answer.body.remotes.is_empty();
+        if is_asked && output.is_terminal() && ctx.env.is_error_terminal() && !output.json && !output.quiet {
+            let wanted = output.ask("Share and fetch changes of this realm automatically? [y/N]")?;
+            init::choose_auto_sync(ctx, &answer.body.realm, wanted)?;
+            answer.body.auto_sync = Some(wanted);
+        }
         output.answer(&answer, |body, text| {
             let verb = if body.created_realm { "made" } else { "found" };
             text.line(&[
@@ -164,9 +176,21 @@ impl Init {
             if !body.hooks.is_empty() {
                 text.line(&[plain("hooks in place:"), plain(body.hooks.join(", "))]);
             }
+            if let (Some(line), true) = (auto_synced(body.auto_sync), has_url || auto_sync.is_some()) {
+                text.line(&[plain(line)]);
+            }
         })?;
         Ok(Verdict::Yes)
     }
+}
+
+/// Says what was chosen.
+fn auto_synced(choice: Option<bool>) -> Option<&'static str> {
+    Some(match choice {
+        Some(true) => "changes are shared and fetched automatically",
+        Some(false) => "changes are shared and fetched with: git blue sync",
+        None => "changes are shared and fetched with: git blue sync; automatically after: git blue init --auto-sync",
+    })
 }
 
 fn joined(now: bool, realm: &RealmName, repo: &RepoName, wrote_config: bool, text: &mut Text) {

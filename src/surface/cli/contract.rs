@@ -19,6 +19,7 @@ use crate::{
     ops::{self, contract, ctx::Ctx, publish},
     store::codec::{self},
     surface::{
+        background,
         cli::{
             input::{read_file, reason},
             listing::{render_cursor, render_cycles, render_log},
@@ -120,6 +121,9 @@ pub struct Publish {
     /// The reason, for the history
     #[arg(long, value_name = "REASON", requires = "rollback", value_parser = reason)]
     reason: Option<String>,
+    /// Sync the realm afterwards, and fail if it did not arrive
+    #[arg(long, conflicts_with = "realm_url")]
+    sync: bool,
     /// Publish to the realm at this URL and push it there, as in CI; keep nothing here
     #[arg(long, value_name = "URL", conflicts_with = "realm")]
     realm_url: Option<String>,
@@ -190,7 +194,12 @@ impl Command {
                 };
                 let answer = match &arguments.realm_url {
                     Some(url) => publish::to_url::run(ctx, url, arguments.repo, &request)?,
-                    None => contract::publish::run(ctx, &request)?,
+                    None if arguments.sync => publish::share::run(ctx, &request)?,
+                    None => {
+                        let answer = contract::publish::run(ctx, &request)?;
+                        background::sync_if_wanted(ctx);
+                        answer
+                    }
                 };
                 output.answer(&answer, render_published)?;
             }
@@ -390,6 +399,9 @@ fn render_published(body: &ContractPublish, text: &mut Text) {
         text.line(&[look("removed:", Look::Yellow), plain(file), plain("(its contract stays until it is retired)")]);
     }
     render_cycles(&body.cycles, text);
+    if body.unshared {
+        text.line(&[look(told::UNSHARED, Look::Yellow)]);
+    }
 }
 
 fn render_marked(verb: &str, body: &ContractMarked, text: &mut Text) {

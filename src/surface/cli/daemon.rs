@@ -45,6 +45,9 @@ struct Serving {
     /// Seconds between looks for commits that no hook published; 0 for never
     #[arg(long, value_name = "SECONDS", default_value_t = http::CATCH_UP_SECONDS)]
     catch_up: u32,
+    /// Seconds between syncs of the realms that are synced automatically; 0 for never
+    #[arg(long, value_name = "SECONDS", default_value_t = http::SYNC_SECONDS)]
+    sync_interval: u32,
 }
 
 #[derive(Debug, Args)]
@@ -85,7 +88,8 @@ enum By {
 
 impl Serving {
     fn options(self) -> daemon::Options {
-        daemon::Options { port: self.port, rate_limit: self.rate_limit, catch_up: self.catch_up }
+        let Self { port, rate_limit, catch_up, sync_interval } = self;
+        daemon::Options { port, rate_limit, catch_up, sync_interval }
     }
 }
 

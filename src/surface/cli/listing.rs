@@ -19,6 +19,11 @@ pub struct All {
 }
 
 impl All {
+    /// Returns whether the whole list is wanted.
+    pub fn is_wanted(&self) -> bool {
+        self.all
+    }
+
     /// Asks for the whole list, where it is wanted.
     pub fn widen(self, page: &mut PageRequest) {
         if self.all {

@@ -1,6 +1,7 @@
 //! The command line: arguments in, text or JSON out.
 
 mod admin;
+mod announce;
 mod approve;
 mod author;
 mod blame;
@@ -35,6 +36,7 @@ mod review;
 mod screen;
 mod session;
 mod shortcut;
+mod status;
 mod sync;
 pub mod text;
 mod timeline;

@@ -1,18 +1,25 @@
 //! `git blue notifications …`.
 
-use clap::{Args, Subcommand};
+use std::ffi::OsString;
+
+use clap::{
+    Args, Subcommand,
+    builder::{PossibleValuesParser, TypedValueParser as _},
+};
 
 use super::{
     All, Names, Verdict,
+    announce::{self, Desktop},
     output::{Delivery, Output},
     text::{Look, Text, Word, look, plain},
 };
 use crate::{
+    env::Env,
     error::OpError,
-    model::{notification::ChangeType, verdict::Holds},
+    model::{name::ContractRef, notification::ChangeType, rank::Rank, verdict::Holds},
     ops::{self, ctx::Ctx, notifications},
     surface::cli::listing::{render_cursor, signed},
-    wire::{Answer, ImportStatus, JudgedBy, Notification, NotificationsList, State},
+    wire::{Answer, BindingsChanged, ImportStatus, JudgedBy, Notification, NotificationsList, State},
 };
 
 #[derive(Debug, Subcommand)]
@@ -49,15 +56,33 @@ pub struct Watch {
     /// Mark as seen what was shown
     #[arg(long)]
     mark: bool,
+    /// Only changes that matter at least so much
+    #[arg(long, value_name = "RANK", value_parser = PossibleValuesParser::new(Rank::WORDS).try_map(|word| word.parse::<Rank>()))]
+    rank: Option<Rank>,
+    /// Only changes of this contract
+    #[arg(long, value_name = "DOMAIN/CONTRACT")]
+    contract: Option<ContractRef>,
+    /// Run this shell command for each change, with the change as JSON on its standard input
+    #[arg(long, value_name = "COMMAND")]
+    exec: Option<OsString>,
+    /// Show each change as a desktop notification, too
+    #[arg(long)]
+    desktop: bool,
+    /// Ring the terminal's bell for each change
+    #[arg(long)]
+    bell: bool,
 }
 
 impl Command {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         match self {
             Self::List(arguments) => arguments.run(ctx, output),
-            Self::Watch(Watch { mark }) => {
-                let request = notifications::watch::Request::by_person(mark);
-                notifications::watch::run(ctx, &request, &mut Listener(output))?;
+            Self::Watch(Watch { mark, rank, contract, exec, desktop, bell }) => {
+                let request =
+                    notifications::watch::Request { rank, contract, ..notifications::watch::Request::by_person(mark) };
+                let desktop = if desktop { Some(Desktop::find(&ctx.env)?) } else { None };
+                let mut listener = Listener { env: &ctx.env, output, exec, desktop, bell };
+                notifications::watch::run(ctx, &request, &mut listener)?;
                 Ok(Verdict::Yes)
             }
             Self::Ack(arguments) => {
@@ -74,17 +99,26 @@ impl Command {
     }
 }
 
-/// Whoever reads the output.
-struct Listener<'a, 'b>(&'a mut Output<'b>);
+/// Whoever reads the output, and what is done for each change besides.
+struct Listener<'a, 'b> {
+    env: &'a Env,
+    output: &'a mut Output<'b>,
+    exec: Option<OsString>,
+    desktop: Option<Desktop>,
+    bell: bool,
+}
 
 impl notifications::watch::Listener for Listener<'_, '_> {
     fn tell(&mut self, one: &Notification) -> Result<bool, OpError> {
-        let delivery = self.0.item(&Answer::new(one.clone()), |answer, text| {
+        let delivery = self.output.item(&Answer::new(one.clone()), |answer, text| {
             let one = &answer.body;
             let time = one.created_at.strftime("%Y-%m-%d %H:%M");
             let words = [look(time, Look::Dim), phrase(one)].into_iter().chain(consequence(one)).chain(author(one));
             text.line(&words.collect::<Vec<_>>());
         })?;
+        if delivery == Delivery::Done {
+            self.announce(one);
+        }
         Ok(delivery == Delivery::Done)
     }
 
@@ -102,6 +136,30 @@ impl List {
         names.answer(output, &notifications::list::run(ctx, &request)?, ids, render_list)?;
         Ok(Verdict::Yes)
     }
+}
+
+impl Listener<'_, '_> {
+    /// Does what is wanted besides showing it. What fails is said, and stops nothing.
+    fn announce(&mut self, one: &Notification) {
+        if self.bell {
+            self.output.ring();
+        }
+        let exec = self.exec.as_ref().map(|command| announce::run(self.env, command, one));
+        let shown = self.desktop.as_ref().map(|desktop| desktop.show(self.env, &in_short(one)));
+        for failure in [exec, shown].into_iter().flatten().filter_map(Result::err) {
+            self.output.say(&failure);
+        }
+    }
+}
+
+/// A change in one line, of names and versions alone.
+fn in_short(one: &Notification) -> String {
+    let meaning = match one.import_satisfied {
+        Some(Holds::Breaks) => ": your import is broken",
+        Some(Holds::Unknown) => ": it is not known whether your import holds",
+        Some(Holds::Satisfied) | None => "",
+    };
+    format!("{}{meaning}", phrase(one).0)
 }
 
 fn render_list(body: &NotificationsList, text: &mut Text) {
@@ -126,11 +184,17 @@ fn render_list(body: &NotificationsList, text: &mut Text) {
 }
 
 /// What changed, as `status` shows it.
-pub fn render(notifications: &[Notification], more: usize, imports: &[ImportStatus], text: &mut Text) {
-    if notifications.is_empty() {
+pub fn render(
+    notifications: &[Notification],
+    bindings: Option<&BindingsChanged>,
+    more: usize,
+    imports: &[ImportStatus],
+    text: &mut Text,
+) {
+    let count = notifications.len() + bindings.map_or(0, |bindings| bindings.changes) + more;
+    if count == 0 {
         return;
     }
-    let count = notifications.len() + more;
     text.heading(&format!("{count} {} since you last looked", if count == 1 { "change" } else { "changes" }));
     let range = |one: &Notification| {
         let mut imports = imports.iter();
@@ -142,6 +206,10 @@ pub fn render(notifications: &[Notification], more: usize, imports: &[ImportStat
     let rows =
         notifications.iter().map(|one| [phrase(one)].into_iter().chain(meaning(one)).chain(author(one)).collect());
     text.table("  ", &rows.collect::<Vec<Vec<Word>>>());
+    if let Some(BindingsChanged { changes, domains }) = bindings {
+        let within = if *domains == 1 { "1 domain".to_owned() } else { format!("{domains} domains") };
+        text.line(&[plain(format!("  {changes} bindings changed in {within}"))]);
+    }
     if more > 0 {
         text.line(&[plain("  and"), plain(more), plain("more: git blue notifications list --state pending")]);
     }
@@ -164,8 +232,8 @@ fn phrase(one: &Notification) -> Word {
         ChangeType::VersionChanged if one.rollback => format!("{from} rolled {contract} back {old} -> {new}"),
         ChangeType::VersionChanged => format!("{from} changed {contract} {old} -> {new}{behind}"),
         ChangeType::ContractRetired => format!("{from} retired {contract}"),
-        ChangeType::BindingAdded => format!("{from} changed its part in {domain}"),
-        ChangeType::BindingRemoved => format!("{from} gave up its part in {domain}"),
+        ChangeType::BindingAdded => format!("{from} updated its binding in {domain}"),
+        ChangeType::BindingRemoved => format!("{from} removed its binding from {domain}"),
     })
 }
 

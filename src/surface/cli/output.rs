@@ -222,6 +222,11 @@ impl<'a> Output<'a> {
         }
     }
 
+    /// Rings the terminal's bell.
+    pub fn ring(&mut self) {
+        let _ = self.err.write_all(b"\x07").and_then(|()| self.err.flush());
+    }
+
     /// Says one line on standard error.
     pub fn say(&mut self, line: &str) {
         self.progress = None;

@@ -8,15 +8,15 @@ use std::{
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::{
-    All, Names, Verdict, admin, conflict, notifications,
+    All, Names, Verdict, admin, conflict,
     output::{Delivery, Output},
-    pr, review, session, sync,
+    pr, review, status, sync,
     text::{Look, Text, Word, look, plain},
     topology, worktree,
 };
 use crate::{
     error::OpError,
-    model::{check::Finding, verdict::Outcome},
+    model::check::Finding,
     ops::{
         self,
         ctx::Ctx,
@@ -25,17 +25,10 @@ use crate::{
     },
     repo::CodeRepo,
     surface::{
-        cli::{
-            json,
-            listing::{render_cursor, render_log},
-        },
+        cli::{json, listing::render_log},
         report::{self, Format, Report},
-        told,
     },
-    wire::{
-        Elsewhere, JudgedBy, Published, RealmCheck, RealmList, RealmStatus, RemovedFile, Role, ScriptOutcome,
-        ScriptRun, Unpublished,
-    },
+    wire::{Elsewhere, PageRequest, RealmCheck, RealmList, ScriptOutcome, ScriptRun},
 };
 
 #[derive(Debug, Subcommand)]
@@ -108,11 +101,18 @@ pub struct Status {
     /// Mark nothing as seen: changes stay pending
     #[arg(long)]
     peek: bool,
+    /// Show where the repositories lie, too
+    #[arg(short, long)]
+    verbose: bool,
 }
 
 impl Status {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        let Self { mut request, all, peek } = self;
+        let Self { mut request, all, peek, verbose } = self;
+        let PageRequest { limit, cursor } = &request.page;
+        let realm = all.is_wanted() || limit.is_some() || cursor.is_some() || verbose;
+        let shown = status::Shown { realm, paths: verbose, now: ctx.env.now() };
+        request.most = if output.json || shown.realm { pending::MAX_TOLD } else { status::MAX_CHANGES };
         let peek = peek || ctx.as_of.is_some();
         all.widen(&mut request.page);
         request.reader = request.reader.filter(|_| ctx.as_of.is_none());
@@ -130,7 +130,7 @@ impl Status {
             // Said once, with the failure.
             answer.next_steps.retain(|step| !error.next_steps.contains(step));
         }
-        let delivery = output.answer(&answer, render_status)?;
+        let delivery = output.answer(&answer, |body, text| status::render(body, shown, text))?;
         // Marked only now: what was not read is told again.
         if let (false, Delivery::Done, Ok(acting)) = (peek, delivery, ctx.recording()) {
             let now = || ctx.env.now_here();
@@ -144,135 +144,6 @@ impl Status {
         }
         failure.map_or(Ok(Verdict::Yes), Err)
     }
-}
-
-fn render_status(body: &RealmStatus, text: &mut Text) {
-    text.line(&[plain("realm"), look(&body.realm, Look::Bold)]);
-    if let Some(why) = &body.read_only {
-        text.line(&[look("read-only:", Look::Yellow), plain(why)]);
-    }
-    text.heading("repos");
-    let repos: Vec<_> = body
-        .repos
-        .iter()
-        .map(|repo| {
-            let (mark, shown) = if repo.is_current { ("*", Look::Green) } else { (" ", Look::Plain) };
-            let path = repo.path.clone().unwrap_or_else(|| "not on this machine".into());
-            vec![look(format!("{mark} {}", repo.name), shown), look(path, Look::Dim)]
-        })
-        .collect();
-    text.table("", &repos);
-    for domain in &body.domains {
-        let members: Vec<_> = domain.members.iter().map(ToString::to_string).collect();
-        text.heading(&format!("domain {}", domain.name));
-        let members = if members.is_empty() { "no members".to_owned() } else { members.join(", ") };
-        text.line(&[plain(" "), look(members, Look::Dim)]);
-        let contracts = domain.contracts.iter().map(|contract| {
-            vec![plain(&contract.name), plain(&contract.version), look(format!("of {}", contract.owner), Look::Dim)]
-        });
-        text.table("  ", &contracts.collect::<Vec<_>>());
-        if domain.more_contracts > 0 {
-            let rest = format!("and {} more: git blue contract list --domain {}", domain.more_contracts, domain.name);
-            text.line(&[plain(" "), look(rest, Look::Dim)]);
-        }
-        let bindings = domain.bindings.iter().map(|binding| {
-            let role = match binding.role {
-                Role::Provider => "provider",
-                Role::Consumer => "consumer",
-                Role::Both => "provider and consumer",
-            };
-            let counts = [(binding.exports, "exports"), (binding.imports, "imports")];
-            let counts: Vec<_> =
-                counts.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{what} {n}")).collect();
-            let counts = if counts.is_empty() { "nothing yet".to_owned() } else { counts.join(", ") };
-            vec![plain(&binding.repo), plain(role), look(counts, Look::Dim)]
-        });
-        text.table("  ", &bindings.collect::<Vec<_>>());
-    }
-    if body.next_cursor.is_some() {
-        text.gap().line(&[look(format!("{} of {} domains", body.domains.len(), body.total), Look::Dim)]);
-        render_cursor(body.next_cursor.as_deref(), text);
-    }
-    if !body.imports.is_empty() {
-        text.heading("your imports");
-        text.table("  ", &body.imports.iter().map(import).collect::<Vec<_>>());
-    }
-    session::render(&body.sessions, body.more_sessions, text);
-    sync::render_conflicts(&body.conflicts, text);
-    sync::render_status(&body.remotes, text);
-    if !body.unreadable.is_empty() {
-        text.heading("unreadable");
-        for line in &body.unreadable {
-            text.line(&[plain(" "), look(line, Look::Red)]);
-        }
-    }
-    if !body.removed_files.is_empty() {
-        text.heading("removed files");
-        for RemovedFile { domain, contract, file } in &body.removed_files {
-            let stays = format!("is gone; {domain}/{contract} stays in the realm until it is retired");
-            text.line(&[plain(" "), look(file, Look::Yellow), plain(stays)]);
-        }
-    }
-    render_published(&body.published, text);
-    if let Some(unpublished) = &body.unpublished {
-        render_unpublished(unpublished, text);
-    }
-    notifications::render(&body.notifications, body.more_notifications, &body.imports, text);
-}
-
-/// What a command published by the way.
-fn render_published(published: &[Published], text: &mut Text) {
-    if !published.is_empty() {
-        let phrases: Vec<_> = published.iter().map(told::phrase).collect();
-        text.gap();
-        text.line(&[look("published now:", Look::Green), plain(phrases.join(", "))]);
-    }
-}
-
-fn render_unpublished(unpublished: &Unpublished, text: &mut Text) {
-    text.heading("unpublished");
-    let (commit, branch) = (unpublished.commit.short(), &unpublished.branch);
-    let domains = unpublished.domains.join(", ");
-    text.line(&[
-        plain(" "),
-        look(&commit, Look::Commit),
-        plain(format!("({branch}) has unpublished changes in {domains}")),
-    ]);
-    let why = match (&unpublished.problem, &*unpublished.policy) {
-        (Some(problem), _) if unpublished.failed_at.is_none() => look(format!("not published: {problem}"), Look::Red),
-        (Some(problem), _) => look(format!("publish of {commit} failed: {problem}"), Look::Red),
-        (None, "pushed") => look("published once it is pushed (blue.publish is pushed)", Look::Dim),
-        (None, "ci") => look("published by CI (blue.publish is ci)", Look::Dim),
-        (None, "off") => look("published by hand (blue.publish is off)", Look::Dim),
-        (None, _) => look("published by the next hook, or git blue status without --peek", Look::Dim),
-    };
-    text.line(&[plain(" "), why]);
-}
-
-fn import(import: &crate::wire::ImportStatus) -> Vec<Word> {
-    let now = import.current_version.as_ref().map_or_else(|| "missing".into(), ToString::to_string);
-    let outcome = import.verdict.as_ref().map(|verdict| (verdict.verdict, verdict.phrase()));
-    let verdict = match (&*import.state, &import.resolved_version) {
-        ("broken", Some(version)) => {
-            let shown = outcome.map(|(_, phrase)| format!(": {phrase}")).unwrap_or_default();
-            look(format!("broken: {version} is in the range, and breaks it{shown}"), Look::Red)
-        }
-        ("current", _) => match (&import.retired, outcome) {
-            (Some(reason), _) => look(format!("accepts {now}, retired: {reason}"), Look::Yellow),
-            (None, Some((Outcome::Unknown, phrase))) => look(format!("accepts {now}; {phrase}"), Look::Yellow),
-            (None, _) if import.judged_by == JudgedBy::VersionRange => {
-                look(format!("accepts {now}, by version range only"), Look::Green)
-            }
-            (None, _) => look(format!("accepts {now}"), Look::Green),
-        },
-        ("stale", Some(served)) => look(format!("behind: it is {now}, {served} is still served"), Look::Yellow),
-        _ if import.current_version.is_none() => look("broken: there is no such contract", Look::Red),
-        _ => look(format!("broken: it is {now}"), Look::Red),
-    };
-    let adapted = import.adapted_version.as_ref().filter(|adapted| Some(*adapted) != import.current_version.as_ref());
-    let adapted = adapted.map(|version| format!("(adapted to {version})")).unwrap_or_default();
-    let name = plain(format!("{}/{}", import.domain, import.contract));
-    vec![name, plain(&import.version_req), verdict, look(adapted, Look::Dim)]
 }
 
 #[derive(Debug, Args)]

@@ -49,14 +49,7 @@ fn here(answer: &Answer<RealmStatus>, text: &mut Text) {
         (broken, Look::Red, format!("{broken} of {imports} imports broken")),
         (body.unpublished.iter().count(), Look::Yellow, "commits that are not published".to_owned()),
         (body.conflicts.len(), Look::Red, format!("{} conflicts", body.conflicts.len())),
-        (
-            body.notifications.len(),
-            Look::Plain,
-            format!(
-                "changes by others that you were not told of: {}",
-                body.notifications.len() + body.more_notifications
-            ),
-        ),
+        (body.pending(), Look::Plain, format!("changes by others that you were not told of: {}", body.pending())),
     ];
     let shown: Vec<_> = rows.into_iter().filter(|(count, ..)| *count > 0).collect();
     for (_, colour, line) in &shown {

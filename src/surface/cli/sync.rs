@@ -17,10 +17,17 @@ use crate::{
 pub struct Sync {
     #[command(flatten)]
     request: realm::sync::Request,
+    /// Do it only if it is wanted automatically and nobody else does it now
+    #[arg(long, hide = true, conflicts_with_all = ["dry_run", "remote"])]
+    by_itself: bool,
 }
 
 impl Sync {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
+        if self.by_itself {
+            realm::sync::by_itself(ctx)?;
+            return Ok(Verdict::Yes);
+        }
         let answer = realm::sync::run(ctx, &self.request)?;
         output.answer(&answer, render)?;
         Ok(if answer.body.complete { Verdict::Yes } else { Verdict::No })
@@ -38,7 +45,7 @@ fn render(body: &RealmSync, text: &mut Text) {
         text.table("  ", &rows);
     }
     if !body.notifications.is_empty() {
-        notifications::render(&body.notifications, 0, &[], text);
+        notifications::render(&body.notifications, None, 0, &[], text);
     }
 }
 
@@ -60,12 +67,12 @@ fn problem(problem: &SyncProblem) -> Vec<Word> {
 }
 
 /// What two machines wrote differently, and the commands that resolve it.
-pub fn render_conflicts(conflicts: &[SyncConflict], text: &mut Text) {
+pub fn render_conflicts(conflicts: &[SyncConflict], most: usize, text: &mut Text) {
     if conflicts.is_empty() {
         return;
     }
     text.heading("conflicts");
-    for one in conflicts {
+    for one in conflicts.iter().take(most) {
         text.line(&[plain(" "), look(subject(one), Look::Red), look(format!("[{}]", one.code), Look::Dim)]);
         if one.set_aside.is_some() {
             text.line(&[plain("   "), plain(&one.meaning)]);
@@ -74,23 +81,42 @@ pub fn render_conflicts(conflicts: &[SyncConflict], text: &mut Text) {
             text.line(&[plain("   "), look(command, Look::Dim)]);
         }
     }
+    if conflicts.len() > most {
+        text.line(&[plain("  and"), plain(conflicts.len() - most), plain("more: git blue check")]);
+    }
 }
 
 /// What is not the same here and where the realm is shared; nothing where all is.
-pub fn render_status(remotes: &[RemoteStatus], text: &mut Text) {
+pub fn render_status(remotes: &[RemoteStatus], now: jiff::Timestamp, most: usize, text: &mut Text) {
+    for remote in remotes {
+        if let Some(days) = remote.last_contact.and_then(|last| days(last, now)) {
+            text.gap()
+                .line(&[look(format!("last contact with {} {days} ago: git blue sync", remote.remote), Look::Yellow)]);
+        }
+    }
     for remote in remotes.iter().filter(|remote| !remote.differs.is_empty()) {
         text.heading(&format!("not in sync with {} ({})", remote.remote, remote.url));
         let count = |n: usize, what: &str| (n > 0).then(|| format!("{n} {what}"));
-        let rows = remote.differs.iter().map(|one| {
+        let rows = remote.differs.iter().take(most).map(|one| {
             let name = one.domain.as_ref().map_or_else(|| below(&one.name).to_owned(), ToString::to_string);
             let counts = [count(one.ahead, "not there yet"), count(one.behind, "not here yet")];
             let counts = counts.into_iter().flatten().collect::<Vec<_>>().join(", ");
             vec![look(name, Look::Bold), look(counts, Look::Yellow)]
         });
         text.table("  ", &rows.collect::<Vec<_>>());
-        if remote.more > 0 {
-            text.line(&[plain("  and"), plain(remote.more), plain("more")]);
+        let more = remote.more + remote.differs.len().saturating_sub(most);
+        if more > 0 {
+            text.line(&[plain("  and"), plain(more), plain("more")]);
         }
+    }
+}
+
+/// Returns how many days lie between two moments, if it is at least one.
+fn days(from: jiff::Timestamp, to: jiff::Timestamp) -> Option<String> {
+    match to.duration_since(from).as_hours() / 24 {
+        ..=0 => None,
+        1 => Some("1 day".to_owned()),
+        days => Some(format!("{days} days")),
     }
 }
 

@@ -33,12 +33,19 @@ pub struct Options {
     pub rate_limit: u32,
     /// How often it looks for commits that no hook published, in seconds; never where it is 0.
     pub catch_up: u32,
+    /// How often it syncs the realms whose user wants that, in seconds; never where it is 0.
+    pub sync_interval: u32,
 }
 
 impl Options {
     /// Returns the arguments of the command that serves so, after its program.
     fn arguments(&self) -> Vec<String> {
-        let numbers = [("--port", self.port.into()), ("--rate-limit", self.rate_limit), ("--catch-up", self.catch_up)];
+        let numbers = [
+            ("--port", self.port.into()),
+            ("--rate-limit", self.rate_limit),
+            ("--catch-up", self.catch_up),
+            ("--sync-interval", self.sync_interval),
+        ];
         let command = ["daemon", "start", "--foreground"].map(String::from);
         command
             .into_iter()
@@ -57,8 +64,8 @@ pub fn serve(env: &Env, options: &Options, ready: impl FnOnce(&Running)) -> Resu
         return Err(already(&state::of(home.folder())?));
     };
     let token = secret::token(home.folder())?.text;
-    let settings =
-        http::Settings { port: options.port, token, rate_limit: options.rate_limit, catch_up: options.catch_up };
+    let Options { port, rate_limit, catch_up, sync_interval } = *options;
+    let settings = http::Settings { port, token, rate_limit, catch_up, sync_interval };
     let mut said = Ok(());
     let served = http::serve(env, &settings, |port| {
         let running = Running { pid: std::process::id(), port, version: env!("CARGO_PKG_VERSION").into() };

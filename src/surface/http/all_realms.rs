@@ -8,9 +8,9 @@ use super::context::Desk;
 use crate::{
     error::{ErrorCode, OpError},
     model::name::{RealmName, RepoName},
-    ops::{notifications, session},
+    ops::{notifications, notify::pending, session},
     wire::{
-        Answer, NotificationFilter, NotificationSummary, PageRequest,
+        self, Answer, NotificationFilter, NotificationSummary, PageRequest,
         all_realms::{AllNotifications, AllSessions, NotificationForRepo, RealmProblem, SessionOfRealm},
         page_in_order,
     },
@@ -100,9 +100,11 @@ pub fn notifications(
         }
     }
     let total = all.len();
-    let key =
-        |one: &NotificationForRepo| format!("{} {} {}", one.notification.realm, one.current_repo, one.notification.id);
-    let (notifications, next_cursor) = page_in_order(all, page, key);
+    let key = |one: &NotificationForRepo| {
+        format!("{} {} {}", pending::key(&one.notification), one.notification.realm, one.current_repo)
+    };
+    all.sort_by_cached_key(key);
+    let (notifications, next_cursor) = wire::page(all, page, key);
     Ok(Answer::new(AllNotifications { filter: wanted.filter, notifications, summary, problems, total, next_cursor }))
 }
 

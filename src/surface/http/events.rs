@@ -1,8 +1,9 @@
-//! What changes, told as it happens: server-sent events. The id of an event says how the realm stood and
-//! when, so that whoever was cut off hears of everything since, from any process, rather twice than never.
+//! What changes, told as it happens: server-sent events. The id of an event says how the realm stood and when, and
+//! how many events have come since. Whoever was cut off goes on behind the last one that it heard, as long as this
+//! process remembers it; from another process it hears of everything since, rather twice than never.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, VecDeque},
     convert::Infallible,
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -31,11 +32,12 @@ use crate::{
     error::{ErrorCode, OpError},
     model::{
         hash,
-        name::{RealmName, RepoName},
+        name::{ContractRef, RealmName, RepoName},
+        rank::Rank,
     },
     ops::{
         notifications::list,
-        notify::{self, change_watch::Rest, fingerprint::Part},
+        notify::{self, change_watch::Rest, fingerprint::Part, pending::key},
     },
     surface::arguments::Arguments,
     wire::{NotificationFilter, PageRequest, SessionLine, all_realms::NotificationForRepo},
@@ -49,6 +51,8 @@ const MAX_REALMS: usize = 16;
 const HEARTBEAT: Duration = Duration::from_secs(15);
 /// How often is looked whether anybody still listens.
 const STEP: Duration = Duration::from_secs(1);
+/// Most events of a realm that are remembered for those who were cut off.
+const MAX_REMEMBERED: usize = 2_000;
 /// Many changes in a row are told together.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -66,7 +70,7 @@ pub struct Events {
 struct Hub {
     realm: RealmName,
     sender: broadcast::Sender<Arc<Vec<Event>>>,
-    seen: Mutex<Seen>,
+    past: Mutex<Past>,
     /// How many listen; none once nobody looks at the realm any more.
     listeners: Mutex<Option<usize>>,
 }
@@ -98,11 +102,35 @@ struct Seen {
     sessions: BTreeMap<String, SessionLine>,
 }
 
+/// A realm as it was seen last, and what was told of it before that.
+#[derive(Debug, Default)]
+struct Past {
+    seen: Seen,
+    /// What was told, each time together with how the realm stood before.
+    told: VecDeque<(Mark, Arc<Vec<Event>>)>,
+}
+
 /// When something was looked at, and how it stood.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Mark {
     at: i64,
     state: String,
+}
+
+/// Where a client stands: behind so many events after a mark.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Position {
+    mark: Mark,
+    heard: usize,
+}
+
+/// Which events somebody wants.
+#[derive(Debug, Clone, Default)]
+struct Wanted {
+    repo: Option<RepoName>,
+    /// Notifications that matter at least so much.
+    rank: Option<Rank>,
+    contract: Option<ContractRef>,
 }
 
 /// Something to tell.
@@ -111,8 +139,55 @@ struct Event {
     name: &'static str,
     /// Whom it is about; everybody where it is none.
     repo: Option<RepoName>,
-    id: Mark,
+    /// Of a notification, how much it matters, and of which contract it is.
+    rank: Option<Rank>,
+    contract: Option<ContractRef>,
+    id: Position,
     data: Value,
+}
+
+impl Wanted {
+    fn accepts(&self, event: &Event) -> bool {
+        if event.name == "realm" {
+            return true;
+        }
+        (self.repo.is_none() || event.repo.is_none() || event.repo == self.repo)
+            && self.rank.is_none_or(|least| event.rank.is_some_and(|rank| rank <= least))
+            && (self.contract.is_none() || event.contract == self.contract)
+    }
+}
+
+impl Past {
+    /// Takes in how the realm stands now. Returns what there is to tell.
+    fn take_in(&mut self, realm: &RealmName, now: Seen) -> Option<Arc<Vec<Event>>> {
+        if now.mark.state == self.seen.mark.state {
+            return None;
+        }
+        let events = Arc::new(self.seen.until(realm, &now));
+        let before = std::mem::replace(&mut self.seen, now);
+        self.told.push_back((before.mark, events.clone()));
+        while self.told.len() > 1 && self.told.iter().map(|(_, events)| events.len()).sum::<usize>() > MAX_REMEMBERED {
+            self.told.pop_front();
+        }
+        Some(events)
+    }
+
+    /// Returns what somebody missed that has heard everything up to a position.
+    fn since(&self, realm: &RealmName, last: &Position) -> Vec<Event> {
+        if last.mark == self.seen.mark {
+            return Vec::new();
+        }
+        let Some(start) = self.told.iter().position(|(before, _)| *before == last.mark) else {
+            // It heard it of another process.
+            return if last.mark.state == self.seen.mark.state {
+                Vec::new()
+            } else {
+                self.seen.since(realm, &last.mark)
+            };
+        };
+        let after = self.told.iter().skip(start).flat_map(|(_, events)| events.iter().cloned());
+        after.skip(last.heard).collect()
+    }
 }
 
 impl Events {
@@ -133,9 +208,12 @@ impl Events {
         let narrowed: Narrowed = arguments.read_as()?;
         let busy = |_| OpError::cannot(ErrorCode::Busy, "too many listen already").next("try again later");
         let permit = self.streams.clone().try_acquire_owned().map_err(busy)?;
-        let last = headers.get("last-event-id").and_then(|value| value.to_str().ok()).and_then(Mark::parse);
+        let last = headers.get("last-event-id").and_then(|value| value.to_str().ok()).and_then(Position::parse);
         let events = self.clone();
-        let only = narrowed.repo.clone();
+        let parsed = |problem: String| OpError::usage(problem);
+        let rank = arguments.text("rank").map(|word| word.parse().map_err(parsed)).transpose()?;
+        let contract = arguments.text("contract").map(str::parse::<ContractRef>).transpose()?;
+        let only = Wanted { repo: narrowed.repo.clone(), rank, contract };
         let joined = tokio::task::spawn_blocking(move || events.join(&narrowed, last.as_ref())).await;
         let joined =
             joined.unwrap_or_else(|error| Err(OpError::cannot(ErrorCode::Io, format!("cannot listen: {error}"))))?;
@@ -150,7 +228,7 @@ impl Events {
     }
 
     /// Joins the hubs of the wanted realms. Returns what comes from there, and what is told at once.
-    fn join(&self, narrowed: &Narrowed, last: Option<&Mark>) -> Result<Joined, OpError> {
+    fn join(&self, narrowed: &Narrowed, last: Option<&Position>) -> Result<Joined, OpError> {
         let realms = match &narrowed.realm {
             Some(realm) => vec![realm.clone()],
             None => self.desk.realms()?,
@@ -166,11 +244,12 @@ impl Events {
                 Err(_) if narrowed.realm.is_none() => continue,
                 Err(error) => return Err(error),
             };
-            joined.receivers.push(hub.0.sender.subscribe());
-            let seen = locked(&hub.0.seen).clone();
-            joined.mark = seen.mark.clone();
-            if let Some(last) = last.filter(|last| last.state != seen.mark.state) {
-                joined.missed.extend(seen.since(&realm, last));
+            {
+                // At once, so that nothing comes both from here and from there.
+                let past = locked(&hub.0.past);
+                joined.receivers.push(hub.0.sender.subscribe());
+                joined.mark = past.seen.mark.clone();
+                joined.missed.extend(last.map(|last| past.since(&realm, last)).unwrap_or_default());
             }
             joined.listeners.push(hub);
         }
@@ -179,18 +258,32 @@ impl Events {
 
     fn hub(&self, realm: &RealmName) -> Result<Listener, OpError> {
         let mut hubs = locked(&self.hubs);
-        hubs.retain(|_, hub| locked(&hub.listeners).is_some());
         if let Some(listener) = hubs.get(realm).and_then(Listener::join) {
             return Ok(listener);
         }
-        if hubs.len() >= MAX_REALMS {
+        let is_live = |hub: &Arc<Hub>| locked(&hub.listeners).is_some();
+        if hubs.values().filter(|hub| is_live(hub)).count() >= MAX_REALMS {
             return Err(OpError::cannot(ErrorCode::Busy, "too many realms are listened to already"));
         }
         let rest = Rest::begin(&self.desk.nowhere()?, realm)?;
         let seen = Seen::look(&self.desk, realm)?;
+        // What was told before nobody listened goes on from there.
+        let past = match hubs.remove(realm) {
+            Some(hub) => {
+                let mut past = std::mem::take(&mut *locked(&hub.past));
+                past.take_in(realm, seen);
+                past
+            }
+            None => Past { seen, told: VecDeque::new() },
+        };
+        while hubs.len() >= MAX_REALMS {
+            let ended = hubs.iter().find(|(_, hub)| !is_live(hub)).map(|(name, _)| name.clone());
+            let Some(ended) = ended else { break };
+            hubs.remove(&ended);
+        }
         let (sender, _) = broadcast::channel(64);
         let hub =
-            Arc::new(Hub { realm: realm.clone(), sender, seen: Mutex::new(seen), listeners: Mutex::new(Some(1)) });
+            Arc::new(Hub { realm: realm.clone(), sender, past: Mutex::new(past), listeners: Mutex::new(Some(1)) });
         let listener = Listener(hub.clone());
         hubs.insert(realm.clone(), hub.clone());
         let (desk, stopping) = (self.desk.clone(), self.stopping.clone());
@@ -224,13 +317,12 @@ fn look_on(desk: &Desk, hub: &Hub, mut rest: Rest, stopping: &watch::Receiver<bo
         if !moved {
             continue;
         }
-        let before = locked(&hub.seen).clone();
-        let events = match Seen::look(desk, &hub.realm) {
-            Ok(now) if now.mark.state == before.mark.state => Vec::new(),
+        match Seen::look(desk, &hub.realm) {
             Ok(now) => {
-                let events = before.until(&hub.realm, &now);
-                *locked(&hub.seen) = now;
-                events
+                let mut past = locked(&hub.past);
+                if let Some(events) = past.take_in(&hub.realm, now) {
+                    let _ = hub.sender.send(events);
+                }
             }
             Err(error) => {
                 let data = json!({"realm": hub.realm, "state": null, "problem": error.message});
@@ -238,11 +330,10 @@ fn look_on(desk: &Desk, hub: &Hub, mut rest: Rest, stopping: &watch::Receiver<bo
                     rest = new;
                 }
                 std::thread::sleep(STEP);
-                vec![Event { name: "realm", repo: None, id: before.mark, data }]
+                let id = Position { mark: locked(&hub.past).seen.mark.clone(), heard: 0 };
+                let event = Event { name: "realm", repo: None, rank: None, contract: None, id, data };
+                let _ = hub.sender.send(Arc::new(vec![event]));
             }
-        };
-        if !events.is_empty() {
-            let _ = hub.sender.send(Arc::new(events));
         }
         std::thread::sleep(PAUSE);
     }
@@ -272,13 +363,14 @@ impl Seen {
         })
     }
 
-    /// Returns what happened between this look and a later one. Only the last event has the later mark:
-    /// who hears some of them hears all of them again.
+    /// Returns what happened between this look and a later one. Only the last event has the later mark.
     fn until(&self, realm: &RealmName, now: &Self) -> Vec<Event> {
         let notifications = now.notifications.iter().filter(|(id, _)| !self.notifications.contains_key(id));
         let sessions = now.sessions.iter().filter(|(id, one)| self.sessions.get(*id).is_none_or(|old| moved(old, one)));
-        let events =
-            notifications.map(|(_, one)| notification(one)).chain(sessions.map(|(_, one)| session(realm, one)));
+        let mut notifications: Vec<_> = notifications.map(|(_, one)| one).collect();
+        notifications.sort_by_cached_key(|one| key(&one.notification));
+        let notifications = notifications.into_iter().map(notification);
+        let events = notifications.chain(sessions.map(|(_, one)| session(realm, one)));
         now.marked(realm, self.mark.clone(), events.collect())
     }
 
@@ -291,16 +383,14 @@ impl Seen {
         self.marked(realm, last.clone(), notifications.map(notification).chain(sessions).collect())
     }
 
-    fn marked(
-        &self,
-        realm: &RealmName,
-        before: Mark,
-        events: Vec<(&'static str, Option<RepoName>, Value)>,
-    ) -> Vec<Event> {
-        let event = |(name, repo, data)| Event { name, repo, id: before.clone(), data };
+    fn marked(&self, realm: &RealmName, before: Mark, mut events: Vec<Event>) -> Vec<Event> {
+        for (at, event) in events.iter_mut().enumerate() {
+            event.id = Position { mark: before.clone(), heard: at + 1 };
+        }
         let data = json!({"realm": realm, "state": self.mark.state});
-        let last = Event { name: "realm", repo: None, id: self.mark.clone(), data };
-        events.into_iter().map(event).chain([last]).collect()
+        let id = Position { mark: self.mark.clone(), heard: 0 };
+        events.push(Event { name: "realm", repo: None, rank: None, contract: None, id, data });
+        events
     }
 }
 
@@ -308,41 +398,56 @@ fn moved(old: &SessionLine, new: &SessionLine) -> bool {
     (old.last_activity, old.ended_at, &old.active_rfc) != (new.last_activity, new.ended_at, &new.active_rfc)
 }
 
-fn notification(one: &NotificationForRepo) -> (&'static str, Option<RepoName>, Value) {
-    ("notification", Some(one.current_repo.clone()), json!(one))
+/// Returns an event; its id is given to it among others.
+fn notification(one: &NotificationForRepo) -> Event {
+    let about = &one.notification;
+    let contract = about.contract.clone().map(|contract| ContractRef { domain: about.domain.clone(), contract });
+    Event {
+        name: "notification",
+        repo: Some(one.current_repo.clone()),
+        rank: Some(about.rank),
+        contract,
+        id: Position { mark: Mark::default(), heard: 0 },
+        data: json!(one),
+    }
 }
 
-fn session(realm: &RealmName, one: &SessionLine) -> (&'static str, Option<RepoName>, Value) {
+fn session(realm: &RealmName, one: &SessionLine) -> Event {
     let mut data = json!(one);
     data["realm"] = json!(realm);
-    ("session", None, data)
+    let id = Position { mark: Mark::default(), heard: 0 };
+    Event { name: "session", repo: None, rank: None, contract: None, id, data }
 }
 
-impl Mark {
+impl Position {
     fn parse(text: &str) -> Option<Self> {
-        let (at, state) = text.split_once('-')?;
+        let (at, rest) = text.split_once('-')?;
+        let (state, heard) = rest.split_once('.').unwrap_or((rest, "0"));
         let is_state = state.len() == 12 && state.bytes().all(|byte| byte.is_ascii_hexdigit());
-        Some(Self { at: at.parse().ok()?, state: is_state.then(|| state.to_owned())? })
+        let mark = Mark { at: at.parse().ok()?, state: is_state.then(|| state.to_owned())? };
+        Some(Self { mark, heard: heard.parse().ok()? })
+    }
+}
+
+impl std::fmt::Display for Position {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}-{}", self.mark.at, self.mark.state)?;
+        if self.heard > 0 { write!(f, ".{}", self.heard) } else { Ok(()) }
     }
 }
 
 impl Event {
     /// As the protocol writes it. JSON has no line ends that would end the event.
     fn text(&self) -> String {
-        format!("event: {}\nid: {}-{}\ndata: {}\n\n", self.name, self.id.at, self.id.state, self.data)
+        format!("event: {}\nid: {}\ndata: {}\n\n", self.name, self.id, self.data)
     }
 }
 
 /// Writes what is heard, until the client is gone or the daemon stops.
-async fn tell(
-    joined: Joined,
-    only: Option<RepoName>,
-    sender: mpsc::Sender<Bytes>,
-    mut stopping: watch::Receiver<bool>,
-) {
+async fn tell(joined: Joined, only: Wanted, sender: mpsc::Sender<Bytes>, mut stopping: watch::Receiver<bool>) {
     let Joined { receivers, listeners: _listeners, mark, missed } = joined;
-    let is_for = |event: &&Event| only.is_none() || event.repo.is_none() || event.repo == only;
-    let text = |events: &[Event]| events.iter().filter(is_for).map(Event::text).collect::<String>();
+    let text =
+        |events: &[Event]| -> String { events.iter().filter(|event| only.accepts(event)).map(Event::text).collect() };
     // Without a last event, what happens from now on is what is told.
     let id = if mark.state.is_empty() { String::new() } else { format!("id: {}-{}\n", mark.at, mark.state) };
     let hello = if missed.is_empty() { format!("retry: 2000\n{id}\n") } else { "retry: 2000\n\n".to_owned() };

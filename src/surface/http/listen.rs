@@ -24,6 +24,7 @@ use super::{
     context::Desk,
     handler::Handler,
     peer::Ends,
+    sync,
 };
 use crate::{
     env::Env,
@@ -64,6 +65,7 @@ pub fn serve(env: &Env, settings: &Settings, ready: impl FnOnce(u16)) -> Result<
         let (stop, stopping) = watch::channel(false);
         let handler = Arc::new(Handler::new(env, port, settings, stopping.clone())?);
         tokio::spawn(catch_up::regularly(Desk::new(env), settings.catch_up, stopping.clone()));
+        sync::regularly(Desk::new(env), settings.sync_interval, stopping.clone());
         let connections = Connections::new(CONNECTIONS);
         let accepting = listeners
             .into_iter()

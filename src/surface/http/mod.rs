@@ -21,6 +21,7 @@ mod peer;
 mod rate;
 mod routes;
 mod status;
+mod sync;
 
 use std::convert::Infallible;
 
@@ -31,6 +32,7 @@ pub use context::Desk;
 pub use handler::home_id;
 pub use listen::serve;
 pub use rate::PER_MINUTE;
+pub use sync::SECONDS as SYNC_SECONDS;
 
 /// The body of every answer.
 pub type Body = http_body_util::combinators::BoxBody<Bytes, Infallible>;
@@ -46,4 +48,6 @@ pub struct Settings {
     pub rate_limit: u32,
     /// How often commits that no hook published are looked for, in seconds; never where it is 0.
     pub catch_up: u32,
+    /// How often the realms are synced whose user wants that, in seconds; never where it is 0.
+    pub sync_interval: u32,
 }

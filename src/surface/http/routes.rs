@@ -14,7 +14,10 @@ use super::{
 };
 use crate::{
     error::OpError,
-    model::name::{RealmName, RepoName},
+    model::{
+        name::{RealmName, RepoName},
+        rank::Rank,
+    },
     ops::{self, Operation, ctx::Ctx, notify::pending, operation, realm::check::Subject},
     surface::arguments::{self, Arguments, Parameter},
 };
@@ -113,6 +116,24 @@ struct Key {
     key: String,
 }
 
+/// A contract with its domain, of names that do not end in `.lock`.
+const CONTRACT: &str = "^(?!.*[.][Ll][Oo][Cc][Kk](/|$))[A-Za-z0-9]([A-Za-z0-9_-]|[.](?=[A-Za-z0-9_-])){0,63}/[A-Za-z0-9]([A-Za-z0-9_-]|[.](?=[A-Za-z0-9_-])){0,63}$";
+
+/// Which events are told.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "each is read by its name")]
+struct Heard {
+    /// Only this realm
+    realm: Option<RealmName>,
+    /// Only this repository
+    repo: Option<RepoName>,
+    /// Only notifications that matter at least so much
+    rank: Option<Rank>,
+    /// Only notifications of this contract, as DOMAIN/CONTRACT
+    #[schemars(regex(pattern = CONTRACT))]
+    contract: Option<String>,
+}
+
 /// How a route differs from its operation.
 struct Shape {
     /// Arguments besides those of the request.
@@ -150,7 +171,7 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
     routes.extend([
         other("GET", "/health", "Say that the daemon is there; needs no token", Does::Health),
         Route {
-            query: arguments::of::<Narrowed>(),
+            query: arguments::of::<Heard>(),
             ..other("GET", "/events", "Tell what changes, as server-sent events", Does::Events)
         },
         other("GET", "/openapi.json", "Describe these routes", Does::OpenApi),

@@ -23,8 +23,9 @@ use crate::{
     ops::{
         notify::{
             self,
-            deliver::{Telling, Tips},
+            deliver::Tips,
             inbox::{self, Receipt},
+            pending::Telling,
         },
         repos::joined,
     },
@@ -132,8 +133,12 @@ impl Answer {
             let telling = looked.and_then(Result::ok).flatten();
             let (notifications, more) =
                 telling.as_ref().map_or((&[][..], 0), |(telling, _)| (&telling.notifications[..], telling.more));
+            let bindings = telling.as_ref().and_then(|(telling, _)| telling.bindings_changed.clone());
             let steps = steps(notifications, more);
             body.fields.insert("notifications".into(), serde_json::json!(notifications));
+            if bindings.is_some() {
+                body.fields.insert("bindings_changed".into(), serde_json::json!(bindings));
+            }
             body.fields.insert("more_notifications".into(), more.into());
             body.next_steps.splice(0..0, steps);
             if let Some((telling, domains)) = telling.filter(|_| teller.marks) {

@@ -100,6 +100,7 @@ fn incoming(ctx: &Ctx, reader: &ReaderName, _: &Map<String, Value>) -> Result<Bo
     let telling = notify::deliver::due(acting, reader, (ctx.env.now(), &ctx.glancing_judge()), |_| true)?;
     let mut body = status(ctx)?;
     body.fields.insert("notifications".into(), json!(telling.notifications));
+    body.fields.insert("bindings_changed".into(), json!(telling.bindings_changed));
     body.fields.insert("more_notifications".into(), json!(telling.more));
     Ok(body)
 }

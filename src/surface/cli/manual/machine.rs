@@ -198,11 +198,19 @@ pub(super) const PAGES: &[Page] = &[
     },
     Page {
         command: "notifications watch",
-        description: "Runs until it is interrupted.",
+        description: "Shows what is pending, what matters most first, and then each change as it comes. Runs until it \
+            is interrupted. With --mark, what was shown is not shown again after a restart. A command of --exec runs \
+            once for each change, with the change as one line of JSON on its standard input; nothing from the realm \
+            is put into the command line.",
         no: "",
         examples: &[
             ("git blue notifications watch --mark", "Watch, and mark what was shown as seen"),
             ("git blue notifications watch --json", "Give changes to a program, one JSON object a line"),
+            (
+                "git blue notifications watch --rank attention --desktop",
+                "Be told on the desktop of what needs attention",
+            ),
+            ("git blue notifications watch --mark --exec 'cat >>changes.jsonl'", "Append each change to a file"),
         ],
     },
     Page {

@@ -43,12 +43,15 @@ pub(super) const PAGES: &[Page] = &[
     },
     Page {
         command: "realm status",
-        description: "Shows what other repositories changed since you last looked, and marks it as seen once it is \
-            printed. Publishes commits that no hook has published. Never uses the network.",
+        description: "Shows what concerns this repository: its broken imports and those that need attention, what \
+            other repositories changed since you last looked, and who imports its contracts. What matters most comes \
+            first. Marks the changes that it shows as seen once they are printed. Publishes commits that no hook has \
+            published. Never uses the network.",
         no: "This repository has commits that could not be published.",
         examples: &[
             ("git blue status", "See what changed, and mark it as seen"),
             ("git blue status --peek", "See the same, and mark nothing"),
+            ("git blue status --all", "See the whole realm, too"),
             ("git blue status --json", "Read the answer from a program"),
         ],
     },

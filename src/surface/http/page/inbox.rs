@@ -4,12 +4,11 @@ use super::Desk;
 use crate::{
     error::OpError,
     model::name::RepoName,
-    ops::{ctx::Ctx, notifications, realm},
+    ops::{ctx::Ctx, notifications, notify::pending::key, realm},
     wire::{NotificationFilter, NotificationsList, PageRequest, RealmStatus},
 };
 
-/// Most repositories that are looked at, and most notifications of each.
-const MAX_REPOS: usize = 12;
+/// Most notifications that are listed of each repository.
 const MAX_SHOWN: usize = 20;
 
 /// What changed for a repository, or why that is not known.
@@ -17,7 +16,7 @@ const MAX_SHOWN: usize = 20;
 pub struct Inbox {
     /// The repository.
     pub repo: RepoName,
-    /// The first of it, oldest first.
+    /// The first of it, what matters most first.
     pub list: Result<NotificationsList, OpError>,
 }
 
@@ -30,9 +29,10 @@ pub fn realm(ctx: &Ctx) -> Result<RealmStatus, OpError> {
     Ok(realm::status::run(ctx, &request)?.0.body)
 }
 
-/// Returns what is in this state for those on this machine.
+/// Returns what is in this state for those on this machine: for all of them, so that counts are true, and those
+/// that it matters most to first.
 pub fn all(desk: &Desk, status: &RealmStatus, filter: NotificationFilter) -> Vec<Inbox> {
-    let here = status.repos.iter().filter(|repo| repo.path.is_some()).take(MAX_REPOS);
+    let here = status.repos.iter().filter(|repo| repo.path.is_some());
     let page = PageRequest { limit: Some(MAX_SHOWN), cursor: None };
     let request = notifications::list::Request { filter, page, ..notifications::list::Request::default() };
     let list = |repo: &RepoName| {
@@ -40,5 +40,10 @@ pub fn all(desk: &Desk, status: &RealmStatus, filter: NotificationFilter) -> Vec
             .and_then(|ctx| notifications::list::run(&ctx, &request))
             .map(|answer| answer.body)
     };
-    here.map(|line| Inbox { repo: line.name.clone(), list: list(&line.name) }).collect()
+    let mut all: Vec<_> = here.map(|line| Inbox { repo: line.name.clone(), list: list(&line.name) }).collect();
+    all.sort_by_cached_key(|inbox| match &inbox.list {
+        Err(_) => (0, String::new()),
+        Ok(list) => list.notifications.first().map_or((2, String::new()), |first| (1, key(first))),
+    });
+    all
 }

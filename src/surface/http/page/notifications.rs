@@ -23,6 +23,8 @@ use crate::{
 
 /// How many notifications one page shows.
 const ROWS: usize = 50;
+/// Most repositories that are listed on one page.
+const MAX_REPOS: usize = 12;
 
 /// Returns the page.
 ///
@@ -86,11 +88,10 @@ fn several(inboxes: &[Inbox], status: &RealmStatus, state: &str) -> Markup {
         h1 { "Notifications" }
         (choice(status, None, state))
         p.note {
-            "Oldest first. Looking at it here tells nobody: what is pending, "
-            code { "git blue status" } " still tells."
+            "What matters most first. Viewing this page does not mark anything as read."
         }
         @if inboxes.is_empty() { (empty("No repository of the realm lies on this machine.", None)) }
-        @for inbox in inboxes {
+        @for inbox in inboxes.iter().take(MAX_REPOS) {
             @let (id, href) = (format!("repo-{}", inbox.repo), links::notifications(&status.realm, &inbox.repo));
             section aria-labelledby=(id) {
                 h2 id=(id) { a href=(href) { (inbox.repo) } }
@@ -106,7 +107,7 @@ fn several(inboxes: &[Inbox], status: &RealmStatus, state: &str) -> Markup {
                 }
             }
         }
-        @if let Some(more @ 1..) = status.repos.len().checked_sub(inboxes.len()) {
+        @if let Some(more @ 1..) = status.repos.len().checked_sub(inboxes.len().min(MAX_REPOS)) {
             p.note { (count(more, "repository")) " not shown: choose one above." }
         }
     }
@@ -188,8 +189,8 @@ fn verb(one: &Notification) -> &'static str {
         ChangeType::VersionChanged if one.rollback => "rolled back",
         ChangeType::VersionChanged => "changed",
         ChangeType::ContractRetired => "retired",
-        ChangeType::BindingAdded => "changed its part in",
-        ChangeType::BindingRemoved => "gave up its part in",
+        ChangeType::BindingAdded => "updated its binding in",
+        ChangeType::BindingRemoved => "removed its binding from",
     }
 }
 

@@ -239,6 +239,10 @@ mod tests {
             unpublished: None,
             removed_files: Vec::new(),
             notifications: Vec::new(),
+            own_contracts: Vec::new(),
+            more_own_contracts: 0,
+            total_contracts: 0,
+            bindings_changed: None,
             more_notifications: 0,
         }
     }
@@ -293,6 +297,7 @@ mod tests {
             remote: "origin".parse().unwrap(),
             url: String::new(),
             synced: true,
+            last_contact: None,
             ahead: 2,
             behind: 0,
             differs: Vec::new(),

@@ -46,15 +46,30 @@ enum Whole {
 
 /// How many imports `realm_status` lists, however they stand.
 const MAX_IMPORTS: usize = 30;
+/// How many of the repository's own contracts it lists: those that others are broken by come first.
+const MAX_OWN: usize = 10;
 /// How many warnings with the same code a concise `realm_check` lists.
 const MAX_OF_A_CODE: usize = 3;
 
 pub fn status(call: &Call<'_>) -> Result<Body, OpError> {
     call.paged(20, |fields| {
         let mut body = call.ask(fields)?;
+        limit_own_contracts(&mut body);
         leave_out_current_imports(&mut body);
         Ok(body)
     })
+}
+
+/// Of many contracts of its own, the first are listed and the rest is counted.
+fn limit_own_contracts(body: &mut Body) {
+    let more = body.fields.get("more_own_contracts").and_then(serde_json::Value::as_u64).unwrap_or_default();
+    if let Some(serde_json::Value::Array(own)) = body.fields.get_mut("own_contracts")
+        && own.len() > MAX_OWN
+    {
+        let left_out = own.len() - MAX_OWN;
+        own.truncate(MAX_OWN);
+        body.fields.insert("more_own_contracts".into(), serde_json::json!(more + left_out as u64));
+    }
 }
 
 /// Of many imports, those that are as they should be are counted, not listed: they would be on every

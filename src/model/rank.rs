@@ -1,0 +1,153 @@
+//! What matters most to a repository: the order in which every surface tells what changed and what stands.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::model::{
+    binding::Import,
+    domain_view::Standing,
+    notification::ChangeType,
+    verdict::{Holds, ImportState, Outcome},
+    version::Version,
+};
+
+/// How much something matters to a repository, the most first. Inside a rank, the newest comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Rank {
+    /// An import of its own does not hold any more.
+    Broken,
+    /// An import of its own holds, and needs attention: it is behind, its contract is deprecated or retired, or
+    /// nobody knows what the version means.
+    Attention,
+    /// Something that it imports changed.
+    Import,
+    /// Two machines wrote something of its own differently, or somebody else wrote it, or it was refused.
+    Conflict,
+    /// Another contract of its domains changed.
+    #[default]
+    Contract,
+    /// A repository updated its binding.
+    Binding,
+}
+
+impl Rank {
+    /// Every rank, in order.
+    pub const ALL: [Self; 6] =
+        [Self::Broken, Self::Attention, Self::Import, Self::Conflict, Self::Contract, Self::Binding];
+    /// The words for them, in order.
+    pub const WORDS: &[&str] = &["broken", "attention", "import", "conflict", "contract", "binding"];
+
+    /// Returns the word for it.
+    pub fn word(self) -> &'static str {
+        Self::WORDS[self as usize]
+    }
+
+    /// Returns how much an import matters as it stands; `is_leaving` says that its contract is deprecated or
+    /// retired.
+    pub fn of_import(import: &Import, state: &ImportState, is_leaving: bool) -> Self {
+        match state.holds() {
+            Holds::Breaks => Self::Broken,
+            Holds::Unknown => Self::Attention,
+            Holds::Satisfied if is_leaving || is_behind(import, state) => Self::Attention,
+            Holds::Satisfied => Self::Import,
+        }
+    }
+
+    /// Returns how much a change matters. `import` is how the import of the changed contract stands, if there is
+    /// one; `is_mine` says that somebody else wrote what is the repository's own.
+    pub fn of_change(kind: ChangeType, import: Option<Self>, is_mine: bool) -> Self {
+        match (import, is_mine, kind) {
+            (Some(import), ..) => import,
+            (None, true, _) => Self::Conflict,
+            (None, false, ChangeType::BindingAdded | ChangeType::BindingRemoved) => Self::Binding,
+            (None, false, _) => Self::Contract,
+        }
+    }
+}
+
+impl std::fmt::Display for Rank {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+impl std::str::FromStr for Rank {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, Self::Err> {
+        let known = Self::ALL.into_iter().find(|rank| rank.word() == word);
+        known.ok_or_else(|| format!("{word:?} is no rank: write one of {}", Self::WORDS.join(", ")))
+    }
+}
+
+/// Returns whether an import gets an older version than the current one, or its code was written against another
+/// version and nothing proves that it works with this one.
+fn is_behind(import: &Import, state: &ImportState) -> bool {
+    let is_proved = state.verdict.as_ref().is_some_and(|verdict| verdict.verdict == Outcome::Compatible);
+    let is_other = |current: &Version| import.adapted().is_some_and(|adapted| adapted != current);
+    match &state.standing {
+        Standing::Behind { .. } => true,
+        Standing::Satisfied(current) => !is_proved && is_other(current),
+        Standing::Broken { .. } | Standing::Missing => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn import(adapted: Option<&str>) -> Import {
+        let mut import = Import::new("token".parse().unwrap(), ">=1.0.0".parse().unwrap(), None);
+        import.adapted_version = adapted.map(|version| version.parse().unwrap());
+        import
+    }
+
+    fn state(standing: Standing) -> ImportState {
+        ImportState { standing, verdict: None }
+    }
+
+    fn version(text: &str) -> Version {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_broken_import_comes_before_everything() {
+        let broken = state(Standing::Broken { current: version("2.0.0") });
+        let rank = Rank::of_import(&import(None), &broken, true);
+        assert_eq!(rank, Rank::Broken);
+        assert_eq!(Rank::of_change(ChangeType::VersionChanged, Some(rank), false), Rank::Broken);
+        assert!(Rank::ALL.is_sorted() && Rank::ALL[0] == Rank::Broken);
+        assert_eq!(Rank::of_import(&import(None), &state(Standing::Missing), false), Rank::Broken);
+    }
+
+    #[test]
+    fn an_import_that_holds_may_need_attention() {
+        let holds = || state(Standing::Satisfied(version("1.1.0")));
+        assert_eq!(Rank::of_import(&import(Some("1.1.0")), &holds(), false), Rank::Import);
+        assert_eq!(Rank::of_import(&import(None), &holds(), false), Rank::Import);
+        assert_eq!(Rank::of_import(&import(Some("1.0.0")), &holds(), false), Rank::Attention, "not adapted");
+        assert_eq!(Rank::of_import(&import(Some("1.1.0")), &holds(), true), Rank::Attention, "deprecated");
+        let behind = state(Standing::Behind { current: version("2.0.0"), served: version("1.1.0") });
+        assert_eq!(Rank::of_import(&import(None), &behind, false), Rank::Attention, "an older one is served");
+    }
+
+    #[test]
+    fn what_is_not_imported_goes_by_what_it_is() {
+        let of = |kind, is_mine| Rank::of_change(kind, None, is_mine);
+        assert_eq!(of(ChangeType::VersionChanged, false), Rank::Contract);
+        assert_eq!(of(ChangeType::BindingAdded, false), Rank::Binding);
+        assert_eq!(of(ChangeType::BindingRemoved, false), Rank::Binding);
+        assert_eq!(of(ChangeType::BindingAdded, true), Rank::Conflict);
+        assert_eq!(of(ChangeType::ContractAdded, true), Rank::Conflict);
+    }
+
+    #[test]
+    fn every_rank_has_a_word() {
+        for rank in Rank::ALL {
+            assert_eq!(rank.word().parse(), Ok(rank));
+            assert_eq!(serde_json::to_value(rank).unwrap(), rank.word());
+        }
+        assert!("urgent".parse::<Rank>().is_err());
+    }
+}

@@ -1,0 +1,124 @@
+//! Syncing that nobody asked for: where its user wants it, one at a time, and not too often. What this machine
+//! notes about it lies beside the store's locks; losing it costs one more sync.
+
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use jiff::Timestamp;
+
+use crate::{
+    error::OpError,
+    model::name::{RealmName, RemoteName},
+    ops::ctx::Ctx,
+    repo::CodeRepo,
+    store::Store,
+};
+
+/// How long a hook starts no sync after one was started.
+const PAUSE: Duration = Duration::from_secs(120);
+
+/// Returns whether the realm is shared somewhere, and its user wants changes to go and come by themselves. What a
+/// repository says does not count: it may come from anybody.
+///
+/// # Errors
+/// Where this machine's records cannot be read.
+pub fn is_wanted(ctx: &Ctx, realm: &RealmName, store: &dyn Store) -> Result<bool, OpError> {
+    Ok(!store.remotes().is_empty() && chosen(ctx, realm)?.unwrap_or_default())
+}
+
+/// Returns what the user chose for the realm, or for all; nothing where he was never asked.
+///
+/// # Errors
+/// Where this machine's records cannot be read.
+pub fn chosen(ctx: &Ctx, realm: &RealmName) -> Result<Option<bool>, OpError> {
+    let everywhere = || CodeRepo::global_config(&ctx.place(), "blue.autoSync").map(|value| is_on(&value));
+    Ok(ctx.home.auto_sync(realm)?.map(|value| is_on(&value)).or_else(everywhere))
+}
+
+/// Returns whether a value of git's configuration says yes.
+pub fn is_on(value: &str) -> bool {
+    ["true", "yes", "on", "1", ""].contains(&value.to_ascii_lowercase().as_str())
+}
+
+/// Returns whether a hook may start a sync of the store in a folder: the last one was begun some time ago.
+pub fn is_due(store: &Path, now: Timestamp) -> bool {
+    read(&begun(store)).is_none_or(|begun| now < begun || now.duration_since(begun).unsigned_abs() >= PAUSE)
+}
+
+/// The right to sync a store by itself, which one process has at a time.
+#[derive(Debug)]
+pub struct Turn {
+    _lock: File,
+}
+
+/// Takes it, and notes when. Returns nothing where another process has it, or nothing can be written.
+pub fn take(store: &Path, now: Timestamp) -> Option<Turn> {
+    std::fs::create_dir_all(folder(store)).ok()?;
+    let lock = File::create(folder(store).join("turn")).ok()?;
+    lock.try_lock().ok()?;
+    write(&begun(store), now);
+    Some(Turn { _lock: lock })
+}
+
+/// Notes that a remote answered.
+pub fn note_contact(store: &Path, remote: &RemoteName, now: Timestamp) {
+    if std::fs::create_dir_all(folder(store)).is_ok() {
+        write(&contact(store, remote), now);
+    }
+}
+
+/// Returns when a remote answered last, if it is known.
+pub fn last_contact(store: &Path, remote: &RemoteName) -> Option<Timestamp> {
+    read(&contact(store, remote))
+}
+
+fn folder(store: &Path) -> PathBuf {
+    store.join("blue/sync")
+}
+
+fn begun(store: &Path) -> PathBuf {
+    folder(store).join("begun")
+}
+
+fn contact(store: &Path, remote: &RemoteName) -> PathBuf {
+    folder(store).join(format!("contact-{remote}"))
+}
+
+fn read(file: &Path) -> Option<Timestamp> {
+    std::fs::read_to_string(file).ok()?.trim().parse().ok()
+}
+
+/// Nothing depends on it: where it cannot be written, it is as if it had not been noted.
+fn write(file: &Path, at: Timestamp) {
+    let _ = std::fs::write(file, format!("{at}\n"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_at_a_time_and_not_too_often() {
+        let store = tempfile::tempdir().unwrap();
+        let at = |seconds: i64| Timestamp::from_second(1_769_000_000 + seconds).unwrap();
+        assert!(is_due(store.path(), at(0)));
+        let turn = take(store.path(), at(0)).unwrap();
+        assert!(take(store.path(), at(0)).is_none(), "it is taken");
+        assert!(!is_due(store.path(), at(119)) && is_due(store.path(), at(120)));
+        assert!(is_due(store.path(), at(-1)), "a clock that was set back");
+        drop(turn);
+        assert!(take(store.path(), at(1)).is_some());
+    }
+
+    #[test]
+    fn a_contact_is_found_again() {
+        let store = tempfile::tempdir().unwrap();
+        let (remote, at): (RemoteName, _) = ("origin".parse().unwrap(), Timestamp::from_second(1_769_000_000).unwrap());
+        assert_eq!(last_contact(store.path(), &remote), None);
+        note_contact(store.path(), &remote, at);
+        assert_eq!(last_contact(store.path(), &remote), Some(at));
+    }
+}

@@ -1,0 +1,92 @@
+//! Telling somebody of a change who does not look at the terminal: a command of the user's, or the desktop.
+
+use std::{
+    ffi::OsStr,
+    io::Write as _,
+    path::PathBuf,
+    process::{Command, Stdio},
+};
+
+use crate::{
+    env::Env,
+    error::{ErrorCode, OpError},
+    wire::Notification,
+};
+
+/// Shows a notification with title and text, which are arguments and no part of the script.
+const SCRIPT: [&str; 3] =
+    ["on run argv", "display notification (item 2 of argv) with title (item 1 of argv)", "end run"];
+
+/// Runs the user's own command line with a change as JSON on its standard input, and waits for it. Nothing of the
+/// change is in the command line.
+///
+/// # Errors
+/// Where it cannot be started, or fails: what to say.
+pub fn run(env: &Env, command: &OsStr, one: &Notification) -> Result<(), String> {
+    let cannot = |error: std::io::Error| format!("cannot run {}: {error}", command.display());
+    let json = serde_json::to_vec(one).unwrap_or_else(|error| unreachable!("notifications have a JSON form: {error}"));
+    let mut child =
+        of_user(env, "/bin/sh".as_ref()).arg("-c").arg(command).stdin(Stdio::piped()).spawn().map_err(cannot)?;
+    if let Some(mut input) = child.stdin.take() {
+        // Whoever does not read it does not need it.
+        let _ = input.write_all(&json).and_then(|()| input.write_all(b"\n"));
+    }
+    let status = child.wait().map_err(cannot)?;
+    if status.success() { Ok(()) } else { Err(format!("{} failed: {status}", command.display())) }
+}
+
+/// The program that shows desktop notifications.
+#[derive(Debug)]
+pub struct Desktop {
+    program: PathBuf,
+}
+
+impl Desktop {
+    /// Finds it.
+    ///
+    /// # Errors
+    /// Where there is none.
+    pub fn find(env: &Env) -> Result<Self, OpError> {
+        let name = if cfg!(target_os = "macos") { "osascript" } else { "notify-send" };
+        let folders = env.var("PATH").map(std::env::split_paths).into_iter().flatten();
+        let program = folders.map(|folder| folder.join(name)).find(|file| file.is_file());
+        let program = program.ok_or_else(|| {
+            OpError::cannot(
+                ErrorCode::NotStarted,
+                format!("{name} is not installed, so no desktop notification can be shown"),
+            )
+            .next("git blue notifications watch --bell  # ring the terminal's bell instead")
+        })?;
+        Ok(Self { program })
+    }
+
+    /// Shows a text.
+    ///
+    /// # Errors
+    /// Where the program cannot be started, or fails: what to say.
+    pub fn show(&self, env: &Env, text: &str) -> Result<(), String> {
+        let mut command = of_user(env, self.program.as_os_str());
+        if cfg!(target_os = "macos") {
+            command.args(SCRIPT.iter().flat_map(|line| ["-e", line])).args(["git blue", text]);
+        } else {
+            command.args(["--app-name=git blue", "--", "git blue", &plain(text)]);
+        }
+        let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        match status {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(format!("{} failed: {status}", self.program.display())),
+            Err(error) => Err(format!("cannot run {}: {error}", self.program.display())),
+        }
+    }
+}
+
+/// Desktops read a text as markup.
+fn plain(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+fn of_user(env: &Env, program: &OsStr) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(env.cwd()).env_clear().envs(env.vars());
+    command
+}

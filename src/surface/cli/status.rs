@@ -1,0 +1,306 @@
+//! `git blue status`: what concerns this repository first, and the realm where somebody asks for it.
+
+use super::{
+    listing::render_cursor,
+    notifications, session, sync,
+    text::{Look, Text, Word, look, plain},
+};
+use crate::{
+    model::{name::RepoName, rank::Rank, verdict::Outcome},
+    surface::told,
+    wire::{DomainStatus, ImportStatus, JudgedBy, OwnContract, Published, RealmStatus, RemovedFile, Role, Unpublished},
+};
+
+/// Most changes that are shown, and told, unless the whole realm is shown.
+pub const MAX_CHANGES: usize = 6;
+/// Most lines of every other kind.
+const MAX_IMPORTS: usize = 6;
+const MAX_OWN: usize = 4;
+const MAX_SESSIONS: usize = 3;
+const MAX_FILES: usize = 3;
+const MAX_CONFLICTS: usize = 3;
+const MAX_REFS: usize = 3;
+/// Most importers that one line names.
+const MAX_NAMES: usize = 3;
+/// How wide a line of names may be.
+const WIDTH: usize = 80;
+
+/// What is shown besides what concerns the repository.
+#[derive(Debug, Clone, Copy)]
+pub struct Shown {
+    /// The repositories and domains of the realm.
+    pub realm: bool,
+    /// Where the repositories lie.
+    pub paths: bool,
+    /// What time it is.
+    pub now: jiff::Timestamp,
+}
+
+/// Shows it.
+pub fn render(body: &RealmStatus, shown: Shown, text: &mut Text) {
+    let shows_realm = shown.realm || body.current_repo.is_none();
+    let most = |most: usize| if shows_realm { usize::MAX } else { most };
+    headline(body, text);
+    if let Some(why) = &body.read_only {
+        text.line(&[look("read-only:", Look::Yellow), plain(why)]);
+    }
+    imports(&body.imports, most(MAX_IMPORTS), text);
+    render_published(&body.published, text);
+    if let Some(unpublished) = &body.unpublished {
+        render_unpublished(unpublished, text);
+    }
+    sync::render_conflicts(&body.conflicts, most(MAX_CONFLICTS), text);
+    removed_files(&body.removed_files, most(MAX_FILES), text);
+    unreadable(&body.unreadable, most(MAX_FILES), text);
+    let (listed, bindings) = (&body.notifications, body.bindings_changed.as_ref());
+    notifications::render(listed, bindings, body.more_notifications, &body.imports, text);
+    own_contracts(&body.own_contracts, body.more_own_contracts, most(MAX_OWN), text);
+    let sessions = &body.sessions[..body.sessions.len().min(most(MAX_SESSIONS))];
+    session::render(sessions, body.more_sessions + body.sessions.len() - sessions.len(), text);
+    sync::render_status(&body.remotes, shown.now, most(MAX_REFS), text);
+    if shows_realm {
+        realm(body, shown.paths, text);
+    } else {
+        let repos = count(body.repos.len(), "repository", "repositories");
+        let (domains, contracts) = (count(body.total, "domain", "domains"), body.total_contracts);
+        let contracts = count(contracts, "contract", "contracts");
+        let line = format!("realm {}: {repos}, {domains}, {contracts} (git blue status --all)", body.realm);
+        text.gap().line(&[look(line, Look::Dim)]);
+    }
+}
+
+/// Where this is, and whether all is well.
+fn headline(body: &RealmStatus, text: &mut Text) {
+    let Some(repo) = &body.current_repo else {
+        text.line(&[plain("realm"), look(&body.realm, Look::Bold)]);
+        return;
+    };
+    let of = |rank: Rank| body.imports.iter().filter(|import| import.rank == rank).count();
+    let (broken, unsure) = (of(Rank::Broken), of(Rank::Attention));
+    let holding = body.imports.len() - broken - unsure;
+    let parts = [
+        (broken, Look::Red, "broken"),
+        (unsure, Look::Yellow, if unsure == 1 { "needs attention" } else { "need attention" }),
+        (holding, Look::Green, if holding == 1 { "holds" } else { "hold" }),
+    ];
+    let parts: Vec<_> = parts.into_iter().filter(|(number, ..)| *number > 0).collect();
+    let mut words = vec![look(repo, Look::Bold), plain("in the realm"), look(&body.realm, Look::Bold)];
+    for (at, (number, colour, word)) in parts.iter().enumerate() {
+        let of = if at > 0 {
+            ""
+        } else if *number == 1 {
+            " import"
+        } else {
+            " imports"
+        };
+        let end = if at + 1 < parts.len() { "," } else { "" };
+        words.push(look(format!("{number}{of} {word}{end}"), *colour));
+    }
+    if let Some(Word(last, _)) = words.get_mut(2).filter(|_| !parts.is_empty()) {
+        last.push(':');
+    }
+    text.line(&words);
+}
+
+/// How the repository's imports stand, the worst first.
+fn imports(imports: &[ImportStatus], most: usize, text: &mut Text) {
+    text.table("  ", &imports.iter().take(most).map(import).collect::<Vec<_>>());
+    if imports.len() > most {
+        more(imports.len() - most, "git blue status --all", text);
+    }
+}
+
+/// What others rely on.
+fn own_contracts(own: &[OwnContract], unlisted: usize, most: usize, text: &mut Text) {
+    if own.is_empty() {
+        return;
+    }
+    text.heading("your contracts");
+    let rows = own.iter().take(most).map(|one| {
+        let mut row = vec![plain(format!("{}/{}", one.domain, one.contract)), plain(&one.version)];
+        if !one.broken.is_empty() {
+            let unnamed = if one.importers.is_empty() { one.more_importers } else { 0 };
+            row.push(look(format!("breaks {}", names(&one.broken, unnamed)), Look::Red));
+        }
+        if !one.importers.is_empty() {
+            row.push(plain(format!("imported by {}", names(&one.importers, one.more_importers))));
+        }
+        if one.broken.is_empty() && one.importers.is_empty() {
+            row.push(look("imported by nobody", Look::Dim));
+        }
+        row
+    });
+    text.table("  ", &rows.collect::<Vec<_>>());
+    let left = own.len().saturating_sub(most) + unlisted;
+    if left > 0 {
+        more(left, "git blue contract list", text);
+    }
+}
+
+/// Names the first of them, and counts the others: those that are listed, and as many that are not.
+fn names(repos: &[RepoName], unlisted: usize) -> String {
+    let shown: Vec<_> = repos.iter().take(MAX_NAMES).map(ToString::to_string).collect();
+    match repos.len() - shown.len() + unlisted {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+fn more(count: usize, command: &str, text: &mut Text) {
+    text.line(&[look(format!("  and {count} more: {command}"), Look::Dim)]);
+}
+
+fn unreadable(lines: &[String], most: usize, text: &mut Text) {
+    if lines.is_empty() {
+        return;
+    }
+    text.heading("unreadable");
+    for line in lines.iter().take(most) {
+        text.line(&[plain(" "), look(line, Look::Red)]);
+    }
+    if lines.len() > most {
+        more(lines.len() - most, "git blue check", text);
+    }
+}
+
+fn removed_files(files: &[RemovedFile], most: usize, text: &mut Text) {
+    if files.is_empty() {
+        return;
+    }
+    text.heading("removed files");
+    for RemovedFile { domain, contract, file } in files.iter().take(most) {
+        let stays = format!("is gone; {domain}/{contract} stays in the realm until it is retired");
+        text.line(&[plain(" "), look(file, Look::Yellow), plain(stays)]);
+    }
+    if files.len() > most {
+        more(files.len() - most, "git blue status --all", text);
+    }
+}
+
+/// The repositories and domains.
+fn realm(body: &RealmStatus, paths: bool, text: &mut Text) {
+    text.heading("repositories");
+    if paths {
+        let rows = body.repos.iter().map(|repo| {
+            let path = repo.path.clone().unwrap_or_else(|| "not on this machine".into());
+            vec![look(&repo.name, Look::Plain), look(path, Look::Dim)]
+        });
+        text.table("  ", &rows.collect::<Vec<_>>());
+    } else {
+        let names: Vec<_> = body.repos.iter().map(|repo| repo.name.to_string()).collect();
+        let longest = names.iter().map(String::len).max().unwrap_or_default();
+        let columns = (WIDTH / (longest + 2)).max(1);
+        let rows = names.chunks(columns).map(|row| row.iter().map(plain).collect());
+        text.table("  ", &rows.collect::<Vec<Vec<_>>>());
+    }
+    for one in &body.domains {
+        domain(one, text);
+    }
+    if body.next_cursor.is_some() {
+        text.gap().line(&[look(format!("{} of {} domains", body.domains.len(), body.total), Look::Dim)]);
+        render_cursor(body.next_cursor.as_deref(), text);
+    }
+}
+
+fn domain(domain: &DomainStatus, text: &mut Text) {
+    let members: Vec<_> = domain.members.iter().map(ToString::to_string).collect();
+    text.heading(&format!("domain {}", domain.name));
+    let members = if members.is_empty() { "no members".to_owned() } else { members.join(", ") };
+    text.line(&[plain(" "), look(members, Look::Dim)]);
+    let contracts = domain.contracts.iter().map(|contract| {
+        vec![plain(&contract.name), plain(&contract.version), look(format!("of {}", contract.owner), Look::Dim)]
+    });
+    text.table("  ", &contracts.collect::<Vec<_>>());
+    if domain.more_contracts > 0 {
+        let rest = format!("and {} more: git blue contract list --domain {}", domain.more_contracts, domain.name);
+        text.line(&[plain(" "), look(rest, Look::Dim)]);
+    }
+    let bindings = domain.bindings.iter().map(|binding| {
+        let role = match binding.role {
+            Role::Provider => "provider",
+            Role::Consumer => "consumer",
+            Role::Both => "provider and consumer",
+        };
+        let counts = [(binding.exports, "exports"), (binding.imports, "imports")];
+        let counts: Vec<_> =
+            counts.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{what} {n}")).collect();
+        let counts = if counts.is_empty() { "nothing yet".to_owned() } else { counts.join(", ") };
+        vec![plain(&binding.repo), plain(role), look(counts, Look::Dim)]
+    });
+    text.table("  ", &bindings.collect::<Vec<_>>());
+}
+
+fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
+/// What a command published by the way.
+fn render_published(published: &[Published], text: &mut Text) {
+    if !published.is_empty() {
+        let phrases: Vec<_> = published.iter().map(told::phrase).collect();
+        text.gap();
+        text.line(&[look("published now:", Look::Green), plain(phrases.join(", "))]);
+    }
+}
+
+fn render_unpublished(unpublished: &Unpublished, text: &mut Text) {
+    text.heading("unpublished");
+    let (commit, branch) = (unpublished.commit.short(), &unpublished.branch);
+    let domains = unpublished.domains.join(", ");
+    text.line(&[
+        plain(" "),
+        look(&commit, Look::Commit),
+        plain(format!("({branch}) has unpublished changes in {domains}")),
+    ]);
+    let why = match (&unpublished.problem, &*unpublished.policy) {
+        (Some(problem), _) if unpublished.failed_at.is_none() => look(format!("not published: {problem}"), Look::Red),
+        (Some(problem), _) => look(format!("publish of {commit} failed: {problem}"), Look::Red),
+        (None, "pushed") => look("published once it is pushed (blue.publish is pushed)", Look::Dim),
+        (None, "ci") => look("published by CI (blue.publish is ci)", Look::Dim),
+        (None, "off") => look("published by hand (blue.publish is off)", Look::Dim),
+        (None, _) => look("published by the next hook, or git blue status without --peek", Look::Dim),
+    };
+    text.line(&[plain(" "), why]);
+}
+
+/// How one import stands; where it matters, the file that relies on it.
+fn import(import: &ImportStatus) -> Vec<Word> {
+    let now = import.current_version.as_ref().map_or_else(|| "missing".into(), ToString::to_string);
+    let outcome = import.verdict.as_ref().map(|verdict| (verdict.verdict, verdict.phrase()));
+    let verdict = match (&*import.state, &import.resolved_version) {
+        ("broken", Some(version)) => {
+            let shown = outcome.map(|(_, phrase)| format!(": {phrase}")).unwrap_or_default();
+            look(format!("broken: {version} is in the range, and breaks it{shown}"), Look::Red)
+        }
+        ("current", _) => match (&import.retired, outcome) {
+            (Some(reason), _) => look(format!("accepts {now}, retired: {reason}"), Look::Yellow),
+            (None, Some((Outcome::Unknown, phrase))) => look(format!("accepts {now}; {phrase}"), Look::Yellow),
+            (None, _) if import.judged_by == JudgedBy::VersionRange => {
+                look(format!("accepts {now}, by version range only"), Look::Green)
+            }
+            (None, _) => look(format!("accepts {now}"), Look::Green),
+        },
+        ("stale", Some(served)) => look(format!("behind: it is {now}, {served} is still served"), Look::Yellow),
+        _ if import.current_version.is_none() => look("broken: there is no such contract", Look::Red),
+        _ => look(format!("broken: it is {now}"), Look::Red),
+    };
+    let adapted = import.adapted_version.as_ref().filter(|adapted| Some(*adapted) != import.current_version.as_ref());
+    let adapted = adapted.map(|version| format!("(adapted to {version})")).unwrap_or_default();
+    let name = plain(format!("{}/{}", import.domain, import.contract));
+    let file = import.binding.as_ref().filter(|_| import.rank < Rank::Import);
+    let mut row = vec![name, plain(&import.version_req), verdict];
+    let behind = [Some(adapted), file.map(|file| format!("in {file}")), leaving(import)];
+    row.push(look(
+        behind.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", "),
+        Look::Dim,
+    ));
+    row
+}
+
+/// Says that the contract is deprecated, until when it is served, and what takes its place.
+fn leaving(import: &ImportStatus) -> Option<String> {
+    let deprecated = import.deprecated.as_ref()?;
+    let sunset = deprecated.sunset.map(|day| format!(", served until {day}")).unwrap_or_default();
+    let instead = deprecated.replaced_by.as_ref().map(|name| format!(", use {name}")).unwrap_or_default();
+    Some(format!("deprecated since {}{sunset}{instead}", deprecated.since))
+}

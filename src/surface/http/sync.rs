@@ -1,0 +1,89 @@
+//! Realms whose user wants it are synced while the daemon runs: regularly, and less often while a remote cannot be
+//! reached.
+
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
+
+use tokio::sync::watch;
+
+use super::context::Desk;
+use crate::{error::OpError, model::name::RealmName, ops::realm};
+
+/// How often, in seconds, unless the user says otherwise.
+pub const SECONDS: u32 = 300;
+/// The longest pause after failures.
+const LONGEST: Duration = Duration::from_secs(3_600);
+/// How often is looked whether the daemon stops.
+const STEP: Duration = Duration::from_millis(200);
+
+/// When a realm is synced next, and how often in a row that failed.
+#[derive(Debug, Clone, Copy)]
+struct Plan {
+    next: Instant,
+    failures: u32,
+}
+
+/// Starts a thread that syncs at once and then as often as wanted, until the daemon stops. A remote that keeps it
+/// waiting keeps nobody else waiting.
+pub fn regularly(desk: Desk, seconds: u32, stopping: watch::Receiver<bool>) {
+    if seconds == 0 {
+        return;
+    }
+    let every = Duration::from_secs(seconds.into());
+    let work = move || {
+        let mut plans = BTreeMap::new();
+        while !*stopping.borrow() {
+            for realm in desk.realms().unwrap_or_default() {
+                one(&desk, &realm, every, &mut plans);
+            }
+            std::thread::sleep(STEP.min(every));
+        }
+    };
+    if let Err(error) = std::thread::Builder::new().name("sync".into()).spawn(work) {
+        tracing::warn!(%error, "cannot sync by itself");
+    }
+}
+
+/// Syncs a realm if it is time to.
+fn one(desk: &Desk, realm: &RealmName, every: Duration, plans: &mut BTreeMap<RealmName, Plan>) {
+    let failures = match plans.get(realm) {
+        Some(plan) if plan.next > Instant::now() => return,
+        Some(plan) => plan.failures,
+        None => 0,
+    };
+    let failures = match synced(desk, realm) {
+        Ok(true) => 0,
+        Ok(false) => failures.saturating_add(1),
+        Err(error) => {
+            tracing::warn!(%realm, %error, "cannot sync");
+            failures.saturating_add(1)
+        }
+    };
+    plans.insert(realm.clone(), Plan { next: Instant::now() + pause(every, failures), failures });
+}
+
+/// Returns whether all went well; also where nobody wants the realm synced.
+fn synced(desk: &Desk, realm: &RealmName) -> Result<bool, OpError> {
+    Ok(realm::sync::by_itself(&desk.realm(realm)?)?.is_none_or(|body| body.complete))
+}
+
+/// Returns how long to wait after so many failures in a row: each doubles it.
+fn pause(every: Duration, failures: u32) -> Duration {
+    every.saturating_mul(2_u32.saturating_pow(failures.min(16))).min(LONGEST.max(every))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_make_it_wait_longer_up_to_an_hour() {
+        let every = Duration::from_secs(300);
+        assert_eq!(pause(every, 0), every);
+        assert_eq!(pause(every, 2), every * 4);
+        assert_eq!(pause(every, 40), LONGEST);
+        assert_eq!(pause(LONGEST * 2, 3), LONGEST * 2, "never more often than wanted");
+    }
+}

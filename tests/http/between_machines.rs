@@ -1,0 +1,103 @@
+//! Two machines that share a realm, where nobody types `git blue sync`.
+
+use std::time::{Duration, Instant};
+
+use crate::{
+    client::{Daemon, PATIENCE},
+    world::{BINDING_FILE, World, importing},
+};
+
+/// The provider `fungal` on the machine `home`, the consumer `access` on the machine `second`; both said that changes
+/// go and come by themselves.
+fn machines() -> World {
+    let world = World::solo();
+    world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
+    let hub = world.path("hub.git").display().to_string();
+    let said = world.ok(&world.path("fungal"), &["init", "--url", &hub, "--auto-sync"]).stdout;
+    assert!(said.contains("changes are shared and fetched automatically"), "{said}");
+    world.on("second").repo("access");
+    let access = world.path("access");
+    world.ok(&access, &["init", "--url", &hub, "--auto-sync"]);
+    world.ok(&access, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "access"]);
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <2.0.0"));
+    world.commit("access", "Read from the masks");
+    world.ok(&access, &["sync"]);
+    world.ok(&access, &["status"]);
+    world
+}
+
+/// Waits until something is so.
+fn until(what: &str, is_so: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < PATIENCE, "{what}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// The newest version of the contract that is pending for `access`, as its machine's daemon says.
+fn heard(daemon: &Daemon<'_>, version: &str) -> bool {
+    let answer = daemon.get("/notifications?realm=aperture&repo=access&state=pending").json();
+    let all = answer["notifications"].as_array().cloned().unwrap_or_default();
+    all.iter().any(|one| one["changes"]["new_version"] == version)
+}
+
+/// The contract as the hub has it.
+fn on_hub(world: &World) -> String {
+    let file = "refs/blue/domains/s3-access:contracts/s3-permissions.json";
+    world.git(&world.path("hub.git"), &["show", file]).stdout
+}
+
+#[test]
+fn a_commit_here_is_a_notification_there_also_after_the_hub_was_away() {
+    let world = machines();
+    let there = Daemon::start_with(&world, &["--sync-interval", "1", "--catch-up", "0"]);
+    world.on("home");
+    let here = Daemon::start_with(&world, &["--sync-interval", "1", "--catch-up", "0"]);
+    world.bump("1.1.0");
+    until("1.1.0 never came", || heard(&there, "1.1.0"));
+    std::fs::rename(world.path("hub.git"), world.path("away.git")).unwrap();
+    world.bump("1.2.0");
+    world.bump("1.3.0");
+    std::thread::sleep(Duration::from_secs(3));
+    assert!(!heard(&there, "1.3.0"));
+    std::fs::rename(world.path("away.git"), world.path("hub.git")).unwrap();
+    until("1.3.0 never came", || heard(&there, "1.3.0"));
+    world.on("second");
+    let listed = world.json(&world.path("access"), &["notifications", "list"]);
+    assert_eq!(listed["notifications"][0]["coalesced"], 3, "none is lost: {listed}");
+    drop(there);
+    world.on("home");
+    drop(here);
+}
+
+#[test]
+fn a_merge_brings_what_others_published() {
+    let world = machines();
+    world.on("home").bump("1.1.0");
+    until("1.1.0 never left", || on_hub(&world).contains("\"1.1.0\""));
+    world.on("second");
+    let access = world.path("access");
+    assert_eq!(world.version(), "1.0.0");
+    world.git(&access, &["switch", "--quiet", "--create", "topic"]);
+    world.commit("access", "On a branch");
+    world.git(&access, &["switch", "--quiet", "main"]);
+    world.git(&access, &["merge", "--quiet", "--no-ff", "--no-edit", "topic"]);
+    until("1.1.0 never came", || world.version() == "1.1.0");
+    let answer = world.json(&access, &["notifications", "list", "--state", "pending"]);
+    assert_eq!(answer["notifications"][0]["changes"]["new_version"], "1.1.0", "{answer}");
+}
+
+#[test]
+fn where_nobody_wants_it_nothing_goes_by_itself() {
+    let world = machines();
+    world.on("home");
+    let said = world.ok(&world.path("fungal"), &["init", "--no-auto-sync"]).stdout;
+    assert!(said.contains("changes are shared and fetched with: git blue sync"), "{said}");
+    let daemon = Daemon::start_with(&world, &["--sync-interval", "1"]);
+    let line = world.bump("1.1.0").stderr;
+    assert!(line.contains("not shared yet: git blue sync"), "{line}");
+    std::thread::sleep(Duration::from_millis(2_500));
+    assert!(!on_hub(&world).contains("1.1.0"));
+    drop(daemon);
+}
