@@ -3,6 +3,8 @@
 //!
 //! They are fetched to `target/peers` (`make peers` does it), or wherever `GIT_BLUE_PEERS` says.
 
+#![expect(clippy::print_stdout, reason = "how long releases took")]
+
 use std::{
     path::{Path, PathBuf},
     time::{Duration, Instant},

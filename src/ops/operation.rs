@@ -34,9 +34,12 @@ pub trait Run: DeserializeOwned + JsonSchema + CommandLine + 'static {
     const RUN: fn(&Ctx, &Self) -> Result<Answer<Self::Answer>, OpError>;
 }
 
+/// What any operation answers.
+pub type Outcome = Result<Box<dyn Answered>, OpError>;
+
 /// An operation whose arguments were parsed, ready to run.
 #[cfg(feature = "cli")]
-pub struct Prepared(Box<dyn Fn(&Ctx) -> Result<Box<dyn Answered>, OpError>>);
+pub struct Prepared(Box<dyn Fn(&Ctx) -> Outcome>);
 
 #[cfg(feature = "cli")]
 impl Prepared {
@@ -44,7 +47,7 @@ impl Prepared {
     ///
     /// # Errors
     /// Where the operation fails.
-    pub fn run(&self, ctx: &Ctx) -> Result<Box<dyn Answered>, OpError> {
+    pub fn run(&self, ctx: &Ctx) -> Outcome {
         (self.0)(ctx)
     }
 }
@@ -62,7 +65,7 @@ pub struct Call {
     /// The JSON Schema of its request, as it is read.
     pub request: fn() -> Schema,
     /// Runs it on the fields of a request.
-    pub run: fn(&Ctx, Map<String, Value>) -> Result<Box<dyn Answered>, OpError>,
+    pub run: fn(&Ctx, Map<String, Value>) -> Outcome,
     /// Adds its options to a command.
     #[cfg(feature = "cli")]
     pub options: fn(clap::Command) -> clap::Command,
@@ -189,7 +192,7 @@ pub fn read<R: DeserializeOwned>(fields: Map<String, Value>) -> Result<R, OpErro
     })
 }
 
-fn run<R: Run>(ctx: &Ctx, fields: Map<String, Value>) -> Result<Box<dyn Answered>, OpError> {
+fn run<R: Run>(ctx: &Ctx, fields: Map<String, Value>) -> Outcome {
     Ok(Box::new(R::RUN(ctx, &read::<R>(fields)?)?))
 }
 

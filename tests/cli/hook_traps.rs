@@ -159,7 +159,9 @@ fn a_full_disk() {
 fn a_missing_realm_and_a_missing_home() {
     let world = World::solo();
     std::fs::rename(world.store(), world.path("away")).unwrap();
-    assert_eq!(commit(&world, "1.1.0", |_| {}).all(), "");
+    // Whoever joined this clone hears of it, in one line.
+    let said = commit(&world, "1.1.0", |_| {}).all();
+    assert!(said.contains("git blue: not published: ") && said.lines().count() == 1, "{said}");
     std::fs::rename(world.path("away"), world.store()).unwrap();
     let no_home = |command: &mut Command| {
         command.env_remove("HOME").env_remove("GIT_BLUE_HOME");

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::world::World;
 
 /// What any answer may have, and no list of tools names.
-const COMMON: [&str; 9] = [
+const COMMON: [&str; 12] = [
     "status",
     "next_steps",
     "more_notifications",
@@ -23,6 +23,9 @@ const COMMON: [&str; 9] = [
     "notifications",
     "total",
     "next_cursor",
+    "domain",
+    "contract",
+    "bindings_changed",
 ];
 
 /// How long an answer may take before a test fails.

@@ -29,7 +29,7 @@ use crate::{
     store::{
         Entry, EntryKind, TreePath, codec, layout,
         overview::{Line, Overview},
-        read,
+        read::{self, Published},
     },
     wire::{BindingsChanged, JudgedBy, Notification, State, VersionChange},
 };
@@ -124,14 +124,15 @@ impl Pending {
         now: jiff::Timestamp,
     ) -> Result<(), OpError> {
         let (name, tree) = (&line.name, line.tree);
+        let published = Published::in_tree(acting.store, &tree)?;
         let differences = match known {
-            Some(known) => with_adapted(acting, domain, &tree, differences(acting, &known, &tree)?)?,
-            None => since_adapted(acting, domain, &tree)?,
+            Some(known) => with_adapted(acting, domain, &published, differences(acting, &known, &tree)?)?,
+            None => since_adapted(acting, domain, &published, &tree)?,
         };
         self.trees.insert(name.clone(), tree);
         let mut found = Vec::new();
         for difference in differences {
-            match difference.meaning(acting, domain, &tree)? {
+            match difference.meaning(acting, domain, &published)? {
                 Meaning::Change(change) => found.push((difference, change)),
                 Meaning::Nothing => {}
                 Meaning::Unreadable => self.kept.push((name.clone(), difference.path, difference.old)),
@@ -243,11 +244,16 @@ enum Meaning {
 }
 
 impl Difference {
-    fn meaning(&self, acting: Acting<'_>, domain: &DomainSummary, tree: &Oid) -> Result<Meaning, OpError> {
+    fn meaning(
+        &self,
+        acting: Acting<'_>,
+        domain: &DomainSummary,
+        published: &Published<'_>,
+    ) -> Result<Meaning, OpError> {
         let (path, me) = (self.path.as_str(), acting.repo);
         let change = match &self.of {
             Of::Contract(name) => {
-                let published = read::published_in(acting.store, tree, name)?;
+                let published = published.of(name)?;
                 let change = |delta| notification::contract_change(&domain.info.name, &published, me, path, &delta);
                 self.delta(acting)?.map(change)
             }
@@ -292,11 +298,7 @@ fn differences(acting: Acting<'_>, known: &Oid, tree: &Oid) -> Result<Vec<Differ
         if entry(known)?.map(|entry| entry.id) == entry(tree)?.map(|entry| entry.id) {
             continue;
         }
-        let blobs = |root: &Oid| -> Result<BTreeMap<String, Oid>, OpError> {
-            let entries = read::folder(acting.store, root, folder)?.into_iter();
-            Ok(entries.filter(|entry| entry.kind == EntryKind::Blob).map(|Entry { name, id, .. }| (name, id)).collect())
-        };
-        let (old, new) = (blobs(known)?, blobs(tree)?);
+        let (old, new) = (blobs(acting, known, folder)?, blobs(acting, tree, folder)?);
         let changed = old.keys().chain(new.keys().filter(|name| !old.contains_key(*name)));
         for file in changed.filter(|file| old.get(*file) != new.get(*file)) {
             let place = if folder == layout::CONTRACTS {
@@ -312,22 +314,29 @@ fn differences(acting: Acting<'_>, known: &Oid, tree: &Oid) -> Result<Vec<Differ
     Ok(found)
 }
 
+/// Returns the files of a folder, by their names.
+fn blobs(acting: Acting<'_>, root: &Oid, folder: &str) -> Result<BTreeMap<String, Oid>, OpError> {
+    let entries = read::folder(acting.store, root, folder)?.into_iter();
+    Ok(entries.filter(|entry| entry.kind == EntryKind::Blob).map(|Entry { name, id, .. }| (name, id)).collect())
+}
+
 /// A machine that never told this repository anything of the domain: it is taken to know what its
 /// code was written against, and everything else as it is.
-fn since_adapted(acting: Acting<'_>, domain: &DomainSummary, tree: &Oid) -> Result<Vec<Difference>, OpError> {
+fn since_adapted(
+    acting: Acting<'_>,
+    domain: &DomainSummary,
+    published: &Published<'_>,
+    tree: &Oid,
+) -> Result<Vec<Difference>, OpError> {
     let mut found = Vec::new();
+    let current = blobs(acting, tree, layout::CONTRACTS)?;
     let imports = domain.bindings.get(acting.repo).into_iter().flat_map(|binding| &binding.imports);
     for import in imports {
         let path = layout::contract(&import.contract);
-        let old = adapted(acting, domain, tree, &import.contract)?;
-        let new = read::lookup(acting.store, tree, path.as_str())?;
-        if let (Some(old), Some(new)) = (old, new) {
-            found.push(Difference {
-                path,
-                old: Some(old),
-                new: Some(new.id),
-                of: Of::Contract(import.contract.clone()),
-            });
+        let old = adapted(acting, domain, published, &import.contract)?;
+        let new = current.get(&format!("{}.json", import.contract)).copied();
+        if let (Some(_), Some(_)) = (old, new) {
+            found.push(Difference { path, old, new, of: Of::Contract(import.contract.clone()) });
         }
     }
     Ok(found)
@@ -338,12 +347,12 @@ fn since_adapted(acting: Acting<'_>, domain: &DomainSummary, tree: &Oid) -> Resu
 fn with_adapted(
     acting: Acting<'_>,
     domain: &DomainSummary,
-    tree: &Oid,
+    published: &Published<'_>,
     mut differences: Vec<Difference>,
 ) -> Result<Vec<Difference>, OpError> {
     for difference in differences.iter_mut().filter(|one| one.old.is_none() && one.new.is_some()) {
         if let Of::Contract(name) = &difference.of {
-            difference.old = adapted(acting, domain, tree, name)?;
+            difference.old = adapted(acting, domain, published, name)?;
         }
     }
     Ok(differences)
@@ -354,7 +363,7 @@ fn with_adapted(
 fn adapted(
     acting: Acting<'_>,
     domain: &DomainSummary,
-    tree: &Oid,
+    published: &Published<'_>,
     contract: &ContractName,
 ) -> Result<Option<Oid>, OpError> {
     let import = domain.bindings.get(acting.repo).and_then(|binding| binding.import(contract));
@@ -362,7 +371,7 @@ fn adapted(
     let Some(version) = import.and_then(Import::adapted).filter(|version| Some(*version) != current) else {
         return Ok(None);
     };
-    Ok(read::lookup(acting.store, tree, layout::version(contract, version).as_str())?.map(|entry| entry.id))
+    Ok(published.document(contract, version)?)
 }
 
 /// Returns what of a domain's tree was never seen on this machine; `None` where nothing of it was.

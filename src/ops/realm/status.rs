@@ -7,7 +7,6 @@ use std::{
 
 use crate::{
     error::{ErrorCode, OpError},
-    locate,
     model::{
         binding::Binding,
         conflict::Conflict,
@@ -169,7 +168,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
         session,
         sessions: sessions.into_iter().take(MAX_SESSIONS).collect(),
         more_sessions,
-        remotes: remote_status::all(&*here.store, &locate::known(&ctx.home, &here.realm)?.path)?,
+        remotes: remote_status::all(&*here.store, ctx.home.realm(&here.realm)?.map(|known| known.path).as_deref())?,
         conflicts: conflicts(here, &overview, &summaries)?,
         unreadable_domains: unreadable_domains(&overview),
         unreadable: unreadable(&overview)?.into_iter().chain(unreadable_sessions).collect(),

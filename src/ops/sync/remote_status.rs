@@ -14,11 +14,12 @@ use crate::{
 /// Most refs that one answer names of a remote.
 const MAX_SHOWN: usize = 20;
 
-/// Returns how the realm whose store lies at `path` stands to each of its remotes.
+/// Returns how a realm stands to each of its remotes. Where its store lies at `path`, when they answered last is
+/// noted there.
 ///
 /// # Errors
 /// Where refs or commits cannot be read.
-pub fn all(store: &dyn Store, path: &Path) -> Result<Vec<RemoteStatus>, OpError> {
+pub fn all(store: &dyn Store, path: Option<&Path>) -> Result<Vec<RemoteStatus>, OpError> {
     let remotes = store.remotes();
     if remotes.is_empty() {
         return Ok(Vec::new());
@@ -28,7 +29,7 @@ pub fn all(store: &dyn Store, path: &Path) -> Result<Vec<RemoteStatus>, OpError>
 }
 
 fn one(
-    (store, path): (&dyn Store, &Path),
+    (store, path): (&dyn Store, Option<&Path>),
     remote: &Remote,
     seen: &BTreeMap<StoreRef, Oid>,
 ) -> Result<RemoteStatus, OpError> {
@@ -58,7 +59,7 @@ fn one(
         remote: remote.name.clone(),
         url: without_credentials(&remote.url),
         synced: seen.keys().any(|name| matches!(name, StoreRef::Seen(of, _) if *of == remote.name)),
-        last_contact: by_itself::last_contact(path, &remote.name),
+        last_contact: path.and_then(|path| by_itself::last_contact(path, &remote.name)),
         ahead,
         behind,
         differs,

@@ -149,13 +149,41 @@ pub fn contract_at(
     Ok(view)
 }
 
-/// Returns the published versions of a contract in the tree of a domain.
-///
-/// # Errors
-/// Where a tree on the way cannot be read.
-pub fn published_in(store: &dyn Store, tree: &Oid, contract: &ContractName) -> Result<BTreeSet<Version>, StoreError> {
-    let entries = read_folder(store, tree, layout::versions(contract).as_str())?;
-    Ok(entries.iter().filter_map(|entry| layout::stem(&entry.name)).collect())
+/// The published versions of a domain's contracts. Where they lie is read once, however many contracts are asked for.
+pub struct Published<'a> {
+    store: &'a dyn Store,
+    folders: BTreeMap<String, Oid>,
+}
+
+impl<'a> Published<'a> {
+    /// Returns those in the tree of a domain.
+    ///
+    /// # Errors
+    /// Where a tree on the way cannot be read.
+    pub fn in_tree(store: &'a dyn Store, tree: &Oid) -> Result<Self, StoreError> {
+        let folders = read_folder(store, tree, layout::VERSIONS)?.into_iter();
+        let folders = folders.filter(|entry| entry.kind == EntryKind::Tree).map(|entry| (entry.name, entry.id));
+        Ok(Self { store, folders: folders.collect() })
+    }
+
+    /// Returns the document of a version, if it was published.
+    ///
+    /// # Errors
+    /// Where the folder of the contract cannot be read.
+    pub fn document(&self, contract: &ContractName, version: &Version) -> Result<Option<Oid>, StoreError> {
+        let Some(folder) = self.folders.get(contract.as_str()) else { return Ok(None) };
+        let name = format!("{version}.json");
+        Ok(self.store.entries(folder)?.into_iter().find(|entry| entry.name == name).map(|entry| entry.id))
+    }
+
+    /// Returns those of a contract.
+    ///
+    /// # Errors
+    /// Where their folder cannot be read.
+    pub fn of(&self, contract: &ContractName) -> Result<BTreeSet<Version>, StoreError> {
+        let Some(folder) = self.folders.get(contract.as_str()) else { return Ok(BTreeSet::new()) };
+        Ok(self.store.entries(folder)?.iter().filter_map(|entry| layout::stem(&entry.name)).collect())
+    }
 }
 
 /// The part that a repository plays for one contract.

@@ -4,9 +4,7 @@
 mod domain;
 mod reader;
 
-pub use domain::{
-    Part, contract_at, contracts_at, domain, domain_at, load_version, parts_in, published_in, summary_of,
-};
+pub use domain::{Part, Published, contract_at, contracts_at, domain, domain_at, load_version, parts_in, summary_of};
 
 use std::collections::BTreeMap;
 

@@ -458,6 +458,8 @@ mod tests {
                     | "supervise"
                     | "install man"
                     | "install completions"
+                    | "install editor"
+                    | "uninstall editor"
             ) && !["mcp", "daemon"].contains(&path[0].as_str())
         });
         let mut operations: Vec<Vec<String>> =

@@ -5,8 +5,19 @@ use serde_json::{Map, Value, json};
 
 use super::tools::Tool;
 
-/// What nearly every answer has, and what no list of tools repeats for each tool.
-const COMMON: [&str; 7] = ["status", "next_steps", "realm", "current_repo", "notifications", "total", "next_cursor"];
+/// What many answers have, and what no list of tools repeats for each tool.
+const COMMON: [&str; 10] = [
+    "status",
+    "next_steps",
+    "realm",
+    "domain",
+    "contract",
+    "current_repo",
+    "notifications",
+    "bindings_changed",
+    "total",
+    "next_cursor",
+];
 
 /// Returns the JSON Schema of a tool's answers, without [`COMMON`]: a list of tools has little room.
 pub fn schema(tool: &Tool) -> Map<String, Value> {
