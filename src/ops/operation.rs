@@ -25,13 +25,16 @@ pub trait CommandLine {}
 #[cfg(not(feature = "cli"))]
 impl<T> CommandLine for T {}
 
+/// What runs an operation on a request.
+pub type Runs<R> = fn(&Ctx, &R) -> Result<Answer<<R as Run>::Answer>, OpError>;
+
 /// A request: its fields are options of a command, arguments of a tool and parameters of a route at once, and the
 /// comment on each field is its help and its description.
 pub trait Run: DeserializeOwned + JsonSchema + CommandLine + 'static {
     /// What is answered.
     type Answer: Body + 'static;
     /// The operation.
-    const RUN: fn(&Ctx, &Self) -> Result<Answer<Self::Answer>, OpError>;
+    const RUN: Runs<Self>;
 }
 
 /// What any operation answers.
