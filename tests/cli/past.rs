@@ -48,6 +48,14 @@ fn blame_names_the_version_the_person_and_the_commit_of_each_part() {
 }
 
 #[test]
+fn schema_and_value_are_told_apart_where_one_version_brought_both() {
+    let world = World::pair();
+    let answer = world.json(&world.path("access"), &["contract", "blame", CONTRACT]);
+    let pointers: Vec<_> = answer["parts"].as_array().unwrap().iter().map(|part| &part["pointer"]).collect();
+    assert_eq!(pointers, ["/schema", "/value"]);
+}
+
+#[test]
 fn a_patch_of_an_older_line_brings_nothing_to_the_newer_one() {
     let world = World::pair();
     world.bump("2.0.0");

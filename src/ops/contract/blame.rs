@@ -122,7 +122,9 @@ fn document(contract: Contract) -> Value {
 
 fn parts(blame: &Blame, order: &[Version], request: &Request) -> Result<Vec<BlamePart>, OpError> {
     let pointer = request.pointer.as_deref().unwrap_or_default();
-    let found = blame.parts(pointer);
+    // Schema and value are told apart, even where one version brought both.
+    let asked = if pointer.is_empty() { &["/schema", "/value"][..] } else { &[pointer] };
+    let found: Vec<_> = asked.iter().flat_map(|pointer| blame.parts(pointer)).collect();
     if found.is_empty() && !pointer.is_empty() {
         let message = format!("{} has nothing at {pointer:?}", request.contract);
         return Err(OpError::no(ErrorCode::UnknownPart, message)

@@ -176,8 +176,15 @@ impl Init {
             if !body.hooks.is_empty() {
                 text.line(&[plain("hooks in place:"), plain(body.hooks.join(", "))]);
             }
-            if let (Some(line), true) = (auto_synced(body.auto_sync), has_url || auto_sync.is_some()) {
-                text.line(&[plain(line)]);
+            match (body.remotes.is_empty(), auto_sync) {
+                (true, None) => {}
+                (true, Some(_)) => {
+                    text.line(&[plain("the realm is not shared yet: git blue init --url URL")]);
+                }
+                (false, _) if has_url || auto_sync.is_some() => {
+                    text.line(&[plain(auto_synced(body.auto_sync))]);
+                }
+                (false, _) => {}
             }
         })?;
         Ok(Verdict::Yes)
@@ -185,12 +192,12 @@ impl Init {
 }
 
 /// Says what was chosen.
-fn auto_synced(choice: Option<bool>) -> Option<&'static str> {
-    Some(match choice {
+fn auto_synced(choice: Option<bool>) -> &'static str {
+    match choice {
         Some(true) => "changes are shared and fetched automatically",
         Some(false) => "changes are shared and fetched with: git blue sync",
         None => "changes are shared and fetched with: git blue sync; automatically after: git blue init --auto-sync",
-    })
+    }
 }
 
 fn joined(now: bool, realm: &RealmName, repo: &RepoName, wrote_config: bool, text: &mut Text) {
