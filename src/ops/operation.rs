@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::{
-    error::OpError,
+    error::{ErrorCode, OpError},
     ops::ctx::Ctx,
     wire::{
         Answer, Answered,
@@ -181,13 +181,19 @@ pub fn request<R: JsonSchema>() -> Schema {
     SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<R>()
 }
 
+/// Stands before the reason where fields exclude each other: serde carries nothing but text.
+pub(crate) const CONTRADICTION: &str = "contradiction: ";
+
 /// Reads a request from its fields.
 ///
 /// # Errors
-/// Where a field is missing, or names nothing of its kind.
+/// Where a field is missing, names nothing of its kind, or contradicts another one.
 pub fn read<R: DeserializeOwned>(fields: Map<String, Value>) -> Result<R, OpError> {
     serde_json::from_value(Value::Object(fields.clone())).map_err(|error| {
         let message = error.to_string();
+        if let Some(reason) = message.strip_prefix(CONTRADICTION) {
+            return OpError::no(ErrorCode::Contradiction, reason);
+        }
         // What a text should be is said with the text: whose it is, is not.
         let is_quoted = |value: &Value| value.as_str().is_some_and(|text| message.starts_with(&format!("{text:?} ")));
         let at = fields.iter().find(|(_, value)| is_quoted(value)).map(|(name, _)| format!("{name}: "));
@@ -211,7 +217,8 @@ macro_rules! given_as {
     ($type:ty, $fields:ty) => {
         impl<'de> serde::Deserialize<'de> for $type {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                Self::try_from(<$fields>::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+                let said = |why| serde::de::Error::custom(format!("{}{why}", $crate::ops::operation::CONTRADICTION));
+                Self::try_from(<$fields>::deserialize(deserializer)?).map_err(said)
             }
         }
 

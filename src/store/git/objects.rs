@@ -22,18 +22,27 @@ pub(crate) fn native(repo: &gix::Repository, id: &Oid) -> Result<gix::ObjectId, 
     if git.kind() == repo.object_hash() { Ok(git) } else { Err(StoreError::Missing { id: *id }) }
 }
 
-fn find<'repo>(
-    repo: &'repo gix::Repository,
-    id: &Oid,
-    kind: gix::objs::Kind,
-) -> Result<gix::Object<'repo>, StoreError> {
+fn find(repo: &gix::Repository, id: &Oid, kind: gix::objs::Kind) -> Result<gix::ObjectDetached, StoreError> {
     let damaged = |problem: String| StoreError::Damaged { what: format!("the {kind} {id}"), problem };
     let git = native(repo, id)?;
-    let object = beside_a_packer(|| repo.find_object(git)).map_err(|error| unread(id, kind, &error))?;
+    let object = sought(repo, |repo| repo.find_object(git).map(gix::Object::detach));
+    let object = object.map_err(|error| unread(id, kind, &error))?;
     if object.kind != kind {
         return Err(damaged(format!("it is a {}", object.kind)));
     }
     Ok(object)
+}
+
+/// Looks for an object, and once more through a fresh look at all packs where nothing was found: one that could not
+/// be opened just now, for want of a descriptor or of memory, looks as if what it holds were missing.
+fn sought<T>(repo: &gix::Repository, look: impl Fn(&gix::Repository) -> gix::Result<T>) -> gix::Result<T> {
+    match beside_a_packer(|| look(repo)) {
+        Err(error) if is_absent(&error) => match gix::open_opts(repo.git_dir(), repo.open_options().clone()) {
+            Ok(fresh) => look(&fresh),
+            Err(_) => Err(error),
+        },
+        found => found,
+    }
 }
 
 /// How often an object is looked for that a packer may be moving: from a file of its own into a
@@ -142,12 +151,12 @@ pub(crate) fn linked(repo: &gix::Repository, kind: EntryKind, id: &Oid) -> Resul
 pub(crate) fn blob(repo: &gix::Repository, id: &Oid) -> Result<Vec<u8>, StoreError> {
     // The size first: a hostile blob must not be inflated to find out that it is too large.
     let git = native(repo, id)?;
-    let header = beside_a_packer(|| repo.find_header(git));
+    let header = sought(repo, |repo| repo.find_header(git));
     let header = header.map_err(|error| unread(id, gix::objs::Kind::Blob, &error))?;
     if header.size() > MAX_BLOB as u64 {
         return Err(StoreError::TooLarge { id: *id, size: header.size() });
     }
-    Ok(find(repo, id, gix::objs::Kind::Blob)?.detach().data)
+    Ok(find(repo, id, gix::objs::Kind::Blob)?.data)
 }
 
 /// Most characters of who wrote a commit. Anybody may write what they like there.

@@ -176,15 +176,14 @@ impl Init {
             if !body.hooks.is_empty() {
                 text.line(&[plain("hooks in place:"), plain(body.hooks.join(", "))]);
             }
-            match (body.remotes.is_empty(), auto_sync) {
-                (true, None) => {}
-                (true, Some(_)) => {
+            match (body.auto_sync, auto_sync) {
+                (None, Some(_)) => {
                     text.line(&[plain("the realm is not shared yet: git blue init --url URL")]);
                 }
-                (false, _) if has_url || auto_sync.is_some() => {
-                    text.line(&[plain(auto_synced(body.auto_sync))]);
+                (choice, said) if has_url || said.is_some() => {
+                    text.line(&[plain(auto_synced(choice))]);
                 }
-                (false, _) => {}
+                _ => {}
             }
         })?;
         Ok(Verdict::Yes)
