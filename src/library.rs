@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     env::Env,
-    error::OpError,
+    error::{NextStep, OpError},
     locate,
     model::{
         compatibility::Reading,
@@ -42,8 +42,8 @@ impl Error {
         &self.0.problems
     }
 
-    /// Returns what to do next: commands where possible.
-    pub fn next_steps(&self) -> &[String] {
+    /// Returns what to do next, the most urgent first.
+    pub fn next_steps(&self) -> &[NextStep] {
         &self.0.next_steps
     }
 }

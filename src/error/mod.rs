@@ -8,6 +8,8 @@ use std::{borrow::Cow, io, sync::Arc};
 pub use code::ErrorCode;
 use serde::{Deserialize, Serialize};
 
+pub use crate::model::next_step::NextStep;
+
 use crate::{
     model::{
         candidate::FileProblem,
@@ -51,8 +53,8 @@ pub struct OpError {
     pub message: String,
     /// The single problems, where there are several.
     pub problems: Vec<Problem>,
-    /// What to do next, as commands where possible.
-    pub next_steps: Vec<String>,
+    /// What to do next, most urgent first.
+    pub next_steps: Vec<NextStep>,
     /// What the operating system said, where it did.
     pub source: Option<Arc<io::Error>>,
 }
@@ -117,7 +119,7 @@ impl OpError {
 
     /// Adds what to do next.
     #[must_use]
-    pub fn next(mut self, step: impl Into<String>) -> Self {
+    pub fn next(mut self, step: impl Into<NextStep>) -> Self {
         self.next_steps.push(step.into());
         self
     }
@@ -148,7 +150,7 @@ impl From<StoreError> for OpError {
         let cannot = |code| Self::cannot(code, message.clone());
         match error {
             StoreError::NotAStore { .. } => {
-                cannot(ErrorCode::NoStore).next("git blue realm list shows the realms of this machine")
+                cannot(ErrorCode::NoStore).next("git blue realm list  # shows the realms of this machine")
             }
             StoreError::Reftable { path } => cannot(ErrorCode::ReftableStore)
                 .next(format!("git -C {} refs migrate --ref-format=files", path.display())),
@@ -161,7 +163,7 @@ impl From<StoreError> for OpError {
                 cannot(ErrorCode::Conflict).next("try again: another writer was faster many times")
             }
             StoreError::Damaged { .. } | StoreError::TooLarge { .. } | StoreError::Missing { .. } => {
-                cannot(ErrorCode::Damaged).next("git fsck in the store shows what is damaged")
+                cannot(ErrorCode::Damaged).next("git blue doctor  # says what is damaged")
             }
             StoreError::Io { source, .. } => Self { source: Some(source), ..cannot(ErrorCode::Io) },
             StoreError::Git { .. } => cannot(ErrorCode::Git),
@@ -210,7 +212,7 @@ impl From<Refusal> for OpError {
                 .next("merge what was published since: git pull")
                 .next("or go back on purpose: git blue contract publish --rollback --reason \"…\""),
             Reason::NotOwner { owner, .. } => error.next(format!("make the change in {owner}")),
-            Reason::Damaged => error.next("git blue check names the file"),
+            Reason::Damaged => error.next("git blue check  # names the file"),
             Reason::Collides(_) | Reason::NotPublished(_) | Reason::Invalid(_) | Reason::Undecided(_) => error,
         }
     }

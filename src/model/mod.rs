@@ -31,6 +31,7 @@ pub mod merge_order;
 pub mod merge_plan;
 pub mod name;
 pub mod nearest;
+pub mod next_step;
 pub mod next_version;
 pub mod notification;
 pub mod oid;

@@ -111,7 +111,7 @@ pub fn current<'a>(domain: &'a DomainView, name: &ContractName) -> Result<&'a Co
             Some(version) => Err(OpError::no(ErrorCode::OnlyPreReleases, format!("{} has no release yet", at()))
                 .next(format!("git blue contract get {} --version {version}", at()))),
             None => Err(OpError::no(ErrorCode::UnknownContract, format!("there is no contract {}", at()))
-                .next("git blue contract list shows those there are")),
+                .next("git blue contract list  # shows those there are")),
         },
     }
 }

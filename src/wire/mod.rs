@@ -102,7 +102,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::OpError;
-pub use crate::error::Problem;
+pub use crate::error::{NextStep, Problem};
 
 /// A successful answer: `status`, the fields of the operation, what to do next.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -111,8 +111,8 @@ pub struct Answer<T> {
     /// The operation's own fields.
     #[serde(flatten)]
     pub body: T,
-    /// What to do next, as commands where possible.
-    pub next_steps: Vec<String>,
+    /// What to do next, most urgent first.
+    pub next_steps: Vec<NextStep>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -129,7 +129,7 @@ impl<T> Answer<T> {
 
     /// Adds what to do next.
     #[must_use]
-    pub fn next(mut self, step: impl Into<String>) -> Self {
+    pub fn next(mut self, step: impl Into<NextStep>) -> Self {
         self.next_steps.push(step.into());
         self
     }
@@ -142,7 +142,7 @@ pub trait Answered {
     /// Returns it as a JSON value.
     fn to_value(&self) -> serde_json::Value;
     /// Returns what to do next.
-    fn next_steps(&self) -> &[String];
+    fn next_steps(&self) -> &[NextStep];
 }
 
 impl<T: Serialize> Answered for Answer<T> {
@@ -154,7 +154,7 @@ impl<T: Serialize> Answered for Answer<T> {
         serde_json::to_value(self).unwrap_or_else(|error| unreachable!("answers have a JSON form: {error}"))
     }
 
-    fn next_steps(&self) -> &[String] {
+    fn next_steps(&self) -> &[NextStep] {
         &self.next_steps
     }
 }
@@ -170,8 +170,8 @@ pub struct Failure {
     /// The single problems, where there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
-    /// What to do next, as commands where possible.
-    pub next_steps: Vec<String>,
+    /// What to do next, most urgent first.
+    pub next_steps: Vec<NextStep>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

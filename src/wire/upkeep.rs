@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::model::name::RealmName;
+use crate::model::{name::RealmName, next_step::NextStep};
 
 /// What `gc` answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -59,7 +59,7 @@ pub struct DoctorCheck {
     /// Whether this call mended it.
     pub fixed: bool,
     /// What to do about it.
-    pub next_step: Option<String>,
+    pub next_step: Option<NextStep>,
 }
 
 /// How a thing is.

@@ -8,7 +8,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::model::name::{RealmName, RepoName, RfcName};
+use crate::model::{
+    name::{RealmName, RepoName, RfcName},
+    next_step::NextStep,
+};
 
 /// What `realm_worktree_create` answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -41,7 +44,20 @@ pub struct RepoProblem {
     /// What is wrong.
     pub message: String,
     /// What to do about it.
-    pub next_step: Option<String>,
+    pub next_step: Option<NextStep>,
+}
+
+impl RepoProblem {
+    /// Returns a problem without a next step.
+    pub fn new(repo: &RepoName, code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+        Self { repo: repo.clone(), code: code.into(), message: message.into(), next_step: None }
+    }
+
+    /// Says what to do about it.
+    #[must_use]
+    pub fn next(self, step: impl Into<NextStep>) -> Self {
+        Self { next_step: Some(step.into()), ..self }
+    }
 }
 
 /// What `realm_worktree_list` answers.

@@ -85,7 +85,7 @@ fn it_stays_until_the_import_is_edited_or_the_repository_says_so() {
     world.bump("4.0.0");
     let outside = world.json(&dir, &["contract", "adapted", CONTRACT]);
     assert_eq!(outside["adapted_version"], "4.0.0");
-    assert!(outside["next_steps"][0].as_str().unwrap().contains(BINDING_FILE), "{outside}");
+    assert!(outside["next_steps"][0]["reason"].as_str().unwrap().contains(BINDING_FILE), "{outside}");
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn a_repository_takes_another_name() {
     assert_eq!(tree("refs/blue/realm"), "realm.json\nrenames/fungal.json\nrepos/access.json\nrepos/mushroom.json\n");
     // Nothing is news to it, and it goes on publishing.
     assert_eq!(world.json(&dir, &["status", "--peek"])["notifications"], json!([]));
-    let step = answer["next_steps"][0].as_str().unwrap();
+    let step = answer["next_steps"][0]["command"].as_str().unwrap();
     assert_eq!(step, format!("git add .blue/config.yaml {CONTRACT_FILE} && git commit -m \"Take the name mushroom\""));
     world.commit("fungal", "Take the name mushroom");
     world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.2.0").replace("owner: fungal", "owner: mushroom"));
@@ -105,7 +105,7 @@ fn a_contract_changes_hands_when_the_other_side_publishes_it() {
     world.ok(&fungal, &["contract", "transfer", CONTRACT, "--to", "access"]);
     snapshot("transfer", &[&stranger, &not_mine, &no_member, &offered, &back]);
     // The step as it is printed, in the other repository.
-    let step = twice["next_steps"][0].as_str().unwrap();
+    let step = twice["next_steps"][0]["command"].as_str().unwrap();
     let mut command = world.command("sh", &access);
     command.args(["-c", step]);
     assert_eq!(world.finish(command, "sh").code, 0);

@@ -261,9 +261,10 @@ fn a_repository_names_neither_what_prints_the_token_nor_where_it_goes() {
         let answer = world.ok(&aperture, &[&["realm", "pr"], verb, &["--rfc", "rfc-1", "--json"]].concat()).json();
         let steps = answer["next_steps"].as_array().unwrap().clone();
         for (key, _) in set {
-            let step = format!("git config --show-origin --get-all {key}  # ignored: it counts in your own");
-            let step = steps.iter().filter_map(Value::as_str).find(|said| said.starts_with(&step)).unwrap();
-            let run = world.feed("sh", &aperture, &["-c", step], "");
+            let step = format!("git config --show-origin --get-all {key}");
+            let said = steps.iter().find(|said| said["command"] == *step).unwrap();
+            assert!(said["reason"].as_str().unwrap().starts_with("ignored: it counts in your own"), "{said}");
+            let run = world.feed("sh", &aperture, &["-c", &step], "");
             assert!(run.stdout.contains("file:.git/config"), "{run:?}");
         }
         answer

@@ -59,7 +59,8 @@ fn places(import: &Value) -> Vec<String> {
 
 fn step(answer: &Value) -> String {
     assert_eq!(answer["next_steps"].as_array().unwrap().len(), 1, "{answer:#}");
-    answer["next_steps"][0].as_str().unwrap().to_owned()
+    let step = &answer["next_steps"][0];
+    format!("{}  # {}", step["command"].as_str().unwrap(), step["reason"].as_str().unwrap())
 }
 
 #[test]
@@ -168,7 +169,7 @@ fn a_clone_that_nobody_joined_and_a_bare_one_are_answered() {
     world.git(&world.root(), &["clone", "--quiet", "access", "clone"]);
     let answer = world.json(&world.path("clone"), &["review"]);
     assert!(answer["read_only"].is_string(), "{answer:#}");
-    assert_eq!(answer["next_steps"][0], "git blue init", "{answer:#}");
+    assert_eq!(answer["next_steps"][0]["command"], "git blue init", "{answer:#}");
     assert_eq!(places(&answer["imports"][0])[0], "cdk/access_stack.py:2");
 
     world.git(&world.root(), &["clone", "--quiet", "--bare", "access", "bare.git"]);
@@ -180,7 +181,7 @@ fn a_clone_that_nobody_joined_and_a_bare_one_are_answered() {
     assert_eq!(places(import)[0], "cdk/access_stack.py:2");
     assert!(places(import).contains(&"ünï/ö b.ts:1".to_owned()), "{answer:#}");
     assert_eq!(import["binding_file"], BINDING_FILE);
-    let last = answer["next_steps"].as_array().unwrap().last().unwrap().as_str().unwrap();
+    let last = answer["next_steps"].as_array().unwrap().last().unwrap()["command"].as_str().unwrap();
     assert_eq!(world.finish_shell(&world.path("bare.git"), last).code, 0, "{last}");
 }
 

@@ -89,7 +89,7 @@ fn status_says_that_a_clone_only_reads_and_how_to_join() {
     let status = world.ok(&world.path("look"), &["status"]);
     assert!(status.stdout.contains("read-only: this clone is not joined to the realm aperture as fungal"), "{status}");
     let next = world.json(&world.path("look"), &["status"])["next_steps"].clone();
-    assert_eq!(next[0], "git blue init");
+    assert_eq!(next[0]["command"], "git blue init");
     let check = world.ok(&world.path("look"), &["check"]);
     let said = "read-only: this clone is not joined to the realm aperture as fungal: it only reads; git blue init";
     assert!(check.stdout.contains(said), "{check}");

@@ -19,6 +19,23 @@ enum Status {
 }
 
 #[derive(Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+struct Step {
+    command: Option<String>,
+    reason: String,
+}
+
+impl Step {
+    fn run(command: &str, reason: &str) -> Self {
+        Self { command: Some(command.into()), reason: reason.into() }
+    }
+
+    fn advice(reason: &str) -> Self {
+        Self { command: None, reason: reason.into() }
+    }
+}
+
+#[derive(Debug, Deserialize, PartialEq)]
 enum Role {
     Provider,
     Consumer,
@@ -35,7 +52,7 @@ struct RealmStatus {
     repos: Vec<Repo>,
     domains: Vec<Domain>,
     notifications: Vec<Notification>,
-    next_steps: Vec<String>,
+    next_steps: Vec<Step>,
     // more
     imports: Vec<Value>,
     session: Option<SessionLine>,
@@ -167,7 +184,7 @@ fn realm_status() {
     assert!(status.session.is_none() && status.sessions.is_empty());
     // Seed 002's last word, as a command, where nothing else is to be done.
     let status: RealmStatus = answer(&world, "access", &["realm", "status"]);
-    assert_eq!(status.next_steps, ["git blue session start  # track your work"]);
+    assert_eq!(status.next_steps, [Step::run("git blue session start", "track your work")]);
 }
 
 #[test]
@@ -195,7 +212,7 @@ struct RealmCheck {
     schema_hashes: Vec<SchemaHash>,
     scripts: Vec<Value>,
     notifications: Vec<Notification>,
-    next_steps: Vec<String>,
+    next_steps: Vec<Step>,
     // more
     read_only: Option<String>,
     judged: String,
@@ -239,7 +256,7 @@ fn realm_check() {
     );
     // SHA-256 of RFC 8785's form, as any other program computes it.
     assert_eq!(hash.schema_hash, "5420010fc8fb1df4b28096e3bf569859f4365b7071a99616c76b8d74cc6dfdb9");
-    assert_eq!(check.next_steps, ["No errors"]);
+    assert_eq!(check.next_steps, []);
     // What is pending comes along, and stays pending.
     for _ in 0..2 {
         let check: RealmCheck = answer(&world, "access", &["check"]);
@@ -258,7 +275,7 @@ struct ContractGet {
     contract: Detail,
     bindings: Vec<Relation>,
     current_repo: Option<String>,
-    next_steps: Vec<String>,
+    next_steps: Vec<Step>,
     // more
     versions: Vec<String>,
     current_version: Option<String>,
@@ -344,13 +361,13 @@ fn contract_get() {
             relation("fungal", Role::Provider, "exports", None),
         ]
     );
-    assert_eq!(get.next_steps, ["fungal owns this contract. Changes are made there."]);
+    assert_eq!(get.next_steps, [Step::advice("fungal owns this contract. Changes are made there.")]);
     assert_eq!(
         (&get.versions[..], get.current_version.as_deref()),
         (&["1.0.0".to_owned(), "1.1.0".to_owned()][..], Some("1.1.0"))
     );
     let mine: ContractGet = answer(&world, "fungal", &["contract", "get", "s3-access/s3-permissions"]);
-    assert_eq!(mine.next_steps, ["You own this contract. You can modify it."]);
+    assert_eq!(mine.next_steps, [Step::advice("You own this contract. You can modify it.")]);
 }
 
 #[derive(Debug, Deserialize)]
@@ -362,7 +379,7 @@ struct NotificationsList {
     filter: String,
     notifications: Vec<Notification>,
     summary: Summary,
-    next_steps: Vec<String>,
+    next_steps: Vec<Step>,
     // more
     total: usize,
     next_cursor: Option<String>,
@@ -388,7 +405,8 @@ fn notifications_list() {
     assert_eq!((&*list.filter, list.total, list.next_cursor), ("pending", 1, None));
     let Summary { total, pending, seen, expired, expired_cleaned } = list.summary;
     assert_eq!((total, pending, seen, expired, expired_cleaned), (1, 1, 0, 0, 0));
-    assert_eq!(list.next_steps, ["1 pending notification to review"]);
+    let why = "what changed, whether it breaks this repository, and where to edit";
+    assert_eq!(list.next_steps, [Step::run("git blue review", why)]);
     let one = &list.notifications[0];
     assert!(one.id.starts_with("notif-"));
     assert_eq!((&*one.realm, &*one.domain, one.contract.as_deref()), ("aperture", "s3-access", Some("s3-permissions")));
@@ -470,7 +488,7 @@ struct SessionStart {
     status: Status,
     message: String,
     session: Session,
-    next_steps: Vec<String>,
+    next_steps: Vec<Step>,
     // more
     resumed: bool,
 }
@@ -500,7 +518,7 @@ struct SessionStatus {
     current_repo: String,
     session: Option<Session>,
     unreadable: Vec<String>,
-    next_steps: Vec<String>,
+    next_steps: Vec<Step>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -513,7 +531,7 @@ struct SessionList {
     unreadable: Vec<String>,
     total: usize,
     next_cursor: Option<String>,
-    next_steps: Vec<String>,
+    next_steps: Vec<Step>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -522,7 +540,7 @@ struct SessionStop {
     status: Status,
     message: String,
     summary: SessionSummary,
-    next_steps: Vec<String>,
+    next_steps: Vec<Step>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -553,7 +571,7 @@ fn sessions() {
 
     let start: SessionStart = answer(&world, "fungal", &["session", "start", "--rfc", "rfc-0042-new-api"]);
     assert_eq!((start.status, &*start.message, start.resumed), (Status::Success, "Session started", false));
-    assert_eq!(start.next_steps, ["git blue session stop  # end it, with a summary of what changed"]);
+    assert_eq!(start.next_steps, [Step::run("git blue session stop", "end it, with a summary of what changed")]);
     let session = &start.session;
     assert!(session.id.strip_prefix("sess-").unwrap().chars().all(|c| matches!(c, '0'..='9' | 'a'..='f')));
     assert_eq!((&*session.realm, &*session.repo, &*session.state), ("aperture", "fungal", "active"));
@@ -591,7 +609,7 @@ fn sessions() {
     let stop: SessionStop = answer(&world, "fungal", &["session", "stop"]);
     let summary = &stop.summary;
     assert_eq!((stop.status, stop.message), (Status::Success, format!("Session ended after {}", summary.duration)));
-    assert_eq!(stop.next_steps, ["git blue session start  # begin another one when ready"]);
+    assert_eq!(stop.next_steps, [Step::run("git blue session start", "begin another one when ready")]);
     assert_eq!((&summary.id, &*summary.realm, &*summary.repo), (&start.session.id, "aperture", "fungal"));
     let minutes = |at: &str| at.parse::<jiff::Timestamp>().unwrap().as_second() / 60;
     let took = minutes(&summary.ended_at) - minutes(&summary.started_at);

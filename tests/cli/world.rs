@@ -13,6 +13,9 @@ use serde_json::Value;
 
 use crate::schemas;
 
+#[path = "pasted.rs"]
+mod pasted;
+
 /// The realm, domain and contract that most tests work with, named as in the issue.
 pub const REALM: &str = "aperture";
 pub const CONTRACT_FILE: &str = ".blue/contracts/s3-access/s3-permissions.yaml";
@@ -350,6 +353,7 @@ impl World {
         };
         if name == "git blue" {
             schemas::hold(args, &run.stdout);
+            pasted::hold(&self.next_steps(&run));
         }
         run
     }

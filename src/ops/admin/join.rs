@@ -116,7 +116,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
     }
     if proposed.is_none() && !wrote_config {
         answer = answer.next(format!(
-            "git config blue.realm {} && git config blue.repo {name}: there is no work tree to write {CONFIG} to",
+            "git config blue.realm {} && git config blue.repo {name}  # there is no work tree to write {CONFIG} to",
             known.name
         ));
     }
@@ -145,9 +145,8 @@ fn share(ctx: &Ctx, request: &Request) -> Result<(), OpError> {
     let recorded = || Ok::<_, OpError>(ctx.home.realm(&request.realm)?.and_then(|known| known.url));
     let url = match &request.url {
         Some(url) => url.clone(),
-        None if request.branches => {
-            recorded()?.ok_or_else(|| OpError::usage("say where the realm is shared").next("--url URL --branches"))?
-        }
+        None if request.branches => recorded()?
+            .ok_or_else(|| OpError::usage("say where the realm is shared").next("pass --url URL with --branches"))?,
         None => return Ok(()),
     };
     let place = sync::realm_clone::Place { realm: Some(&request.realm), url: &url, branches: request.branches };
@@ -266,7 +265,7 @@ fn same_repository(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm, held: &Repo, 
             let why = "; this one shares a root commit with it, as forks and templates do";
             Err(taken(why)
                 .next("choose another name with --repo NAME")
-                .next(format!("if it is a clone of {name}: git pull, so that {CONFIG} says so, and try again")))
+                .next(format!("git pull  # if it is a clone of {name}: {CONFIG} then says so; try again")))
         }
         (Likeness::Unknown, _) if code.is_shallow()? => {
             let message = format!("this clone is shallow: it cannot be told whether it is the {name} of the realm");

@@ -58,7 +58,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> 
     if !domains.is_empty() && !request.force {
         let names: Vec<_> = domains.iter().map(ToString::to_string).collect();
         let message = format!("{} still takes part in {}", acting.repo, names.join(", "));
-        return Err(OpError::no(ErrorCode::StillMember, message).next("leave all the same with --force"));
+        return Err(OpError::no(ErrorCode::StillMember, message).next("git blue leave --force  # leave all the same"));
     }
     for name in &domains {
         leave_domain(ctx, acting, name)?;

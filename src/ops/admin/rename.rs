@@ -145,7 +145,7 @@ impl Renaming<'_> {
             }
             let message = format!("{old} is not in the realm {realm}");
             return Err(
-                OpError::no(ErrorCode::UnknownRepo, message).next("git blue realm status lists the repositories")
+                OpError::no(ErrorCode::UnknownRepo, message).next("git blue realm status  # lists the repositories")
             );
         };
         if is_begun {

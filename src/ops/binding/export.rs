@@ -59,7 +59,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingEdit>, OpError>
     }
     let mut answer = editing.finish(&format!("- {{ contract: {} }} below exports", at.contract))?;
     if let Some(join) = membership(acting, at)? {
-        answer.next_steps.insert(0, join);
+        answer.next_steps.insert(0, join.into());
     }
     Ok(answer)
 }
@@ -86,7 +86,7 @@ fn require_contract(ctx: &Ctx, acting: Acting<'_>, at: &ContractRef) -> Result<(
 fn error_with_new(error: OpError, at: &ContractRef) -> OpError {
     match error.message.contains("did you mean") {
         true => error,
-        false => OpError { next_steps: vec![format!("git blue contract new {at}")], ..error },
+        false => OpError { next_steps: vec![format!("git blue contract new {at}").into()], ..error },
     }
 }
 

@@ -76,7 +76,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingEdit>, OpError>
     let is_accepted = current.as_ref().is_none_or(|current| range.matches(&current.version));
     let mut answer = editing.finish(&by_hand)?;
     if let Some(join) = membership(acting, at)? {
-        answer.next_steps.insert(0, join);
+        answer.next_steps.insert(0, join.into());
     }
     if expects.is_some() {
         answer = answer.next("git blue check --worktree  # whether the contract gives what is expected");

@@ -101,7 +101,7 @@ fn published(
         true => Ok(version.clone()),
         false => {
             Err(OpError::no(ErrorCode::UnknownVersion, format!("{} {version} was never published", request.contract))
-                .next(format!("git blue contract get {} lists the versions", request.contract)))
+                .next(format!("git blue contract get {}  # lists the versions", request.contract)))
         }
     }
 }

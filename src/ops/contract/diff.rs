@@ -170,7 +170,7 @@ fn base(ctx: &Ctx, request: &Request, newer: &Version, known: &[Version]) -> Res
     before(known, newer).map(Some).ok_or_else(|| {
         let at = &request.contract;
         OpError::no(ErrorCode::NoEarlierVersion, format!("no version of {at} was published before {newer}"))
-            .next(format!("git blue contract get {at} shows it"))
+            .next(format!("git blue contract get {at}  # shows it"))
     })
 }
 

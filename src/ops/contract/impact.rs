@@ -5,7 +5,7 @@ use super::{
     get::at_version,
 };
 use crate::{
-    error::OpError,
+    error::{NextStep, OpError},
     model::{
         contract::Contract,
         domain_view::DomainView,
@@ -181,12 +181,12 @@ fn with_schema(view: &DomainView, held: Contract, schema: &Json, judge: &Judge<'
     next_version::with_version(view, &wanted, judge)
 }
 
-fn next_step(version: &Version, broken: &[&RepoName]) -> Option<String> {
+fn next_step(version: &Version, broken: &[&RepoName]) -> Option<NextStep> {
     let names: Vec<_> = broken.iter().map(ToString::to_string).collect();
     (!broken.is_empty()).then(|| {
-        format!(
+        NextStep::advice(format!(
             "widen the range in {}, or list what you still serve under supported beside {version}",
             names.join(", ")
-        )
+        ))
     })
 }

@@ -136,7 +136,7 @@ fn require_new(ctx: &Ctx, acting: Acting<'_>, request: &Request) -> Result<bool,
         let again = format!("git blue contract new {at} --domain-members {others}  # make it, with these members");
         return Err(match error.next_steps.is_empty() {
             true => error,
-            false => OpError { next_steps: vec![again], ..error },
+            false => OpError { next_steps: vec![again.into()], ..error },
         });
     }
     let view = domain::of_contract(acting.store, at)?;
@@ -233,7 +233,7 @@ fn reference(ctx: &Ctx, request: &Request) -> Result<Option<Reference>, OpError>
     let Schema::File(source, pointer) = &request.schema else {
         return Ok(None);
     };
-    let outside = |error: OpError| error.next("git blue contract new with --inline copies the schema");
+    let outside = |error: OpError| error.next("pass --inline to copy the schema");
     let file = own_path(ctx, Path::new(&source.name)).map_err(outside)?;
     Ok(Some(Reference { file, pointer: pointer.clone() }))
 }

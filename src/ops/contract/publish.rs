@@ -225,8 +225,8 @@ fn require_publishing_branch(code: &CodeRepo, commit: &Oid) -> Result<String, Op
     }
     let message = format!("{} is not on {branch}, the branch that is published; nothing was published", commit.short());
     Err(OpError::no(ErrorCode::NotPublishingBranch, message)
-        .next(format!("merge it into {branch}, or see what it would do: git blue check"))
-        .next("another branch is published with: git config blue.publishBranch BRANCH"))
+        .next(format!("git blue check  # see what it would do; merging it into {branch} publishes it"))
+        .next("git config blue.publishBranch BRANCH  # publish another branch"))
 }
 
 /// How a commit stands to the one that was published before it.
@@ -320,7 +320,7 @@ impl Work<'_> {
         if self.code.is_shallow()? {
             let (domain, source) = (&view.info.name, source.commit.short());
             let message = format!("{domain} was published from {source}, which this shallow clone does not reach");
-            return Err(OpError::no(ErrorCode::Shallow, message).next("git fetch --unshallow, and publish again"));
+            return Err(OpError::no(ErrorCode::Shallow, message).next("git fetch --unshallow  # then publish again"));
         }
         let message = format!(
             "{} was published from {}, which {} does not know: this clone is behind, fetch first",
@@ -329,7 +329,7 @@ impl Work<'_> {
             self.commit.short()
         );
         Err(OpError::no(ErrorCode::FetchFirst, message)
-            .next("git pull, and publish again")
+            .next("git pull  # then publish again")
             .next("git blue realm admin reclaim --reason REASON  # if that commit is not of this repository"))
     }
 
@@ -340,8 +340,9 @@ impl Work<'_> {
         }
         let (domain, commit) = (&view.info.name, self.commit.short());
         let message = format!("{domain} was published from {} already, and {commit} is older", source.commit.short());
-        Err(OpError::no(ErrorCode::OlderCommit, message)
-            .next(format!("go back on purpose: git blue contract publish --commit {commit} --rollback --reason \"…\"")))
+        Err(OpError::no(ErrorCode::OlderCommit, message).next(format!(
+            "git blue contract publish --commit {commit} --rollback --reason REASON  # go back on purpose"
+        )))
     }
 
     fn decide(&self, view: &DomainView, lineage: Lineage) -> Result<Decision, Vec<Refusal>> {

@@ -67,7 +67,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTimeline>, OpE
         let problems = realms.iter().filter_map(|one| Some(format!("; {}: {}", one.realm, one.problem.as_ref()?)));
         let message = format!("no realm of this machine has a contract {}", request.contract);
         return Err(OpError::no(ErrorCode::UnknownContract, message + &problems.collect::<String>())
-            .next("git blue realm list shows the realms of this machine"));
+            .next("git blue realm list  # shows the realms of this machine"));
     }
     let when = |one: &TimelineEntry| if one.ahead_of_clock { jiff::Timestamp::MIN } else { one.time };
     entries.sort_by(|a, b| (when(b), &a.realm, &b.version).cmp(&(when(a), &b.realm, &a.version)));

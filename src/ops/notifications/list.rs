@@ -106,7 +106,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
     let wanted: Vec<_> = all.into_iter().filter(is_wanted).collect();
     let total = wanted.len() + if request.filter.accepts(State::Pending) { not_read } else { 0 };
     let (notifications, next_cursor) = page(wanted, &request.page, key);
-    let pending = summary.pending;
+    let has_news = summary.pending > 0;
     let body = NotificationsList {
         realm: acting.realm.clone(),
         current_repo: acting.repo.clone(),
@@ -116,11 +116,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
         total,
         next_cursor,
     };
-    Ok(match pending {
-        0 => Answer::new(body),
-        1 => Answer::new(body).next("1 pending notification to review"),
-        more => Answer::new(body).next(format!("{more} pending notifications to review")),
-    })
+    let answer = Answer::new(body);
+    Ok(if has_news { answer.next(crate::ops::realm::status::REVIEW) } else { answer })
 }
 
 /// Returns what is pending, and how many more there are than a first page can need.

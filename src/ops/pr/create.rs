@@ -8,7 +8,7 @@ use super::{
     status::{Place, places, reliance, standing},
 };
 use crate::{
-    error::{ErrorCode, OpError},
+    error::{ErrorCode, NextStep, OpError},
     forge::{ForgeError, NewPull, Pull, State},
     model::{
         merge_order::Reliance,
@@ -96,8 +96,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrCreate>, OpError> {
     let mut warnings = Vec::new();
     for at in 0..jobs.len() {
         if jobs[at].standing.uncommitted > 0 {
-            warnings
-                .push(format!("{} has changes that are not committed, and no part of this", jobs[at].place.found.name));
+            let name = &jobs[at].place.found.name;
+            warnings.push(NextStep::advice(format!("{name} has changes that are not committed, and no part of this")));
         }
         let links = links(&jobs, at, &reliance, request).within("");
         match one(ctx, &mut jobs[at], request, &links) {
@@ -126,7 +126,6 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrCreate>, OpError> {
     let mut answer = Answer::new(body);
     answer.next_steps = warnings;
     answer.next_steps.extend(steps);
-    answer.next_steps.sort();
     answer.next_steps.dedup();
     answer.next_steps.extend(forges.ignored());
     Ok(answer.next(format!("git blue realm pr status --rfc {}  # what is ready, and what to merge first", request.rfc)))
@@ -159,7 +158,7 @@ fn jobs(
             Ok(standing) if standing.branch.as_deref() != Some(branch) => body.errors.push(RepoProblem {
                 code: ErrorCode::OtherBranch.into(),
                 message: format!("{} is not on {branch}", place.path.display()),
-                next_step: Some(format!("git -C {} switch {branch}", place.path.display())),
+                next_step: Some(format!("git -C {} switch {branch}", place.path.display()).into()),
                 repo: name,
             }),
             Ok(standing) if standing.ahead == 0 => body.nothing_to_merge.push(name),
@@ -182,30 +181,27 @@ fn jobs(
 /// Pushes, and opens a pull request where there is none. Returns whether it was opened.
 fn one(ctx: &Ctx, job: &mut Job, request: &Request, body: &str) -> Result<bool, RepoProblem> {
     let name = job.place.found.name.clone();
-    let problem = |code: ErrorCode, message: String, next_step: Option<String>| RepoProblem {
-        repo: name.clone(),
-        code: code.into(),
-        message,
-        next_step,
-    };
     let branch = job.standing.branch.clone().unwrap_or_default();
     let work = job.place.work.clone().asking(ctx.env.is_error_terminal());
     if !work.has_remote().map_err(|error| of_git(&name, &error))? {
         let next = format!("git -C {} remote add origin URL", job.place.found.folder.display());
-        return Err(problem(ErrorCode::NoRemote, format!("{name} has no remote named origin"), Some(next)));
+        return Err(
+            RepoProblem::new(&name, ErrorCode::NoRemote, format!("{name} has no remote named origin")).next(next)
+        );
     }
     if job.standing.unpushed != Some(0) {
         work.push(&branch).map_err(|error| RepoProblem {
             code: ErrorCode::NotPushed.into(),
-            next_step: Some(format!("git -C {} pull --rebase, and try again", job.place.path.display())),
+            next_step: Some(format!("git -C {} pull --rebase  # and try again", job.place.path.display()).into()),
             ..of_git(&name, &error)
         })?;
     }
-    let closed = |closed: &Closed| problem(closed.code, closed.message.clone(), Some(closed.next_step.clone()));
+    let closed = |one: &Closed| RepoProblem::new(&name, one.code, &one.message).next(one.next_step.clone());
     let on = job.on.as_ref().map_err(closed)?;
     let forge = on.forge.as_ref().map_err(closed)?;
     let Some(base) = job.place.found.default.clone() else {
-        return Err(problem(ErrorCode::NoDefaultBranch, format!("{name} has no default branch to merge into"), None));
+        let message = format!("{name} has no default branch to merge into");
+        return Err(RepoProblem::new(&name, ErrorCode::NoDefaultBranch, message));
     };
     let found = forge.of_branch(&branch).map_err(|error| of_forge(&name, &error))?;
     let is_same = |pull: &Pull| job.standing.head.as_deref() == Some(&*pull.head);
@@ -217,7 +213,7 @@ fn one(ctx: &Ctx, job: &mut Job, request: &Request, body: &str) -> Result<bool, 
         // Its user closed it, and nothing is new since.
         Some(pull) if is_same(&pull) => {
             let message = format!("the pull request of {name} was closed: {}", pull.url);
-            Err(problem(ErrorCode::WasClosed, message, Some(format!("reopen {}", pull.url))))
+            Err(RepoProblem::new(&name, ErrorCode::WasClosed, message).next(format!("reopen {}", pull.url)))
         }
         _ => {
             let new = NewPull { branch: &branch, base: &base, title: request.title.trim(), body, draft: request.draft };
@@ -261,7 +257,7 @@ fn line(job: &Job, branch: &str, created: bool) -> PrCreated {
 }
 
 fn of_forge(repo: &RepoName, error: &ForgeError) -> RepoProblem {
-    let (code, next_step): (_, Option<String>) = match error {
+    let (code, next_step): (_, Option<NextStep>) = match error {
         ForgeError::Unreachable { .. } | ForgeError::Silent { .. } => ("unreachable", Some("try again".into())),
         ForgeError::Elsewhere { host, .. } => ("redirected", Some(where_its_api_is(host))),
         ForgeError::Denied { .. } => ("denied", Some("give the token the right to write pull requests".into())),

@@ -81,7 +81,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrPrepare>, OpError> {
         answer = answer.next("files that look as if they held a secret were left; git add names them one by one");
     }
     if !request.dry_run {
-        answer = answer.next(format!("git blue realm pr create --rfc {rfc} --title …"));
+        answer = answer.next(format!("git blue realm pr create --rfc {rfc} --title TITLE"));
     }
     Ok(answer)
 }
@@ -89,12 +89,6 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrPrepare>, OpError> {
 fn prepare(place: &Place, branch: &str, request: &Request) -> Result<Option<Prepared>, RepoProblem> {
     let name = &place.found.name;
     let git = |error| of_git(name, &error);
-    let problem = |code: ErrorCode, message: String, next_step: Option<String>| RepoProblem {
-        repo: name.clone(),
-        code: code.into(),
-        message,
-        next_step,
-    };
     let at = place.path.display();
     let on = place.work.current_branch().map_err(git)?;
     if on.as_deref() != Some(branch) {
@@ -104,21 +98,20 @@ fn prepare(place: &Place, branch: &str, request: &Request) -> Result<Option<Prep
         }
         let on = on.map_or("no branch".into(), |on| format!("the branch {on}"));
         let message = format!("{at} is on {on}, not on {branch}");
-        return Err(problem(ErrorCode::OtherBranch, message, Some(format!("git -C {at} switch {branch}"))));
+        return Err(
+            RepoProblem::new(name, ErrorCode::OtherBranch, message).next(format!("git -C {at} switch {branch}"))
+        );
     }
     if let Some(left) = place.work.left().map_err(git)? {
         let word = left.word();
         let message = format!("{at} is in the middle of a {word}");
-        return Err(problem(
-            ErrorCode::InTheMiddle,
-            message,
-            Some(format!("git -C {at} {word} --continue, or --abort")),
-        ));
+        let next = format!("git -C {at} {word} --continue  # or --abort");
+        return Err(RepoProblem::new(name, ErrorCode::InTheMiddle, message).next(next));
     }
     let found = place.work.uncommitted().map_err(git)?;
     if !found.conflicts.is_empty() {
         let message = format!("{at} has conflicts in {}", found.conflicts.join(", "));
-        return Err(problem(ErrorCode::Conflicts, message, Some("resolve them, and git add the files".into())));
+        return Err(RepoProblem::new(name, ErrorCode::Conflicts, message).next("resolve them, and git add the files"));
     }
     let (secrets, plain): (Vec<_>, Vec<_>) = found.untracked.into_iter().partition(|path| looks_secret(path));
     let (new, untracked) = if request.all { (plain, Vec::new()) } else { (Vec::new(), plain) };
@@ -127,7 +120,7 @@ fn prepare(place: &Place, branch: &str, request: &Request) -> Result<Option<Prep
         true => None,
         false => Some(place.work.commit(&request.message, &new).map_err(|error| RepoProblem {
             code: ErrorCode::NotCommitted.into(),
-            next_step: Some(format!("what is staged in {at} stays staged: mend it, and try again")),
+            next_step: Some(format!("what is staged in {at} stays staged: mend it, and try again").into()),
             ..of_git(name, &error)
         })?),
     };

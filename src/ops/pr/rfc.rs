@@ -20,6 +20,7 @@ use crate::{
         ctx::{Acting, Ctx, Here},
         domain::{self, Part},
         publish::candidate,
+        repos::paths,
         worktree::{self, list::all_found},
     },
     repo::{CodeRepo, Place, blue_files::Files},
@@ -183,12 +184,7 @@ pub fn plan(ctx: &Ctx, here: &Here, heads: &[Head<'_>], members: &BTreeSet<RepoN
         let Ok(commit) = commit.parse() else { continue };
         match Branch::read(ctx, here, &overview, repo, (folder, &commit)) {
             Ok(branch) => branches.push(branch),
-            Err(error) => errors.push(RepoProblem {
-                repo: (*repo).clone(),
-                code: error.code.into(),
-                message: error.message,
-                next_step: error.next_steps.into_iter().next(),
-            }),
+            Err(error) => errors.push(paths::failed(repo, error)),
         }
     }
     let unreadable = branches

@@ -8,7 +8,7 @@ use super::{
     rfc::{self, Head, Planned},
 };
 use crate::{
-    error::{ErrorCode, OpError},
+    error::{ErrorCode, NextStep, OpError},
     forge::{Condition, ForgeError, Pull, State},
     model::{
         merge_order::Reliance,
@@ -21,7 +21,7 @@ use crate::{
         pr::merge_steps::has_to_merge,
         repos::{
             self,
-            forges::{Forges, OnForge},
+            forges::{Closed, Forges, OnForge},
             paths::Found,
         },
         runs,
@@ -105,7 +105,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
             Ok(on) => on.forge.as_ref().err(),
             Err(closed) => Some(closed),
         };
-        steps.extend(closed.map(|closed| format!("{}: {}", closed.message, closed.next_step)));
+        steps.extend(closed.map(Closed::step));
         match measured {
             Ok(measured) => {
                 tips.push((place, measured.standing.head.clone()));
@@ -406,10 +406,11 @@ fn summary(lines: &[PrRepo]) -> PrSummary {
     PrSummary { all_clean, all_pushed, ready_for_pr }
 }
 
-fn with_next_steps(body: PrStatus, closed: Vec<String>) -> Answer<PrStatus> {
-    let rfc = body.rfc.as_ref().map(|rfc| format!(" --rfc {rfc}"));
-    let is_on =
-        |rfc: &Option<String>, command: &str| rfc.as_ref().map(|rfc| format!("git blue realm pr {command}{rfc}"));
+fn with_next_steps(body: PrStatus, closed: Vec<NextStep>) -> Answer<PrStatus> {
+    let command = |verb: &str, more: &str, what: &str| match &body.rfc {
+        Some(rfc) => NextStep::from(format!("git blue realm pr {verb} --rfc {rfc} {more}  # {what}")),
+        None => NextStep::advice(what),
+    };
     let PrSummary { all_clean, all_pushed, .. } = body.summary;
     let lacks_one =
         body.repos.iter().any(|line| line.commits_ahead > 0 && line.pr.is_none() && line.pr_unknown.is_none());
@@ -419,23 +420,22 @@ fn with_next_steps(body: PrStatus, closed: Vec<String>) -> Answer<PrStatus> {
         line.pr
             .as_ref()
             .filter(|pr| is_next && pr.state == PullState::Open)
-            .map(|pr| format!("merge {name} first: {}", pr.url))
+            .map(|pr| NextStep::advice(format!("merge {name} first: {}", pr.url)))
     });
     let mut steps = Vec::new();
     if !all_clean {
-        let how = is_on(&rfc, "prepare").map(|command| format!(": {command} --message …")).unwrap_or_default();
-        steps.push(format!("Commit changes in repos with uncommitted files{how}"));
+        let what = "commit changes in repositories with uncommitted files";
+        steps.push(command("prepare", "--message MESSAGE", what));
     }
     if !all_pushed || lacks_one {
-        let how = is_on(&rfc, "create").map(|command| format!(": {command} --title …")).unwrap_or_default();
-        let what = if all_pushed { "Open pull requests" } else { "Push commits to remote branches" };
-        steps.push(format!("{what}{how}"));
+        let what = if all_pushed { "open pull requests" } else { "push the commits, and open pull requests" };
+        steps.push(command("create", "--title TITLE", what));
     }
     steps.extend(first);
     let edit = body.steps.first().filter(|step| step.action == MergeAction::Widen);
-    steps.extend(edit.map(|step| step.text.clone()));
+    steps.extend(edit.map(|step| NextStep::advice(step.text.clone())));
     let mut closed = closed;
-    closed.sort();
+    closed.sort_by_key(ToString::to_string);
     closed.dedup();
     closed.truncate(3);
     steps.extend(closed);

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ops::ctx::{Acting, Ctx};
 use crate::{
-    error::OpError,
+    error::{NextStep, OpError},
     model::{
         name::{RealmName, RepoName},
         oid::Oid,
@@ -38,7 +38,7 @@ pub struct Attempt {
     pub failed: Option<String>,
     /// What to do then.
     #[serde(default)]
-    pub next_steps: Vec<String>,
+    pub next_steps: Vec<NextStep>,
 }
 
 fn path(ctx: &Ctx) -> PathBuf {

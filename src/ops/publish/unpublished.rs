@@ -6,7 +6,7 @@ use super::{
     publish_log,
 };
 use crate::{
-    error::OpError,
+    error::{NextStep, OpError},
     ops::{
         contract,
         ctx::{Acting, Ctx},
@@ -27,7 +27,7 @@ pub struct CaughtUp {
     /// What is still not published.
     pub unpublished: Option<Unpublished>,
     /// What to do about it.
-    pub next_steps: Vec<String>,
+    pub next_steps: Vec<NextStep>,
 }
 
 /// Publishes what is due, and tells what is not published, wherever somebody looks at a repository
@@ -52,7 +52,7 @@ pub fn run(ctx: &Ctx, acting: Acting<'_>, overview: &Overview<'_>, may_publish: 
     let mut caught_up = CaughtUp::default();
     let may_publish = may_publish && ctx.writing().is_ok();
     if let Err(error) = caught_up.fill(ctx, acting, code, overview, may_publish) {
-        caught_up.next_steps.push(error.message);
+        caught_up.next_steps.push(NextStep::advice(error.message));
     }
     caught_up
 }
@@ -103,13 +103,13 @@ impl CaughtUp {
         if disputed.is_some() {
             let step =
                 format!("git pull origin {}  # bring the commits of both together, and publish that", news.branch);
-            self.next_steps.push(step);
+            self.next_steps.push(step.into());
         }
         self.next_steps.extend(steps);
         self.next_steps.push(match (&problem, news.policy) {
-            (Some(_), _) | (None, Policy::Commit | Policy::Off) => "git blue contract publish".to_owned(),
-            (None, Policy::Pushed) => format!("git push origin {}", news.branch),
-            (None, Policy::Ci) => "git blue contract publish --dry-run".to_owned(),
+            (Some(_), _) | (None, Policy::Commit | Policy::Off) => "git blue contract publish".into(),
+            (None, Policy::Pushed) => format!("git push origin {}", news.branch).into(),
+            (None, Policy::Ci) => "git blue contract publish --dry-run".into(),
         });
         self.unpublished = Some(Unpublished {
             branch: news.branch,

@@ -8,7 +8,7 @@ use super::{
     check_subject::{self, Found},
 };
 use crate::{
-    error::{ErrorCode, OpError},
+    error::{ErrorCode, NextStep, OpError},
     model::{
         candidate::{Candidate, Judged},
         check::{Check, Examination, Mode, Question, Report, Scope, Severity},
@@ -332,7 +332,7 @@ fn next_steps(body: RealmCheck, missing_base: Option<String>) -> Answer<RealmChe
     if is_new {
         let repos = repo.map_or_else(|| "REPO,OTHER".to_owned(), |repo| format!("{repo},OTHER"));
         return answer
-            .next(format!("git blue realm admin domain --name DOMAIN --repos {repos}"))
+            .next(format!("git blue realm admin domain --name DOMAIN --repos {repos}  # make a first domain"))
             .next("write .blue/contracts/DOMAIN/NAME.yaml and .blue/bindings/DOMAIN.yaml, and commit");
     }
     if says_nothing {
@@ -346,19 +346,20 @@ fn next_steps(body: RealmCheck, missing_base: Option<String>) -> Answer<RealmChe
         answer = answer.next(step);
     }
     match (valid, has_errors) {
-        (true, _) => answer.next(nothing_found(by_range)),
+        (true, _) => by_range_only(by_range).into_iter().fold(answer, Answer::next),
         (false, true) => steps::of_errors(&answer.body).into_iter().fold(answer, Answer::next),
-        (false, false) => answer.next("Resolve the warnings: --strict fails on them"),
+        (false, false) => answer.next("resolve the warnings: --strict fails on them"),
     }
 }
 
-/// Returns what a check says that found nothing.
-fn nothing_found(by_range: usize) -> String {
-    match by_range {
-        0 => "No errors".to_owned(),
-        1 => "No errors; 1 import is judged by its version range only: no schema says anything".to_owned(),
-        n => format!("No errors; {n} imports are judged by their version ranges only: no schema says anything"),
-    }
+/// Returns what a check that found nothing does not know.
+fn by_range_only(imports: usize) -> Option<NextStep> {
+    let what = match imports {
+        0 => return None,
+        1 => "1 import is judged by its version range".to_owned(),
+        n => format!("{n} imports are judged by their version ranges"),
+    };
+    Some(NextStep::advice(format!("{what} alone: the contract has no schema")))
 }
 
 /// What a check says of a repository that declares nothing.

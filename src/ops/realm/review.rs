@@ -76,7 +76,7 @@ pub fn run(ctx: &Ctx) -> Result<Answer<RealmReview>, OpError> {
     });
     let joining = writing.err().into_iter().flat_map(|error| error.next_steps);
     let damage = is_damaged.then(|| "git blue doctor --fix  # brings back what is missing, where it can be had".into());
-    let steps = reviews.into_iter().map(|review| review.next);
+    let steps = reviews.into_iter().map(|review| review.next.into());
     Ok(joining.chain(damage).chain(steps).fold(answer, Answer::next))
 }
 

@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    error::{ErrorCode, OpError},
+    error::{ErrorCode, NextStep, OpError},
     model::{
         binding::Binding,
         conflict::Conflict,
@@ -62,8 +62,16 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
 )
 .route("GET", "/realms/{realm}");
 
+/// What to do next where something changed that concerns this repository.
+pub const REVIEW: &str = "git blue review  # what changed, whether it breaks this repository, and where to edit";
+
 /// What to do next where nothing else is to be done.
-pub const START_A_SESSION: &str = "git blue session start  # track your work";
+const START_A_SESSION: &str = "git blue session start  # track your work";
+
+/// Returns whether a step is the one that is said where nothing else is to be done.
+pub fn starts_a_session(step: &NextStep) -> bool {
+    *step == NextStep::from(START_A_SESSION)
+}
 
 /// Most sessions that one answer shows.
 const MAX_SESSIONS: usize = 20;
@@ -408,7 +416,7 @@ fn with_next_steps(mut answer: Answer<RealmStatus>, joined: bool) -> Answer<Real
         answer = answer.next("git blue check  # says what is wrong");
     }
     if broken > 0 || has_changed {
-        answer = answer.next("git blue review  # what changed, whether it breaks this repository, and where to edit");
+        answer = answer.next(REVIEW);
     }
     for RemovedFile { domain, contract, .. } in removed.into_iter().take(3) {
         answer = answer.next(format!(

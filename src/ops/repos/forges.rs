@@ -9,7 +9,7 @@ use std::{
 
 use super::paths::Found;
 use crate::{
-    error::ErrorCode,
+    error::{ErrorCode, NextStep},
     forge::{Address, Client, Forge, Kind, Secret},
     machine::user_config,
     ops::ctx::Ctx,
@@ -35,7 +35,17 @@ pub struct Closed {
     /// What is missing.
     pub message: String,
     /// What to do about it.
-    pub next_step: String,
+    pub next_step: NextStep,
+}
+
+impl Closed {
+    /// Returns what to do about it, with what is missing as the reason.
+    pub fn step(&self) -> NextStep {
+        match self.next_step.command() {
+            Some(command) => format!("{command}  # {}", self.message).into(),
+            None => NextStep::advice(format!("{}: {}", self.message, self.next_step)),
+        }
+    }
 }
 
 /// The forges of several repositories; each host is looked up once.
@@ -52,9 +62,9 @@ impl<'c> Forges<'c> {
     }
 
     /// Returns how to look at each key that is set where it does not count, and was ignored.
-    pub fn ignored(&self) -> impl Iterator<Item = String> {
-        let reason = "# ignored: it counts in your own configuration alone (git config --global)";
-        self.ignored.iter().map(move |key| format!("git config --show-origin --get-all {key}  {reason}"))
+    pub fn ignored(&self) -> impl Iterator<Item = NextStep> {
+        let reason = "ignored: it counts in your own configuration alone (git config --global)";
+        self.ignored.iter().map(move |key| format!("git config --show-origin --get-all {key}  # {reason}").into())
     }
 
     /// Returns where a repository is, or why it is on no forge that is known.
@@ -74,7 +84,7 @@ impl<'c> Forges<'c> {
             return Err(Closed {
                 code: ErrorCode::NoRemote,
                 message: format!("{name} has no remote named origin"),
-                next_step: format!("git -C {} remote add origin URL", folder.display()),
+                next_step: format!("git -C {} remote add origin URL", folder.display()).into(),
             });
         };
         // As written first: what `insteadOf` makes of it may be a mirror.
@@ -116,6 +126,7 @@ impl<'c> Forges<'c> {
 
     fn kind(&mut self, host: &str) -> Result<Kind, Closed> {
         let next_step = format!("git config --global blue.forge.{host}.type {}", Kind::NAMES);
+        let next_step = NextStep::from(next_step);
         match self.setting(&format!("blue.forge.{host}.type"))? {
             Some(text) => text.parse().map_err(|message| Closed { code: ErrorCode::NoForge, message, next_step }),
             None => Kind::of_host(host).ok_or_else(|| Closed {
@@ -137,7 +148,7 @@ impl<'c> Forges<'c> {
         let secret = self.secret(host, kind)?.ok_or_else(|| Closed {
             code: ErrorCode::NoToken,
             message: format!("there is no token for {host}"),
-            next_step: kind.how_to_log_in(host),
+            next_step: kind.how_to_log_in(host).into(),
         })?;
         let base = self.setting(&format!("blue.forge.{host}.url"))?.unwrap_or_else(|| kind.api(host));
         let wrong = |message| Closed { code: ErrorCode::NoForge, message, next_step: where_its_api_is(host) };
@@ -181,6 +192,6 @@ impl<'c> Forges<'c> {
 }
 
 /// Returns the command that says where the API of a host is.
-pub fn where_its_api_is(host: &str) -> String {
-    format!("git config --global blue.forge.{host}.url https://…")
+pub fn where_its_api_is(host: &str) -> NextStep {
+    format!("git config --global blue.forge.{host}.url https://URL").into()
 }

@@ -43,37 +43,29 @@ impl Found {
 /// # Errors
 /// Where this machine's records cannot be read or written.
 pub fn find(ctx: &Ctx, here: &Here, repo: &Repo) -> Result<Result<Found, RepoProblem>, OpError> {
-    let problem = |code: ErrorCode, message, next_step| RepoProblem {
-        repo: repo.name.clone(),
-        code: code.into(),
-        message,
-        next_step,
-    };
+    let problem = |code: ErrorCode, message: String| RepoProblem::new(&repo.name, code, message);
+    let of = |error: OpError| failed(&repo.name, error);
     if let (Some(code), true) = (&ctx.code, here.repo.as_ref() == Some(&repo.name))
         && is_meant(ctx, here, code, repo)
     {
-        return Ok(found(&repo.name, code).map_err(|error| problem(error.code, error.message, None)));
+        return Ok(found(&repo.name, code).map_err(of));
     }
     let recorded = ctx.home.repo_path(&repo.name)?;
     let wrong = match &recorded {
-        None => problem(
-            ErrorCode::NotHere,
-            format!("{} is not on this machine, as far as git blue knows", repo.name),
-            Some(format!("clone it and run git blue init --realm {} in it, or pass --clone", here.realm)),
-        ),
+        None => problem(ErrorCode::NotHere, format!("{} is not on this machine, as far as git blue knows", repo.name))
+            .next(format!("clone it and run git blue init --realm {} in it, or pass --clone", here.realm)),
         Some(folder) => match open(ctx, here, folder, repo) {
-            Ok(Some(code)) => return Ok(found(&repo.name, &code).map_err(|e| problem(e.code, e.message, None))),
+            Ok(Some(code)) => return Ok(found(&repo.name, &code).map_err(of)),
             Ok(None) if folder.exists() => problem(
                 ErrorCode::OtherRepository,
                 format!("{} is not joined to the realm {} as {}", folder.display(), here.realm, repo.name),
-                Some(format!("run git blue init --realm {} in the folder of {}", here.realm, repo.name)),
-            ),
-            Ok(None) => problem(
-                ErrorCode::PathGone,
-                format!("{} was at {}, which is gone", repo.name, folder.display()),
-                Some(format!("run git blue init --realm {} where it is now, or pass --clone", here.realm)),
-            ),
-            Err(error) => problem(error.code, error.message, None),
+            )
+            .next(format!("git -C {} blue init --realm {}", folder.display(), here.realm)),
+            Ok(None) => {
+                problem(ErrorCode::PathGone, format!("{} was at {}, which is gone", repo.name, folder.display()))
+                    .next(format!("run git blue init --realm {} where it is now, or pass --clone", here.realm))
+            }
+            Err(error) => of(error),
         },
     };
     let roots = Work::new(ctx.env.cwd(), ctx.env.vars().clone()).configs("blue.root")?;
@@ -87,14 +79,22 @@ pub fn find(ctx: &Ctx, here: &Here, repo: &Repo) -> Result<Result<Found, RepoPro
         [] => Ok(Err(wrong)),
         [code] => {
             ctx.home.record_repo(&repo.name, &code.main_folder())?;
-            Ok(found(&repo.name, code).map_err(|error| problem(error.code, error.message, None)))
+            Ok(found(&repo.name, code).map_err(of))
         }
         [one, other, ..] => {
             let [one, other] = [one, other].map(|code| code.main_folder().display().to_string());
             let message = format!("both {one} and {other} are clones of {}", repo.name);
-            Ok(Err(problem(ErrorCode::TwoClones, message, Some(format!("git -C {one} blue init, in the one to use")))))
+            Ok(Err(
+                problem(ErrorCode::TwoClones, message).next(format!("git -C {one} blue init  # or in the other one"))
+            ))
         }
     }
+}
+
+/// Returns the problem that made an operation fail in one repository.
+pub(crate) fn failed(repo: &RepoName, error: OpError) -> RepoProblem {
+    let next_step = error.next_steps.into_iter().next();
+    RepoProblem { next_step, ..RepoProblem::new(repo, error.code, error.message) }
 }
 
 /// Returns where a repository of the realm is cloned to, unless it is told from somewhere else.

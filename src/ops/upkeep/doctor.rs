@@ -13,7 +13,7 @@ use crate::{
         Operation,
         ctx::Ctx,
         hooks,
-        upkeep::finding::{advise, check},
+        upkeep::finding::{advise, check, failed},
     },
     store::{
         git::{self, GitStore},
@@ -116,9 +116,7 @@ fn man(ctx: &Ctx) -> DoctorCheck {
 fn identity(ctx: &Ctx) -> DoctorCheck {
     match ctx.signature() {
         Ok(by) => check("identity", None, Health::Ok, format!("{} <{}>", by.name, by.email)),
-        Err(error) => {
-            advise(check("identity", None, Health::Error, error.message.clone()), error.next_steps.join("; "))
-        }
+        Err(error) => failed(check("identity", None, Health::Error, error.message.clone()), &error.next_steps),
     }
 }
 
@@ -138,10 +136,7 @@ fn realm(ctx: &Ctx, request: &Request, known: &KnownRealm, checks: &mut Vec<Doct
         Err(error) => {
             let error = OpError::from(error);
             let found = check("store", subject, Health::Error, error.message.clone());
-            checks.push(match error.next_steps.first() {
-                Some(step) => advise(found, step.clone()),
-                None => found,
-            });
+            checks.push(failed(found, &error.next_steps));
             return;
         }
     };
@@ -231,8 +226,5 @@ fn hooks(ctx: &Ctx, repo: &str) -> Result<DoctorCheck, OpError> {
         }
     };
     let found = check("hooks", Some(repo), Health::Warning, warning);
-    Ok(match answer.next_steps.first() {
-        Some(step) => advise(found, step.clone()),
-        None => found,
-    })
+    Ok(failed(found, &answer.next_steps))
 }

@@ -1,5 +1,6 @@
 //! What a check of `doctor` found, and what to do about it.
 use crate::{
+    error::NextStep,
     model::oid::Oid,
     wire::{DoctorCheck, Health},
 };
@@ -30,7 +31,12 @@ pub(crate) fn check(
     }
 }
 
+/// Adds the first of the steps, where there is one.
+pub(crate) fn failed(check: DoctorCheck, steps: &[NextStep]) -> DoctorCheck {
+    DoctorCheck { next_step: steps.first().cloned(), ..check }
+}
+
 /// Adds what to do about it.
-pub(crate) fn advise(check: DoctorCheck, step: impl Into<String>) -> DoctorCheck {
+pub(crate) fn advise(check: DoctorCheck, step: impl Into<NextStep>) -> DoctorCheck {
     DoctorCheck { next_step: Some(step.into()), ..check }
 }

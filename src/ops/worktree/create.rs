@@ -144,7 +144,7 @@ fn located(
 ) -> Result<Result<Found, RepoProblem>, OpError> {
     let Some(repo) = overview.repos().get(name) else {
         let message = format!("{name} is not in the realm {}", here.realm);
-        return Ok(Err(problem(name, ErrorCode::UnknownRepo, message, None)));
+        return Ok(Err(RepoProblem::new(name, ErrorCode::UnknownRepo, message)));
     };
     let problem = match repos::paths::find(ctx, here, repo)? {
         Err(problem) if clone => problem,
@@ -187,21 +187,21 @@ fn make(job: &Job, branch: &str, root: &Path, fetch: bool) -> Result<bool, RepoP
     if let Some(other) = trees.iter().find(|tree| tree.path != *path && tree.branch.as_deref() == Some(branch)) {
         let other = other.path.display();
         let message = format!("{branch} of {name} is checked out in {other}");
-        let next = format!("git -C {other} switch another branch, or remove that worktree, and try again");
-        return Err(problem(name, ErrorCode::BranchElsewhere, message, Some(next)));
+        let next = format!("git -C {other} switch --detach  # frees the branch; or remove that worktree");
+        return Err(RepoProblem::new(name, ErrorCode::BranchElsewhere, message).next(next));
     }
     is_free(name, path, root)?;
     if fetch && work.has_remote().map_err(git)? {
         work.fetch().map_err(|error| RepoProblem {
             code: ErrorCode::NotFetched.into(),
-            next_step: Some(format!("git -C {} fetch, or leave --fetch out", found.folder.display())),
+            next_step: Some(format!("git -C {} fetch  # or leave --fetch out", found.folder.display()).into()),
             ..of_git(name, &error)
         })?;
     }
     let Some(start) = work.start(branch, found.default.as_deref()).map_err(git)? else {
         let message = format!("{name} has no default branch with a commit to start from");
         let next = format!("git -C {} config blue.publishBranch BRANCH", found.folder.display());
-        return Err(problem(name, ErrorCode::NoDefaultBranch, message, Some(next)));
+        return Err(RepoProblem::new(name, ErrorCode::NoDefaultBranch, message).next(next));
     };
     work.add_worktree(path, branch, &start).map_err(git)?;
     Ok(true)
@@ -214,7 +214,7 @@ fn is_on(there: &Worktree, name: &RepoName, branch: &str) -> Result<(), RepoProb
     let at = there.path.display();
     let on = there.branch.as_deref().map_or("no branch".into(), |on| format!("the branch {on}"));
     let message = format!("the worktree {at} is on {on}, not on {branch}");
-    Err(problem(name, ErrorCode::OtherBranch, message, Some(format!("git -C {at} switch {branch}"))))
+    Err(RepoProblem::new(name, ErrorCode::OtherBranch, message).next(format!("git -C {at} switch {branch}")))
 }
 
 /// Nothing may be in the way, and no worktree may lie in another one: the RFCs `a` and `a/b` would
@@ -223,12 +223,12 @@ fn is_free(name: &RepoName, path: &Path, root: &Path) -> Result<(), RepoProblem>
     let above = path.ancestors().skip(1).take_while(|above| *above != root);
     if let Some(other) = above.into_iter().find(|above| above.join(".git").symlink_metadata().is_ok()) {
         let message = format!("{} would lie in another worktree, {}", path.display(), other.display());
-        return Err(problem(name, ErrorCode::InAWorktree, message, Some("choose another name for the RFC".into())));
+        return Err(RepoProblem::new(name, ErrorCode::InAWorktree, message).next("choose another name for the RFC"));
     }
     let is_empty = |path: &Path| path.read_dir().is_ok_and(|mut entries| entries.next().is_none());
     if path.symlink_metadata().is_ok() && !is_empty(path) {
         let message = format!("{} is in the way: it is no worktree of {name}", path.display());
-        return Err(problem(name, ErrorCode::InTheWay, message, Some(format!("move {} away", path.display()))));
+        return Err(RepoProblem::new(name, ErrorCode::InTheWay, message).next(format!("move {} away", path.display())));
     }
     Ok(())
 }
@@ -244,13 +244,9 @@ fn belong(job: &Job, realm: &RealmName) -> Result<(), StoreError> {
     within.set_config("blue.realm", realm.as_str())
 }
 
-fn problem(repo: &RepoName, code: ErrorCode, message: String, next_step: Option<String>) -> RepoProblem {
-    RepoProblem { repo: repo.clone(), code: code.into(), message, next_step }
-}
-
 /// Returns what git, or a hook that it ran, complained about.
 pub(crate) fn of_git(repo: &RepoName, error: &StoreError) -> RepoProblem {
-    problem(repo, ErrorCode::Git, error.to_string(), None)
+    RepoProblem::new(repo, ErrorCode::Git, error.to_string())
 }
 
 fn with_next_steps(here: &Here, body: WorktreeCreate) -> Answer<WorktreeCreate> {

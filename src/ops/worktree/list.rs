@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, path::Path};
 
 use super::{create::of_git, rfc_worktrees};
 use crate::{
-    error::OpError,
+    error::{NextStep, OpError},
     ops::{
         Operation,
         ctx::{Ctx, Here},
@@ -137,15 +137,18 @@ fn is_current(ctx: &Ctx, path: &Path) -> bool {
     cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned()).starts_with(path)
 }
 
-fn next_steps(lines: &[WorktreeLine]) -> Vec<String> {
+fn next_steps(lines: &[WorktreeLine]) -> Vec<NextStep> {
     let mut steps = Vec::new();
     for line in lines {
         match (line.state, &line.rfc) {
             (WorktreeState::Gone, Some(rfc)) => {
-                steps.push(format!("git blue realm worktree remove --rfc {rfc}  # forget what is gone"));
+                steps.push(format!("git blue realm worktree remove --rfc {rfc}  # forget what is gone").into());
             }
             (WorktreeState::Orphan, _) => {
-                steps.push(format!("git -C {} worktree repair, from the repository it belongs to", line.path));
+                steps.push(NextStep::advice(format!(
+                    "run git worktree repair {} in the repository that it belongs to",
+                    line.path
+                )));
             }
             _ => {}
         }

@@ -173,7 +173,7 @@ fn refuse_loss(jobs: &[Job], request: &Request) -> Result<(), OpError> {
         .next(format!("git blue realm pr prepare --rfc {rfc} --message …  # commit it"))
         .next(format!("git blue realm pr create --rfc {rfc} --title …  # push it"));
     for path in with_submodules {
-        error = error.next(format!("git -C {path} submodule deinit --all: once what they hold is pushed"));
+        error = error.next(format!("git -C {path} submodule deinit --all  # once what they hold is pushed"));
     }
     error.problems = problems;
     Err(error.next(format!("git blue realm worktree remove --rfc {rfc} --force  # discard it")))

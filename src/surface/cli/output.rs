@@ -267,7 +267,7 @@ impl<'a> Output<'a> {
             text.line(&[plain(format!("  {place}{}", problem.message))]);
         }
         for step in error.next_steps.iter().filter(|_| !self.quiet) {
-            text.line(&[look("hint:", Look::Yellow), plain(step)]);
+            text.line(&[look("hint:", Look::Yellow), plain(step.to_string())]);
         }
         let _ = self.err.write_all(text.into_string().as_bytes()).and_then(|()| self.err.flush());
         error.kind.exit_code()

@@ -120,7 +120,7 @@ impl Status {
         let (mut answer, receipt) = realm::status::run(ctx, &request)?;
         if !output.json {
             // A person who wants no sessions would read it every day.
-            answer.next_steps.retain(|step| step != realm::status::START_A_SESSION);
+            answer.next_steps.retain(|step| !realm::status::starts_a_session(step));
         }
         let failure = realm::status::failure(&answer.body);
         if let Some(error) = &failure {

@@ -58,14 +58,14 @@ fn here(answer: &Answer<RealmStatus>, text: &mut Text) {
     if shown.is_empty() {
         text.line(&[look("  nothing is pending", Look::Dim)]);
     }
-    let steps = answer.next_steps.iter().filter(|step| *step != realm::status::START_A_SESSION);
+    let steps = answer.next_steps.iter().filter(|step| !realm::status::starts_a_session(step));
     let mut steps: Vec<_> = steps.take(MAX_STEPS).cloned().collect();
     match (body.domains.is_empty(), &body.current_repo) {
         (true, Some(_)) if body.total == 0 && body.read_only.is_none() => steps.push(
-            "git blue contract new DOMAIN/CONTRACT --domain-members REPO,…  # agree on the first contract".to_owned(),
+            "git blue contract new DOMAIN/CONTRACT --domain-members REPO,…  # agree on the first contract".into(),
         ),
-        _ if !shown.is_empty() => steps.push("git blue status  # what it is about".to_owned()),
-        _ => steps.push("git blue status  # the whole picture".to_owned()),
+        _ if !shown.is_empty() => steps.push("git blue status  # what it is about".into()),
+        _ => steps.push("git blue status  # the whole picture".into()),
     }
     text.next_steps(&steps);
     text.gap();

@@ -45,13 +45,21 @@ pub fn meant(whole: &Command, arguments: &[OsString], error: &clap::Error) -> Op
             });
             lines.find(|line| is_known(whole, line)).map(Meant::One)
         }
-        several => Some(Meant::Several(several.iter().map(|path| path.join(" ")).collect())),
+        several => Some(Meant::Several(several.iter().map(|path| with_arguments(whole, path)).collect())),
     }
 }
 
 fn is_known(whole: &Command, line: &[OsString]) -> bool {
     let parsed = whole.clone().try_get_matches_from(line);
     parsed.err().is_none_or(|error| error.kind() != ErrorKind::InvalidSubcommand)
+}
+
+/// Returns the command with the arguments that it needs, as its usage names them.
+fn with_arguments(whole: &Command, path: &[String]) -> String {
+    let leaf = path.iter().try_fold(whole, |command, part| command.find_subcommand(part));
+    let needed = leaf.into_iter().flat_map(Command::get_positionals).filter(|one| one.is_required_set());
+    let names = needed.filter_map(|one| one.get_value_names()?.first().map(ToString::to_string));
+    path.iter().cloned().chain(names).collect::<Vec<_>>().join(" ")
 }
 
 fn deeper(command: &Command, path: &mut Vec<String>, word: &str, found: &mut Vec<Vec<String>>) {
@@ -97,7 +105,7 @@ mod tests {
 
     #[test]
     fn what_may_mean_several_or_nothing_does_not_run() {
-        assert_eq!(ask("log"), Some(Meant::Several(vec!["realm log".into(), "contract log".into()])));
+        assert_eq!(ask("log"), Some(Meant::Several(vec!["realm log".into(), "contract log DOMAIN/CONTRACT".into()])));
         for line in ["frobnicate", "contract foo", "contract publish --nonsense", "realm join"] {
             assert_eq!(ask(line), None, "{line}");
         }

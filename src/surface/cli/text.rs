@@ -1,6 +1,7 @@
 //! Text for a terminal: styles, columns, and nothing that a terminal would obey. Every word of
 //! somebody else's passes [`clean`] on its way out.
 
+use crate::error::NextStep;
 use std::{borrow::Cow, fmt::Write as _};
 
 use anstyle::{AnsiColor, Style};
@@ -154,12 +155,12 @@ impl Text {
     }
 
     /// Adds what to do next.
-    pub fn next_steps(&mut self, steps: &[String]) -> &mut Self {
+    pub fn next_steps(&mut self, steps: &[NextStep]) -> &mut Self {
         if !steps.is_empty() {
             self.heading("next");
             for step in steps {
                 self.buffer.push_str("  ");
-                self.line(&[plain(step)]);
+                self.line(&[plain(step.to_string())]);
             }
         }
         self
@@ -210,7 +211,7 @@ mod tests {
         #[test]
         fn nothing_harmful_comes_through(words in proptest::collection::vec(".*", 0..5)) {
             let mut text = Text::new(false);
-            text.line(&words.iter().map(plain).collect::<Vec<_>>()).block("", &words.join("\n")).next_steps(&words);
+            text.line(&words.iter().map(plain).collect::<Vec<_>>()).block("", &words.join("\n")).next_steps(&words.iter().map(|word| word.as_str().into()).collect::<Vec<_>>());
             prop_assert!(!text.into_string().replace('\n', "").contains(is_harmful));
         }
     }

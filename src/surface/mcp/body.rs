@@ -5,10 +5,10 @@ use serde_json::{Map, Value, json};
 
 use super::{
     size_limit::{MAX_BODY, weight},
-    steps::Step,
+    steps::for_client,
 };
 use crate::{
-    error::{ErrorCode, OpError},
+    error::{ErrorCode, NextStep, OpError},
     model::pointer::escape,
     wire::Answered,
 };
@@ -19,7 +19,7 @@ pub struct Body {
     /// The fields.
     pub fields: Map<String, Value>,
     /// What to do next.
-    pub next_steps: Vec<Step>,
+    pub next_steps: Vec<NextStep>,
 }
 
 /// Most steps that an answer suggests.
@@ -32,7 +32,7 @@ impl Body {
     pub fn of(answer: &dyn Answered) -> Self {
         let Value::Object(mut fields) = answer.to_value() else { unreachable!("answers are objects") };
         fields.remove("next_steps");
-        Self { fields, next_steps: answer.next_steps().iter().map(|line| Step::of(line, false)).collect() }
+        Self { fields, next_steps: answer.next_steps().iter().map(|step| for_client(step, false)).collect() }
     }
 
     /// Returns whether it fits one message.
@@ -229,6 +229,6 @@ mod tests {
         assert!(one.fits());
         assert_eq!(one.fields["contract"]["name"], json!("x"));
         assert!(!one.fields["cut"].as_array().unwrap().is_empty());
-        assert_eq!(one.next_steps, [Step::advice("ask for less")]);
+        assert_eq!(one.next_steps, [NextStep::advice("ask for less")]);
     }
 }

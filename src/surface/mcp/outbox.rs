@@ -14,11 +14,11 @@ use super::{
     open::{Project, open},
     quiet::Quiet,
     size_limit::{ENVELOPE, MAX_MESSAGE, harmless, weight},
-    steps::Step,
+    steps::for_client,
 };
 use crate::{
     env::Env,
-    error::OpError,
+    error::{NextStep, OpError},
     model::name::ReaderName,
     ops::{
         notify::{
@@ -201,14 +201,14 @@ impl Told {
 }
 
 /// What to do about what was told.
-fn steps(notifications: &[Notification], more: usize) -> Vec<Step> {
+fn steps(notifications: &[Notification], more: usize) -> Vec<NextStep> {
     let mut steps = Vec::new();
     let mine: Vec<_> = notifications.iter().filter(|one| one.affects_me).collect();
     if let Some(first) = mine.first() {
         let names = first.contract.as_ref().map(|contract| format!("{}/{contract}", first.domain)).unwrap_or_default();
         let others = if mine.len() > 1 { format!(" and {} more", mine.len() - 1) } else { String::new() };
         let line = format!("git blue review  # {names}{others}: does it break this repository, and where to edit");
-        steps.push(Step::of(&line, false));
+        steps.push(for_client(&line.into(), false));
     }
     if more > 0 {
         steps.push(format!("{more} more changes are pending: they come with the next answers").into());

@@ -9,7 +9,7 @@ use super::{
     settings::Settings,
 };
 use crate::{
-    error::{ErrorCode, OpError},
+    error::{ErrorCode, NextStep, OpError},
     locate,
     model::name::RealmName,
 };
@@ -32,7 +32,7 @@ pub enum Lost {
 #[derive(Debug, Default)]
 pub struct Tried {
     places: Vec<String>,
-    steps: Vec<String>,
+    steps: Vec<NextStep>,
     /// The realms of this machine.
     realms: Vec<String>,
 }
@@ -123,7 +123,7 @@ pub fn nowhere(tried: &Tried) -> OpError {
     let error = OpError::cannot(ErrorCode::NotInRealm, message);
     // A repository that says where its realm is needs nothing else.
     if let Some(step) = tried.steps.first() {
-        return error.next(step.as_str()).next("or pass cwd: the absolute path of a folder in another repository");
+        return error.next(step.clone()).next("or pass cwd: the absolute path of a folder in another repository");
     }
     let error = error.next("pass cwd: the absolute path of a folder in the repository");
     match &tried.realms[..] {
@@ -210,8 +210,9 @@ impl Search<'_> {
             // A realm that is broken is still the one that is meant.
             Err(error) if error.code == ErrorCode::NotInRealm => {
                 self.tried.push(format!("{source}: {}", error.message));
-                let steps = error.next_steps.iter().filter(|step| step.starts_with("git blue init --url "));
-                self.tried.steps.extend(steps.cloned());
+                let joins =
+                    |step: &&NextStep| step.command().is_some_and(|text| text.starts_with("git blue init --url "));
+                self.tried.steps.extend(error.next_steps.iter().filter(joins).cloned());
                 Ok(None)
             }
             _ => Ok(Some(project)),

@@ -6,7 +6,7 @@ use rmcp::{
 };
 use serde_json::Value;
 
-use super::{body::to_string, steps::Step};
+use super::{body::to_string, steps::for_client};
 use crate::{
     error::{ErrorCode, OpError},
     wire::Failure,
@@ -24,7 +24,7 @@ pub fn failed(error: &OpError) -> CallToolResult {
 }
 
 fn steps(error: &OpError) -> Value {
-    error.next_steps.iter().map(|line| serde_json::json!(Step::of(line, false))).collect()
+    error.next_steps.iter().map(|step| serde_json::json!(for_client(step, false))).collect()
 }
 
 /// Returns a failure where the protocol has no room for more than an error.

@@ -1,78 +1,36 @@
-//! What to do next, as data: a tool with its arguments, a command, or a word of advice. Operations say
-//! it as a line, `command  # reason`; this is the one place that reads such lines.
+//! What to do next, as a client of this server takes it: where a tool does what a command does, the tool.
 
-use serde::Serialize;
+use std::borrow::Cow;
+
 use serde_json::{Map, Value, json};
+
+use crate::error::NextStep;
 
 /// Longest reason, and longest advice, in characters.
 const MAX_REASON: usize = 300;
 /// Longest command, in characters: what is cut would do something else.
 const MAX_COMMAND: usize = 600;
-/// Words that begin a reason behind a command.
-const SAYS: [&str; 8] = [" shows ", " lists ", " names ", " says ", " takes ", " makes ", " gives ", " fetches "];
 
-/// What to do next.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum Step {
-    /// Call a tool of this server.
-    Tool {
-        /// Its name.
-        tool: &'static str,
-        /// Its arguments.
-        arguments: Map<String, Value>,
-        /// Why.
-        reason: String,
-    },
-    /// Run a command, in the repository.
-    Command {
-        /// As it can be pasted into a shell.
-        command: String,
-        /// Why.
-        reason: String,
-    },
-    /// Anything else.
-    Advice {
-        /// What to do.
-        reason: String,
-    },
-}
-
-impl Step {
-    /// Reads a line that an operation said. A server that only reads has no tools that write: their commands stay
-    /// commands.
-    pub fn of(line: &str, may_write: bool) -> Self {
-        if line.ends_with("or pass -C DIR") {
-            return Self::advice("pass cwd: the absolute path of a folder in the repository");
-        }
-        if let Some(rest) = line.strip_prefix("pass --published ") {
-            return Self::advice(format!("pass scope published {rest}"));
-        }
-        let Some((command, reason)) = parts(line) else { return Self::advice(line) };
-        let reason = cut(reason);
-        let call = words(command).and_then(|words| call(&words));
-        match call.filter(|(tool, _)| may_write || !WRITING.contains(tool)) {
-            Some((tool, arguments)) => Self::Tool { tool, arguments, reason },
-            None if command.chars().count() > MAX_COMMAND => Self::advice(reason),
-            None => Self::Command { command: command.to_owned(), reason },
-        }
-    }
-
-    /// Returns a word of advice.
-    pub fn advice(text: impl AsRef<str>) -> Self {
-        Self::Advice { reason: cut(text.as_ref()) }
-    }
-}
-
-impl From<String> for Step {
-    fn from(text: String) -> Self {
-        Self::advice(text)
-    }
-}
-
-impl From<&str> for Step {
-    fn from(text: &str) -> Self {
-        Self::advice(text)
+/// Returns a step as a client of this server takes it: the tool that does what the command does, where there is
+/// one. A server that only reads has no tools that write: their commands stay commands.
+pub fn for_client(step: &NextStep, may_write: bool) -> NextStep {
+    let NextStep::Command { command, reason } = step else {
+        return NextStep::advice(match step.reason() {
+            text if text.ends_with("or pass -C DIR") => {
+                "pass cwd: the absolute path of a folder in the repository".into()
+            }
+            text => match text.strip_prefix("pass --published ") {
+                Some(rest) => format!("pass scope published {rest}"),
+                None => cut(text),
+            },
+        });
+    };
+    let reason = cut(reason);
+    let call = words(command).and_then(|words| call(&words));
+    match call.filter(|(tool, _)| may_write || !WRITING.contains(tool)) {
+        Some((tool, arguments)) => NextStep::Tool { tool: Cow::Borrowed(tool), arguments, reason },
+        None if command.chars().count() > MAX_COMMAND => NextStep::advice(reason),
+        None => NextStep::Command { command: command.clone(), reason },
     }
 }
 
@@ -81,24 +39,6 @@ fn cut(text: &str) -> String {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
-}
-
-/// Splits a line into its command and its reason.
-fn parts(line: &str) -> Option<(&str, &str)> {
-    let is_command = |text: &str| ["git ", "cd "].iter().any(|word| text.starts_with(word));
-    if !is_command(line) {
-        // `merge what was published since: git pull`
-        let (reason, command) = line.split_once(": git ").filter(|(reason, _)| !reason.contains('"'))?;
-        return Some((&line[line.len() - command.len() - "git ".len()..], reason));
-    }
-    if let Some((command, reason)) = line.split_once(" # ") {
-        return Some((command.trim_end(), reason.trim_start()));
-    }
-    if let Some((command, reason)) = line.split_once(": ").filter(|(command, _)| !command.contains('"')) {
-        return Some((command, reason));
-    }
-    let says = SAYS.iter().find_map(|word| line.find(word).map(|at| (&line[..at], line[at..].trim_start())));
-    Some(says.unwrap_or((line, "")))
 }
 
 /// Splits a command as a shell does, if it is one command of plain and quoted words.
@@ -238,7 +178,7 @@ mod tests {
     use super::*;
 
     fn of(line: &str) -> Value {
-        json!(Step::of(line, false))
+        json!(for_client(&line.into(), false))
     }
 
     fn tool(name: &str, arguments: Value, reason: &str) -> Value {
@@ -254,7 +194,7 @@ mod tests {
         };
         for (line, expected) in [
             (
-                "git blue contract get s3/paths: read what changed",
+                "git blue contract get s3/paths  # read what changed",
                 tool("contract_get", at(json!({})), "read what changed"),
             ),
             (
@@ -262,12 +202,15 @@ mod tests {
                 tool("contract_diff", at(json!({"old_version": "1.0.0", "new_version": "2.0.0"})), "what changed"),
             ),
             (
-                "git blue contract impact s3/paths --to 2.0.0: who it means something for",
+                "git blue contract impact s3/paths --to 2.0.0  # who it means something for",
                 tool("contract_impact", at(json!({"to": "2.0.0"})), "who it means something for"),
             ),
             ("git blue check --worktree", tool("realm_check", json!({"worktree": true}), "")),
             ("git blue review", tool("realm_review", json!({}), "")),
-            ("git blue contract list shows those there are", tool("contract_list", json!({}), "shows those there are")),
+            (
+                "git blue contract list  # shows those there are",
+                tool("contract_list", json!({}), "shows those there are"),
+            ),
         ] {
             assert_eq!(of(line), expected, "{line}");
         }
@@ -280,9 +223,9 @@ mod tests {
             let tool = TOOLS.iter().find(|tool| tool.name() == *name).unwrap_or_else(|| panic!("{path:?}: {name}"));
             assert_eq!(tool.operation.writes, WRITING.contains(name), "{name}");
         }
-        let line = "git blue session start --rfc rfc-1: track your work";
+        let line = "git blue session start --rfc rfc-1  # track your work";
         assert_eq!(
-            json!(Step::of(line, true)),
+            json!(for_client(&line.into(), true)),
             tool("session_start", json!({"active_rfc": "rfc-1"}), "track your work")
         );
     }
@@ -300,14 +243,13 @@ mod tests {
                 "git blue contract retire a/b --reason \"x: y\"",
                 command("git blue contract retire a/b --reason \"x: y\"", ""),
             ),
-            ("merge what was published since: git pull", command("git pull", "merge what was published since")),
             ("git add .blue && git commit -m x", command("git add .blue && git commit -m x", "")),
             ("You own this contract.", advice("You own this contract.")),
             (
                 "change into a repository of the realm, or pass -C DIR",
                 advice("pass cwd: the absolute path of a folder in the repository"),
             ),
-            ("git blue session start: track your work", command("git blue session start", "track your work")),
+            ("git blue session start  # track your work", command("git blue session start", "track your work")),
         ] {
             assert_eq!(of(line), expected, "{line}");
         }

@@ -2,24 +2,24 @@
 
 use std::collections::BTreeSet;
 
-use crate::{model::check::Finding, wire::RealmCheck};
+use crate::{error::NextStep, model::check::Finding, wire::RealmCheck};
 
 /// Most steps.
 const MAX_STEPS: usize = 5;
 
 /// Returns the steps, in the order of the errors.
-pub fn of_errors(body: &RealmCheck) -> Vec<String> {
+pub fn of_errors(body: &RealmCheck) -> Vec<NextStep> {
     let mut kinds = BTreeSet::new();
     let firsts = body.errors.iter().filter(|error| kinds.insert(error.code.clone()));
     let mut steps: Vec<_> = firsts.filter_map(|error| step(body, error)).take(MAX_STEPS).collect();
     steps.dedup();
     if steps.is_empty() {
-        steps.push("Fix the errors, and check again".to_owned());
+        steps.push(NextStep::advice("Fix the errors, and check again"));
     }
     steps
 }
 
-fn step(body: &RealmCheck, error: &Finding) -> Option<String> {
+fn step(body: &RealmCheck, error: &Finding) -> Option<NextStep> {
     let place = match (&error.file, error.line) {
         (Some(file), Some(line)) => format!("{file}:{line}"),
         (Some(file), None) => file.clone(),
@@ -30,17 +30,21 @@ fn step(body: &RealmCheck, error: &Finding) -> Option<String> {
     match (&*error.code, domain, contract) {
         ("not-member", Some(domain), _) => {
             let repo = error.repo.as_ref().or(body.current_repo.as_ref())?;
-            Some(format!("git blue realm admin domain --name {domain} --repos {repo}  # adds it; nobody is removed"))
+            Some(
+                format!("git blue realm admin domain --name {domain} --repos {repo}  # adds it; nobody is removed")
+                    .into(),
+            )
         }
-        ("missing-contract", Some(domain), Some(contract)) => {
-            Some(format!("git blue contract list --domain {domain}  # {place} names {contract}: correct it there"))
-        }
+        ("missing-contract", Some(domain), Some(contract)) => Some(
+            format!("git blue contract list --domain {domain}  # {place} names {contract}: correct it there").into(),
+        ),
         ("import-broken", ..) if is_own => {
-            Some(format!("git blue review  # {place}: what changed, and each line to look at"))
+            Some(format!("git blue review  # {place}: what changed, and each line to look at").into())
         }
-        ("import-broken", Some(domain), Some(contract)) => Some(format!(
-            "git blue contract impact {domain}/{contract} --worktree  # whom it breaks, and by which value"
-        )),
+        ("import-broken", Some(domain), Some(contract)) => Some(
+            format!("git blue contract impact {domain}/{contract} --worktree  # whom it breaks, and by which value")
+                .into(),
+        ),
         _ => None,
     }
 }

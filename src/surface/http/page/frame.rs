@@ -130,7 +130,7 @@ fn reasons(error: &OpError) -> Markup {
         @for problem in &error.problems { p { (text(&problem.message)) } }
         @if !error.next_steps.is_empty() {
             h2 { "What to do next" }
-            ul.steps { @for step in &error.next_steps { li { code { (text(step)) } } } }
+            ul.steps { @for step in &error.next_steps { li { code { (text(&step.to_string())) } } } }
         }
     }
 }

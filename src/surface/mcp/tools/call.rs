@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::Tool;
-use crate::surface::mcp::{body::Body, settings::Settings, size_limit::MAX_BODY, steps::Step};
+use crate::surface::mcp::{body::Body, settings::Settings, size_limit::MAX_BODY, steps::for_client};
 use crate::{
     error::OpError,
     model::name::ReaderName,
@@ -37,7 +37,7 @@ impl Call<'_> {
 
     /// Returns an answer, its next steps as calls of tools that the server offers.
     pub fn body(&self, answer: &dyn Answered) -> Body {
-        let steps = answer.next_steps().iter().map(|line| Step::of(line, !self.settings.read_only)).collect();
+        let steps = answer.next_steps().iter().map(|step| for_client(step, !self.settings.read_only)).collect();
         Body { next_steps: steps, ..Body::of(answer) }
     }
 

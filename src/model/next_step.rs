@@ -1,0 +1,125 @@
+//! What to do next, as data that each surface shows in its own way.
+
+use std::{borrow::Cow, fmt};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// What separates a command from its reason in a line.
+const REASON: &str = "  # ";
+/// The programs that a next step starts.
+const PROGRAMS: [&str; 5] = ["git ", "cd ", "mkdir ", "cargo ", "unset "];
+
+/// What to do next: a command, the MCP tool that does the same, or advice where no command does it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum NextStep {
+    /// Call a tool of the MCP server. Only its answers have such steps.
+    Tool {
+        /// Its name.
+        tool: Cow<'static, str>,
+        /// Its arguments.
+        arguments: Map<String, Value>,
+        /// Why; may be empty.
+        reason: String,
+    },
+    /// Run a command in the repository.
+    Command {
+        /// As it can be pasted into a shell.
+        command: String,
+        /// Why; may be empty.
+        #[serde(default)]
+        reason: String,
+    },
+    /// Do something that no command does.
+    Advice {
+        /// What to do.
+        reason: String,
+    },
+}
+
+impl NextStep {
+    /// Returns advice.
+    pub fn advice(text: impl Into<String>) -> Self {
+        Self::Advice { reason: text.into() }
+    }
+
+    /// Returns the command, where it is one.
+    pub fn command(&self) -> Option<&str> {
+        match self {
+            Self::Command { command, .. } => Some(command),
+            Self::Tool { .. } | Self::Advice { .. } => None,
+        }
+    }
+
+    /// Returns why, or the advice itself.
+    pub fn reason(&self) -> &str {
+        match self {
+            Self::Tool { reason, .. } | Self::Command { reason, .. } | Self::Advice { reason } => reason,
+        }
+    }
+}
+
+/// Writes it in one line: `command  # reason`, or the advice.
+impl fmt::Display for NextStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tool { tool, arguments, .. } => write!(f, "{tool} {}", Value::Object(arguments.clone()))?,
+            Self::Command { command, .. } => f.write_str(command)?,
+            Self::Advice { reason } => return f.write_str(reason),
+        }
+        match self.reason() {
+            "" => Ok(()),
+            reason => write!(f, "{REASON}{reason}"),
+        }
+    }
+}
+
+/// Reads a line as [`Display`](fmt::Display) writes it: what starts a program is a command.
+impl From<&str> for NextStep {
+    fn from(line: &str) -> Self {
+        if !PROGRAMS.iter().any(|program| line.starts_with(program)) {
+            return Self::advice(line);
+        }
+        let (command, reason) = line.split_once(REASON).unwrap_or((line, ""));
+        Self::Command { command: command.to_owned(), reason: reason.to_owned() }
+    }
+}
+
+impl From<String> for NextStep {
+    fn from(line: String) -> Self {
+        line.as_str().into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_line_is_a_command_with_its_reason_or_advice() {
+        for (line, expected) in [
+            ("git blue sync", json!({"command": "git blue sync", "reason": ""})),
+            ("git blue sync  # share it", json!({"command": "git blue sync", "reason": "share it"})),
+            ("git commit -m \"fix: #1 # x\"", json!({"command": "git commit -m \"fix: #1 # x\"", "reason": ""})),
+            ("ask its owner", json!({"reason": "ask its owner"})),
+        ] {
+            let step = NextStep::from(line);
+            assert_eq!(json!(step), expected);
+            assert_eq!(step.to_string(), line);
+            assert_eq!(serde_json::from_value::<NextStep>(expected).unwrap(), step);
+        }
+    }
+
+    #[test]
+    fn a_call_of_a_tool_is_read_back() {
+        let call = json!({"tool": "realm_check", "arguments": {"scope": "all"}, "reason": "see all"});
+        let step: NextStep = serde_json::from_value(call.clone()).unwrap();
+        assert!(matches!(&step, NextStep::Tool { tool, .. } if tool == "realm_check"));
+        assert_eq!(json!(step), call);
+        assert_eq!(step.to_string(), "realm_check {\"scope\":\"all\"}  # see all");
+    }
+}
