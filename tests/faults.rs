@@ -8,7 +8,7 @@ use git_blue::{
     error::{ErrorCode, OpError},
     machine::home::Home,
     model::{
-        binding::{Export, Import, Role},
+        binding::{Export, Import, Role, UsedIn},
         name::{ReaderName, RepoName},
         oid::Oid,
         realm::Repo,
@@ -94,7 +94,7 @@ impl World {
         let store = FaultyStore::new(self.store.clone(), fault);
         let calls = store.counter();
         let env = code.env(code.path().join("code"));
-        let here = Here { realm: name("r"), store: Box::new(store), repo: Some(name(repo)) };
+        let here = Here { realm: name("r"), store: Box::new(store), repo: Some(name(repo)), unrecorded_url: None };
         let mut ctx = Ctx { env, home: Home::new(code.path().join("home")), code: None, here: Ok(here), as_of: None };
         ctx.code = CodeRepo::discover(&ctx.place()).unwrap();
         // As if its user had joined the clone as whoever asks.
@@ -159,7 +159,7 @@ fn bind(ctx: &Ctx, repo: &str, role: Role) -> Result<(), OpError> {
         version: name(">=0.1.0"),
         expects: None,
         validation: None,
-        binding: None,
+        binding: UsedIn::default(),
         resolved_version: None,
         resolved_at: None,
         adapted_version: None,

@@ -15,6 +15,7 @@ use crate::{
         candidate::FileProblem,
         name::NameError,
         publish::{Reason, Refusal},
+        text::shell_word,
     },
     store::StoreError,
 };
@@ -155,7 +156,7 @@ impl From<StoreError> for OpError {
             StoreError::Reftable { path } => cannot(ErrorCode::ReftableStore)
                 .next(format!("git -C {} refs migrate --ref-format=files", path.display())),
             StoreError::Dubious { path } => cannot(ErrorCode::DubiousOwnership)
-                .next(format!("git config --global --add safe.directory {}", quoted(&path.display().to_string()))),
+                .next(format!("git config --global --add safe.directory {}", shell_word(&path.display().to_string()))),
             StoreError::NewerFormat { .. } => cannot(ErrorCode::NewerFormat).next("update git blue"),
             StoreError::Locked { .. } => cannot(ErrorCode::Locked)
                 .next("try again once the other process has ended; a lock file that no process holds may be removed"),
@@ -181,30 +182,22 @@ impl From<StoreError> for OpError {
     }
 }
 
-/// Returns a word as a shell reads it.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@%=,".contains(c);
-    match word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
-}
-
 impl From<Refusal> for OpError {
     fn from(refusal: Refusal) -> Self {
         let error = Self::no((&*refusal.reason).into(), refusal.to_string());
         let domain = &refusal.domain;
+        let place = refusal.version_in.as_ref().map(|file| format!(" in {file}")).unwrap_or_default();
         match &*refusal.reason {
             Reason::NotMember(repo) => {
                 error.next(format!("git blue realm admin domain --name {domain} --repos {repo}"))
             }
             Reason::Republished { bump, .. } | Reason::Yanked { bump, .. } => {
-                error.next(format!("write version: \"{bump}\", and commit"))
+                error.next(format!("write version: \"{bump}\"{place}, and commit"))
             }
             Reason::BreaksPromise { bump, promise, .. } => {
                 let at = refusal.contract.as_ref().map(|contract| format!("{domain}/{contract}")).unwrap_or_default();
                 let fingerprint = promise.fingerprint();
-                error.next(format!("write version: \"{bump}\", and commit: release it as a break")).next(format!(
+                error.next(format!("write version: \"{bump}\"{place}, and commit: release it as a break")).next(format!(
                     "git blue contract approve {at} {fingerprint} --reason \"…\"  # or keep the version, for this change alone"
                 ))
             }

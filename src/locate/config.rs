@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use super::url;
 use crate::{
     error::{ErrorCode, OpError},
     machine::home::{Home, KnownRealm},
-    model::{name::RealmName, oid::Oid, repo_url::RepoUrl},
+    model::{name::RealmName, oid::Oid, repo_url::RepoUrl, text::shell_word},
     repo::{
         CodeRepo,
         blue_files::{FOLDER, Files, Handle},
@@ -51,9 +52,22 @@ pub fn same_url(home: &Home, known: &KnownRealm, proposed: Option<&Config>) -> R
     let realm = &known.name;
     let message = format!("{CONFIG} says that the realm {realm} is shared at {proposed}, but you recorded {recorded}");
     Err(OpError::cannot(ErrorCode::OtherUrl, message).next(format!(
-        "if it has moved: git config --file {} blue.realm.{realm}.url {proposed}",
-        home.folder().join("config").display()
+        "if it has moved: git config --file {} blue.realm.{realm}.url {}",
+        shell_word(&home.folder().join("config").display().to_string()),
+        shell_word(proposed)
     )))
+}
+
+/// Returns the url that a repository proposes for a realm that this machine has recorded none for, if it is one that
+/// is accepted.
+pub fn unrecorded_url(known: &KnownRealm, proposed: Option<&Config>) -> Option<String> {
+    let proposed = proposed.filter(|config| config.realm.name == known.name && known.url.is_none());
+    proposed.and_then(|config| config.realm.url.clone()).filter(|url| url::accept(url).is_ok())
+}
+
+/// Returns the step that records such a url.
+pub fn record_url(url: &str) -> String {
+    format!("git blue init --url {}  # share it there too, as {CONFIG} says, if you trust that place", shell_word(url))
 }
 
 /// Returns what `.blue/config.yaml` of a repository proposes, if it has one: the file of the work tree, or

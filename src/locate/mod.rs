@@ -14,9 +14,13 @@ use crate::{
     env::{Env, REALM, REPO},
     error::{ErrorCode, OpError},
     machine::home::{Home, KnownRealm},
-    model::name::{RealmName, RepoName},
+    model::{
+        name::{RealmName, RepoName},
+        text::shell_word,
+    },
     repo::CodeRepo,
     store::{
+        StoreError,
         codec::Config,
         git::{GitStore, Options},
         overview::Overview,
@@ -35,6 +39,8 @@ pub struct Located {
     pub store: GitStore,
     /// The name of the repository around the folder; none outside of one.
     pub repo: Option<RepoName>,
+    /// Where the repository says that the realm is shared, where this machine has recorded nothing.
+    pub unrecorded_url: Option<String>,
 }
 
 /// Returns the user's own folder.
@@ -74,7 +80,7 @@ pub fn in_realm(home: &Home, realm: &RealmName, repo: Option<&RepoName>, options
         let message = format!("the realm {realm} has no repository {repo}");
         return Err(OpError::no(ErrorCode::UnknownRepo, message));
     }
-    Ok(Located { realm: realm.clone(), store, repo: repo.cloned() })
+    Ok(Located { realm: realm.clone(), store, repo: repo.cloned(), unrecorded_url: None })
 }
 
 /// Finds the realm and the name of the repository around the folder of `env`.
@@ -112,10 +118,24 @@ pub fn find(
         },
     };
     let known = trusted(unknown::is_ci(env), home, &realm, proposed.as_ref())?;
-    let store = GitStore::open(&known.path, options)?;
+    let store = GitStore::open(&known.path, options).map_err(|error| gone(home, &known, error))?;
     held(&known, &store)?;
     repo.iter().try_for_each(|repo| renamed::refuse(&store, repo))?;
-    Ok(Located { realm, store, repo })
+    let unrecorded_url = config::unrecorded_url(&known, proposed.as_ref());
+    Ok(Located { realm, store, repo, unrecorded_url })
+}
+
+/// Says how to get back a store that is not where it was.
+fn gone(home: &Home, known: &KnownRealm, error: StoreError) -> OpError {
+    let StoreError::NotAStore { path } = &error else { return error.into() };
+    let (realm, path) = (&known.name, path.display().to_string());
+    let config = shell_word(&home.folder().join("config").display().to_string());
+    let again = match &known.url {
+        Some(url) => format!("git blue init --url {}", shell_word(url)),
+        None => format!("git blue init --realm {realm}"),
+    };
+    OpError::cannot(ErrorCode::NoStore, format!("the store of the realm {realm} is no more at {path}"))
+        .next(format!("put it back there, or forget it and begin anew: git config --file {config} --remove-section blue.realm.{realm} && {again}"))
 }
 
 /// A store that somebody else's took the place of is not the realm.

@@ -5,7 +5,7 @@ use crate::{
     env::Env,
     error::{ErrorCode, OpError},
     machine::home::Home,
-    model::{name::RealmName, nearest},
+    model::{name::RealmName, nearest, text::shell_word},
     store::codec::Config,
 };
 
@@ -26,9 +26,9 @@ pub fn error(is_ci: bool, home: &Home, realm: &RealmName, proposed: Option<&Conf
         format!("the realm {realm}{shared} is not known on this machine{question}"),
     );
     match (url.filter(|url| url::accept(url).is_ok()), proposal) {
-        (Some(url), _) if is_ci => {
-            error.next(format!("git blue check --realm-url {url}  # in CI: keep nothing here")).next(bring(url))
-        }
+        (Some(url), _) if is_ci => error
+            .next(format!("git blue check --realm-url {}  # in CI: keep nothing here", shell_word(url)))
+            .next(bring(url)),
         (Some(url), _) => error.next(bring(url)),
         (None, Some(_)) if url.is_some() => {
             error.next(format!("the url in {CONFIG} is not accepted: ask whoever committed it"))
@@ -42,7 +42,7 @@ pub fn error(is_ci: bool, home: &Home, realm: &RealmName, proposed: Option<&Conf
 }
 
 fn bring(url: &str) -> String {
-    format!("git blue init --url {url}  # bring it here, if you trust that place")
+    format!("git blue init --url {}  # bring it here, if you trust that place", shell_word(url))
 }
 
 fn with_known(error: OpError, realm: &RealmName, known: &[RealmName], has_meant: bool) -> OpError {

@@ -2,10 +2,13 @@
 
 use std::fmt;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{self, SeqAccess, Visitor},
+};
 
-use super::{json::Json, name::ContractName, range::Range, version::Version};
+use super::{fault::Fault, json::Json, name::ContractName, range::Range, version::Version};
 
 /// What one repository provides to, and takes from, a domain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -77,9 +80,9 @@ pub struct Import {
     pub contract: ContractName,
     /// The versions it works with.
     pub version: Range,
-    /// The file of the repository that relies on it.
+    /// The file of the repository that relies on it, or a list of them.
     #[serde(default)]
-    pub binding: Option<String>,
+    pub binding: UsedIn,
     /// JSON Schema of what the repository's code relies on, where it says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expects: Option<Json>,
@@ -102,7 +105,7 @@ pub struct Import {
 
 impl Import {
     /// Returns an import as people type it.
-    pub fn new(contract: ContractName, version: Range, binding: Option<String>) -> Self {
+    pub fn new(contract: ContractName, version: Range, binding: UsedIn) -> Self {
         Self {
             contract,
             version,
@@ -129,6 +132,107 @@ impl Import {
     }
 }
 
+/// The files of a repository that rely on a contract. In documents it is nothing, one path, or a list of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct UsedIn(Vec<String>);
+
+impl UsedIn {
+    /// Returns the files, as paths from the root of the repository.
+    pub fn files(&self) -> &[String] {
+        &self.0
+    }
+
+    /// Returns whether no file is named.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Adds the files that are not there yet. Returns whether there were any.
+    pub fn add(&mut self, files: impl IntoIterator<Item = String>) -> bool {
+        let before = self.0.len();
+        for file in files {
+            if !self.0.contains(&file) {
+                self.0.push(file);
+            }
+        }
+        self.0.len() > before
+    }
+}
+
+impl FromIterator<String> for UsedIn {
+    fn from_iter<I: IntoIterator<Item = String>>(files: I) -> Self {
+        let mut used_in = Self::default();
+        used_in.add(files);
+        used_in
+    }
+}
+
+impl fmt::Display for UsedIn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0.join(", "))
+    }
+}
+
+impl Serialize for UsedIn {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.0[..] {
+            [] => serializer.serialize_none(),
+            [file] => serializer.serialize_str(file),
+            files => files.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for UsedIn {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Written;
+
+        impl<'de> Visitor<'de> for Written {
+            type Value = UsedIn;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a file or a list of files")
+            }
+
+            fn visit_unit<E: de::Error>(self) -> Result<UsedIn, E> {
+                Ok(UsedIn::default())
+            }
+
+            fn visit_none<E: de::Error>(self) -> Result<UsedIn, E> {
+                Ok(UsedIn::default())
+            }
+
+            fn visit_str<E: de::Error>(self, file: &str) -> Result<UsedIn, E> {
+                Ok(UsedIn(vec![file.to_owned()]))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut files: A) -> Result<UsedIn, A::Error> {
+                let mut used_in = UsedIn::default();
+                while let Some(file) = files.next_element()? {
+                    used_in.add([file]);
+                }
+                Ok(used_in)
+            }
+        }
+
+        deserializer.deserialize_any(Written)
+    }
+}
+
+impl JsonSchema for UsedIn {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "UsedIn".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": ["string", "array", "null"], "items": {"type": "string"}})
+    }
+}
+
 impl Binding {
     /// Returns the import of `contract`, if there is one.
     pub fn import(&self, contract: &ContractName) -> Option<&Import> {
@@ -145,23 +249,47 @@ impl Binding {
         Self { imports: self.imports.iter().map(Import::typed).collect(), ..self.clone() }
     }
 
-    /// Says what is contradictory in the document, as a sentence, or nothing.
-    pub fn contradiction(&self) -> Option<String> {
+    /// Returns what is contradictory in the document, or nothing.
+    pub fn contradiction(&self) -> Option<Fault> {
         if !self.role.provides() && !self.exports.is_empty() {
-            return Some("role consumer has no exports; write role: both".into());
+            return Some(Fault::at("/role", "role consumer has no exports; write role: both"));
         }
         if !self.role.consumes() && !self.imports.is_empty() {
-            return Some("role provider has no imports; write role: both".into());
+            return Some(Fault::at("/role", "role provider has no imports; write role: both"));
         }
         let exports = self.exports.iter().map(|export| &export.contract);
         let imports = self.imports.iter().map(|import| &import.contract);
-        twice(exports)
-            .map(|name| format!("{name} is exported twice"))
-            .or_else(|| twice(imports).map(|name| format!("{name} is imported twice; give one range")))
+        let exported = twice(exports)
+            .map(|(index, name)| Fault::at(format!("/exports/{index}/contract"), format!("{name} is exported twice")));
+        exported.or_else(|| {
+            let (index, name) = twice(imports)?;
+            let message = format!("{name} is imported twice; give one range");
+            Some(Fault::at(format!("/imports/{index}/contract"), message))
+        })
     }
 }
 
-fn twice<'a>(names: impl Iterator<Item = &'a ContractName>) -> Option<&'a ContractName> {
+/// Returns the first name that was there before, and its position.
+fn twice<'a>(names: impl Iterator<Item = &'a ContractName>) -> Option<(usize, &'a ContractName)> {
     let mut seen = std::collections::BTreeSet::new();
-    names.into_iter().find(|name| !seen.insert(*name))
+    names.enumerate().find(|(_, name)| !seen.insert(*name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_file_is_a_text_and_several_are_a_list() {
+        for (text, files) in [("null", &[][..]), ("\"a.py\"", &["a.py"]), ("[\"a.py\",\"b.py\"]", &["a.py", "b.py"])] {
+            let used_in: UsedIn = serde_json::from_str(text).unwrap();
+            assert_eq!(used_in.files(), files);
+            assert_eq!(serde_json::to_string(&used_in).unwrap(), text);
+        }
+        let mut twice: UsedIn = serde_json::from_str("[\"a.py\",\"a.py\"]").unwrap();
+        assert_eq!(twice.files(), ["a.py"]);
+        assert!(!twice.add(["a.py".to_owned()]) && twice.add(["b.py".to_owned()]));
+        assert_eq!(twice.to_string(), "a.py, b.py");
+        serde_json::from_str::<UsedIn>("7").unwrap_err();
+    }
 }

@@ -9,6 +9,7 @@ use serde::{
 };
 
 use super::{
+    fault::Fault,
     hash,
     json::Json,
     name::{ContractName, RepoName},
@@ -390,20 +391,22 @@ impl Contract {
         self.yanked.iter().find(|yanked| yanked.version == *version).map(|yanked| yanked.reason.as_str())
     }
 
-    /// Says what is contradictory in the document, as a sentence, or nothing.
-    pub fn contradiction(&self) -> Option<String> {
+    /// Returns what is contradictory in the document, or nothing.
+    pub fn contradiction(&self) -> Option<Fault> {
         for (index, entry) in self.evolution.iter().enumerate() {
+            let fault = |message| Some(Fault::at(format!("/evolution/{index}/version"), message));
             if self.evolution[..index].iter().any(|earlier| earlier.version == entry.version) {
-                return Some(format!("evolution names version {} twice", entry.version));
+                return fault(format!("evolution names version {} twice", entry.version));
             }
             if entry.version > self.version {
-                return Some(format!("evolution names version {}, later than version {}", entry.version, self.version));
+                let (later, own) = (&entry.version, &self.version);
+                return fault(format!("evolution names version {later}, later than version {own}"));
             }
         }
         if let Some(deprecated) = &self.deprecated
             && deprecated.replaced_by.as_ref() == Some(&self.name)
         {
-            return Some("deprecated.replaced_by names the contract itself".into());
+            return Some(Fault::at("/deprecated/replaced_by", "deprecated.replaced_by names the contract itself"));
         }
         None
     }
@@ -434,8 +437,8 @@ mod tests {
     fn evolution_must_not_contradict_the_version() {
         let entry = |version: &str| Evolution { version: version.parse().unwrap(), changes: vec![], compatible: true };
         let twice = Contract { evolution: vec![entry("0.1.0"), entry("0.1.0")], ..contract() };
-        assert!(twice.contradiction().unwrap().contains("twice"));
+        assert!(twice.contradiction().unwrap().message.contains("twice"));
         let later = Contract { evolution: vec![entry("0.2.0")], ..contract() };
-        assert!(later.contradiction().unwrap().contains("later"));
+        assert!(later.contradiction().unwrap().message.contains("later"));
     }
 }

@@ -187,7 +187,10 @@ impl DomainSummary {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{binding::Role, name::RepoName};
+    use crate::model::{
+        binding::{Role, UsedIn},
+        name::RepoName,
+    };
 
     fn contract(name: &str, supported: &[&str]) -> Contract {
         let supported = supported.iter().map(|range| range.parse().unwrap()).collect();
@@ -213,7 +216,7 @@ mod tests {
         let summary = DomainSummary::from(&view);
         for (name, range) in [("served", "<2.0.0"), ("served", ">=2.0.0"), ("dropped", "<2.0.0"), ("draft", ">=0.1.0")]
         {
-            let import = Import::new(name.parse().unwrap(), range.parse().unwrap(), None);
+            let import = Import::new(name.parse().unwrap(), range.parse().unwrap(), UsedIn::default());
             assert_eq!(summary.standing(&import), view.standing(&import), "{name} {range}");
         }
         assert_eq!(summary.versions.keys().map(ToString::to_string).collect::<Vec<_>>(), ["draft", "served"]);

@@ -2,7 +2,7 @@
 //! wrong in itself. Only the domain that moved is looked at.
 
 use crate::model::{
-    binding::{Binding, Import},
+    binding::{Binding, Import, UsedIn},
     contract::Contract,
     domain_view::{DomainView, Standing},
     name::{ContractName, RepoName},
@@ -19,7 +19,7 @@ pub struct Break {
     /// The versions it works with.
     pub requirement: Range,
     /// The file of that repository that relies on the contract.
-    pub binding: Option<String>,
+    pub binding: UsedIn,
     /// The value that breaks it; none where its range refuses the version and nothing else is known.
     pub verdict: Option<Verdict>,
 }

@@ -243,7 +243,7 @@ pub fn session(ours: &Session, theirs: &Session) -> Session {
 mod tests {
     use super::*;
     use crate::model::{
-        binding::{Import, Role},
+        binding::{Import, Role, UsedIn},
         contract::Withdrawn,
         json::Json,
     };
@@ -272,7 +272,7 @@ mod tests {
     fn a_binding() -> impl Strategy<Value = Binding> {
         prop::collection::vec(prop::sample::select(vec![">=1.0.0", "<2.0.0"]), 0..2).prop_map(|ranges| {
             let import = |(at, range): (usize, &&str)| {
-                Import::new(format!("c{at}").parse().unwrap(), range.parse().unwrap(), None)
+                Import::new(format!("c{at}").parse().unwrap(), range.parse().unwrap(), UsedIn::default())
             };
             Binding { role: Role::Consumer, exports: vec![], imports: ranges.iter().enumerate().map(import).collect() }
         })

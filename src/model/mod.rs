@@ -20,6 +20,7 @@ pub mod domain_summary;
 pub mod domain_view;
 pub mod effects;
 pub mod evolution;
+pub mod fault;
 pub mod hash;
 pub mod json;
 #[cfg(feature = "cli")]

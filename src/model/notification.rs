@@ -113,6 +113,10 @@ pub struct Delta<T> {
 }
 
 impl<T> Delta<T> {
+    fn documents(&self) -> (Option<&T>, Option<&T>) {
+        (self.old.as_ref().map(|(_, old)| old), self.new.as_ref().map(|(_, new)| new))
+    }
+
     fn id(&self, domain: &DomainName, path: &str) -> String {
         let oid = |side: &Option<(Oid, T)>| side.as_ref().map(|(oid, _)| oid.to_string()).unwrap_or_default();
         format!("notif-{}", hash::short_id(&[domain.as_str(), path, &oid(&self.old), &oid(&self.new)]))
@@ -128,18 +132,9 @@ pub fn contract_change(
     path: &str,
     delta: &Delta<Contract>,
 ) -> Option<Change> {
-    let old = delta.old.as_ref().map(|(_, contract)| contract);
-    let new = delta.new.as_ref().map(|(_, contract)| contract);
+    let kind = contract_kind(delta)?;
+    let (old, new) = delta.documents();
     let known = new.or(old)?;
-    let was_retired = old.is_some_and(|old| old.retired.is_some());
-    let kind = match (old, new) {
-        (Some(_), None) if !was_retired => ChangeType::ContractRetired,
-        (Some(_), Some(new)) if new.retired.is_some() && !was_retired => ChangeType::ContractRetired,
-        (None, Some(new)) if new.retired.is_none() => ChangeType::ContractAdded,
-        (Some(old), Some(new)) if old.version != new.version => ChangeType::VersionChanged,
-        (Some(_), Some(new)) if was_retired && new.retired.is_none() => ChangeType::ContractAdded,
-        _ => return None,
-    };
     let old_version = old.map(|old| old.version.clone());
     let new_version = new.map(|new| new.version.clone());
     let rollback = old_version.as_ref().zip(new_version.as_ref()).is_some_and(|(old, new)| new < old);
@@ -157,12 +152,35 @@ pub fn contract_change(
     })
 }
 
+/// Returns what kind of change of a contract it is, or nothing where only words around the contract changed.
+pub fn contract_kind(delta: &Delta<Contract>) -> Option<ChangeType> {
+    let (old, new) = delta.documents();
+    let was_retired = old.is_some_and(|old| old.retired.is_some());
+    Some(match (old, new) {
+        (Some(_), None) if !was_retired => ChangeType::ContractRetired,
+        (Some(_), Some(new)) if new.retired.is_some() && !was_retired => ChangeType::ContractRetired,
+        (None, Some(new)) if new.retired.is_none() => ChangeType::ContractAdded,
+        (Some(old), Some(new)) if old.version != new.version => ChangeType::VersionChanged,
+        (Some(_), Some(new)) if was_retired && new.retired.is_none() => ChangeType::ContractAdded,
+        _ => return None,
+    })
+}
+
 /// Counts the releases after `old` up to `new`, at least one.
 fn versions_between(published: &BTreeSet<Version>, old: Option<&Version>, new: Option<&Version>) -> usize {
     let between = published.iter().filter(|version| {
         !version.is_prerelease() && old.is_none_or(|old| *version > old) && new.is_some_and(|new| *version <= new)
     });
     between.count().max(1)
+}
+
+/// Returns what kind of change of a binding it is, or nothing where the realm only resolved its imports anew.
+pub fn binding_kind(delta: &Delta<Binding>) -> Option<ChangeType> {
+    let (old, new) = delta.documents();
+    if old.map(Binding::typed) == new.map(Binding::typed) {
+        return None;
+    }
+    Some(if new.is_some() { ChangeType::BindingAdded } else { ChangeType::BindingRemoved })
 }
 
 /// Returns what a binding's change tells `me`, or nothing where the realm only resolved its imports
@@ -174,14 +192,9 @@ pub fn binding_change(
     path: &str,
     delta: &Delta<Binding>,
 ) -> Option<Change> {
-    let typed = |side: &Option<(Oid, Binding)>| side.as_ref().map(|(_, binding)| binding.typed());
-    let (old, new) = (typed(&delta.old), typed(&delta.new));
-    if old == new {
-        return None;
-    }
     Some(Change {
         id: delta.id(domain, path),
-        kind: if new.is_some() { ChangeType::BindingAdded } else { ChangeType::BindingRemoved },
+        kind: binding_kind(delta)?,
         domain: domain.clone(),
         contract: None,
         from: repo.clone(),

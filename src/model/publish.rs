@@ -12,6 +12,7 @@ use crate::model::{
     contract::{Contract, Withdrawn, Yanked},
     domain_view::DomainView,
     evolution::with_evolution,
+    fault::Fault,
     name::{ContractName, DomainName, RepoName},
     next_version::{free_version, needed, settled},
     schema::{self, Part},
@@ -30,6 +31,8 @@ pub struct Refusal {
     pub contract: Option<ContractName>,
     /// Why not.
     pub reason: Box<Reason>,
+    /// The file that its version is read from, where that is not the contract's own.
+    pub version_in: Option<String>,
 }
 
 /// The reason of a [`Refusal`], and the way out.
@@ -95,11 +98,11 @@ pub enum Reason {
         bump: Version,
     },
     /// The document is wrong in itself; everything that is wrong, each with its place.
-    #[error("is not valid: {}", .0.join("; "))]
-    Invalid(Vec<String>),
+    #[error("is not valid: {}", joined(.0))]
+    Invalid(Vec<Fault>),
     /// Nobody knows whether the value fits the schema; what is known, each with its place.
-    #[error("cannot be judged: {}", .0.join("; "))]
-    Undecided(Vec<String>),
+    #[error("cannot be judged: {}", joined(.0))]
+    Undecided(Vec<Fault>),
     /// The realm's own copy cannot be read, so nothing is decided over it.
     #[error("is damaged in the realm, and is not overwritten")]
     Damaged,
@@ -124,12 +127,18 @@ impl Refusal {
     }
 }
 
+fn joined(faults: &[Fault]) -> String {
+    faults.iter().map(|fault| fault.message.as_str()).collect::<Vec<_>>().join("; ")
+}
+
 fn refuse(domain: &DomainView, contract: &ContractName, reason: Reason) -> Refusal {
-    Refusal { domain: domain.info.name.clone(), contract: Some(contract.clone()), reason: Box::new(reason) }
+    let (domain, contract) = (domain.info.name.clone(), Some(contract.clone()));
+    Refusal { domain, contract, reason: Box::new(reason), version_in: None }
 }
 
 fn not_member(domain: &DomainView, repo: &RepoName) -> Refusal {
-    Refusal { domain: domain.info.name.clone(), contract: None, reason: Box::new(Reason::NotMember(repo.clone())) }
+    let (domain, reason) = (domain.info.name.clone(), Box::new(Reason::NotMember(repo.clone())));
+    Refusal { domain, contract: None, reason, version_in: None }
 }
 
 /// What a set of rules decided: the changes, and what they mean.
@@ -224,12 +233,15 @@ pub fn keep_promise(domain: &DomainView, document: &Contract, judge: &Judge<'_>)
 fn document_problem(document: &Contract, judge: &Judge<'_>) -> Option<Reason> {
     let problems = schema::problems(&document.schema.0, &document.value.0, judge.values());
     let is_undecided = problems.iter().any(|problem| problem.part == Part::Undecided);
-    let place = |problem: schema::Problem| format!("{}{}: {}", problem.part.name(), problem.pointer, problem.message);
-    let messages: Vec<_> = document.contradiction().into_iter().chain(problems.into_iter().map(place)).collect();
-    match messages.is_empty() {
+    let fault = |schema::Problem { part, pointer, message }| {
+        let place = format!("{}{pointer}", part.name());
+        Fault::at(format!("/{place}"), format!("{place}: {message}"))
+    };
+    let faults: Vec<_> = document.contradiction().into_iter().chain(problems.into_iter().map(fault)).collect();
+    match faults.is_empty() {
         true => None,
-        false if is_undecided => Some(Reason::Undecided(messages)),
-        false => Some(Reason::Invalid(messages)),
+        false if is_undecided => Some(Reason::Undecided(faults)),
+        false => Some(Reason::Invalid(faults)),
     }
 }
 

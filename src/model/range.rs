@@ -153,9 +153,12 @@ fn comparators(text: &str) -> Result<String, String> {
             }
             (None, None) if part == "*" => return Err("say it with an operator: \">=0.0.0\"".into()),
             (None, None) => {
-                return Err(format!(
-                    "'{part}' has no operator; write \"={part}\" for that version, \"^{part}\" for compatible ones"
-                ));
+                return Err(match Version::meant(part) {
+                    Some(version) => format!(
+                        "'{part}' has no operator; write \"={version}\" for that version, \"^{version}\" for compatible ones"
+                    ),
+                    None => format!("'{part}' is no version; write for example \">=1.0.0, <2.0.0\""),
+                });
             }
         }
     }

@@ -96,9 +96,10 @@ fn is_behind(import: &Import, state: &ImportState) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::binding::UsedIn;
 
     fn import(adapted: Option<&str>) -> Import {
-        let mut import = Import::new("token".parse().unwrap(), ">=1.0.0".parse().unwrap(), None);
+        let mut import = Import::new("token".parse().unwrap(), ">=1.0.0".parse().unwrap(), UsedIn::default());
         import.adapted_version = adapted.map(|version| version.parse().unwrap());
         import
     }

@@ -42,6 +42,15 @@ pub fn reason(text: &str) -> Result<String, String> {
     }
 }
 
+/// Returns a word as a shell reads it: in quotes, where it has other characters than paths, urls and names do.
+pub fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@%=,".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
 /// Gives types with `FromStr` and `Display` that text as their form in JSON and YAML. A pattern
 /// says in their JSON Schema what such a text looks like; `asked` says it more strictly for what is read: whatever
 /// fits it is accepted.

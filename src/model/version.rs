@@ -73,6 +73,19 @@ impl Version {
         !self.0.pre.is_empty()
     }
 
+    /// Returns the version that a text may mean which is none: with a `v` before it, in curly quotes, or with fewer
+    /// numbers.
+    pub fn meant(text: &str) -> Option<Self> {
+        let text = text.trim_matches(|c: char| "“”‘’\"'".contains(c) || c.is_whitespace());
+        let text = text.strip_prefix(['v', 'V']).unwrap_or(text);
+        let missing = match text.matches('.').count() {
+            0 => ".0.0",
+            1 => ".0",
+            _ => "",
+        };
+        semver::Version::parse(&format!("{text}{missing}")).ok().filter(|version| version.build.is_empty()).map(Self)
+    }
+
     /// Returns the semver crate's form, for range matching.
     pub fn semver(&self) -> &semver::Version {
         &self.0
@@ -113,8 +126,12 @@ impl FromStr for Version {
         if text.len() > MAX_LEN {
             return Err(refuse("it is longer than 64 characters".into()));
         }
-        let version = semver::Version::parse(text)
-            .map_err(|error| refuse(format!("{error}; write MAJOR.MINOR.PATCH, for example \"1.4.0\"")))?;
+        let version = semver::Version::parse(text).map_err(|error| {
+            refuse(match Self::meant(text) {
+                Some(meant) => format!("a version is MAJOR.MINOR.PATCH; write \"{meant}\""),
+                None => format!("{error}; write MAJOR.MINOR.PATCH, for example \"1.4.0\""),
+            })
+        })?;
         if !version.build.is_empty() {
             let without = semver::Version { build: semver::BuildMetadata::EMPTY, ..version };
             return Err(refuse(format!("build metadata has no order; write \"{without}\"")));

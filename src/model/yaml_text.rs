@@ -110,6 +110,12 @@ pub fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
+/// Returns texts as a YAML list in brackets, each as [`plain`] has it.
+pub fn plain_list(texts: &[String]) -> String {
+    let texts: Vec<_> = texts.iter().map(|text| plain(text)).collect();
+    format!("[{}]", texts.join(", "))
+}
+
 /// Returns a text as a YAML scalar, without quotes where nobody can take it for something else.
 pub fn plain(text: &str) -> String {
     let is_word = |word: &str| word.chars().all(|c| c.is_ascii_alphanumeric() || "._-/".contains(c));

@@ -14,6 +14,8 @@ pub struct Here {
     pub store: Box<dyn Store>,
     /// The name of the repository around the folder; none outside of one.
     pub repo: Option<RepoName>,
+    /// Where the repository says that the realm is shared, where this machine has recorded nothing.
+    pub unrecorded_url: Option<String>,
 }
 
 /// A realm, and the repository that asks.

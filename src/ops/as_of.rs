@@ -74,14 +74,14 @@ impl Ctx {
             AsOf::Time(moment) => past::Moment { time: moment.end(self.env.now()), source: None },
             AsOf::Commit(revision) => self.commit_as_of(revision)?,
         };
-        let Here { realm, store, repo } = self.here?;
+        let Here { realm, store, repo, .. } = self.here?;
         let past = Past::new(store, moment);
         if past.tip(&StoreRef::Realm)?.is_none() {
             let message = format!("the realm {realm} did not exist at {}", shown(moment.time));
             return Err(OpError::no(ErrorCode::BeforeRealm, message)
                 .next(format!("git blue realm log --realm {realm} --all  # its history")));
         }
-        let here = Here { realm, store: Box::new(past), repo };
+        let here = Here { realm, store: Box::new(past), repo, unrecorded_url: None };
         Ok(Self { here: Ok(here), as_of: Some(moment.time), ..self })
     }
 

@@ -43,7 +43,8 @@ pub struct Ctx {
 
 impl From<Located> for Here {
     fn from(found: Located) -> Self {
-        Self { realm: found.realm, store: Box::new(found.store), repo: found.repo }
+        let Located { realm, store, repo, unrecorded_url } = found;
+        Self { realm, store: Box::new(store), repo, unrecorded_url }
     }
 }
 

@@ -88,8 +88,15 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
         auto_sync,
         hooks: hooks.body.hooks.iter().filter(|hook| hook.installed).map(|hook| hook.name.clone()).collect(),
     };
-    let steps = joined.next_steps.into_iter().chain(hooks.next_steps);
-    Ok(steps.fold(Answer::new(body), Answer::next))
+    let unrecorded = locate::config::unrecorded_url(&known, proposed.as_ref());
+    let share = unrecorded.as_deref().map(|url| locate::config::record_url(url).into());
+    let steps = share.into_iter().chain(joined.next_steps).chain(hooks.next_steps);
+    let answer = steps.fold(Answer::new(body), Answer::next);
+    Ok(if answer.next_steps.is_empty() {
+        answer.next("git blue  # how things stand here, and what comes next")
+    } else {
+        answer
+    })
 }
 
 /// Records whether changes of a realm are to be shared and fetched automatically.
@@ -102,16 +109,18 @@ pub fn choose_auto_sync(ctx: &Ctx, realm: &RealmName, wanted: bool) -> Result<()
 
 /// Brings the realm here or makes it, if need be. Returns whether it was made.
 fn provide(ctx: &Ctx, request: &Request, realm: &RealmName, proposed: Option<&Config>) -> Result<bool, OpError> {
+    let was_known = ctx.home.realm(realm)?;
     if let Some(url) = &request.url {
-        let was_known = ctx.home.realm(realm)?;
         let place = sync::realm_clone::Place { realm: Some(realm), url, branches: request.branches };
         sync::realm_clone::obtain(ctx, place)?;
-        let is_joined = joined::read(&ctx.home, ctx.code()?)?.is_some();
-        if let Some(known) = was_known.filter(|_| !is_joined) {
-            // Who has which name is judged by what is there now. Where it cannot be reached, the end says so.
-            // A clone that joined before the realm was shared keeps its name until the conflict is settled.
-            let store = GitStore::open(&known.path, ctx.options())?;
-            let _ = sync_realm::with(ctx, realm, &store, &sync_realm::Request::default(), || Ok(()));
+    }
+    // Who has which name is judged by what is there now. Where it cannot be reached, what is here decides.
+    // A clone that joined before the realm was shared keeps its name until the conflict is settled.
+    if let (Some(known), None) = (was_known, joined::read(&ctx.home, ctx.code()?)?) {
+        let store = GitStore::open(&known.path, ctx.options())?;
+        match request.url.is_some() {
+            true => drop(sync_realm::with(ctx, realm, &store, &sync_realm::Request::default(), || Ok(()))),
+            false => sync_realm::glance(ctx, realm, &store),
         }
     }
     if ctx.home.realm(realm)?.is_some() {

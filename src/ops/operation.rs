@@ -9,7 +9,7 @@ use crate::{
     error::{ErrorCode, OpError},
     ops::ctx::Ctx,
     wire::{
-        Answer, Answered,
+        Answer, Answered, UnknownCursor,
         schema::{self, Body},
     },
 };
@@ -24,6 +24,12 @@ impl<T: clap::Args> CommandLine for T {}
 pub trait CommandLine {}
 #[cfg(not(feature = "cli"))]
 impl<T> CommandLine for T {}
+
+impl From<UnknownCursor> for OpError {
+    fn from(error: UnknownCursor) -> Self {
+        Self::no(ErrorCode::StaleCursor, error.to_string()).next("leave the cursor out: the list begins anew")
+    }
+}
 
 /// What runs an operation on a request.
 pub type Runs<R> = fn(&Ctx, &R) -> Result<Answer<<R as Run>::Answer>, OpError>;

@@ -166,6 +166,7 @@ impl Writer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::binding::UsedIn;
     use crate::wire::DomainTopology;
 
     fn name<T: std::str::FromStr<Err: fmt::Debug>>(text: &str) -> T {
@@ -178,7 +179,7 @@ mod tests {
             repo: name("graph"),
             version_req: name(range),
             state: state.into(),
-            binding: None,
+            binding: UsedIn::default(),
             verdict: None,
         };
         let contract = |text: &str, owner: Option<&str>, import| ContractTopology {

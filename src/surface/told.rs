@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    model::{candidate::CONTRACTS, name::RepoName},
+    model::{binding::UsedIn, candidate::CONTRACTS, name::RepoName},
     wire::{ContractPublish, Published},
 };
 
@@ -50,13 +50,13 @@ pub fn phrase(published: &Published) -> String {
 
 /// Returns who is broken, each with the file that relies on it, as `breaks billing (billing/invoice.py)`.
 pub fn breaks(published: &[Published]) -> Option<String> {
-    let mut repos: BTreeMap<&RepoName, Vec<Option<&String>>> = BTreeMap::new();
+    let mut repos: BTreeMap<&RepoName, Vec<&UsedIn>> = BTreeMap::new();
     for one in published.iter().flat_map(|published| &published.breaks) {
-        repos.entry(&one.repo).or_default().push(one.binding.as_ref());
+        repos.entry(&one.repo).or_default().push(&one.binding);
     }
     let listed: usize = repos.values().map(Vec::len).sum();
     let all: usize = published.iter().map(|published| published.broken).sum();
-    let mut names: Vec<_> = repos.iter().take(MAX_REPOS).map(|(repo, files)| named(repo, files)).collect();
+    let mut names: Vec<_> = repos.iter().take(MAX_REPOS).map(|(repo, imports)| named(repo, imports)).collect();
     let more = repos.len().saturating_sub(MAX_REPOS) + all.saturating_sub(listed);
     if more > 0 {
         let contract = published
@@ -68,10 +68,11 @@ pub fn breaks(published: &[Published]) -> Option<String> {
     (!names.is_empty()).then(|| format!("breaks {}", names.join(", ")))
 }
 
-fn named(repo: &RepoName, files: &[Option<&String>]) -> String {
-    match files {
-        [Some(file)] => format!("{repo} ({file})"),
-        [] | [None] => repo.to_string(),
+fn named(repo: &RepoName, imports: &[&UsedIn]) -> String {
+    let files: Vec<_> = imports.iter().flat_map(|used_in| used_in.files()).collect();
+    match &files[..] {
+        [file] => format!("{repo} ({file})"),
+        [] => repo.to_string(),
         several => format!("{repo} ({} files)", several.len()),
     }
 }

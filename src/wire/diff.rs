@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
+    binding::UsedIn,
     diff::Difference,
     name::{ContractName, DomainName, RealmName, RepoName},
     range::Range,
@@ -130,8 +131,8 @@ pub struct ImporterImpact {
     pub repo: RepoName,
     /// The versions it works with.
     pub version_req: Range,
-    /// The file of that repository that relies on it.
-    pub binding: Option<String>,
+    /// The file of that repository that relies on it, or a list of them.
+    pub binding: UsedIn,
     /// `current`, `stale` (an older version is still served) or `broken`, if the version were current.
     #[schemars(extend("enum" = ["current", "stale", "broken"]))]
     pub state: Cow<'static, str>,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::JudgedBy;
 use crate::model::{
+    binding::UsedIn,
     name::{ContractName, DomainName, RealmName, RepoName},
     notification::ChangeType,
     rank::Rank,
@@ -60,9 +61,9 @@ pub struct Notification {
     /// is not all well.
     #[serde(default)]
     pub verdict: Option<Verdict>,
-    /// The file of this repository that relies on the contract, as its binding says.
+    /// The file of this repository that relies on the contract, as its binding says, or a list of them.
     #[serde(default)]
-    pub binding: Option<String>,
+    pub binding: UsedIn,
     /// Pending, seen or expired.
     pub state: State,
     /// When the change was made, as its commit says.
@@ -177,7 +178,7 @@ pub struct NotificationSummary {
     pub seen: usize,
     /// Older than 7 days.
     pub expired: usize,
-    /// Forgotten by this very call: told more than 30 days ago.
+    /// Not listed any more, and removed by the next `gc`: told more than 30 days ago.
     pub expired_cleaned: usize,
 }
 

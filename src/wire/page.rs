@@ -41,32 +41,58 @@ impl PageRequest {
     }
 }
 
+/// A cursor that no page of the list gave, or whose entry is gone from a list that is not sorted by it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the cursor {0:?} belongs to another list, or to one that has changed since")]
+pub struct UnknownCursor(pub String);
+
+/// A page, and the cursor of the next one where there is more.
+type Page<T> = Result<(Vec<T>, Option<String>), UnknownCursor>;
+
 /// Returns the wanted page, and the cursor of the next one where there is more. Items are sorted
 /// by `key` already; a key that is gone continues at the one that would follow it.
-pub fn page<T>(items: Vec<T>, request: &PageRequest, key: impl Fn(&T) -> String) -> (Vec<T>, Option<String>) {
-    let start = match &request.cursor {
-        Some(cursor) => items
-            .iter()
-            .position(|item| key(item) == *cursor)
-            .map_or_else(|| items.iter().position(|item| key(item) > *cursor).unwrap_or(items.len()), |at| at + 1),
-        None => 0,
+///
+/// # Errors
+/// Where the cursor is not written as the keys are.
+pub fn page<T>(items: Vec<T>, request: &PageRequest, key: impl Fn(&T) -> String) -> Page<T> {
+    let start = match (&request.cursor, items.first()) {
+        (Some(cursor), Some(first)) => match items.iter().position(|item| key(item) == *cursor) {
+            Some(at) => at + 1,
+            None if is_alike(cursor, &key(first)) => {
+                items.iter().position(|item| key(item) > *cursor).unwrap_or(items.len())
+            }
+            None => return Err(UnknownCursor(cursor.clone())),
+        },
+        _ => 0,
     };
-    let limit = request.limit();
+    Ok(from(start, items, request.limit(), key))
+}
+
+/// Returns the wanted page of items that are in an order of their own, so that a cursor is looked for, not compared.
+///
+/// # Errors
+/// Where no item has that key.
+pub fn page_in_order<T>(items: Vec<T>, request: &PageRequest, key: impl Fn(&T) -> String) -> Page<T> {
+    let start = match &request.cursor {
+        Some(cursor) if !items.is_empty() => {
+            let at = items.iter().position(|item| key(item) == *cursor);
+            at.ok_or_else(|| UnknownCursor(cursor.clone()))? + 1
+        }
+        _ => 0,
+    };
+    Ok(from(start, items, request.limit(), key))
+}
+
+fn from<T>(start: usize, items: Vec<T>, limit: usize, key: impl Fn(&T) -> String) -> (Vec<T>, Option<String>) {
     let more = items.len().saturating_sub(start) > limit;
     let page: Vec<T> = items.into_iter().skip(start).take(limit).collect();
     let next = page.last().filter(|_| more).map(key);
     (page, next)
 }
 
-/// Returns the wanted page of items that are in an order of their own, so that a cursor is looked
-/// for, not compared: behind one that is gone, there is nothing.
-pub fn page_in_order<T>(items: Vec<T>, request: &PageRequest, key: impl Fn(&T) -> String) -> (Vec<T>, Option<String>) {
-    let start = request
-        .cursor
-        .as_ref()
-        .map_or(0, |cursor| items.iter().position(|item| key(item) == *cursor).map_or(items.len(), |at| at + 1));
-    let rest = PageRequest { limit: request.limit, cursor: None };
-    page(items.into_iter().skip(start).collect(), &rest, key)
+/// Returns whether a cursor has the same marks between its parts as a key.
+fn is_alike(cursor: &str, key: &str) -> bool {
+    [' ', ':', '/'].iter().all(|mark| cursor.contains(*mark) == key.contains(*mark))
 }
 
 #[cfg(test)]
@@ -75,7 +101,7 @@ mod tests {
 
     fn ask(limit: usize, cursor: Option<&str>) -> (Vec<String>, Option<String>) {
         let items: Vec<String> = ["a", "b", "c"].map(str::to_owned).to_vec();
-        page(items, &PageRequest { limit: Some(limit), cursor: cursor.map(str::to_owned) }, String::clone)
+        page(items, &PageRequest { limit: Some(limit), cursor: cursor.map(str::to_owned) }, String::clone).unwrap()
     }
 
     #[test]
@@ -98,8 +124,15 @@ mod tests {
             let items = ["c", "a", "b"].map(str::to_owned).to_vec();
             page_in_order(items, &PageRequest { limit: Some(2), cursor: cursor.map(str::to_owned) }, String::clone)
         };
-        assert_eq!(ask(None), (vec!["c".into(), "a".into()], Some("a".into())));
-        assert_eq!(ask(Some("a")), (vec!["b".into()], None));
-        assert_eq!(ask(Some("aa")), (vec![], None));
+        assert_eq!(ask(None), Ok((vec!["c".into(), "a".into()], Some("a".into()))));
+        assert_eq!(ask(Some("a")), Ok((vec!["b".into()], None)));
+        assert_eq!(ask(Some("aa")), Err(UnknownCursor("aa".into())));
+    }
+
+    #[test]
+    fn a_cursor_of_another_list_is_refused() {
+        let request = PageRequest { limit: None, cursor: Some("zzz".into()) };
+        assert_eq!(page(vec!["a/b".to_owned()], &request, String::clone), Err(UnknownCursor("zzz".into())));
+        assert_eq!(page(Vec::new(), &request, String::clone), Ok((Vec::new(), None)));
     }
 }

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
+    binding::UsedIn,
     change::Event,
     domain_view::DomainView,
     effects,
@@ -68,8 +69,8 @@ pub struct Broken {
     pub repo: RepoName,
     /// The versions it works with.
     pub version_req: Range,
-    /// The file of that repository that relies on the contract.
-    pub binding: Option<String>,
+    /// The file of that repository that relies on the contract, or a list of them.
+    pub binding: UsedIn,
     /// What breaks it, with a value that shows it; none where its range refuses the version, and no more is
     /// known.
     pub verdict: Option<Verdict>,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{BindingsChanged, JudgedBy, Notification, Published, RemoteStatus, SessionLine, SyncConflict};
 use crate::model::{
-    binding,
+    binding::{self, UsedIn},
     contract::Deprecated,
     name::{ContractName, DomainName, RealmName, RepoName},
     oid::Oid,
@@ -198,8 +198,8 @@ pub struct ImportStatus {
     pub resolved_version: Option<Version>,
     /// The version that this repository's code was written against; none where that is not known.
     pub adapted_version: Option<Version>,
-    /// The file of this repository that relies on it.
-    pub binding: Option<String>,
+    /// The file of this repository that relies on it, or a list of them.
+    pub binding: UsedIn,
     /// Why its owner withdrew the contract; none where it is served.
     pub retired: Option<String>,
     /// Until when the contract is served, and what takes its place; none where it is not deprecated.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::JudgedBy;
 pub use crate::model::review::{ChangedField, FieldChange};
 use crate::model::{
+    binding::UsedIn,
     name::{ContractName, DomainName, RealmName, RepoName},
     range::Range,
     verdict::Verdict,
@@ -79,8 +80,8 @@ pub struct ImportReview {
     pub more_differences: usize,
     /// The fields that were removed or changed.
     pub fields: Vec<ChangedField>,
-    /// The file that the binding says relies on the contract.
-    pub binding: Option<String>,
+    /// The file that the binding says relies on the contract, or a list of them.
+    pub binding: UsedIn,
     /// The file that holds the binding; none where only the realm does.
     pub binding_file: Option<String>,
     /// The line of the version range in it, from 1.

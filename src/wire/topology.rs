@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
+    binding::UsedIn,
     name::{ContractName, DomainName, RealmName, RepoName},
     range::Range,
     verdict::Verdict,
@@ -65,8 +66,8 @@ pub struct ImportTopology {
     /// `current`, `stale` (an older version is still served) or `broken`.
     #[schemars(extend("enum" = ["current", "stale", "broken"]))]
     pub state: Cow<'static, str>,
-    /// The file of that repository that relies on the contract.
-    pub binding: Option<String>,
+    /// The file of that repository that relies on the contract, or a list of them.
+    pub binding: UsedIn,
     /// What the version means for its code, where it is broken and that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,

@@ -6,7 +6,7 @@ use git_blue::{
     env::Env,
     error::OpError,
     model::{
-        binding::{Export, Import, Role},
+        binding::{Export, Import, Role, UsedIn},
         name::{ContractName, DomainName},
     },
     ops::{admin, contract, ctx::Ctx, notifications, realm},
@@ -139,7 +139,7 @@ impl World {
     }
 
     pub fn bind(&self, at: u8, number: u8, range: &str) -> Result<(), OpError> {
-        let import = Import::new(contract(number), name(range), None);
+        let import = Import::new(contract(number), name(range), UsedIn::default());
         let request = admin::binding::Request {
             domain: domain(at),
             repo: name(CONSUMER),

@@ -181,6 +181,23 @@ fn an_import_is_a_command_and_so_is_its_end() {
     }
     let status = world.json(&dir, &["status"]);
     assert_eq!(status["imports"][0]["state"], "current", "{status:#}");
+    // Several files are a list, and one is a text again.
+    world.write("access/cdk/roles.py", "# reads too\n");
+    world.ok(&dir, &["import", CONTRACT, "--used-in", "cdk/stack.py", "cdk/roles.py"]);
+    let text = world.read(&format!("access/{BINDING_FILE}"));
+    assert!(text.contains("binding: [cdk/stack.py, cdk/roles.py]"), "{text}");
+    world.commit("access", "Say where it is used");
+    let status = world.json(&dir, &["status"]);
+    assert_eq!(status["imports"][0]["binding"], serde_json::json!(["cdk/stack.py", "cdk/roles.py"]), "{status:#}");
+    std::fs::remove_file(world.path("access/cdk/roles.py")).unwrap();
+    let gone = world.blue(&dir, &["check", "--worktree"]);
+    assert!(
+        gone.stdout.contains("the binding file cdk/roles.py of s3-access/s3-permissions does not exist"),
+        "{gone:?}"
+    );
+    world.ok(&dir, &["import", CONTRACT, "--used-in", "cdk/stack.py"]);
+    assert!(world.read(&format!("access/{BINDING_FILE}")).contains("binding: cdk/stack.py\n"));
+    world.commit("access", "It is one file again");
     let again = world.ok(&dir, &["import", CONTRACT]);
     let changed = world.ok(&dir, &["import", CONTRACT, ">=2.0.0"]);
     let removed = world.ok(&dir, &["unimport", CONTRACT]);
@@ -343,7 +360,7 @@ fn a_version_is_read_from_the_file_that_has_it() {
         ("{ from: chart.yaml }", "chart.yaml: there is nothing at /version; say where"),
         ("{ from: chart.yaml, at: /app }", "chart.yaml: /app is no text"),
         ("{ from: ../outside.json }", "../outside.json"),
-        ("{ file: package.json }", "unknown field `file`"),
+        ("{ file: package.json }", "the keys are from, at"),
     ] {
         from(written);
         let check = world.blue(&dir, &["check", "--worktree"]).exits(1);

@@ -1,47 +1,122 @@
-//! From two fresh repositories to a break that is found, by what the program says comes next, and without
-//! a file that is written by hand.
+//! From fresh repositories to a break that is found, by what the program says comes next, and without a file
+//! that is written by hand.
+
+use std::{cell::RefCell, path::Path};
 
 use crate::world::{Run, World, snapshot};
 
 /// What a person chooses: the names.
 const NAMES: &[(&str, &str)] = &[("NAME", "team"), ("DOMAIN/CONTRACT", "orders/order-placed")];
 
-#[test]
-fn a_break_is_found_within_twelve_commands() {
-    let world = World::new();
-    let count = std::cell::Cell::new(0);
+/// Somebody who pastes what the program said comes next, and knows nothing else but `git blue`.
+struct Follower<'a> {
+    world: &'a World,
+    /// What was said and not followed yet, the last first.
+    said: RefCell<Vec<String>>,
+    shown: RefCell<Vec<Run>>,
+}
+
+impl<'a> Follower<'a> {
+    fn new(world: &'a World) -> Self {
+        Self { world, said: RefCell::default(), shown: RefCell::default() }
+    }
+
+    /// Types `git blue`.
+    fn asks(&self, dir: &Path) {
+        self.run(dir, "git blue", 0);
+    }
+
+    /// Pastes the first step that was said and not followed yet.
+    fn follows(&self, dir: &Path) {
+        self.follows_to(dir, 0);
+    }
+
+    fn follows_to(&self, dir: &Path, code: i32) {
+        let step = self.said.borrow_mut().remove(0);
+        self.run(dir, &NAMES.iter().fold(step, |step, (placeholder, name)| step.replace(placeholder, name)), code);
+    }
+
+    fn run(&self, dir: &Path, line: &str, code: i32) {
+        let run = self.world.finish_shell(dir, line);
+        assert_eq!(run.code, code, "{run:?}");
+        // What was said last is followed first.
+        self.said.borrow_mut().splice(0..0, self.world.next_steps(&run));
+        self.shown.borrow_mut().push(run);
+    }
+
+    fn commands(&self) -> usize {
+        self.shown.borrow().len()
+    }
+
+    fn last(&self) -> String {
+        self.shown.borrow().last().unwrap().stdout.clone()
+    }
+
+    fn snapshot(&self, name: &str) {
+        // What git says of a commit depends on git.
+        snapshot(name, &self.shown.borrow().iter().filter(|run| !run.stdout.starts_with("[main ")).collect::<Vec<_>>());
+    }
+}
+
+/// Takes two fresh repositories to a contract that one has and the other imports.
+fn agree(world: &World, shop: &Path, billing: &Path, follower: &Follower<'_>) {
     for repo in ["shop", "billing"] {
         world.git(&world.root(), &["init", "--quiet", repo]);
     }
+    follower.asks(shop);
+    follower.follows(shop);
+    follower.follows(shop);
+    // In each other repository that takes part.
+    follower.follows(billing);
+    follower.follows(billing);
+    follower.follows(billing);
+    follower.follows(billing);
+    // In each repository that relies on it.
+    follower.follows(shop);
+}
+
+#[test]
+fn a_break_is_found_within_twelve_commands() {
+    let world = World::new();
     let (shop, billing) = (world.path("shop"), world.path("billing"));
-    // Pastes a line, with the names that a person puts in.
-    let paste = |dir: &std::path::Path, line: &str| -> Run {
-        count.set(count.get() + 1);
-        let line = NAMES.iter().fold(line.to_owned(), |line, (placeholder, name)| line.replace(placeholder, name));
-        world.finish_shell(dir, &line)
-    };
-    let works = |run: Run| -> Run {
-        assert_eq!(run.code, 0, "{run:?}");
-        run
-    };
-    let screen = works(paste(&shop, "git blue"));
-    let made = works(paste(&shop, &world.next_step(&screen)));
-    let steps = world.next_steps(&made);
-    works(paste(&shop, &steps[0]));
-    let joined = works(paste(&billing, &steps[1]));
-    let steps = world.next_steps(&joined);
-    works(paste(&billing, &steps[0]));
-    // It names the repository that it was printed in; the contract is the shop's.
-    let agree = steps[1].clone();
-    assert!(agree.contains("--domain-members shop"), "{agree}");
-    let contract = works(paste(&shop, &agree.replace("shop", "billing")));
-    let steps = world.next_steps(&contract);
-    works(paste(&shop, &steps[0]));
-    let imported = works(paste(&billing, &steps[1]));
-    works(paste(&billing, &world.next_step(&imported)));
-    let bumped = works(paste(&shop, "git blue contract bump DOMAIN/CONTRACT major"));
-    let check = paste(&shop, &world.next_step(&bumped)).exits(1);
-    assert!(check.stdout.contains("billing"), "{check:?}");
-    assert!(count.get() <= 12, "{}", count.get());
-    snapshot("first_hour", &[&screen, &made, &joined, &contract, &imported, &bumped, &check]);
+    let follower = Follower::new(&world);
+    agree(&world, &shop, &billing, &follower);
+    follower.follows(&shop);
+    follower.follows(&billing);
+    follower.follows_to(&billing, 1);
+    assert!(follower.last().contains("shop imports orders/order-placed"), "{}", follower.last());
+    assert!(follower.commands() <= 12, "{}", follower.commands());
+    follower.snapshot("first_hour");
+}
+
+#[test]
+fn on_a_second_machine_a_clone_and_the_url_are_enough() {
+    let world = World::new();
+    let (shop, billing) = (world.path("shop"), world.path("billing"));
+    let follower = Follower::new(&world);
+    agree(&world, &shop, &billing, &follower);
+    follower.follows(&shop);
+    // The owner shares what there is.
+    world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
+    let hub = world.path("hub.git").display().to_string();
+    for repo in [&shop, &billing] {
+        world.ok(repo, &["init", "--url", &hub]);
+        world.git(repo, &["commit", "--quiet", "--all", "-m", "Say where the realm is shared"]);
+    }
+    world.ok(&billing, &["sync"]);
+
+    world.on("second");
+    for repo in ["shop", "billing"] {
+        world.git(&world.root(), &["clone", "--quiet", repo, &format!("second-{repo}")]);
+    }
+    let clone = world.path("second-billing");
+    let follower = Follower::new(&world);
+    follower.asks(&clone);
+    follower.follows(&clone);
+    follower.follows(&clone);
+    follower.follows(&clone);
+    follower.follows_to(&clone, 1);
+    assert!(follower.last().contains("shop imports orders/order-placed"), "{}", follower.last());
+    assert!(follower.commands() <= 12, "{}", follower.commands());
+    follower.snapshot("first_hour_second_machine");
 }

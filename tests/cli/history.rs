@@ -115,6 +115,18 @@ fn the_past_is_narrowed_by_time_repository_and_kind() {
     let rest = entries(&["realm", "log", "--repo", "fungal", "--all", "--cursor", cursor]);
     assert_eq!(rest, by("fungal")[1..]);
 
+    let of_kind = |kind: &str| entries(&["realm", "log", "--all", "--kind", kind]);
+    let subjects = |kind: &str| -> Vec<String> {
+        of_kind(kind).iter().map(|entry| entry["subject"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(subjects("contract_updated"), ["s3-permissions 1.0.0 -> 1.1.0"]);
+    assert_eq!(subjects("contract_added"), ["add s3-permissions 1.0.0, bind fungal"]);
+    assert_eq!(subjects("binding_added").len(), 2);
+    assert_eq!(subjects("binding_removed"), [""; 0]);
+    assert_eq!(entries(&[&contract[..], &["--kind", "contract_updated"]].concat()), of_kind("contract_updated"));
+    assert_eq!(entries(&[&contract[..], &["--kind", "binding_added"]].concat()), [] as [serde_json::Value; 0]);
+    world.blue(&provider, &["realm", "log", "--kind", "contract_update"]).exits(129);
+
     let list = |args: &[&str]| {
         let answer = world.json(&consumer, &[&["notifications", "list"], args].concat());
         let found = answer["notifications"].as_array().unwrap().clone();

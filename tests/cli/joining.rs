@@ -111,3 +111,47 @@ fn leaving_undoes_what_joining_did() {
     assert!(status.stderr.contains("git blue init --realm aperture  # join it"), "{status:?}");
     assert_eq!(world.line(&dir, &["status", "--porcelain"]), "");
 }
+
+#[test]
+fn a_clone_that_joined_takes_no_second_name() {
+    let world = World::solo();
+    let dir = world.path("fungal");
+    let config = world.read("fungal/.blue/config.yaml");
+    world.write("fungal/.blue/config.yaml", &config.replace("repo: fungal", "repo: mycelium"));
+    let second = world.blue(&dir, &["init"]).exits(1);
+    assert!(second.stderr.contains("is in the realm already, as fungal"), "{second:?}");
+    assert!(second.stderr.contains("git blue realm admin rename fungal mycelium"), "{second:?}");
+}
+
+#[test]
+fn a_url_that_the_file_names_and_nobody_recorded_is_a_warning() {
+    let world = World::solo();
+    let dir = world.path("fungal");
+    world.git(&world.root(), &["init", "--quiet", "--bare", "hub.git"]);
+    let right = format!("git blue init --url {}", world.path("hub.git").display());
+    let config = world.read("fungal/.blue/config.yaml");
+    let url = format!("realm:\n  url: {}\n", world.path("hub.git").display());
+    world.write("fungal/.blue/config.yaml", &config.replace("realm:\n", &url));
+    for args in [&["status"][..], &["doctor"], &["sync"], &["init"]] {
+        let run = world.blue(&dir, args);
+        assert!(run.all().contains(&right), "{run:?}");
+    }
+    assert_eq!(world.finish_shell(&dir, &right).code, 0);
+    assert!(!world.ok(&dir, &["status"]).stdout.contains("init --url"));
+}
+
+#[test]
+fn a_name_is_judged_by_what_the_remote_has_and_offline_by_what_is_here() {
+    let (world, clone, hub) = teammate();
+    world.ok(&clone, &["init", "--url", &hub]);
+    // Somebody else joins meanwhile, under a name that is free here.
+    let billing = world.on("home").repo("billing");
+    world.ok(&billing, &["init", "--realm", REALM]);
+    world.ok(&billing, &["sync"]);
+    let stranger = world.on("second").repo("elsewhere/billing");
+    let taken = world.blue(&stranger, &["init", "--realm", REALM]).exits(1);
+    assert!(taken.stderr.contains("has the name billing"), "{taken:?}");
+    std::fs::rename(world.path("hub.git"), world.path("away.git")).unwrap();
+    let offline = world.ok(&world.repo("shop"), &["init", "--realm", REALM]);
+    assert_eq!(offline.stderr, "");
+}

@@ -379,3 +379,18 @@ fn each_reader_is_told_once_and_a_late_one_not_what_the_repository_has_seen() {
     world.bump("1.2.0");
     assert_eq!((told_to(&world, "claude-2"), told_to(&world, "claude-1"), told_to(&world, "cli")), (1, 1, 1));
 }
+
+#[test]
+fn what_was_told_leaves_the_list_after_thirty_days() {
+    let world = World::pair();
+    world.bump("1.1.0");
+    assert_eq!(told(&world, "access").len(), 1);
+    world.pass_days(29);
+    assert_eq!(listed(&world, "access", "all").len(), 1);
+    world.pass_days(2);
+    let list = || world.json(&world.path("access"), &["notifications", "list"]);
+    let left = json!({"total": 0, "pending": 0, "seen": 0, "expired": 0, "expired_cleaned": 1});
+    assert_eq!((&list()["notifications"], &list()["summary"]), (&json!([]), &left));
+    world.ok(&world.path("access"), &["gc"]);
+    assert_eq!(list()["summary"]["expired_cleaned"], 0);
+}

@@ -334,7 +334,8 @@ impl World {
     /// Returns the commands that a run says come next.
     pub fn next_steps(&self, run: &Run) -> Vec<String> {
         let hints = run.stderr.lines().filter_map(|line| line.strip_prefix("hint: "));
-        let steps = run.stdout.lines().skip_while(|line| *line != "next").skip(1).map(str::trim);
+        let steps = run.stdout.lines().skip_while(|line| *line != "next").skip(1);
+        let steps = steps.take_while(|line| !line.is_empty()).map(str::trim);
         steps.chain(hints).filter(|step| step.starts_with("git ")).map(str::to_owned).collect()
     }
 

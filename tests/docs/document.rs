@@ -14,11 +14,20 @@ use crate::{is_update, scripted::Scripted};
 /// Stands between what two commands wrote.
 const MARK: &str = "\u{1e}";
 
+/// Leaves git nothing configured but who its user is: the tour must work as it comes.
+const BARE: &str = "for section in init advice gc maintenance; do git config --global --remove-section $section; done";
+
 /// A command, and which lines of the document show what it writes.
 struct Step {
     command: String,
     from: usize,
     to: usize,
+}
+
+/// Returns the commands that a document shows.
+pub fn commands(path: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(path).unwrap();
+    steps(&text.lines().collect::<Vec<_>>()).into_iter().map(|step| step.command).collect()
 }
 
 /// Returns where the program does something else than the document shows.
@@ -29,7 +38,11 @@ pub fn differences(path: &Path) -> Vec<String> {
     if steps.is_empty() {
         return Vec::new();
     }
-    let written = run(&steps, text.contains("<!-- realm -->"));
+    let start = match path.ends_with("README.md") {
+        true => BARE,
+        false => "true",
+    };
+    let written = run(&steps, text.contains("<!-- realm -->"), start);
     let mut wrong = Vec::new();
     let mut new: Vec<String> = Vec::new();
     let mut at = 0;
@@ -76,9 +89,9 @@ fn steps(lines: &[&str]) -> Vec<Step> {
 }
 
 /// Returns what each command wrote, with the folders of a user `ada`.
-fn run(steps: &[Step], with_realm: bool) -> Vec<String> {
+fn run(steps: &[Step], with_realm: bool, first: &str) -> Vec<String> {
     let (place, start) = if with_realm { (Scripted::realm(), "true") } else { (Scripted::new(), "cd \"$HOME\"") };
-    let mut script = format!("{start}\n");
+    let mut script = format!("{first} && {start}\n");
     for (number, step) in steps.iter().enumerate() {
         let (hour, minute) = (9 + number / 60, number % 60);
         script += &format!("printf '{MARK}'\nnow 2026-02-02T{hour:02}:{minute:02}:00Z\n{{ {}\n", step.command);

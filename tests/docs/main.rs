@@ -43,6 +43,12 @@ fn is_update() -> bool {
 }
 
 #[test]
+fn the_tour_is_short() {
+    let commands = document::commands(&Path::new(ROOT).join("README.md"));
+    assert!((1..=25).contains(&commands.len()), "README.md has {} commands:\n{}", commands.len(), commands.join("\n"));
+}
+
+#[test]
 fn the_program_does_what_they_show() {
     let mut wrong = Vec::new();
     for path in documents() {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use git_blue::{
     model::{
-        binding::{Binding, Import, Role},
+        binding::{Binding, Import, Role, UsedIn},
         contract::Contract,
         domain::{Domain, Source},
         json::Json,
@@ -135,7 +135,8 @@ impl Meeting {
                 )
             }
             Step::Bind { repo, range } => {
-                let import = Import::new("c0".parse().unwrap(), format!(">=1.{range}.0").parse().unwrap(), None);
+                let import =
+                    Import::new("c0".parse().unwrap(), format!(">=1.{range}.0").parse().unwrap(), UsedIn::default());
                 let binding = Binding { role: Role::Consumer, exports: vec![], imports: vec![import] };
                 let path = layout::binding(&format!("repo{repo}").parse().unwrap());
                 make::change(

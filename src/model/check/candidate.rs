@@ -8,6 +8,7 @@ use crate::model::{
     candidate::{Declared, Judged},
     change::DomainChange,
     domain_view::{Damage, DomainView},
+    fault::Fault,
     name::{ContractName, DomainName},
     next_version,
     publish::{self, Direction, Reason, Refusal},
@@ -115,11 +116,12 @@ fn refused<T>(domain: &DomainView, contract: &ContractName, declared: &Declared<
             );
             vec![place(Finding::warning("behind", message))]
         }
-        // Each message has its place in the document; the line of the version would mislead.
-        Reason::Invalid(messages) | Reason::Undecided(messages) => messages
+        // Whoever has the file tells the line of each.
+        Reason::Invalid(faults) | Reason::Undecided(faults) => faults
             .iter()
-            .map(|message| Finding {
+            .map(|Fault { pointer, message }| Finding {
                 line: None,
+                place: Some(pointer.clone()),
                 ..place(Finding::error(refusal.code(), format!("{name}/{contract}: {message}")))
             })
             .collect(),
@@ -145,7 +147,7 @@ pub(super) fn missing_files(judged: Judged<'_>) -> Vec<Finding> {
             .document
             .imports
             .iter()
-            .filter_map(|import| Some((&import.contract, "binding file", import.binding.as_ref()?)));
+            .flat_map(|import| import.binding.files().iter().map(|file| (&import.contract, "binding file", file)));
         for (contract, what, file) in
             sources.chain(uses).filter(|(_, _, file)| judged.candidate.missing.contains(*file))
         {

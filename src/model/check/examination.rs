@@ -63,7 +63,9 @@ impl Examination {
 }
 
 fn content(contract: &Contract, budget: &Budget) -> Vec<Finding> {
-    let contradiction = contract.contradiction().map(|message| Finding::error("invalid-contract", message));
+    let contradiction = contract
+        .contradiction()
+        .map(|fault| Finding { place: Some(fault.pointer), ..Finding::error("invalid-contract", fault.message) });
     let problems = schema::problems(&contract.schema.0, &contract.value.0, budget).into_iter().map(|problem| {
         let code = match problem.part {
             Part::Size => "schema-too-large",
@@ -73,7 +75,8 @@ fn content(contract: &Contract, budget: &Budget) -> Vec<Finding> {
         };
         let part = problem.part.name();
         let message = format!("{} {part}{}: {}", contract.name, problem.pointer, problem.message);
-        Finding { pointer: Some(problem.pointer), ..Finding::error(code, message) }
+        let place = Some(format!("/{part}{}", problem.pointer));
+        Finding { pointer: Some(problem.pointer), place, ..Finding::error(code, message) }
     });
     contradiction.into_iter().chain(problems).collect()
 }

@@ -10,6 +10,7 @@ use crate::model::{
     effects,
     name::DomainName,
     next_version,
+    text::shell_word,
     verdict::Judge,
 };
 
@@ -133,16 +134,16 @@ fn binding_differs(domain: &DomainView, judged: Judged<'_>) -> Option<Finding> {
 
 /// Returns the command that writes into the realm what the file says, as a shell takes it.
 fn set_binding(domain: &DomainName, judged: Judged<'_>, declared: &Declared<Binding>) -> String {
-    let quoted = |text: String| format!("'{}'", text.replace('\'', "'\\''"));
     let binding = &declared.document;
     let exports = binding.exports.iter().map(|export| {
         let files = export.source_files.join(",");
         let files = if files.is_empty() { files } else { format!(":{files}") };
-        format!(" --export {}", quoted(format!("{}{files}", export.contract)))
+        format!(" --export {}", shell_word(&format!("{}{files}", export.contract)))
     });
     let imports = binding.imports.iter().map(|import| {
-        let file = import.binding.as_ref().map(|file| format!(":{file}")).unwrap_or_default();
-        format!(" --import {}", quoted(format!("{}@{}{file}", import.contract, import.version)))
+        let files = import.binding.files().join(",");
+        let files = if files.is_empty() { files } else { format!(":{files}") };
+        format!(" --import {}", shell_word(&format!("{}@{}{files}", import.contract, import.version)))
     });
     let parts: String = exports.chain(imports).collect();
     format!("git blue realm admin binding --domain {domain} --repo {} --role {}{parts}", judged.repo, binding.role)

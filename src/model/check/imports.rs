@@ -176,7 +176,7 @@ fn own(domain: &DomainSummary, repo: &RepoName, import: &Import) -> Option<Findi
 }
 
 fn uses(import: &Import) -> String {
-    import.binding.as_ref().map(|file| format!(" (used in {file})")).unwrap_or_default()
+    if import.binding.is_empty() { String::new() } else { format!(" (used in {})", import.binding) }
 }
 
 /// What else speaks against relying on a contract that satisfies the import.

@@ -101,6 +101,9 @@ pub struct Finding {
     pub column: Option<u32>,
     /// What a comparison of two versions said, where that is what is wrong.
     pub verdict: Option<Verdict>,
+    /// JSON Pointer into the document that the file holds, by which whoever has the file tells the line.
+    #[serde(skip)]
+    pub place: Option<String>,
 }
 
 impl Finding {
@@ -120,6 +123,7 @@ impl Finding {
             line: None,
             column: None,
             verdict: None,
+            place: None,
         }
     }
 

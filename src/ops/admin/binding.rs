@@ -59,8 +59,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingSet>, OpError> 
         return Err(OpError::no(ErrorCode::UnknownRepo, message));
     }
     let wanted = Binding { role: request.role, exports: request.exports.clone(), imports: request.imports.clone() };
-    if let Some(contradiction) = wanted.contradiction() {
-        return Err(OpError::usage(contradiction));
+    if let Some(fault) = wanted.contradiction() {
+        return Err(OpError::usage(fault.message));
     }
     let part = cycles::Part { domain: &request.domain, repo: &request.repo, binding: &wanted };
     let cycles = cycles::closed(&*here.store, &[part], None)?;

@@ -81,6 +81,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
     let name = name(code, request, proposed.as_ref())?;
     let entry = identity::of(code, &name)?;
     renamed::refuse_entry(&store, &entry)?;
+    one_name(ctx, code, &store, &known, &name)?;
     let claim = Claim::of(ctx, code, &known, &name, proposed.is_some())?;
     let joined = enter(ctx, &store, &known, &entry, claim)?;
     ctx.home.record_repo(&name, &code.main_folder())?;
@@ -122,15 +123,14 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
     }
     let overview = Overview::open(&store)?;
     if overview.domains_of(&name).next().is_none() {
-        answer = answer.next(first_contract(&overview, &known.name, &name));
+        answer = answer.next(first_contract(&known.name, overview.repos().keys().filter(|other| **other != name)));
     }
     Ok(answer)
 }
 
-/// Returns what a repository does first that shares no domain with others yet.
-fn first_contract(overview: &Overview<'_>, realm: &RealmName, name: &RepoName) -> String {
-    let others: Vec<_> =
-        overview.repos().keys().filter(|other| *other != name).take(5).map(ToString::to_string).collect();
+/// Returns what a repository does first that shares no domain with `others` of the realm yet.
+pub fn first_contract<'a>(realm: &RealmName, others: impl Iterator<Item = &'a RepoName>) -> String {
+    let others: Vec<_> = others.take(5).map(ToString::to_string).collect();
     match others.is_empty() {
         true => format!("git blue init --realm {realm}  # in each other repository that takes part"),
         false => format!(
@@ -290,6 +290,24 @@ fn same_repository(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm, held: &Repo, 
         }
         (Likeness::Different, _) => Err(taken("").next("choose another name with --repo NAME")),
     }
+}
+
+/// Refuses a second name for a clone that joined by another one, which the realm still knows.
+fn one_name(ctx: &Ctx, code: &CodeRepo, store: &dyn Store, known: &KnownRealm, name: &RepoName) -> Result<(), OpError> {
+    let Some(joined) = joined::read(&ctx.home, code)?.filter(|joined| joined.realm == known.name) else {
+        return Ok(());
+    };
+    let old = &joined.repo;
+    let repos = read::repos(store)?.repos;
+    let Some(held) = repos.get(old).filter(|_| old != name) else { return Ok(()) };
+    // Where two repositories have the name, either takes another one.
+    let is_other = identity::likeness(code, held)? == Likeness::Different;
+    if is_other || read::names_taken_twice(store, &repos)?.contains(old) {
+        return Ok(());
+    }
+    Err(OpError::no(ErrorCode::JoinedAlready, format!("this repository is in the realm already, as {old}"))
+        .next(format!("write repo: {old} in {CONFIG}"))
+        .next(format!("git blue realm admin rename {old} {name}  # or let it be called {name} everywhere")))
 }
 
 /// Refuses a name that differs in case alone from another one, and a second name for a url.

@@ -42,6 +42,9 @@ pub struct Request {
 
 runs!(RealmLeave, run);
 
+/// Most contracts that are named of those that lose their owner.
+const MAX_ORPHANS: usize = 5;
+
 /// Leaves: the domains first, the realm last, so that leaving once more finishes what a kill left.
 ///
 /// # Errors
@@ -49,16 +52,22 @@ runs!(RealmLeave, run);
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> {
     let acting = ctx.writing()?;
     let overview = Overview::open(acting.store)?;
-    let mut domains = Vec::new();
+    let (mut domains, mut orphans) = (Vec::new(), Vec::new());
     for line in overview.domains_of(acting.repo) {
-        if overview.summary(line)?.takes_part(acting.repo) {
+        let summary = overview.summary(line)?;
+        if summary.takes_part(acting.repo) {
             domains.push(line.name.clone());
+            let served = summary.contracts.iter().filter(|(_, one)| one.owner == *acting.repo && one.retired.is_none());
+            orphans.extend(served.map(|(contract, _)| format!("{}/{contract}", line.name)));
         }
     }
+    orphans.truncate(MAX_ORPHANS);
     if !domains.is_empty() && !request.force {
         let names: Vec<_> = domains.iter().map(ToString::to_string).collect();
         let message = format!("{} still takes part in {}", acting.repo, names.join(", "));
-        return Err(OpError::no(ErrorCode::StillMember, message).next("git blue leave --force  # leave all the same"));
+        let error = OpError::no(ErrorCode::StillMember, message);
+        let error = orphans.iter().map(|at| hand_over(at)).fold(error, OpError::next);
+        return Err(error.next("git blue leave --force  # leave all the same"));
     }
     for name in &domains {
         leave_domain(ctx, acting, name)?;
@@ -69,6 +78,14 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> 
     let removed = undone.iter().any(|one| one == CONFIG);
     let body = RealmLeave { realm: acting.realm.clone(), repo: acting.repo.clone(), domains, undone };
     let answer = Answer::new(body);
+    let answer = match orphans.is_empty() {
+        true => answer,
+        false => answer.next(format!(
+            "nobody owns {} now: join again as {}, and hand them over or retire them",
+            orphans.join(", "),
+            acting.repo
+        )),
+    };
     Ok(match (request.undo, removed) {
         (true, true) => {
             answer.next(format!("git add --all {CONFIG} && git commit -m \"Leave the realm {}\"", acting.realm))
@@ -78,6 +95,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> 
             .next("git rm .blue/config.yaml  # so that clones do not propose the realm any more")
             .next("git blue hooks uninstall"),
     })
+}
+
+fn hand_over(at: &str) -> String {
+    format!("git blue contract transfer {at} --to REPO  # first: hand over what it owns")
 }
 
 /// Undoes what `init` did to the repository. Returns what is gone.

@@ -88,7 +88,7 @@ impl<'a> Editing<'a> {
         let root = self.ctx.code()?.workdir().unwrap_or_default();
         let import = Import { expects: Some(expects.clone()), ..self.binding.imports[index].clone() };
         let mut alone = Binding { imports: vec![import], ..self.binding.clone() };
-        references::resolve_expected(&Files::Worktree(root), &mut alone).map_err(|problem| {
+        references::resolve_expected(&Files::Worktree(root), &mut alone).map_err(|(_, problem)| {
             let problem = problem.in_file(self.file.relative());
             OpError::no(ErrorCode::UnreadableFile, problem.to_string()).problem((&problem).into())
         })?;

@@ -90,15 +90,10 @@ fn error_with_new(error: OpError, at: &ContractRef) -> OpError {
     }
 }
 
-fn listed(sources: &[String]) -> String {
-    let sources: Vec<_> = sources.iter().map(|file| yaml_text::plain(file)).collect();
-    format!("[{}]", sources.join(", "))
-}
-
 fn add(editing: &mut Editing<'_>, at: &ContractRef, source_files: Vec<String>) {
     let mut fields = vec![("contract", yaml_text::plain(at.contract.as_str()))];
     if !source_files.is_empty() {
-        fields.push(("source_files", listed(&source_files)));
+        fields.push(("source_files", yaml_text::plain_list(&source_files)));
     }
     editing.step(|text| yaml_text::push(text, "exports", &fields));
     editing.binding.exports.push(Export { contract: at.contract.clone(), source_files });
@@ -113,7 +108,7 @@ fn extend(editing: &mut Editing<'_>, index: usize, sources: Vec<String>) {
         }
     }
     if export.source_files.len() > before {
-        let field = ("source_files", listed(&export.source_files));
+        let field = ("source_files", yaml_text::plain_list(&export.source_files));
         editing.step(|text| yaml_text::set_in_item(text, "exports", index, &field));
     }
 }

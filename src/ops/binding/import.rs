@@ -6,7 +6,7 @@ use super::edit::{Editing, membership, own_path};
 use crate::{
     error::{ErrorCode, OpError},
     model::{
-        binding::{Import, Role},
+        binding::{Import, Role, UsedIn},
         contract::Contract,
         name::{Apart, ContractRef, apart},
         range::Range,
@@ -32,9 +32,10 @@ pub struct Request {
     /// The versions that the code works with [default: from the current one up to the next major]
     #[cfg_attr(feature = "cli", arg(value_name = "RANGE"))]
     pub range: Option<Range>,
-    /// The file of this repository that uses it
-    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE"))]
-    pub used_in: Option<PathBuf>,
+    /// The files of this repository that use it, in place of those named so far
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", num_args = 1..))]
+    pub used_in: Vec<PathBuf>,
     /// The file of this repository with the JSON Schema of what its code relies on
     #[cfg_attr(feature = "cli", arg(long, value_name = "FILE"))]
     pub expects: Option<PathBuf>,
@@ -50,7 +51,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingEdit>, OpError>
     let at = &request.contract;
     let acting = ctx.acting()?;
     let current = current(acting.store, request)?;
-    let used_in = request.used_in.as_deref().map(|file| own_path(ctx, file)).transpose()?;
+    let used_in = request.used_in.iter().map(|file| own_path(ctx, file)).collect::<Result<UsedIn, _>>()?;
     let expects = request.expects.as_deref().map(|file| own_path(ctx, file)).transpose()?;
     let mut editing = Editing::open(ctx, at, Role::Consumer)?;
     let default = current.as_ref().map(|current| Range::since(&current.version));
@@ -111,26 +112,35 @@ fn current(store: &dyn crate::store::Store, request: &Request) -> Result<Option<
     }
 }
 
-fn add(editing: &mut Editing<'_>, at: &ContractRef, range: &Range, used_in: Option<String>) {
+fn add(editing: &mut Editing<'_>, at: &ContractRef, range: &Range, used_in: UsedIn) {
     let name = yaml_text::plain(at.contract.as_str());
     let mut fields = vec![("contract", name), ("version", yaml_text::quoted(range.as_str()))];
-    fields.extend(used_in.as_deref().map(|file| ("binding", yaml_text::plain(file))));
+    if !used_in.is_empty() {
+        fields.push(("binding", as_yaml(&used_in)));
+    }
     editing.step(|text| yaml_text::push(text, "imports", &fields));
     editing.binding.imports.push(Import::new(at.contract.clone(), range.clone(), used_in));
 }
 
-fn change(editing: &mut Editing<'_>, index: usize, range: &Range, used_in: Option<String>) {
+fn change(editing: &mut Editing<'_>, index: usize, range: &Range, used_in: UsedIn) {
     let import = &mut editing.binding.imports[index];
     let mut fields = Vec::new();
     if import.version != *range {
         import.version = range.clone();
         fields.push(("version", yaml_text::quoted(range.as_str())));
     }
-    if let Some(file) = used_in.filter(|file| import.binding.as_ref() != Some(file)) {
-        fields.push(("binding", yaml_text::plain(&file)));
-        import.binding = Some(file);
+    if !used_in.is_empty() && import.binding != used_in {
+        fields.push(("binding", as_yaml(&used_in)));
+        import.binding = used_in;
     }
     for field in fields {
         editing.step(|text| yaml_text::set_in_item(text, "imports", index, &field));
+    }
+}
+
+fn as_yaml(used_in: &UsedIn) -> String {
+    match used_in.files() {
+        [file] => yaml_text::plain(file),
+        files => yaml_text::plain_list(files),
     }
 }

@@ -112,6 +112,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
     })
 }
 
+/// Returns the step that changes a contract: by what a change needs, or as a break.
+pub fn step(at: &ContractRef) -> String {
+    format!("git blue contract bump {at} major  # to release a break; without major: what a change needs")
+}
+
 fn read(acting: Acting<'_>, at: &ContractRef, file: &WorkFile) -> Result<(String, Contract), OpError> {
     let Some(text) = file.read()? else {
         let error = OpError::no(ErrorCode::NoSuchFile, format!("this repository has no {}", file.relative()));
@@ -263,8 +268,8 @@ fn edited(
         edited = edited.and_then(|text| yaml_text::push(&text, "evolution", &fields));
     }
     let is_right = |text: &String| codec::contract(text.as_bytes(), &document.name).is_ok_and(|read| read == wanted);
-    if let Some(message) = wanted.contradiction() {
-        let message = format!("{}: {message}", file.relative());
+    if let Some(fault) = wanted.contradiction() {
+        let message = format!("{}: {fault}", file.relative());
         return Err(OpError::no(ErrorCode::CannotEdit, message).next(format!("edit evolution in {}", file.relative())));
     }
     edited.filter(is_right).ok_or_else(|| {

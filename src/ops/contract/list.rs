@@ -96,7 +96,7 @@ fn some(overview: &Overview<'_>, domains: &[&Line], request: &Request) -> Result
         }
     }
     let rest = PageRequest { cursor: None, ..request.page.clone() };
-    let (contracts, next_cursor) = page(found, &rest, |line| format!("{}/{}", line.domain, line.name));
+    let (contracts, next_cursor) = page(found, &rest, |line| format!("{}/{}", line.domain, line.name))?;
     Ok(Found { contracts, total, next_cursor })
 }
 

@@ -80,8 +80,13 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractLog>, OpError>
         domain::current(&domain::get(store, domain_name)?, contract)?;
     }
     let now = ctx.env.now();
-    all.retain(|entry| request.filter.accepts(entry.time, entry.repo.as_deref(), now));
-    let (entries, next_cursor) = page_in_order(all, &request.page, |entry| entry.commit.to_string());
+    let mut wanted = Vec::new();
+    for entry in all {
+        if request.filter.accepts_entry(store, &entry, Some(contract), now)? {
+            wanted.push(entry);
+        }
+    }
+    let (entries, next_cursor) = page_in_order(wanted, &request.page, |entry| entry.commit.to_string())?;
     Ok(Answer::new(ContractLog {
         realm: here.realm.clone(),
         domain: domain_name.clone(),

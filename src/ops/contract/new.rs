@@ -107,7 +107,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractNew>, OpError>
     let at = &request.contract;
     Ok(answer
         .next(format!("git add {path} && git commit -m \"Add the contract {at}\""))
-        .next(format!("git blue import {at}  # in each repository that relies on it, once it is published")))
+        .next(format!("git blue import {at}  # in each repository that relies on it, once it is published"))
+        .next(super::bump::step(at)))
 }
 
 fn require_owner(acting: Acting<'_>, request: &Request) -> Result<(), OpError> {

@@ -24,7 +24,7 @@ use crate::{
         domain::{self, Part, Why},
         publish::{
             candidate::{self, Sources},
-            cycles,
+            cycles, places,
         },
         sync::by_itself,
     },
@@ -119,7 +119,7 @@ pub fn publish(
         }
     }
     if !refusals.is_empty() {
-        return Err(refused(&candidate, refusals));
+        return Err(refused(code, commit, &candidate, refusals));
     }
     let cycles = work.cycles()?;
     let mut published = Vec::new();
@@ -384,7 +384,9 @@ impl Work<'_> {
         let mut meaning = Meaning::default();
         domain::change(self.ctx, self.store(), name, part, why, |view| {
             let lineage = self.require_successor(view)?;
-            let decision = self.decide(view, lineage).map_err(|refusals| refused(self.candidate, refusals))?;
+            let decision = self
+                .decide(view, lineage)
+                .map_err(|refusals| refused(self.code, self.commit, self.candidate, refusals))?;
             meaning = Meaning::of(view, decision.clone(), self.judge);
             Ok(decision)
         })?;
@@ -407,6 +409,7 @@ fn unreadable(candidate: &Candidate) -> OpError {
     let count = candidate.problems.len();
     let message = match &candidate.problems[..] {
         [only] => format!("{only}; nothing was published"),
+        [first, _] => format!("{first} (and 1 more file); nothing was published"),
         [first, ..] => format!("{first} (and {} more files); nothing was published", count - 1),
         [] => "nothing was published".to_owned(),
     };
@@ -415,11 +418,14 @@ fn unreadable(candidate: &Candidate) -> OpError {
 }
 
 /// Every refusal, each with the file that it is about.
-fn refused(candidate: &Candidate, refusals: Vec<Refusal>) -> OpError {
+fn refused(code: &CodeRepo, commit: &Oid, candidate: &Candidate, mut refusals: Vec<Refusal>) -> OpError {
+    // That a repository is no member stops each of its files alike.
+    refusals.dedup();
     let count = refusals.len();
     let mut error = OpError::no(ErrorCode::Refused, format!("{count} refusals; nothing was published"));
-    for refusal in refusals {
-        let (file, line) = place(candidate, &refusal);
+    for mut refusal in refusals {
+        refusal.version_in = version_in(code, commit, candidate, &refusal);
+        let (file, line) = place(code, commit, candidate, &refusal);
         let OpError { code, mut message, next_steps, .. } = OpError::from(refusal);
         let problem = Problem { code: code.into(), message: message.clone(), file, line, column: None };
         if count == 1 {
@@ -435,12 +441,25 @@ fn refused(candidate: &Candidate, refusals: Vec<Refusal>) -> OpError {
     error
 }
 
-/// Returns the file that a refusal is about, and the line of its version where that is what is wrong.
-fn place(candidate: &Candidate, refusal: &Refusal) -> (Option<String>, Option<u32>) {
+/// Returns the file that the version of a refused contract is read from, where that is not its own.
+fn version_in(code: &CodeRepo, commit: &Oid, candidate: &Candidate, refusal: &Refusal) -> Option<String> {
+    let at = (refusal.domain.clone(), refusal.contract.clone()?);
+    let path = &candidate.contracts.get(&at)?.path;
+    places::version_in(&Files::at(code, commit).ok()?, path)
+}
+
+/// Returns the file that a refusal is about, and the line of what is wrong: of its version, or the first fault.
+fn place(code: &CodeRepo, commit: &Oid, candidate: &Candidate, refusal: &Refusal) -> (Option<String>, Option<u32>) {
     let Some(contract) = &refusal.contract else {
         return (candidate.bindings.get(&refusal.domain).map(|declared| declared.path.clone()), None);
     };
     let declared = candidate.contracts.get(&(refusal.domain.clone(), contract.clone()));
+    if let (Reason::Invalid(faults) | Reason::Undecided(faults), Some(declared)) = (&*refusal.reason, declared)
+        && let (Some(fault), Ok(files)) = (faults.first(), Files::at(code, commit))
+    {
+        let (file, line) = places::place(&files, &declared.path, &fault.pointer);
+        return (Some(file), line);
+    }
     let line = declared.and_then(|declared| declared.lines.get("version").copied());
     let is_version = matches!(
         *refusal.reason,

@@ -72,7 +72,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTimeline>, OpE
     let when = |one: &TimelineEntry| if one.ahead_of_clock { jiff::Timestamp::MIN } else { one.time };
     entries.sort_by(|a, b| (when(b), &a.realm, &b.version).cmp(&(when(a), &b.realm, &a.version)));
     let total = entries.len();
-    let (entries, next_cursor) = page_in_order(entries, &request.page, |one| format!("{}@{}", one.realm, one.version));
+    let (entries, next_cursor) = page_in_order(entries, &request.page, |one| format!("{}@{}", one.realm, one.version))?;
     let ContractRef { domain, contract } = request.contract.clone();
     Ok(Answer::new(ContractTimeline { domain, contract, realms, entries, total, next_cursor }))
 }

@@ -1,7 +1,19 @@
 //! Which entries of a list about the past are wanted.
 
-use crate::model::{clock::Period, name::RepoName};
 use jiff::Timestamp;
+
+use super::difference::{Of, differences};
+use crate::{
+    error::OpError,
+    model::{
+        clock::Period,
+        name::{ContractName, RepoName},
+        notification::{self, ChangeType},
+        oid::Oid,
+    },
+    store::Store,
+    wire::LogEntry,
+};
 
 /// What an entry has to be to be wanted; everything where nothing is said.
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
@@ -15,17 +27,64 @@ pub struct Filter {
     #[serde(rename = "from_repo")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "REPO"))]
     pub repo: Option<RepoName>,
+    /// Only changes of this kind
+    #[serde(default, deserialize_with = "notification::kind")]
+    #[schemars(schema_with = "notification::words")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "KIND", value_enum))]
+    pub kind: Option<ChangeType>,
 }
 
 impl Filter {
-    /// Returns whether an entry made then, by that repository, is wanted.
-    pub fn accepts(&self, time: Timestamp, repo: Option<&str>, now: Timestamp) -> bool {
+    /// Returns whether a change of this kind, made then by that repository, is wanted.
+    pub fn accepts(&self, time: Timestamp, repo: &RepoName, kind: ChangeType, now: Timestamp) -> bool {
+        self.is_within(time, Some(repo.as_str()), now) && self.kind.is_none_or(|wanted| wanted == kind)
+    }
+
+    /// Returns whether an entry of a log is wanted. In the log of one contract, the changes of that one count.
+    ///
+    /// # Errors
+    /// Where what the commit changed cannot be read.
+    pub fn accepts_entry(
+        &self,
+        store: &dyn Store,
+        entry: &LogEntry,
+        contract: Option<&ContractName>,
+        now: Timestamp,
+    ) -> Result<bool, OpError> {
+        if !self.is_within(entry.time, entry.repo.as_deref(), now) {
+            return Ok(false);
+        }
+        match self.kind {
+            Some(kind) if entry.domain.is_some() => makes(store, &entry.commit, kind, contract),
+            Some(_) => Ok(false),
+            None => Ok(true),
+        }
+    }
+
+    fn is_within(&self, time: Timestamp, repo: Option<&str>, now: Timestamp) -> bool {
         self.period.contains(time, now) && self.repo.as_ref().is_none_or(|wanted| repo == Some(wanted.as_str()))
     }
 
     /// Returns whether it accepts everything.
     pub fn is_open(&self) -> bool {
-        let Self { period: Period { since, until }, repo } = self;
-        since.is_none() && until.is_none() && repo.is_none()
+        let Self { period: Period { since, until }, repo, kind } = self;
+        since.is_none() && until.is_none() && repo.is_none() && kind.is_none()
     }
+}
+
+/// Returns whether a commit of a domain makes a change of a kind, by the trees before and after it.
+fn makes(store: &dyn Store, id: &Oid, kind: ChangeType, contract: Option<&ContractName>) -> Result<bool, OpError> {
+    let commit = store.commit(id)?;
+    let before = commit.parents.first().map(|parent| store.commit(parent)).transpose()?;
+    for difference in differences(store, before.as_ref().map(|before| &before.tree), &commit.tree)? {
+        let is_meant = match (&difference.of, contract) {
+            (_, None) => true,
+            (Of::Contract(name), Some(wanted)) => name == wanted,
+            (Of::Binding(_), Some(_)) => false,
+        };
+        if is_meant && difference.kind(store)? == Some(kind) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

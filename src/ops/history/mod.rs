@@ -1,6 +1,7 @@
 //! Reading the history of a ref for people.
 
 pub mod arrivals;
+pub mod difference;
 pub mod filter;
 pub mod first_parents;
 pub mod origins;

@@ -165,10 +165,19 @@ pub fn uninstall(ctx: &Ctx) -> Result<Answer<HooksAnswer>, OpError> {
         let mut state = state(&place, hook)?;
         // What git reads of its configuration is as it was when this program started.
         state.installed &= !in_config;
-        hooks.push(HookState { changed: changed || in_config, ..state });
+        let changed = (changed || in_config) && !state.installed;
+        hooks.push(HookState { changed, ..state });
     }
-    Ok(Answer::new(HooksAnswer { folder: place.folder.display().to_string(), hooks }))
+    let calls = |hook: &HookState| Some(hook.note.as_ref()?.strip_suffix(RUNS_IT)?.to_owned());
+    let managers: BTreeSet<_> = hooks.iter().filter(|hook| hook.installed).filter_map(calls).collect();
+    let steps =
+        managers.iter().map(|name| format!("take the call of git blue hook out of what {name} runs: it is yours"));
+    let answer = Answer::new(HooksAnswer { folder: place.folder.display().to_string(), hooks });
+    Ok(steps.fold(answer, Answer::next))
 }
+
+/// What is noted of a hook that a manager calls by itself, behind its name.
+const RUNS_IT: &str = " runs it";
 
 /// Tells how the hooks are.
 ///
@@ -246,7 +255,7 @@ fn state(place: &Place<'_>, hook: &Hook) -> Result<HookState, OpError> {
         state.note = Some("in git's configuration".into());
     } else if let Some(manager) = manager.filter(|manager| manager.runs_us(&place.top, hook.event)) {
         state.installed = true;
-        state.note = Some(format!("{} runs it", manager.name()));
+        state.note = Some(format!("{}{RUNS_IT}", manager.name()));
     } else if manager == Some(Manager::PreCommit) && has_block(&beside(MOVED_BY_PRE_COMMIT)) {
         state.installed = true;
         state.note = Some(format!("pre-commit runs {}{MOVED_BY_PRE_COMMIT}", hook.event));

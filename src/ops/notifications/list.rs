@@ -15,10 +15,7 @@ use crate::ops::{
 };
 use crate::{
     error::OpError,
-    model::{
-        name::ReaderName,
-        notification::{self, ChangeType},
-    },
+    model::name::ReaderName,
     store::overview::Overview,
     wire::{
         Answer, DEFAULT_LIMIT, Notification, NotificationFilter, NotificationSummary, NotificationsList, PageRequest,
@@ -50,11 +47,6 @@ pub struct Request {
     #[serde(rename = "state", default)]
     #[cfg_attr(feature = "cli", arg(id = "state", long = "state", value_enum, default_value_t))]
     pub filter: NotificationFilter,
-    /// Only changes of this kind
-    #[serde(default, deserialize_with = "notification::kind")]
-    #[schemars(schema_with = "notification::words")]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "KIND", value_enum))]
-    pub kind: Option<ChangeType>,
     /// Which changes
     #[serde(flatten)]
     #[cfg_attr(feature = "cli", command(flatten))]
@@ -73,7 +65,6 @@ impl Default for Request {
             reader: pending::person(),
             filter: NotificationFilter::All,
             made: Filter::default(),
-            kind: None,
             page: PageRequest::default(),
         }
     }
@@ -88,7 +79,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
     let now = ctx.env.now();
     let inbox = Inbox::open(acting.store, acting.repo, &request.reader)?;
     let (mut all, not_read) = pending(ctx, acting, request)?;
-    all.extend(inbox.told(acting.store)?.into_iter().map(|told| seen(told, now)));
+    let told = inbox.told(acting.store)?;
+    let (forgotten, kept): (Vec<_>, Vec<_>) = told.into_iter().partition(|told| inbox::is_forgotten(told.at, now));
+    all.extend(kept.into_iter().map(|told| seen(told, now)));
     all.sort_by_cached_key(key);
     let count = |state| all.iter().filter(|one| one.state == state).count();
     let summary = NotificationSummary {
@@ -96,16 +89,14 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
         pending: count(State::Pending) + not_read,
         seen: count(State::Seen),
         expired: count(State::Expired),
-        expired_cleaned: 0,
+        expired_cleaned: forgotten.len(),
     };
     let is_wanted = |one: &Notification| {
-        request.filter.accepts(one.state)
-            && request.kind.is_none_or(|kind| one.change_type == kind)
-            && request.made.accepts(one.created_at, Some(one.from_repo.as_str()), now)
+        request.filter.accepts(one.state) && request.made.accepts(one.created_at, &one.from_repo, one.change_type, now)
     };
     let wanted: Vec<_> = all.into_iter().filter(is_wanted).collect();
     let total = wanted.len() + if request.filter.accepts(State::Pending) { not_read } else { 0 };
-    let (notifications, next_cursor) = page(wanted, &request.page, key);
+    let (notifications, next_cursor) = page(wanted, &request.page, key)?;
     let has_news = summary.pending > 0;
     let body = NotificationsList {
         realm: acting.realm.clone(),
@@ -124,7 +115,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
 fn pending(ctx: &Ctx, acting: Acting<'_>, request: &Request) -> Result<(Vec<Notification>, usize), OpError> {
     let (reader, now) = (&request.reader, ctx.env.now());
     let (overview, judge) = (Overview::open(acting.store)?, ctx.glancing_judge());
-    if request.page.cursor.is_none() && request.kind.is_none() && request.made.is_open() {
+    if request.page.cursor.is_none() && request.made.is_open() {
         let limit = request.page.limit.unwrap_or(DEFAULT_LIMIT);
         if let Some(mut first) = pending_cache::first(acting, reader, limit, now) {
             let more = first.total - first.notifications.len();

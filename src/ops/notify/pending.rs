@@ -3,8 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::de::DeserializeOwned;
-
 use super::{
     arrival::{Arrivals, Paths, Sighting},
     inbox::{self, Baseline, Inbox, Receipt},
@@ -16,20 +14,23 @@ use crate::{
         binding::Import,
         clock,
         domain_summary::DomainSummary,
-        name::{ContractName, DomainName, ReaderName, RepoName},
-        notification::{self, Change, Delta},
+        name::{ContractName, DomainName, ReaderName},
+        notification::{self, Change},
         oid::Oid,
         rank::Rank,
         verdict::{ImportState, Judge},
     },
     ops::{
         ctx::Acting,
-        history::origins::{self, Origin},
+        history::{
+            difference::{self, Difference, Of, differences},
+            origins::{self, Origin},
+        },
     },
     store::{
-        Entry, EntryKind, TreePath, codec, layout,
+        TreePath, layout,
         overview::{Line, Overview},
-        read::{self, Published},
+        read::Published,
     },
     wire::{BindingsChanged, JudgedBy, Notification, State, VersionChange},
 };
@@ -66,19 +67,6 @@ pub struct Pending {
     trees: BTreeMap<DomainName, Oid>,
     /// What is seen for the first time, to be recorded by whoever may write.
     pub sightings: Vec<Sighting>,
-}
-
-/// One path that differs, before what it means is known.
-struct Difference {
-    path: TreePath,
-    old: Option<Oid>,
-    new: Option<Oid>,
-    of: Of,
-}
-
-enum Of {
-    Contract(ContractName),
-    Binding(RepoName),
 }
 
 impl Pending {
@@ -126,13 +114,13 @@ impl Pending {
         let (name, tree) = (&line.name, line.tree);
         let published = Published::in_tree(acting.store, &tree)?;
         let differences = match known {
-            Some(known) => with_adapted(acting, domain, &published, differences(acting, &known, &tree)?)?,
+            Some(known) => with_adapted(acting, domain, &published, differences(acting.store, Some(&known), &tree)?)?,
             None => since_adapted(acting, domain, &published, &tree)?,
         };
         self.trees.insert(name.clone(), tree);
         let mut found = Vec::new();
         for difference in differences {
-            match difference.meaning(acting, domain, &published)? {
+            match meaning(&difference, acting, domain, &published)? {
                 Meaning::Change(change) => found.push((difference, change)),
                 Meaning::Nothing => {}
                 Meaning::Unreadable => self.kept.push((name.clone(), difference.path, difference.old)),
@@ -243,81 +231,27 @@ enum Meaning {
     Unreadable,
 }
 
-impl Difference {
-    fn meaning(
-        &self,
-        acting: Acting<'_>,
-        domain: &DomainSummary,
-        published: &Published<'_>,
-    ) -> Result<Meaning, OpError> {
-        let (path, me) = (self.path.as_str(), acting.repo);
-        let change = match &self.of {
-            Of::Contract(name) => {
-                let published = published.of(name)?;
-                let change = |delta| notification::contract_change(&domain.info.name, &published, me, path, &delta);
-                self.delta(acting)?.map(change)
-            }
-            Of::Binding(repo) => {
-                self.delta(acting)?.map(|delta| notification::binding_change(&domain.info.name, me, repo, path, &delta))
-            }
-        };
-        Ok(match change {
-            Some(Some(change)) => Meaning::Change(Box::new(change)),
-            Some(None) => Meaning::Nothing,
-            None => Meaning::Unreadable,
-        })
-    }
-
-    /// Reads both sides; `None` where the new one is damaged. Where the old one is, it is as if the
-    /// reader had not known it.
-    fn delta<T: DeserializeOwned>(&self, acting: Acting<'_>) -> Result<Option<Delta<T>>, OpError> {
-        let old = self.old.map(|id| side(acting, id)).transpose()?.flatten();
-        Ok(match self.new {
-            Some(id) => side(acting, id)?.map(|new| Delta { old, new: Some(new) }),
-            None => Some(Delta { old, new: None }),
-        })
-    }
-}
-
-fn side<T: DeserializeOwned>(acting: Acting<'_>, id: Oid) -> Result<Option<(Oid, T)>, OpError> {
-    match acting.store.blob(&id) {
-        Ok(bytes) => Ok(codec::decode(&bytes).ok().map(|document| (id, document))),
-        Err(error) if error.is_damage() => Ok(None),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// Returns the contracts and bindings that differ between two trees of a domain.
-fn differences(acting: Acting<'_>, known: &Oid, tree: &Oid) -> Result<Vec<Difference>, OpError> {
-    let mut found = Vec::new();
-    if known == tree {
-        return Ok(found);
-    }
-    for folder in [layout::CONTRACTS, layout::BINDINGS] {
-        let entry = |root: &Oid| read::lookup(acting.store, root, folder);
-        if entry(known)?.map(|entry| entry.id) == entry(tree)?.map(|entry| entry.id) {
-            continue;
+fn meaning(
+    difference: &Difference,
+    acting: Acting<'_>,
+    domain: &DomainSummary,
+    published: &Published<'_>,
+) -> Result<Meaning, OpError> {
+    let (store, name, path, me) = (acting.store, &domain.info.name, difference.path.as_str(), acting.repo);
+    let change = match &difference.of {
+        Of::Contract(contract) => {
+            let published = published.of(contract)?;
+            difference.delta(store)?.map(|delta| notification::contract_change(name, &published, me, path, &delta))
         }
-        let (old, new) = (blobs(acting, known, folder)?, blobs(acting, tree, folder)?);
-        let changed = old.keys().chain(new.keys().filter(|name| !old.contains_key(*name)));
-        for file in changed.filter(|file| old.get(*file) != new.get(*file)) {
-            let place = if folder == layout::CONTRACTS {
-                layout::stem::<ContractName>(file).map(|name| (layout::contract(&name), Of::Contract(name)))
-            } else {
-                layout::stem::<RepoName>(file).map(|repo| (layout::binding(&repo), Of::Binding(repo)))
-            };
-            if let Some((path, of)) = place {
-                found.push(Difference { path, old: old.get(file).copied(), new: new.get(file).copied(), of });
-            }
+        Of::Binding(repo) => {
+            difference.delta(store)?.map(|delta| notification::binding_change(name, me, repo, path, &delta))
         }
-    }
-    Ok(found)
-}
-
-/// Returns the files of a folder, by their names.
-fn blobs(acting: Acting<'_>, root: &Oid, folder: &str) -> Result<BTreeMap<String, Oid>, OpError> {
-    let entries = read::folder(acting.store, root, folder)?.into_iter();
-    Ok(entries.filter(|entry| entry.kind == EntryKind::Blob).map(|Entry { name, id, .. }| (name, id)).collect())
+    };
+    Ok(match change {
+        Some(Some(change)) => Meaning::Change(Box::new(change)),
+        Some(None) => Meaning::Nothing,
+        None => Meaning::Unreadable,
+    })
 }
 
 /// A machine that never told this repository anything of the domain: it is taken to know what its
@@ -329,7 +263,7 @@ fn since_adapted(
     tree: &Oid,
 ) -> Result<Vec<Difference>, OpError> {
     let mut found = Vec::new();
-    let current = blobs(acting, tree, layout::CONTRACTS)?;
+    let current = difference::blobs(acting.store, tree, layout::CONTRACTS)?;
     let imports = domain.bindings.get(acting.repo).into_iter().flat_map(|binding| &binding.imports);
     for import in imports {
         let path = layout::contract(&import.contract);
@@ -379,7 +313,7 @@ fn first_seen(acting: Acting<'_>, arrivals: &Arrivals, tree: &Oid) -> Result<Opt
     let Some(known) = arrivals.known else {
         return Ok(None);
     };
-    let differences = differences(acting, &known, tree)?;
+    let differences = differences(acting.store, Some(&known), tree)?;
     Ok(Some(differences.into_iter().map(|difference| (difference.path, difference.new)).collect()))
 }
 
@@ -413,7 +347,7 @@ fn notification(
         rollback: change.rollback,
         coalesced: change.coalesced,
         affects_me: import.is_some(),
-        binding: import.and_then(|import| import.binding.clone()),
+        binding: import.map(|import| import.binding.clone()).unwrap_or_default(),
         import_satisfied: state.as_ref().map(ImportState::holds),
         judged_by: state.as_ref().map(JudgedBy::of),
         verdict: None,

@@ -103,7 +103,8 @@ fn read_one(
 /// Returns a binding with what its imports expect, and the files that this was read from.
 fn expecting(files: &Files<'_>, bytes: &[u8]) -> Result<(Binding, BTreeSet<String>), Problem> {
     let mut document = codec::binding(bytes)?;
-    let read = references::resolve_expected(files, &mut document)?;
+    let read = references::resolve_expected(files, &mut document)
+        .map_err(|(index, problem)| problem.or_at(bytes, &format!("/imports/{index}/expects")))?;
     Ok((document, read))
 }
 
@@ -175,7 +176,7 @@ fn missing(files: &Files<'_>, candidate: &mut Candidate) -> Result<(), OpError> 
     let named: BTreeSet<String> = documents
         .flat_map(|binding| {
             let sources = binding.exports.iter().flat_map(|export| export.source_files.clone());
-            sources.chain(binding.imports.iter().filter_map(|import| import.binding.clone()))
+            sources.chain(binding.imports.iter().flat_map(|import| import.binding.files().to_vec()))
         })
         .collect();
     for path in named {

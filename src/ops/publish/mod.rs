@@ -5,6 +5,7 @@ pub mod catch_up;
 pub mod cycles;
 pub mod editor_schemas;
 pub mod hint;
+pub mod places;
 pub mod publish_log;
 pub mod references;
 pub mod removed_files;

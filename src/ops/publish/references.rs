@@ -69,10 +69,10 @@ pub fn refers(contract: &Contract) -> bool {
 /// What is wrong with it or with them, with file and line.
 pub fn contract(files: &Files<'_>, bytes: &[u8], name: &ContractName) -> Result<(Contract, BTreeSet<String>), Problem> {
     let mut contract = codec::contract(bytes, name)?;
-    let mut read = resolve(files, &mut contract)?;
+    let mut read = resolve(files, &mut contract).map_err(|(pointer, problem)| problem.or_at(bytes, pointer))?;
     if contract.version == Version::elsewhere() {
         let from = codec::version_from(bytes).ok_or_else(|| Problem::whole("version: write the version, in quotes"))?;
-        contract.version = version(files, &from)?;
+        contract.version = version(files, &from).map_err(|problem| problem.or_at(bytes, "/version"))?;
         read.insert(from.from);
     }
     Ok((contract, read))
@@ -102,18 +102,19 @@ fn version(files: &Files<'_>, VersionFrom { from: file, at }: &VersionFrom) -> R
 /// Puts in place of its references what they refer to. Returns the files that it was put together from.
 ///
 /// # Errors
-/// What is wrong with them, with file and line.
-fn resolve(files: &Files<'_>, contract: &mut Contract) -> Result<BTreeSet<String>, Problem> {
+/// What is wrong with them, with file and line, and where the contract refers to them.
+fn resolve(files: &Files<'_>, contract: &mut Contract) -> Result<BTreeSet<String>, (&'static str, Problem)> {
+    let refuse = |pointer, message: String| (pointer, Problem::whole(message));
     let seen = RefCell::new(BTreeSet::new());
     let mut load = |path: &str| noted(files, path, &seen);
     if let Some(Reference { file, pointer }) = Reference::of(&contract.schema) {
         let schema = bundle::bundle(&file, &pointer, &mut load);
-        contract.schema = Json(schema.map_err(|error| Problem::whole(format!("schema: {error}")))?);
+        contract.schema = Json(schema.map_err(|error| refuse("/schema", format!("schema: {error}")))?);
     }
     if let Some(Reference { file, pointer }) = Reference::of(&contract.value) {
-        let document = load(&file).map_err(|error| Problem::whole(format!("value: {error}")))?;
+        let document = load(&file).map_err(|error| refuse("/value", format!("value: {error}")))?;
         let value = document.pointer(&pointer).cloned();
-        let missing = || Problem::whole(format!("value: {file}: there is nothing at {pointer}"));
+        let missing = || refuse("/value", format!("value: {file}: there is nothing at {pointer}"));
         contract.value = Json(value.ok_or_else(missing)?);
     }
     Ok(seen.into_inner())
@@ -123,13 +124,13 @@ fn resolve(files: &Files<'_>, contract: &mut Contract) -> Result<BTreeSet<String
 /// together from.
 ///
 /// # Errors
-/// What is wrong with them, with file and line, and an expected schema that is none.
-pub fn resolve_expected(files: &Files<'_>, binding: &mut Binding) -> Result<BTreeSet<String>, Problem> {
+/// What is wrong with them, with file and line, and an expected schema that is none; and the import's position.
+pub fn resolve_expected(files: &Files<'_>, binding: &mut Binding) -> Result<BTreeSet<String>, (usize, Problem)> {
     let seen = RefCell::new(BTreeSet::new());
     let mut load = |path: &str| noted(files, path, &seen);
-    for import in &mut binding.imports {
+    for (index, import) in binding.imports.iter_mut().enumerate() {
         let Some(expects) = &mut import.expects else { continue };
-        let refuse = |message: String| Problem::whole(format!("the import of {}: {message}", import.contract));
+        let refuse = |message: String| (index, Problem::whole(format!("the import of {}: {message}", import.contract)));
         if let Some(Reference { file, pointer }) = Reference::of(expects) {
             let schema = bundle::bundle(&file, &pointer, &mut load);
             *expects = Json(schema.map_err(|error| refuse(format!("expects: {error}")))?);

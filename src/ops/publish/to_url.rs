@@ -53,7 +53,7 @@ pub fn run(
             .next("git blue contract publish --realm-url URL --repo NAME")
     })?;
     let store = GitStore::open(&ctx.home.default_store(&realm), ctx.options())?;
-    let here = Here { realm, store: Box::new(store), repo: Some(repo) };
+    let here = Here { realm, store: Box::new(store), repo: Some(repo), unrecorded_url: None };
     let ctx = Ctx { here: Ok(here), ..ctx };
     let acting = ctx.acting()?;
     same_repository(ctx.code()?, acting)?;

@@ -24,7 +24,7 @@ use crate::{
         notify::pending::{self, MAX_TOLD, Pending},
         operation::given_as,
         pr::rfc,
-        publish::{candidate, unpublished},
+        publish::{candidate, places, unpublished},
         runs,
     },
     store::{
@@ -180,6 +180,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
         let before = Found::at(ctx, found.repo.clone(), &commit)?;
         let candidate = work.candidate(&before)?;
         report.forgive(&work.judge(&[before.judged(&candidate)], false)?);
+    }
+    if let Some(files) = found.as_ref().and_then(|found| found.files.as_ref()) {
+        places::locate(files, &mut report.findings);
     }
     let scripts = match (request.scripts, &found, &candidate) {
         (Some(scripts), Some(found), Some(candidate)) => {

@@ -51,7 +51,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCompare>, OpError
         [(&*here.store, &ours), (&other as &dyn Store, &theirs)].map(|(store, all)| sides(store, all, &mut unreadable));
     let (differences, same) = differences(&our_sides?, &their_sides?);
     let total = differences.len();
-    let (differences, next_cursor) = page(differences, &request.page, |one| format!("{}/{}", one.domain, one.contract));
+    let (differences, next_cursor) =
+        page(differences, &request.page, |one| format!("{}/{}", one.domain, one.contract))?;
     Ok(Answer::new(RealmCompare {
         realm: here.realm.clone(),
         other_realm: request.other.clone(),

@@ -10,7 +10,7 @@ use crate::{
     error::OpError,
     model::{clock, name::DomainName},
     store::{Store, StoreRef},
-    wire::{Answer, LogEntry, PageRequest, RealmLog},
+    wire::{Answer, LogEntry, PageRequest, RealmLog, UnknownCursor},
 };
 
 /// Its entry in the table.
@@ -68,16 +68,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLog>, OpError> {
     };
     let mut merged = Merged::new(store, ctx.env.now(), histories)?;
     if let Some(cursor) = &request.page.cursor {
-        while let Some(entry) = merged.next_entry()? {
-            if entry.commit.to_string() == *cursor {
-                break;
-            }
-        }
+        while merged.next_entry()?.ok_or_else(|| UnknownCursor(cursor.clone()))?.commit.to_string() != *cursor {}
     }
     let now = ctx.env.now();
     let mut next_wanted = || loop {
         match merged.next_entry()? {
-            Some(entry) if !request.filter.accepts(entry.time, entry.repo.as_deref(), now) => {}
+            Some(entry) if !request.filter.accepts_entry(store, &entry, None, now)? => {}
             found => return Ok::<_, OpError>(found),
         }
     };

@@ -7,6 +7,7 @@ use std::{
 
 use crate::{
     error::{ErrorCode, NextStep, OpError},
+    locate::config::record_url,
     model::{
         binding::Binding,
         conflict::Conflict,
@@ -146,7 +147,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
     let (sessions, unreadable_sessions) = sessions(ctx, here)?;
     let session = sessions.iter().find(|session| session.is_current).cloned();
     let more_sessions = sessions.len().saturating_sub(MAX_SESSIONS);
-    let (lines, next_cursor) = domains(&overview, here.repo.as_ref(), &request.page);
+    let (lines, next_cursor) = domains(&overview, here.repo.as_ref(), &request.page)?;
     let mine = here.repo.iter().flat_map(|repo| overview.domains_of(repo));
     let (mut summaries, mut states) = (Summaries::new(), BTreeMap::new());
     for line in lines.iter().chain(mine) {
@@ -192,6 +193,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
         answer = error.next_steps.iter().cloned().fold(answer, Answer::next);
     }
     let answer = caught_up.next_steps.into_iter().fold(answer, Answer::next);
+    let answer = here.unrecorded_url.iter().map(|url| record_url(url)).fold(answer, Answer::next);
     Ok((with_next_steps(answer, joined), if writing.is_ok() { receipt } else { Receipt::default() }))
 }
 
@@ -232,7 +234,11 @@ fn repos(ctx: &Ctx, here: &Here, overview: &Overview<'_>) -> Result<Vec<RepoLine
 type Summaries<'o> = BTreeMap<&'o DomainName, DomainSummary>;
 
 /// Returns one page of the domains, those of `repo` first.
-fn domains(overview: &Overview<'_>, repo: Option<&RepoName>, request: &PageRequest) -> (Vec<Line>, Option<String>) {
+fn domains(
+    overview: &Overview<'_>,
+    repo: Option<&RepoName>,
+    request: &PageRequest,
+) -> Result<(Vec<Line>, Option<String>), OpError> {
     let is_mine = |line: &Line| repo.is_some_and(|repo| line.repos.contains(repo));
     let key = |line: &Line| format!("{}:{}", if is_mine(line) { "mine" } else { "other" }, line.name);
     let request = PageRequest { limit: Some(request.limit.unwrap_or(DEFAULT_DOMAINS)), ..request.clone() };
@@ -244,7 +250,7 @@ fn domains(overview: &Overview<'_>, repo: Option<&RepoName>, request: &PageReque
         Some(repo) => lines.extend(overview.domains_not_of(repo).take(room)),
         None => lines.extend(overview.domains().iter().take(room).cloned()),
     }
-    page(lines, &request, key)
+    Ok(page(lines, &request, key)?)
 }
 
 fn domain(summary: &DomainSummary) -> DomainStatus {

@@ -1,5 +1,7 @@
 //! `realm_sync`: bring this machine's realm together with where it is shared.
 
+use std::{path::Path, time::Duration};
+
 use crate::{
     error::{ErrorCode, OpError},
     locate,
@@ -15,7 +17,12 @@ use crate::{
         runs,
         sync::{self, Syncing, by_itself, url},
     },
-    store::{Store, git::Link, overview::Overview, remote::Remote},
+    store::{
+        Store,
+        git::{Link, Manners},
+        overview::Overview,
+        remote::Remote,
+    },
     wire::{Answer, Notification, RealmSync, RemoteSync, SyncProblem},
 };
 
@@ -23,6 +30,9 @@ use crate::{
 pub const OPERATION: Operation =
     Operation::writes::<Request>("realm_sync", &["realm", "sync"], "Exchange changes with the remotes of the realm")
         .route("POST", "/realms/{realm}/sync");
+
+/// How long each call of git may take where somebody waits for something else.
+const GLANCE: Duration = Duration::from_secs(10);
 
 /// What is asked.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
@@ -79,16 +89,12 @@ pub fn with(
     between: impl FnOnce() -> Result<(), OpError>,
 ) -> Result<RealmSync, OpError> {
     let path = locate::known(&ctx.home, realm)?.path;
-    let remotes = chosen(store.remotes(), request)?;
+    let remotes = chosen(ctx, store.remotes(), request)?;
     // What comes has no ref at first.
     let _keep = store.keep()?;
-    let sessions = ctx.setting("blue.shareSessions").is_some_and(|value| by_itself::is_on(&value));
-    let mut ways = Vec::new();
-    for remote in &remotes {
-        url::accept(&remote.url)?;
-        let link = Link::new(&path, remote, ctx.env.vars(), sync::realm_clone::manners(ctx));
-        ways.push(Syncing { ctx, realm, store, remote, link, sessions });
-    }
+    let manners = sync::realm_clone::manners(ctx);
+    let way = |remote| way(ctx, (realm, store, &path), remote, manners);
+    let ways = remotes.iter().map(way).collect::<Result<Vec<_>, _>>()?;
     let reports: Vec<_> = if request.dry_run {
         ways.iter().map(Syncing::look).collect()
     } else {
@@ -116,6 +122,35 @@ pub fn with(
         published: Vec::new(),
         notifications: Vec::new(),
     })
+}
+
+/// Returns the way from a realm, whose store lies at a path, to a remote.
+fn way<'a>(
+    ctx: &'a Ctx,
+    (realm, store, path): (&'a RealmName, &'a dyn Store, &Path),
+    remote: &'a Remote,
+    manners: Manners,
+) -> Result<Syncing<'a>, OpError> {
+    url::accept(&remote.url)?;
+    let sessions = ctx.setting("blue.shareSessions").is_some_and(|value| by_itself::is_on(&value));
+    let link = Link::new(path, remote, ctx.env.vars(), manners);
+    Ok(Syncing { ctx, realm, store, remote, link, sessions })
+}
+
+/// Takes in what the remotes of a realm have, and sends nothing. Nobody is asked for a password, and what does not
+/// answer soon is left out: what is here counts then.
+pub fn glance(ctx: &Ctx, realm: &RealmName, store: &dyn Store) {
+    let Ok(known) = locate::known(&ctx.home, realm) else { return };
+    // What comes has no ref at first.
+    let Ok(_keep) = store.keep() else { return };
+    let manners = Manners { is_terminal: false, max_time: Some(GLANCE), ..sync::realm_clone::manners(ctx) };
+    for remote in store.remotes() {
+        let received = way(ctx, (realm, store, &known.path), &remote, manners).and_then(|way| way.receive());
+        match received {
+            Ok(_) => by_itself::note_contact(&known.path, &remote.name, ctx.env.now()),
+            Err(error) => tracing::debug!(%error, remote = %remote.name, "not fetched"),
+        }
+    }
 }
 
 /// Makes a failure of a sync that did not bring everything there and back.
@@ -147,10 +182,15 @@ pub fn by_itself(ctx: &Ctx) -> Result<Option<RealmSync>, OpError> {
     with(ctx, &here.realm, &*here.store, &Request::default(), || Ok(())).map(Some)
 }
 
-fn chosen(remotes: Vec<Remote>, request: &Request) -> Result<Vec<Remote>, OpError> {
+fn chosen(ctx: &Ctx, remotes: Vec<Remote>, request: &Request) -> Result<Vec<Remote>, OpError> {
     if remotes.is_empty() {
-        return Err(OpError::no(ErrorCode::NoRemote, "this realm is on this machine alone: it is shared nowhere")
-            .next("git blue init --url URL  # share it at a git repository"));
+        let url = ctx.here.as_ref().ok().and_then(|here| here.unrecorded_url.as_ref());
+        let share = url.map_or_else(
+            || "git blue init --url URL  # share it at a git repository".to_owned(),
+            |url| locate::config::record_url(url),
+        );
+        let message = "this realm is on this machine alone: it is shared nowhere";
+        return Err(OpError::no(ErrorCode::NoRemote, message).next(share));
     }
     let Some(wanted) = &request.remote else {
         return Ok(remotes);

@@ -5,7 +5,10 @@ use std::path::Path;
 use crate::{
     error::{ErrorCode, OpError},
     locate::proposed,
-    model::name::{RealmName, RepoName},
+    model::{
+        name::{RealmName, RepoName},
+        text::shell_word,
+    },
     ops::{
         ctx::{Ctx, Here},
         sync::{self, url},
@@ -30,14 +33,20 @@ pub struct Borrowed {
 pub fn at_url(ctx: &Ctx, typed: &str) -> Result<Borrowed, OpError> {
     let url = url::absolute(ctx.env.cwd(), url::accept(typed)?);
     let no_realm = || OpError::cannot(ErrorCode::NoRealmThere, format!("{typed} holds no realm"));
-    let (remote, listing) = sync::realm_clone::look(ctx, &url, false)?.ok_or_else(no_realm)?;
+    let (remote, listing) =
+        sync::realm_clone::look(ctx, &url, false).map_err(|error| unreachable(error, &url))?.ok_or_else(no_realm)?;
     let aside = Aside::new(&ctx.env.temporary_folder(), ctx.options())?;
     let realm = sync::realm_clone::fill(ctx, &aside, &remote, &listing, Some(1))?;
     let code = CodeRepo::discover(&ctx.place())?;
     let repo = who(ctx, code.as_ref(), &realm)?;
     let store = GitStore::open(&aside.store.path(), ctx.options())?;
-    let here = Ok(Here { realm, store: Box::new(store), repo });
+    let here = Ok(Here { realm, store: Box::new(store), repo, unrecorded_url: None });
     Ok(Borrowed { ctx: Ctx { env: ctx.env.clone(), home: ctx.home.clone(), code, here, as_of: None }, _aside: aside })
+}
+
+fn unreachable(error: OpError, url: &str) -> OpError {
+    let step = format!("git ls-remote {}  # says whether this machine can read it", shell_word(url));
+    OpError { next_steps: vec![step.into()], ..error }
 }
 
 /// Borrows the realm of a repository that lies on this machine already: a store, or a clone that has

@@ -50,7 +50,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionList>, OpError>
         found.iter().map(|session| SessionLine::new(session, now, mine.as_ref() == Some(&session.id))).collect();
     lines.sort_by_cached_key(key);
     let total = lines.len();
-    let (sessions, next_cursor) = page(lines, &request.page, key);
+    let (sessions, next_cursor) = page(lines, &request.page, key)?;
     Ok(Answer::new(SessionList {
         realm: here.realm.clone(),
         current_repo: here.repo.clone(),

@@ -76,7 +76,7 @@ pub fn look(ctx: &Ctx, url: &str, branches: bool) -> Result<Option<(Remote, List
 /// Returns how git talks here.
 pub fn manners(ctx: &Ctx) -> Manners {
     let limit = || CodeRepo::global_config(&ctx.place(), MAX_BYTES_KEY).and_then(|text| bytes(&text));
-    Manners { is_terminal: ctx.env.is_error_terminal(), max_bytes: limit().unwrap_or(MAX_BYTES) }
+    Manners { is_terminal: ctx.env.is_error_terminal(), max_bytes: limit().unwrap_or(MAX_BYTES), max_time: None }
 }
 
 /// Reads a number as git's configuration has it, with a unit behind it. What is none does not count.

@@ -6,12 +6,12 @@ pub use super::finding::Request;
 use super::{doctor_objects, doctor_sessions};
 use crate::{
     error::OpError,
-    locate,
+    locate::{self, CONFIG, config::record_url},
     machine::home::KnownRealm,
     model::oid::Oid,
     ops::{
         Operation,
-        ctx::Ctx,
+        ctx::{Ctx, Here},
         hooks,
         upkeep::finding::{advise, check, failed},
     },
@@ -46,6 +46,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Doctor>, OpError> {
     for known in ctx.home.realms()? {
         realm(ctx, request, &known, &mut checks);
     }
+    checks.extend(ctx.here.as_ref().ok().and_then(unrecorded_url));
     checks.extend(doctor_sessions::of_work_tree(ctx, request));
     if let (Some(_), Ok(here)) = (&ctx.code, &ctx.here)
         && let Some(repo) = &here.repo
@@ -111,6 +112,13 @@ fn man(ctx: &Ctx) -> DoctorCheck {
             "git blue install man",
         ),
     }
+}
+
+/// A realm that its repository says is shared, and that this machine keeps alone.
+fn unrecorded_url(here: &Here) -> Option<DoctorCheck> {
+    let url = here.unrecorded_url.as_ref()?;
+    let message = format!("{CONFIG} says that the realm is shared at {url}; this machine shares it nowhere");
+    Some(advise(check("url", Some(here.realm.as_str()), Health::Warning, message), record_url(url)))
 }
 
 fn identity(ctx: &Ctx) -> DoctorCheck {

@@ -21,6 +21,12 @@ impl Problem {
         Self { line: None, column: None, message: message.into() }
     }
 
+    /// Returns the problem with the line of the place in the document that a JSON Pointer leads to, if it has none.
+    #[must_use]
+    pub fn or_at(self, document: &[u8], pointer: &str) -> Self {
+        Self { line: self.line.or_else(|| super::line_at(document, pointer)), ..self }
+    }
+
     /// Returns the problem as one of the file at `path`.
     pub fn in_file(self, path: &str) -> FileProblem {
         FileProblem { path: path.to_owned(), line: self.line, column: self.column, message: self.message }

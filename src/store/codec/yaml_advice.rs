@@ -1,48 +1,172 @@
 //! What to write instead, where the words of the parser tell that to nobody: by the line that it
 //! stumbled over, and the key that the line stands below.
 
+use crate::model::nearest;
+
 /// Returns what to say instead of the parser's own words, and the line and column of the mistake where the
 /// parser names another place.
-pub fn advise(text: &str, line: Option<u32>, said: &str) -> Option<(String, Option<(u32, u32)>)> {
+pub fn advise(
+    text: &str,
+    (line, column): (Option<u32>, Option<u32>),
+    said: &str,
+) -> Option<(String, Option<(u32, u32)>)> {
     if let Some(place) = conflict_marker(text) {
         return Some((
             "this looks like a merge that is not finished: keep one side, and remove the markers".into(),
             Some(place),
         ));
     }
-    let number = line.map_or(0, |line| usize::try_from(line).unwrap_or(usize::MAX));
-    let at = text.lines().nth(number.saturating_sub(1)).unwrap_or_default();
-    if said.contains("found a tab") || said.contains("tab character") {
-        let place = tab(text);
-        return Some(("it is indented with a tab; indent with spaces".into(), place));
+    let at = Stumble { text, number: line.map_or(0, |line| usize::try_from(line).unwrap_or(usize::MAX)), column };
+    if said.contains("found a tab") || said.contains("tab character") || said.contains("tabs disallowed") {
+        return Some(("it is indented with a tab; indent with spaces".into(), tab(text)));
     }
     if said.contains("block scalar") || said.contains("unexpected character") {
-        return range(at).map(|range| (format!("write \"{range}\" with quotes: > begins a text block in YAML"), None));
+        let range = range(at.line())?;
+        return Some((format!("write \"{range}\" with quotes: > begins a text block in YAML"), None));
     }
-    if let Some(rest) = said.strip_prefix("unknown variant `") {
-        let (word, expected) = rest.split_once("`, expected one of ")?;
-        let key = key_above(text, number)?;
-        let expected = expected.replace('`', "");
-        let words: Vec<_> = expected.split(", ").collect();
-        let (last, others) = words.split_last()?;
-        return Some((format!("{key} is {} or {last}, not {word}", others.join(", ")), None));
+    let advice = at.of_key(said).or_else(|| at.of_form(said)).or_else(|| at.of_kind(said))?;
+    Some((advice, None))
+}
+
+/// Returns whether a line, from 1, is one of a binding's imports.
+pub fn is_in_imports(text: &str, line: u64) -> bool {
+    key_above(text, usize::try_from(line).unwrap_or(usize::MAX)) == Some("imports")
+}
+
+/// Keys of a contract or a binding that nobody types.
+const OF_THE_REALM: [&str; 7] =
+    ["schema_hash", "content_hash", "retired", "yanked", "resolved_version", "resolved_at", "adapted_version"];
+
+/// Where the parser stumbled.
+struct Stumble<'t> {
+    text: &'t str,
+    /// The line, from 1; 0 where it is not known.
+    number: usize,
+    /// The column, from 1.
+    column: Option<u32>,
+}
+
+impl<'t> Stumble<'t> {
+    fn line(&self) -> &'t str {
+        self.text.lines().nth(self.number.saturating_sub(1)).unwrap_or_default()
     }
-    let key = key_above(text, number);
-    let advice = match (said, key) {
-        ("expected mapping start", Some("imports")) => "an import is { contract: NAME, version: \">=1.0.0, <2.0.0\" }",
-        ("expected mapping start", Some("exports")) => "an export is { contract: NAME }",
-        ("expected mapping start", Some("compatibility")) => "compatibility is { backwards: true, forwards: false }",
-        ("expected mapping start", Some("evolution")) => {
-            "an entry of evolution is { version: \"1.0.0\", changes: [\"what changed\"] }"
+
+    /// Returns the key whose value it is: the last one before it in its line, else the outermost above it.
+    fn key(&self) -> Option<&'t str> {
+        let column = self.column.map_or(0, |column| usize::try_from(column).unwrap_or(0));
+        let before = self.line().char_indices().nth(column.saturating_sub(1)).map_or("", |(at, _)| &self.line()[..at]);
+        let inner = before.trim_end().strip_suffix(['[', '{']).unwrap_or(before).trim_end();
+        let word = inner.strip_suffix(':').and_then(|inner| inner.rsplit([' ', '{', ',']).next());
+        word.filter(|word| is_key(word)).or_else(|| key_above(self.text, self.number))
+    }
+
+    /// Says what is wrong with a key: it is not known, it is missing, or its value is none of some words.
+    fn of_key(&self, said: &str) -> Option<String> {
+        if let Some(rest) = said.strip_prefix("unknown field `") {
+            let (word, expected) = rest.split_once("`, ")?;
+            return Some(self.unknown(word, &words(expected)));
         }
-        ("expected mapping start", Some("realm")) => "realm is { name: NAME, url: URL }",
-        ("expected mapping start", _) => "this is not a list of keys and values: write KEY: VALUE",
-        ("expected sequence start", Some(key)) => {
-            return Some((format!("{key} is a list: begin each of its entries with \"- \""), None));
+        if let Some(rest) = said.strip_prefix("missing field `") {
+            let example = match rest.trim_end_matches('`') {
+                "version" if key_above(self.text, self.number) == Some("imports") => "version: \">=1.0.0, <2.0.0\"",
+                "version" => "version: \"1.0.0\"",
+                "name" => "name: NAME, as the file is called",
+                "owner" => "owner: REPOSITORY",
+                "contract" => "contract: NAME",
+                "role" => "role: provider, consumer or both",
+                "realm" => "realm: { name: NAME }",
+                "repo" => "repo: NAME",
+                key => return Some(format!("the key {key} is missing here")),
+            };
+            return Some(format!("a key is missing here, in line with those beside it: {example}"));
         }
-        _ => return None,
-    };
-    Some((advice.to_owned(), None))
+        let rest = said.strip_prefix("unknown variant `")?;
+        let (word, expected) = rest.split_once("`, ")?;
+        Some(format!("{} is {}, not {word}", self.key()?, choice(&words(expected))))
+    }
+
+    fn unknown(&self, word: &str, expected: &[String]) -> String {
+        let known: Vec<_> = expected.iter().filter(|key| !OF_THE_REALM.contains(&key.as_str())).cloned().collect();
+        // Of the outermost keys, all that are not known are told at once.
+        let is_outermost = key(self.line()) == Some(word);
+        let others = self.text.lines().skip(self.number).filter_map(key).filter(|key| is_outermost && *key != word);
+        let others = others.filter(|other| !expected.iter().any(|known| known == other));
+        let told: Vec<_> = std::iter::once(word)
+            .chain(others)
+            .map(|word| format!("{word:?}{}", nearest::question(&word.to_owned(), &known)))
+            .collect();
+        let are = if told.len() > 1 { "are" } else { "is" };
+        format!("{} {are} no key here; the keys are {}", told.join(" and "), known.join(", "))
+    }
+
+    /// Says what is wrong with how it is written.
+    fn of_form(&self, said: &str) -> Option<String> {
+        const FORMS: &[(&str, &str)] = &[
+            ("invalid boolean", "write true or false"),
+            (
+                "unknown anchor",
+                "anchors and aliases (& and *) are not allowed; write the value out, or a text in quotes",
+            ),
+            ("!!binary", "the tag !!binary is not allowed; write a text in quotes"),
+            ("mapping values are not allowed", "a text that has a colon and a blank in it is written in quotes"),
+            ("simple key expected", "write KEY: VALUE, with a colon and a blank"),
+            ("trailing content after", "a comma or a quote is missing before this"),
+            ("multiline quoted scalar", "a quote that opens above is not closed"),
+            ("unclosed quote", "this quote is not closed"),
+            ("unclosed bracket", "this bracket is not closed"),
+        ];
+        FORMS.iter().find(|(words, _)| said.contains(words)).map(|(_, advice)| (*advice).to_owned())
+    }
+
+    /// Says what kind of value belongs there.
+    fn of_kind(&self, said: &str) -> Option<String> {
+        let key = self.key();
+        Some(match (said, key) {
+            ("expected mapping start", Some("imports")) => {
+                "an import is { contract: NAME, version: \">=1.0.0, <2.0.0\" }".into()
+            }
+            ("expected mapping start", Some("exports")) => "an export is { contract: NAME }".into(),
+            ("expected mapping start", Some("compatibility")) => {
+                "compatibility is { backwards: true, forwards: false }".into()
+            }
+            ("expected mapping start", Some("evolution")) => {
+                "an entry of evolution is { version: \"1.0.0\", changes: [\"what changed\"] }".into()
+            }
+            ("expected mapping start", Some("realm")) => "realm is { name: NAME, url: URL }".into(),
+            ("expected mapping start", Some("deprecated")) => {
+                "deprecated is { since: \"1.4.0\", sunset: 2027-01-31, replaced_by: NAME }".into()
+            }
+            ("expected mapping start", Some("validation")) => "validation is { exporter: FILE, importer: FILE }".into(),
+            ("expected mapping start", _) => {
+                "this is not a list of keys and values: write KEY: VALUE, with a colon and a blank".into()
+            }
+            ("expected sequence start", Some(key)) => {
+                format!("{key} is a list: begin each of its entries with \"- \", or write [ENTRY]")
+            }
+            ("expected string scalar", Some(key)) => format!("{key} is one text: write it without brackets"),
+            ("externally tagged enum expected scalar or mapping", Some(key)) => {
+                format!("{key} is one word: write it without brackets")
+            }
+            _ => {
+                let (found, expected) = said.strip_prefix("invalid type: ")?.split_once(", expected ")?;
+                format!("write {expected} here, not {}", found.replace('`', ""))
+            }
+        })
+    }
+}
+
+/// Returns the words that the parser expected.
+fn words(expected: &str) -> Vec<String> {
+    let listed = expected.trim_start_matches("expected ").trim_start_matches("one of ").replace('`', "");
+    listed.replace(" or ", ", ").split(", ").map(str::to_owned).collect()
+}
+
+fn choice(words: &[String]) -> String {
+    match words.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
+    }
 }
 
 /// Returns the place of the first marker that a merge left.
@@ -83,6 +207,106 @@ fn key_above(text: &str, line: usize) -> Option<&str> {
 
 fn key(line: &str) -> Option<&str> {
     let key = line.split_once(':')?.0;
-    let is_key = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    is_key.then_some(key)
+    is_key(key).then_some(key)
+}
+
+fn is_key(word: &str) -> bool {
+    !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::store::codec::{self, Problem};
+
+    fn read(text: &str) -> Result<crate::model::contract::Contract, Problem> {
+        codec::contract(text.as_bytes(), &"paths".parse().unwrap())
+    }
+
+    #[test]
+    fn the_commonest_mistakes_are_answered_with_what_to_write() {
+        let head = "name: paths\nversion: \"1.0.0\"\nowner: a\n";
+        let contract = |text: &str| read(text).unwrap_err();
+        let binding = |text: &str| codec::binding(text.as_bytes()).unwrap_err();
+        for (problem, line, hint) in [
+            (
+                binding("role: consumer\nimports:\n  - contract: c\n    version: >=1.0.0\n"),
+                4,
+                "write \">=1.0.0\" with quotes",
+            ),
+            (
+                binding("role: consumer\nimports:\n  - { contract: c, version: >=1.0.0, <2.0.0 }\n"),
+                3,
+                "write \">=1.0.0, <2.0.0\" with quotes",
+            ),
+            (binding("role: consumer\nimports:\n  - { version: >=1.0.0, contract: c }\n"), 3, "write \">=1.0.0\" with"),
+            (binding("role: consumer\nimports:\n  - s3-permissions\n"), 3, "an import is { contract: NAME"),
+            (binding("role: consumer\nimports: { contract: c }\n"), 2, "imports is a list"),
+            (binding("role: provider\nexports: [c]\n"), 2, "an export is { contract: NAME }"),
+            (binding("role: client\n"), 1, "role is provider, consumer or both, not client"),
+            (
+                binding("<<<<<<< HEAD\nrole: consumer\n=======\nrole: both\n>>>>>>> x\n"),
+                1,
+                "merge that is not finished",
+            ),
+            (binding("role: both\n<<<<<<< HEAD\n=======\n>>>>>>> x\n"), 2, "merge that is not finished"),
+            (contract(&format!("{head}compatibility: backwards\n")), 4, "{ backwards: true, forwards: false }"),
+            (contract(&format!("{head}evolution: [started]\n")), 4, "an entry of evolution is"),
+            (contract("name: paths\n\tversion: \"1.1.0\"\n"), 2, "indent with spaces"),
+            (contract("name: paths\nversion: 1.2\nowner: a\n"), 2, "write \"1.2.0\" with quotes"),
+            (contract("name: paths\nversion: 2\nowner: a\n"), 2, "write \"2.0.0\" with quotes"),
+            (contract("just words\n"), 1, "write KEY: VALUE"),
+            (contract("name:paths\nversion: \"1.0.0\"\n"), 1, "with a colon and a blank"),
+            (contract("name: paths\nversion = \"1.0.0\"\nowner: a\n"), 2, "write KEY: VALUE"),
+            (contract("name: paths\nversion: v1.2\nowner: a\n"), 2, "write \"1.2.0\""),
+            (contract("name: paths\nversion: “1.2.0”\nowner: a\n"), 2, "write \"1.2.0\""),
+            (contract("name: paths\nversion: { file: package.json }\nowner: a\n"), 2, "the keys are from, at"),
+            (contract("name: paths\nversion: \"1.0.0\"\n"), 2, "owner: REPOSITORY"),
+            (contract("name: paths\nversion: \"1.0.0\"\nowner: [a]\n"), 3, "owner is one text"),
+            (
+                contract("name: paths\nversion: \"1.0.0\"\nownr: a\nvalu: 1\n"),
+                3,
+                "\"ownr\" (did you mean owner?) and \"valu\" (did you mean value?) are no key",
+            ),
+            (contract(&format!("{head}compatibility: {{ backward: true }}\n")), 4, "did you mean backwards?"),
+            (contract(&format!("{head}compatibility: {{ backwards: yes }}\n")), 4, "write true or false"),
+            (contract(&format!("{head}evolution: [{{ version: \"1.0.0\", changes: x }}]\n")), 4, "changes is a list"),
+            (contract(&format!("{head}deprecated: true\n")), 4, "deprecated is { since"),
+            (contract(&format!("{head}validation: test.sh\n")), 4, "validation is { exporter"),
+            (contract(&format!("{head}flow: [both]\n")), 4, "flow is one word"),
+            (contract(&format!("{head}description: a: b\n")), 4, "is written in quotes"),
+            (contract(&format!("{head}value: {{ a: *x }}\n")), 4, "anchors and aliases"),
+            (contract(&format!("{head}retired: {{ reason: x }}\n")), 4, "kept by the realm"),
+            (contract("{\"name\": \"paths\" \"owner\": \"a\"}"), 1, "a comma or a quote is missing"),
+            (contract("name: other\nversion: \"1.0.0\"\nowner: a\n"), 1, "make them the same"),
+            (binding("role: consumer\nimports:\n  - { contract: c, version: 1.0 }\n"), 3, "write \"^1.0.0\""),
+            (binding("role: consumer\nimports:\n  - { contract: c, version: \"1.x\" }\n"), 3, "\">=1.0.0, <2.0.0\""),
+            (binding("role: consumer\nimports:\n  - { contract: c, version: latest }\n"), 3, "\">=1.0.0, <2.0.0\""),
+            (binding("role: consumer\nimports:\n  - { contract: c }\n"), 3, "version: \">=1.0.0, <2.0.0\""),
+            (binding("role: consumer\nimports:\n  - { contract: c, verison: x }\n"), 3, "did you mean version?"),
+            (
+                binding("role: consumer\nimports:\n  - { contract: c, version: \">=1.0.0\", binding: 7 }\n"),
+                3,
+                "write a file or a list of files",
+            ),
+            (binding("role: consumer\nimports:\n  - { contract: c, version: \">=1.0.0\"\n"), 3, "not closed"),
+            (binding("role: consumer\nimports:\n\t- contract: c\n"), 3, "indent with spaces"),
+            (binding("role: [consumer]\n"), 1, "role is one word"),
+            (binding("roles: consumer\n"), 1, "did you mean role?"),
+            (binding("imports: []\n"), 1, "role: provider, consumer or both"),
+            (binding("role: provider\nimports: [{ contract: c, version: \">=1.0.0\" }]\n"), 1, "write role: both"),
+            (
+                binding(
+                    "role: consumer\nimports:\n  - { contract: c, version: ^1.0.0 }\n  - { contract: c, version: ^2.0.0 }\n",
+                ),
+                4,
+                "imported twice",
+            ),
+            (codec::config(b"realm: team\nrepo: shop\n").unwrap_err(), 1, "realm is { name: NAME, url: URL }"),
+            (codec::config(b"realm: { nam: team }\nrepo: shop\n").unwrap_err(), 1, "did you mean name?"),
+            (codec::config(b"realm: { name: team }\n").unwrap_err(), 1, "repo: NAME"),
+        ] {
+            assert!(problem.message.contains(hint), "{hint}: {problem:?}");
+            assert_eq!(problem.line, Some(line), "{hint}: {problem:?}");
+        }
+    }
 }

@@ -6,9 +6,15 @@ use std::{
     collections::BTreeMap,
     ffi::{OsStr, OsString},
     io::{Read as _, Write as _},
+    os::unix::process::CommandExt as _,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    sync::mpsc,
+    thread,
+    time::Duration,
 };
+
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::{git_command::GUARD, incoming::Incoming};
 use crate::{
@@ -78,6 +84,8 @@ pub struct Manners {
     pub is_terminal: bool,
     /// Most bytes that are fetched at once.
     pub max_bytes: u64,
+    /// How long one call of git may take; as long as it needs where nothing is said.
+    pub max_time: Option<Duration>,
 }
 
 /// The way from a store to a remote.
@@ -244,8 +252,13 @@ impl<'a> Link<'a> {
         // Git's own progress, and what it asks, is for who sits there.
         let is_shown = self.manners.is_terminal && args.first() != Some(&"ls-remote");
         command.stderr(if is_shown { Stdio::inherit() } else { Stdio::piped() });
+        if self.manners.max_time.is_some() {
+            command.process_group(0);
+        }
         let mut child = command.spawn().map_err(cannot)?;
+        let watch = self.manners.max_time.map(|time| Watch::over(&child, time));
         let (stdout, words) = converse(&mut child, input).map_err(cannot)?;
+        drop(watch);
         let status = child.wait().map_err(cannot)?;
         tracing::debug!(command = args.first(), status = status.code(), "ran git");
         if stdout.len() as u64 > MAX_OUTPUT {
@@ -322,6 +335,33 @@ fn in_one_line(words: &str) -> String {
     line.strip_prefix("fatal: ").unwrap_or(&line).chars().take(MAX_WORDS).collect()
 }
 
+/// Ends a child with all that it started once its time is over; dropped before, it does nothing. The child leads a
+/// process group, and is not waited for before the drop, so that its id is no other's.
+struct Watch {
+    done: Option<mpsc::Sender<()>>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl Watch {
+    fn over(child: &Child, time: Duration) -> Self {
+        let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        let (done, ended) = mpsc::channel::<()>();
+        let thread = thread::spawn(move || {
+            if let (Err(mpsc::RecvTimeoutError::Timeout), Some(group)) = (ended.recv_timeout(time), group) {
+                let _ = kill_process_group(group, Signal::TERM);
+            }
+        });
+        Self { done: Some(done), thread: Some(thread) }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        drop(self.done.take());
+        let _ = self.thread.take().map(thread::JoinHandle::join);
+    }
+}
+
 /// Feeds a child and reads what it prints, up to a bound, without either waiting for the other.
 fn converse(child: &mut Child, input: Option<String>) -> std::io::Result<(Vec<u8>, Vec<u8>)> {
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
@@ -349,4 +389,27 @@ fn converse(child: &mut Child, input: Option<String>) -> std::io::Result<(Vec<u8
         let _ = fed.join();
         Ok((text, said.join().unwrap_or_default()))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+    use crate::store::remote::Mapping;
+
+    #[test]
+    fn a_server_that_does_not_answer_is_waited_for_no_longer_than_was_said() {
+        let name = "origin".parse().unwrap();
+        let remote = Remote { name, url: "ssh://nowhere.example/realm.git".into(), mapping: Mapping::Plain };
+        let vars = BTreeMap::from([
+            ("PATH".into(), std::env::var_os("PATH").unwrap_or_default()),
+            ("GIT_SSH_COMMAND".into(), "sleep 60 #".into()),
+        ]);
+        let max_time = Some(Duration::from_millis(200));
+        let manners = Manners { is_terminal: false, max_bytes: MAX_BYTES, max_time };
+        let begun = Instant::now();
+        Link::new(Path::new("/"), &remote, &vars, manners).list().unwrap_err();
+        assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+    }
 }

@@ -119,7 +119,7 @@ pub struct Binding {
     /// A contract that it exports, with the files that implement it: CONTRACT[:FILE,…]
     #[arg(long, value_name = "EXPORT", value_parser = export)]
     export: Vec<Export>,
-    /// A contract that it imports, with the file that uses it: CONTRACT@RANGE[:FILE]
+    /// A contract that it imports, with the files that use it: CONTRACT@RANGE[:FILE,…]
     #[arg(long, value_name = "IMPORT", value_parser = import)]
     import: Vec<Import>,
 }
@@ -144,11 +144,11 @@ fn export(text: &str) -> Result<Export, String> {
 fn import(text: &str) -> Result<Import, String> {
     let (contract, rest) =
         text.split_once('@').ok_or("write it as CONTRACT@RANGE, for example 'paths@>=1.0.0, <2.0.0'")?;
-    let (range, file) = rest.split_once(':').unwrap_or((rest, ""));
+    let (range, files) = rest.split_once(':').unwrap_or((rest, ""));
     Ok(Import::new(
         contract.parse().map_err(|error: crate::model::name::NameError| error.to_string())?,
         range.parse().map_err(|error: crate::model::range::RangeError| error.to_string())?,
-        Some(file.to_owned()).filter(|file| !file.is_empty()),
+        files.split(',').filter(|file| !file.is_empty()).map(str::to_owned).collect(),
     ))
 }
 

@@ -202,7 +202,7 @@ fn render_impact(body: &ContractImpact, text: &mut Text) {
             plain(&one.repo),
             plain(&one.version_req),
             verdict,
-            look(one.binding.clone().unwrap_or_default(), Look::Dim),
+            look(&one.binding, Look::Dim),
             look(adapted, Look::Dim),
             look(if already { "(broken already)" } else { "" }, Look::Dim),
         ]

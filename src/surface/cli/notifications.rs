@@ -253,7 +253,7 @@ fn consequence(one: &Notification) -> Option<Word> {
 /// What it means for the import with this range.
 fn of_import(one: &Notification, range: Option<&str>) -> Option<Word> {
     let range = range.map(|range| format!(" {range}")).unwrap_or_default();
-    let file = one.binding.as_ref().map(|file| format!(" ({file})")).unwrap_or_default();
+    let file = if one.binding.is_empty() { String::new() } else { format!(" ({})", one.binding) };
     let range = |tail: &str| format!("your import{range} {tail}");
     let shown = one.verdict.as_ref().map(|verdict| format!(": {}", verdict.phrase())).unwrap_or_default();
     Some(match one.import_satisfied? {

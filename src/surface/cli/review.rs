@@ -66,7 +66,7 @@ fn render_import(import: &ImportReview, text: &mut Text) {
         (Some(file), None) => file.clone(),
         (None, _) => "only in the realm".to_owned(),
     };
-    let used = import.binding.as_ref().map(|file| format!(", used in {file}")).unwrap_or_default();
+    let used = if import.binding.is_empty() { String::new() } else { format!(", used in {}", import.binding) };
     text.line(&[plain(" "), look(format!("{place}: {}{used}", import.version_req), Look::Dim)]);
     if let Some(verdict) = &import.verdict {
         text.line(&[plain(" "), plain(verdict.phrase())]);

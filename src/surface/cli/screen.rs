@@ -7,7 +7,8 @@ use super::{
 };
 use crate::{
     error::{ErrorCode, OpError},
-    ops::{ctx::Ctx, realm},
+    model::name::ContractRef,
+    ops::{admin::join, contract, ctx::Ctx, realm},
     wire::{Answer, RealmStatus},
 };
 
@@ -60,10 +61,16 @@ fn here(answer: &Answer<RealmStatus>, text: &mut Text) {
     }
     let steps = answer.next_steps.iter().filter(|step| !realm::status::starts_a_session(step));
     let mut steps: Vec<_> = steps.take(MAX_STEPS).cloned().collect();
+    if let (true, None, Some(own)) = (shown.is_empty(), &body.read_only, body.own_contracts.first()) {
+        steps.push(
+            contract::bump::step(&ContractRef { domain: own.domain.clone(), contract: own.contract.clone() }).into(),
+        );
+    }
     match (body.domains.is_empty(), &body.current_repo) {
-        (true, Some(_)) if body.total == 0 && body.read_only.is_none() => steps.push(
-            "git blue contract new DOMAIN/CONTRACT --domain-members REPO,…  # agree on the first contract".into(),
-        ),
+        (true, Some(repo)) if body.total == 0 && body.read_only.is_none() => {
+            let others = body.repos.iter().map(|line| &line.name).filter(|name| *name != repo);
+            steps.push(join::first_contract(&body.realm, others).into());
+        }
         _ if !shown.is_empty() => steps.push("git blue status  # what it is about".into()),
         _ => steps.push("git blue status  # the whole picture".into()),
     }

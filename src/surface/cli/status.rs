@@ -182,7 +182,11 @@ fn realm(body: &RealmStatus, paths: bool, text: &mut Text) {
     text.heading("repositories");
     if paths {
         let rows = body.repos.iter().map(|repo| {
-            let path = repo.path.clone().unwrap_or_else(|| "not on this machine".into());
+            let path = match &repo.path {
+                Some(path) if std::path::Path::new(path).is_dir() => path.clone(),
+                Some(path) => format!("{path} (gone)"),
+                None => "not on this machine".into(),
+            };
             vec![look(&repo.name, Look::Plain), look(path, Look::Dim)]
         });
         text.table("  ", &rows.collect::<Vec<_>>());
@@ -287,7 +291,7 @@ fn import(import: &ImportStatus) -> Vec<Word> {
     let adapted = import.adapted_version.as_ref().filter(|adapted| Some(*adapted) != import.current_version.as_ref());
     let adapted = adapted.map(|version| format!("(adapted to {version})")).unwrap_or_default();
     let name = plain(format!("{}/{}", import.domain, import.contract));
-    let file = import.binding.as_ref().filter(|_| import.rank < Rank::Import);
+    let file = Some(&import.binding).filter(|files| import.rank < Rank::Import && !files.is_empty());
     let mut row = vec![name, plain(&import.version_req), verdict];
     let behind = [Some(adapted), file.map(|file| format!("in {file}")), leaving(import)];
     row.push(look(

@@ -61,7 +61,7 @@ pub fn sessions(
         }
     }
     let total = all.len();
-    let (sessions, next_cursor) = page_in_order(all, page, |one| format!("{} {}", one.realm, one.session.id));
+    let (sessions, next_cursor) = page_in_order(all, page, |one| format!("{} {}", one.realm, one.session.id))?;
     Ok(Answer::new(AllSessions { sessions, unreadable, problems, total, next_cursor }))
 }
 
@@ -104,7 +104,7 @@ pub fn notifications(
         format!("{} {} {}", pending::key(&one.notification), one.notification.realm, one.current_repo)
     };
     all.sort_by_cached_key(key);
-    let (notifications, next_cursor) = wire::page(all, page, key);
+    let (notifications, next_cursor) = wire::page(all, page, key)?;
     Ok(Answer::new(AllNotifications { filter: wanted.filter, notifications, summary, problems, total, next_cursor }))
 }
 

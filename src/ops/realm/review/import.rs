@@ -170,7 +170,11 @@ impl Domain<'_> {
                 body.contract
             );
         };
-        let code = body.binding.clone().filter(|file| is_plain(file)).unwrap_or_else(|| "the code".to_owned());
+        let code = match body.binding.files() {
+            [] => "the code".to_owned(),
+            files if files.iter().all(|file| is_plain(file)) => body.binding.to_string(),
+            _ => "the code".to_owned(),
+        };
         if state.standing.resolved() != Some(new) {
             let range = Range::since(new);
             return match body.binding_file.is_some() && self.files.has_worktree {

@@ -35,7 +35,7 @@ pub fn add(code: Option<&CodeRepo>, imports: &mut [ImportReview]) -> Result<Sear
         return Ok(nothing);
     }
     let searched = if code.workdir().is_some() { Searched::Worktree } else { Searched::Head };
-    let bindings: BTreeSet<String> = imports.iter().filter_map(|import| import.binding.clone()).collect();
+    let bindings: BTreeSet<String> = imports.iter().flat_map(|import| import.binding.files()).cloned().collect();
     let bindings: Vec<&str> = bindings.iter().map(String::as_str).filter(|path| is_inside(path)).collect();
     let names: Vec<&str> = words.iter().map(String::as_str).collect();
     // Half of the time is for the files that bindings name: they are few.
@@ -81,8 +81,8 @@ fn fill(imports: &mut [ImportReview], words: &[&str], found: [Found; 2]) -> bool
     for is_own in [true, false] {
         for import in &mut *imports {
             let own = |file: &str| {
-                let binding = import.binding.as_deref().unwrap_or_default();
-                file == binding || file.strip_prefix(binding).is_some_and(|rest| rest.starts_with('/'))
+                let is_below = |path: &String| file.strip_prefix(&**path).is_some_and(|rest| rest.starts_with('/'));
+                import.binding.files().iter().any(|path| file == path || is_below(path))
             };
             let mut more = Vec::new();
             for place in places.iter().filter(|place| own(&place.file) == is_own) {

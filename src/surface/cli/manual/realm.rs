@@ -257,7 +257,7 @@ pub(super) const PAGES: &[Page] = &[
         examples: &[
             ("git blue import s3-access/s3-permissions", "Import the current version, up to the next major one"),
             (
-                "git blue import s3-access/s3-permissions '>=1.0.0, <2.0.0' --used-in src/policy.py",
+                "git blue import s3-access/s3-permissions '>=1.0.0, <2.0.0' --used-in src/policy.py src/roles.py",
                 "Say which versions the code works with, and where it uses them",
             ),
             (

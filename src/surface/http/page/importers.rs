@@ -47,7 +47,7 @@ fn row(one: &ImporterImpact) -> Markup {
                     " " (text(&verdict.phrase()))
                 }
             }
-            td { @if let Some(file) = &one.binding { span.path { (text(file)) } } }
+            td { @for file in one.binding.files() { span.path { (text(file)) } " " } }
         }
     }
 }

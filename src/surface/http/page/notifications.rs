@@ -173,8 +173,8 @@ fn entry(one: &Notification) -> Markup {
                 Some(Holds::Breaks) => { " · " (badge(Tone::Bad, "import broken")) }
                 None => {}
             }
-            @if let (Some(Holds::Breaks | Holds::Unknown), Some(file)) = (one.import_satisfied, &one.binding) {
-                " · " code dir="auto" { (text(file)) }
+            @if let Some(Holds::Breaks | Holds::Unknown) = one.import_satisfied {
+                @for file in one.binding.files() { " · " code dir="auto" { (text(file)) } }
             }
             @if let Some(verdict) = one.verdict.as_ref().filter(|verdict| verdict.verdict != Outcome::Compatible) {
                 " · " (text(&verdict.phrase()))

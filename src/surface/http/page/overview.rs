@@ -158,7 +158,7 @@ fn broken(topology: &RealmTopology) -> Markup {
                     }
                     None => { "nobody provides it." }
                 }
-                @if let Some(file) = &import.binding { " " span.path { (text(file)) } }
+                @for file in import.binding.files() { " " span.path { (text(file)) } }
             }
         }
         @if let Some(more @ 1..) = topology.broken.checked_sub(MAX_BROKEN) {
@@ -271,7 +271,7 @@ mod tests {
             repo: "fungal".parse().unwrap(),
             version_req: "^1.0.0".parse().unwrap(),
             state: "broken".into(),
-            binding: Some("cdk/access.py".into()),
+            binding: ["cdk/access.py".to_owned()].into_iter().collect(),
             verdict: None,
         };
         let gone = ContractTopology {

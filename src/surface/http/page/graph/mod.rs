@@ -214,6 +214,7 @@ fn domain_href(body: &RealmTopology, domain: &DomainName) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::binding::UsedIn;
     use crate::wire::ImportTopology;
 
     fn contract(name: &str, owner: Option<&str>, importers: &[(&str, &'static str)]) -> ContractTopology {
@@ -221,7 +222,7 @@ mod tests {
             repo: repo.parse().unwrap(),
             version_req: "^1.0.0".parse().unwrap(),
             state: (*state).into(),
-            binding: None,
+            binding: UsedIn::default(),
             verdict: None,
         };
         ContractTopology {

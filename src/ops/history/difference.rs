@@ -1,0 +1,111 @@
+//! What differs between two trees of a domain: contracts and bindings, path by path.
+
+use std::collections::BTreeMap;
+
+use serde::de::DeserializeOwned;
+
+use crate::{
+    error::OpError,
+    model::{
+        name::{ContractName, RepoName},
+        notification::{self, ChangeType, Delta},
+        oid::Oid,
+    },
+    store::{Entry, EntryKind, Store, TreePath, codec, layout, read},
+};
+
+/// One path that differs, before what it means is known.
+#[derive(Debug)]
+pub struct Difference {
+    /// The path in the domain's tree.
+    pub path: TreePath,
+    /// The blob in the older tree.
+    pub old: Option<Oid>,
+    /// The blob in the newer tree.
+    pub new: Option<Oid>,
+    /// What lies there.
+    pub of: Of,
+}
+
+/// What lies at a path of a domain.
+#[derive(Debug)]
+pub enum Of {
+    /// A contract.
+    Contract(ContractName),
+    /// The binding of a repository.
+    Binding(RepoName),
+}
+
+impl Difference {
+    /// Returns what kind of change it is; none where only words around a contract changed, or it cannot be read.
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub fn kind(&self, store: &dyn Store) -> Result<Option<ChangeType>, OpError> {
+        Ok(match &self.of {
+            Of::Contract(_) => self.delta(store)?.and_then(|delta| notification::contract_kind(&delta)),
+            Of::Binding(_) => self.delta(store)?.and_then(|delta| notification::binding_kind(&delta)),
+        })
+    }
+
+    /// Reads both sides; `None` where the new one is damaged. Where the old one is, it is as if it had not
+    /// been there.
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub fn delta<T: DeserializeOwned>(&self, store: &dyn Store) -> Result<Option<Delta<T>>, OpError> {
+        let old = self.old.map(|id| side(store, id)).transpose()?.flatten();
+        Ok(match self.new {
+            Some(id) => side(store, id)?.map(|new| Delta { old, new: Some(new) }),
+            None => Some(Delta { old, new: None }),
+        })
+    }
+}
+
+fn side<T: DeserializeOwned>(store: &dyn Store, id: Oid) -> Result<Option<(Oid, T)>, OpError> {
+    match store.blob(&id) {
+        Ok(bytes) => Ok(codec::decode(&bytes).ok().map(|document| (id, document))),
+        Err(error) if error.is_damage() => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Returns the contracts and bindings that differ between two trees of a domain. Without an older one, all are new.
+///
+/// # Errors
+/// Where a tree cannot be read.
+pub fn differences(store: &dyn Store, older: Option<&Oid>, newer: &Oid) -> Result<Vec<Difference>, OpError> {
+    let mut found = Vec::new();
+    if older == Some(newer) {
+        return Ok(found);
+    }
+    for folder in [layout::CONTRACTS, layout::BINDINGS] {
+        let entry = |root: &Oid| Ok::<_, OpError>(read::lookup(store, root, folder)?.map(|entry| entry.id));
+        if older.map(entry).transpose()?.flatten() == entry(newer)? {
+            continue;
+        }
+        let old = older.map(|older| blobs(store, older, folder)).transpose()?.unwrap_or_default();
+        let new = blobs(store, newer, folder)?;
+        let changed = old.keys().chain(new.keys().filter(|name| !old.contains_key(*name)));
+        for file in changed.filter(|file| old.get(*file) != new.get(*file)) {
+            let place = if folder == layout::CONTRACTS {
+                layout::stem::<ContractName>(file).map(|name| (layout::contract(&name), Of::Contract(name)))
+            } else {
+                layout::stem::<RepoName>(file).map(|repo| (layout::binding(&repo), Of::Binding(repo)))
+            };
+            if let Some((path, of)) = place {
+                found.push(Difference { path, old: old.get(file).copied(), new: new.get(file).copied(), of });
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Returns the files of a folder of a tree, by their names.
+///
+/// # Errors
+/// Where the tree cannot be read.
+pub fn blobs(store: &dyn Store, root: &Oid, folder: &str) -> Result<BTreeMap<String, Oid>, OpError> {
+    let entries = read::folder(store, root, folder)?.into_iter();
+    Ok(entries.filter(|entry| entry.kind == EntryKind::Blob).map(|Entry { name, id, .. }| (name, id)).collect())
+}

@@ -1,0 +1,53 @@
+//! Where a repository's own files say what is wrong with a contract.
+
+use super::references::Reference;
+use crate::{
+    model::{check::Finding, json::Json},
+    repo::blue_files::{Files, Item},
+    store::codec,
+};
+
+/// Returns the file and the line that say what a JSON Pointer into the contract of a file leads to. Where the contract
+/// refers to another file there, it is that one.
+pub fn place(files: &Files<'_>, path: &str, pointer: &str) -> (String, Option<u32>) {
+    let Some(bytes) = read(files, path) else { return (path.to_owned(), None) };
+    let elsewhere = referred(&bytes, path, pointer).and_then(|(reference, rest)| {
+        let line = codec::line_at(&read(files, &reference.file)?, &format!("{}{rest}", reference.pointer))?;
+        Some((reference.file, Some(line)))
+    });
+    elsewhere.unwrap_or_else(|| (path.to_owned(), codec::line_at(&bytes, pointer)))
+}
+
+/// Gives findings that know their place in a document, but not in its file, the line; and the file, where it is
+/// another one.
+pub fn locate(files: &Files<'_>, findings: &mut [Finding]) {
+    for finding in findings {
+        if let (Some(path), Some(pointer)) = (&finding.file, finding.place.take()) {
+            let (file, line) = place(files, path, &pointer);
+            (finding.file, finding.line) = (Some(file), line.or(finding.line));
+        }
+    }
+}
+
+/// Returns the file that the version of the contract of a file is read from, where that is another one.
+pub fn version_in(files: &Files<'_>, path: &str) -> Option<String> {
+    codec::version_from(&read(files, path)?).map(|version| version.from)
+}
+
+/// Returns what the schema or the value of a contract refers to, and the rest of a pointer into it.
+fn referred<'p>(bytes: &[u8], path: &str, pointer: &'p str) -> Option<(Reference, &'p str)> {
+    let name = path.rsplit('/').next()?.strip_suffix(".yaml")?.parse().ok()?;
+    let contract = codec::contract(bytes, &name).ok()?;
+    let below = |part: &str, json: &Json| {
+        let rest = pointer.strip_prefix(part)?;
+        Some((Reference::of(json)?, rest))
+    };
+    below("/schema", &contract.schema).or_else(|| below("/value", &contract.value))
+}
+
+fn read(files: &Files<'_>, path: &str) -> Option<Vec<u8>> {
+    match files.file(path).ok()?? {
+        Item::File(handle) => files.read(&handle).ok()?,
+        Item::Other => None,
+    }
+}
