@@ -60,7 +60,7 @@ test-peers: ## Run the suites that need other programs installed
 torture: ## Many processes and machines, ten thousand changes, git pruning beside them, hundreds of kills, every system call (an hour)
 	GIT_BLUE_TORTURE=full $(CARGO) test --locked --test torture -- --nocapture --test-threads=1
 	GIT_BLUE_TORTURE=full $(CARGO) test --locked --test compatibility fuzz -- --nocapture
-	GIT_BLUE_TORTURE=full $(CARGO) test --locked --test http load -- --nocapture
+	GIT_BLUE_TORTURE=full $(CARGO) test --locked --test http -- --nocapture load each_commit_here
 	GIT_BLUE_TORTURE=full $(CARGO) test --locked --features peers --test syscalls walk -- --nocapture --test-threads=2
 
 bench: ## Measure against git itself, in one run, as ratios

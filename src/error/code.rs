@@ -141,6 +141,8 @@ codes! {
     NotCompared = "not-compared",
     /// There is nothing to repair.
     NotDamaged = "not-damaged",
+    /// What was sent to a receiver did not arrive.
+    NotDelivered = "not-delivered",
     /// The repository does not export this contract.
     NotExported = "not-exported",
     /// A partial clone does not have the files that are needed.
@@ -273,6 +275,8 @@ codes! {
     UnknownPart = "unknown-part",
     /// This machine does not have this realm.
     UnknownRealm = "unknown-realm",
+    /// No receiver of that name is configured.
+    UnknownReceiver = "unknown-receiver",
     /// There is no such ref.
     UnknownRef = "unknown-ref",
     /// The realm has no such remote.

@@ -56,24 +56,11 @@ impl Client {
     /// # Errors
     /// Where `base` is no such url.
     pub fn new(host: &str, base: &str, secret: Option<Secret>) -> Result<Self, String> {
-        let local = ["http://127.0.0.1:", "http://localhost:", "http://[::1]:"];
-        let is_safe = base.starts_with("https://") || local.iter().any(|start| base.starts_with(start));
-        if !is_safe || base.contains('@') {
+        if !is_private(base) {
             return Err(format!("{base:?} is not https, and tokens are not sent in the open"));
         }
-        let agent = Agent::config_builder()
-            .http_status_as_error(false)
-            .timeout_connect(Some(Duration::from_secs(10)))
-            // Followed by hand: ureq would send the token to another port of the same host.
-            .max_redirects(0)
-            .max_idle_connections_per_host(16)
-            .user_agent(concat!("git-blue/", env!("CARGO_PKG_VERSION")))
-            // What the machine trusts: forges of companies have certificates of their own.
-            .tls_config(TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build())
-            .build()
-            .new_agent();
         Ok(Self {
-            agent,
+            agent: agent(),
             base: base.trim_end_matches('/').to_owned(),
             host: host.to_owned(),
             headers: Vec::new(),
@@ -307,13 +294,36 @@ impl Client {
         serde_json::from_value(answer).map_err(|error| self.odd(&error.to_string()))
     }
 
-    fn odd(&self, problem: &str) -> ForgeError {
+    pub(super) fn odd(&self, problem: &str) -> ForgeError {
         ForgeError::Odd { host: self.host.clone(), problem: problem.to_owned() }
     }
 
     fn redacted(&self, text: &str) -> String {
         self.secret.as_ref().map_or_else(|| text.to_owned(), |secret| secret.redact(text))
     }
+}
+
+/// Returns whether nobody on the way sees what is sent to a url: it has TLS, or stays on this machine. A name and a
+/// password in it would be sent, too.
+pub(super) fn is_private(url: &str) -> bool {
+    let local = ["http://127.0.0.1:", "http://localhost:", "http://[::1]:"];
+    let is_safe = url.starts_with("https://") || local.iter().any(|start| url.starts_with(start));
+    is_safe && !url.contains('@')
+}
+
+/// Returns what asks over HTTP, and follows no redirect.
+pub(super) fn agent() -> Agent {
+    Agent::config_builder()
+        .http_status_as_error(false)
+        .timeout_connect(Some(Duration::from_secs(10)))
+        // Followed by hand: ureq would send the token to another port of the same host.
+        .max_redirects(0)
+        .max_idle_connections_per_host(16)
+        .user_agent(concat!("git-blue/", env!("CARGO_PKG_VERSION")))
+        // What the machine trusts: forges of companies have certificates of their own.
+        .tls_config(TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build())
+        .build()
+        .new_agent()
 }
 
 /// Returns what an answer says is wrong: `message`, and the single errors that GitHub adds.

@@ -6,11 +6,22 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Address, Checks, Client, Comment, Condition, Forge, ForgeError, NewPull, Outcome, Pull, State, bounded, relevant,
+    Address, Checks, Client, Comment, Condition, Forge, ForgeError, Issue, NewPull, Outcome, Pull, State, bounded,
+    issues::Words, relevant,
 };
 
 /// What the title of a draft starts with.
 const DRAFT: &str = "WIP: ";
+
+/// Its words for issues.
+const ISSUES: Words = Words {
+    query: "state=all&type=issues&limit=50",
+    number: "number",
+    text: "body",
+    url: "html_url",
+    method: "PATCH",
+    close: ("state", "closed"),
+};
 
 /// Pull requests of a repository on Forgejo.
 pub(super) struct Forgejo {
@@ -160,6 +171,18 @@ impl Forge for Forgejo {
         let path = format!("{}/issues/comments/{id}", self.repo);
         self.client.send("PATCH", &path, &json!({ "body": body })).map(drop)
     }
+
+    fn issues(&self) -> Result<Vec<Issue>, ForgeError> {
+        ISSUES.list(&self.client, &self.repo)
+    }
+
+    fn open_issue(&self, title: &str, body: &str) -> Result<Issue, ForgeError> {
+        ISSUES.open(&self.client, &self.repo, title, body)
+    }
+
+    fn edit_issue(&self, issue: &Issue) -> Result<(), ForgeError> {
+        ISSUES.edit(&self.client, &self.repo, issue)
+    }
 }
 
 #[cfg(test)]
@@ -255,5 +278,28 @@ mod tests {
             assert!(asked.starts_with(path), "{asked}");
         }
         assert!(asked[2].contains("\"body\":\"C\""), "{asked:?}");
+    }
+
+    #[test]
+    fn issues_are_listed_opened_edited_and_closed() {
+        let answer =
+            json!({ "number": 7, "state": "open", "html_url": "https://forge.test/7", "title": "T", "body": "B" });
+        let pull = json!({ "number": 8, "state": "open", "title": "P", "pull_request": {} });
+        let canned =
+            Canned::start([(200, json!([answer, pull])), (201, answer.clone()), (200, answer.clone()), (200, answer)]);
+        let forge = forge(&canned);
+        let issue =
+            Issue { number: 7, is_open: true, url: "https://forge.test/7".into(), title: "T".into(), body: "B".into() };
+        assert_eq!(forge.issues().unwrap(), std::slice::from_ref(&issue));
+        assert_eq!(forge.open_issue("T", "B").unwrap(), issue);
+        forge.edit_issue(&issue).unwrap();
+        forge.edit_issue(&Issue { is_open: false, ..issue }).unwrap();
+        let asked = canned.asked();
+        assert!(asked[1].contains(r#""body":"B""#) && asked[1].starts_with("POST "), "{asked:?}");
+        assert!(
+            asked[2].starts_with("PATCH ") && asked[2].contains("/issues/7 ") && !asked[2].contains("clos"),
+            "{asked:?}"
+        );
+        assert!(asked[3].contains(r#""state":"closed""#), "{asked:?}");
     }
 }

@@ -6,8 +6,18 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Address, Checks, Client, Comment, Condition, Forge, ForgeError, NewPull, Outcome, Pull, State, bounded, query,
-    relevant,
+    Address, Checks, Client, Comment, Condition, Forge, ForgeError, Issue, NewPull, Outcome, Pull, State, bounded,
+    issues::Words, query, relevant,
+};
+
+/// Its words for issues.
+const ISSUES: Words = Words {
+    query: "state=all&sort=updated&direction=desc&per_page=100",
+    number: "number",
+    text: "body",
+    url: "html_url",
+    method: "PATCH",
+    close: ("state", "closed"),
 };
 
 /// Pull requests of a repository on GitHub.
@@ -149,5 +159,17 @@ impl Forge for GitHub {
     fn edit_comment(&self, _number: u64, id: u64, body: &str) -> Result<(), ForgeError> {
         let path = format!("{}/issues/comments/{id}", self.repo);
         self.client.send("PATCH", &path, &json!({ "body": body })).map(drop)
+    }
+
+    fn issues(&self) -> Result<Vec<Issue>, ForgeError> {
+        ISSUES.list(&self.client, &self.repo)
+    }
+
+    fn open_issue(&self, title: &str, body: &str) -> Result<Issue, ForgeError> {
+        ISSUES.open(&self.client, &self.repo, title, body)
+    }
+
+    fn edit_issue(&self, issue: &Issue) -> Result<(), ForgeError> {
+        ISSUES.edit(&self.client, &self.repo, issue)
     }
 }

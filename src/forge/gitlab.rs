@@ -6,12 +6,22 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Address, Checks, Client, Comment, Condition, Forge, ForgeError, NewPull, Outcome, Pull, State, bounded, query,
-    relevant,
+    Address, Checks, Client, Comment, Condition, Forge, ForgeError, Issue, NewPull, Outcome, Pull, State, bounded,
+    issues::Words, query, relevant,
 };
 
 /// What the title of a draft starts with.
 const DRAFT: &str = "Draft: ";
+
+/// Its words for issues.
+const ISSUES: Words = Words {
+    query: "scope=all&order_by=updated_at&sort=desc&per_page=100",
+    number: "iid",
+    text: "description",
+    url: "web_url",
+    method: "PUT",
+    close: ("state_event", "close"),
+};
 
 /// Merge requests of a project on GitLab.
 pub(super) struct GitLab {
@@ -154,6 +164,18 @@ impl Forge for GitLab {
         let path = format!("{}/merge_requests/{number}/notes/{id}", self.project);
         self.client.send("PUT", &path, &json!({ "body": body })).map(drop)
     }
+
+    fn issues(&self) -> Result<Vec<Issue>, ForgeError> {
+        ISSUES.list(&self.client, &self.project)
+    }
+
+    fn open_issue(&self, title: &str, body: &str) -> Result<Issue, ForgeError> {
+        ISSUES.open(&self.client, &self.project, title, body)
+    }
+
+    fn edit_issue(&self, issue: &Issue) -> Result<(), ForgeError> {
+        ISSUES.edit(&self.client, &self.project, issue)
+    }
 }
 
 #[cfg(test)]
@@ -256,5 +278,28 @@ mod tests {
             assert!(asked.starts_with(path), "{asked}");
         }
         assert!(asked[2].contains("\"body\":\"C\""), "{asked:?}");
+    }
+
+    #[test]
+    fn issues_are_listed_opened_edited_and_closed() {
+        let answer =
+            json!({ "iid": 7, "state": "opened", "web_url": "https://forge.test/7", "title": "T", "description": "B" });
+        let pull = json!({ "iid": 8, "state": "opened", "title": "P", "pull_request": {} });
+        let canned =
+            Canned::start([(200, json!([answer, pull])), (201, answer.clone()), (200, answer.clone()), (200, answer)]);
+        let forge = forge(&canned);
+        let issue =
+            Issue { number: 7, is_open: true, url: "https://forge.test/7".into(), title: "T".into(), body: "B".into() };
+        assert_eq!(forge.issues().unwrap(), std::slice::from_ref(&issue));
+        assert_eq!(forge.open_issue("T", "B").unwrap(), issue);
+        forge.edit_issue(&issue).unwrap();
+        forge.edit_issue(&Issue { is_open: false, ..issue }).unwrap();
+        let asked = canned.asked();
+        assert!(asked[1].contains(r#""description":"B""#) && asked[1].starts_with("POST "), "{asked:?}");
+        assert!(
+            asked[2].starts_with("PUT ") && asked[2].contains("/issues/7 ") && !asked[2].contains("clos"),
+            "{asked:?}"
+        );
+        assert!(asked[3].contains(r#""state_event":"close""#), "{asked:?}");
     }
 }

@@ -1,4 +1,5 @@
-//! Forges: where repositories have pull requests. One small port, and an adapter for each kind.
+//! Forges: where repositories have pull requests and issues. One small port, and an adapter for each kind. And what
+//! else goes out over HTTPS: messages to the user's own receivers.
 //!
 //! What a forge says is data of somebody else's: it is parsed into [`Pull`] and [`Condition`], and
 //! cut to a bounded length. The secret that opens it is never printed, logged or part of an error.
@@ -19,10 +20,14 @@ mod github;
 #[cfg(feature = "forge")]
 mod gitlab;
 #[cfg(feature = "forge")]
+mod issues;
+#[cfg(feature = "forge")]
 mod memory;
 #[cfg(feature = "forge")]
 mod redirect;
 pub mod secret;
+#[cfg(feature = "forge")]
+pub mod webhook;
 #[cfg(not(feature = "forge"))]
 mod without;
 
@@ -35,10 +40,12 @@ pub use address::Address;
 pub use client::Client;
 pub use error::ForgeError;
 pub use secret::Secret;
+#[cfg(feature = "forge")]
+pub use webhook::{Message, post};
 #[cfg(not(feature = "forge"))]
-pub use without::Client;
+pub use without::{Client, Message, post};
 
-/// Pull requests of one repository.
+/// Pull requests and issues of one repository.
 pub trait Forge: Send + Sync {
     /// Returns the pull request of a branch: the open one, else the latest.
     ///
@@ -81,6 +88,39 @@ pub trait Forge: Send + Sync {
     /// # Errors
     /// Where the forge refuses.
     fn edit_comment(&self, number: u64, id: u64, body: &str) -> Result<(), ForgeError>;
+
+    /// Returns the issues of the repository, open and closed; of very many, some.
+    ///
+    /// # Errors
+    /// Where the forge does not say.
+    fn issues(&self) -> Result<Vec<Issue>, ForgeError>;
+
+    /// Opens an issue.
+    ///
+    /// # Errors
+    /// Where the forge refuses.
+    fn open_issue(&self, title: &str, body: &str) -> Result<Issue, ForgeError>;
+
+    /// Writes the title and the text of an issue, and closes it where it is not to be open.
+    ///
+    /// # Errors
+    /// Where the forge refuses.
+    fn edit_issue(&self, issue: &Issue) -> Result<(), ForgeError>;
+}
+
+/// An issue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Issue {
+    /// Its number.
+    pub number: u64,
+    /// Whether it is open.
+    pub is_open: bool,
+    /// Where people read it.
+    pub url: String,
+    /// Its title.
+    pub title: String,
+    /// Its text.
+    pub body: String,
 }
 
 /// A comment on a pull request.

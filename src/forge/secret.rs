@@ -15,8 +15,8 @@ impl Secret {
         (!line.is_empty() && is_plain && line.len() <= 4_096).then(|| Self(line.to_owned()))
     }
 
-    #[cfg(feature = "forge")]
-    pub(super) fn expose(&self) -> &str {
+    /// Returns the secret itself, for whom it opens.
+    pub fn expose(&self) -> &str {
         &self.0
     }
 

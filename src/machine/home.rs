@@ -10,6 +10,7 @@ use std::{
 
 use gix::bstr::ByteSlice as _;
 
+use super::user_config::{Values, subsections_of};
 use crate::{
     model::name::{RealmName, RepoName},
     store::{StoreError, git::make_private},
@@ -128,6 +129,14 @@ impl Home {
     /// Where the configuration cannot be read or written.
     pub fn record_auto_sync(&self, name: &RealmName, wanted: bool) -> Result<(), StoreError> {
         self.change(&format!("realm.{name}"), &[("autoSync", wanted.to_string())])
+    }
+
+    /// Returns the subsections of `blue` whose names begin with `prefix`, without it.
+    ///
+    /// # Errors
+    /// Where the configuration cannot be read.
+    pub fn subsections(&self, prefix: &str) -> Result<Vec<(String, Values)>, StoreError> {
+        subsections_of(&self.config()?, prefix)
     }
 
     /// Returns where a repository lies on this machine.

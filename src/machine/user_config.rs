@@ -26,8 +26,15 @@ pub type Values = BTreeMap<String, String>;
 /// # Errors
 /// Where a file cannot be read as configuration.
 pub fn subsections(vars: &BTreeMap<OsString, OsString>, prefix: &str) -> Result<Vec<(String, Values)>, StoreError> {
+    read(vars)?.map_or_else(|| Ok(Vec::new()), |config| subsections_of(&config, prefix))
+}
+
+/// Returns those of one file, as [`subsections`] does.
+///
+/// # Errors
+/// Where a value is no text.
+pub(super) fn subsections_of(config: &File, prefix: &str) -> Result<Vec<(String, Values)>, StoreError> {
     let mut found: Vec<(String, Values)> = Vec::new();
-    let Some(config) = read(vars)? else { return Ok(found) };
     for section in config.sections_by_name("blue").into_iter().flatten() {
         let name = section.header().subsection_name().and_then(|name| name.to_str().ok()?.strip_prefix(prefix));
         let Some(name) = name else { continue };

@@ -22,10 +22,12 @@ pub mod names;
 pub mod notifications;
 pub mod notify;
 pub mod operation;
+pub mod outgoing;
 pub mod pr;
 pub mod prime;
 pub mod publish;
 pub mod realm;
+pub mod receivers;
 pub mod repos;
 pub mod session;
 pub mod sync;
@@ -53,6 +55,7 @@ const ROOMS: &[&[Operation]] = &[
     binding::TABLE,
     session::TABLE,
     notifications::TABLE,
+    receivers::TABLE,
     hooks::TABLE,
     #[cfg(feature = "cli")]
     claude::TABLE,

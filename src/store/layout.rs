@@ -26,6 +26,8 @@ pub enum StoreRef {
     Seen(RemoteName, Box<StoreRef>),
     /// What this machine knows of when changes of a domain came to it.
     Arrivals(DomainName),
+    /// What a receiver outside of git was sent, and what waits for it.
+    Receiver(ReaderName),
 }
 
 /// Where the refs that travel lie.
@@ -35,6 +37,8 @@ pub const TRAVELLING: &str = "refs/blue/";
 pub const DOMAINS: &str = "refs/blue/domains/";
 /// Where the refs of arrivals lie.
 const ARRIVALS: &str = "refs/blue/local/arrivals/";
+/// Where the refs of receivers lie.
+const RECEIVERS: &str = "refs/blue/local/notify/";
 /// Where the refs of sessions lie.
 pub const SESSIONS: &str = "refs/blue/sessions/";
 /// Where the refs of inboxes lie.
@@ -87,7 +91,7 @@ impl StoreRef {
     /// Returns whether the ref is this machine's own. Such a ref is written without flushing, and
     /// losing it means telling twice.
     pub fn is_local(&self) -> bool {
-        matches!(self, Self::Inbox(..) | Self::Arrivals(_) | Self::Seen(..))
+        matches!(self, Self::Inbox(..) | Self::Arrivals(_) | Self::Seen(..) | Self::Receiver(_))
     }
 
     /// Returns the name of the lock that guards writing it, distinct for each ref that travels.
@@ -97,7 +101,7 @@ impl StoreRef {
             Self::Realm => "_realm".into(),
             Self::Domain(domain) => domain.to_string(),
             Self::Sessions(repo) => format!("_sessions-{repo}"),
-            Self::Inbox(..) | Self::Arrivals(_) | Self::Seen(..) => "_local".into(),
+            Self::Inbox(..) | Self::Arrivals(_) | Self::Seen(..) | Self::Receiver(_) => "_local".into(),
         }
     }
 }
@@ -108,6 +112,7 @@ impl fmt::Display for StoreRef {
             Self::Realm => f.write_str("refs/blue/realm"),
             Self::Domain(domain) => write!(f, "{DOMAINS}{domain}"),
             Self::Arrivals(domain) => write!(f, "{ARRIVALS}{domain}"),
+            Self::Receiver(name) => write!(f, "{RECEIVERS}{name}"),
             Self::Sessions(repo) => write!(f, "{SESSIONS}{repo}"),
             Self::Inbox(repo, None) => write!(f, "{INBOXES}{repo}/shared"),
             Self::Inbox(repo, Some(reader)) => write!(f, "{INBOXES}{repo}/reader/{reader}"),
@@ -247,6 +252,11 @@ pub fn joined(domain: &DomainName) -> TreePath {
 /// `told.json`: in an inbox, what was told in the last 30 days.
 pub fn told() -> TreePath {
     TreePath("told.json".into())
+}
+
+/// `queue.json`: in what a receiver was sent, what waits for it and what was given up.
+pub fn queue() -> TreePath {
+    TreePath("queue.json".into())
 }
 
 /// `known`: in what is known of arrivals, the domain's tree as this machine knew it last.

@@ -9,7 +9,7 @@ use crate::{
     env::Env,
     locate,
     model::oid::Oid,
-    ops::{ctx::Ctx, publish::publish_log, repos::joined, sync::by_itself, upkeep::gc},
+    ops::{ctx::Ctx, outgoing, publish::publish_log, repos::joined, sync::by_itself, upkeep::gc},
 };
 
 /// Starts packing the store if a write has left enough behind for it. Nobody hears of it if it
@@ -28,6 +28,15 @@ pub fn sync_if_wanted(ctx: &Ctx) {
     let Ok(here) = ctx.here() else { return };
     if by_itself::is_wanted(ctx, &here.realm, &*here.store).unwrap_or_default() {
         start(ctx, &["sync", "--quiet", "--realm", here.realm.as_str()]);
+    }
+}
+
+/// Starts sending what is new to the receivers that the user configured, if there is anything to send. Nobody waits
+/// for it.
+pub fn notify_if_due(ctx: &Ctx) {
+    let Ok(here) = ctx.here() else { return };
+    if outgoing::run::is_due(ctx, &here.realm, &*here.store).unwrap_or_default() {
+        start(ctx, &["notify", "send", "--due", "--wait", "60", "--quiet", "--realm", here.realm.as_str()]);
     }
 }
 

@@ -115,6 +115,7 @@ fn publish(ctx: &Ctx, event: &str) -> Option<String> {
             session::touch(ctx);
             background::pack_if_due(ctx);
             background::sync_if_wanted(ctx);
+            background::notify_if_due(ctx);
             // Where it cannot be kept, `status` and `check` say so all the same.
             let _ = removed_files::remember(code, &answer.body.removed_files);
             told::line(&answer.body)
@@ -155,6 +156,7 @@ fn detached(env: Env, arguments: &[OsString]) {
     background::pack_if_due(&ctx);
     if outcome.is_ok() {
         background::sync_if_wanted(&ctx);
+        background::notify_if_due(&ctx);
     }
 }
 

@@ -39,6 +39,7 @@ mod prime;
 mod publish;
 mod pull;
 mod realm;
+mod receiver;
 mod review;
 pub mod schema;
 mod session;
@@ -83,6 +84,10 @@ pub use pull::{
 pub use realm::{
     Deprecation, DomainBinding, DomainContract, DomainStatus, ImportStatus, LogEntry, OwnContract, RealmLine,
     RealmList, RealmLog, RealmStatus, RemovedFile, RepoLine, Role, Unpublished,
+};
+pub use receiver::{
+    ConcernedImport, Event, EventLine, ForgeIssue, IssueOutcome, News, NewsChange, NotifyForge, NotifyTest,
+    ReceiverLine, Receivers,
 };
 pub use review::{ChangedField, FieldChange, ImportReview, Mention, RealmReview, Searched};
 pub use session::{SessionInfo, SessionLine, SessionList, SessionStart, SessionStatus, SessionStop, SessionSummary};

@@ -75,6 +75,28 @@ pub struct Notification {
     pub arrived_at: jiff::Timestamp,
 }
 
+impl Notification {
+    /// Returns what happened, in one line of names and versions.
+    pub fn phrase(&self) -> String {
+        let (domain, from) = (&self.domain, &self.from_repo);
+        let contract = self.contract.as_ref().map(|contract| format!("{domain}/{contract}")).unwrap_or_default();
+        let version = |version: &Option<Version>| version.as_ref().map(ToString::to_string).unwrap_or_default();
+        let (old, new) = (version(&self.changes.old_version), version(&self.changes.new_version));
+        let behind = match self.coalesced {
+            0 | 1 => String::new(),
+            n => format!(" in {n} versions"),
+        };
+        match self.change_type {
+            ChangeType::ContractAdded => format!("{from} added {contract} {new}"),
+            ChangeType::VersionChanged if self.rollback => format!("{from} rolled {contract} back {old} -> {new}"),
+            ChangeType::VersionChanged => format!("{from} changed {contract} {old} -> {new}{behind}"),
+            ChangeType::ContractRetired => format!("{from} retired {contract}"),
+            ChangeType::BindingAdded => format!("{from} updated its binding in {domain}"),
+            ChangeType::BindingRemoved => format!("{from} removed its binding from {domain}"),
+        }
+    }
+}
+
 /// Reads the word, or what an older program wrote: whether the range accepts the version.
 fn holds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Holds>, D::Error> {
     #[derive(Deserialize)]

@@ -54,6 +54,8 @@ pub struct State {
     pub pulls: BTreeMap<String, Vec<Value>>,
     /// The comments of each repository.
     pub comments: BTreeMap<String, Vec<Value>>,
+    /// The issues of each repository.
+    pub issues: BTreeMap<String, Vec<Value>>,
     /// What reviewers said, by repository.
     pub reviews: BTreeMap<String, Vec<(&'static str, &'static str)>>,
     /// How checks ended, by repository: status and conclusion.
@@ -318,6 +320,28 @@ fn route(
             let comment = comments.iter_mut().find(|one| one["id"].as_u64() == id.parse().ok()).unwrap();
             comment["body"] = request.body.clone().unwrap_or_default()["body"].clone();
             (Some("/repos/{owner}/{repo}/issues/comments/{comment_id}"), 200, comment.clone())
+        }
+        ("GET", ["issues"]) => {
+            let issues = state.issues.get(&repo).cloned().unwrap_or_default();
+            (Some("/repos/{owner}/{repo}/issues"), 200, json!(issues))
+        }
+        ("POST", ["issues"]) => {
+            let issues = state.issues.entry(repo.clone()).or_default();
+            let mut issue = request.body.clone().unwrap_or_default();
+            let number = issues.len() + 1;
+            issue["number"] = json!(number);
+            issue["state"] = json!("open");
+            issue["html_url"] = json!(format!("https://{HOST}/{repo}/issues/{number}"));
+            issues.push(issue.clone());
+            (Some("/repos/{owner}/{repo}/issues"), 201, issue)
+        }
+        ("PATCH", ["issues", number]) => {
+            let issues = state.issues.entry(repo).or_default();
+            let issue = issues.iter_mut().find(|one| one["number"].as_u64() == number.parse().ok()).unwrap();
+            if let Some(Value::Object(changes)) = &request.body {
+                changes.iter().for_each(|(key, value)| issue[key] = value.clone());
+            }
+            (Some("/repos/{owner}/{repo}/issues/{issue_number}"), 200, issue.clone())
         }
         ("GET", ["pulls", _, "reviews"]) => {
             let reviews = state.reviews.get(&repo).cloned().unwrap_or_default();

@@ -5,6 +5,8 @@
 //! code together; what the promise is stands in plain assertions beside them.
 
 mod github;
+#[allow(dead_code, reason = "the tests of the daemon use more of it")]
+mod receiver;
 mod schemas;
 mod world;
 
@@ -37,6 +39,8 @@ mod many_changes;
 mod merge_steps;
 mod missing_objects;
 mod notifications;
+mod notify;
+mod notify_forge;
 mod other_owner;
 mod ownership;
 mod past;

@@ -240,3 +240,42 @@ fn the_hook_of_pre_commit_judges_the_work_tree() {
     let (code, output) = place.shell(&format!("cd aperture && {entry} && {edit} && {entry}"));
     assert!(code == 1 && output.contains("ok: 0 errors") && output.contains("fungal imports"), "{output}");
 }
+
+#[test]
+fn the_workflow_of_a_hub_tells_the_consumers() {
+    let place = place();
+    let workflow = yaml("docs/ci/consumers.yml");
+    assert_eq!(workflow["on"]["push"]["branches"][0], "blue/**");
+    let steps = workflow["jobs"]["issues"]["steps"].as_array().unwrap();
+    assert_eq!(steps[0]["env"]["VERSION"], env!("CARGO_PKG_VERSION"));
+    // The realm in branches.
+    let (code, output) = place.shell(
+        "git init -q --bare hub.git
+        git -C hub.git fetch -q ../shared.git '+refs/blue/*:refs/heads/blue/*'
+        git -C hub.git for-each-ref --format='%(refname)'",
+    );
+    assert!(code == 0 && output.contains("refs/heads/blue/domains/s3-access"), "{output}");
+    let (releases, realm) = (format!("file://{}", path_of(&place, "releases")), path_of(&place, "hub.git"));
+    let values = [
+        ("vars.GIT_BLUE_DOWNLOADS", &*releases),
+        ("vars.REALM_URL", &realm),
+        ("secrets.CONSUMERS_TOKEN", "t"),
+        ("vars.CONSUMERS_OWNER", "github.com/acme"),
+    ];
+    if cfg!(target_arch = "x86_64") {
+        let (code, output) = on_runner(&place, "main", &step(&steps[0], &values));
+        assert_eq!((code, &*output), (0, ""));
+    }
+    let (code, output) = on_runner(&place, "main", &step(&steps[1], &values));
+    assert!(code == 0 && output.contains("nobody is broken or behind"), "{output}");
+    let publish = format!(
+        "git checkout -q -B pull-request
+        git config blue.publishBranch pull-request
+        git config user.name contracts
+        git config user.email contracts@example.com
+        git blue contract publish --realm-url '{realm}'\n"
+    );
+    let (code, output) = on_runner(&place, "pull-request", &(publish + &step(&steps[1], &values)));
+    // The repositories of this realm are on no forge.
+    assert!(code == 1 && output.contains("-> 2.0.0") && output.contains("the realm has no url of it"), "{output}");
+}

@@ -1,9 +1,13 @@
 //! Two machines that share a realm, where nobody types `git blue sync`.
+#![expect(clippy::print_stdout, reason = "latencies are shown")]
 
 use std::time::{Duration, Instant};
 
+use git_blue::env::Env;
+
 use crate::{
     client::{Daemon, PATIENCE},
+    receiver::{Manner, Receiver},
     world::{BINDING_FILE, World, importing},
 };
 
@@ -100,4 +104,81 @@ fn where_nobody_wants_it_nothing_goes_by_itself() {
     std::thread::sleep(Duration::from_millis(2_500));
     assert!(!on_hub(&world).contains("1.1.0"));
     drop(daemon);
+}
+
+/// Whether everything is tried, which takes minutes.
+fn is_full() -> bool {
+    Env::from_process().unwrap().text("GIT_BLUE_TORTURE") == Some("full")
+}
+
+/// The versions before and after that a receiver heard of, each event once.
+fn told(receiver: &Receiver) -> Vec<(String, String, Instant)> {
+    let mut seen = std::collections::BTreeSet::new();
+    let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+    let first = receiver.taken().into_iter().filter(|one| seen.insert(one.id()));
+    let changes = first.map(|one| (one.json()["data"]["changes"][0]["changes"].clone(), one.at));
+    changes.map(|(change, at)| (text(&change["old_version"]), text(&change["new_version"]), at)).collect()
+}
+
+/// Shows how long it took, and returns the longest.
+fn show(what: &str, mut times: Vec<Duration>) -> Duration {
+    times.sort();
+    let (Some(first), Some(last)) = (times.first(), times.last()) else { return Duration::ZERO };
+    println!("{what}: {} times, {first:?} to {last:?}, half of them within {:?}", times.len(), times[times.len() / 2]);
+    *last
+}
+
+#[test]
+fn each_commit_here_is_one_event_there() {
+    let world = machines();
+    // Pauses are those of the clock on the wall.
+    world.set("GIT_BLUE_NOW", "");
+    let receiver = Receiver::start();
+    let file = world.path("second/blue/config").display().to_string();
+    world.git(&world.root(), &["config", "--file", &file, "blue.notify.team.url", &receiver.url]);
+    let there = Daemon::start_with(&world, &["--sync-interval", "1", "--catch-up", "0"]);
+    until("the receiver was never looked at", || {
+        world.try_git(&world.store(), &["rev-parse", "--verify", "-q", "refs/blue/local/notify/team"]).code == 0
+    });
+    world.on("home");
+    let here = Daemon::start_with(&world, &["--sync-interval", "1", "--catch-up", "0"]);
+    let (mut plain, mut away, mut refused) = (Vec::new(), Vec::new(), Vec::new());
+    let rounds = if is_full() { 50 } else { 4 };
+    for round in 1..=rounds {
+        let version = format!("1.{round}.0");
+        let (is_away, is_refused) = (round % 5 == 3, round % 5 == 4);
+        if is_away {
+            std::fs::rename(world.path("hub.git"), world.path("away.git")).unwrap();
+        }
+        if is_refused {
+            receiver.then([Manner::Answer(500), Manner::TakeAndDrop]);
+        }
+        let start = Instant::now();
+        world.bump(&version);
+        if is_away {
+            std::thread::sleep(Duration::from_secs(2));
+            assert!(!told(&receiver).iter().any(|(_, new, _)| *new == version));
+            std::fs::rename(world.path("away.git"), world.path("hub.git")).unwrap();
+        }
+        until(&format!("{version} never came"), || told(&receiver).iter().any(|(_, new, _)| *new == version));
+        let at = told(&receiver).into_iter().find(|(_, new, _)| *new == version).unwrap().2;
+        let times = if is_away {
+            &mut away
+        } else if is_refused {
+            &mut refused
+        } else {
+            &mut plain
+        };
+        times.push(at.duration_since(start));
+    }
+    drop(here);
+    world.on("second");
+    drop(there);
+    let expected: Vec<_> = (0..rounds).map(|round| (format!("1.{round}.0"), format!("1.{}.0", round + 1))).collect();
+    let heard: Vec<_> = told(&receiver).into_iter().map(|(old, new, _)| (old, new)).collect();
+    assert_eq!(heard, expected, "none is lost, none comes twice, and in order");
+    let longest = show("commit to event", plain);
+    show("with the hub away for 2 s", away);
+    show("refused once, then dropped", refused);
+    assert!(longest < Duration::from_secs(10), "{longest:?}");
 }

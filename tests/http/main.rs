@@ -9,6 +9,10 @@ mod world;
 #[allow(dead_code, reason = "it belongs to the world")]
 mod schemas;
 
+#[path = "../cli/receiver.rs"]
+#[allow(dead_code, reason = "not every helper of the command line's tests is needed here")]
+mod receiver;
+
 #[path = "../fixtures/team_realm.rs"]
 mod team_realm;
 

@@ -69,6 +69,17 @@ pub struct Pending {
     pub sightings: Vec<Sighting>,
 }
 
+/// What somebody knows of a domain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Known {
+    /// This tree of it.
+    Tree(Oid),
+    /// What its repository's code was written against.
+    Adapted,
+    /// Nothing: all that it holds is news.
+    Nothing,
+}
+
 impl Pending {
     /// Finds what is pending for `reader`, in the domains of the repository that asks. A domain that
     /// is as the reader knows it is not read.
@@ -91,6 +102,7 @@ impl Pending {
             }
             match overview.summary(line) {
                 Ok(domain) if domain.takes_part(acting.repo) => {
+                    let known = known.map_or(Known::Adapted, Known::Tree);
                     pending.add_domain(acting, known, &domain, line, now)?;
                 }
                 Ok(_) => {}
@@ -103,10 +115,26 @@ impl Pending {
         Ok(pending)
     }
 
+    /// Finds what is news in one domain to the repository that asks.
+    ///
+    /// # Errors
+    /// Where the domain cannot be read.
+    pub fn in_domain(
+        acting: Acting<'_>,
+        known: Known,
+        domain: &DomainSummary,
+        line: &Line,
+        now: jiff::Timestamp,
+    ) -> Result<Self, OpError> {
+        let mut pending = Self::default();
+        pending.add_domain(acting, known, domain, line, now)?;
+        Ok(pending)
+    }
+
     fn add_domain(
         &mut self,
         acting: Acting<'_>,
-        known: Option<Oid>,
+        known: Known,
         domain: &DomainSummary,
         line: &Line,
         now: jiff::Timestamp,
@@ -114,8 +142,11 @@ impl Pending {
         let (name, tree) = (&line.name, line.tree);
         let published = Published::in_tree(acting.store, &tree)?;
         let differences = match known {
-            Some(known) => with_adapted(acting, domain, &published, differences(acting.store, Some(&known), &tree)?)?,
-            None => since_adapted(acting, domain, &published, &tree)?,
+            Known::Tree(known) => {
+                with_adapted(acting, domain, &published, differences(acting.store, Some(&known), &tree)?)?
+            }
+            Known::Adapted => since_adapted(acting, domain, &published, &tree)?,
+            Known::Nothing => differences(acting.store, None, &tree)?,
         };
         self.trees.insert(name.clone(), tree);
         let mut found = Vec::new();

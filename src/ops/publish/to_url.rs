@@ -3,17 +3,14 @@
 
 use crate::{
     error::{ErrorCode, OpError},
-    machine::home::Home,
     model::{name::RepoName, realm::Likeness},
     ops::{
         contract::{self, publish::Request},
         ctx::{Acting, Ctx, Here},
         realm,
         repos::{self, identity},
-        sync::{self, realm_clone::Place},
     },
     repo::CodeRepo,
-    store::git::GitStore,
     wire::{Answer, ContractPublish},
 };
 
@@ -29,21 +26,10 @@ pub fn run(
     repo: Option<RepoName>,
     request: &Request,
 ) -> Result<Answer<ContractPublish>, OpError> {
-    // A home of its own, for this one publish.
-    let temporary = ctx.env.temporary_folder();
-    let folder = tempfile::tempdir_in(&temporary).map_err(OpError::io("create a folder in", temporary))?;
-    let nowhere = OpError::usage("no realm was named");
-    let ctx = Ctx {
-        env: ctx.env.clone(),
-        home: Home::new(folder.path()),
-        code: CodeRepo::discover(&ctx.place())?,
-        here: Err(nowhere),
-        as_of: None,
-    };
+    let code = CodeRepo::discover(&ctx.place())?;
+    let brought = repos::ephemeral_realm::brought(ctx, url)?;
+    let (ctx, realm) = (Ctx { code, ..brought.ctx }, brought.realm);
     let code = ctx.code()?;
-    let place = Place { realm: None, url, branches: false };
-    let realm = sync::realm_clone::obtain(&ctx, place)?
-        .ok_or_else(|| OpError::cannot(ErrorCode::NoRealmThere, format!("{url} holds no realm")))?;
     let repo = match repo {
         Some(repo) => Some(repo),
         None => repos::ephemeral_realm::who(&ctx, Some(code), &realm)?,
@@ -52,9 +38,8 @@ pub fn run(
         OpError::cannot(ErrorCode::NotInRepo, "cannot tell which repository this is")
             .next("git blue contract publish --realm-url URL --repo NAME")
     })?;
-    let store = GitStore::open(&ctx.home.default_store(&realm), ctx.options())?;
-    let here = Here { realm, store: Box::new(store), repo: Some(repo), unrecorded_url: None };
-    let ctx = Ctx { here: Ok(here), ..ctx };
+    let here = ctx.here.map(|here| Here { repo: Some(repo), ..here });
+    let ctx = Ctx { here, ..ctx };
     let acting = ctx.acting()?;
     same_repository(ctx.code()?, acting)?;
     let mut answer = contract::publish::publish_as(&ctx, acting, request)?;

@@ -4,14 +4,15 @@ use std::path::Path;
 
 use crate::{
     error::{ErrorCode, OpError},
-    locate::proposed,
+    locate::{self, proposed},
+    machine::home::Home,
     model::{
         name::{RealmName, RepoName},
         text::shell_word,
     },
     ops::{
         ctx::{Ctx, Here},
-        sync::{self, url},
+        sync::{self, realm_clone::Place, url},
     },
     repo::CodeRepo,
     store::git::{Aside, GitStore},
@@ -47,6 +48,33 @@ pub fn at_url(ctx: &Ctx, typed: &str) -> Result<Borrowed, OpError> {
 fn unreachable(error: OpError, url: &str) -> OpError {
     let step = format!("git ls-remote {}  # says whether this machine can read it", shell_word(url));
     OpError { next_steps: vec![step.into()], ..error }
+}
+
+/// A realm in a home of its own, until this is dropped.
+pub struct Brought {
+    /// What operations work with.
+    pub ctx: Ctx,
+    /// Its name.
+    pub realm: RealmName,
+    _folder: tempfile::TempDir,
+}
+
+/// Brings the realm at a url that the user typed, with its history, into a home that is removed again. No clone is known
+/// there.
+///
+/// # Errors
+/// Where the url is none that is accepted, cannot be reached, or holds no realm.
+pub fn brought(ctx: &Ctx, url: &str) -> Result<Brought, OpError> {
+    let temporary = ctx.env.temporary_folder();
+    let folder = tempfile::tempdir_in(&temporary).map_err(OpError::io("create a folder in", temporary))?;
+    let here = Err(OpError::usage("no realm was named"));
+    let env = ctx.env.clone().with(locate::HOME, folder.path());
+    let ctx = Ctx { env, home: Home::new(folder.path()), code: None, here, as_of: None };
+    let realm = sync::realm_clone::obtain(&ctx, Place { realm: None, url, branches: false })?
+        .ok_or_else(|| OpError::cannot(ErrorCode::NoRealmThere, format!("{url} holds no realm")))?;
+    let store = GitStore::open(&ctx.home.default_store(&realm), ctx.options())?;
+    let here = Ok(Here { realm: realm.clone(), store: Box::new(store), repo: None, unrecorded_url: None });
+    Ok(Brought { ctx: Ctx { here, ..ctx }, realm, _folder: folder })
 }
 
 /// Borrows the realm of a repository that lies on this machine already: a store, or a clone that has

@@ -9,6 +9,7 @@ use std::{
 
 use super::paths::Found;
 use crate::{
+    env::Env,
     error::{ErrorCode, NextStep},
     forge::{Address, Client, Forge, Kind, Secret},
     machine::user_config,
@@ -167,28 +168,28 @@ impl<'c> Forges<'c> {
     /// What the user set up for this first, then what other programs keep.
     fn secret(&mut self, host: &str, kind: Kind) -> Result<Option<Secret>, Closed> {
         let command = self.setting("blue.tokenCommand")?;
-        let vars = self.ctx.env.vars();
-        let commanded = command.and_then(|command| self.run("sh", &["-c", &command, &command, host]));
+        let (env, vars) = (&self.ctx.env, self.ctx.env.vars());
+        let commanded = command.and_then(|command| printed(env, "sh", &["-c", &command, &command, host]));
         let variable = || kind.variables(host, |name| self.ctx.env.text(name)).and_then(Secret::of);
         let helped = || work::password(host, vars).as_deref().and_then(Secret::of);
-        let kept = || kind.other_program(host).and_then(|(program, args)| self.run(program, &args));
+        let kept = || kind.other_program(host).and_then(|(program, args)| printed(env, program, &args));
         Ok(commanded.or_else(variable).or_else(helped).or_else(kept))
     }
+}
 
-    /// Returns what a program prints, which may never be shown.
-    fn run(&self, program: &str, args: &[&str]) -> Option<Secret> {
-        let output = Command::new(program)
-            .args(args)
-            .current_dir(self.ctx.env.cwd())
-            .env_clear()
-            .envs(self.ctx.env.vars())
-            .stdin(Stdio::null())
-            .stderr(Stdio::null())
-            .output()
-            .ok()?;
-        let text = String::from_utf8(output.stdout).ok().filter(|_| output.status.success())?;
-        Secret::of(&text)
-    }
+/// Returns the secret that a program of the user's prints. It may never be shown.
+pub fn printed(env: &Env, program: &str, args: &[&str]) -> Option<Secret> {
+    let output = Command::new(program)
+        .args(args)
+        .current_dir(env.cwd())
+        .env_clear()
+        .envs(env.vars())
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output()
+        .ok()?;
+    let text = String::from_utf8(output.stdout).ok().filter(|_| output.status.success())?;
+    Secret::of(&text)
 }
 
 /// Returns the command that says where the API of a host is.

@@ -52,6 +52,8 @@ const KINDS: &[(&str, Kind)] = &[
     ("VERSION", Kind::Version),
     ("V1", Kind::Version),
     ("V2", Kind::Version),
+    ("EVENT", Kind::Free),
+    ("HOST/OWNER", Kind::Free),
     ("ID", Kind::Notification),
     ("SECONDS", Kind::Free),
     ("SESSION", Kind::Session),

@@ -25,6 +25,7 @@ mod listing;
 mod manual;
 mod mcp;
 mod notifications;
+mod notify;
 mod output;
 mod pager;
 mod pr;
@@ -154,6 +155,9 @@ enum Command {
     /// List and acknowledge what other repositories changed
     #[command(subcommand)]
     Notifications(notifications::Command),
+    /// Send what changes out of git: webhooks, chats, mail, issues
+    #[command(subcommand)]
+    Notify(notify::Command),
     /// Install and remove the git hooks that publish
     #[command(subcommand)]
     Hooks(hooks::Command),
@@ -296,6 +300,9 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         if operation.is_some_and(|operation| operation.writes) {
             ops::session::touch(&ctx);
             super::background::pack_if_due(&ctx);
+            if !operation.is_some_and(notify::is_sending) {
+                super::background::notify_if_due(&ctx);
+            }
         }
         Ok(verdict)
     });
@@ -402,6 +409,7 @@ fn dispatch(
         Command::Compat(arguments) => arguments.run(ctx, output),
         Command::Session(command) => command.run(ctx, output),
         Command::Notifications(command) => command.run(ctx, output),
+        Command::Notify(command) => command.run(ctx, output),
         Command::Hooks(command) => command.run(ctx, output),
         Command::Gc(request) => upkeep::pack(ctx, request, output),
         Command::Doctor(arguments) => arguments.run(ctx, output),

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     env::Env,
     error::OpError,
-    model::{name::ContractRef, notification::ChangeType, rank::Rank, verdict::Holds},
+    model::{name::ContractRef, rank::Rank, verdict::Holds},
     ops::{self, ctx::Ctx, notifications},
     surface::cli::listing::{render_cursor, signed},
     wire::{Answer, BindingsChanged, ImportStatus, JudgedBy, Notification, NotificationsList, State},
@@ -159,7 +159,7 @@ fn in_short(one: &Notification) -> String {
         Some(Holds::Unknown) => ": it is not known whether your import holds",
         Some(Holds::Satisfied) | None => "",
     };
-    format!("{}{meaning}", phrase(one).0)
+    format!("{}{meaning}", one.phrase())
 }
 
 fn render_list(body: &NotificationsList, text: &mut Text) {
@@ -216,25 +216,7 @@ pub fn render(
 }
 
 fn phrase(one: &Notification) -> Word {
-    let domain = &one.domain;
-    let contract = one.contract.as_ref().map(|contract| format!("{domain}/{contract}")).unwrap_or_default();
-    let version = |version: &Option<crate::model::version::Version>| {
-        version.as_ref().map(ToString::to_string).unwrap_or_default()
-    };
-    let (old, new) = (version(&one.changes.old_version), version(&one.changes.new_version));
-    let from = &one.from_repo;
-    let behind = match one.coalesced {
-        0 | 1 => String::new(),
-        n => format!(" in {n} versions"),
-    };
-    plain(match one.change_type {
-        ChangeType::ContractAdded => format!("{from} added {contract} {new}"),
-        ChangeType::VersionChanged if one.rollback => format!("{from} rolled {contract} back {old} -> {new}"),
-        ChangeType::VersionChanged => format!("{from} changed {contract} {old} -> {new}{behind}"),
-        ChangeType::ContractRetired => format!("{from} retired {contract}"),
-        ChangeType::BindingAdded => format!("{from} updated its binding in {domain}"),
-        ChangeType::BindingRemoved => format!("{from} removed its binding from {domain}"),
-    })
+    plain(one.phrase())
 }
 
 /// Who wrote it; loudly where it should have been this repository.

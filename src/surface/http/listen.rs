@@ -23,6 +23,7 @@ use super::{
     connections::{Connection, Connections, Socket},
     context::Desk,
     handler::Handler,
+    notify,
     peer::Ends,
     sync,
 };
@@ -66,6 +67,7 @@ pub fn serve(env: &Env, settings: &Settings, ready: impl FnOnce(u16)) -> Result<
         let handler = Arc::new(Handler::new(env, port, settings, stopping.clone())?);
         tokio::spawn(catch_up::regularly(Desk::new(env), settings.catch_up, stopping.clone()));
         sync::regularly(Desk::new(env), settings.sync_interval, stopping.clone());
+        notify::regularly(Desk::new(env), stopping.clone());
         let connections = Connections::new(CONNECTIONS);
         let accepting = listeners
             .into_iter()

@@ -15,6 +15,7 @@ pub mod context;
 mod events;
 mod handler;
 mod listen;
+mod notify;
 pub mod openapi;
 mod page;
 mod peer;

@@ -23,6 +23,7 @@ pub fn of(error: &OpError) -> StatusCode {
         | Code::UnknownOwner
         | Code::UnknownPart
         | Code::UnknownRealm
+        | Code::UnknownReceiver
         | Code::UnknownRef
         | Code::UnknownRemote
         | Code::UnknownRepo
@@ -81,6 +82,7 @@ pub fn of(error: &OpError) -> StatusCode {
         | Code::NotCloned
         | Code::NotCompared
         | Code::NotDamaged
+        | Code::NotDelivered
         | Code::NotExported
         | Code::NotFetched
         | Code::NotHere

@@ -35,7 +35,7 @@ pub(super) const EXIT_CODES: [(&str, &str); 3] = [
 /// What 1 means where the page of a command says nothing else.
 pub(super) const NO: &str = "Nothing was found, or the command was refused; the message says why.";
 
-const PULL_REQUESTS: &[&str] = &["realm pr"];
+const PULL_REQUESTS: &[&str] = &["realm pr", "notify forge"];
 const CHECKS: &[&str] = &["check", "realm check"];
 
 /// The variables; docs/environment.md has all of them, at length.

@@ -214,6 +214,62 @@ pub(super) const PAGES: &[Page] = &[
         ],
     },
     Page {
+        command: "notify",
+        description: "Receivers are configured as blue.notify.NAME.url (.kind, .command, .secretCommand, .secretFile, and \
+            the filters .realm, .repo, .domain and .severity) in your own git configuration, or in $GIT_BLUE_HOME/config.",
+        no: "",
+        examples: &[
+            (
+                "git config --global blue.notify.team.url https://hooks.example.com/blue",
+                "Send the news of every realm to a webhook",
+            ),
+            ("git blue notify list", "See who is told, and what has not arrived"),
+        ],
+    },
+    Page {
+        command: "notify list",
+        description: "",
+        no: "",
+        examples: &[("git blue notify list", "See who is told, and what has not arrived")],
+    },
+    Page {
+        command: "notify test",
+        description: "Sends an event of the type git-blue.test, once, whatever the filters are.",
+        no: "It did not arrive.",
+        examples: &[("git blue notify test team", "Try the receiver team")],
+    },
+    Page {
+        command: "notify send",
+        description: "Sends to each receiver what is new since it was told last, at least once and in the order of each \
+            domain. A receiver that is new hears what comes from now on. This happens in the background after each \
+            publication and sync, and while the daemon runs; call it where neither is so.",
+        no: "Something has not arrived.",
+        examples: &[
+            ("git blue notify send", "Send what is new, and try at once what failed"),
+            ("git blue notify send --wait 60", "Try what fails again for a minute, for CI"),
+        ],
+    },
+    Page {
+        command: "notify retry",
+        description: "An event is given up after 32 tries, in about a day. Events that are sent again may come behind \
+            newer ones of their domain.",
+        no: "Something has not arrived.",
+        examples: &[("git blue notify retry --all", "Send everything again that was given up")],
+    },
+    Page {
+        command: "notify forge",
+        description: "Writes one issue for each import that a published version breaks or leaves behind, on the forge of \
+            the repository that imports: the verdict with a value that shows it, what differs, and, where the repository \
+            is cloned on this machine, the lines that mention a changed field. An issue is found again by a mark in its \
+            text, kept up to date, and closed once the import holds. One that somebody closed is not opened again for the \
+            same version.",
+        no: "A repository could not be told.",
+        examples: &[
+            ("git blue notify forge --dry-run", "See which issues would be written"),
+            ("git blue notify forge --owner github.com/acme", "Tell all consumers of an organisation, from CI"),
+        ],
+    },
+    Page {
         command: "hooks",
         description: "",
         no: "",

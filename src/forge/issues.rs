@@ -1,0 +1,58 @@
+//! Issues, which the forges keep alike: what differs are words.
+
+use serde_json::{Map, Value, json};
+
+use super::{Client, ForgeError, Issue, bounded};
+
+/// The words that a kind of forge has for its issues.
+pub(super) struct Words {
+    /// What asks for all of them, what changed last first where the forge can sort.
+    pub(super) query: &'static str,
+    /// Their numbers.
+    pub(super) number: &'static str,
+    /// Their texts.
+    pub(super) text: &'static str,
+    /// Where people read them.
+    pub(super) url: &'static str,
+    /// How they are edited.
+    pub(super) method: &'static str,
+    /// The field that closes one, and its value.
+    pub(super) close: (&'static str, &'static str),
+}
+
+impl Words {
+    /// Returns the issues below the path of a repository. GitHub lists pull requests among them.
+    pub(super) fn list(&self, client: &Client, repo: &str) -> Result<Vec<Issue>, ForgeError> {
+        let all = client.list(&format!("{repo}/issues?{}", self.query), Value::as_array)?;
+        let issues = all.iter().filter(|one| one.get("pull_request").is_none_or(Value::is_null));
+        Ok(issues.filter_map(|one| self.read(one)).collect())
+    }
+
+    pub(super) fn open(&self, client: &Client, repo: &str, title: &str, body: &str) -> Result<Issue, ForgeError> {
+        let answer = client.send("POST", &format!("{repo}/issues"), &Value::Object(self.write(title, body)))?;
+        self.read(&answer).ok_or_else(|| client.odd("the issue has no number"))
+    }
+
+    pub(super) fn edit(&self, client: &Client, repo: &str, issue: &Issue) -> Result<(), ForgeError> {
+        let mut fields = self.write(&issue.title, &issue.body);
+        if !issue.is_open {
+            fields.insert(self.close.0.to_owned(), json!(self.close.1));
+        }
+        client.send(self.method, &format!("{repo}/issues/{}", issue.number), &Value::Object(fields)).map(drop)
+    }
+
+    fn write(&self, title: &str, body: &str) -> Map<String, Value> {
+        [("title", title), (self.text, body)].into_iter().map(|(key, text)| (key.to_owned(), json!(text))).collect()
+    }
+
+    fn read(&self, answer: &Value) -> Option<Issue> {
+        let text = |key: &str| answer[key].as_str().unwrap_or_default();
+        Some(Issue {
+            number: answer[self.number].as_u64()?,
+            is_open: text("state") != "closed",
+            url: bounded(text(self.url), 500),
+            title: bounded(text("title"), 300),
+            body: text(self.text).to_owned(),
+        })
+    }
+}

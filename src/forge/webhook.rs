@@ -1,0 +1,96 @@
+//! Sending one message to a url of the user's, signed as [Standard Webhooks] says: the receiver can tell who sent
+//! it, when, and whether it had it before.
+//!
+//! [Standard Webhooks]: https://www.standardwebhooks.com/
+
+use std::time::Duration;
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use sha2::Sha256;
+use ureq::http::{Request, Uri};
+
+use super::{
+    Secret, bounded,
+    client::{agent, is_private},
+};
+
+/// What stands before a secret that is written in base64.
+const PREFIX: &str = "whsec_";
+
+/// One message.
+#[derive(Debug, Clone, Copy)]
+pub struct Message<'a> {
+    /// The key that tells a repetition.
+    pub id: &'a str,
+    /// When it is sent, in seconds since 1970.
+    pub time: i64,
+    /// What its text is.
+    pub content_type: &'a str,
+    /// Its text.
+    pub body: &'a str,
+}
+
+/// Sends a message once, within a time. A redirect is not followed.
+///
+/// # Errors
+/// Why it did not arrive, in words that hold neither the path of the url nor the secret.
+pub fn post(url: &str, message: &Message<'_>, secret: Option<&Secret>, limit: Duration) -> Result<(), String> {
+    if !is_private(url) {
+        return Err("its url is not https, and nothing is sent in the open".to_owned());
+    }
+    let mut request = Request::post(url)
+        .header("content-type", message.content_type)
+        .header("webhook-id", message.id)
+        .header("webhook-timestamp", message.time);
+    if let Some(secret) = secret {
+        request = request.header("webhook-signature", signature(message, secret));
+    }
+    let host = url.parse::<Uri>().ok().and_then(|url| Some(url.host()?.to_owned())).unwrap_or_default();
+    let agent = agent();
+    let failed = |error: ureq::Error| format!("{host} cannot be reached: {}", bounded(&error.to_string(), 200));
+    let sent = request
+        .body(message.body.to_owned())
+        .map_err(Into::into)
+        .and_then(|request| agent.run(agent.configure_request(request).timeout_global(Some(limit)).build()));
+    match sent.map_err(|error| failed(error).replace(url, &host))?.status().as_u16() {
+        200..=299 => Ok(()),
+        status @ 300..=399 => Err(format!("{host} redirects ({status}), which is not followed")),
+        status => Err(format!("{host} answers {status}")),
+    }
+}
+
+/// Returns `v1,` and the HMAC-SHA-256 of id, time and text in base64.
+fn signature(message: &Message<'_>, secret: &Secret) -> String {
+    let text = secret.expose();
+    let key = text.strip_prefix(PREFIX).and_then(|text| BASE64_STANDARD.decode(text).ok());
+    let key = key.unwrap_or_else(|| text.as_bytes().to_vec());
+    let mut mac = Hmac::<Sha256>::new_from_slice(&key).unwrap_or_else(|_| unreachable!("keys have any length"));
+    mac.update(format!("{}.{}.{}", message.id, message.time, message.body).as_bytes());
+    format!("v1,{}", BASE64_STANDARD.encode(mac.finalize().into_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The example of the specification and its libraries.
+    #[test]
+    fn a_message_is_signed_as_the_standard_says() {
+        let message = Message {
+            id: "msg_p5jXN8AQM9LWM0D4loKWxJek",
+            time: 1_614_265_330,
+            content_type: "application/json",
+            body: r#"{"test": 2432232314}"#,
+        };
+        let secret = Secret::of("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
+        assert_eq!(signature(&message, &secret), "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+    }
+
+    #[test]
+    fn nothing_is_sent_in_the_open() {
+        let message = Message { id: "i", time: 0, content_type: "text/plain", body: "" };
+        let said = post("http://example.com/secret", &message, None, Duration::from_secs(1)).unwrap_err();
+        assert!(said.contains("not https") && !said.contains("secret"), "{said}");
+    }
+}

@@ -1,0 +1,90 @@
+//! Bringing one event to one receiver, once, within a time.
+
+use std::time::Duration;
+
+use super::{
+    program,
+    receiver::{Chat, Receiver, Way},
+    text,
+};
+use crate::{
+    env::Env,
+    forge::{Message, post},
+    ops::ctx::Ctx,
+    wire::Event,
+};
+
+/// How long one try may take, unless the environment says otherwise.
+const LIMIT: Duration = Duration::from_secs(15);
+/// Where sendmail is on machines that do not have it in PATH, as git looks for it.
+const SENDMAIL: [&str; 2] = ["/usr/sbin/sendmail", "/usr/lib/sendmail"];
+
+/// Brings it.
+///
+/// # Errors
+/// Why it did not arrive.
+pub fn carry(ctx: &Ctx, receiver: &Receiver, event: &Event) -> Result<(), String> {
+    let env = &ctx.env;
+    let limit = env.forge_timeout().unwrap_or(LIMIT);
+    let json = || serde_json::to_string(event).map_err(|error| error.to_string());
+    match &receiver.way {
+        Way::Webhook(url) => {
+            let body = json()?;
+            let message =
+                Message { content_type: "application/cloudevents+json; charset=utf-8", ..message(env, event, &body) };
+            post(url, &message, receiver.secret(env)?.as_ref(), limit)
+        }
+        Way::Chat(chat, url) => {
+            let body = serde_json::json!({ "text": said(*chat, event) }).to_string();
+            let secret = receiver.secret(env)?;
+            let (url, key) = match (url, &secret) {
+                (Some(url), key) => (url.as_str(), key.as_ref()),
+                (None, Some(url)) => (url.expose(), None),
+                (None, None) => return Err("it has no url".to_owned()),
+            };
+            post(url, &message(env, event, &body), key, limit)
+        }
+        Way::Email(addresses) => {
+            let found = env.var("PATH").map(std::env::split_paths).into_iter().flatten();
+            let found = found.map(|folder| folder.join("sendmail")).chain(SENDMAIL.map(Into::into));
+            let program =
+                found.into_iter().find(|file| file.is_file()).ok_or("there is no sendmail on this machine")?;
+            let args: Vec<&str> = ["-i", "--"].into_iter().chain(addresses.iter().map(String::as_str)).collect();
+            program::run(env, &program.display().to_string(), &args, &mail(ctx, addresses, event), limit)
+        }
+        Way::Command(command) => program::run(env, "sh", &["-c", command], &(json()? + "\n"), limit),
+    }
+}
+
+fn message<'a>(env: &Env, event: &'a Event, body: &'a str) -> Message<'a> {
+    Message { id: &event.id, time: env.now().as_second(), content_type: "application/json", body }
+}
+
+/// Returns what a chat shows. Names and versions have nothing in them that either would read as markup.
+fn said(chat: Chat, event: &Event) -> String {
+    let (bold, dot) = match chat {
+        Chat::Slack => ("*", "• "),
+        Chat::Mattermost => ("**", "- "),
+    };
+    let place = event.subject.as_ref().map_or(event.data.realm.as_str(), |domain| domain.as_str());
+    let lines = text::lines(event).into_iter().map(|line| format!("{dot}{}", line.replace("->", "→")));
+    format!("{bold}{place}{bold}\n{}", lines.collect::<Vec<_>>().join("\n"))
+}
+
+/// Returns a mail. Its Message-ID is the event's: who gets it twice sees it once.
+fn mail(ctx: &Ctx, addresses: &[String], event: &Event) -> String {
+    let from = ctx.signature().ok().map(|one| one.email).filter(|email| email.chars().all(|c| c.is_ascii_graphic()));
+    let from = from.map(|email| format!("From: git blue <{email}>\n")).unwrap_or_default();
+    let date = ctx.env.now_here().strftime("%a, %d %b %Y %H:%M:%S %z").to_string();
+    let lines = text::lines(event).join("\n");
+    let commit = event.data.commit.map(|commit| format!(", commit {}", commit.short())).unwrap_or_default();
+    format!(
+        "{from}To: {}\nSubject: [{}] {}\nDate: {date}\nMessage-ID: <{}@git-blue.invalid>\nAuto-Submitted: auto-generated\n\
+        MIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\n\n{lines}\n\n-- \nRealm {}{commit}\n",
+        addresses.join(", "),
+        event.data.realm,
+        text::subject(event),
+        event.id,
+        event.data.realm,
+    )
+}

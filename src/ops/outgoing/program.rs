@@ -1,0 +1,70 @@
+//! Running one program of the user's own, with an input, within a time.
+
+use std::{
+    io::{self, Read as _, Write as _},
+    os::unix::process::CommandExt as _,
+    process::{Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use crate::env::Env;
+
+/// How often is looked whether it has ended.
+const STEP: Duration = Duration::from_millis(10);
+/// How much of what it says is kept.
+const MAX_SAID: u64 = 300;
+
+/// Runs a program until it ends. Once its time is over, it is killed with its process group.
+///
+/// # Errors
+/// Why it did not do its work.
+pub fn run(env: &Env, program: &str, args: &[&str], input: &str, limit: Duration) -> Result<(), String> {
+    let cannot = |error: io::Error| format!("cannot run {program}: {error}");
+    let mut command = Command::new(program);
+    command.args(args).current_dir("/").env_clear().envs(env.vars()).process_group(0);
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(cannot)?;
+    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let (stdin, stderr, input) = (child.stdin.take(), child.stderr.take(), input.to_owned());
+    // Whoever does not read it does not need it.
+    thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
+    let said = thread::spawn(move || {
+        let mut said = Vec::new();
+        let mut stderr = stderr?;
+        stderr.by_ref().take(MAX_SAID).read_to_end(&mut said).ok()?;
+        let _ = io::copy(&mut stderr, &mut io::sink());
+        Some(said)
+    });
+    let begun = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().map_err(cannot)? {
+            break Some(status);
+        }
+        if begun.elapsed() >= limit {
+            break None;
+        }
+        thread::sleep(STEP);
+    };
+    match status {
+        Some(status) if status.success() => Ok(()),
+        Some(status) => {
+            // What it started may hold its output open.
+            while !said.is_finished() && begun.elapsed() < limit {
+                thread::sleep(STEP);
+            }
+            let said = if said.is_finished() { said.join().ok().flatten() } else { None };
+            let line = said.and_then(|said| Some(String::from_utf8_lossy(&said).lines().next()?.to_owned()));
+            Err(format!("it failed: {status}{}", line.map(|line| format!(": {line}")).unwrap_or_default()))
+        }
+        None => {
+            if let Some(group) = group {
+                let _ = kill_process_group(group, Signal::KILL);
+            }
+            let _ = child.wait();
+            Err(format!("it took more than {} s", limit.as_secs_f32()))
+        }
+    }
+}

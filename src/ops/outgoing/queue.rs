@@ -1,0 +1,203 @@
+//! What a receiver was sent, and what waits for it: a ref of this machine whose tree holds each domain's tree as the
+//! receiver knows it, and the events that have not arrived.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    error::OpError,
+    model::{
+        name::{DomainName, ReaderName},
+        oid::Oid,
+    },
+    ops::notify::inbox::local_change,
+    store::{Edit, EntryKind, Store, StoreError, StoreRef, codec, layout, read, write::write},
+    wire::{Event, EventLine},
+};
+
+/// How often an event is tried. With the pauses between, that is about a day.
+pub const MAX_TRIES: u32 = 32;
+/// Most events that were given up and are kept.
+const MAX_DEAD: usize = 100;
+/// The first pause, in seconds; each further one is twice as long.
+const FIRST_PAUSE: u64 = 5;
+/// The longest pause, in seconds.
+const LONGEST_PAUSE: u64 = 3_600;
+
+/// Everything about one receiver.
+#[derive(Debug, Clone, Default)]
+pub struct Queue {
+    /// What waits, oldest first.
+    pub waiting: Vec<Waiting>,
+    /// What was given up, oldest first.
+    pub dead: Vec<Waiting>,
+    /// How the realm stood when it was looked at last.
+    pub seen: String,
+    /// Whether nothing was ever recorded of it.
+    pub is_new: bool,
+    known: BTreeMap<String, Oid>,
+    changed: Vec<(DomainName, Oid)>,
+}
+
+/// An event that has not arrived.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Waiting {
+    pub event: Event,
+    pub tries: u32,
+    pub next: Timestamp,
+    pub problem: Option<String>,
+}
+
+/// `queue.json`.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Written {
+    waiting: Vec<Waiting>,
+    dead: Vec<Waiting>,
+    seen: String,
+}
+
+impl Queue {
+    /// Returns what is known of a receiver. What cannot be read is not known.
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub fn of(store: &dyn Store, name: &ReaderName) -> Result<Self, OpError> {
+        let place = StoreRef::Receiver(name.clone());
+        let Some(tip) = store.tip(&place)? else {
+            return Ok(Self { is_new: true, ..Self::default() });
+        };
+        let read = || -> Result<Self, StoreError> {
+            let tree = store.commit(&tip)?.tree;
+            let known = read::folder(store, &tree, layout::BASELINES)?.into_iter();
+            let Written { waiting, dead, seen } =
+                read::file(store, &place, &tree, &layout::queue())?.unwrap_or_default();
+            let known =
+                known.filter(|entry| entry.kind == EntryKind::Tree).map(|entry| (entry.name, entry.id)).collect();
+            Ok(Self { waiting, dead, seen, known, ..Self::default() })
+        };
+        match read() {
+            Err(error) if error.is_damage() => Ok(Self { is_new: true, ..Self::default() }),
+            result => Ok(result?),
+        }
+    }
+
+    /// Returns the tree of a domain as the receiver knows it.
+    pub fn known(&self, domain: &DomainName) -> Option<Oid> {
+        self.known.get(domain.as_str()).copied()
+    }
+
+    /// Notes what the receiver knows of a domain, once what waits for it has arrived.
+    pub fn know(&mut self, domain: &DomainName, tree: Oid) {
+        self.known.insert(domain.to_string(), tree);
+        self.changed.push((domain.clone(), tree));
+    }
+
+    /// Returns whether an event of a domain waits.
+    pub fn is_waiting(&self, domain: &DomainName) -> bool {
+        self.waiting.iter().any(|one| one.event.subject.as_ref() == Some(domain))
+    }
+
+    /// Notes that an event arrived. What its domain holds by now is to be looked at.
+    pub fn arrived(&mut self, id: &str) {
+        self.waiting.retain(|one| one.event.id != id);
+        self.seen.clear();
+    }
+
+    /// Notes that an event did not arrive: it is tried again later, or given up.
+    pub fn failed(&mut self, id: &str, problem: String, now: Timestamp, chance: u64) {
+        let Some(at) = self.waiting.iter().position(|one| one.event.id == id) else { return };
+        let one = &mut self.waiting[at];
+        one.tries += 1;
+        one.next = now
+            .saturating_add(jiff::SignedDuration::try_from(pause(one.tries, chance)).unwrap_or_default())
+            .unwrap_or(now);
+        one.problem = Some(problem);
+        if one.tries >= MAX_TRIES {
+            let dead = self.waiting.remove(at);
+            self.dead.push(dead);
+            self.seen.clear();
+            let surplus = self.dead.len().saturating_sub(MAX_DEAD);
+            self.dead.drain(..surplus);
+        }
+    }
+
+    /// Lets events that were given up wait again; all of them, or those with these ids. Returns how many.
+    pub fn revive(&mut self, ids: &[String], now: Timestamp) -> usize {
+        let is_meant = |one: &Waiting| ids.is_empty() || ids.contains(&one.event.id);
+        let (meant, dead): (Vec<_>, Vec<_>) = std::mem::take(&mut self.dead).into_iter().partition(is_meant);
+        self.dead = dead;
+        let count = meant.len();
+        let fresh = meant.into_iter().map(|one| Waiting { tries: 0, next: now, ..one });
+        // They are older than what waits.
+        self.waiting.splice(..0, fresh);
+        count
+    }
+
+    /// Returns the first event of each domain: no other one may go before it.
+    pub fn heads(&self) -> Vec<&Waiting> {
+        let mut heads: Vec<&Waiting> = Vec::new();
+        for one in &self.waiting {
+            if !heads.iter().any(|head| head.event.subject == one.event.subject) {
+                heads.push(one);
+            }
+        }
+        heads
+    }
+
+    /// Records it.
+    ///
+    /// # Errors
+    /// Where the store cannot be written.
+    pub fn save(&mut self, store: &dyn Store, name: &ReaderName, now: &jiff::Zoned) -> Result<(), OpError> {
+        let changed = std::mem::take(&mut self.changed);
+        let known = |(domain, tree): &(DomainName, Oid)| (layout::baseline(domain), Edit::Link(EntryKind::Tree, *tree));
+        let written = Written { waiting: self.waiting.clone(), dead: self.dead.clone(), seen: self.seen.clone() };
+        let mut edits: Vec<_> = changed.iter().map(known).collect();
+        edits.push((layout::queue(), Edit::Put(codec::encode(&written))));
+        let place = StoreRef::Receiver(name.clone());
+        write(store, &place, |_| Ok::<_, OpError>(Some(local_change(edits.clone(), now))))?;
+        self.is_new = false;
+        Ok(())
+    }
+}
+
+impl Waiting {
+    /// Returns what waits, or was given up, as answers show it.
+    pub fn line(&self, is_dead: bool) -> EventLine {
+        let Event { id, subject, data, .. } = &self.event;
+        EventLine {
+            id: id.clone(),
+            domain: subject.clone(),
+            text: data.changes.first().map(|change| change.text.clone()).unwrap_or_default(),
+            tries: self.tries,
+            next_try: (!is_dead).then_some(self.next),
+            problem: self.problem.clone(),
+        }
+    }
+}
+
+/// Returns how long to wait after so many failures: half of it is left to chance, so that those who failed together
+/// do not come back together.
+fn pause(tries: u32, chance: u64) -> Duration {
+    let whole = FIRST_PAUSE.saturating_mul(1 << tries.saturating_sub(1).min(20)).min(LONGEST_PAUSE) * 1_000;
+    Duration::from_millis(whole / 2 + chance % (whole / 2 + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_grow_up_to_an_hour_and_half_of_them_is_chance() {
+        for chance in [0, 1, 999_999_937, u64::MAX] {
+            let seconds = |tries| pause(tries, chance).as_secs_f64();
+            assert!((2.5..=5.0).contains(&seconds(1)) && (5.0..=10.0).contains(&seconds(2)));
+            assert!((1_800.0..=3_600.0).contains(&seconds(12)) && (1_800.0..=3_600.0).contains(&seconds(MAX_TRIES)));
+        }
+        assert_ne!(pause(3, 1), pause(3, 5_000));
+        let longest: u64 = (1..=MAX_TRIES).map(|tries| pause(tries, u64::MAX).as_secs()).sum();
+        assert!((12 * 3_600..30 * 3_600).contains(&longest), "about a day: {longest}");
+    }
+}

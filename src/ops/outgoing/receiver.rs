@@ -1,0 +1,339 @@
+//! Who is told out of git: `blue.notify.<name>.…` in the user's own git configuration, or in `$GIT_BLUE_HOME/config`.
+//! What a repository is configured with, and what a realm says, does not count: it would have a stranger choose where
+//! the news go.
+
+use std::{collections::BTreeMap, os::unix::fs::MetadataExt as _, path::Path, str::FromStr};
+
+use crate::{
+    env::Env,
+    error::{ErrorCode, OpError},
+    forge::Secret,
+    machine::{
+        home::Home,
+        user_config::{self, Values},
+    },
+    model::{
+        name::{DomainName, ReaderName, RealmName, RepoName},
+        rank::Rank,
+    },
+    ops::{ctx::Ctx, repos::forges},
+};
+
+/// Most bytes of a file that holds a secret.
+const MAX_SECRET: u64 = 4_096;
+
+/// Who is told, and of what.
+#[derive(Debug, Clone)]
+pub struct Receiver {
+    /// Its name.
+    pub name: ReaderName,
+    /// How it is told.
+    pub way: Way,
+    /// Of what.
+    pub filter: Filter,
+    secret: SecretPlace,
+}
+
+/// How a receiver is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Way {
+    /// By an event as JSON, sent to a url.
+    Webhook(String),
+    /// By a line for each change, sent to an incoming webhook; where no url is configured, the secret is it.
+    Chat(Chat, Option<String>),
+    /// By mail to these addresses, through sendmail.
+    Email(Vec<String>),
+    /// By a shell command that gets the event as JSON on its standard input.
+    Command(String),
+}
+
+/// The programs for chats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Chat {
+    /// Slack.
+    Slack,
+    /// Mattermost.
+    Mattermost,
+}
+
+/// What a receiver hears of. An empty list is everything.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    realms: Vec<RealmName>,
+    /// Only what is news to one of these.
+    pub repos: Vec<RepoName>,
+    domains: Vec<DomainName>,
+    /// Only what matters so much to one of them.
+    pub severity: Option<Rank>,
+}
+
+/// Where the secret is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum SecretPlace {
+    None,
+    Command(String),
+    File(String),
+}
+
+/// A receiver as it is configured, or what is wrong with it.
+pub type Configured = (ReaderName, Result<Receiver, String>);
+
+/// Returns the receivers that hear of a realm, sorted by name.
+///
+/// # Errors
+/// Where the configuration cannot be read.
+pub fn of_realm(ctx: &Ctx, realm: &RealmName) -> Result<Vec<Configured>, OpError> {
+    let mut all = all(&ctx.env, &ctx.home)?;
+    all.retain(|(_, one)| one.as_ref().map_or(true, |one| of(&one.filter.realms, realm)));
+    Ok(all)
+}
+
+fn all(env: &Env, home: &Home) -> Result<Vec<Configured>, OpError> {
+    let mut sections: BTreeMap<String, Values> = BTreeMap::new();
+    let own = user_config::subsections(env.vars(), "notify.")?;
+    for (name, values) in own.into_iter().chain(home.subsections("notify.")?) {
+        sections.entry(name).or_default().extend(values);
+    }
+    let named = |(name, values): (String, Values)| {
+        let name: ReaderName =
+            name.parse().map_err(|error| OpError::cannot(ErrorCode::Usage, format!("blue.notify.{name}: {error}")))?;
+        Ok((name.clone(), Receiver::read(name, &values)))
+    };
+    sections.into_iter().map(named).collect()
+}
+
+fn of<T: PartialEq>(wanted: &[T], one: &T) -> bool {
+    wanted.is_empty() || wanted.contains(one)
+}
+
+/// Reads names that are set apart by commas or spaces.
+fn list<T: FromStr<Err: std::fmt::Display>>(values: &Values, key: &str) -> Result<Vec<T>, String> {
+    let words = values.get(key).map(String::as_str).unwrap_or_default().split([',', ' ', '\t']);
+    words.filter(|word| !word.is_empty()).map(|word| word.parse().map_err(|error| format!("{key}: {error}"))).collect()
+}
+
+impl Receiver {
+    fn read(name: ReaderName, values: &Values) -> Result<Self, String> {
+        let text = |key: &str| values.get(key).filter(|text| !text.is_empty()).cloned();
+        let known = ["url", "kind", "command", "secretcommand", "secretfile", "realm", "repo", "domain", "severity"];
+        if values.contains_key("secret") {
+            return Err("a secret does not belong into the configuration: set secretCommand or secretFile".to_owned());
+        }
+        if let Some(key) = values.keys().find(|key| !known.contains(&key.as_str())) {
+            return Err(format!("there is no key {key}: known are {}", known.join(", ")));
+        }
+        let secret = match (text("secretcommand"), text("secretfile")) {
+            (Some(_), Some(_)) => return Err("set secretCommand or secretFile, not both".to_owned()),
+            (Some(command), None) => SecretPlace::Command(command),
+            (None, Some(file)) => SecretPlace::File(file),
+            (None, None) => SecretPlace::None,
+        };
+        let filter = Filter {
+            realms: list(values, "realm")?,
+            repos: list(values, "repo")?,
+            domains: list(values, "domain")?,
+            severity: text("severity").map(|word| word.parse()).transpose()?,
+        };
+        let way = Way::read(text("kind"), text("url"), text("command"), secret != SecretPlace::None)?;
+        Ok(Self { name, way, filter, secret })
+    }
+
+    /// Returns the secret, if there is to be one.
+    ///
+    /// # Errors
+    /// Where it cannot be had.
+    pub fn secret(&self, env: &Env) -> Result<Option<Secret>, String> {
+        match &self.secret {
+            SecretPlace::None => Ok(None),
+            SecretPlace::Command(command) => match forges::printed(env, "sh", &["-c", command]) {
+                Some(secret) => Ok(Some(secret)),
+                None => Err("secretCommand printed no secret".to_owned()),
+            },
+            SecretPlace::File(file) => {
+                let file = match (file.strip_prefix("~/"), env.home()) {
+                    (Some(rest), Some(home)) => home.join(rest),
+                    _ => file.into(),
+                };
+                secret_file(&file).map(Some).map_err(|why| format!("secretFile {}: {why}", file.display()))
+            }
+        }
+    }
+}
+
+/// Reads a secret from a file that nobody but its owner may read.
+fn secret_file(file: &Path) -> Result<Secret, String> {
+    let data = file.metadata().map_err(|error| error.to_string())?;
+    if !data.is_file() || data.len() > MAX_SECRET {
+        return Err("it is no small file".to_owned());
+    }
+    if data.mode() & 0o077 != 0 {
+        return Err(format!("others may read it: chmod 600 {}", file.display()));
+    }
+    let text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;
+    Secret::of(&text).ok_or_else(|| "its first line is no secret".to_owned())
+}
+
+impl Way {
+    fn read(
+        kind: Option<String>,
+        url: Option<String>,
+        command: Option<String>,
+        has_secret: bool,
+    ) -> Result<Self, String> {
+        let guess = match (&url, &command) {
+            (None, Some(_)) => "command",
+            (Some(url), None) if url.starts_with("mailto:") => "email",
+            _ => "webhook",
+        };
+        let needs = |what: &str| format!("it has no {what}");
+        match kind.as_deref().unwrap_or(guess) {
+            "webhook" => url.map(Self::Webhook).ok_or_else(|| needs("url")),
+            word @ ("slack" | "mattermost") => {
+                let chat = if word == "slack" { Chat::Slack } else { Chat::Mattermost };
+                let is_given = url.is_some() || has_secret;
+                if is_given {
+                    Ok(Self::Chat(chat, url))
+                } else {
+                    Err(needs("url, and no secretCommand that prints it"))
+                }
+            }
+            "email" => addresses(&url.ok_or_else(|| needs("url, such as mailto:team@example.com"))?).map(Self::Email),
+            "command" => command.map(Self::Command).ok_or_else(|| needs("command")),
+            other => Err(format!("{other:?} is no kind: write webhook, slack, mattermost, email or command")),
+        }
+    }
+
+    /// Returns its word.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Webhook(_) => "webhook",
+            Self::Chat(Chat::Slack, _) => "slack",
+            Self::Chat(Chat::Mattermost, _) => "mattermost",
+            Self::Email(_) => "email",
+            Self::Command(_) => "command",
+        }
+    }
+
+    /// Returns where it leads, without what may be a secret: the path of a url often is one.
+    pub fn place(&self) -> String {
+        match self {
+            Self::Webhook(url) | Self::Chat(_, Some(url)) => {
+                let rest = url.split_once("://").map_or(url.as_str(), |(_, rest)| rest);
+                let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+                host.rsplit('@').next().unwrap_or_default().to_owned()
+            }
+            Self::Chat(_, None) => "the url that is its secret".to_owned(),
+            Self::Email(addresses) => addresses.join(", "),
+            Self::Command(command) => command.clone(),
+        }
+    }
+}
+
+/// Returns the addresses of a `mailto:`. They become arguments of sendmail, and a line of a mail.
+fn addresses(url: &str) -> Result<Vec<String>, String> {
+    let all = url.strip_prefix("mailto:").unwrap_or(url).split(',').map(|one| one.trim().to_owned());
+    let is_address = |one: &String| {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "._+-@=".contains(c);
+        !one.starts_with(['-', '.', '@']) && one.len() <= 254 && one.contains('@') && one.chars().all(is_plain)
+    };
+    let all: Vec<_> = all.collect();
+    match all.iter().find(|one| !is_address(one)) {
+        Some(wrong) => Err(format!("{wrong:?} is no address of mail")),
+        None => Ok(all),
+    }
+}
+
+impl Filter {
+    /// Returns whether it lets a domain through.
+    pub fn has_domain(&self, domain: &DomainName) -> bool {
+        of(&self.domains, domain)
+    }
+
+    /// Returns whether it lets a repository through.
+    pub fn has_repo(&self, repo: &RepoName) -> bool {
+        of(&self.repos, repo)
+    }
+
+    /// Returns whether something matters enough.
+    pub fn has_rank(&self, rank: Rank) -> bool {
+        self.severity.is_none_or(|least| rank <= least)
+    }
+}
+
+impl std::fmt::Display for Filter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let joined = |names: Vec<&str>| names.join(",");
+        let parts = [
+            ("repo", joined(self.repos.iter().map(RepoName::as_str).collect())),
+            ("domain", joined(self.domains.iter().map(DomainName::as_str).collect())),
+            ("severity", self.severity.map(|rank| rank.word().to_owned()).unwrap_or_default()),
+        ];
+        let set = parts.iter().filter(|(_, value)| !value.is_empty());
+        let words: Vec<_> = set.map(|(key, value)| format!("{key}={value}")).collect();
+        f.write_str(if words.is_empty() { "everything" } else { "" })?;
+        f.write_str(&words.join(" "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(values: &[(&str, &str)]) -> Result<Receiver, String> {
+        let values = values.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        Receiver::read("x".parse().unwrap(), &values)
+    }
+
+    #[test]
+    fn the_kind_follows_from_what_is_given() {
+        for (values, kind, place) in [
+            (&[("url", "https://me@hooks.example.com/a/b?c")][..], "webhook", "hooks.example.com"),
+            (&[("url", "mailto:a@example.com, b@example.com")], "email", "a@example.com, b@example.com"),
+            (&[("command", "cat >>news")], "command", "cat >>news"),
+            (&[("kind", "slack"), ("url", "https://hooks.slack.com/services/T/B/x")], "slack", "hooks.slack.com"),
+            (&[("kind", "mattermost"), ("secretcommand", "pass url")], "mattermost", "the url that is its secret"),
+        ] {
+            let way = read(values).unwrap().way;
+            assert_eq!((way.kind(), &*way.place()), (kind, place));
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        for (values, why) in [
+            (&[("kind", "webhook")][..], "no url"),
+            (&[("kind", "fax"), ("url", "https://h/")], "is no kind"),
+            (&[("url", "https://h/"), ("secret", "abc")], "secretCommand or secretFile"),
+            (&[("url", "https://h/"), ("repos", "a")], "there is no key repos"),
+            (&[("url", "https://h/"), ("severity", "urgent")], "is no rank"),
+            (&[("url", "https://h/"), ("domain", "a/b")], "domain:"),
+            (&[("url", "mailto:-oQ/tmp@h")], "is no address"),
+            (&[("url", "mailto:a@h\nBcc: b@h")], "is no address"),
+        ] {
+            let said = read(values).unwrap_err();
+            assert!(said.contains(why), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_filter_lets_through_what_it_names() {
+        let one = read(&[("url", "https://h/"), ("domain", "a, b"), ("severity", "attention")]).unwrap().filter;
+        assert!(one.has_domain(&"b".parse().unwrap()) && !one.has_domain(&"c".parse().unwrap()));
+        assert!(one.has_repo(&"x".parse().unwrap()));
+        assert!(one.has_rank(Rank::Broken) && one.has_rank(Rank::Attention) && !one.has_rank(Rank::Import));
+        assert_eq!(one.to_string(), "domain=a,b severity=attention");
+        assert_eq!(Filter::default().to_string(), "everything");
+    }
+
+    #[test]
+    fn a_file_that_others_may_read_is_no_place_for_a_secret() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("secret");
+        std::fs::write(&file, "s3cret\n").unwrap();
+        for (mode, is_fine) in [(0o644, false), (0o640, false), (0o600, true), (0o400, true)] {
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+            assert_eq!(secret_file(&file).is_ok(), is_fine, "{mode:o}");
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! Finding what is new for the receivers of a realm, and bringing it to them: at least once, in the order of each
+//! domain, by one process at a time.
+
+use std::{fs::File, path::PathBuf, time::Duration};
+
+use jiff::Timestamp;
+
+use super::{
+    carry,
+    collect::{self, Collecting},
+    queue::{Queue, Waiting},
+    receiver::{self, Configured, Receiver},
+};
+use crate::{
+    error::{ErrorCode, OpError},
+    locate,
+    model::{
+        name::{ReaderName, RealmName},
+        nearest::question,
+    },
+    ops::ctx::Ctx,
+    store::{Store, git::GitStore},
+    wire::{ReceiverLine, Receivers},
+};
+
+/// How often is looked whether the process before is done.
+const STEP: Duration = Duration::from_millis(50);
+/// How often is looked for what is new while something waits.
+const LOOK: Duration = Duration::from_secs(1);
+/// How long is waited for it.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// What is to be done.
+#[derive(Debug, Clone, Default)]
+pub struct Pass {
+    /// These receivers alone; all where it is empty.
+    pub only: Vec<ReaderName>,
+    /// Whether what failed just now is tried at once, and not when its time has come.
+    pub at_once: bool,
+    /// How long what fails is tried again.
+    pub wait: Duration,
+    /// Whether events that were given up are sent again: those with these ids, or all where it is empty.
+    pub revive: Option<Vec<String>>,
+}
+
+/// Sends what is due.
+///
+/// # Errors
+/// Where the realm or the configuration cannot be read, a receiver is not known, or what was done not be recorded.
+pub fn run(ctx: &Ctx, pass: &Pass) -> Result<Receivers, OpError> {
+    let here = ctx.here()?;
+    let mut done = Done::default();
+    let mut lines = Vec::new();
+    for (name, one) in chosen(ctx, &here.realm, &pass.only)? {
+        lines.push(match one {
+            Ok(receiver) => One { ctx, realm: &here.realm, receiver: &receiver, pass }.serve(&mut done)?,
+            Err(problem) => wrong(name, problem),
+        });
+    }
+    if pass.revive.as_ref().is_some_and(|ids| done.revived < ids.len()) {
+        let message = "not every id is of an event that was given up; the others are sent again";
+        return Err(OpError::no(ErrorCode::UnknownNotification, message).next("git blue notify list"));
+    }
+    let complete = done.given_up == 0 && lines.iter().all(|line| line.problem.is_none() && line.waiting.is_empty());
+    Ok(Receivers { realm: here.realm.clone(), complete, receivers: lines })
+}
+
+/// Returns how the receivers stand. Nothing is sent.
+///
+/// # Errors
+/// Where the store or the configuration cannot be read.
+pub fn list(ctx: &Ctx) -> Result<Receivers, OpError> {
+    let here = ctx.here()?;
+    let line = |(name, one): Configured| match one {
+        Ok(receiver) => Ok(line(&receiver, &Queue::of(&*here.store, &name)?, 0)),
+        Err(problem) => Ok(wrong(name, problem)),
+    };
+    let lines = receiver::of_realm(ctx, &here.realm)?.into_iter().map(line).collect::<Result<Vec<_>, OpError>>()?;
+    let complete = lines.iter().all(|line| line.problem.is_none() && line.waiting.is_empty() && line.dead.is_empty());
+    Ok(Receivers { realm: here.realm.clone(), complete, receivers: lines })
+}
+
+/// Returns whether a receiver of the realm has something to hear now.
+///
+/// # Errors
+/// Where the store or the configuration cannot be read.
+pub fn is_due(ctx: &Ctx, realm: &RealmName, store: &dyn Store) -> Result<bool, OpError> {
+    let receivers = receiver::of_realm(ctx, realm)?;
+    if receivers.iter().all(|(_, one)| one.is_err()) {
+        return Ok(false);
+    }
+    let (seen, now) = (collect::standing(store)?, ctx.env.now());
+    for (name, _) in receivers.iter().filter(|(_, one)| one.is_ok()) {
+        let queue = Queue::of(store, name)?;
+        if queue.seen != seen || queue.heads().iter().any(|head| head.next <= now) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Returns the receivers with these names; all where there are none.
+///
+/// # Errors
+/// Where one is not known, or none is configured.
+pub fn chosen(ctx: &Ctx, realm: &RealmName, only: &[ReaderName]) -> Result<Vec<Configured>, OpError> {
+    let all = receiver::of_realm(ctx, realm)?;
+    let known = || all.iter().map(|(name, _)| name);
+    if let Some(missing) = only.iter().find(|wanted| !known().any(|name| name == *wanted)) {
+        let meant = question(missing, known());
+        return Err(OpError::no(ErrorCode::UnknownReceiver, format!("no receiver is called {missing}{meant}"))
+            .next(format!("git config --global blue.notify.{missing}.url https://URL")));
+    }
+    Ok(all.into_iter().filter(|(name, _)| only.is_empty() || only.contains(name)).collect())
+}
+
+/// One receiver that is served.
+struct One<'a> {
+    ctx: &'a Ctx,
+    realm: &'a RealmName,
+    receiver: &'a Receiver,
+    pass: &'a Pass,
+}
+
+/// What was done for all receivers.
+#[derive(Debug, Default)]
+struct Done {
+    /// How many events wait again that had been given up.
+    revived: usize,
+    /// How many were given up.
+    given_up: usize,
+}
+
+impl One<'_> {
+    /// Serves it until nothing waits, or the time is over. Returns how it stands then.
+    fn serve(&self, done: &mut Done) -> Result<ReceiverLine, OpError> {
+        let folder = locate::known(&self.ctx.home, self.realm)?.path.join("blue/notify");
+        std::fs::create_dir_all(&folder).map_err(OpError::io("create", &folder))?;
+        let places = Places { folder, name: &self.receiver.name };
+        let (elapsed, mut sent, mut round, mut patient) = (self.ctx.env.stopwatch(), 0, 0, None);
+        loop {
+            let Some(queue) = self.round(&places, round, &mut sent, done)? else {
+                // Whoever waits already sends what is new by now.
+                let here = self.ctx.here()?;
+                return Ok(line(self.receiver, &Queue::of(&*here.store, &self.receiver.name)?, sent));
+            };
+            round += 1;
+            let pause = queue.heads().iter().map(|head| until(head.next, self.ctx.env.now())).min();
+            let Some(pause) = pause.filter(|pause| elapsed() + *pause <= self.pass.wait) else {
+                return Ok(line(self.receiver, &queue, sent));
+            };
+            // Of those that nobody waits for, one is enough.
+            if !self.pass.at_once && patient.is_none() {
+                patient = places.lock("patient")?;
+                if patient.is_none() {
+                    return Ok(line(self.receiver, &queue, sent));
+                }
+            }
+            // What is new meanwhile need not wait for it.
+            std::thread::sleep(pause.min(LOOK));
+        }
+    }
+
+    /// Finds what is new, and sends what is due. Nothing is returned where others do so.
+    fn round(
+        &self,
+        places: &Places<'_>,
+        round: usize,
+        sent: &mut usize,
+        done: &mut Done,
+    ) -> Result<Option<Queue>, OpError> {
+        let Some(_turn) = places.turn(self.pass.at_once, self.ctx.env.stopwatch())? else { return Ok(None) };
+        let name = &self.receiver.name;
+        // Opened anew each time, so that nothing of what git holds in memory is out of date.
+        let store = GitStore::open(&locate::known(&self.ctx.home, self.realm)?.path, self.ctx.options())?;
+        let mut queue = Queue::of(&store, name)?;
+        if let Some(ids) = self.pass.revive.as_ref().filter(|_| round == 0) {
+            done.revived += queue.revive(ids, self.ctx.env.now());
+            queue.save(&store, name, &self.ctx.env.now_here())?;
+        }
+        let given_up = queue.dead.len();
+        let collecting = Collecting { ctx: self.ctx, realm: self.realm, store: &store, receiver: self.receiver };
+        collecting.run(&mut queue)?;
+        *sent += self.send(&collecting, &mut queue, self.pass.at_once && round == 0)?;
+        done.given_up += queue.dead.len().saturating_sub(given_up);
+        Ok(Some(queue))
+    }
+
+    /// Sends what is due: of each domain one after the other, until one does not arrive. What was done is recorded
+    /// before the next one, which is what changed meanwhile. Returns how many arrived.
+    fn send(&self, collecting: &Collecting<'_>, queue: &mut Queue, at_once: bool) -> Result<usize, OpError> {
+        let (mut sent, mut failed) = (0, Vec::new());
+        loop {
+            let now = self.ctx.env.now();
+            let is_due = |one: &&&Waiting| !failed.contains(&one.event.id) && (at_once || one.next <= now);
+            let Some(event) = queue.heads().iter().find(is_due).map(|one| one.event.clone()) else { return Ok(sent) };
+            match carry::carry(self.ctx, self.receiver, &event) {
+                Ok(()) => {
+                    queue.arrived(&event.id);
+                    sent += 1;
+                }
+                Err(problem) => {
+                    tracing::warn!(receiver = %self.receiver.name, id = event.id, problem, "did not arrive");
+                    let chance = self.ctx.env.seed().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 16;
+                    queue.failed(&event.id, problem, self.ctx.env.now(), chance);
+                    failed.push(event.id);
+                }
+            }
+            queue.save(collecting.store, &self.receiver.name, &self.ctx.env.now_here())?;
+            collecting.run(queue)?;
+        }
+    }
+}
+
+/// Where the locks of a receiver lie.
+struct Places<'a> {
+    folder: PathBuf,
+    name: &'a ReaderName,
+}
+
+impl Places<'_> {
+    /// Takes the right to serve it, which one process has at a time. Of those that nobody waits for, one more may wait
+    /// for it: what is new by then is seen by it, and whoever comes later need not wait.
+    fn turn(&self, is_waited_for: bool, elapsed: impl Fn() -> Duration) -> Result<Option<File>, OpError> {
+        if let Some(turn) = self.lock("turn")? {
+            return Ok(Some(turn));
+        }
+        let next = self.lock("next")?;
+        if next.is_none() && !is_waited_for {
+            return Ok(None);
+        }
+        while elapsed() < PATIENCE {
+            if let Some(turn) = self.lock("turn")? {
+                return Ok(Some(turn));
+            }
+            std::thread::sleep(STEP);
+        }
+        Ok(None)
+    }
+
+    /// Takes a lock that a killed process lets go by dying. Returns nothing where another one has it.
+    fn lock(&self, what: &str) -> Result<Option<File>, OpError> {
+        let file = self.folder.join(format!("{}.{what}", self.name));
+        let lock = File::create(&file).map_err(OpError::io("create", file))?;
+        Ok(lock.try_lock().is_ok().then_some(lock))
+    }
+}
+
+/// Returns how long it is until a moment.
+fn until(next: Timestamp, now: Timestamp) -> Duration {
+    if next > now { next.duration_since(now).unsigned_abs() } else { STEP }
+}
+
+fn line(receiver: &Receiver, queue: &Queue, sent: usize) -> ReceiverLine {
+    ReceiverLine {
+        name: receiver.name.clone(),
+        kind: Some(receiver.way.kind().to_owned()),
+        place: Some(receiver.way.place()),
+        filter: receiver.filter.to_string(),
+        problem: None,
+        sent,
+        waiting: queue.waiting.iter().map(|one| one.line(false)).collect(),
+        dead: queue.dead.iter().map(|one| one.line(true)).collect(),
+    }
+}
+
+fn wrong(name: ReaderName, problem: String) -> ReceiverLine {
+    ReceiverLine {
+        name,
+        kind: None,
+        place: None,
+        filter: String::new(),
+        problem: Some(problem),
+        sent: 0,
+        waiting: Vec::new(),
+        dead: Vec::new(),
+    }
+}

@@ -1,0 +1,51 @@
+//! An event as people read it: names and versions alone, because free text of a realm is data.
+
+use crate::{
+    model::verdict::Holds,
+    wire::{Event, News, NewsChange},
+};
+
+/// Most changes that a text lists.
+const MAX_LINES: usize = 20;
+/// Most repositories that a line names.
+const MAX_REPOS: usize = 10;
+
+/// Returns the one line that says what it is about.
+pub fn subject(event: &Event) -> String {
+    let News { realm, changes, more_changes, .. } = &event.data;
+    match &changes[..] {
+        [] => format!("Test of git blue, realm {realm}"),
+        [first, rest @ ..] => {
+            let more = rest.len() + more_changes;
+            let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
+            format!("{}{more}", first.text)
+        }
+    }
+}
+
+/// Returns a line for each change.
+pub fn lines(event: &Event) -> Vec<String> {
+    let data = &event.data;
+    if data.changes.is_empty() {
+        return vec![format!("This is a test of git blue: news of the realm {} come here.", data.realm)];
+    }
+    let mut lines: Vec<_> = data.changes.iter().take(MAX_LINES).map(line).collect();
+    let more = data.changes.len().saturating_sub(MAX_LINES) + data.more_changes;
+    if more > 0 {
+        lines.push(format!("and {more} more"));
+    }
+    lines
+}
+
+fn line(change: &NewsChange) -> String {
+    let of = |holds: Holds| {
+        let repos: Vec<_> =
+            change.imports.iter().filter(|one| one.holds == holds).map(|one| one.repo.as_str()).collect();
+        let more = repos.len().saturating_sub(MAX_REPOS);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        (!repos.is_empty()).then(|| format!("{}{more}", repos[..repos.len().min(MAX_REPOS)].join(", ")))
+    };
+    let breaks = of(Holds::Breaks).map(|repos| format!(": breaks {repos}")).unwrap_or_default();
+    let unknown = of(Holds::Unknown).map(|repos| format!("; not known whether it breaks {repos}")).unwrap_or_default();
+    format!("{}{breaks}{unknown}", change.text)
+}

@@ -1,0 +1,226 @@
+//! `notify_forge`: an issue at each consumer that a published version breaks or leaves behind, found again by a mark
+//! in its text, kept up to date, and closed once it is settled.
+
+use super::issue;
+use crate::{
+    error::OpError,
+    forge::{Address, Forge, ForgeError, Issue},
+    model::{
+        name::{ContractRef, RepoName},
+        realm::Repo,
+    },
+    ops::{
+        Operation,
+        ctx::{Ctx, Here},
+        realm::review,
+        repos::{
+            ephemeral_realm,
+            forges::{Closed, Forges},
+            paths,
+        },
+        runs,
+    },
+    store::overview::Overview,
+    wire::{Answer, ForgeIssue, ImportReview, IssueOutcome, NotifyForge},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::writes::<Request>(
+    "notify_forge",
+    &["notify", "forge"],
+    "Open issues at the consumers that a version breaks or leaves behind",
+);
+
+/// What is asked.
+#[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct Request {
+    /// Only at this repository
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "REPO"))]
+    pub repo: Option<RepoName>,
+    /// Also write to repositories below this place that are not cloned here, such as github.com/acme
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long = "owner", value_name = "HOST/OWNER"))]
+    pub owners: Vec<String>,
+    /// Use the realm at this URL, which is fetched and forgotten again
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "URL"))]
+    pub realm_url: Option<String>,
+    /// Show what would be written, and write nothing
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub dry_run: bool,
+}
+
+runs!(NotifyForge, run);
+
+/// Writes the issues.
+///
+/// # Errors
+/// Where the realm cannot be read. What goes wrong at one repository is a part of the answer.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotifyForge>, OpError> {
+    match &request.realm_url {
+        Some(url) => tell(&ephemeral_realm::brought(ctx, url)?.ctx, request),
+        None => tell(ctx, request),
+    }
+}
+
+fn tell(ctx: &Ctx, request: &Request) -> Result<Answer<NotifyForge>, OpError> {
+    let here = ctx.here()?;
+    let overview = Overview::open(&*here.store)?;
+    let mut telling = Telling { ctx, here, request, forges: Forges::new(ctx), issues: Vec::new() };
+    for repo in overview.repos().values() {
+        if request.repo.as_ref().is_some_and(|only| *only != repo.name) {
+            continue;
+        }
+        let mut lines = overview.domains_of(&repo.name);
+        let imports = lines.try_fold(false, |found, line| {
+            let binding = overview.summary(line)?.bindings.remove(&repo.name);
+            Ok::<_, OpError>(found || binding.is_some_and(|binding| !binding.imports.is_empty()))
+        })?;
+        if imports {
+            telling.repo(repo);
+        }
+    }
+    let ignored: Vec<_> = telling.forges.ignored().collect();
+    let complete = telling.issues.iter().all(|one| one.outcome != IssueOutcome::Failed);
+    let body = NotifyForge { realm: here.realm.clone(), dry_run: request.dry_run, complete, issues: telling.issues };
+    Ok(ignored.into_iter().fold(Answer::new(body), Answer::next))
+}
+
+struct Telling<'a> {
+    ctx: &'a Ctx,
+    here: &'a Here,
+    request: &'a Request,
+    forges: Forges<'a>,
+    issues: Vec<ForgeIssue>,
+}
+
+impl Telling<'_> {
+    fn repo(&mut self, repo: &Repo) {
+        let told = self.due(&repo.name).and_then(|due| match self.forge(repo) {
+            Ok(forge) => self.tell(&*forge, &repo.name, &due).map_err(|error| error.to_string()),
+            // Where nothing is wrong, nobody misses the forge.
+            Err(_) if due.is_empty() => Ok(()),
+            Err(problem) => Err(problem),
+        });
+        if let Err(problem) = told {
+            let failed = line(&repo.name, None, IssueOutcome::Failed, None);
+            self.issues.push(ForgeIssue { problem: Some(problem), ..failed });
+        }
+    }
+
+    /// Returns the imports of a repository that are broken or behind, as it sees them.
+    fn due(&self, repo: &RepoName) -> Result<Vec<ImportReview>, String> {
+        let own = Ctx::in_realm(self.ctx.env.clone(), &self.here.realm, Some(repo));
+        let imports = own.and_then(|own| review::run(&own)).map_err(|error| error.message)?.body.imports;
+        Ok(imports.into_iter().filter(issue::is_due).collect())
+    }
+
+    /// Returns where a repository has its issues. A clone on this machine says it; what the realm says counts below
+    /// the places alone that the user named, because any member may have written it.
+    fn forge(&mut self, repo: &Repo) -> Result<Box<dyn Forge>, String> {
+        let found = paths::find(self.ctx, self.here, repo).map_err(|error| error.message)?;
+        let (folder, url) = match found {
+            Ok(found) => (found.folder, found.url),
+            Err(problem) => {
+                let url =
+                    repo.url.clone().ok_or_else(|| format!("{}, and the realm has no url of it", problem.message))?;
+                let address = Address::of(&url).ok_or_else(|| format!("{} is on no forge", repo.name))?;
+                let place = format!("{}/{}/", address.host, address.path);
+                let is_named = |owner: &String| place.starts_with(&format!("{}/", owner.trim_end_matches('/')));
+                if !self.request.owners.iter().any(is_named) {
+                    let owner = format!("{}/{}", address.host, address.owner());
+                    return Err(format!(
+                        "it is not cloned here: pass --owner {owner} to write to what the realm names"
+                    ));
+                }
+                (self.ctx.env.cwd().to_owned(), Some(url))
+            }
+        };
+        let on = self.forges.at(repo.name.as_str(), &folder, url.as_deref());
+        let closed = |closed: Closed| format!("{}: {}", closed.message, closed.next_step);
+        on.map_err(closed)?.forge.map_err(closed)
+    }
+
+    fn tell(&mut self, forge: &dyn Forge, repo: &RepoName, due: &[ImportReview]) -> Result<(), ForgeError> {
+        let there = forge.issues()?;
+        for import in due {
+            let done = self.one(forge, repo, import, &there)?;
+            self.issues.push(done);
+        }
+        for issue in there.iter().filter(|issue| issue.is_open) {
+            let Some(mark) = issue::Mark::of(&issue.body) else { continue };
+            let is_due = due.iter().any(|import| issue::contract(import) == mark.contract);
+            if is_due || mark.is_settled {
+                continue;
+            }
+            let closed = Issue { is_open: false, body: mark.settled(&issue.body), ..issue.clone() };
+            if self.write(|| forge.edit_issue(&closed))? {
+                let closed = line(repo, Some(&mark.contract), IssueOutcome::Closed, Some(issue));
+                self.issues.push(ForgeIssue { version: Some(mark.version), ..closed });
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens or updates the issue about one import. One of somebody else's that has the same mark cannot be edited,
+    /// and is passed over.
+    fn one(
+        &self,
+        forge: &dyn Forge,
+        repo: &RepoName,
+        import: &ImportReview,
+        there: &[Issue],
+    ) -> Result<ForgeIssue, ForgeError> {
+        let contract = issue::contract(import);
+        let (title, body) = (issue::title(import), issue::text(import));
+        let done = |outcome, issue: Option<&Issue>| ForgeIssue {
+            version: import.new_version.clone(),
+            ..line(repo, Some(&contract), outcome, issue)
+        };
+        let of_it = there.iter().filter_map(|issue| Some((issue, issue::Mark::of(&issue.body)?)));
+        let of_it: Vec<_> = of_it.filter(|(_, mark)| mark.contract == contract).collect();
+        for (issue, _) in of_it.iter().filter(|(issue, _)| issue.is_open) {
+            let is_same = |one: &str, other: &str| one.replace("\r\n", "\n").trim_end() == other.trim_end();
+            if is_same(&issue.body, &body) && issue.title == title {
+                return Ok(done(IssueOutcome::Unchanged, Some(issue)));
+            }
+            let new = Issue { title: title.clone(), body: body.clone(), ..(*issue).clone() };
+            if self.write(|| forge.edit_issue(&new))? {
+                return Ok(done(IssueOutcome::Updated, Some(issue)));
+            }
+        }
+        let is_dismissed = |mark: &issue::Mark| !mark.is_settled && Some(&mark.version) == import.new_version.as_ref();
+        if let Some((issue, _)) = of_it.iter().find(|(issue, mark)| !issue.is_open && is_dismissed(mark)) {
+            return Ok(done(IssueOutcome::Dismissed, Some(issue)));
+        }
+        let opened = if self.request.dry_run { None } else { Some(forge.open_issue(&title, &body)?) };
+        Ok(done(IssueOutcome::Opened, opened.as_ref()))
+    }
+
+    /// Writes, if anything is to be written. Returns whether it may be.
+    fn write(&self, write: impl FnOnce() -> Result<(), ForgeError>) -> Result<bool, ForgeError> {
+        if self.request.dry_run {
+            return Ok(true);
+        }
+        match write() {
+            Ok(()) => Ok(true),
+            Err(ForgeError::Denied { .. } | ForgeError::NotFound { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn line(repo: &RepoName, contract: Option<&ContractRef>, outcome: IssueOutcome, issue: Option<&Issue>) -> ForgeIssue {
+    ForgeIssue {
+        repo: repo.clone(),
+        domain: contract.map(|contract| contract.domain.clone()),
+        contract: contract.map(|contract| contract.contract.clone()),
+        version: None,
+        outcome,
+        url: issue.map(|issue| issue.url.clone()).filter(|url| !url.is_empty()),
+        problem: None,
+    }
+}

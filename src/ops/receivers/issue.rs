@@ -1,0 +1,134 @@
+//! The text of an issue at a consumer, and the mark by which it is found again.
+
+use crate::{
+    model::{name::ContractRef, version::Version},
+    wire::{ImportReview, Mention},
+};
+
+/// What the first line of the text starts with: people do not see it.
+const MARK: &str = "<!-- git blue import ";
+/// How it ends.
+const END: &str = " -->";
+/// What it says once it is settled.
+const SETTLED: &str = " settled";
+/// Most places that mention a changed field.
+const MAX_MENTIONS: usize = 30;
+
+/// What an issue is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mark {
+    pub contract: ContractRef,
+    pub version: Version,
+    pub is_settled: bool,
+}
+
+impl Mark {
+    /// Returns the mark of a text, if it has one.
+    pub fn of(text: &str) -> Option<Self> {
+        let words = text.lines().next()?.trim_end().strip_prefix(MARK)?.strip_suffix(END)?;
+        let (words, is_settled) = words.strip_suffix(SETTLED).map_or((words, false), |words| (words, true));
+        let (contract, version) = words.split_once(' ')?;
+        Some(Self { contract: contract.parse().ok()?, version: version.parse().ok()?, is_settled })
+    }
+
+    fn line(contract: &ContractRef, version: &Version, is_settled: bool) -> String {
+        format!("{MARK}{contract} {version}{}{END}", if is_settled { SETTLED } else { "" })
+    }
+
+    /// Returns the text of an issue that is settled.
+    pub fn settled(&self, text: &str) -> String {
+        let rest = text.split_once('\n').map_or("", |(_, rest)| rest).trim_end();
+        let mark = Self::line(&self.contract, &self.version, true);
+        format!("{mark}\n{rest}\n\nSettled: the import holds, and is not behind any more.\n")
+    }
+}
+
+/// Returns whether somebody at the consumer has to do something: its import is broken, or gets an older version.
+pub fn is_due(import: &ImportReview) -> bool {
+    import.state != "current" && import.new_version.is_some()
+}
+
+/// Returns the contract that it is about.
+pub fn contract(import: &ImportReview) -> ContractRef {
+    ContractRef { domain: import.domain.clone(), contract: import.contract.clone() }
+}
+
+/// Returns the title.
+pub fn title(import: &ImportReview) -> String {
+    let version = import.new_version.as_ref().map(ToString::to_string).unwrap_or_default();
+    match import.state == "broken" {
+        true => format!("{} {version} breaks the import of this repository", contract(import)),
+        false => format!("{} is at {version}, and this repository at an older version", contract(import)),
+    }
+}
+
+/// Returns the text. What comes from the realm or from files is code in it, and nothing else.
+pub fn text(import: &ImportReview) -> String {
+    let Some(new) = &import.new_version else { return String::new() };
+    let contract = contract(import);
+    let mut text = format!("{}\n", Mark::line(&contract, new, false));
+    let accepts = format!("the range of the import is `{}`", import.version_req);
+    let written = import.old_version.as_ref().map(|old| format!(", the code was written against {old}"));
+    text += &format!("`{contract}` is now at **{new}**; {accepts}{}.\n", written.unwrap_or_default());
+    if let Some(verdict) = &import.verdict {
+        text += &format!("\nWhat that means:\n\n{}", code("", &verdict.phrase()));
+    }
+    if !import.differences.is_empty() {
+        let more = match import.more_differences {
+            0 => String::new(),
+            more => format!("\nand {more} more"),
+        };
+        text += &format!("\nWhat differs:\n\n{}", code("diff", &(import.differences.join("\n") + &more)));
+    }
+    if let Some(file) = &import.binding_file {
+        let line = import.binding_line.map(|line| format!(":{line}")).unwrap_or_default();
+        text += &format!("\nThe range is in {}.\n", inline(&format!("{file}{line}")));
+    }
+    if !import.mentions.is_empty() {
+        let line = |one: &Mention| format!("{}:{}: {}", one.file, one.line, one.text.trim());
+        let mut lines: Vec<_> = import.mentions.iter().take(MAX_MENTIONS).map(line).collect();
+        let more = import.mentions.len().saturating_sub(MAX_MENTIONS);
+        lines.extend((more > 0).then(|| format!("and {more} more")));
+        text += &format!(
+            "\nLines that mention a changed field, which need not be a use:\n\n{}",
+            code("", &lines.join("\n"))
+        );
+    }
+    text + "\n`git blue review`, in a clone of this repository, says the same and what to do next. This issue is closed \
+        by itself once the import holds again.\n"
+}
+
+/// Returns a block of code that nothing in it ends.
+fn code(language: &str, text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}{language}\n{text}\n{fence}\n")
+}
+
+fn inline(text: &str) -> String {
+    format!("`{}`", text.replace('`', "'"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_is_found_again_with_what_became_of_it() {
+        let (contract, version): (ContractRef, Version) = ("s3/paths".parse().unwrap(), "2.0.0".parse().unwrap());
+        let text = format!("{}\r\nText\r\n", Mark::line(&contract, &version, false));
+        let mark = Mark::of(&text).unwrap();
+        assert_eq!((&mark.contract, &mark.version, mark.is_settled), (&contract, &version, false));
+        let settled = mark.settled(&text);
+        assert!(Mark::of(&settled).unwrap().is_settled && settled.contains("Text"), "{settled}");
+        for text in ["", "Text", "<!-- git blue import s3 -->", "x <!-- git blue import s3/paths 1.0.0 -->"] {
+            assert_eq!(Mark::of(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn nothing_in_a_block_of_code_ends_it() {
+        assert_eq!(code("diff", "a"), "```diff\na\n```\n");
+        assert_eq!(code("", "```\n@all"), "````\n```\n@all\n````\n");
+    }
+}

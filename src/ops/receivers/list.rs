@@ -1,0 +1,47 @@
+//! `notify_list`: who is told out of git, and what has not arrived.
+
+use crate::{
+    error::OpError,
+    ops::{Operation, ctx::Ctx, outgoing, runs},
+    wire::{Answer, Receivers},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::reads::<Request>(
+    "notify_list",
+    &["notify", "list"],
+    "List who is told of changes out of git, and what has not arrived",
+);
+
+/// What is asked.
+#[derive(Debug, Clone, Copy, Default, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct Request {}
+
+runs!(Receivers, |ctx, _| run(ctx));
+
+/// Answers. Nothing is sent.
+///
+/// # Errors
+/// Where the realm or the configuration cannot be read.
+pub fn run(ctx: &Ctx) -> Result<Answer<Receivers>, OpError> {
+    Ok(with_next_steps(outgoing::run::list(ctx)?))
+}
+
+/// Adds what to do about what has not arrived.
+pub(super) fn with_next_steps(body: Receivers) -> Answer<Receivers> {
+    let waits = body.receivers.iter().any(|one| !one.waiting.is_empty());
+    let is_dead = body.receivers.iter().any(|one| !one.dead.is_empty());
+    let is_empty = body.receivers.is_empty();
+    let mut answer = Answer::new(body);
+    if is_empty {
+        answer = answer.next("git config --global blue.notify.NAME.url https://URL  # configure the first receiver");
+    }
+    if waits {
+        answer = answer.next("git blue notify send  # try now what waits");
+    }
+    if is_dead {
+        answer = answer.next("git blue notify retry --all  # send again what was given up");
+    }
+    answer
+}

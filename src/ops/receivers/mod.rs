@@ -1,0 +1,14 @@
+//! Operations on receivers: list, try, send, send again; and issues at consumers.
+
+pub mod forge;
+mod issue;
+pub mod list;
+pub mod retry;
+pub mod send;
+pub mod test;
+
+use super::Operation;
+
+/// Its operations, in the order of the docs.
+pub(super) const TABLE: &[Operation] =
+    &[list::OPERATION, test::OPERATION, send::OPERATION, retry::OPERATION, forge::OPERATION];

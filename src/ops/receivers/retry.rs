@@ -1,0 +1,40 @@
+//! `notify_retry`: send events again that were given up.
+
+use super::list::with_next_steps;
+use crate::{
+    error::OpError,
+    ops::{
+        Operation,
+        ctx::Ctx,
+        outgoing::run::{self as outgoing, Pass},
+        runs,
+    },
+    wire::{Answer, Receivers},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation =
+    Operation::writes::<Request>("notify_retry", &["notify", "retry"], "Send events again that were given up");
+
+/// What is asked.
+#[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct Request {
+    /// The events, by their ids in `git blue notify list`
+    ///
+    /// All that were given up where it is empty.
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(value_name = "EVENT", required_unless_present = "all"))]
+    pub ids: Vec<String>,
+}
+
+runs!(Receivers, run);
+
+/// Sends them.
+///
+/// # Errors
+/// Where an id is not known, the realm or the configuration cannot be read, or what was done cannot be recorded.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Receivers>, OpError> {
+    let pass = Pass { at_once: true, revive: Some(request.ids.clone()), ..Pass::default() };
+    Ok(with_next_steps(outgoing::run(ctx, &pass)?))
+}

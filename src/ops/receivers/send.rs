@@ -1,0 +1,57 @@
+//! `notify_send`: bring the receivers what is new for them.
+
+use std::time::Duration;
+
+use super::list::with_next_steps;
+use crate::{
+    error::OpError,
+    model::name::ReaderName,
+    ops::{
+        Operation,
+        ctx::Ctx,
+        outgoing::run::{self as outgoing, Pass},
+        runs,
+    },
+    wire::{Answer, Receivers},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation = Operation::writes::<Request>(
+    "notify_send",
+    &["notify", "send"],
+    "Send what is new to the receivers that are configured",
+);
+
+/// What is asked.
+#[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct Request {
+    /// Only to these receivers
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(value_name = "NAME"))]
+    pub names: Vec<ReaderName>,
+    /// Leave what failed until its next try is due
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long))]
+    pub due: bool,
+    /// Try what fails again for this long
+    #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SECONDS", default_value_t = 0))]
+    pub wait: u32,
+}
+
+runs!(Receivers, run);
+
+/// Sends.
+///
+/// # Errors
+/// Where the realm or the configuration cannot be read, or what was done cannot be recorded.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Receivers>, OpError> {
+    let pass = Pass {
+        only: request.names.clone(),
+        at_once: !request.due,
+        wait: Duration::from_secs(request.wait.into()),
+        revive: None,
+    };
+    Ok(with_next_steps(outgoing::run(ctx, &pass)?))
+}

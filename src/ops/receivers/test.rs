@@ -1,0 +1,51 @@
+//! `notify_test`: try a receiver.
+
+use crate::{
+    error::{ErrorCode, OpError},
+    model::name::ReaderName,
+    ops::{
+        Operation,
+        ctx::Ctx,
+        outgoing::{
+            carry, collect,
+            run::{self, Pass},
+        },
+        runs,
+    },
+    wire::{Answer, NotifyTest},
+};
+
+/// Its entry in the table.
+pub const OPERATION: Operation =
+    Operation::writes::<Request>("notify_test", &["notify", "test"], "Send a test to a receiver");
+
+/// What is asked.
+#[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
+pub struct Request {
+    /// The receiver, as in `blue.notify.<name>.url`
+    #[cfg_attr(feature = "cli", arg(value_name = "NAME"))]
+    pub name: ReaderName,
+}
+
+runs!(NotifyTest, run);
+
+/// Sends an event that says nothing, once. A receiver that is new hears from then on what changes.
+///
+/// # Errors
+/// Where the receiver is not known or configured wrongly, and why the event did not arrive.
+pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotifyTest>, OpError> {
+    let here = ctx.here()?;
+    let name = &request.name;
+    let found = run::chosen(ctx, &here.realm, std::slice::from_ref(name))?.into_iter().next();
+    let Some((_, receiver)) = found else { unreachable!("an unknown name is an error") };
+    let wrong = |problem: String| {
+        OpError::no(ErrorCode::NotDelivered, format!("{name}: {problem}"))
+            .next(format!("git config --global --get-regexp '^blue.notify.{name}.'"))
+    };
+    let receiver = receiver.map_err(wrong)?;
+    let event = collect::test(ctx, &here.realm, &receiver);
+    carry::carry(ctx, &receiver, &event).map_err(wrong)?;
+    run::run(ctx, &Pass { only: vec![name.clone()], ..Pass::default() })?;
+    Ok(Answer::new(NotifyTest { name: name.clone(), id: event.id }))
+}

@@ -1,0 +1,413 @@
+//! What goes out of git: every receiver is a real one, or a program that stands in for it, and most of them behave
+//! badly. Nothing is lost, nothing comes twice without its key, and each domain keeps its order.
+
+use std::{collections::BTreeMap, os::unix::fs::PermissionsExt as _, path::Path};
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use serde_json::{Value, json};
+use sha2::Sha256;
+
+use crate::{
+    receiver::{
+        Manner::{Answer, Drop, Redirect, Slow, Take, TakeAndDrop},
+        Receiver, Taken,
+    },
+    world::{Run, World, contract},
+};
+
+/// A provider and a consumer, and the receiver `team`, which has looked once: what follows is new to it.
+fn place(keys: &[(&str, &str)]) -> World {
+    let world = World::pair();
+    world.set("GIT_BLUE_FORGE_TIMEOUT_MS", "700");
+    configure(&world, keys);
+    assert_eq!(send(&world).exits(0).json()["receivers"][0]["sent"], 0, "it hears what comes from now on");
+    world
+}
+
+fn configure(world: &World, keys: &[(&str, &str)]) {
+    let file = world.path("home/gitconfig");
+    for (key, value) in keys {
+        let key = format!("blue.notify.team.{key}");
+        world.git(&world.root(), &["config", "--file", file.to_str().unwrap(), &key, value]);
+    }
+}
+
+fn send(world: &World) -> Run {
+    world.blue(&world.path("fungal"), &["notify", "send", "--json"])
+}
+
+/// Publishes as somebody who configured no receiver, so that nothing is sent in the background.
+fn publish(world: &World, version: &str) {
+    let plain = world.read("home/gitconfig").split("[blue \"notify.").next().unwrap().to_owned();
+    world.write("home/plain", &plain);
+    let plain = world.path("home/plain");
+    let vars = [("GIT_CONFIG_GLOBAL", plain.as_os_str())];
+    for args in [&["hooks", "uninstall"][..], &["contract", "publish"]] {
+        if args[0] == "contract" {
+            world.bump(version);
+        }
+        world.blue_with(&world.path("fungal"), args, &vars).exits(0);
+    }
+}
+
+fn list(world: &World) -> Value {
+    world.json(&world.path("access"), &["notify", "list"])["receivers"][0].clone()
+}
+
+/// The first receipt of each event; a repetition must say the same.
+fn once(taken: &[Taken]) -> Vec<Value> {
+    let mut seen: BTreeMap<String, String> = BTreeMap::new();
+    let mut first = Vec::new();
+    for one in taken {
+        let event = one.json();
+        assert_eq!(event["id"], *one.id(), "the key is in the header, too");
+        match seen.insert(one.id(), one.text.clone()) {
+            Some(before) => assert_eq!(before, one.text, "one key, two texts"),
+            None => first.push(event),
+        }
+    }
+    first
+}
+
+/// The versions before and after of each change, in order.
+fn versions(events: &[Value]) -> Vec<(String, String)> {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let changes = events.iter().map(|event| &event["data"]["changes"][0]["changes"]);
+    changes.map(|change| (text(&change["old_version"]), text(&change["new_version"]))).collect()
+}
+
+#[test]
+fn a_commit_is_a_signed_event_without_a_command() {
+    let receiver = Receiver::start();
+    let world = World::pair();
+    world.write("home/secret", "whsec_c2VjcmV0IGtleSBvZiB0ZXN0cw==\n");
+    let secret = world.path("home/secret");
+    std::fs::set_permissions(&secret, std::fs::Permissions::from_mode(0o600)).unwrap();
+    configure(&world, &[("url", &receiver.url), ("secretFile", secret.to_str().unwrap())]);
+    assert_eq!(send(&world).exits(0).json()["receivers"][0]["sent"], 0);
+    world.bump("2.0.0");
+    let taken = receiver.waits_for(1);
+    let event = taken[0].json();
+    assert_eq!(event["specversion"], "1.0");
+    assert_eq!(
+        (&event["source"], &event["type"]),
+        (&json!("git-blue:/realms/aperture"), &json!("git-blue.domain.changed"))
+    );
+    assert_eq!((&event["subject"], &event["data"]["severity"]), (&json!("s3-access"), &json!("broken")));
+    assert_eq!(event["data"]["commit"], world.tip("refs/blue/domains/s3-access"));
+    let change = &event["data"]["changes"][0];
+    assert_eq!(change["text"], "fungal changed s3-access/s3-permissions 1.0.0 -> 2.0.0");
+    assert_eq!((&change["imports"][0]["repo"], &change["imports"][0]["holds"]), (&json!("access"), &json!("breaks")));
+    assert_eq!(taken[0].headers["content-type"], "application/cloudevents+json; charset=utf-8");
+    // As the libraries of Standard Webhooks verify it.
+    let mut mac = Hmac::<Sha256>::new_from_slice(b"secret key of tests").unwrap();
+    mac.update(format!("{}.{}.{}", taken[0].id(), taken[0].headers["webhook-timestamp"], taken[0].text).as_bytes());
+    let expected = format!("v1,{}", BASE64_STANDARD.encode(mac.finalize().into_bytes()));
+    assert_eq!(taken[0].headers["webhook-signature"], expected);
+    let again = send(&world).exits(0).json();
+    assert_eq!((&again["complete"], &again["receivers"][0]["waiting"]), (&json!(true), &json!([])));
+    assert_eq!(receiver.taken().len(), 1, "once");
+}
+
+#[test]
+fn whatever_a_receiver_does_nothing_is_lost_doubled_or_out_of_order() {
+    let receiver = Receiver::start();
+    let world = place(&[("url", &receiver.url)]);
+    // Another domain, with a contract of its own.
+    let fungal = world.path("fungal");
+    world.ok(&fungal, &["realm", "admin", "domain", "--name", "events", "--repos", "fungal,access"]);
+    let manners =
+        [Answer(500), TakeAndDrop, Drop, Slow(1_200), Answer(429), Take, Redirect, TakeAndDrop, Drop, Answer(503)];
+    receiver.then(manners.into_iter().cycle().take(25));
+    for minor in 1..=6 {
+        let version = format!("1.{minor}.0");
+        let text = contract(&version).replace("s3-permissions", "placed");
+        world.write("fungal/.blue/contracts/events/placed.yaml", &text);
+        publish(&world, &version);
+        send(&world);
+    }
+    for _ in 0..30 {
+        if send(&world).code == 0 {
+            break;
+        }
+    }
+    send(&world).exits(0);
+    let taken = receiver.taken();
+    let events = once(&taken);
+    assert!(taken.len() > events.len(), "some came twice, with their keys");
+    for (domain, first) in [("s3-access", Some("1.0.0")), ("events", None)] {
+        let of: Vec<_> = events.iter().filter(|event| event["subject"] == domain).cloned().collect();
+        let changes: Vec<_> = of
+            .iter()
+            .flat_map(|event| event["data"]["changes"].as_array().unwrap().clone())
+            .filter(|change| !change["contract"].is_null())
+            .collect();
+        let mut known = first.map(str::to_owned);
+        for change in &changes {
+            assert_eq!(change["changes"]["old_version"].as_str(), known.as_deref(), "{domain}: {changes:#?}");
+            known = change["changes"]["new_version"].as_str().map(str::to_owned);
+        }
+        assert_eq!(known.as_deref(), Some("1.6.0"), "{domain}: none is lost: {changes:#?}");
+    }
+}
+
+#[test]
+fn an_event_that_never_arrives_is_given_up_and_sent_again_on_demand() {
+    let receiver = Receiver::start();
+    let world = place(&[("url", &receiver.url)]);
+    receiver.then([Answer(500); 32]);
+    publish(&world, "1.1.0");
+    let first = send(&world).exits(1).json();
+    let waiting = &first["receivers"][0]["waiting"][0];
+    assert_eq!((&waiting["tries"], &waiting["problem"]), (&json!(1), &json!("127.0.0.1 answers 500")));
+    assert!(!first.to_string().contains("s3cret-path"), "the path of a url is not shown: {first}");
+    publish(&world, "1.2.0");
+    for _ in 0..8 {
+        send(&world).exits(1);
+    }
+    // The pauses grow, and what is not due is not tried.
+    let asked = receiver.asked().len();
+    let due = world.blue(&world.path("fungal"), &["notify", "send", "--due", "--json"]).exits(1).json();
+    // What changes while an event waits is one event, whatever it is.
+    assert_eq!(due["receivers"][0]["waiting"].as_array().unwrap().len(), 1, "{due}");
+    assert_eq!((asked, receiver.asked().len()), (9, 9));
+    while list(&world)["dead"] == json!([]) {
+        send(&world).exits(1);
+        assert!(receiver.asked().len() <= 33, "it is given up in the end");
+    }
+    // The next event of the domain goes on behind it.
+    let now = list(&world);
+    assert_eq!(now["dead"][0]["text"], "fungal changed s3-access/s3-permissions 1.0.0 -> 1.1.0", "{now}");
+    send(&world).exits(0);
+    assert_eq!(versions(&once(&receiver.taken())), [("1.1.0".to_owned(), "1.2.0".to_owned())]);
+    let id = now["dead"][0]["id"].as_str().unwrap().to_owned();
+    let wrong = world.blue(&world.path("fungal"), &["notify", "retry", "nothing", "--json"]).exits(1).json();
+    assert_eq!(wrong["code"], "unknown-notification");
+    let text = world.blue(&world.path("fungal"), &["notify", "list"]).exits(0).stdout;
+    assert!(text.contains("given up") && text.contains("32 tries") && text.contains("notify retry --all"), "{text}");
+    let again = world.blue(&world.path("fungal"), &["notify", "retry", &id, "--json"]).exits(0).json();
+    assert_eq!((&again["receivers"][0]["sent"], &again["receivers"][0]["dead"]), (&json!(1), &json!([])));
+    assert_eq!(receiver.taken().last().unwrap().id(), id);
+}
+
+#[test]
+fn what_fails_is_tried_again_within_the_time_that_is_given() {
+    let receiver = Receiver::start();
+    let world = place(&[("url", &receiver.url)]);
+    world.set("GIT_BLUE_NOW", "");
+    receiver.then([Answer(500)]);
+    publish(&world, "1.1.0");
+    let args = ["notify", "send", "--wait", "40", "--json"];
+    let answer = world.blue(&world.path("fungal"), &args).exits(0).json();
+    assert_eq!(answer["receivers"][0]["sent"], 1);
+    assert_eq!(receiver.asked().len(), 2);
+}
+
+#[test]
+fn a_redirect_is_not_followed_and_nothing_goes_in_the_open() {
+    let receiver = Receiver::start();
+    let world = place(&[("url", &receiver.url)]);
+    receiver.then([Redirect]);
+    let refused = world.blue(&world.path("fungal"), &["notify", "test", "team"]).exits(1);
+    assert!(refused.stderr.contains("redirects (307), which is not followed"), "{refused}");
+    assert_eq!(receiver.asked(), ["/hook/s3cret-path"]);
+    configure(&world, &[("url", "http://forge.test/hook")]);
+    let refused = world.blue(&world.path("fungal"), &["notify", "test", "team"]).exits(1);
+    assert!(refused.stderr.contains("not https"), "{refused}");
+    let missing = world.blue(&world.path("fungal"), &["notify", "test", "teem", "--json"]).exits(1).json();
+    assert_eq!(missing["code"], "unknown-receiver");
+    assert!(missing["message"].as_str().unwrap().contains("did you mean team?"), "{missing}");
+}
+
+#[test]
+fn what_a_repository_or_others_say_names_no_receiver() {
+    let receiver = Receiver::start();
+    let world = World::pair();
+    world.git(&world.path("fungal"), &["config", "blue.notify.evil.url", &receiver.url]);
+    let none = world.blue(&world.path("fungal"), &["notify", "list"]).exits(0);
+    assert!(none.stdout.contains("no receivers"), "{none}");
+    world.bump("1.1.0");
+    send(&world).exits(0);
+    // A secret that others may read, and one in the configuration, are not used.
+    world.write("home/secret", "s3cret\n");
+    std::fs::set_permissions(world.path("home/secret"), std::fs::Permissions::from_mode(0o644)).unwrap();
+    configure(&world, &[("url", &receiver.url), ("secretFile", "~/secret")]);
+    let refused = world.blue(&world.path("fungal"), &["notify", "test", "team"]).exits(1);
+    assert!(refused.stderr.contains("others may read it: chmod 600"), "{refused}");
+    configure(&world, &[("secret", "s3cret")]);
+    let listed = send(&world).exits(1).json();
+    assert!(listed["receivers"][0]["problem"].as_str().unwrap().contains("secretCommand or secretFile"), "{listed}");
+    assert_eq!(receiver.asked(), [] as [&str; 0]);
+}
+
+#[test]
+fn a_receiver_of_this_machine_stands_in_its_own_folder_too() {
+    let receiver = Receiver::start();
+    let world = World::pair();
+    let file = world.path("home/blue/config").display().to_string();
+    world.git(&world.root(), &["config", "--file", &file, "blue.notify.team.url", &receiver.url]);
+    let listed = list(&world);
+    assert_eq!(
+        (&listed["name"], &listed["kind"], &listed["filter"]),
+        (&json!("team"), &json!("webhook"), &json!("everything"))
+    );
+}
+
+#[test]
+fn filters_let_through_what_they_name() {
+    let receiver = Receiver::start();
+    let world = place(&[("url", &receiver.url), ("severity", "broken"), ("repo", "access")]);
+    publish(&world, "1.1.0");
+    assert_eq!(send(&world).exits(0).json()["receivers"][0]["sent"], 0, "its import still holds");
+    publish(&world, "2.0.0");
+    assert_eq!(send(&world).exits(0).json()["receivers"][0]["sent"], 1);
+    assert_eq!(receiver.taken()[0].json()["data"]["changes"][0]["changes"]["old_version"], "1.1.0");
+    configure(&world, &[("domain", "elsewhere")]);
+    publish(&world, "3.0.0");
+    assert_eq!(send(&world).exits(0).json()["receivers"][0]["sent"], 0);
+    configure(&world, &[("realm", "another")]);
+    assert_eq!(send(&world).exits(0).json()["receivers"], json!([]));
+}
+
+#[test]
+fn chats_get_a_line_for_each_change() {
+    for (kind, expected) in [
+        ("slack", "*s3-access*\n• fungal changed s3-access/s3-permissions 1.0.0 → 2.0.0: breaks access"),
+        ("mattermost", "**s3-access**\n- fungal changed s3-access/s3-permissions 1.0.0 → 2.0.0: breaks access"),
+    ] {
+        let receiver = Receiver::start();
+        // Such a url is a secret itself.
+        let world = place(&[("kind", kind), ("secretCommand", &format!("echo {}", receiver.url))]);
+        publish(&world, "2.0.0");
+        send(&world).exits(0);
+        let taken = &receiver.taken()[0];
+        assert_eq!(taken.json(), json!({ "text": expected }));
+        assert!(taken.id().len() == 32 && !taken.headers.contains_key("webhook-signature"), "{:?}", taken.headers);
+        assert!(!list(&world).to_string().contains("s3cret-path"));
+    }
+}
+
+/// A sendmail that keeps what it gets, and fails as often as a file says.
+const SENDMAIL: &str = r#"#!/bin/sh
+here=${0%/*}
+cat >"$here/mail"
+if [ -s "$here/failures" ]; then
+    sed -i 1d "$here/failures"
+    echo "no route to anywhere" >&2
+    exit 75
+fi
+printf 'to %s\n' "$*" >>"$here/mails"
+cat "$here/mail" >>"$here/mails"
+"#;
+
+fn program(path: &Path, text: &str) {
+    std::fs::write(path, text).unwrap();
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn mail_goes_through_sendmail() {
+    let world = place(&[("url", "mailto:team@example.com,ops@example.com")]);
+    std::fs::create_dir_all(world.path("bin")).unwrap();
+    program(&world.path("bin/sendmail"), SENDMAIL);
+    world.write("bin/failures", "1\n2\n");
+    publish(&world, "2.0.0");
+    let failed = send(&world).exits(1).json();
+    let problem = failed["receivers"][0]["waiting"][0]["problem"].as_str().unwrap().to_owned();
+    assert_eq!(problem, "it failed: exit status: 75: no route to anywhere");
+    send(&world).exits(1);
+    send(&world).exits(0);
+    let mails = world.read("bin/mails");
+    let id = failed["receivers"][0]["waiting"][0]["id"].as_str().unwrap();
+    assert_eq!(mails.matches("Message-ID: ").count(), 1, "{mails}");
+    for line in [
+        "to -i -- team@example.com ops@example.com",
+        "From: git blue <ada@example.com>",
+        "To: team@example.com, ops@example.com",
+        "Subject: [aperture] fungal changed s3-access/s3-permissions 1.0.0 -> 2.0.0",
+        &format!("Message-ID: <{id}@git-blue.invalid>"),
+        "Auto-Submitted: auto-generated",
+        "fungal changed s3-access/s3-permissions 1.0.0 -> 2.0.0: breaks access",
+    ] {
+        assert!(mails.lines().any(|one| one == line), "{line}\n{mails}");
+    }
+}
+
+#[test]
+fn a_command_gets_the_event_and_ends_when_its_time_is_over() {
+    let world = World::pair();
+    world.set("GIT_BLUE_FORGE_TIMEOUT_MS", "700");
+    let (out, slow) = (world.path("events").display().to_string(), world.path("slow").display().to_string());
+    std::fs::write(&slow, "").unwrap();
+    configure(&world, &[("command", &format!("if [ -e '{slow}' ]; then sleep 30; fi; cat >>'{out}'"))]);
+    send(&world).exits(0);
+    publish(&world, "1.1.0");
+    let start = std::time::Instant::now();
+    let failed = send(&world).exits(1).json();
+    assert!(start.elapsed().as_secs() < 15, "it does not wait for it");
+    assert_eq!(failed["receivers"][0]["waiting"][0]["problem"], "it took more than 0.7 s");
+    std::fs::remove_file(&slow).unwrap();
+    send(&world).exits(0);
+    let events = world.read("events");
+    let event: Value = serde_json::from_str(events.trim()).unwrap();
+    assert_eq!(event["id"], failed["receivers"][0]["waiting"][0]["id"]);
+}
+
+#[test]
+fn a_damaged_record_is_a_receiver_that_hears_from_now_on() {
+    let receiver = Receiver::start();
+    let world = place(&[("url", &receiver.url)]);
+    let store = world.store();
+    world.git(&store, &["update-ref", "-d", "refs/blue/local/notify/team"]);
+    publish(&world, "1.1.0");
+    assert_eq!(send(&world).exits(0).json()["receivers"][0]["sent"], 0);
+    publish(&world, "1.2.0");
+    assert_eq!(send(&world).exits(0).json()["receivers"][0]["sent"], 1);
+    assert_eq!(world.git(&store, &["fsck", "--strict", "--no-dangling"]).stdout, "");
+}
+
+#[test]
+fn many_processes_at_once_send_each_event_once() {
+    let receiver = Receiver::start();
+    let world = place(&[("url", &receiver.url)]);
+    for version in ["1.1.0", "1.2.0", "1.3.0"] {
+        publish(&world, version);
+        receiver.then([Slow(100)]);
+        let fungal = world.path("fungal");
+        let start = |_| {
+            let mut command = world.command("git", &fungal);
+            command.args(["blue", "notify", "send", "--due", "--quiet"]).spawn().unwrap()
+        };
+        let children: Vec<_> = (0..6).map(start).collect();
+        for mut child in children {
+            child.wait().unwrap();
+        }
+    }
+    let taken = receiver.taken();
+    assert_eq!(taken.len(), 3, "{taken:#?}");
+    let expected = [("1.0.0", "1.1.0"), ("1.1.0", "1.2.0"), ("1.2.0", "1.3.0")];
+    assert_eq!(versions(&once(&taken)), expected.map(|(old, new)| (old.to_owned(), new.to_owned())));
+}
+
+#[test]
+fn a_sender_that_is_killed_loses_nothing() {
+    let receiver = Receiver::start();
+    let world = place(&[("url", &receiver.url)]);
+    let fungal = world.path("fungal");
+    for round in 1..=12 {
+        publish(&world, &format!("1.{round}.0"));
+        receiver.then([Slow(40)]);
+        let mut command = world.command("git-blue", &fungal);
+        let mut child = command.args(["notify", "send", "--quiet"]).spawn().unwrap();
+        // Before, while and after it sends.
+        std::thread::sleep(std::time::Duration::from_millis(round * 12));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    send(&world).exits(0);
+    let told = versions(&once(&receiver.taken()));
+    assert_eq!(told.first().map(|(old, _)| &**old), Some("1.0.0"), "{told:?}");
+    assert_eq!(told.last().map(|(_, new)| &**new), Some("1.12.0"), "{told:?}");
+    assert!(told.windows(2).all(|pair| pair[0].1 == pair[1].0), "no gap: {told:?}");
+}

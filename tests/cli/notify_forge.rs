@@ -1,0 +1,147 @@
+//! Issues at the consumers that a version breaks or leaves behind. The forge is a stand-in; what it takes and gives of
+//! issues follows GitHub's documents, of which the fixture holds no part.
+
+use serde_json::{Value, json};
+
+use crate::{
+    github::{GitHub, HOST},
+    world::{BINDING_FILE, CONTRACT_FILE, Run, World, importing},
+};
+
+const REPO: &str = "acme/access";
+
+/// A provider, and a consumer that is on the forge.
+fn place() -> (World, GitHub) {
+    let world = World::solo();
+    let access = world.repo("access");
+    world.git(&access, &["remote", "add", "origin", &format!("https://{HOST}/{REPO}.git")]);
+    world.ok(&access, &["init", "--realm", "aperture"]);
+    world.ok(&access, &["realm", "admin", "domain", "--name", "s3-access", "--repos", "access"]);
+    world.write("access/cdk/access_stack.py", "paths = load()\nfor path in paths[\"read\"]:\n    allow(path)\n");
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=1.0.0, <2.0.0"));
+    world.commit("access", "Read from the masks");
+    let forge = GitHub::start(&world);
+    forge.state.lock().unwrap().unchecked = true;
+    (world, forge)
+}
+
+fn tell(world: &World, more: &[&str]) -> Run {
+    world.blue(&world.path("fungal"), &[&["notify", "forge", "--json"], more].concat())
+}
+
+/// What was done: outcome and version of each issue.
+fn outcomes(run: &Run) -> Vec<(String, String)> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let issues = run.json()["issues"].as_array().unwrap().clone();
+    issues.iter().map(|one| (text(&one["outcome"]), text(&one["version"]))).collect()
+}
+
+fn done(outcome: &str, version: &str) -> Vec<(String, String)> {
+    vec![(outcome.to_owned(), version.to_owned())]
+}
+
+fn issues(forge: &GitHub) -> Vec<Value> {
+    forge.state.lock().unwrap().issues.get(REPO).cloned().unwrap_or_default()
+}
+
+/// Publishes a version that has another field.
+fn rename_the_field(world: &World, version: &str, field: &str) {
+    let text = format!(
+        "name: s3-permissions\nversion: \"{version}\"\nowner: fungal\ndescription: Paths\nschema:\n  type: object\n  \
+         required: [{field}]\n  properties:\n    {field}: {{ type: array, items: {{ type: string }} }}\nvalue: {{ {field}: [\"a\"] }}\n"
+    );
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &text);
+    world.commit("fungal", &format!("Paths {version}"));
+}
+
+#[test]
+fn an_issue_is_opened_updated_and_closed() {
+    let (world, forge) = place();
+    assert_eq!(outcomes(&tell(&world, &[]).exits(0)), [], "nobody is broken");
+    rename_the_field(&world, "2.0.0", "paths");
+    assert_eq!(outcomes(&tell(&world, &["--dry-run"]).exits(0)), done("opened", "2.0.0"));
+    assert_eq!(issues(&forge), [] as [Value; 0]);
+    assert_eq!(outcomes(&tell(&world, &[]).exits(0)), done("opened", "2.0.0"));
+    let issue = issues(&forge).remove(0);
+    assert_eq!(issue["title"], "s3-access/s3-permissions 2.0.0 breaks the import of this repository");
+    let body = issue["body"].as_str().unwrap();
+    assert!(body.starts_with("<!-- git blue import s3-access/s3-permissions 2.0.0 -->\n"), "{body}");
+    for text in [
+        "the range of the import is `>=1.0.0, <2.0.0`, the code was written against 1.0.0",
+        "The range is in `.blue/bindings/s3-access.yaml:4`.",
+        "cdk/access_stack.py:2: for path in paths[\"read\"]:",
+        "```diff\n",
+        "- ",
+    ] {
+        assert!(body.contains(text), "{text}\n{body}");
+    }
+    forge.log();
+    assert_eq!(outcomes(&tell(&world, &[]).exits(0)), done("unchanged", "2.0.0"));
+    assert!(forge.log().iter().all(|line| line.starts_with("GET ")), "only asked");
+    rename_the_field(&world, "3.0.0", "places");
+    assert_eq!(outcomes(&tell(&world, &[]).exits(0)), done("updated", "3.0.0"));
+    assert_eq!(issues(&forge).len(), 1, "the same one");
+    world.write(&format!("access/{BINDING_FILE}"), &importing(">=3.0.0, <4.0.0"));
+    world.commit("access", "Read the places");
+    let closed = tell(&world, &[]).exits(0);
+    assert_eq!(outcomes(&closed), done("closed", "3.0.0"));
+    let issue = issues(&forge).remove(0);
+    assert!(issue["state"] == "closed" && issue["body"].as_str().unwrap().contains("3.0.0 settled -->"), "{issue}");
+    assert_eq!(outcomes(&tell(&world, &[]).exits(0)), []);
+    // What breaks it anew is a new issue.
+    rename_the_field(&world, "4.0.0", "paths");
+    let text = world.ok(&world.path("fungal"), &["notify", "forge"]).stdout;
+    assert!(text.contains("opened") && text.contains(&format!("https://{HOST}/{REPO}/issues/2")), "{text}");
+}
+
+#[test]
+fn what_somebody_closed_stays_closed_for_that_version() {
+    let (world, forge) = place();
+    rename_the_field(&world, "2.0.0", "paths");
+    tell(&world, &[]).exits(0);
+    forge.state.lock().unwrap().issues.get_mut(REPO).unwrap()[0]["state"] = json!("closed");
+    assert_eq!(outcomes(&tell(&world, &[]).exits(0)), done("dismissed", "2.0.0"));
+    rename_the_field(&world, "3.0.0", "places");
+    assert_eq!(outcomes(&tell(&world, &[]).exits(0)), done("opened", "3.0.0"));
+}
+
+#[test]
+fn pull_requests_and_issues_of_others_are_left_alone() {
+    let (world, forge) = place();
+    rename_the_field(&world, "2.0.0", "paths");
+    let mark = "<!-- git blue import s3-access/s3-permissions 2.0.0 -->\nAll is well";
+    let pull = json!({ "number": 1, "state": "open", "title": "P", "body": mark, "pull_request": {} });
+    let elses = json!({ "number": 2, "state": "open", "title": "Hello", "body": mark });
+    let list = json!([pull, elses]);
+    forge.instead(200, "", &list.to_string());
+    forge.instead(403, "", &json!({ "message": "Must have write access" }).to_string());
+    assert_eq!(outcomes(&tell(&world, &[]).exits(0)), done("opened", "2.0.0"));
+    assert_eq!(issues(&forge).len(), 1);
+}
+
+#[test]
+fn where_there_is_no_clone_the_user_says_whom_to_tell() {
+    let (world, forge) = place();
+    rename_the_field(&world, "2.0.0", "paths");
+    std::fs::rename(world.path("access"), world.path("gone")).unwrap();
+    let failed = tell(&world, &[]).exits(1);
+    assert_eq!(outcomes(&failed), done("failed", ""));
+    assert!(failed.stdout.contains("pass --owner forge.test/acme"), "{failed}");
+    for owner in ["forge.test/ac", "forge.test/acme-other", "elsewhere.test/acme"] {
+        assert_eq!(outcomes(&tell(&world, &["--owner", owner]).exits(1)), done("failed", ""), "{owner}");
+    }
+    assert_eq!(outcomes(&tell(&world, &["--owner", "forge.test/acme"]).exits(0)), done("opened", "2.0.0"));
+    let body = issues(&forge)[0]["body"].as_str().unwrap().to_owned();
+    assert!(!body.contains("mention a changed field") && body.contains("What differs"), "{body}");
+}
+
+#[test]
+fn a_forge_that_fails_is_a_repository_that_could_not_be_told() {
+    let (world, forge) = place();
+    rename_the_field(&world, "2.0.0", "paths");
+    forge.instead(403, "", &json!({ "message": "no" }).to_string());
+    let failed = tell(&world, &[]).exits(1);
+    assert_eq!(outcomes(&failed), done("failed", ""));
+    assert_eq!(tell(&world, &["--repo", "fungal"]).exits(0).json()["issues"], json!([]));
+    assert_eq!(outcomes(&tell(&world, &["--repo", "access"]).exits(0)), done("opened", "2.0.0"));
+}

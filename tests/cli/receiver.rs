@@ -1,0 +1,144 @@
+//! Stands in for whoever receives webhooks: a real HTTP server on this machine that can be slow, refuse, hang up
+//! before or after it took an event, and redirect.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    net::{TcpListener, TcpStream},
+    sync::{Arc, Mutex},
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+
+/// What it does with a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Manner {
+    /// Takes it.
+    Take,
+    /// Answers this, and takes nothing.
+    Answer(u16),
+    /// Hangs up, and takes nothing.
+    Drop,
+    /// Takes it, and hangs up without a word: the sender cannot know.
+    TakeAndDrop,
+    /// Takes it after this many milliseconds.
+    Slow(u64),
+    /// Sends the sender elsewhere, and takes nothing.
+    Redirect,
+}
+
+/// What was taken.
+#[derive(Debug, Clone)]
+pub struct Taken {
+    pub headers: BTreeMap<String, String>,
+    pub text: String,
+    /// When it came.
+    pub at: Instant,
+}
+
+impl Taken {
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap()
+    }
+
+    pub fn id(&self) -> String {
+        self.headers["webhook-id"].clone()
+    }
+}
+
+#[derive(Default)]
+struct State {
+    manners: VecDeque<Manner>,
+    taken: Vec<Taken>,
+    asked: Vec<String>,
+}
+
+pub struct Receiver {
+    state: Arc<Mutex<State>>,
+    pub url: String,
+}
+
+impl Receiver {
+    pub fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/hook/s3cret-path", listener.local_addr().unwrap());
+        let state = Arc::new(Mutex::new(State::default()));
+        let (server, elsewhere) = (state.clone(), url.clone());
+        std::thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let (state, elsewhere) = (server.clone(), elsewhere.clone());
+                std::thread::spawn(move || serve(stream, &state, &elsewhere));
+            }
+        });
+        Self { state, url }
+    }
+
+    /// Says what it does with the next requests; then it takes all.
+    pub fn then(&self, manners: impl IntoIterator<Item = Manner>) {
+        self.state.lock().unwrap().manners.extend(manners);
+    }
+
+    /// Returns what it took, in order.
+    pub fn taken(&self) -> Vec<Taken> {
+        self.state.lock().unwrap().taken.clone()
+    }
+
+    /// Returns the paths that were asked for, in order.
+    pub fn asked(&self) -> Vec<String> {
+        self.state.lock().unwrap().asked.clone()
+    }
+
+    /// Waits until it took so many.
+    #[track_caller]
+    pub fn waits_for(&self, count: usize) -> Vec<Taken> {
+        let start = Instant::now();
+        while self.taken().len() < count {
+            let taken = self.taken();
+            assert!(start.elapsed() < Duration::from_secs(60), "only {} of {count} came: {taken:#?}", taken.len());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        self.taken()
+    }
+}
+
+fn serve(stream: TcpStream, state: &Mutex<State>, elsewhere: &str) {
+    let mut writer = stream.try_clone().unwrap();
+    let mut reader = BufReader::new(stream);
+    let mut line = String::new();
+    if reader.read_line(&mut line).unwrap_or_default() == 0 {
+        return;
+    }
+    let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
+    let mut headers = BTreeMap::new();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        let Some((name, value)) = line.trim().split_once(':') else { break };
+        headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
+    }
+    let mut body = vec![0; headers.get("content-length").and_then(|length| length.parse().ok()).unwrap_or(0)];
+    if reader.read_exact(&mut body).is_err() {
+        return;
+    }
+    let manner = {
+        let mut state = state.lock().unwrap();
+        state.asked.push(path);
+        state.manners.pop_front().unwrap_or(Manner::Take)
+    };
+    if let Manner::Slow(pause) = manner {
+        std::thread::sleep(Duration::from_millis(pause));
+    }
+    if matches!(manner, Manner::Take | Manner::TakeAndDrop | Manner::Slow(_)) {
+        let taken = Taken { headers, text: String::from_utf8(body).unwrap(), at: Instant::now() };
+        state.lock().unwrap().taken.push(taken);
+    }
+    let (status, more) = match manner {
+        Manner::Drop | Manner::TakeAndDrop => return,
+        Manner::Answer(status) => (status, String::new()),
+        Manner::Redirect => (307, format!("location: {elsewhere}/elsewhere\r\n")),
+        Manner::Take | Manner::Slow(_) => (204, String::new()),
+    };
+    let _ = writer
+        .write_all(format!("HTTP/1.1 {status} x\r\n{more}content-length: 0\r\nconnection: close\r\n\r\n").as_bytes());
+}
