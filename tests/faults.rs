@@ -2,7 +2,7 @@
 //! Afterwards each ref is wholly as it was or wholly as it was to be, and the same command, run
 //! once more without a fault, brings the realm to where it would have been without one.
 
-use std::{collections::BTreeMap, path::Path, rc::Rc};
+use std::{cell::RefCell, collections::BTreeMap, path::Path, rc::Rc};
 
 use git_blue::{
     error::{ErrorCode, OpError},
@@ -95,7 +95,14 @@ impl World {
         let calls = store.counter();
         let env = code.env(code.path().join("code"));
         let here = Here { realm: name("r"), store: Box::new(store), repo: Some(name(repo)), unrecorded_url: None };
-        let mut ctx = Ctx { env, home: Home::new(code.path().join("home")), code: None, here: Ok(here), as_of: None };
+        let mut ctx = Ctx {
+            env,
+            home: Home::new(code.path().join("home")),
+            code: None,
+            here: Ok(here),
+            as_of: None,
+            course: RefCell::default(),
+        };
         ctx.code = CodeRepo::discover(&ctx.place()).unwrap();
         // As if its user had joined the clone as whoever asks.
         joined::write(&ctx.home, ctx.code.as_ref().unwrap(), &name("r"), &name(repo), true).unwrap();

@@ -102,6 +102,13 @@ impl OpError {
         Self::new(Kind::Usage, ErrorCode::Usage, message)
     }
 
+    /// Returns the failure of a page that is asked for by what no page of the list gave.
+    pub fn stale_cursor(cursor: &str) -> Self {
+        let shown: String = cursor.chars().take(80).collect();
+        let message = format!("the cursor {shown:?} is none of this list's, or the list has changed since");
+        Self::no(ErrorCode::StaleCursor, message).next("call again without cursor")
+    }
+
     /// Returns a function that makes a "cannot" of what the file system says.
     pub fn io(doing: &'static str, path: impl Into<std::path::PathBuf>) -> impl FnOnce(std::io::Error) -> Self {
         let io = StoreError::io(doing, path);

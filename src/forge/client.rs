@@ -3,7 +3,11 @@
 
 use std::{
     path::Path,
-    sync::Mutex,
+    sync::{
+        Arc, Mutex,
+        atomic::AtomicBool,
+        mpsc::{self, RecvTimeoutError},
+    },
     time::{Duration, Instant},
 };
 
@@ -25,6 +29,8 @@ use super::{
 const MAX_ANSWER: u64 = 8 << 20;
 /// Most pages of one list.
 const MAX_PAGES: usize = 10;
+/// How often is looked whether anybody still waits.
+const LOOK: Duration = Duration::from_millis(20);
 /// How often something is tried.
 const TRIES: u32 = 4;
 /// Most redirects of one request.
@@ -89,6 +95,12 @@ impl Client {
     #[must_use]
     pub fn with_limit(self, limit: Duration) -> Self {
         Self { deadline: Deadline::new(limit), ..self }
+    }
+
+    /// Ends what it waits for once `flag` is set.
+    #[must_use]
+    pub fn cancelled_by(self, flag: Arc<AtomicBool>) -> Self {
+        Self { deadline: self.deadline.cancelled_by(flag), ..self }
     }
 
     /// Returns the forge's host.
@@ -158,7 +170,7 @@ impl Client {
             let response = match outcome {
                 Ok(response) => response,
                 Err(_) if may_repeat => {
-                    std::thread::sleep(backoff);
+                    self.rest(backoff);
                     continue;
                 }
                 Err(error) => return Err(self.unreachable(&error)),
@@ -173,7 +185,7 @@ impl Client {
                 continue;
             }
             if matches!(status, 500 | 502 | 503 | 504) && may_repeat {
-                std::thread::sleep(backoff);
+                self.rest(backoff);
                 continue;
             }
             if is_redirect(status, body.is_some()) && redirects < MAX_REDIRECTS {
@@ -225,17 +237,37 @@ impl Client {
             request = request.header("content-type", "application/json");
         }
         let start = Instant::now();
-        let outcome = match body {
-            Some(body) => request.body(body.to_string()).map_err(Into::into).and_then(|request| {
-                self.agent.run(self.agent.configure_request(request).timeout_global(Some(left)).build())
-            }),
-            None => request.body(()).map_err(Into::into).and_then(|request| {
-                self.agent.run(self.agent.configure_request(request).timeout_global(Some(left)).build())
-            }),
-        };
+        let (agent, body) = (self.agent.clone(), body.map(Value::to_string));
+        let outcome = self.waited_for(move || match body {
+            Some(body) => request
+                .body(body)
+                .map_err(Into::into)
+                .and_then(|request| agent.run(agent.configure_request(request).timeout_global(Some(left)).build())),
+            None => request
+                .body(())
+                .map_err(Into::into)
+                .and_then(|request| agent.run(agent.configure_request(request).timeout_global(Some(left)).build())),
+        })?;
         let status = outcome.as_ref().ok().map(|response| response.status().as_u16());
         tracing::debug!(method, host = self.host, status, took = ?start.elapsed(), "asked a forge");
         Ok(outcome)
+    }
+
+    /// Runs `work` on a thread of its own, which is left behind where the request is cancelled: it ends with its time.
+    ///
+    /// # Errors
+    /// Where nobody waits for it any more, or the system gives no thread.
+    fn waited_for<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, ForgeError> {
+        let (send, done) = mpsc::channel();
+        let run = move || drop(send.send(work()));
+        std::thread::Builder::new().spawn(run).map_err(|error| self.odd(&error.to_string()))?;
+        loop {
+            match done.recv_timeout(LOOK) {
+                Ok(done) => return Ok(done),
+                Err(RecvTimeoutError::Timeout) if !self.deadline.is_cancelled() => {}
+                Err(_) => return Err(self.silent()),
+            }
+        }
     }
 
     fn read(&self, status: u16, mut response: Response<Body>) -> Result<Value, ForgeError> {
@@ -264,7 +296,15 @@ impl Client {
     fn wait_for_silence(&self) {
         let until = self.pause.lock().map(|pause| *pause).unwrap_or_default();
         if let Some(left) = until.and_then(|until| until.checked_duration_since(Instant::now())) {
-            std::thread::sleep(left);
+            self.rest(left);
+        }
+    }
+
+    /// Sleeps, at most until the time is over.
+    fn rest(&self, wait: Duration) {
+        let end = Instant::now() + wait;
+        while let Some(left) = end.checked_duration_since(Instant::now()).filter(|_| self.deadline.left().is_some()) {
+            std::thread::sleep(left.min(LOOK));
         }
     }
 

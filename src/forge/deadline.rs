@@ -1,7 +1,10 @@
 //! How long one command waits for a forge in all, over every request and every try.
 
 use std::{
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -11,6 +14,7 @@ use std::{
 pub(super) struct Deadline {
     limit: Duration,
     clock: Mutex<Clock>,
+    cancelled: Arc<AtomicBool>,
 }
 
 #[derive(Debug)]
@@ -29,7 +33,13 @@ pub(super) struct Asking<'d>(&'d Deadline);
 impl Deadline {
     /// Returns a deadline of which nothing is used.
     pub(super) fn new(limit: Duration) -> Self {
-        Self { limit, clock: Mutex::new(Clock { spent: Duration::ZERO, asking: 0, since: Instant::now() }) }
+        let clock = Mutex::new(Clock { spent: Duration::ZERO, asking: 0, since: Instant::now() });
+        Self { limit, clock, cancelled: Arc::default() }
+    }
+
+    /// Returns the deadline of a request for which all time is over once `flag` is set.
+    pub(super) fn cancelled_by(self, flag: Arc<AtomicBool>) -> Self {
+        Self { cancelled: flag, ..self }
     }
 
     /// Lets the time run as long as the result lives.
@@ -44,9 +54,17 @@ impl Deadline {
 
     /// Returns how much time is left, or `None` once it is over.
     pub(super) fn left(&self) -> Option<Duration> {
+        if self.is_cancelled() {
+            return None;
+        }
         let clock = self.clock();
         let running = if clock.asking > 0 { clock.since.elapsed() } else { Duration::ZERO };
         self.limit.checked_sub(clock.spent + running).filter(|left| !left.is_zero())
+    }
+
+    /// Returns whether nobody waits any more.
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
     }
 
     /// Gives the whole time anew: the forge did something.
@@ -90,5 +108,10 @@ mod tests {
         pause();
         drop(second);
         assert_eq!(deadline.left(), None, "what was used stays used");
+        let flag = Arc::new(AtomicBool::new(false));
+        let deadline = Deadline::new(Duration::from_secs(60)).cancelled_by(flag.clone());
+        assert!(deadline.left().is_some());
+        flag.store(true, Ordering::Relaxed);
+        assert_eq!(deadline.left(), None, "nobody waits any more");
     }
 }

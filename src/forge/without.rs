@@ -1,6 +1,11 @@
 //! Stands in for the client where the program is built without the feature `forge`: there is none.
 
-use std::{convert::Infallible, path::Path, sync::Arc, time::Duration};
+use std::{
+    convert::Infallible,
+    path::Path,
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
 
 use super::{Address, Forge, Kind, Secret};
 
@@ -26,6 +31,12 @@ impl Client {
     /// Never runs.
     #[must_use]
     pub fn with_limit(self, _limit: Duration) -> Self {
+        self
+    }
+
+    /// Never runs.
+    #[must_use]
+    pub fn cancelled_by(self, _flag: Arc<AtomicBool>) -> Self {
         self
     }
 }

@@ -14,16 +14,12 @@ mod payloads;
 mod size;
 mod words;
 
-use std::{
-    sync::Arc,
-    thread,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, thread, time::Duration};
 
 use jsonschema::{PatternOptions, Retrieve, ValidationError, ValidationOptions, Validator, error::ValidationErrorKind};
 use serde_json::Value;
 
-pub use budget::Budget;
+pub use budget::{Budget, Deadline};
 pub use draft::Draft;
 pub use fragments::encoded;
 pub use keywords::{KeywordKind, KeywordWarning, warnings};
@@ -95,14 +91,14 @@ pub fn problems(schema: &Value, value: &Value, budget: &Budget) -> Vec<Problem> 
     };
     let whole = budget.whole();
     budget.spend(|deadline| {
-        let judge = move || judge(schema, value, deadline).unwrap_or_else(|spent| vec![undecided(spent, whole)]);
+        let judge = move || judge(schema, value, &deadline).unwrap_or_else(|spent| vec![undecided(spent, whole)]);
         let levels = nested * depth(value);
         if levels <= LEVELS_HERE { judge() } else { on_a_stack_of(levels * LEVEL_SIZE, judge) }
     })
 }
 
-fn judge(schema: &Value, value: &Value, deadline: Option<Instant>) -> Result<Vec<Problem>, Spent> {
-    if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+fn judge(schema: &Value, value: &Value, deadline: &Deadline) -> Result<Vec<Problem>, Spent> {
+    if deadline.is_over() {
         return Err(Spent::Time);
     }
     if let Err(error) = jsonschema::meta::validate(schema) {
@@ -112,12 +108,12 @@ fn judge(schema: &Value, value: &Value, deadline: Option<Instant>) -> Result<Vec
         Ok(validator) if !value.is_null() => validator,
         built => return Ok(built.err().map(|error| problem(Part::Schema, &error)).into_iter().collect()),
     };
-    let meter = Meter::new(MAX_LOOKS, u64::MAX, deadline);
+    let meter = Meter::new(MAX_LOOKS, u64::MAX, deadline.clone());
     if within(|| validator.is_valid(Looked::new(value, &meter)))? {
         return Ok(Vec::new());
     }
     // Collecting errors costs more than finding that there are some, which is known now.
-    let meter = Meter::new(MAX_LOOKS, MAX_ERRORS, deadline);
+    let meter = Meter::new(MAX_LOOKS, MAX_ERRORS, deadline.clone());
     let listed = within(|| {
         let mut errors = validator.iter_errors(Looked::new(value, &meter));
         let mut found: Vec<_> = errors.by_ref().take(MAX_PROBLEMS).map(|error| of_value(&error)).collect();
@@ -137,8 +133,8 @@ fn options() -> ValidationOptions<'static, Arc<dyn Retrieve>, Metered> {
 }
 
 /// Returns the first place that is wrong, where there are too many to collect them.
-fn first(validator: &Validator<Metered>, value: &Value, deadline: Option<Instant>) -> Vec<Problem> {
-    let meter = Meter::new(MAX_LOOKS, MAX_ERRORS, deadline);
+fn first(validator: &Validator<Metered>, value: &Value, deadline: &Deadline) -> Vec<Problem> {
+    let meter = Meter::new(MAX_LOOKS, MAX_ERRORS, deadline.clone());
     let found = within(|| validator.validate(Looked::new(value, &meter)).err().map(|error| of_value(&error)));
     let more = whole(Part::Value, "it does not fit, in more places than can be listed".to_owned());
     found.ok().flatten().into_iter().chain([more]).collect()
@@ -316,6 +312,8 @@ mod tests {
         assert_eq!(super::problems(&json!({"type": "string"}), &json!("x"), &budget), []);
         (0..20).for_each(|_| assert_eq!(parts(&budget), [Part::Undecided]));
         assert_eq!(parts(&Budget::new(Some(Duration::ZERO))), [Part::Undecided]);
+        let flag = Arc::new(std::sync::atomic::AtomicBool::new(true));
+        assert_eq!(parts(&Budget::new(None).cancelled_by(flag)), [Part::Undecided]);
     }
 
     #[test]
@@ -323,7 +321,7 @@ mod tests {
         let validator = jsonschema::options_for::<Metered>().build(&json!({"items": {"type": "integer"}})).unwrap();
         let value = many(1_000, |at| json!(at));
         let judge = |looks| {
-            let meter = Meter::new(looks, u64::MAX, None);
+            let meter = Meter::new(looks, u64::MAX, Deadline::default());
             within(|| validator.is_valid(Looked::new(&value, &meter)))
         };
         assert_eq!(judge(100), Err(Spent::Looks));

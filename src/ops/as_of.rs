@@ -1,4 +1,4 @@
-//! Reading a realm as it was: `--at` of every command that reads.
+//! Reading a realm as it was: `--at` of every command that reads, and `at` of its tool and its route.
 
 use std::str::FromStr;
 
@@ -30,7 +30,8 @@ const READ_PAST: [&str; 11] = [
 ];
 
 /// A moment of a realm's history, as people name it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Deserialize)]
+#[serde(try_from = "String")]
 pub enum AsOf {
     /// A time.
     Time(Moment),
@@ -47,6 +48,22 @@ impl FromStr for AsOf {
             Err(problem) if text.trim().is_empty() => Err(problem),
             Err(_) => Ok(Self::Commit(text.to_owned())),
         }
+    }
+}
+
+/// The moment that a call may name.
+#[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
+pub struct At {
+    /// The realm as it was then: a time or a commit
+    #[schemars(with = "Option<String>")]
+    pub at: Option<AsOf>,
+}
+
+impl TryFrom<String> for AsOf {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
     }
 }
 

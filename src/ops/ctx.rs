@@ -1,11 +1,11 @@
 //! What an operation works with: where it was called, which realm, which repository.
 
-use std::{path::Path, time::Duration};
+use std::{cell::RefCell, path::Path, time::Duration};
 
 use jiff::Timestamp;
 
 pub use super::acting::{Acting, Here};
-use super::repos::identity;
+use super::{course::Course, repos::identity};
 use crate::{
     env::Env,
     error::{ErrorCode, OpError},
@@ -39,6 +39,8 @@ pub struct Ctx {
     pub here: Result<Here, OpError>,
     /// The moment whose realm is read, where that is not now.
     pub as_of: Option<Timestamp>,
+    /// How far the request that is answered now has come: servers keep the rest for the next one.
+    pub course: RefCell<Course>,
 }
 
 impl From<Located> for Here {
@@ -63,7 +65,7 @@ impl Ctx {
             Ok(here) => tracing::debug!(realm = ?here.realm, repo = ?here.repo, folder = ?env.cwd(), "found"),
             Err(error) => tracing::debug!(code = error.code.as_str(), folder = ?env.cwd(), "found no realm"),
         }
-        Ok(Self { env, home, code, here, as_of: None })
+        Ok(Self { env, home, code, here, as_of: None, course: RefCell::default() })
     }
 
     /// Finds what operations work with in a realm of this machine, wherever the program was started: without a
@@ -78,7 +80,7 @@ impl Ctx {
         let env = env.at(folder.as_deref().unwrap_or(Path::new("/")));
         let place = Place { cwd: env.cwd().to_owned(), vars: env.vars().clone(), in_hook: false };
         let code = folder.map(|_| CodeRepo::discover(&place)).transpose()?.flatten();
-        Ok(Self { env, home, code, here: Ok(here.into()), as_of: None })
+        Ok(Self { env, home, code, here: Ok(here.into()), as_of: None, course: RefCell::default() })
     }
 
     /// Returns the realm.
@@ -194,19 +196,28 @@ impl Ctx {
 
     /// Returns how long values may be judged in one request.
     pub fn budget(&self) -> Budget {
-        Budget::new(self.env.check_timeout())
+        Budget::new(self.env.check_timeout()).cancelled_by(self.course().flag())
     }
 
     /// Returns what documents are judged by in this request: values and schemas, each within the time that
     /// such a request has.
     pub fn judge(&self) -> Judge<'_> {
         let whole = if self.env.in_hook() { HOOK_COMPARES } else { REQUEST_COMPARES };
-        Judge::new(self.budget(), self.env.stopwatch(), whole)
+        self.judging(whole)
     }
 
     /// Returns it for what is told beside the answer: a glance must be short.
     pub fn glancing_judge(&self) -> Judge<'_> {
-        Judge::new(self.budget(), self.env.stopwatch(), GLANCE_COMPARES)
+        self.judging(GLANCE_COMPARES)
+    }
+
+    fn judging(&self, whole: Duration) -> Judge<'_> {
+        Judge::new(self.budget(), self.course().clock(self.env.stopwatch()), whole)
+    }
+
+    /// Returns the course of the request that is answered now.
+    pub fn course(&self) -> Course {
+        self.course.borrow().clone()
     }
 
     /// Returns how stores wait.

@@ -12,6 +12,7 @@ pub mod binding;
 pub mod claude;
 pub mod compat;
 pub mod contract;
+pub mod course;
 pub mod ctx;
 pub mod domain;
 pub mod history;

@@ -27,7 +27,7 @@ impl<T> CommandLine for T {}
 
 impl From<UnknownCursor> for OpError {
     fn from(error: UnknownCursor) -> Self {
-        Self::no(ErrorCode::StaleCursor, error.to_string()).next("leave the cursor out: the list begins anew")
+        Self::stale_cursor(&error.0)
     }
 }
 

@@ -3,8 +3,11 @@
 use std::{
     io::Read as _,
     process::{ChildStdout, Stdio},
-    sync::mpsc::{self, RecvTimeoutError},
-    time::Duration,
+    sync::{
+        atomic::{AtomicBool, Ordering},
+        mpsc::{self, Receiver, RecvTimeoutError},
+    },
+    time::{Duration, Instant},
 };
 
 use super::CodeRepo;
@@ -12,6 +15,8 @@ use crate::store::StoreError;
 
 /// Most that is read of what git prints, in bytes.
 const MAX_OUTPUT: u64 = 1 << 20;
+/// How often is looked whether it was cancelled.
+const LOOK: Duration = Duration::from_millis(20);
 /// Longest line that is kept, in characters.
 const MAX_LINE: usize = 120;
 /// Folders and files that hold what others wrote or a program made.
@@ -59,11 +64,17 @@ pub enum Within<'a> {
 
 impl CodeRepo {
     /// Finds whole words in tracked files of the work tree, or of HEAD in a bare repository. Binary files are
-    /// left out. Nothing is fetched.
+    /// left out. Nothing is fetched. It takes at most `time`, and ends once `cancelled` is set.
     ///
     /// # Errors
     /// Where git cannot search.
-    pub fn grep(&self, words: &[&str], within: Within<'_>, time: Duration) -> Result<Found, StoreError> {
+    pub fn grep(
+        &self,
+        words: &[&str],
+        within: Within<'_>,
+        time: Duration,
+        cancelled: &AtomicBool,
+    ) -> Result<Found, StoreError> {
         if matches!(within, Within::Only([])) || words.is_empty() {
             return Ok(Found { places: Vec::new(), is_whole: true });
         }
@@ -79,7 +90,7 @@ impl CodeRepo {
         let (send, receive) = mpsc::channel();
         let stdout = child.stdout.take();
         let reader = std::thread::spawn(move || drop(send.send(read(stdout))));
-        let (mut output, is_in_time) = match receive.recv_timeout(time) {
+        let (mut output, is_in_time) = match received(&receive, time, cancelled) {
             Ok(output) => (output, true),
             Err(RecvTimeoutError::Timeout) => {
                 // What it printed so far counts.
@@ -117,6 +128,18 @@ impl CodeRepo {
                 let attributes = words.map(|word| format!(":(top,attr:{word},exclude)*"));
                 all.chain(own).chain(vendored).chain(attributes).collect()
             }
+        }
+    }
+}
+
+/// Waits for what is sent, at most so long, and not once it is cancelled.
+fn received<T>(from: &Receiver<T>, time: Duration, cancelled: &AtomicBool) -> Result<T, RecvTimeoutError> {
+    let end = Instant::now() + time;
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        match from.recv_timeout(left.min(LOOK)) {
+            Err(RecvTimeoutError::Timeout) if !left.is_zero() && !cancelled.load(Ordering::Relaxed) => {}
+            ended => return ended,
         }
     }
 }

@@ -42,8 +42,7 @@ impl PageRequest {
 }
 
 /// A cursor that no page of the list gave, or whose entry is gone from a list that is not sorted by it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the cursor {0:?} belongs to another list, or to one that has changed since")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownCursor(pub String);
 
 /// A page, and the cursor of the next one where there is more.

@@ -86,6 +86,7 @@ fn the_crate_holds_what_it_takes_to_build_and_no_more() {
         "hooks/publish.sh",
         "plugin/.mcp.json",
         "plugin/hooks/hooks.json",
+        "plugin/skills/contracts/SKILL.md",
         "docs/library.md",
         "LICENSE-MIT",
         "Cargo.lock",
@@ -101,4 +102,30 @@ fn the_crate_holds_what_it_takes_to_build_and_no_more() {
     let bytes: u64 =
         files.iter().filter_map(|file| Path::new(ROOT).join(file).metadata().ok()).map(|of| of.len()).sum();
     assert!(bytes < 4 << 20, "{bytes} bytes");
+}
+
+#[test]
+fn no_release_has_the_fixtures_of_the_conformance_suite() {
+    let read = |file: &str| std::fs::read_to_string(Path::new(ROOT).join(file)).unwrap();
+    let manifest: toml::Table = toml::from_str(&read("Cargo.toml")).unwrap();
+    let features = manifest["features"].as_table().unwrap();
+    let mut default = vec!["default".to_owned()];
+    while let Some(more) = default.iter().find_map(|name| {
+        let of = features.get(name)?.as_array()?.iter().filter_map(|one| Some(one.as_str()?.to_owned()));
+        of.into_iter().find(|one| !default.contains(one))
+    }) {
+        default.push(more);
+    }
+    assert!(
+        default.iter().any(|name| name == "cli") && !default.iter().any(|name| name == "conformance"),
+        "{default:?}"
+    );
+    // What is built for people has the default features, and the feature does not build in a release.
+    for file in ["Makefile", ".ci/dist"] {
+        let release = |line: &&str| line.contains("--release");
+        for line in read(file).lines().filter(release) {
+            assert!(!line.contains("--features") && !line.contains("--all-features"), "{file}: {line}");
+        }
+    }
+    assert!(read("src/surface/mcp/conformance/mod.rs").contains("#[cfg(not(debug_assertions))]\ncompile_error!"));
 }

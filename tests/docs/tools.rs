@@ -33,8 +33,9 @@ fn write(tool: &Value, text: &mut String) {
     let name = tool["name"].as_str().unwrap();
     write!(text, "\n### `{name}`\n\n{}\n\n", tool["description"].as_str().unwrap()).unwrap();
     text.push_str("| argument | | |\n|---|---|---|\n");
-    let required = tool["inputSchema"]["required"].as_array().cloned().unwrap_or_default();
-    for (argument, schema) in tool["inputSchema"]["properties"].as_object().unwrap() {
+    let input = mcp::input(name).unwrap();
+    let required = input.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    for (argument, schema) in input["properties"].as_object().unwrap() {
         let words = schema["enum"].as_array().map(|words| {
             words.iter().map(|word| format!("`{}`", word.as_str().unwrap())).collect::<Vec<_>>().join(", ")
         });

@@ -71,6 +71,10 @@ pub fn post(place: &Place, headers: &str, body: &[u8]) -> Said {
 impl Client {
     /// Shakes hands.
     pub fn session(daemon: &Daemon<'_>) -> Self {
+        Self::session_of(daemon, "2025-11-25")
+    }
+
+    fn session_of(daemon: &Daemon<'_>, version: &str) -> Self {
         let mut client = Self {
             place: Place::of(daemon),
             session: None,
@@ -79,7 +83,7 @@ impl Client {
             next: AtomicI64::new(1),
         };
         let info = json!({"name": "test", "version": "1"});
-        let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info});
+        let hello = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": info});
         let said = client.send(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}), "");
         assert_eq!(said.status, 200, "{}", said.head);
         let id = said.head.lines().find_map(|line| line.strip_prefix("mcp-session-id: "));
@@ -231,7 +235,7 @@ fn without_a_folder_it_answers_for_the_realm_and_tells_nobody() {
     assert_eq!(client.call("realm_status", json!({"realm": "other"}))["structuredContent"]["realm"], "other");
     let list = client.request("resources/list", json!({}))["result"]["resources"].clone();
     let uris: Vec<_> = list.as_array().unwrap().iter().map(|one| one["uri"].as_str().unwrap()).collect();
-    assert_eq!(uris.len(), 4);
+    assert_eq!(uris.len(), 5);
     assert!(uris.contains(&"blue://other/status"), "{uris:?}");
     let complete = |name: &str, known: Value| {
         let reference = json!({"type": "ref/resource", "uri": "blue://{realm}/contracts/{domain}/{contract}"});
@@ -315,7 +319,7 @@ fn a_session_ends_when_its_client_says_so() {
     let client = Client::session(&daemon);
     let header = format!("Mcp-Session-Id: {}\r\n", client.session.as_ref().unwrap());
     let gone: Answer = daemon.ask("DELETE", "/mcp", &header, b"");
-    assert!((200..300).contains(&gone.status), "{gone:?}");
+    assert_eq!(gone.status, 204, "{gone:?}");
     let said = client.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}), "");
     assert_eq!(said.status, 404, "its client opens another one then");
     Client::session(&daemon).told(&world.path("access"));
@@ -436,4 +440,65 @@ fn of_two_requests_with_one_id_in_a_session_the_second_is_refused() {
         assert_eq!(answer["result"]["structuredContent"]["resumed"], false, "{answer:#}");
     });
     assert_eq!(client.send(&call("realm_status"), "").status, 200, "it is free again");
+}
+
+#[test]
+fn each_client_may_ask_so_often_and_hears_how_long_to_wait() {
+    let world = World::pair();
+    let daemon = Daemon::start_with(&world, &["--rate-limit", "30"]);
+    let (one, two) = (Client::session(&daemon), Client::session(&daemon));
+    let ping = |client: &Client, id: i64| client.send(&json!({"jsonrpc": "2.0", "id": id, "method": "ping"}), "");
+    let refused = (0..60).map(|id| (id, ping(&one, id))).find(|(_, said)| said.status != 200);
+    let (id, refused) = refused.expect("there is a limit");
+    let error = &refused.messages[0];
+    assert_eq!((refused.status, &error["id"], &error["error"]["code"]), (429, &json!(id), &json!(-32000)), "{error}");
+    let wait = error["error"]["data"]["retry_after_seconds"].as_u64().unwrap();
+    assert!(wait >= 1 && refused.head.contains(&format!("retry-after: {wait}")), "{}", refused.head);
+    assert_eq!(error["error"]["data"]["code"], "too-many-requests");
+    // Another session, and another program, may ask all the same; and a session may be ended.
+    assert_eq!(ping(&two, 900).status, 200);
+    Client::stateless(&daemon, "other").call("realm_list", json!({}));
+    let header = format!("Mcp-Session-Id: {}\r\n", one.session.as_ref().unwrap());
+    assert_eq!(daemon.ask("DELETE", "/mcp", &header, b"").status, 204);
+}
+
+#[test]
+fn a_check_without_a_repository_says_what_it_judged() {
+    let world = World::pair();
+    let daemon = started(&world);
+    let client = Client::stateless(&daemon, "one");
+    // Nobody's repository passes for somebody's.
+    let refused: Value =
+        serde_json::from_str(client.call("realm_check", json!({}))["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(refused["code"], "unknown-repository", "{refused}");
+    let reasons: Vec<_> =
+        refused["next_steps"].as_array().unwrap().iter().map(|step| step["reason"].as_str().unwrap()).collect();
+    assert!(reasons[0].starts_with("pass scope published") && reasons[1].starts_with("pass cwd"), "{reasons:?}");
+    let check = client.call("realm_check", json!({"scope": "published"}))["structuredContent"].clone();
+    assert_eq!((&check["judged"], &check["current_repo"]), (&json!("realm"), &Value::Null), "{check:#}");
+    let check = client.ok("realm_check", &world.path("access"));
+    assert_eq!((&check["judged"], &check["current_repo"]), (&json!("repository"), &json!("access")));
+}
+
+#[test]
+fn a_batch_is_answered_in_the_era_that_has_them() {
+    let world = World::pair();
+    let daemon = started(&world);
+    let batch = json!([
+        {"jsonrpc": "2.0", "id": 1, "method": "ping"},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call",
+            "params": {"name": "realm_status", "arguments": {"cwd": world.path("access")}}},
+    ]);
+    let ask = |client: &Client| {
+        let session = format!("Mcp-Session-Id: {}\r\n", client.session.as_ref().unwrap());
+        let headers = format!("{session}{ACCEPT}");
+        daemon.ask("POST", "/mcp", &headers, batch.to_string().as_bytes())
+    };
+    let answer = ask(&Client::session_of(&daemon, "2025-03-26"));
+    let all: Vec<Value> = serde_json::from_slice(&answer.body).unwrap();
+    assert_eq!((answer.status, all.len()), (200, 2), "{all:?}");
+    assert_eq!((&all[0]["result"], &all[1]["id"]), (&json!({}), &json!(2)));
+    assert_eq!(all[1]["result"]["structuredContent"]["current_repo"], "access");
+    assert_eq!(ask(&Client::session(&daemon)).status, 400);
 }

@@ -35,6 +35,26 @@ fn drafts_and_the_branches_of_an_rfc_are_judged_over_http_too() {
 }
 
 #[test]
+fn a_realm_is_read_as_it_was() {
+    let world = World::pair();
+    let head = world.line(&world.path("fungal"), &["rev-parse", "HEAD"]);
+    world.bump("2.0.0");
+    let daemon = Daemon::start(&world);
+    let contract = "s3-access/s3-permissions";
+    let past = |command: &[&str], path: &str| {
+        same(&daemon, "fungal", &[command, &["--at", &head]].concat(), &format!("{path}?repo=fungal&at={head}"));
+    };
+    past(&["contract", "get", contract], &format!("/realms/aperture/contracts/{contract}"));
+    past(&["realm", "topology"], "/realms/aperture/topology");
+    past(&["realm", "log"], "/realms/aperture/log");
+    let got = daemon.get(&format!("/realms/aperture/contracts/{contract}?repo=fungal&at={head}")).json();
+    assert_eq!(got["current_version"], "1.0.0");
+    let early = daemon.get("/realms/aperture?at=2020-01-01");
+    assert_eq!((early.status, &early.json()["code"]), (404, &json!("before-realm")));
+    daemon.get("/realms/aperture/review?repo=access&at=2020-01-01").is(400);
+}
+
+#[test]
 fn a_route_answers_what_the_command_prints() {
     let world = World::pair();
     world.bump("1.1.0");

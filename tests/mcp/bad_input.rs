@@ -83,7 +83,7 @@ fn calls_that_are_wrong_say_what_is_wrong() {
         (json!({"domain": "nowhere", "contract": "x"}), "the realm has no domain nowhere"),
         (json!({"domain": "s3-access", "contract": "s3-permissions", "version": "one"}), "version: "),
         (json!({"domain": "s3-access", "contract": "s3-permissions", "version": "9.0.0"}), "was never published"),
-        (json!({"domain": "s3-access", "contract": "s3-permissions", "at": "/nope"}), "nothing at \"/nope\""),
+        (json!({"domain": "s3-access", "contract": "s3-permissions", "pointer": "/nope"}), "nothing at \"/nope\""),
         (json!({"domain": "d", "contract": "c", "cwd": "access"}), "must be an absolute path"),
         (json!({"domain": "d", "contract": "c", "cwd": path("nowhere")}), "No such file"),
         (json!({"domain": "d", "contract": "c", "cwd": path("access/README.md")}), "is a file, not a folder"),

@@ -148,11 +148,10 @@ impl Client {
     pub fn post(&mut self, method: &str, mut params: Value) -> i64 {
         self.next += 1;
         if self.era == Era::Stateless {
-            params["_meta"] = json!({
-                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-                "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
-                "io.modelcontextprotocol/clientCapabilities": self.capabilities,
-            });
+            let meta = &mut params["_meta"];
+            meta["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
+            meta["io.modelcontextprotocol/clientInfo"] = json!({"name": "test", "version": "1"});
+            meta["io.modelcontextprotocol/clientCapabilities"] = self.capabilities.clone();
         }
         let id = self.next;
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));

@@ -1,5 +1,7 @@
 //! The handshake of each version, and the era without one.
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use crate::{
@@ -43,4 +45,42 @@ fn the_era_without_a_handshake_is_discovered() {
     client.greet(Era::Stateless, json!({}));
     client.greet(Era::Legacy("2025-06-18"), json!({}));
     client.ok("realm_status", json!({}));
+}
+
+#[test]
+fn batches_are_answered_in_the_era_that_has_them_and_refused_elsewhere() {
+    let world = World::pair();
+    let call = |id: &str, method: &str, params: serde_json::Value| json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+    let status = json!({"name": "realm_status", "arguments": {}});
+    let batch = json!([
+        call("a", "ping", json!({})),
+        {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "b"}},
+        call("c", "tools/call", status.clone()),
+        call("d", "no/such", json!({})),
+        3,
+    ]);
+    let mut client = Client::with(&world, &world.path("access"), Era::Legacy("2025-03-26"), &[], &[]);
+    client.told("realm_status", json!({}));
+    world.bump("1.1.0");
+    client.send(&batch);
+    let answers = client.receive_within(Duration::from_secs(60)).unwrap();
+    let of = |id: &str| answers.as_array().unwrap().iter().find(|one| one["id"] == id).unwrap().clone();
+    assert_eq!(answers.as_array().unwrap().len(), 4, "{answers:#}");
+    assert_eq!((&of("a")["result"], &of("d")["error"]["code"]), (&json!({}), &json!(-32601)));
+    assert_eq!(of("c")["result"]["structuredContent"]["realm"], "aperture");
+    assert!(answers.as_array().unwrap().iter().any(|one| one["error"]["code"] == -32600), "{answers:#}");
+    // An answer among others tells nothing: it comes with the next one alone.
+    assert_eq!(of("c")["result"]["structuredContent"]["notifications"], json!([]));
+    assert_eq!(client.told("realm_status", json!({})).len(), 1);
+    // Notifications alone are answered by nothing, and an empty batch is none.
+    client.send(&json!([{"jsonrpc": "2.0", "method": "notifications/initialized"}]));
+    client.send(&json!([]));
+    assert_eq!(client.receive()["error"]["code"], -32600);
+    client.request("ping", json!({}));
+    for version in ["2024-11-05", "2025-06-18", "2025-11-25"] {
+        let mut client = Client::with(&world, &world.path("access"), Era::Legacy(version), &[], &[]);
+        client.send(&batch);
+        assert_eq!(client.receive()["error"]["code"], -32600, "{version}");
+        client.request("ping", json!({}));
+    }
 }

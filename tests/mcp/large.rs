@@ -22,6 +22,51 @@ fn large() -> World {
     world
 }
 
+/// Returns the processor time that a process has used, in ticks of the system's clock.
+fn used(process: u32) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    let numbers = stat.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11).take(2);
+    numbers.filter_map(|number| number.parse::<u64>().ok()).sum()
+}
+
+#[test]
+fn a_check_of_it_says_how_far_it_is_and_ends_when_it_is_cancelled() {
+    let world = large();
+    let mut client = Client::with(&world, &world.path("fungal"), LEGACY, &[], &[]);
+    let call = json!({"name": "realm_check", "arguments": {"scope": "all"}, "_meta": {"progressToken": 7}});
+    let id = client.post("tools/call", call);
+    let report = client.receive();
+    // On a fast machine it is done before there is anything to say.
+    if report["id"] == id {
+        return;
+    }
+    let params = &report["params"];
+    assert_eq!(
+        (&report["method"], &params["progressToken"]),
+        (&json!("notifications/progress"), &json!(7)),
+        "{report}"
+    );
+    assert!(
+        params["progress"].as_f64() < params["total"].as_f64() && params["total"].as_f64() >= Some(200.0),
+        "{report}"
+    );
+    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}));
+    client.request("ping", json!({}));
+    // It rests before the check would have been done.
+    let start = std::time::Instant::now();
+    let pause = std::time::Duration::from_millis(50);
+    loop {
+        let before = used(client.child.id());
+        std::thread::sleep(pause);
+        if used(client.child.id()) == before {
+            break;
+        }
+        assert!(start.elapsed().as_secs() < 2, "it goes on");
+    }
+    assert!(client.receive_within(pause).is_none_or(|message| message["id"] != id));
+    client.ok("realm_list", json!({}));
+}
+
 #[test]
 fn every_page_of_every_tool_fits_a_message() {
     let world = large();

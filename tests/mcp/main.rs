@@ -21,6 +21,7 @@ mod eras;
 mod large;
 mod limits;
 mod locks;
+mod progress;
 mod resources;
 mod steps;
 mod telling;

@@ -10,6 +10,7 @@ use crate::{
 };
 
 const CONTRACT: &str = "blue://aperture/contracts/s3-access/s3-permissions";
+const SKILL: &str = "skill://git-blue/contracts/SKILL.md";
 
 fn read(client: &mut Client, uri: &str) -> Value {
     let result = client.request("resources/read", json!({"uri": uri}));
@@ -27,10 +28,10 @@ fn every_resource_is_listed_and_can_be_read() {
         let listed = client.request("resources/list", json!({}));
         let uris: Vec<_> =
             listed["resources"].as_array().unwrap().iter().map(|one| one["uri"].as_str().unwrap()).collect();
-        assert_eq!(uris, ["blue://aperture/status", "blue://aperture/topology", CONTRACT]);
-        assert_eq!(read(&mut client, uris[0])["current_repo"], "access");
-        assert_eq!(read(&mut client, uris[1])["domains"][0]["contracts"][0]["importers"][0]["repo"], "access");
-        assert_eq!(read(&mut client, uris[2])["contract"]["version"], "1.1.0");
+        assert_eq!(uris, [SKILL, "blue://aperture/status", "blue://aperture/topology", CONTRACT]);
+        assert_eq!(read(&mut client, uris[1])["current_repo"], "access");
+        assert_eq!(read(&mut client, uris[2])["domains"][0]["contracts"][0]["importers"][0]["repo"], "access");
+        assert_eq!(read(&mut client, uris[3])["contract"]["version"], "1.1.0");
         assert_eq!(read(&mut client, &format!("{CONTRACT}@1.0.0"))["contract"]["version"], "1.0.0");
         let templates = client.request("resources/templates/list", json!({}));
         assert_eq!(templates["resourceTemplates"].as_array().unwrap().len(), 4);
@@ -49,6 +50,30 @@ fn every_resource_is_listed_and_can_be_read() {
 }
 
 #[test]
+fn every_client_gets_the_skill_of_the_plugin_also_where_nothing_is_joined() {
+    let text =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/plugin/skills/contracts/SKILL.md")).unwrap();
+    let world = World::pair();
+    let stranger = world.repo("stranger");
+    for (era, folder) in [(LEGACY, world.path("access")), (Era::Stateless, stranger)] {
+        let mut client = Client::with(&world, &folder, era, &[], &[]);
+        assert_eq!(client.greeting["capabilities"]["extensions"]["io.modelcontextprotocol/skills"], json!({}));
+        let listed = client.request("skills/list", json!({}));
+        let skill = &listed["skills"][0];
+        assert_eq!((&skill["uri"], &skill["frontmatter"]["name"]), (&json!(SKILL), &json!("contracts")), "{listed}");
+        assert_eq!(skill["resources"][0]["size"], text.len());
+        assert!(listed["ttlMs"].is_u64(), "{listed}");
+        assert_eq!(client.request("skills/get", json!({"uri": SKILL}))["skill"], *skill);
+        let read = client.request("resources/read", json!({"uri": SKILL}))["contents"][0].clone();
+        assert_eq!((&read["mimeType"], &read["text"]), (&json!("text/markdown"), &json!(text)));
+        assert_eq!(client.request("resources/list", json!({}))["resources"][0]["uri"], SKILL);
+        for uri in ["skill://git-blue/none/SKILL.md", "skill://git-blue/contracts", "x"] {
+            assert_eq!(client.refusal("skills/get", json!({"uri": uri})).0, -32602);
+        }
+    }
+}
+
+#[test]
 fn a_long_list_has_pages() {
     let world = World::pair();
     for n in 0..150 {
@@ -61,7 +86,7 @@ fn a_long_list_has_pages() {
     let first = client.request("resources/list", json!({}));
     let second = client.request("resources/list", json!({"cursor": first["nextCursor"]}));
     let count = |list: &Value| list["resources"].as_array().unwrap().len();
-    assert_eq!((count(&first), count(&second), &second["nextCursor"]), (100, 53, &Value::Null));
+    assert_eq!((count(&first), count(&second), &second["nextCursor"]), (100, 54, &Value::Null));
     assert_eq!(client.refusal("resources/list", json!({"cursor": "x"})).0, -32602);
     assert_eq!(read(&mut client, "blue://aperture/status")["domains"][0]["more_contracts"], 101);
 }

@@ -97,6 +97,26 @@ fn each_kind_of_error_has_one_step_with_its_names() {
     );
     follow(&world, &mut client, &third, &check);
     assert_eq!(client.ok("realm_check", json!({"worktree": true}))["errors"], json!([]));
+
+    world.write("third/.blue/bindings/queues.yaml", "role: provider\nexports: []\n");
+    let check = client.ok("realm_check", json!({"worktree": true}));
+    assert_eq!(
+        check["next_steps"][0]["command"], "git blue realm admin domain --name queues --repos third",
+        "{check:?}"
+    );
+    follow(&world, &mut client, &third, &check);
+    // What has no call of its own names its file.
+    let check = client.ok("realm_check", json!({"worktree": true}));
+    let said = "correct .blue/bindings/queues.yaml";
+    assert!(check["next_steps"][0]["reason"].as_str().unwrap().starts_with(said), "{check:?}");
+
+    let fungal = world.path("fungal");
+    world.write(&format!("fungal/{CONTRACT_FILE}"), &contract("1.0.0").replace("masks", "topics"));
+    let mut client = Client::start(&world, &fungal);
+    let check = client.ok("realm_check", json!({"worktree": true}));
+    assert_eq!(check["next_steps"][0]["command"], "git blue contract bump s3-access/s3-permissions", "{check:?}");
+    follow(&world, &mut client, &fungal, &check);
+    assert_eq!(client.ok("realm_check", json!({"worktree": true}))["errors"], json!([]));
 }
 
 #[test]

@@ -31,9 +31,19 @@ fn tools_list() {
     shown(&world, "tools_list", &client.request("tools/list", json!({})));
     let mut client = Client::with(&world, &world.path("fungal"), LEGACY, &["--all-realms"], &[]);
     let list = client.request("tools/list", json!({}));
+    // These are about the work tree at hand, or all realms.
+    let without = ["session_start", "session_stop", "realm_review", "realm_list", "contract_timeline"];
     for tool in list["tools"].as_array().unwrap() {
-        assert!(tool["inputSchema"]["properties"]["realm"].is_object(), "{tool}");
+        let is_without = without.contains(&tool["name"].as_str().unwrap());
+        assert_eq!(tool["inputSchema"]["properties"]["realm"].is_object(), !is_without, "{tool}");
         assert!(tool["inputSchema"]["properties"]["cwd"].is_object(), "{tool}");
+    }
+    for tool in list["tools"].as_array().unwrap() {
+        // One asks a forge, on the network.
+        assert_eq!(tool["annotations"]["openWorldHint"], tool["name"] == "realm_pr_status", "{tool}");
+        for field in tool["outputSchema"]["properties"].as_object().unwrap().values() {
+            assert!(!field["type"].is_array(), "validators warn of {field}");
+        }
     }
 }
 
@@ -143,7 +153,16 @@ fn realms_of_this_machine() {
     );
     client.fails("contract_get", contract());
     let mut client = Client::start(&world, &world.path("access"));
-    client.fails("realm_status", json!({"realm": "staging"}));
+    let failure = client.fails("realm_status", json!({"realm": "staging"}));
+    assert!(failure["message"].as_str().unwrap().contains("the realm here is aperture"), "{failure}");
+    // The one at hand may be named to every tool.
+    for tool in ["realm_status", "realm_check", "realm_review", "session_start", "session_stop", "realm_pr_status"] {
+        client.ok(tool, json!({"realm": "aperture"}));
+    }
+    // From a folder that is in none, it is read all the same.
+    let mut client = Client::start(&world, &world.path("home"));
+    assert_eq!(client.ok("realm_status", json!({"realm": "staging"}))["realm"], "staging");
+    let mut client = Client::start(&world, &world.path("access"));
     assert_eq!(client.refusal("tools/call", json!({"name": "realm_compare", "arguments": {"other": "x"}})).0, -32602);
 }
 
@@ -173,4 +192,67 @@ fn where_something_is_broken() {
     shown(&world, "error_contract_get", &client.fails("contract_get", json!({"domain": "s3-access", "contract": "x"})));
     let nowhere = world.path("home").display().to_string();
     shown(&world, "error_realm_status", &client.fails("realm_status", json!({"cwd": nowhere})));
+}
+
+#[test]
+fn a_realm_is_read_as_it_was() {
+    let world = World::pair();
+    let head = world.line(&world.path("fungal"), &["rev-parse", "HEAD"]);
+    world.bump("1.1.0");
+    world.bump("2.0.0");
+    let mut client = Client::start(&world, &world.path("access"));
+    let at = |tool: &str, more: Value| {
+        let is_of_one = tool.starts_with("contract_") && tool != "contract_list";
+        let mut arguments = if is_of_one { contract() } else { json!({}) };
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        arguments
+    };
+    let then = json!({"at": "2026-01-24"});
+    assert_eq!(client.ok("contract_get", at("contract_get", json!({})))["current_version"], "2.0.0");
+    // Its owner's commit says when, too.
+    let mut owner = Client::start(&world, &world.path("fungal"));
+    assert_eq!(owner.ok("contract_get", at("contract_get", json!({"at": head})))["current_version"], "1.0.0");
+    for tool in ["realm_status", "realm_check", "realm_topology", "realm_log", "contract_list", "contract_impact"] {
+        client.ok(tool, at(tool, then.clone()));
+    }
+    assert_eq!(client.ok("realm_check", json!({}))["valid"], false);
+    for (tool, more, code) in [
+        ("realm_status", json!({"at": "2020-01-01"}), "before-realm"),
+        ("contract_get", json!({"at": "no such moment"}), "unknown-commit"),
+        ("realm_review", json!({"at": "2026-01-24"}), "usage"),
+    ] {
+        assert_eq!(client.fails(tool, at(tool, more))["code"], code, "{tool}");
+    }
+    // What follows is about now.
+    assert_eq!(client.ok("contract_get", at("contract_get", json!({})))["current_version"], "2.0.0");
+}
+
+#[test]
+fn a_version_that_breaks_leads_its_owner_elsewhere_than_who_imports_it() {
+    let world = World::pair();
+    world.bump("2.0.0");
+    let reason = |answer: serde_json::Map<String, Value>| answer["next_steps"][0].clone();
+    let mut consumer = Client::start(&world, &world.path("access"));
+    consumer.told("realm_status", json!({}));
+    let step = reason(consumer.ok("contract_impact", contract()));
+    assert_eq!(step["tool"], "realm_review", "{step}");
+    assert!(step["reason"].as_str().unwrap().contains("adapt cdk/access_stack.py"), "{step}");
+    let mut to = contract();
+    to["to"] = json!("3.0.0");
+    let step = reason(consumer.ok("contract_impact", to));
+    assert!(
+        step["reason"].as_str().unwrap().starts_with("adapt cdk/access_stack.py before 3.0.0 is current"),
+        "{step}"
+    );
+    let mut owner = Client::start(&world, &world.path("fungal"));
+    let step = reason(owner.ok("contract_impact", contract()));
+    assert!(
+        step["reason"].as_str().unwrap().contains("under supported beside 2.0.0, until these have adapted"),
+        "{step}"
+    );
+    // Who is neither is told whom it breaks, and nothing to do.
+    world.join("third");
+    let mut third = Client::start(&world, &world.path("third"));
+    let answer = third.ok("contract_impact", contract());
+    assert_eq!((&answer["broken"], &answer["next_steps"]), (&json!(1), &json!([])));
 }

@@ -6,7 +6,7 @@ use jsonschema::Validator;
 use serde_json::{Map, Value};
 
 use crate::model::schema::{
-    encoded,
+    Deadline, encoded,
     metered::{Looked, Meter, Metered, within},
 };
 
@@ -30,7 +30,7 @@ impl<'a> Side<'a> {
     pub(super) fn accepts(&mut self, value: &Value) -> Option<bool> {
         let schema = self.schema;
         let validator = self.validator.get_or_insert_with(|| build(schema)).as_ref()?;
-        let meter = Meter::new(MAX_LOOKS, u64::MAX, None);
+        let meter = Meter::new(MAX_LOOKS, u64::MAX, Deadline::default());
         within(|| validator.is_valid(Looked::new(value, &meter))).ok()
     }
 }

@@ -9,7 +9,6 @@ use std::{
     cell::Cell,
     iter::{Map as Mapped, Repeat, Zip, repeat},
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
-    time::Instant,
 };
 
 use jsonschema::{
@@ -17,6 +16,8 @@ use jsonschema::{
     json::{Array, Json, Node, NodeIdentity, Object, SerdeJson},
 };
 use serde_json::{Map, Value};
+
+use super::budget::Deadline;
 
 /// Looks between two looks at the clock.
 const STRIDE: u64 = 256;
@@ -26,7 +27,7 @@ const STRIDE: u64 = 256;
 pub struct Meter {
     looks: Cell<u64>,
     quotes: Cell<u64>,
-    deadline: Option<Instant>,
+    deadline: Deadline,
 }
 
 /// Why a judgement ended early.
@@ -42,7 +43,7 @@ pub enum Spent {
 
 impl Meter {
     /// Returns a meter for so many looks at a value, and quotes of it.
-    pub fn new(looks: u64, quotes: u64, deadline: Option<Instant>) -> Self {
+    pub fn new(looks: u64, quotes: u64, deadline: Deadline) -> Self {
         Self { looks: Cell::new(looks), quotes: Cell::new(quotes), deadline }
     }
 
@@ -52,7 +53,7 @@ impl Meter {
             end(Spent::Looks);
         }
         self.looks.set(left - 1);
-        if left.is_multiple_of(STRIDE) && self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+        if left.is_multiple_of(STRIDE) && self.deadline.is_over() {
             end(Spent::Time);
         }
     }

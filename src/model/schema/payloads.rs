@@ -1,13 +1,13 @@
 //! Judging payloads by a schema: many values, one validator.
 
-use std::{thread, time::Instant};
+use std::thread;
 
 use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
 use serde_json::Value;
 
 use super::{
-    Budget, LEVEL_SIZE, LEVELS_HERE, Looked, MAX_ERRORS, MAX_LOOKS, Meter, Metered, Part, Problem, depth, options,
-    pattern, problem, shortened, size, undecided, within,
+    Budget, Deadline, LEVEL_SIZE, LEVELS_HERE, Looked, MAX_ERRORS, MAX_LOOKS, Meter, Metered, Part, Problem, depth,
+    options, pattern, problem, shortened, size, undecided, within,
 };
 
 /// Most failures that are listed of one payload.
@@ -38,12 +38,12 @@ pub fn payloads(schema: &Value, payloads: &[&Value], budget: &Budget) -> Result<
     };
     let deepest = payloads.iter().map(|payload| depth(payload)).max().unwrap_or_default();
     budget.spend(|deadline| {
-        let judge = || all(schema, payloads, deadline, budget);
+        let judge = || all(schema, payloads, &deadline, budget);
         let levels = nested * deepest;
         if levels <= LEVELS_HERE {
             judge()
         } else {
-            on_a_stack_of(levels * LEVEL_SIZE, schema, payloads, deadline, budget)
+            on_a_stack_of(levels * LEVEL_SIZE, schema, payloads, &deadline, budget)
         }
     })
 }
@@ -52,7 +52,7 @@ fn on_a_stack_of(
     size: usize,
     schema: &Value,
     payloads: &[&Value],
-    deadline: Option<Instant>,
+    deadline: &Deadline,
     budget: &Budget,
 ) -> Result<Vec<Vec<Failure>>, Problem> {
     let whole = Budget::new(budget.whole());
@@ -68,7 +68,7 @@ fn on_a_stack_of(
 fn all(
     schema: &Value,
     payloads: &[&Value],
-    deadline: Option<Instant>,
+    deadline: &Deadline,
     budget: &Budget,
 ) -> Result<Vec<Vec<Failure>>, Problem> {
     if let Err(error) = jsonschema::meta::validate(schema) {
@@ -78,17 +78,17 @@ fn all(
     Ok(payloads.iter().map(|payload| one(&validator, payload, deadline, budget)).collect())
 }
 
-fn one(validator: &Validator<Metered>, payload: &Value, deadline: Option<Instant>, budget: &Budget) -> Vec<Failure> {
-    if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+fn one(validator: &Validator<Metered>, payload: &Value, deadline: &Deadline, budget: &Budget) -> Vec<Failure> {
+    if deadline.is_over() {
         return vec![unknown(&undecided(super::Spent::Time, budget.whole()))];
     }
-    let meter = Meter::new(MAX_LOOKS, u64::MAX, deadline);
+    let meter = Meter::new(MAX_LOOKS, u64::MAX, deadline.clone());
     match within(|| validator.is_valid(Looked::new(payload, &meter))) {
         Ok(true) => return Vec::new(),
         Ok(false) => {}
         Err(spent) => return vec![unknown(&undecided(spent, budget.whole()))],
     }
-    let meter = Meter::new(MAX_LOOKS, MAX_ERRORS, deadline);
+    let meter = Meter::new(MAX_LOOKS, MAX_ERRORS, deadline.clone());
     let listed = within(|| {
         let errors = validator.iter_errors(Looked::new(payload, &meter));
         errors.take(MAX_FAILURES).map(|error| failure(&error)).collect::<Vec<_>>()

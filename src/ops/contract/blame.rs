@@ -32,10 +32,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
     &["contract", "blame"],
     "Show which version brought each part of a contract",
 )
-.tool(
-    "Which version brought each part of a contract's schema and value: when, who, from which commit of the owner's \
-         repository. Call it to learn why a field is as it is.",
-)
+.tool("Which version brought each part of a contract: when, by whom, from which commit.")
 .route("GET", "/realms/{realm}/contracts/{domain}/{contract}/blame");
 
 /// What is asked.

@@ -27,10 +27,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
     &["contract", "diff"],
     "Show what a version of a contract changed",
 )
-.tool(
-    "What changed between two versions of a contract, field by field, and whether each accepts what the other sends: \
-         proved, broken by a value, or unknown. Call it before adapting code.",
-)
+.tool("What changed between two versions of a contract, field by field, and whether each accepts what the other sends.")
 .route("GET", "/realms/{realm}/contracts/{domain}/{contract}/diff");
 
 /// What the realm keeps beside the document, or what differs in any case.

@@ -15,10 +15,7 @@ use crate::{
 
 /// Its entry in the table.
 pub const OPERATION: Operation = Operation::reads::<Request>("contract_get", &["contract", "get"], "Show one contract")
-    .tool(
-        "One contract: schema, value, versions, who exports and imports it. Call it before relying on a contract or \
-         changing it.",
-    )
+    .tool("One contract: schema, value, versions, who exports and imports it. Call it before relying on it or changing it.")
     .route("GET", "/realms/{realm}/contracts/{domain}/{contract}");
 
 /// What is asked.

@@ -31,10 +31,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
     &["contract", "impact"],
     "Show who imports a contract, and whom a version would break",
 )
-.tool(
-    "Who imports a contract, in which file, and whom a version would break: judged_by says whether schemas prove it or \
-         only the version range. Call it before raising a version.",
-)
+.tool("Who imports a contract, in which file, and whom a version would break. Call it before raising a version.")
 .route("GET", "/realms/{realm}/contracts/{domain}/{contract}/impact");
 
 /// What is asked.
@@ -150,9 +147,6 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
             }
         })
         .collect();
-    let broken: Vec<_> = importers.iter().filter(|one| one.state == "broken").collect();
-    let refusing: Vec<_> = broken.iter().filter(|one| one.resolved_version.is_none()).map(|one| &one.repo).collect();
-    let next = next_step(&version, &refusing);
     let body = ContractImpact {
         realm: here.realm.clone(),
         domain: domain_name.clone(),
@@ -161,10 +155,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
         published: is_published(&version),
         source,
         version,
-        broken: broken.len(),
+        broken: importers.iter().filter(|one| one.state == "broken").count(),
         breaks_promise: promise.map(|promise| promise.broken).unwrap_or_default(),
         importers,
     };
+    let next = here.repo.as_ref().and_then(|me| next_step(me, view.owner(name), &body));
     Ok(next.into_iter().fold(Answer::new(body), Answer::next))
 }
 
@@ -181,12 +176,34 @@ fn with_schema(view: &DomainView, held: Contract, schema: &Json, judge: &Judge<'
     next_version::with_version(view, &wanted, judge)
 }
 
-fn next_step(version: &Version, broken: &[&RepoName]) -> Option<NextStep> {
-    let names: Vec<_> = broken.iter().map(ToString::to_string).collect();
-    (!broken.is_empty()).then(|| {
-        NextStep::advice(format!(
-            "widen the range in {}, or list what you still serve under supported beside {version}",
-            names.join(", ")
-        ))
+/// Returns what `me` can do about what is broken: a consumer adapts its code, the owner goes on serving what others rely
+/// on. Nobody else can do anything.
+fn next_step(me: &RepoName, owner: Option<&RepoName>, body: &ContractImpact) -> Option<NextStep> {
+    let broken: Vec<_> = body.importers.iter().filter(|one| one.state == "broken").collect();
+    let version = &body.version;
+    if let Some(mine) = broken.iter().find(|one| one.repo == *me) {
+        let place = match mine.binding.is_empty() {
+            true => "the code that uses it".to_owned(),
+            false => mine.binding.to_string(),
+        };
+        return Some(match body.current_version.as_ref() == Some(version) {
+            true => {
+                format!("git blue review  # {version} breaks this repository: adapt {place}, then its range").into()
+            }
+            false => {
+                NextStep::advice(format!("adapt {place} before {version} is current: review shows the lines then"))
+            }
+        });
+    }
+    let names: Vec<_> = broken.iter().map(|one| one.repo.as_str()).collect();
+    let names = names.join(", ");
+    let are_refused = broken.iter().any(|one| one.resolved_version.is_none());
+    (owner == Some(me) && !broken.is_empty()).then(|| match are_refused {
+        true => NextStep::advice(format!(
+            "list what you still serve under supported beside {version}, until these have adapted their code: {names}"
+        )),
+        false => NextStep::advice(format!(
+            "keep what these rely on, or let them adapt their code before {version} is published: {names}"
+        )),
     })
 }

@@ -4,7 +4,7 @@ use crate::{
     error::OpError,
     model::{
         domain_summary::DomainSummary,
-        name::{ContractName, DomainName},
+        name::{ContractName, ContractRef, DomainName},
     },
     ops::{Operation, ctx::Ctx, runs},
     store::overview::{Line, Overview},
@@ -14,7 +14,7 @@ use crate::{
 /// Its entry in the table.
 pub const OPERATION: Operation =
     Operation::reads::<Request>("contract_list", &["contract", "list"], "List the contracts of the realm")
-        .tool("Contracts of the realm or of one domain, in pages. Call it where realm_status says there are more.")
+        .tool("The contracts of the realm, or of one domain.")
         .route("GET", "/realms/{realm}/contracts");
 
 /// What is asked.
@@ -73,7 +73,9 @@ struct Found {
 
 /// Returns one page. Unless something is searched for, only the domains on it are read.
 fn some(overview: &Overview<'_>, domains: &[&Line], request: &Request) -> Result<Found, OpError> {
-    let cursor = request.page.cursor.as_deref().map(|cursor| cursor.split_once('/').unwrap_or((cursor, "")));
+    let of = |cursor: &str| cursor.parse::<ContractRef>().map_err(|_| OpError::stale_cursor(cursor));
+    let cursor = request.page.cursor.as_deref().map(of).transpose()?;
+    let cursor = cursor.as_ref().map(|at| (at.domain.as_str(), at.contract.as_str()));
     let words = request.words();
     let (mut found, mut total) = (Vec::new(), 0);
     for domain in domains {

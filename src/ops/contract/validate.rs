@@ -31,7 +31,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
     &["contract", "validate"],
     "Check payloads against a contract's schema",
 )
-.tool("Does a payload fit a contract's schema, and where not? Call it on what your code sends or reads.")
+.tool("Does a payload fit a contract's schema, and where not?")
 .route("POST", "/realms/{realm}/contracts/{domain}/{contract}/validate");
 
 /// Most failures that an answer lists.

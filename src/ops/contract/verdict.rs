@@ -18,6 +18,7 @@ use crate::{
         verdict::{ImportState, Judge, States, needed_versions},
         version::Version,
     },
+    ops::course::cancelled,
     store::{Store, codec, layout, read},
 };
 
@@ -97,7 +98,7 @@ impl<'a> Documents<'a> {
 /// Returns how the imports of a domain stand; with `only`, those of one repository.
 ///
 /// # Errors
-/// Where a tree cannot be read.
+/// Where a tree cannot be read, or the request is cancelled.
 pub fn states(
     store: &dyn Store,
     tree: &Oid,
@@ -109,6 +110,9 @@ pub fn states(
     let mut states = States::new();
     for (repo, binding) in domain.bindings.iter().filter(|(repo, _)| only.is_none_or(|only| only == *repo)) {
         for import in &binding.imports {
+            if judge.values().is_cancelled() {
+                return Err(cancelled());
+            }
             states.insert((repo.clone(), import.contract.clone()), documents.state(domain, import, judge)?);
         }
     }

@@ -8,7 +8,7 @@ use crate::ops::{
         arrival,
         inbox::{self, Inbox, Told},
         judged,
-        pending::{self, Pending, key},
+        pending::{self, Pending, is_key, key},
         pending_cache,
     },
     runs,
@@ -29,11 +29,8 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
     &["notifications", "list"],
     "List what other repositories changed",
 )
-    .tool(
-        "What other repositories changed, also what was told already. New changes come with the answers of other tools; call \
-         it to look back.",
-    )
-    .route("GET", "/notifications");
+.tool("What other repositories changed, told already or not. New changes come with other answers.")
+.route("GET", "/notifications");
 
 /// What is asked.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
@@ -75,6 +72,9 @@ impl Default for Request {
 /// # Errors
 /// Where the realm cannot be read.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, OpError> {
+    if let Some(cursor) = request.page.cursor.as_deref().filter(|cursor| !is_key(cursor)) {
+        return Err(OpError::stale_cursor(cursor));
+    }
     let acting = ctx.acting()?;
     let now = ctx.env.now();
     let inbox = Inbox::open(acting.store, acting.repo, &request.reader)?;

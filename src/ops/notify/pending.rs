@@ -55,6 +55,12 @@ pub fn key(one: &Notification) -> String {
     format!("{} {age:019} {}/{contract} {}", one.rank as u8, one.domain, one.id)
 }
 
+/// Returns whether a text is what [`key`] makes of some notification.
+pub fn is_key(text: &str) -> bool {
+    let parts: Vec<_> = text.split(' ').collect();
+    matches!(parts[..], [_, age, place, _] if age.len() == 19 && place.contains('/'))
+}
+
 /// Everything that is pending for one reader.
 #[derive(Debug, Default)]
 pub struct Pending {

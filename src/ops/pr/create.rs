@@ -150,7 +150,7 @@ fn jobs(
     branch: &str,
     body: &mut PrCreate,
 ) -> Result<(Vec<Job>, Reliance), OpError> {
-    let looked = repos::for_each::each(&places, standing);
+    let looked = repos::for_each::each(&ctx.course(), &places, standing)?;
     let mut jobs = BTreeMap::new();
     for (place, looked) in places.into_iter().zip(looked) {
         let name = place.found.name.clone();

@@ -90,13 +90,14 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
     let (places, mut errors) = places(ctx, here, rfc.as_ref())?;
     let mut forges = Forges::new(ctx);
     let jobs: Vec<_> = places.into_iter().map(|place| (forges.of(&place.found), place)).collect();
-    let measured = repos::for_each::each(&jobs, |(forge, place)| {
+    let course = ctx.course();
+    let measured = repos::for_each::each(&course, &jobs, |(forge, place)| {
         let standing = standing(place)?;
         Ok::<_, StoreError>(match forge {
             Ok(on) => with_pull(place, standing, on),
             Err(closed) => Measured { standing, pull: Err(closed.message.clone()), unknown: None },
         })
-    });
+    })?;
     let mut steps = Vec::new();
     let mut lines = Vec::new();
     let mut tips = Vec::new();
@@ -161,10 +162,10 @@ pub(crate) fn places(ctx: &Ctx, here: &Here, rfc: Option<&RfcName>) -> Result<(V
     let current = ctx.code.as_ref().and_then(|code| code.workdir());
     let jobs: Vec<_> = found.iter().map(|found| (found, found.work(ctx), wanted(found))).collect();
     let mine = here.repo.as_ref();
-    let looked = repos::for_each::each(&jobs, |(found, work, wanted)| {
+    let looked = repos::for_each::each(&ctx.course(), &jobs, |(found, work, wanted)| {
         let at = current.clone().filter(|_| mine == Some(&found.name));
         place(found, work, wanted.as_deref(), branch.as_deref(), at)
-    });
+    })?;
     let works: Vec<_> = jobs.into_iter().map(|(_, work, _)| work).collect();
     let mut places = Vec::new();
     for ((found, work), looked) in found.into_iter().zip(works).zip(looked) {

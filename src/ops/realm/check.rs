@@ -28,7 +28,7 @@ use crate::{
         runs,
     },
     store::{
-        Store, StoreRef, layout,
+        StoreRef, layout,
         overview::{Line, Overview, Schemas},
         read,
     },
@@ -42,9 +42,8 @@ pub use check_subject::Subject;
 pub const OPERATION: Operation =
     Operation::reads::<Request>("realm_check", &["realm", "check"], "Check contracts and imports, for people and CI")
     .tool(
-        "What this repository's .blue/ (of HEAD, or of the work tree) breaks in the realm, and which of its own imports are \
-         broken: proved from the schemas, or shown by a value; by version range only where no schema says anything. Call \
-         it after editing a contract or a binding, and before a release.",
+        "What this repository's .blue/ breaks in the realm, and which of its imports are broken. Call it after editing below \
+         .blue/ and before a release.",
     )
     .route("GET", "/realms/{realm}/check");
 
@@ -238,7 +237,7 @@ impl<'a> Work<'a> {
         let (now, judge) = (self.ctx.env.now(), &self.judge);
         let me = judged.first().map(|judged| judged.repo).or(self.here.repo.as_ref());
         let question = Question { repos, me, judged, scope, now, mode, listed, cycles, judge };
-        self::judge(&*self.here.store, self.overview, judged, Check::new(question), judge)
+        self::judge(self.ctx, self.overview, judged, Check::new(question), judge)
     }
 
     fn base(&self, found: &Found<'_>) -> Result<check_base::Base, OpError> {
@@ -371,16 +370,20 @@ const NO_FILES: &str = "Nothing of this repository was checked: it has no file b
 /// Most domains are as they were when they were examined last, and only those are read whole that
 /// were not, or that the candidate says something of.
 fn judge(
-    store: &dyn Store,
+    ctx: &Ctx,
     overview: &Overview<'_>,
     judged: &[Judged<'_>],
     mut check: Check<'_>,
     judge: &Judge<'_>,
 ) -> Result<Report, OpError> {
+    let (store, course) = (&*ctx.here()?.store, ctx.course());
+    course.expect(overview.domains().len());
     let with_concern = |one: &Damage| (one.clone(), is_concerned(one, judged));
     let mut damage: Vec<_> = overview.damage().iter().map(with_concern).collect();
     let mut examining = overview.examining();
     for line in overview.domains() {
+        course.check()?;
+        course.step();
         // Whoever published here and has no file any more is judged too.
         let has_published = judged.iter().any(|judged| line.sources.contains_key(judged.repo));
         let is_judged = has_published || check.is_judged(&line.name);

@@ -20,7 +20,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
     &["realm", "compare"],
     "Compare the contracts of two realms of this machine",
 )
-.tool("What two realms hold of the same contracts: which versions, and what only one of them has.");
+.tool("What two realms hold of the same contracts, and what only one of them has.");
 
 /// What is asked.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]

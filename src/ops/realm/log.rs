@@ -10,7 +10,7 @@ use crate::{
     error::OpError,
     model::{clock, name::DomainName},
     store::{Store, StoreRef},
-    wire::{Answer, LogEntry, PageRequest, RealmLog, UnknownCursor},
+    wire::{Answer, LogEntry, PageRequest, RealmLog},
 };
 
 /// Its entry in the table.
@@ -68,7 +68,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLog>, OpError> {
     };
     let mut merged = Merged::new(store, ctx.env.now(), histories)?;
     if let Some(cursor) = &request.page.cursor {
-        while merged.next_entry()?.ok_or_else(|| UnknownCursor(cursor.clone()))?.commit.to_string() != *cursor {}
+        while merged.next_entry()?.ok_or_else(|| OpError::stale_cursor(cursor))?.commit.to_string() != *cursor {}
     }
     let now = ctx.env.now();
     let mut next_wanted = || loop {

@@ -18,11 +18,11 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
     &["realm", "review"],
     "Show what changed under this repository's imports, and where to edit",
 )
-    .tool(
-        "What changed under this repository's imports, whether it breaks them (with a value that shows it), and where to \
-         edit: the binding, and each line of tracked files that mentions a changed field. One call before adapting code.",
-    )
-    .route("GET", "/realms/{realm}/review");
+.tool(
+    "What changed under this repository's imports, whether it breaks them (with a value that shows it), and where to \
+         edit: the binding, and each line that mentions a changed field. Call it before adapting code.",
+)
+.route("GET", "/realms/{realm}/review");
 
 /// What is asked.
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
@@ -41,7 +41,9 @@ pub fn run(ctx: &Ctx) -> Result<Answer<RealmReview>, OpError> {
     let (judge, writing) = (ctx.judge(), ctx.writing());
     let files = import::BindingFiles::of(acting.code)?;
     let (mut reviews, mut checked, mut by_range_only) = (Vec::new(), 0, 0);
+    let course = ctx.course();
     for line in overview.domains_of(acting.repo) {
+        course.check()?;
         let summary = overview.summary(line)?;
         let states = verdict::states(acting.store, &line.tree, &summary, Some(acting.repo), &judge)?;
         let domain = import::Domain { store: acting.store, tree: &line.tree, summary: &summary, files: &files };
@@ -60,7 +62,8 @@ pub fn run(ctx: &Ctx) -> Result<Answer<RealmReview>, OpError> {
     });
     let reviews: Vec<_> = reviews.into_iter().map(|(_, review)| review).collect();
     let mut imports: Vec<ImportReview> = reviews.iter().map(|review| review.body.clone()).collect();
-    let found = mentions::add(acting.code, &mut imports)?;
+    let found = mentions::add(acting.code, &mut imports, &course.flag())?;
+    course.check()?;
     let unreadable_domains = unreadable_domains(&overview);
     let is_damaged = !unreadable_domains.is_empty();
     let answer = Answer::new(RealmReview {

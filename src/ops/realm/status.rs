@@ -57,10 +57,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
     &["realm", "status"],
     "Show the realm, its contracts, and what changed",
 )
-.tool(
-    "Overview of the realm: repositories, domains, contracts, bindings, how this repository's imports stand. Call it \
-         first, and to see what changed.",
-)
+.tool("The realm: repositories, domains, contracts, bindings, and how this repository's imports stand. Call it first.")
 .route("GET", "/realms/{realm}");
 
 /// What to do next where something changed that concerns this repository.

@@ -50,7 +50,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmTopology>, OpErro
     }
     let (mut domains, judge) = (Vec::new(), ctx.judge());
     let mut repos: BTreeSet<RepoName> = BTreeSet::new();
+    let course = ctx.course();
+    course.expect(lines.len());
     for line in lines {
+        course.check()?;
+        course.step();
         let summary = overview.summary(line)?;
         repos.extend(summary.info.members.iter().chain(summary.bindings.keys()).cloned());
         domains.push(domain(&summary, &verdict::states(&*here.store, &line.tree, &summary, None, &judge)?));

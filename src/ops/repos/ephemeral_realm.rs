@@ -42,7 +42,10 @@ pub fn at_url(ctx: &Ctx, typed: &str) -> Result<Borrowed, OpError> {
     let repo = who(ctx, code.as_ref(), &realm)?;
     let store = GitStore::open(&aside.store.path(), ctx.options())?;
     let here = Ok(Here { realm, store: Box::new(store), repo, unrecorded_url: None });
-    Ok(Borrowed { ctx: Ctx { env: ctx.env.clone(), home: ctx.home.clone(), code, here, as_of: None }, _aside: aside })
+    Ok(Borrowed {
+        ctx: Ctx { env: ctx.env.clone(), home: ctx.home.clone(), code, here, as_of: None, course: ctx.course.clone() },
+        _aside: aside,
+    })
 }
 
 fn unreachable(error: OpError, url: &str) -> OpError {
@@ -69,7 +72,7 @@ pub fn brought(ctx: &Ctx, url: &str) -> Result<Brought, OpError> {
     let folder = tempfile::tempdir_in(&temporary).map_err(OpError::io("create a folder in", temporary))?;
     let here = Err(OpError::usage("no realm was named"));
     let env = ctx.env.clone().with(locate::HOME, folder.path());
-    let ctx = Ctx { env, home: Home::new(folder.path()), code: None, here, as_of: None };
+    let ctx = Ctx { env, home: Home::new(folder.path()), code: None, here, as_of: None, course: ctx.course.clone() };
     let realm = sync::realm_clone::obtain(&ctx, Place { realm: None, url, branches: false })?
         .ok_or_else(|| OpError::cannot(ErrorCode::NoRealmThere, format!("{url} holds no realm")))?;
     let store = GitStore::open(&ctx.home.default_store(&realm), ctx.options())?;

@@ -2,19 +2,26 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::{error::OpError, ops::course::Course};
+
 /// How many at most: enough that a slow network does not add up, and few enough for any of them.
 const WORKERS: usize = 16;
 
 /// Does `work` for each item, several at once. Returns what came of them, in the order of the items.
-pub fn each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+///
+/// # Errors
+/// Where the request is cancelled: no further item is begun.
+pub fn each<T: Sync, R: Send>(course: &Course, items: &[T], work: impl Fn(&T) -> R + Sync) -> Result<Vec<R>, OpError> {
+    course.expect(items.len());
     let next = AtomicUsize::new(0);
     let worker = || {
         let mut done = Vec::new();
         while let Some((at, item)) = {
             let at = next.fetch_add(1, Ordering::Relaxed);
-            items.get(at).map(|item| (at, item))
+            items.get(at).filter(|_| course.check().is_ok()).map(|item| (at, item))
         } {
             done.push((at, work(item)));
+            course.step();
         }
         done
     };
@@ -23,8 +30,9 @@ pub fn each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec
         let joined = workers.into_iter().map(|one| one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         joined.flatten().collect::<Vec<_>>()
     });
+    course.check()?;
     all.sort_by_key(|(at, _)| *at);
-    all.into_iter().map(|(_, result)| result).collect()
+    Ok(all.into_iter().map(|(_, result)| result).collect())
 }
 
 #[cfg(test)]
@@ -33,15 +41,33 @@ mod tests {
 
     #[test]
     fn each_item_is_done_once_and_keeps_its_place() {
-        let items: Vec<usize> = (0..100).collect();
-        assert_eq!(each(&items, |item| item * 2), items.iter().map(|item| item * 2).collect::<Vec<_>>());
-        assert!(each(&[] as &[usize], |item| *item).is_empty());
+        let (items, course): (Vec<usize>, _) = ((0..100).collect(), Course::default());
+        assert_eq!(
+            each(&course, &items, |item| item * 2).unwrap(),
+            items.iter().map(|item| item * 2).collect::<Vec<_>>()
+        );
+        assert_eq!(course.so_far(), (100, 100));
+        assert!(each(&course, &[] as &[usize], |item| *item).unwrap().is_empty());
     }
 
     #[test]
     fn they_run_at_the_same_time() {
         // Each waits for the other: one after the other would never end.
         let barrier = std::sync::Barrier::new(2);
-        assert_eq!(each(&[1, 2], |item| (barrier.wait(), *item).1), [1, 2]);
+        let course = Course::default();
+        assert_eq!(each(&course, &[1, 2], |item| (barrier.wait(), *item).1).unwrap(), [1, 2]);
+    }
+
+    #[test]
+    fn none_is_begun_after_it_was_cancelled() {
+        let course = Course::default();
+        let done = AtomicUsize::new(0);
+        let work = |_: &usize| {
+            course.cancel();
+            done.fetch_add(1, Ordering::Relaxed);
+        };
+        let items: Vec<usize> = (0..10_000).collect();
+        assert_eq!(each(&course, &items, work).unwrap_err().code, crate::error::ErrorCode::Cancelled);
+        assert!(done.into_inner() <= WORKERS);
     }
 }

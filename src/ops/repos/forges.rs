@@ -162,7 +162,7 @@ impl<'c> Forges<'c> {
             true => client.with_memory(&self.ctx.home.folder().join("forge")),
             false => client,
         };
-        Ok(Arc::new(kind.prepare(client)))
+        Ok(Arc::new(kind.prepare(client.cancelled_by(self.ctx.course().flag()))))
     }
 
     /// What the user set up for this first, then what other programs keep.

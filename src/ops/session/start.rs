@@ -21,7 +21,7 @@ use crate::{
 /// Its entry in the table.
 pub const OPERATION: Operation =
     Operation::writes::<Request>("session_start", &["session", "start"], "Start a work session in this work tree")
-        .tool("Begin a session: one stretch of work in this work tree. Call it when work on something starts.")
+        .tool("Begin a session: one stretch of work in this work tree.")
         .route("POST", "/sessions");
 
 /// What is asked.

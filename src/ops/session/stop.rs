@@ -23,7 +23,7 @@ pub const OPERATION: Operation = Operation::writes::<Request>(
     &["session", "stop"],
     "End the session of this work tree, with a summary",
 )
-.tool("End the session, with a summary of what changed meanwhile. Call it when the work is done.")
+.tool("End the session, with a summary of what changed meanwhile.")
 .route("DELETE", "/sessions/{id}");
 
 /// What is asked.

@@ -29,10 +29,7 @@ pub const OPERATION: Operation = Operation::writes::<Request>(
     &["realm", "worktree", "create"],
     "Create the worktrees of an RFC",
 )
-    .tool(
-        "A git worktree of an RFC in each repository that shares a domain with this one, or in those named. Call it to work \
-         on several repositories at once.",
-    );
+.tool("A branch and worktree of an RFC in each repository that shares a domain with this one, or in those named.");
 
 /// What is asked.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
@@ -98,7 +95,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeCreate>, OpErr
             Err(problem) => body.errors.push(problem),
         }
     }
-    let made = repos::for_each::each(&jobs, |job| make(job, &branch, &root, request.fetch));
+    let made = repos::for_each::each(&ctx.course(), &jobs, |job| make(job, &branch, &root, request.fetch))?;
     for (job, made) in jobs.iter().zip(made) {
         let name = job.found.name.clone();
         match made {

@@ -42,7 +42,8 @@ pub fn run(ctx: &Ctx) -> Result<Answer<WorktreeList>, OpError> {
     let jobs: Vec<_> = found.iter().map(|found| (found, found.work(ctx))).collect();
     let mut lines = Vec::new();
     let mut claimed = BTreeSet::new();
-    for (found, listed) in found.iter().zip(repos::for_each::each(&jobs, |(found, work)| of_repo(found, work))) {
+    let listed = repos::for_each::each(&ctx.course(), &jobs, |(found, work)| of_repo(found, work))?;
+    for (found, listed) in found.iter().zip(listed) {
         match listed {
             Ok(trees) => {
                 for (tree, standing) in trees {

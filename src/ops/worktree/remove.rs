@@ -9,6 +9,7 @@ use crate::{
     model::name::RfcName,
     ops::{
         Operation,
+        course::Course,
         ctx::Ctx,
         repos::{self, paths::Found},
         runs,
@@ -86,9 +87,9 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeRemove>, OpErr
         return Err(OpError::no(ErrorCode::InWorktree, message).next(format!("cd {}", job.found.folder.display())));
     }
     if !request.force {
-        refuse_loss(&jobs, request)?;
+        refuse_loss(&ctx.course(), &jobs, request)?;
     }
-    let outcomes = repos::for_each::each(&jobs, |job| remove(job, &branch, request));
+    let outcomes = repos::for_each::each(&ctx.course(), &jobs, |job| remove(job, &branch, request))?;
     let mut body = WorktreeRemove {
         rfc: request.rfc.clone(),
         realm: here.realm.clone(),
@@ -131,7 +132,7 @@ fn of_path(work: &Work, found: &Found, path: &Path) -> Result<Option<(Worktree, 
     Ok(Some((tree, base)))
 }
 
-fn refuse_loss(jobs: &[Job], request: &Request) -> Result<(), OpError> {
+fn refuse_loss(course: &Course, jobs: &[Job], request: &Request) -> Result<(), OpError> {
     let look = |job: &Job| -> Result<_, StoreError> {
         if job.tree.is_gone {
             return Ok(None);
@@ -140,7 +141,7 @@ fn refuse_loss(jobs: &[Job], request: &Request) -> Result<(), OpError> {
         Ok(Some((within.standing(job.base.as_deref())?, within.submodules()?)))
     };
     let (mut problems, mut with_submodules) = (Vec::new(), Vec::new());
-    for (job, standing) in jobs.iter().zip(repos::for_each::each(jobs, look)) {
+    for (job, standing) in jobs.iter().zip(repos::for_each::each(course, jobs, look)?) {
         let Some((standing, submodules)) = standing? else { continue };
         let mut holds = Vec::new();
         if standing.uncommitted > 0 {

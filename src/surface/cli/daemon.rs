@@ -13,7 +13,7 @@ use crate::{
     surface::{
         background,
         daemon::{self, Manager, Running, State},
-        http,
+        http, mcp,
     },
     wire::{Answer, Daemon, DaemonOpen, DaemonToken, Installed},
 };
@@ -40,7 +40,7 @@ struct Serving {
     #[arg(long, value_name = "PORT", default_value_t = daemon::PORT)]
     port: u16,
     /// The most MCP requests a minute; 0 for no limit
-    #[arg(long, value_name = "N", default_value_t = http::PER_MINUTE)]
+    #[arg(long, value_name = "N", default_value_t = mcp::PER_MINUTE)]
     rate_limit: u32,
     /// Seconds between looks for commits that no hook published; 0 for never
     #[arg(long, value_name = "SECONDS", default_value_t = http::CATCH_UP_SECONDS)]

@@ -1,6 +1,6 @@
 //! What every answer is made with: the realms of this machine, and the repositories on it.
 
-use std::{path::Path, time::Duration};
+use std::{cell::RefCell, path::Path, time::Duration};
 
 use crate::{
     env::{Env, LOCK_TIMEOUT},
@@ -40,7 +40,8 @@ impl Desk {
     /// Where there is no home folder.
     pub fn nowhere(&self) -> Result<Ctx, OpError> {
         let none = OpError::usage("no realm was named");
-        Ok(Ctx { home: locate::home(&self.env)?, env: self.env.clone(), code: None, here: Err(none), as_of: None })
+        let home = locate::home(&self.env)?;
+        Ok(Ctx { home, env: self.env.clone(), code: None, here: Err(none), as_of: None, course: RefCell::default() })
     }
 
     /// Returns the realms of this machine.

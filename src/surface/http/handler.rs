@@ -1,11 +1,11 @@
 //! Everything that answers, and the way of a request through it: who asks, what for, and what is said.
 
-use std::{collections::BTreeMap, sync::Arc, time::Instant};
+use std::{collections::BTreeMap, sync::Arc};
 
 use hyper::{
     HeaderMap, Method, Request, Response, StatusCode,
     body::Incoming,
-    header::{ALLOW, CONTENT_TYPE, HeaderValue, LOCATION, RETRY_AFTER, SET_COOKIE},
+    header::{ALLOW, CONTENT_TYPE, HeaderValue, LOCATION, SET_COOKIE},
     http::request::Parts,
 };
 use tokio::sync::{Semaphore, watch};
@@ -19,7 +19,6 @@ use super::{
     context::Desk,
     events::Events,
     openapi, page,
-    rate::Rate,
     routes::{Call, Does, ROUTES, Route},
 };
 use crate::{
@@ -50,7 +49,6 @@ pub struct Handler {
     access: Access,
     desk: Desk,
     events: Arc<Events>,
-    rate: Rate,
     mcp: Mcp,
     waiting: Semaphore,
     slow: Semaphore,
@@ -75,8 +73,7 @@ impl Handler {
         Ok(Self {
             access: Access::new(port, settings.token.clone()),
             events: Arc::new(Events::new(desk.clone(), stopping.clone())),
-            rate: Rate::new(settings.rate_limit),
-            mcp: Mcp::new(env, stopping)?,
+            mcp: Mcp::new(env, settings.rate_limit, stopping)?,
             waiting: Semaphore::new(MAX_WAITING),
             slow: Semaphore::new(MAX_SLOW),
             judging: Semaphore::new(MAX_JUDGING),
@@ -225,13 +222,6 @@ impl Handler {
     async fn mcp(&self, who: Who, parts: Parts, body: Incoming) -> Result<Response<Body>, OpError> {
         if who < Who::User {
             return Err(access::refusal(who));
-        }
-        if let Err(wait) = self.rate.take(Instant::now()) {
-            let error = OpError::no(ErrorCode::TooManyRequests, "MCP is asked too often");
-            let seconds = HeaderValue::from(wait.as_secs() + 1);
-            return Ok(Reply::failure(&error.next("wait, or start with --rate-limit N"))
-                .with(RETRY_AFTER, seconds)
-                .finish());
         }
         let body = body::whole(body).await?;
         let mut response = self.mcp.answer(parts, body).await;

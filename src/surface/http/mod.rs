@@ -19,7 +19,6 @@ mod notify;
 pub mod openapi;
 mod page;
 mod peer;
-mod rate;
 mod routes;
 mod status;
 mod sync;
@@ -32,7 +31,6 @@ pub use catch_up::SECONDS as CATCH_UP_SECONDS;
 pub use context::Desk;
 pub use handler::home_id;
 pub use listen::serve;
-pub use rate::PER_MINUTE;
 pub use sync::SECONDS as SYNC_SECONDS;
 
 /// The body of every answer.

@@ -18,7 +18,14 @@ use crate::{
         name::{RealmName, RepoName},
         rank::Rank,
     },
-    ops::{self, Operation, ctx::Ctx, notify::pending, operation, realm::check::Subject},
+    ops::{
+        self, Operation,
+        as_of::{self, At},
+        ctx::Ctx,
+        notify::pending,
+        operation,
+        realm::check::Subject,
+    },
     surface::arguments::{self, Arguments, Parameter},
 };
 
@@ -201,7 +208,10 @@ impl Route {
         taken.retain(|one| !path.contains(&format!("{{{}}}", one.name)) && !shape.hides.contains(&&*one.name));
         let is_posted = method == "POST" && !taken.is_empty();
         taken.extend((shape.adds)());
-        let (query, body) = if is_posted { (Vec::new(), taken) } else { (taken, Vec::new()) };
+        let (mut query, body) = if is_posted { (Vec::new(), taken) } else { (taken, Vec::new()) };
+        if as_of::require(Some(operation)).is_ok() {
+            query.extend(arguments::of::<At>());
+        }
         let does = Does::Run { operation, call, run: shape.run };
         Some(Self { query, body, ..other(method, path, operation.summary, does) })
     }
@@ -234,13 +244,14 @@ impl Call<'_> {
         self.path.get(name).map(String::as_str).unwrap_or_default()
     }
 
-    /// Returns what the operation works with: in the realm that the path names, as the repository that asks.
+    /// Returns what the operation works with: in the realm that the path names, as it was when the request says, as the
+    /// repository that asks.
     fn ctx(&self) -> Result<Ctx, OpError> {
-        match self.path.get("realm") {
-            Some(realm) => {
-                self.desk.of(&realm.parse::<RealmName>()?, self.arguments.read_as::<Asking>()?.repo.as_ref())
-            }
-            None => self.desk.nowhere(),
+        let Some(realm) = self.path.get("realm") else { return self.desk.nowhere() };
+        let ctx = self.desk.of(&realm.parse()?, self.arguments.read_as::<Asking>()?.repo.as_ref())?;
+        match self.arguments.read_as::<At>()?.at {
+            Some(at) => ctx.as_of(&at),
+            None => Ok(ctx),
         }
     }
 

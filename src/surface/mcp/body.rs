@@ -83,7 +83,7 @@ pub fn only_at(body: &mut Body, field: &str, pointer: &str, offset: Option<usize
             .next("a JSON pointer names each step after a /, as in /schema/properties/read"));
     };
     let mut kept = json!({"name": whole["name"], "version": whole["version"], "owner": whole["owner"]});
-    kept["at"] = json!(pointer);
+    kept["pointer"] = json!(pointer);
     kept["part"] = part.clone();
     if let Some(text) = part.as_str() {
         let offset = offset.unwrap_or_default();
@@ -142,7 +142,7 @@ pub fn to_string(value: &impl Serialize) -> String {
 }
 
 /// Shortens a text to so many bytes.
-pub fn shorten(text: &mut String, most: usize) {
+fn shorten(text: &mut String, most: usize) {
     if text.len() > most {
         let end = (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
         text.truncate(end);

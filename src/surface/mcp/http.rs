@@ -1,5 +1,5 @@
 //! The same server over HTTP, for many clients at once: Streamable HTTP, in both eras of the protocol.
-//! Whoever calls this has looked at host, origin, token, rate and size before.
+//! Whoever calls this has looked at host, origin, token and size before.
 //!
 //! A client of an era with a handshake has a session, and each session is a reader. Without one, all
 //! requests of a client program are one reader's: nothing else in them says who asks.
@@ -9,8 +9,11 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
 };
 
 use bytes::Bytes;
@@ -21,20 +24,25 @@ use hyper::{
     http::request::Parts,
 };
 use rmcp::{
+    ErrorData,
     model::{ClientJsonRpcMessage, ClientRequest, ErrorCode, GetMeta as _, JsonRpcError, JsonRpcMessage},
     transport::streamable_http_server::{
         StreamableHttpServerConfig, StreamableHttpService,
         session::local::{LocalSessionManager, SessionConfig},
     },
 };
+use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{
+    batch,
     client::{Client, Owed, Slip},
     http_delivery::{AfterFlush, Written},
     jsonrpc_frame::{self, Frame},
     log::Log,
     pending::{Asking, Turn},
+    rate::Rate,
+    refusal::refused,
     runtime,
     server::Server,
     settings::{Options, Settings},
@@ -55,12 +63,20 @@ const MAX_CLIENTS: usize = 1_024;
 /// How often is tried to record what was told while somebody else holds the lock for it.
 const AGAIN: Duration = Duration::from_millis(100);
 
+/// The code of the error that says to wait: of those that JSON-RPC leaves to servers.
+const TOO_OFTEN: ErrorCode = ErrorCode(-32_000);
+
 /// Names the session of a request.
 const SESSION: &str = "mcp-session-id";
 /// What an answer is that is no stream of events.
 const JSON: &str = "application/json";
 
-type Service = StreamableHttpService<Server, LocalSessionManager>;
+#[cfg(not(feature = "conformance"))]
+type Handler = Server;
+#[cfg(feature = "conformance")]
+type Handler = super::conformance::Conforming;
+
+type Service = StreamableHttpService<Handler, LocalSessionManager>;
 
 /// The server.
 #[derive(Debug)]
@@ -68,22 +84,41 @@ pub struct Mcp {
     work: mpsc::UnboundedSender<Work>,
     sessions: Arc<LocalSessionManager>,
     asking: Arc<Asking>,
-    clients: Mutex<VecDeque<(String, Client)>>,
+    rate_limit: u32,
+    clients: Mutex<VecDeque<Known>>,
+}
+
+/// A client that asked before.
+#[derive(Debug, Clone)]
+struct Known {
+    /// Its session, or its program.
+    key: String,
+    client: Client,
+    /// How often it may ask.
+    rate: Arc<Rate>,
+    /// Whether its session speaks a version that has batches.
+    has_batches: Arc<AtomicBool>,
 }
 
 impl Mcp {
-    /// Starts the server's thread. It ends what it streams when `stopping` says so.
+    /// Starts the server's thread. Each client may ask `rate_limit` times a minute, as often as it likes where that is 0.
+    /// It ends what it streams when `stopping` says so.
     ///
     /// # Errors
     /// Where the system gives no thread.
-    pub fn new(env: &Env, stopping: watch::Receiver<bool>) -> Result<Self, OpError> {
+    pub fn new(env: &Env, rate_limit: u32, stopping: watch::Receiver<bool>) -> Result<Self, OpError> {
         let settings = Arc::new(Settings::shared(env, &Options { all_realms: true, ..Options::default() }));
         let mut sessions = LocalSessionManager::default();
         sessions.session_config = session_config();
         let sessions = Arc::new(sessions);
         let mut config = StreamableHttpServerConfig::default().with_json_response(true);
         config.max_request_body_bytes = jsonrpc_frame::MAX_LINE;
-        let make = move || Ok(Server::new(settings.clone(), Arc::default(), Log::default()));
+        let make = move || {
+            let server = Server::new(settings.clone(), Arc::default(), Log::default());
+            #[cfg(feature = "conformance")]
+            let server = Handler::new(server);
+            Ok(server)
+        };
         let service = StreamableHttpService::new(make, sessions.clone(), config);
         let (work, queue) = mpsc::unbounded_channel();
         let runtime = runtime()?;
@@ -91,15 +126,42 @@ impl Mcp {
         thread
             .spawn(move || runtime.block_on(serve(service, queue, stopping)))
             .map_err(|error| OpError::cannot(error::ErrorCode::Io, format!("cannot start the MCP server: {error}")))?;
-        Ok(Self { work, sessions, asking: Arc::default(), clients: Mutex::default() })
+        Ok(Self { work, sessions, asking: Arc::default(), rate_limit, clients: Mutex::default() })
     }
 
-    /// Answers one request, whose body was read.
-    pub async fn answer(&self, mut parts: Parts, body: Bytes) -> Response<Body> {
-        let mut key = parts.headers.get(SESSION).map(|id| format!("session {id:?}"));
+    /// Answers what was posted, whose body was read: one message, or in the era that has them a batch.
+    pub async fn answer(&self, parts: Parts, body: Bytes) -> Response<Body> {
+        let session = session(&parts.headers).filter(|_| parts.method == Method::POST);
+        let has_batches = session.is_some_and(|key| self.known(key).has_batches.load(Ordering::Relaxed));
+        match has_batches.then(|| batch::parts(&body)).flatten() {
+            None => self.answer_one(parts, body).await,
+            Some(Err(error)) => wrong(&error),
+            Some(Ok(all)) => {
+                let mut answers = Vec::new();
+                for one in all {
+                    let response = self.answer_one(parts.clone(), one.into()).await;
+                    let body = response.into_body().collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+                    answers.extend(answers_in(&body));
+                }
+                if answers.is_empty() { empty(StatusCode::ACCEPTED) } else { json(batch::joined(&answers).into()) }
+            }
+        }
+    }
+
+    async fn answer_one(&self, mut parts: Parts, body: Bytes) -> Response<Body> {
+        let session = session(&parts.headers);
+        let mut is_of_batches = false;
+        let is_posted = parts.method == Method::POST;
+        let text: &[u8] = if is_posted && body.trim_ascii().is_empty() { b"-" } else { &body };
+        let frame = if is_posted { jsonrpc_frame::read(text) } else { Frame::Nothing };
+        let known = self.known(session.clone().or_else(|| program(&frame)).unwrap_or_default());
+        let has_ended = parts.method == Method::DELETE;
+        // Whoever ends a session asks for less.
+        if let (Err(wait), false) = (known.rate.take(Instant::now()), has_ended) {
+            return too_often(wait, &frame);
+        }
         let mut turn = None;
-        if parts.method == Method::POST {
-            let frame = jsonrpc_frame::read(if body.trim_ascii().is_empty() { b"-" } else { &body });
+        if is_posted {
             if is_stateless(&parts.headers)
                 && let Some(error) = jsonrpc_frame::gone(&frame, &body)
             {
@@ -109,20 +171,20 @@ impl Mcp {
                 Frame::Wrong(error) => return wrong(&error),
                 Frame::Nothing => return empty(StatusCode::ACCEPTED),
                 Frame::Message(message) => {
+                    is_of_batches = version(&message) == Some(batch::VERSION);
                     if is_hello(&message) && self.sessions.sessions.read().await.len() >= MAX_SESSIONS {
                         return full();
                     }
-                    if let (Some(session), JsonRpcMessage::Request(request)) = (&key, &*message) {
+                    if let (Some(session), JsonRpcMessage::Request(request)) = (&session, &*message) {
                         turn = match Turn::take(&self.asking, session, &request.id) {
                             Ok(turn) => Some(turn),
                             Err(error) => return wrong(&error),
                         };
                     }
-                    key = key.or_else(|| program(&message));
                 }
             }
         }
-        let slip = Slip::new(self.client(&key.unwrap_or_default()));
+        let slip = Slip::new(known.client);
         let after = parts.extensions.remove::<AfterFlush>().unwrap_or_default();
         parts.extensions.insert(slip.clone());
         let (answer, answered) = oneshot::channel();
@@ -130,22 +192,30 @@ impl Mcp {
         // Where nobody works any more, the answer does not come either.
         let _ = self.work.send(Work::Answer(request, answer));
         let Ok(response) = answered.await else { return empty(StatusCode::INTERNAL_SERVER_ERROR) };
+        if let (true, Some(key)) = (is_of_batches, self::session(response.headers())) {
+            self.known(key).has_batches.store(true, Ordering::Relaxed);
+        }
+        // The library accepts it, and clients want to hear that it is done.
+        if has_ended && response.status() == StatusCode::ACCEPTED {
+            return empty(StatusCode::NO_CONTENT);
+        }
         response.map(|inner| Written::new(inner, slip, self.work.clone(), after, turn).boxed())
     }
 
-    fn client(&self, key: &str) -> Client {
+    fn known(&self, key: String) -> Known {
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = clients.iter().position(|(one, _)| one == key).and_then(|at| clients.remove(at));
-        let (key, client) = known.unwrap_or_else(|| {
+        let known = clients.iter().position(|one| one.key == key).and_then(|at| clients.remove(at));
+        let known = known.unwrap_or_else(|| {
             let name = format!("mcp-{}", &hash::canonical(&key)[..32]);
             let reader = name.parse().unwrap_or_else(|_| unreachable!("it is a name"));
-            (key.to_owned(), Client::new(reader))
+            let rate = Arc::new(Rate::new(self.rate_limit));
+            Known { key, client: Client::new(reader), rate, has_batches: Arc::default() }
         });
         if clients.len() >= MAX_CLIENTS {
             clients.pop_front();
         }
-        clients.push_back((key, client.clone()));
-        client
+        clients.push_back(known.clone());
+        known
     }
 }
 
@@ -188,20 +258,72 @@ async fn settle(owed: Owed) {
     }
 }
 
+/// Names the session that headers are about.
+fn session(headers: &HeaderMap) -> Option<String> {
+    headers.get(SESSION).map(|id| format!("session {id:?}"))
+}
+
+/// Returns the version that a greeting names.
+fn version(message: &ClientJsonRpcMessage) -> Option<&str> {
+    let JsonRpcMessage::Request(request) = message else { return None };
+    match &request.request {
+        ClientRequest::InitializeRequest(hello) => Some(hello.params.protocol_version.as_str()),
+        _ => None,
+    }
+}
+
+/// Returns the answers in a body: it is one, or a stream of events that has one.
+fn answers_in(body: &[u8]) -> Vec<Vec<u8>> {
+    let is_answer = |json: &[u8]| {
+        let fields: Option<serde_json::Map<String, Value>> = serde_json::from_slice(json).ok();
+        fields.is_some_and(|fields| fields.contains_key("result") || fields.contains_key("error"))
+    };
+    let lines = body.split(|byte| *byte == b'\n').map(|line| line.strip_prefix(b"data: ").unwrap_or(line));
+    lines.map(<[u8]>::trim_ascii).filter(|line| is_answer(line)).map(<[u8]>::to_vec).collect()
+}
+
 fn is_stateless(headers: &HeaderMap) -> bool {
     headers.get("mcp-protocol-version").is_some_and(|version| version.as_bytes() >= &b"2026-07-28"[..])
 }
 
 fn is_hello(message: &ClientJsonRpcMessage) -> bool {
-    let JsonRpcMessage::Request(request) = message else { return false };
-    matches!(request.request, ClientRequest::InitializeRequest(_))
+    version(message).is_some()
 }
 
 /// Returns the name of the program that asks, where a request says it.
-fn program(message: &ClientJsonRpcMessage) -> Option<String> {
-    let JsonRpcMessage::Request(request) = message else { return None };
+fn program(frame: &Frame) -> Option<String> {
+    let Frame::Message(message) = frame else { return None };
+    let JsonRpcMessage::Request(request) = &**message else { return None };
     let info = request.request.get_meta().client_info()?;
     Some(format!("program {:?}", info.name))
+}
+
+/// Returns the answer to a client that asks too often: how long it is to wait, in the protocol's own words too.
+fn too_often(wait: Duration, frame: &Frame) -> Response<Body> {
+    let id = match frame {
+        Frame::Message(message) => match &**message {
+            JsonRpcMessage::Request(request) => Some(request.id.clone()),
+            _ => None,
+        },
+        Frame::Wrong(error) => error.id.clone(),
+        Frame::Nothing => None,
+    };
+    let seconds = wait.as_secs() + 1;
+    let error = OpError::no(error::ErrorCode::TooManyRequests, format!("MCP is asked too often: wait {seconds} s"))
+        .next(format!("ask again in {seconds} s; git blue daemon start --rate-limit N allows more"));
+    let mut response = wrong(&JsonRpcError::new(id, too_busy(&error, seconds)));
+    *response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+    response
+}
+
+fn too_busy(error: &OpError, seconds: u64) -> ErrorData {
+    let mut refusal = refused(error);
+    refusal.code = TOO_OFTEN;
+    if let Some(Value::Object(data)) = &mut refusal.data {
+        data.insert("retry_after_seconds".into(), seconds.into());
+    }
+    refusal
 }
 
 fn wrong(error: &JsonRpcError) -> Response<Body> {

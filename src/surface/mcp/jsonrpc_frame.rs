@@ -7,7 +7,7 @@ use serde_json::Value;
 pub const MAX_LINE: usize = 1 << 20;
 
 /// The requests that are answered.
-const METHODS: [&str; 15] = [
+const METHODS: [&str; 17] = [
     "completion/complete",
     "initialize",
     "ping",
@@ -20,6 +20,8 @@ const METHODS: [&str; 15] = [
     "resources/unsubscribe",
     "roots/list",
     "server/discover",
+    "skills/get",
+    "skills/list",
     "subscriptions/listen",
     "tools/call",
     "tools/list",

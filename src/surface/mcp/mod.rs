@@ -1,14 +1,17 @@
 //! The MCP server: `git blue mcp serve`. A client sends one JSON message a line and gets one a line
 //! back; nothing else is ever written to standard output.
 //!
-//! Operations are synchronous and run on the one thread of the runtime, one after the other; the few
-//! that wait for other programs run beside it. Only waiting is asynchronous: for the client, for locks,
-//! and for commands that the user declared as tools.
+//! Operations are synchronous and run on the one thread of the runtime, one after the other; those that may
+//! take their time run beside it, so that they can be cancelled and hold up nobody. Only waiting is asynchronous:
+//! for the client, for locks, and for commands that the user declared as tools.
 
+mod batch;
 mod body;
 mod client;
 mod complete;
 pub mod config;
+#[cfg(feature = "conformance")]
+mod conformance;
 mod declared;
 mod http;
 pub mod http_delivery;
@@ -25,12 +28,14 @@ mod probe;
 mod project;
 mod prompts;
 mod quiet;
+mod rate;
 mod refusal;
 mod resources;
 mod roots;
 mod server;
 mod settings;
 mod size_limit;
+mod skills;
 mod steps;
 mod tools;
 mod transport;
@@ -45,7 +50,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 pub use http::Mcp;
 pub use http_delivery::AfterFlush;
 pub use probe::ask;
+pub use rate::PER_MINUTE;
 pub use settings::{Options, reader};
+pub use tools::input;
 
 use crate::{
     env::Env,

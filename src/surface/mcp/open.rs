@@ -22,6 +22,16 @@ pub struct Project {
     pub realm: Option<RealmName>,
 }
 
+impl Project {
+    /// Opens it, for one call alone.
+    ///
+    /// # Errors
+    /// Where the repository around its folder cannot be opened, or there is no home folder.
+    pub fn ctx(&self, env: &Env) -> Result<Ctx, OpError> {
+        Ctx::open(env.clone().at(&self.folder), self.realm.clone())
+    }
+}
+
 struct Opened {
     project: Project,
     ctx: Rc<Ctx>,
@@ -60,7 +70,7 @@ pub fn open(env: &Env, project: &Project) -> Result<Rc<Ctx>, OpError> {
                 return Ok(ctx);
             }
         }
-        let ctx = Rc::new(Ctx::open(env.clone().at(&project.folder), project.realm.clone())?);
+        let ctx = Rc::new(project.ctx(env)?);
         let stamps = deciding(&ctx, project).into_iter().map(|path| (stamp(&path), path));
         let stamps = Stamps(stamps.map(|(stamp, path)| (path, stamp)).collect());
         // What was not found is looked for again: a repository may appear anywhere, but not around

@@ -38,7 +38,8 @@ fn typed(mut types: Vec<String>) -> Value {
     match types.len() {
         0 => json!({}),
         1 => json!({"type": types.remove(0)}),
-        _ => json!({"type": types}),
+        // Some clients warn of lists of types.
+        _ => json!({"anyOf": types.iter().map(|one| json!({"type": one})).collect::<Vec<_>>()}),
     }
 }
 
@@ -71,7 +72,8 @@ mod tests {
         for tool in &*TOOLS {
             let schema = schema(tool);
             for (name, field) in schema["properties"].as_object().unwrap() {
-                assert!(!field["type"].is_null(), "{}: {name} {field}", tool.name());
+                assert!(!field["type"].is_array(), "{}: {name} {field}", tool.name());
+                assert!(field["type"].is_string() || field["anyOf"].is_array(), "{}: {name} {field}", tool.name());
             }
         }
     }

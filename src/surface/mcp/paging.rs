@@ -3,10 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    body::{Body, shorten, to_string},
+    body::{Body, to_string},
     size_limit::{MAX_BODY, weight},
 };
-use crate::error::{ErrorCode, OpError};
+use crate::error::OpError;
 
 /// Which lists of an answer are shown in pages: in this order, as if they were one. `a.b` is the
 /// list `b` in each item of the list `a`, and comes after the item.
@@ -28,8 +28,8 @@ pub fn page(body: &mut Body, lists: Lists, limit: Option<usize>, cursor: Option<
     let start = match cursor {
         None => 0,
         Some(cursor) => match cursor.split_once('-') {
-            Some((start, of)) if of == mark => start.parse().map_err(|_| stale(cursor))?,
-            _ => return Err(stale(cursor)),
+            Some((start, of)) if of == mark => start.parse().map_err(|_| OpError::stale_cursor(cursor))?,
+            _ => return Err(OpError::stale_cursor(cursor)),
         },
     };
     let total = units(&body.fields, lists);
@@ -50,13 +50,6 @@ pub fn page(body: &mut Body, lists: Lists, limit: Option<usize>, cursor: Option<
         body.next_steps.push(format!("call again with cursor {end}-{mark}: the next of {total} entries").into());
     }
     Ok(())
-}
-
-fn stale(cursor: &str) -> OpError {
-    let mut cursor = cursor.to_owned();
-    shorten(&mut cursor, 80);
-    OpError::no(ErrorCode::StaleCursor, format!("the cursor {cursor:?} belongs to a list that has changed since"))
-        .next("call again without cursor")
 }
 
 /// Names the answer that a cursor was made for.
@@ -145,6 +138,7 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorCode;
 
     fn body(value: Value) -> Body {
         let Value::Object(fields) = value else { panic!("not an object") };

@@ -24,6 +24,16 @@ impl Pending {
         }
     }
 
+    /// Returns whether a request is being answered.
+    pub fn has(&self, id: &RequestId) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(id)
+    }
+
+    /// Returns how many there are.
+    pub fn count(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
     /// Forgets a request.
     pub fn end(&self, id: &RequestId) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id);

@@ -117,6 +117,33 @@ pub fn find(settings: &Settings, cwd: Option<&str>, realm: Option<RealmName>, ro
     }
 }
 
+/// Finds the project of a call that may name a realm. A server of one realm takes that one's name alone; where it is in
+/// none, any.
+///
+/// # Errors
+/// As for [`find`], and where another realm is named.
+pub fn find_named(
+    settings: &Settings,
+    cwd: Option<&str>,
+    realm: Option<RealmName>,
+    roots: &Roots,
+) -> Result<Project, Lost> {
+    let Some(named) = realm.as_ref().filter(|_| !settings.all_realms) else {
+        return find(settings, cwd, realm, roots);
+    };
+    let project = match find(settings, cwd, None, roots) {
+        Err(Lost::Nowhere(_)) if *roots != Roots::Unasked => return find(settings, cwd, realm, roots),
+        found => found?,
+    };
+    match &open(&settings.env, &project)?.here {
+        Ok(here) if here.realm != *named => {
+            let message = format!("the realm here is {}, and this server answers for no other", here.realm);
+            Err(OpError::usage(message).next("start it with --all-realms to ask for other realms").into())
+        }
+        _ => Ok(project),
+    }
+}
+
 /// Returns the error that lists where was looked.
 pub fn nowhere(tried: &Tried) -> OpError {
     let message = format!("no repository that is in a realm was found; tried: {}", tried.places());

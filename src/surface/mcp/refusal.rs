@@ -24,7 +24,9 @@ pub fn failed(error: &OpError) -> CallToolResult {
 }
 
 fn steps(error: &OpError) -> Value {
-    error.next_steps.iter().map(|step| serde_json::json!(for_client(step, false))).collect()
+    // No tool takes a repository's name: it is found by its folder.
+    let steps = error.next_steps.iter().filter(|step| !step.reason().starts_with("pass --repo "));
+    steps.map(|step| serde_json::json!(for_client(step, false))).collect()
 }
 
 /// Returns a failure where the protocol has no room for more than an error.

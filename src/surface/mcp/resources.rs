@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use rmcp::model::{Resource, ResourceTemplate};
 
-use super::{body::Body, tools};
+use super::{body::Body, skills, tools};
 use crate::{
     error::{ErrorCode, OpError},
     model::{
@@ -100,7 +100,7 @@ impl What {
             super::paging::page(&mut body, lists, None, None)?;
             body.next_steps = vec!["the tool of the same name gives the rest, in pages".into()];
         }
-        body.cut("contract_get with at, a JSON pointer, gives what was cut");
+        body.cut("contract_get with pointer, a JSON pointer, gives what was cut");
         Ok(body)
     }
 }
@@ -111,7 +111,7 @@ impl What {
 /// Where the store cannot be read.
 pub fn list(ctx: &Ctx, start: usize) -> Result<(Vec<Resource>, Option<usize>), OpError> {
     let realm = &ctx.here()?.realm;
-    let own = of_realm(realm);
+    let own: Vec<_> = skills::resources().chain(of_realm(realm)).collect();
     let mut contracts = Vec::new();
     for domain in names::domains(ctx)? {
         let of = names::contracts(ctx, &domain.parse()?)?;

@@ -1,6 +1,11 @@
 //! The connection: lines in, lines out, in the order in which they were handed over.
 
-use std::{future::Future, io, sync::Arc};
+use std::{
+    collections::{HashSet, VecDeque},
+    future::Future,
+    io,
+    sync::Arc,
+};
 
 use rmcp::{
     RoleServer,
@@ -16,6 +21,7 @@ use tokio::{
 };
 
 use super::{
+    batch::{self, Batches},
     jsonrpc_frame::{self, Frame},
     line_reader::{Line, Lines},
     log::Log,
@@ -24,8 +30,9 @@ use super::{
     writer::{Outgoing, State, Writer, line},
 };
 
-/// How many answers may wait for a client that does not read, before nothing more is read from it.
-const MAX_WAITING: usize = 1_024;
+/// How many requests may be under way, and how many answers wait for a client that does not read, before nothing more
+/// is read from it.
+const MAX_WAITING: usize = 128;
 
 /// The connection to one client.
 pub struct Connection<R> {
@@ -34,8 +41,13 @@ pub struct Connection<R> {
     state: watch::Sender<State>,
     desk: Arc<Desk>,
     pending: Arc<Pending>,
+    batches: Arc<Batches>,
+    /// Messages of a batch that the library has not seen.
+    next: VecDeque<ClientJsonRpcMessage>,
     log: Log,
     is_open: bool,
+    /// Whether the client speaks a version that has batches.
+    has_batches: bool,
 }
 
 impl<R: AsyncRead + Unpin + Send> Connection<R> {
@@ -47,10 +59,18 @@ impl<R: AsyncRead + Unpin + Send> Connection<R> {
         let (out, queue) = mpsc::unbounded_channel();
         let state = watch::Sender::new(State::default());
         let pending = Arc::new(Pending::default());
-        let writer =
-            Writer { output, desk: desk.clone(), pending: pending.clone(), state: state.clone(), log: log.clone() };
+        let batches = Arc::new(Batches::default());
+        let writer = Writer {
+            output,
+            desk: desk.clone(),
+            pending: pending.clone(),
+            batches: batches.clone(),
+            state: state.clone(),
+            log: log.clone(),
+        };
         tokio::spawn(writer.write_all(queue));
-        Self { lines: Lines::new(input), out, state, desk, pending, log, is_open: false }
+        let (lines, next) = (Lines::new(input), VecDeque::new());
+        Self { lines, out, state, desk, pending, batches, next, log, is_open: false, has_batches: false }
     }
 
     /// Hands something over to be written.
@@ -75,6 +95,9 @@ impl<R: AsyncRead + Unpin + Send> Connection<R> {
                     // Its answer is dropped before it gets here.
                     self.desk.forget(id);
                     self.pending.end(id);
+                    if let Some(line) = self.batches.forget(id) {
+                        self.queue(Outgoing::Line(line));
+                    }
                 }
             }
             JsonRpcMessage::Request(request) => {
@@ -88,6 +111,34 @@ impl<R: AsyncRead + Unpin + Send> Connection<R> {
         self.is_timely(message)
     }
 
+    /// Takes the messages of a batch apart.
+    fn open_batch(&mut self, parts: &[Vec<u8>]) {
+        let (mut open, mut done) = (HashSet::new(), Vec::new());
+        for frame in parts.iter().map(|part| jsonrpc_frame::read(part)) {
+            match frame {
+                Frame::Nothing => {}
+                Frame::Wrong(error) => done.push(line(&JsonRpcMessage::Error(error))),
+                Frame::Message(message) => {
+                    if let JsonRpcMessage::Request(request) = &*message {
+                        if let Err(error) = self.pending.begin(&request.id) {
+                            done.push(line(&JsonRpcMessage::Error(error)));
+                            continue;
+                        }
+                        open.insert(request.id.clone());
+                        self.next.push_back(*message);
+                    } else if self.notes(&message) {
+                        self.next.push_back(*message);
+                    }
+                }
+            }
+        }
+        // One may be cancelled in the same batch.
+        open.retain(|id| self.pending.has(id));
+        if let Some(line) = self.batches.begin(open, done) {
+            self.queue(Outgoing::Line(line));
+        }
+    }
+
     /// Returns whether the library is ready for a message: before a client has said how it speaks,
     /// anything but a request ends the connection there.
     fn is_timely(&mut self, message: &ClientJsonRpcMessage) -> bool {
@@ -95,7 +146,10 @@ impl<R: AsyncRead + Unpin + Send> Connection<R> {
             return self.is_open;
         };
         self.is_open |= match &request.request {
-            ClientRequest::InitializeRequest(_) => true,
+            ClientRequest::InitializeRequest(hello) => {
+                self.has_batches = hello.params.protocol_version.as_str() == batch::VERSION;
+                true
+            }
             ClientRequest::DiscoverRequest(_) | ClientRequest::PingRequest(_) => false,
             other => {
                 let meta = other.get_meta();
@@ -119,16 +173,27 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for Connection<R> {
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
+            if let Some(message) = self.next.pop_front() {
+                return Some(message);
+            }
             let mut state = self.state.subscribe();
             // A client that does not read is not listened to either.
-            let _ = state.wait_for(|state| state.is_closed || state.waiting < MAX_WAITING).await;
+            let has_room = |state: &State| state.waiting < MAX_WAITING && self.pending.count() < MAX_WAITING;
+            let _ = state.wait_for(|state| state.is_closed || has_room(state)).await;
             let line = tokio::select! {
                 biased;
                 _ = state.wait_for(|state| state.is_closed) => return None,
                 line = self.lines.next() => line,
             };
             let frame = match line {
-                Line::Text(text) => jsonrpc_frame::read(&text),
+                Line::Text(text) => match self.has_batches.then(|| batch::parts(&text)).flatten() {
+                    Some(Ok(parts)) => {
+                        self.open_batch(&parts);
+                        continue;
+                    }
+                    Some(Err(error)) => Frame::Wrong(error),
+                    None => jsonrpc_frame::read(&text),
+                },
                 Line::Oversized => Frame::Wrong(jsonrpc_frame::oversized()),
                 Line::End => return None,
             };

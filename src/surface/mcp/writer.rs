@@ -11,6 +11,7 @@ use tokio::{
 };
 
 use super::{
+    batch::Batches,
     log::Log,
     outbox::{Desk, Told},
     pending::Pending,
@@ -42,6 +43,8 @@ pub struct Writer<W> {
     pub desk: Arc<Desk>,
     /// What is being answered.
     pub pending: Arc<Pending>,
+    /// What is answered together.
+    pub batches: Arc<Batches>,
     /// How the way out is.
     pub state: watch::Sender<State>,
     /// What happens.
@@ -54,16 +57,15 @@ impl<W: AsyncWrite + Unpin> Writer<W> {
         let mut owed = Owed::default();
         while let Some(outgoing) = owed.while_waiting(queue.recv(), &self.log).await {
             let (line, told, done) = match outgoing {
-                Outgoing::Line(line) => (line, None, None),
+                Outgoing::Line(line) => (Some(line), None, None),
                 Outgoing::Message(message, done) => {
                     let (line, told) = self.finished(&message, &mut owed);
                     (line, told, Some(done))
                 }
             };
-            self.log.say(|| format!("out: {} bytes", line.len()));
-            let written = match self.output.write_all(&line).await {
-                Ok(()) => self.output.flush().await,
-                Err(error) => Err(error),
+            let written = match &line {
+                Some(line) => self.write(line).await,
+                None => Ok(()),
             };
             let is_closed = written.is_err();
             if let (Some(told), false) = (told, is_closed) {
@@ -83,24 +85,34 @@ impl<W: AsyncWrite + Unpin> Writer<W> {
         }
     }
 
-    /// Returns a message as a line, and what it tells, to be recorded once it has been written.
-    fn finished(&self, message: &ServerJsonRpcMessage, owed: &mut Owed) -> (Vec<u8>, Option<Told>) {
+    async fn write(&mut self, line: &[u8]) -> io::Result<()> {
+        self.log.say(|| format!("out: {} bytes", line.len()));
+        self.output.write_all(line).await?;
+        self.output.flush().await
+    }
+
+    /// Returns a message as a line, and what it tells, to be recorded once it has been written. An answer within a batch
+    /// waits for the others, and tells nothing.
+    fn finished(&self, message: &ServerJsonRpcMessage, owed: &mut Owed) -> (Option<Vec<u8>>, Option<Told>) {
         let id = match message {
             JsonRpcMessage::Response(response) => Some(&response.id),
             JsonRpcMessage::Error(error) => error.id.as_ref(),
             _ => None,
         };
-        if let Some(id) = id {
-            self.pending.end(id);
-        }
+        let Some(id) = id else { return (Some(line(message)), None) };
+        self.pending.end(id);
         let answer = match message {
             JsonRpcMessage::Response(response) if matches!(response.result, ServerResult::CallToolResult(_)) => {
                 self.desk.take(&response.id)
             }
             _ => None,
         };
-        let Some(answer) = answer else { return (line(message), None) };
-        answer.finish(message, owed.is_settled(&self.log))
+        let is_alone = !self.batches.has(id);
+        let (line, told) = match answer {
+            Some(answer) => answer.finish(message, is_alone && owed.is_settled(&self.log)),
+            None => (line(message), None),
+        };
+        (self.batches.collect(id, line), told)
     }
 }
 

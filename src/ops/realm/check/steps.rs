@@ -45,6 +45,16 @@ fn step(body: &RealmCheck, error: &Finding) -> Option<NextStep> {
             format!("git blue contract impact {domain}/{contract} --worktree  # whom it breaks, and by which value")
                 .into(),
         ),
-        _ => None,
+        ("unknown-domain", Some(domain), _) => {
+            let repo = body.current_repo.as_ref()?;
+            let why = format!("makes the domain that {place} names, if that is its name");
+            Some(format!("git blue realm admin domain --name {domain} --repos {repo}  # {why}").into())
+        }
+        ("version-reused" | "version-down" | "breaks-promise", Some(domain), Some(contract)) if is_own => Some(
+            format!("git blue contract bump {domain}/{contract}  # {place}: raises its version by what changed").into(),
+        ),
+        (code, ..) => {
+            error.file.as_ref().map(|_| NextStep::advice(format!("correct {place} ({code}), and check again")))
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Where the fields that changed are named in the user's files.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, sync::atomic::AtomicBool, time::Duration};
 
 use crate::{
     error::OpError,
@@ -23,11 +23,11 @@ pub struct Search {
     pub cut: Option<String>,
 }
 
-/// Adds the mentions to each import.
+/// Adds the mentions to each import. Once `cancelled` is set, those that were found.
 ///
 /// # Errors
 /// Where git cannot search.
-pub fn add(code: Option<&CodeRepo>, imports: &mut [ImportReview]) -> Result<Search, OpError> {
+pub fn add(code: Option<&CodeRepo>, imports: &mut [ImportReview], cancelled: &AtomicBool) -> Result<Search, OpError> {
     let nothing = Search { searched: Searched::Nothing, cut: None };
     let Some(code) = code else { return Ok(nothing) };
     let (words, is_all) = words(imports);
@@ -39,8 +39,8 @@ pub fn add(code: Option<&CodeRepo>, imports: &mut [ImportReview]) -> Result<Sear
     let bindings: Vec<&str> = bindings.iter().map(String::as_str).filter(|path| is_inside(path)).collect();
     let names: Vec<&str> = words.iter().map(String::as_str).collect();
     // Half of the time is for the files that bindings name: they are few.
-    let near = code.grep(&names, Within::Only(&bindings), MAX_TIME / 2)?;
-    let far = code.grep(&names, Within::Except(&bindings), MAX_TIME / 2)?;
+    let near = code.grep(&names, Within::Only(&bindings), MAX_TIME / 2, cancelled)?;
+    let far = code.grep(&names, Within::Except(&bindings), MAX_TIME / 2, cancelled)?;
     let is_whole = near.is_whole && far.is_whole;
     let is_full = fill(imports, &names, [near, far]);
     let cut = match (is_full, is_whole, is_all) {

@@ -1,6 +1,9 @@
 //! Calls of tools: each is answered in its project, in time, and handed over to be written.
 
-use std::time::{Duration, Instant};
+use std::{
+    rc::Rc,
+    time::{Duration, Instant},
+};
 
 use rmcp::{
     ErrorData, RoleServer,
@@ -23,7 +26,7 @@ use crate::surface::mcp::{
 };
 use crate::{
     error::{ErrorCode, OpError},
-    model::name::ReaderName,
+    ops::{as_of::At, course::cancelled, ctx::Ctx},
     surface::arguments::Arguments,
 };
 
@@ -50,7 +53,7 @@ impl Server {
         };
         self.log.say(|| format!("call {}: {}", context.id, tool.name()));
         let arguments = request.arguments.unwrap_or_default();
-        let arguments = match Arguments::read(arguments, tool.parameters(&self.settings)) {
+        let arguments = match Arguments::read(arguments, &tool.parameters) {
             Ok(arguments) => arguments.renamed(tool.shape.names),
             Err(error) => return Ok(failed(&error).into()),
         };
@@ -91,7 +94,7 @@ impl Server {
         let attempt = |roots: &Roots| {
             // Between here and the answer on the desk nothing else runs.
             if context.ct.is_cancelled() {
-                return Err(OpError::no(ErrorCode::Cancelled, "cancelled").into());
+                return Err(cancelled().into());
             }
             self.run(tool, arguments, context, roots)
         };
@@ -120,43 +123,25 @@ impl Server {
         roots: &Roots,
     ) -> Result<(), Lost> {
         let project = self.project_of(tool, arguments, roots)?;
-        let body = answer(&self.settings, &self.client(context).reader, tool, arguments, &project)?;
+        let ctx = opened(&self.settings, &project, arguments)?;
+        let body = answer(&Call {
+            tool,
+            ctx: &ctx,
+            arguments,
+            reader: &self.client(context).reader,
+            settings: &self.settings,
+        })?;
         self.put(tool, context, project, body);
         Ok(())
     }
 
-    /// Runs a tool that takes its time, on a thread beside the others.
-    async fn run_aside(
-        &self,
-        tool: &'static Tool,
-        arguments: &Arguments,
-        responses: Option<&InputResponses>,
-        context: &RequestContext<RoleServer>,
-    ) -> Outcome<()> {
-        let found = self.asking.attempt(responses, context, |roots| self.project_of(tool, arguments, roots)).await;
-        let project = match found {
-            Outcome::Done(project) => project,
-            Outcome::Failed(error) => return Outcome::Failed(error),
-            Outcome::Asked(question) => return Outcome::Asked(question),
-        };
-        let (settings, arguments, place) = (self.settings.clone(), arguments.clone(), project.clone());
-        let reader = self.client(context).reader.clone();
-        let work = tokio::task::spawn_blocking(move || answer(&settings, &reader, tool, &arguments, &place));
-        let answered =
-            work.await.unwrap_or_else(|error| Err(OpError::cannot(ErrorCode::Io, format!("{}: {error}", tool.name()))));
-        match answered {
-            Ok(_) if context.ct.is_cancelled() => Outcome::Failed(OpError::no(ErrorCode::Cancelled, "cancelled")),
-            Ok(body) => {
-                self.put(tool, context, project, body);
-                Outcome::Done(())
-            }
-            Err(error) => Outcome::Failed(error),
-        }
-    }
-
-    fn project_of(&self, tool: &Tool, arguments: &Arguments, roots: &Roots) -> Result<Project, Lost> {
+    /// Returns the project that a call is about.
+    ///
+    /// # Errors
+    /// Where there is none.
+    pub fn project_of(&self, tool: &Tool, arguments: &Arguments, roots: &Roots) -> Result<Project, Lost> {
         let realm = arguments.read_as::<tools::Named>()?.realm;
-        let found = project::find(&self.settings, arguments.text("cwd"), realm, roots);
+        let found = project::find_named(&self.settings, arguments.text("cwd"), realm, roots);
         let project = match found {
             // What realms there are can be asked from anywhere: it is how one is found.
             Err(_) if tool.is_of_the_machine() => Project { folder: self.settings.env.cwd().to_owned(), realm: None },
@@ -166,7 +151,8 @@ impl Server {
         Ok(project)
     }
 
-    fn put(&self, tool: &Tool, context: &RequestContext<RoleServer>, project: Project, body: Body) {
+    /// Puts an answer down, to be written.
+    pub fn put(&self, tool: &Tool, context: &RequestContext<RoleServer>, project: Project, body: Body) {
         let teller = tool.shape.tells.then(|| self.teller(project, context));
         self.desk.put(context.id.clone(), Answer { body, teller });
     }
@@ -188,7 +174,7 @@ impl Server {
     pub fn handed_over(&self, context: &RequestContext<RoleServer>) -> CallToolResult {
         let Some(slip) = Slip::of(context) else { return CallToolResult::success(Vec::new()) };
         let Some(answer) = self.desk.take(&context.id) else {
-            return failed(&OpError::no(ErrorCode::Cancelled, "cancelled"));
+            return failed(&cancelled());
         };
         let turn = slip.client.turn();
         let (result, told) = answer.result(turn.is_some());
@@ -199,19 +185,26 @@ impl Server {
     }
 }
 
-/// Returns what a tool answers in a project: as much of it as fits a message.
-fn answer(
-    settings: &Settings,
-    reader: &ReaderName,
-    tool: &Tool,
-    arguments: &Arguments,
-    project: &Project,
-) -> Result<Body, OpError> {
-    let ctx = open(&settings.env, project)?;
-    let mut body = (tool.shape.run)(&Call { tool, ctx: &ctx, arguments, reader, settings })?;
-    if !tool.shape.lists.is_empty() {
-        paging::page(&mut body, tool.shape.lists, arguments.count("limit"), arguments.text("cursor"))?;
+/// Returns what a call works with: the realm as it is, or as it was when the call says.
+///
+/// # Errors
+/// Where the project cannot be opened, or had no realm then.
+pub fn opened(settings: &Settings, project: &Project, arguments: &Arguments) -> Result<Rc<Ctx>, OpError> {
+    match arguments.read_as::<At>()?.at {
+        Some(at) => Ok(Rc::new(project.ctx(&settings.env)?.as_of(&at)?)),
+        None => open(&settings.env, project),
     }
-    body.cut(tool.rest());
+}
+
+/// Returns what a call is answered: as much of it as fits a message.
+///
+/// # Errors
+/// Where the operation fails.
+pub fn answer(call: &Call<'_>) -> Result<Body, OpError> {
+    let mut body = (call.tool.shape.run)(call)?;
+    if !call.tool.shape.lists.is_empty() {
+        paging::page(&mut body, call.tool.shape.lists, call.arguments.count("limit"), call.arguments.text("cursor"))?;
+    }
+    body.cut(call.tool.rest());
     Ok(body)
 }

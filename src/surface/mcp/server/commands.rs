@@ -8,8 +8,7 @@ use rmcp::{
 
 use super::Server;
 use crate::{
-    error::{ErrorCode, OpError},
-    ops::tools::declared::DeclaredTool,
+    ops::{course::cancelled, tools::declared::DeclaredTool},
     surface::mcp::{
         declared,
         open::open,
@@ -56,7 +55,7 @@ impl Server {
         // What is dropped half way is killed.
         let outcome = tokio::select! {
             biased;
-            () = context.ct.cancelled() => Err(OpError::no(ErrorCode::Cancelled, "cancelled")),
+            () = context.ct.cancelled() => Err(cancelled()),
             outcome = work => outcome,
         };
         match outcome {

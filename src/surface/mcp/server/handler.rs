@@ -6,10 +6,11 @@ use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
         CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
-        CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation,
-        InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-        ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
-        ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
+        CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, GetSkillRequestParams,
+        GetSkillResult, Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
+        ListResourceTemplatesResult, ListResourcesResult, ListSkillsResult, ListToolsResult, PaginatedRequestParams,
+        ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+        SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
@@ -20,13 +21,11 @@ use super::{
         instructions::{self, INSTRUCTIONS},
         prompts::PROMPTS,
         resources::{self, Uri},
+        skills::SKILLS,
         tools,
     },
-    Server,
+    STABLE_MS, Server,
 };
-
-/// How long a client may keep what does not change while the server runs.
-const STABLE_MS: u64 = 3_600_000;
 
 /// A list that a client may keep for itself while the server runs.
 macro_rules! lasting {
@@ -44,6 +43,7 @@ impl ServerHandler for Server {
             .enable_resources_list_changed()
             .enable_prompts()
             .enable_completions()
+            .enable_skills()
             .build();
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("git-blue", env!("CARGO_PKG_VERSION")).with_title("git blue"))
@@ -160,6 +160,27 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         self.prompt(request, &context).await
+    }
+
+    async fn list_skills(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListSkillsResult, ErrorData> {
+        Ok(lasting!(ListSkillsResult, SKILLS.to_vec()))
+    }
+
+    async fn get_skill(
+        &self,
+        request: GetSkillRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetSkillResult, ErrorData> {
+        let found = SKILLS.iter().find(|skill| skill.uri == request.uri);
+        let skill = found.ok_or_else(|| {
+            let known: Vec<_> = SKILLS.iter().map(|skill| &*skill.uri).collect();
+            ErrorData::invalid_params(format!("there is no such skill; there is {}", known.join(", ")), None)
+        })?;
+        Ok(GetSkillResult::new(skill.clone()).with_ttl_ms(STABLE_MS).with_cache_scope(CacheScope::Private))
     }
 
     async fn complete(

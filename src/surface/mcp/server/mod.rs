@@ -1,5 +1,6 @@
 //! The server: what it works with, and in which project.
 
+mod aside;
 mod calls;
 mod commands;
 mod handler;
@@ -24,6 +25,9 @@ use super::{
     watch::Watches,
 };
 use crate::{locate, model::name::RealmName, ops::prime};
+
+/// How long a client may keep what does not change while the server runs.
+const STABLE_MS: u64 = 3_600_000;
 
 /// One server, for one client.
 #[derive(Clone)]
@@ -51,6 +55,12 @@ impl Server {
             running: Arc::new(Semaphore::new(declared::MAX_RUNNING)),
             log,
         }
+    }
+
+    /// Returns time and variables.
+    #[cfg(feature = "conformance")]
+    pub fn env(&self) -> &crate::env::Env {
+        &self.settings.env
     }
 
     /// Returns whom a request comes from.

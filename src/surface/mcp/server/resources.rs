@@ -9,7 +9,7 @@ use rmcp::{
     service::{RequestContext, SubscriptionContext},
 };
 
-use super::Server;
+use super::{STABLE_MS, Server};
 use crate::error::{ErrorCode, OpError};
 use crate::surface::mcp::{
     body::to_string,
@@ -19,6 +19,7 @@ use crate::surface::mcp::{
     resources::{self, MIME, Uri},
     roots::Outcome,
     size_limit::harmless,
+    skills,
     watch::{self, Watched},
 };
 
@@ -41,10 +42,11 @@ impl Server {
             Ok(project) => project,
             // In none of several realms, each is named with what it surely has.
             Err(_) if self.settings.is_shared => {
-                let all = self.realms()?.iter().flat_map(resources::of_realm).collect();
-                return Ok(listed(all));
+                let of_realms = self.realms()?.into_iter().flat_map(|realm| resources::of_realm(&realm));
+                return Ok(listed(skills::resources().chain(of_realms).collect()));
             }
-            Err(error) => return Err(error),
+            // How to join is in a skill.
+            Err(_) => return Ok(listed(skills::resources().collect())),
         };
         let (found, end) = {
             let ctx = open(&self.settings.env, &project).map_err(|error| refused(&error))?;
@@ -66,6 +68,10 @@ impl Server {
         request: ReadResourceRequestParams,
         context: &RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
+        if let Some(contents) = skills::read(&request.uri) {
+            let result = ReadResourceResult::new(vec![contents]).with_ttl_ms(STABLE_MS);
+            return Ok(result.with_cache_scope(CacheScope::Private).into());
+        }
         let uri: Uri = request.uri.parse().map_err(|error| refused_uri(&error, &request.uri))?;
         let attempt = |roots: &Roots| {
             let project = self.of_resource(&uri, roots)?;

@@ -16,7 +16,7 @@ const WORKTREE: &str = "worktree";
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Part {
     /// JSON pointer: only this part, e.g. /schema/properties
-    at: Option<String>,
+    pointer: Option<String>,
     /// Of a text at that place
     #[schemars(range(min = 1))]
     offset: Option<usize>,
@@ -24,11 +24,11 @@ pub struct Part {
 
 pub fn get(call: &Call<'_>) -> Result<Body, OpError> {
     let mut body = call.ask(call.arguments.fields())?;
-    let Part { at, offset } = call.arguments.read_as()?;
-    if let Some(at) = at {
-        body::only_at(&mut body, "contract", &at, offset)?;
+    let Part { pointer, offset } = call.arguments.read_as()?;
+    if let Some(pointer) = pointer {
+        body::only_at(&mut body, "contract", &pointer, offset)?;
     } else if offset.is_some() {
-        return Err(OpError::usage("offset says where in a text to begin: it needs at"));
+        return Err(OpError::usage("offset says where in a text to begin: it needs pointer"));
     } else if !call.is_full() {
         body::without_empty(
             &mut body,

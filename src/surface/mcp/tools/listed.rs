@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{
     super::{output, settings::Settings},
-    Tool,
+    Tool, offered,
 };
 use crate::surface::arguments::schema;
 
@@ -15,24 +15,51 @@ use crate::surface::arguments::schema;
 pub fn listed(tool: &Tool, settings: &Settings) -> rmcp::model::Tool {
     let writes = tool.operation.writes;
     // The other hints mean something only where something is written.
-    let annotations = ToolAnnotations::new().read_only(!writes).open_world(false);
+    let annotations = ToolAnnotations::new().read_only(!writes).open_world(tool.shape.asks_forges);
     let annotations = if writes { annotations.destructive(false) } else { annotations };
-    rmcp::model::Tool::new(tool.name(), tool.about, Arc::new(brief(schema(tool.parameters(settings)))))
+    let taken: Vec<_> = tool.parameters.iter().filter(|one| tool.lists(&one.name, settings)).cloned().collect();
+    let is_first = |name: &str| {
+        let takes = |other: &Tool| other.parameters.iter().any(|one| one.name == name);
+        offered(settings).find(|other| takes(other)).is_some_and(|first| first.name() == tool.name())
+    };
+    let says = |name: &str| !PLAIN.contains(&name) && (!SHARED.contains(&name) || is_first(name));
+    rmcp::model::Tool::new(tool.name(), tool.about, Arc::new(brief(schema(&taken), says)))
         .with_raw_output_schema(Arc::new(output::schema(tool)))
         .with_annotations(annotations)
 }
 
-/// Arguments of many tools whose names say what they are.
-const PLAIN: [&str; 7] = ["contract", "cursor", "domain", "from_repo", "limit", "realm", "until"];
+/// Arguments whose names say what they are.
+const PLAIN: [&str; 16] = [
+    "contract",
+    "cursor",
+    "domain",
+    "from_repo",
+    "kind",
+    "limit",
+    "new_version",
+    "old_version",
+    "other",
+    "payload",
+    "range",
+    "realm",
+    "scope",
+    "state",
+    "until",
+    "version",
+];
+/// Arguments that mean the same in every tool: they are described in the first that takes them.
+const SHARED: [&str; 6] = ["at", "cwd", "detail", "pointer", "since", "worktree"];
 
-/// Leaves out what a list of tools has no room for: what a text may be, which a call that is refused says, and the
-/// description of what is the same in many tools.
-fn brief(mut schema: Map<String, Value>) -> Map<String, Value> {
+/// Leaves out what a list of tools has no room for: what a text may be, which a call that is refused says, and descriptions of
+/// defaults and of arguments for which `says` does not hold.
+fn brief(mut schema: Map<String, Value>, says: impl Fn(&str) -> bool) -> Map<String, Value> {
     let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
     for (name, property) in properties.into_iter().flatten() {
         let Some(property) = property.as_object_mut() else { continue };
-        if PLAIN.contains(&name.as_str()) {
-            property.remove("description");
+        match property.get_mut("description") {
+            // What is behind a default repeats the name.
+            Some(Value::String(about)) if says(name) && !about.contains(" [default") => {}
+            _ => drop(property.remove("description")),
         }
         property.retain(|name, _| !["pattern", "maxLength", "anyOf"].contains(&name.as_str()));
         if let Some(items) = property.get_mut("items").and_then(Value::as_object_mut) {

@@ -12,6 +12,7 @@ use std::sync::LazyLock;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
 pub use call::Call;
 pub use listed::listed;
@@ -20,7 +21,11 @@ pub use table::TOPOLOGY_LISTS;
 use super::settings::Settings;
 use crate::{
     model::name::RealmName,
-    ops::{self, Operation, operation},
+    ops::{
+        self, Operation,
+        as_of::{self, At},
+        operation,
+    },
     surface::arguments::{self, Parameter},
     wire::PageRequest,
 };
@@ -36,8 +41,8 @@ pub struct Tool {
     pub about: &'static str,
     /// What it does besides calling the operation.
     pub shape: Shape,
-    /// What it takes, on a server of one realm and of all.
-    parameters: [Vec<Parameter>; 2],
+    /// What it takes.
+    pub parameters: Vec<Parameter>,
 }
 
 /// What every tool takes.
@@ -48,7 +53,7 @@ struct Somewhere {
     cwd: Option<String>,
 }
 
-/// What every tool takes where there is more than one realm to choose from.
+/// The realm that is meant: any, where a server answers for all of them, else the one at hand.
 #[derive(Deserialize, JsonSchema)]
 pub struct Named {
     // What a realm is, needs no words in each of many tools.
@@ -64,11 +69,20 @@ pub static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
     tools
 });
 
-/// What every tool takes, on a server of one realm and of all.
+/// What says where a tool works, on a server of one realm and of all.
 static COMMON: LazyLock<[Vec<Parameter>; 2]> = LazyLock::new(|| {
     let of_all = [arguments::of::<Named>(), arguments::of::<Somewhere>()].concat();
     [arguments::of::<Somewhere>(), of_all]
 });
+
+/// The tools that need no name of a realm: they are about the work tree at hand, or about all realms.
+const WITHOUT_REALM: [&Operation; 5] = [
+    &ops::session::start::OPERATION,
+    &ops::session::stop::OPERATION,
+    &ops::realm::review::OPERATION,
+    &ops::realm::list::OPERATION,
+    &ops::contract::timeline::OPERATION,
+];
 
 /// The tools that make sense only where there is more than one realm to choose from.
 const OF_ALL_REALMS: [&Operation; 2] = [&ops::realm::compare::OPERATION, &ops::contract::timeline::OPERATION];
@@ -86,13 +100,9 @@ impl Tool {
             }
         }
         let paged = if shape.lists.is_empty() { Vec::new() } else { arguments::of::<PageRequest>() };
-        own.extend(shape.adds.iter().flat_map(|add| add()).chain(paged));
-        let with = |common: &Vec<Parameter>| {
-            let mut all = own.clone();
-            all.extend(common.iter().filter(|one| own.iter().all(|own| own.name != one.name)).cloned());
-            all
-        };
-        let parameters = [with(&COMMON[0]), with(&COMMON[1])];
+        let past = if as_of::require(Some(operation)).is_ok() { arguments::of::<At>() } else { Vec::new() };
+        own.extend(shape.adds.iter().flat_map(|add| add()).chain(paged).chain(past).chain(COMMON[1].clone()));
+        let parameters = own;
         Some(Self { operation, call, about, shape, parameters })
     }
 
@@ -108,19 +118,24 @@ impl Tool {
 
     /// Returns how to get what did not fit into an answer.
     pub fn rest(&self) -> &'static str {
-        match self.parameters[0].iter().any(|one| one.name == "at") {
-            true => "pass at, a JSON pointer that cut names (without /contract), to get a part that was cut",
+        match self.parameters.iter().any(|one| one.name == "offset") {
+            true => "pass pointer, a JSON pointer that cut names (without /contract), to get a part that was cut",
             false => "ask for less, with limit or another argument, to get what was cut",
         }
     }
 
-    /// Returns everything that it takes.
-    pub fn parameters(&self, settings: &Settings) -> &[Parameter] {
-        &self.parameters[usize::from(settings.all_realms)]
+    /// Returns whether an argument is listed. The others are taken too: answers are as long as a message may be without
+    /// a limit, and a server of one realm needs no name of it.
+    fn lists(&self, name: &str, settings: &Settings) -> bool {
+        match name {
+            "limit" => self.shape.lists.is_empty(),
+            "realm" => settings.all_realms && !WITHOUT_REALM.iter().any(|operation| operation.name == self.name()),
+            _ => true,
+        }
     }
 }
 
-/// Returns what every tool takes.
+/// Returns what tools that the user declared take.
 pub fn common(settings: &Settings) -> &'static [Parameter] {
     &COMMON[usize::from(settings.all_realms)]
 }
@@ -132,6 +147,11 @@ pub const ALIASES: [(&str, &str); 2] = [("worktree_create", "realm_worktree_crea
 pub fn named(name: &str, settings: &Settings) -> Option<&'static Tool> {
     let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, name)| name);
     offered(settings).find(|tool| tool.name() == name)
+}
+
+/// Returns the JSON Schema of all that a tool takes, for its reference: a list of tools is shorter.
+pub fn input(name: &str) -> Option<Map<String, Value>> {
+    TOOLS.iter().find(|tool| tool.name() == name).map(|tool| arguments::schema(&tool.parameters))
 }
 
 /// Returns the tools of a server.
@@ -185,11 +205,8 @@ mod tests {
 
     #[test]
     fn a_parameter_is_named_once() {
-        let env = crate::env::Env::sealed("/", []);
-        let options = super::super::Options { all_realms: true, ..Default::default() };
-        let settings = Settings::new(&env, &options);
         for tool in &*TOOLS {
-            let mut names: Vec<_> = tool.parameters(&settings).iter().map(|one| &one.name).collect();
+            let mut names: Vec<_> = tool.parameters.iter().map(|one| &one.name).collect();
             let count = names.len();
             names.sort_unstable();
             names.dedup();

@@ -2,7 +2,7 @@
 
 use super::{
     super::{body::Body, paging::Lists},
-    Call, Named, contract, realm, session,
+    Call, contract, realm, session,
 };
 use crate::{
     error::OpError,
@@ -23,8 +23,11 @@ pub struct Shape {
     pub tells: bool,
     /// The lists that are shown in pages.
     pub lists: Lists,
-    /// Whether it waits for git in several repositories, or for a forge: it runs beside the others.
+    /// Whether it may take its time, with git in several repositories, a forge, many domains or large schemas: it runs
+    /// beside the others.
     pub is_slow: bool,
+    /// Whether it asks a forge.
+    pub asks_forges: bool,
     /// Calls the operation.
     pub run: fn(&Call<'_>) -> Result<Body, OpError>,
 }
@@ -37,6 +40,7 @@ pub const PLAIN: Shape = Shape {
     tells: true,
     lists: &[],
     is_slow: false,
+    asks_forges: false,
     run: |call| call.ask(call.arguments.fields()),
 };
 
@@ -50,8 +54,9 @@ pub const SHAPES: &[(&Operation, Shape)] = &[
         &ops::realm::check::OPERATION,
         Shape {
             hides: &["all", "base", "commit", "mode", "published", "strict"],
-            adds: &[arguments::of::<Named>, arguments::of::<realm::About>, arguments::of::<realm::Detailed>],
+            adds: &[arguments::of::<realm::About>, arguments::of::<realm::Detailed>],
             lists: &["errors", "warnings", "schema_hashes"],
+            is_slow: true,
             run: realm::check,
             ..PLAIN
         },
@@ -68,7 +73,7 @@ pub const SHAPES: &[(&Operation, Shape)] = &[
     (&ops::session::start::OPERATION, Shape { names: &[("active_rfc", "rfc")], ..PLAIN }),
     (&ops::session::stop::OPERATION, Shape { hides: &["id"], tells: false, ..PLAIN }),
     (&ops::worktree::create::OPERATION, Shape { hides: &["fetch"], is_slow: true, ..PLAIN }),
-    (&ops::pr::status::OPERATION, Shape { lists: &["repos"], is_slow: true, ..PLAIN }),
+    (&ops::pr::status::OPERATION, Shape { lists: &["repos"], is_slow: true, asks_forges: true, ..PLAIN }),
     (&ops::contract::list::OPERATION, Shape { hides: &["search"], run: |call| pages(call, 100), ..PLAIN }),
     (&ops::notifications::list::OPERATION, Shape { tells: false, run: session::notifications_list, ..PLAIN }),
     (
@@ -77,13 +82,14 @@ pub const SHAPES: &[(&Operation, Shape)] = &[
             hides: &["commit"],
             names: &[("old_version", "from"), ("new_version", "to")],
             lists: &["changes"],
+            is_slow: true,
             run: contract::diff,
             ..PLAIN
         },
     ),
-    (&ops::contract::impact::OPERATION, Shape { hides: &["commit"], lists: &["importers"], ..PLAIN }),
-    (&ops::contract::validate::OPERATION, Shape { lists: &["failures"], ..PLAIN }),
-    (&ops::realm::topology::OPERATION, Shape { lists: TOPOLOGY_LISTS, ..PLAIN }),
+    (&ops::contract::impact::OPERATION, Shape { hides: &["commit"], lists: &["importers"], is_slow: true, ..PLAIN }),
+    (&ops::contract::validate::OPERATION, Shape { lists: &["failures"], is_slow: true, ..PLAIN }),
+    (&ops::realm::topology::OPERATION, Shape { lists: TOPOLOGY_LISTS, is_slow: true, ..PLAIN }),
     (&ops::realm::log::OPERATION, Shape { adds: &[arguments::of::<realm::Detailed>], run: realm::log, ..PLAIN }),
     (&ops::realm::list::OPERATION, Shape { tells: false, lists: &["realms"], ..PLAIN }),
     (&ops::realm::compare::OPERATION, Shape { run: |call| pages(call, 50), ..PLAIN }),

@@ -1,0 +1,92 @@
+//! How far a piece of work has come, and whether it was cancelled: what a thread beside the one that works sees and says.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use crate::error::{ErrorCode, OpError};
+
+/// The course of one request. Copies are of the same request.
+#[derive(Debug, Clone, Default)]
+pub struct Course(Arc<Counts>);
+
+#[derive(Debug, Default)]
+struct Counts {
+    cancelled: Arc<AtomicBool>,
+    done: AtomicUsize,
+    total: AtomicUsize,
+}
+
+impl Course {
+    /// Cancels the work. It ends where it looks next: between repositories, domains and imports, within a comparison of
+    /// schemas, and while it waits for a forge.
+    pub fn cancel(&self) {
+        self.0.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns what is set once the work is cancelled.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        self.0.cancelled.clone()
+    }
+
+    /// Returns `clock` as work that is bounded by time reads it: once it is cancelled, all time is over.
+    pub fn clock<C: Fn() -> Duration + Sync>(&self, clock: C) -> impl Fn() -> Duration + Sync + use<C> {
+        let cancelled = self.flag();
+        move || if cancelled.load(Ordering::Relaxed) { Duration::MAX } else { clock() }
+    }
+
+    /// Says how many steps there are to come.
+    pub fn expect(&self, steps: usize) {
+        self.0.total.fetch_add(steps, Ordering::Relaxed);
+    }
+
+    /// Counts a step that is done.
+    pub fn step(&self) {
+        self.0.done.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns whether the work is to go on.
+    ///
+    /// # Errors
+    /// Where it was cancelled.
+    pub fn check(&self) -> Result<(), OpError> {
+        match self.0.cancelled.load(Ordering::Relaxed) {
+            true => Err(cancelled()),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns how many steps are done, and of how many.
+    pub fn so_far(&self) -> (usize, usize) {
+        (self.0.done.load(Ordering::Relaxed), self.0.total.load(Ordering::Relaxed))
+    }
+}
+
+/// Returns the failure of a request that was cancelled.
+pub fn cancelled() -> OpError {
+    OpError::no(ErrorCode::Cancelled, "cancelled")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_cancels_ends_the_next_step_and_all_time() {
+        let course = Course::default();
+        let seen = course.clone();
+        course.expect(3);
+        course.step();
+        assert_eq!(seen.so_far(), (1, 3));
+        assert!(course.check().is_ok());
+        let clock = course.clock(|| Duration::from_secs(1));
+        assert_eq!(clock(), Duration::from_secs(1));
+        seen.cancel();
+        assert_eq!(clock(), Duration::MAX);
+        assert_eq!(course.check().unwrap_err().code, ErrorCode::Cancelled);
+    }
+}

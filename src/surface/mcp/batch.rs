@@ -1,0 +1,122 @@
+//! Batches, which the era of 2025-03-26 has: several messages in one array, answered by one array (JSON-RPC 2.0,
+//! section 6). What is not negotiated so is refused.
+
+use std::{
+    collections::HashSet,
+    sync::{Mutex, PoisonError},
+};
+
+use rmcp::model::{ErrorCode, ErrorData, JsonRpcError, RequestId};
+use serde_json::Value;
+
+/// The version that has them.
+pub const VERSION: &str = "2025-03-26";
+/// How many messages one may hold.
+const MAX: usize = 64;
+
+/// Returns the messages of a batch; nothing where a line is none.
+///
+/// # Errors
+/// Where it holds none, or too many.
+pub fn parts(line: &[u8]) -> Option<Result<Vec<Vec<u8>>, JsonRpcError>> {
+    let all: Vec<Value> = serde_json::from_slice(line).ok()?;
+    let refused = |message: String| {
+        let error = ErrorData::new(ErrorCode::INVALID_REQUEST, message, None);
+        Some(Err(JsonRpcError::new(None, error)))
+    };
+    match all.len() {
+        0 => refused("the batch holds nothing".to_owned()),
+        count if count > MAX => refused(format!("a batch holds at most {MAX} messages, and this one {count}")),
+        _ => Some(Ok(all.iter().map(|one| one.to_string().into_bytes()).collect())),
+    }
+}
+
+/// Returns an array of answers, each a line or not.
+pub fn joined(answers: &[Vec<u8>]) -> Vec<u8> {
+    let inner: Vec<_> = answers.iter().map(|one| one.trim_ascii_end()).collect();
+    [b"[".as_slice(), &inner.join(&b","[..]), b"]\n"].concat()
+}
+
+/// The batches of one connection whose answers are not all there.
+#[derive(Debug, Default)]
+pub struct Batches(Mutex<Vec<Batch>>);
+
+#[derive(Debug)]
+struct Batch {
+    open: HashSet<RequestId>,
+    done: Vec<Vec<u8>>,
+}
+
+impl Batches {
+    /// Notes a batch: the requests that are to be answered, and the answers that are there. Returns the line to write,
+    /// where nothing else is to come.
+    pub fn begin(&self, open: HashSet<RequestId>, done: Vec<Vec<u8>>) -> Option<Vec<u8>> {
+        if open.is_empty() {
+            return (!done.is_empty()).then(|| joined(&done));
+        }
+        self.all().push(Batch { open, done });
+        None
+    }
+
+    /// Returns whether a request is part of a batch.
+    pub fn has(&self, id: &RequestId) -> bool {
+        self.all().iter().any(|batch| batch.open.contains(id))
+    }
+
+    /// Returns the line to write for an answer: itself, or once all of its batch are there, all of them.
+    pub fn collect(&self, id: &RequestId, line: Vec<u8>) -> Option<Vec<u8>> {
+        self.settle(id, Some(line))
+    }
+
+    /// Forgets a request that was cancelled. Returns the line to write, where it was the last of its batch.
+    pub fn forget(&self, id: &RequestId) -> Option<Vec<u8>> {
+        self.settle(id, None)
+    }
+
+    fn settle(&self, id: &RequestId, line: Option<Vec<u8>>) -> Option<Vec<u8>> {
+        let mut all = self.all();
+        let Some(at) = all.iter().position(|batch| batch.open.contains(id)) else { return line };
+        all[at].open.remove(id);
+        all[at].done.extend(line);
+        if !all[at].open.is_empty() {
+            return None;
+        }
+        let done = all.remove(at).done;
+        (!done.is_empty()).then(|| joined(&done))
+    }
+
+    fn all(&self) -> std::sync::MutexGuard<'_, Vec<Batch>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(number: i64) -> RequestId {
+        RequestId::Number(number)
+    }
+
+    #[test]
+    fn a_batch_is_answered_once_all_of_it_is_there() {
+        let batches = Batches::default();
+        assert_eq!(batches.begin([id(1), id(2), id(3)].into(), vec![b"0".to_vec()]), None);
+        assert_eq!(batches.collect(&id(9), b"alone\n".to_vec()), Some(b"alone\n".to_vec()));
+        assert_eq!(batches.collect(&id(2), b"2\n".to_vec()), None);
+        assert_eq!(batches.forget(&id(3)), None);
+        assert!(batches.has(&id(1)) && !batches.has(&id(2)));
+        assert_eq!(batches.collect(&id(1), b"1\n".to_vec()), Some(b"[0,2,1]\n".to_vec()));
+        // Notifications alone are answered by nothing.
+        assert_eq!(batches.begin(HashSet::new(), Vec::new()), None);
+    }
+
+    #[test]
+    fn what_is_a_batch_has_its_messages_or_says_what_is_wrong() {
+        assert!(parts(b"{}").is_none() && parts(b"[").is_none());
+        assert_eq!(parts(br#"[{"a": 1}, 2]"#).unwrap().unwrap(), [br#"{"a":1}"#.to_vec(), b"2".to_vec()]);
+        for wrong in ["[]".to_owned(), format!("[{}]", ["1"; MAX + 1].join(","))] {
+            assert_eq!(parts(wrong.as_bytes()).unwrap().unwrap_err().error.code, ErrorCode::INVALID_REQUEST);
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Calls that may take their time: they run on a thread beside the others, say how far they are, and end when they are
+//! cancelled.
+
+use std::{future::Future, time::Duration};
+
+use rmcp::{
+    RoleServer,
+    model::{InputResponses, ProgressNotificationParam},
+    service::RequestContext,
+};
+
+use super::{
+    Server,
+    calls::{answer, opened},
+};
+use crate::{
+    error::{ErrorCode, OpError},
+    ops::course::{Course, cancelled},
+    surface::{
+        arguments::Arguments,
+        mcp::{
+            body::Body,
+            roots::Outcome,
+            tools::{Call, Tool},
+        },
+    },
+};
+
+/// How often a client that wants it is told how far a call is.
+const REPORT_EVERY: Duration = Duration::from_millis(500);
+
+/// Cancels work that nobody waits for any more.
+struct CancelOnDrop(Course);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+impl Server {
+    /// Runs a tool that may take its time. What it answers lies on the desk then.
+    pub async fn run_aside(
+        &self,
+        tool: &'static Tool,
+        arguments: &Arguments,
+        responses: Option<&InputResponses>,
+        context: &RequestContext<RoleServer>,
+    ) -> Outcome<()> {
+        let found = self.asking.attempt(responses, context, |roots| self.project_of(tool, arguments, roots)).await;
+        let project = match found {
+            Outcome::Done(project) => project,
+            Outcome::Failed(error) => return Outcome::Failed(error),
+            Outcome::Asked(question) => return Outcome::Asked(question),
+        };
+        let (settings, arguments, place) = (self.settings.clone(), arguments.clone(), project.clone());
+        let reader = self.client(context).reader.clone();
+        let course = Course::default();
+        let own = course.clone();
+        let work = tokio::task::spawn_blocking(move || {
+            own.check()?;
+            let ctx = opened(&settings, &place, &arguments)?;
+            ctx.course.replace(own);
+            answer(&Call { tool, ctx: &ctx, arguments: &arguments, reader: &reader, settings: &settings })
+        });
+        let abort = work.abort_handle();
+        let work = async {
+            work.await.unwrap_or_else(|error| Err(OpError::cannot(ErrorCode::Io, format!("{}: {error}", tool.name()))))
+        };
+        match followed(&course, context, work).await {
+            Ok(body) => {
+                self.put(tool, context, project, body);
+                Outcome::Done(())
+            }
+            Err(error) => {
+                // What no thread began yet need not begin.
+                abort.abort();
+                Outcome::Failed(error)
+            }
+        }
+    }
+}
+
+/// Waits for work, and reports on it. Where the request is cancelled or dropped, so is the work.
+async fn followed(
+    course: &Course,
+    context: &RequestContext<RoleServer>,
+    work: impl Future<Output = Result<Body, OpError>>,
+) -> Result<Body, OpError> {
+    let _end = CancelOnDrop(course.clone());
+    tokio::select! {
+        biased;
+        () = context.ct.cancelled() => Err(cancelled()),
+        done = work => done,
+        () = reports(course, context) => unreachable!("it goes on until the work is done"),
+    }
+}
+
+/// Tells a client that wants to know how far the work is, as it goes on.
+async fn reports(course: &Course, context: &RequestContext<RoleServer>) {
+    let Some(token) = context.meta.get_progress_token() else { return std::future::pending().await };
+    let mut told = None;
+    loop {
+        tokio::time::sleep(REPORT_EVERY).await;
+        let (done, total) = course.so_far();
+        // The protocol wants each number to be larger than the one before.
+        if told.is_some_and(|told| told >= done) {
+            continue;
+        }
+        told = Some(done);
+        let report = ProgressNotificationParam::new(token.clone(), done as f64);
+        let report = if total > 0 { report.with_total(total as f64) } else { report };
+        // One that hung up needs no report.
+        let _ = context.peer.notify_progress(report).await;
+    }
+}

@@ -1,0 +1,130 @@
+//! Calls that take their time: they say how far they are, end when they are cancelled, and hold up nobody.
+
+use std::{
+    io::Read as _,
+    net::{TcpListener, TcpStream},
+    sync::mpsc::{Receiver, channel},
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+
+use crate::{
+    client::{Client, Era, LEGACY},
+    world::World,
+};
+
+/// How long may pass until a call that was cancelled has ended.
+const CANCELLED: Duration = Duration::from_millis(if cfg!(debug_assertions) { 1_000 } else { 100 });
+
+/// A forge that takes every request and answers none.
+struct Silent(Receiver<TcpStream>);
+
+impl Silent {
+    /// Starts it, and makes it the forge of the repositories of a world, each on a branch of its own.
+    fn forge(world: &World, repos: &[&str]) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let (send, asked) = channel();
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let _ = send.send(stream);
+            }
+        });
+        let config = format!(
+            "{}[blue \"forge.forge.test\"]\n\ttype = github\n\turl = {url}\n[blue]\n\ttokenCommand = echo token\n",
+            world.read("home/gitconfig")
+        );
+        world.write("home/gitconfig", &config);
+        for repo in repos {
+            let path = world.path(repo);
+            world.git(&path, &["remote", "add", "origin", &format!("https://forge.test/acme/{repo}.git")]);
+            world.git(&path, &["update-ref", "refs/remotes/origin/main", "HEAD"]);
+            world.git(&path, &["symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main"]);
+            world.git(&path, &["checkout", "--quiet", "-b", "work"]);
+        }
+        Self(asked)
+    }
+
+    /// Returns the connection of the next request, which has come.
+    fn asked(&self) -> TcpStream {
+        let mut stream = self.0.recv_timeout(Duration::from_secs(60)).expect("the forge is asked");
+        stream.read_exact(&mut [0; 4]).unwrap();
+        stream
+    }
+}
+
+fn call(client: &mut Client, tool: &str, token: Option<&str>) -> i64 {
+    let mut params = json!({"name": tool, "arguments": {}});
+    if let Some(token) = token {
+        params["_meta"] = json!({"progressToken": token});
+    }
+    client.post("tools/call", params)
+}
+
+fn cancel(client: &mut Client, id: i64) {
+    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}));
+}
+
+#[test]
+fn who_waits_for_long_is_told_how_far_it_is() {
+    let world = World::pair();
+    let forge = Silent::forge(&world, &["access", "fungal"]);
+    for era in [LEGACY, Era::Stateless] {
+        let mut client = Client::with(&world, &world.path("access"), era, &[], &[]);
+        let id = call(&mut client, "realm_pr_status", Some("t-1"));
+        let streams = [forge.asked(), forge.asked()];
+        let report = client.receive();
+        assert_eq!((&report["method"], &report["id"]), (&json!("notifications/progress"), &Value::Null), "{report}");
+        assert_eq!(report["params"]["progressToken"], "t-1");
+        // Both were found, and neither is known yet.
+        assert_eq!((&report["params"]["progress"], &report["params"]["total"]), (&json!(2.0), &json!(4.0)), "{report}");
+        // Nobody else waits meanwhile.
+        client.ok("contract_list", json!({}));
+        drop(streams);
+        // One that hangs up is tried again, and then said to be silent.
+        for _ in 0..6 {
+            drop(forge.asked());
+        }
+        let answer = client.answer(id);
+        let known = answer["result"]["structuredContent"]["repos"][0]["pr_unknown"].as_str();
+        assert!(known.is_some_and(|why| why.contains("forge.test")), "{answer:#}");
+        let numbers: Vec<_> = client.notices.iter().map(|one| one["params"]["progress"].as_f64().unwrap()).collect();
+        assert!(numbers.is_sorted_by(|a, b| a < b) && numbers.iter().all(|number| *number > 2.0), "{numbers:?}");
+    }
+}
+
+#[test]
+fn who_did_not_ask_is_told_nothing() {
+    let world = World::pair();
+    let forge = Silent::forge(&world, &["access"]);
+    let mut client = Client::with(&world, &world.path("access"), LEGACY, &[], &[("GIT_BLUE_FORGE_TIMEOUT_MS", "1500")]);
+    let id = call(&mut client, "realm_pr_status", None);
+    let _stream = forge.asked();
+    assert_eq!(client.receive()["id"], id);
+    // A short one says nothing either.
+    let id = call(&mut client, "realm_check", Some("short"));
+    assert_eq!(client.receive()["id"], id);
+}
+
+#[test]
+fn a_call_that_is_cancelled_ends_at_once_and_frees_its_place() {
+    let world = World::pair();
+    let forge = Silent::forge(&world, &["access"]);
+    let mut client = Client::start(&world, &world.path("access"));
+    // More than may run at once: each makes room for the next one.
+    for _ in 0..20 {
+        let id = call(&mut client, "realm_pr_status", None);
+        let _stream = forge.asked();
+        let start = Instant::now();
+        cancel(&mut client, id);
+        // It runs on the same threads.
+        let next = call(&mut client, "realm_topology", None);
+        assert_eq!(client.receive()["id"], next);
+        assert!(start.elapsed() < CANCELLED, "{:?}", start.elapsed());
+    }
+    // Nothing of them comes later, and the server ends with its client.
+    let threads = || std::fs::read_dir(format!("/proc/{}/task", client.child.id())).map_or(0, Iterator::count);
+    assert!(threads() < 40, "{}", threads());
+    assert_eq!(client.hang_up(), (0, String::new()));
+}
