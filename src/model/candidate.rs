@@ -6,6 +6,8 @@ use super::{
     binding::Binding,
     contract::Contract,
     name::{ContractName, DomainName, RepoName},
+    pointer,
+    verdict::Verdict,
 };
 
 /// Contracts lie at `.blue/contracts/<domain>/<name>.yaml`.
@@ -39,10 +41,21 @@ pub struct Declared<T> {
     pub path: String,
     /// The document.
     pub document: T,
-    /// Lines (from 1) of the keys that messages point at: `version`, or a contract's name.
+    /// Lines (from 1) of what messages point at: a contract's `version`, and by pointer what is in its schema and
+    /// value where the file changed; in a binding the contracts that it names.
     pub lines: BTreeMap<String, u32>,
     /// Whether the file differs from the last published commit.
     pub changed: bool,
+}
+
+impl Declared<Contract> {
+    /// Returns the line (from 1) of the place that a verdict is about, or of what is nearest above it; without
+    /// one, that of the version.
+    pub fn line(&self, verdict: Option<&Verdict>) -> Option<u32> {
+        let place = verdict.and_then(Verdict::place);
+        let at_place = place.as_deref().and_then(|place| pointer::upwards(place).find_map(|at| self.lines.get(at)));
+        at_place.or_else(|| self.lines.get("version")).copied()
+    }
 }
 
 /// Something wrong with a file people wrote.

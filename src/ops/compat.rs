@@ -1,5 +1,7 @@
 //! `compat`: whether one schema can take the place of another. It needs no realm and no repository.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::{Operation, ctx::Ctx};
@@ -11,7 +13,7 @@ use crate::{
         schema::{self, Budget, Part},
     },
     store::codec,
-    wire::{Answer, AskedDirection, Compat, SchemaWarning},
+    wire::{Answer, AskedDirection, Compat, SchemaDifference, SchemaWarning},
 };
 
 /// Its entry in the table.
@@ -80,10 +82,20 @@ pub fn compare(env: &Env, request: &Request) -> Result<Answer<Compat>, OpError> 
         compatible,
         backwards: found.backwards.into(),
         forwards: found.forwards.into(),
-        differences: found.differences.into_iter().map(Into::into).collect(),
+        differences: found
+            .differences
+            .into_iter()
+            .map(|one| SchemaDifference::from(one).identified(&old, &new))
+            .collect(),
         bump: found.bump.into(),
         warnings: warnings(&request.old, &old).chain(warnings(&request.new, &new)).collect(),
     }))
+}
+
+/// Returns the line of each of these pointers in a schema; none where they cannot be told.
+pub fn lines<'p>(source: &Source, pointers: impl Iterator<Item = &'p str> + Clone) -> BTreeMap<String, u32> {
+    let lines = codec::lines_at(&source.bytes, pointers.clone()).unwrap_or_default();
+    pointers.map(str::to_owned).zip(lines).collect()
 }
 
 fn warnings<'a>(source: &'a Source, schema: &Value) -> impl Iterator<Item = SchemaWarning> + use<'a> {

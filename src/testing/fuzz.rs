@@ -212,7 +212,7 @@ fn document<T: PartialEq + Debug>(
 
 fn yaml_contract(bytes: &[u8]) -> bool {
     let name: ContractName = "paths".parse().expect("it is a name");
-    let _ = codec::contract_lines(bytes);
+    let _ = codec::contract_lines(bytes, true);
     document(bytes, |bytes| codec::contract(bytes, &name), |read| codec::render(&codec::Typed::from(read)))
 }
 

@@ -44,7 +44,7 @@ pub struct RepoProblem {
     /// What is wrong.
     pub message: String,
     /// What to do about it.
-    pub next_step: Option<NextStep>,
+    pub next_step: Option<Box<NextStep>>,
 }
 
 impl RepoProblem {
@@ -56,7 +56,7 @@ impl RepoProblem {
     /// Says what to do about it.
     #[must_use]
     pub fn next(self, step: impl Into<NextStep>) -> Self {
-        Self { next_step: Some(step.into()), ..self }
+        Self { next_step: Some(Box::new(step.into())), ..self }
     }
 }
 

@@ -49,6 +49,7 @@ mod publishing;
 mod pull_comment;
 mod pull_requests;
 mod reports;
+mod reports_compared;
 mod review;
 mod schema_budget;
 mod screen;

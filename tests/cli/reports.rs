@@ -98,11 +98,11 @@ fn sarif_names_rule_place_and_a_fingerprint_that_outlives_the_version() {
 }
 
 #[test]
-fn junit_has_a_case_for_each_contract() {
+fn junit_has_cases_for_each_contract() {
     let world = proposed();
     let xml = report(&world, "junit");
     assert!(xml.starts_with("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites "), "{xml}");
-    assert!(xml.contains("tests=\"1\" failures=\"1\""), "{xml}");
+    assert!(xml.contains("tests=\"3\" failures=\"1\""), "{xml}");
     assert!(
         xml.contains("<testcase classname=\"git-blue.s3-access\" name=\"s3-access/s3-permissions\"><failure "),
         "{xml}"
@@ -110,7 +110,7 @@ fn junit_has_a_case_for_each_contract() {
     assert!(xml.contains("&gt;=1.0.0, &lt;2.0.0"), "{xml}");
     world.bump("1.1.0");
     let run = world.blue(&world.path("fungal"), &["check", "--format", "junit"]).exits(0);
-    assert!(run.stdout.contains("tests=\"1\" failures=\"0\"") && !run.stdout.contains("<failure"), "{run}");
+    assert!(run.stdout.contains("tests=\"3\" failures=\"0\"") && !run.stdout.contains("<failure"), "{run}");
 }
 
 #[test]

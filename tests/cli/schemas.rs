@@ -224,13 +224,23 @@ fn every_operation_answers_as_its_schema_says() {
         (".", &["daemon", "status"]),
         (".", &["daemon", "stop"]),
         (".", &["daemon", "install", "--manager", "systemd"]),
+        ("fungal", &["notify", "list"]),
+        ("fungal", &["notify", "send"]),
         ("fungal", &["install", "claude"]),
         ("fungal", &["uninstall", "claude"]),
     ];
     // One goes on until nobody listens, one needs a break to approve, two a commit that breaks a rule,
-    // one a forge: suites of their own hold what they say.
-    let elsewhere =
-        ["notifications_watch", "contract_approve", "realm_conflict_accept", "realm_conflict_undo", "realm_pr_comment"];
+    // two a forge, two a receiver: suites of their own hold what they say.
+    let elsewhere = [
+        "notifications_watch",
+        "contract_approve",
+        "realm_conflict_accept",
+        "realm_conflict_undo",
+        "realm_pr_comment",
+        "notify_forge",
+        "notify_test",
+        "notify_retry",
+    ];
     let mut asked: BTreeSet<_> = elsewhere.map(str::to_owned).into();
     for (folder, args) in calls {
         let answer = world.json(&world.path(folder), args);

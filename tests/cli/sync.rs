@@ -407,6 +407,9 @@ fn ci_checks_against_a_realm_that_its_machine_does_not_have() {
     world.blue(&runner, &["check"]).exits(128);
     let nothing = world.blue(&runner, &["check", "--realm-url", &runner.display().to_string()]).exits(128);
     assert!(nothing.stderr.contains("holds no realm"), "{nothing:?}");
+    let unreachable = world.blue(&runner, &["check", "--realm-url", "./nowhere.git"]).exits(128);
+    assert!(unreachable.stderr.contains("hint: git ls-remote "));
+    assert!(!unreachable.stderr.contains("git blue sync"), "a runner has nothing to sync: {unreachable}");
     world.blue(&runner, &["check", "--realm-url", "ext::sh -c id"]).exits(129);
 }
 

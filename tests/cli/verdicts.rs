@@ -26,7 +26,7 @@ value: {{ id: {value} }}
 }
 
 /// `access` imports `>=2.0.0, <3.0.0`, written against 2.2.0, in which `id` is a string.
-fn ids() -> World {
+pub fn ids() -> World {
     let world = World::pair();
     write(&world, "2.2.0", "string");
     world.commit("fungal", "2.2.0");
@@ -36,7 +36,7 @@ fn ids() -> World {
     world
 }
 
-fn write(world: &World, version: &str, kind: &str) {
+pub fn write(world: &World, version: &str, kind: &str) {
     world.write(&format!("fungal/{CONTRACT_FILE}"), &with_id(version, kind));
 }
 

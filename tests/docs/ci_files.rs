@@ -58,7 +58,7 @@ fn step(step: &Value, values: &[(&str, &str)]) -> String {
     for (name, value) in step["env"].as_object().into_iter().flatten() {
         text += &format!("export {name}='{}'\n", filled(value.as_str().unwrap(), values));
     }
-    text + step["run"].as_str().unwrap()
+    text + &filled(step["run"].as_str().unwrap(), values)
 }
 
 /// Runs shell as a step of a workflow in the clone, with a commit checked out. A runner has no realm.
@@ -216,6 +216,54 @@ fn the_workflow_of_forgejo_installs_and_checks() {
     for (commit, expected, text) in CASES {
         let (code, output) = on_runner(&place, commit, &step(&steps[2], &values));
         assert!(code == expected && output.contains(text), "{commit}: {output}");
+    }
+}
+
+#[test]
+fn the_workflow_of_a_release_builds_and_attaches_what_the_tag_says() {
+    let place = Scripted::new();
+    let workflow = yaml("docs/ci/release.yml");
+    // What it calls is only written down.
+    let (code, output) = place.shell(&format!(
+        r#"mkdir -p bin docs target/dist
+        for program in sudo rustup cargo make gh; do
+            printf '#!/bin/sh\necho "%s $*" >>"$CALLS"\n' $program >bin/$program
+            chmod +x bin/$program
+        done
+        touch docs/CHANGELOG.md target/dist/git-blue.tar.gz
+        cp '{ROOT}/Cargo.toml' ."#
+    ));
+    assert_eq!(code, 0, "{output}");
+    let run = |job: &str, name: &str, tag: &str| {
+        let steps = workflow["jobs"][job]["steps"].as_array().unwrap();
+        let found = steps.iter().find(|one| one["name"] == name).unwrap();
+        place.write("calls", "");
+        place.write("step.sh", &step(found, &[("matrix.target", "x86_64-unknown-linux-musl"), ("github.token", "t")]));
+        let (code, output) = place.shell(&format!(
+            "export PATH=\"$PWD/bin:$PATH\" CALLS=\"$PWD/calls\" GITHUB_REF_NAME={tag}\nbash -e step.sh"
+        ));
+        (code, output + &std::fs::read_to_string(place.path().join("calls")).unwrap())
+    };
+    let tag = concat!("v", env!("CARGO_PKG_VERSION"));
+    let (code, calls) = run("audit", "Audit", tag);
+    assert!(code == 0 && calls.ends_with("\nmake audit msrv minimal-versions\n"), "{calls}");
+    let (code, calls) = run("build", "Prepare", tag);
+    assert!(code == 0 && calls.contains("\nrustup target add x86_64-unknown-linux-musl\n"), "{calls}");
+    assert_eq!(run("build", "Build", tag), (0, "make dist DIST_TARGET=x86_64-unknown-linux-musl\n".to_owned()));
+    let (code, calls) = run("build", "Try on a clean Debian", tag);
+    assert!(
+        code == 0 && calls.ends_with("\nsudo make test-package DIST_TARGET=x86_64-unknown-linux-musl\n"),
+        "{calls}"
+    );
+    assert_eq!(run("build", "The tag is the version", tag).0, 0);
+    assert_eq!(run("build", "The tag is the version", "v9.9.9").0, 1);
+    let (code, calls) = run("build", "Attach", tag);
+    assert!(code == 0 && calls.starts_with(&format!("gh release create {tag} --draft --verify-tag ")), "{calls}");
+    assert!(calls.ends_with(&format!("\ngh release upload {tag} target/dist/git-blue.tar.gz\n")), "{calls}");
+    // The targets that it makes are there.
+    for target in ["audit", "msrv", "minimal-versions", "dist", "test-package"] {
+        let known = format!("make --dry-run --directory '{ROOT}' {target} >/dev/null");
+        assert_eq!(place.shell(&known).0, 0, "{target}");
     }
 }
 

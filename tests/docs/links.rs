@@ -12,12 +12,52 @@ fn every_relative_link_leads_to_a_file() {
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             let target = link.split('#').next().unwrap();
             let is_file = !target.is_empty() && !target.contains("://");
-            if is_file && !path.parent().unwrap().join(target).exists() {
+            // The book has README under this name.
+            let is_begin = path.ends_with("SUMMARY.md") && target == "begin.md";
+            if is_file && !is_begin && !path.parent().unwrap().join(target).exists() {
                 broken.push(format!("{}: {link}", path.display()));
             }
         }
     }
     assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+/// Returns a heading as links name it.
+fn anchor(heading: &str) -> String {
+    let words = heading.trim_start_matches('#').trim().to_lowercase();
+    let kept = words.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+#[test]
+fn every_link_to_a_heading_leads_to_one() {
+    let mut broken = Vec::new();
+    for path in documents() {
+        let text = std::fs::read_to_string(&path).unwrap();
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let Some((file, fragment)) = link.split_once('#').filter(|(file, _)| !file.contains("://")) else {
+                continue;
+            };
+            let target = if file.is_empty() { path.clone() } else { path.parent().unwrap().join(file) };
+            let headings = std::fs::read_to_string(&target).unwrap_or_default();
+            if !headings.lines().any(|line| line.starts_with('#') && anchor(line) == fragment) {
+                broken.push(format!("{}: {link}", path.display()));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn the_book_has_every_document() {
+    let folder = Path::new(ROOT).join("docs");
+    let summary = std::fs::read_to_string(folder.join("SUMMARY.md")).unwrap();
+    let decisions = folder.join("decisions");
+    let is_chapter = |path: &Path| path.starts_with(&folder) && path.parent() != Some(&decisions);
+    for path in documents().iter().filter(|path| is_chapter(path) && !path.ends_with("SUMMARY.md")) {
+        let name = path.strip_prefix(&folder).unwrap().display().to_string();
+        assert!(summary.contains(&format!("]({name})")), "docs/SUMMARY.md lacks {name}");
+    }
 }
 
 #[test]

@@ -5,11 +5,14 @@ use std::{path::Path, process::Command};
 
 use crate::{ROOT, scripted::Scripted};
 
-/// Makes an archive and, where dpkg-deb is, a package in `dist` of the place.
+/// Makes `program`, which is the one under test. That itself is large before it is stripped: packing it takes long,
+/// and shows nothing more.
+const PROGRAM: &str = r#"printf '#!/bin/sh\nexec "%s" "$@"\n' "$(command -v git-blue)" >program && chmod +x program"#;
+
+/// Makes an archive and, where their programs are, packages in `dist` of the place.
 fn dist(place: &Scripted) -> String {
-    // The program itself is large before it is stripped; packing it takes long, and shows nothing more.
     let line = format!(
-        "printf '#!/bin/sh\nexec \"%s\" \"$@\"\n' \"$(command -v git-blue)\" >program && chmod +x program
+        "{PROGRAM}
         '{ROOT}/.ci/dist' program 1.2.3 x86_64-unknown-linux-gnu dist >made 2>&1 || {{ cat made; exit 1; }}"
     );
     let (code, output) = place.shell(&line);
@@ -67,6 +70,83 @@ fn a_package_is_installed_used_and_removed() {
         installed.display()
     );
     assert_eq!((code, output), (0, expected));
+}
+
+#[test]
+fn a_package_for_red_hat_is_unpacked_and_used() {
+    let has = |program: &str| Command::new(program).arg("--version").output().is_ok();
+    if !has("rpmbuild") || !has("cpio") {
+        return;
+    }
+    let place = Scripted::new();
+    dist(&place);
+    let (code, output) = place.shell(
+        r#"set -e
+        rpm=dist/git-blue-1.2.3-1.x86_64.rpm
+        rpm --query --package --queryformat '%{NAME} %{VERSION} %{LICENSE}\n' $rpm
+        rpm --query --package --requires $rpm | grep -v '^rpmlib'
+        mkdir root
+        rpm2cpio $rpm | (cd root && cpio --quiet --extract --make-directories)
+        test -f root/usr/share/man/man1/git-blue-check.1.gz
+        test -f root/usr/share/zsh/site-functions/_git-blue
+        PATH="$PWD/root/usr/bin:$PATH"
+        git blue --version"#,
+    );
+    let version = env!("CARGO_PKG_VERSION");
+    let expected =
+        format!("git-blue 1.2.3 MIT OR Apache-2.0\ngit >= 2.34\nglibc >= 2.34\nlibgcc\ngit-blue {version}\n");
+    assert_eq!((code, output), (0, expected));
+}
+
+#[test]
+fn packages_of_a_pre_release_are_older_than_the_release() {
+    if Command::new("dpkg-deb").arg("--version").output().is_err() {
+        return;
+    }
+    let place = Scripted::new();
+    let (code, output) = place.shell(&format!(
+        "{PROGRAM}
+        '{ROOT}/.ci/dist' program 1.2.3-rc.1 aarch64-unknown-linux-musl dist >made 2>&1 || {{ cat made; exit 1; }}
+        version=\"$(dpkg-deb --field dist/git-blue_*_arm64.deb Version)\"
+        dpkg --compare-versions \"$version\" lt 1.2.3 && echo \"$version is older\""
+    ));
+    assert_eq!((code, &*output), (0, "1.2.3~rc.1 is older\n"));
+}
+
+/// Returns a file of `docs/packaging`.
+fn recipe(name: &str) -> String {
+    std::fs::read_to_string(Path::new(ROOT).join("docs/packaging").join(name)).unwrap()
+}
+
+#[test]
+fn recipes_are_of_this_version() {
+    let version = env!("CARGO_PKG_VERSION");
+    assert!(recipe("git-blue.rb").contains(&format!("/archive/refs/tags/v{version}.tar.gz\"")));
+    assert!(recipe("PKGBUILD").contains(&format!("\npkgver={version}\n")));
+}
+
+#[test]
+fn the_recipe_for_arch_packages_what_was_built() {
+    let place = Scripted::new();
+    place.write(
+        "package.sh",
+        &format!(
+            "set -e
+            {PROGRAM}
+            . '{ROOT}/docs/packaging/PKGBUILD'
+            mkdir -p $pkgname-$pkgver/target/release $pkgname-$pkgver/docs pkg
+            mv program $pkgname-$pkgver/target/release/git-blue
+            cp '{ROOT}'/LICENSE-* '{ROOT}/README.md' $pkgname-$pkgver
+            cp '{ROOT}/docs/CHANGELOG.md' $pkgname-$pkgver/docs
+            pkgdir=\"$PWD/pkg\"
+            package >/dev/null
+            test -f \"$pkgdir/usr/share/licenses/git-blue/LICENSE-MIT\"
+            test -f \"$pkgdir/usr/share/man/man1/git-blue-check.1\"
+            \"$pkgdir/usr/bin/git-blue\" --version"
+        ),
+    );
+    let (code, output) = place.shell("bash package.sh");
+    assert_eq!((code, &*output), (0, concat!("git-blue ", env!("CARGO_PKG_VERSION"), "\n")));
 }
 
 #[test]

@@ -7,11 +7,13 @@ use super::{Cause, Finding, files};
 use crate::model::{
     candidate::{Declared, Judged},
     change::DomainChange,
+    contract::Contract,
     domain_view::{Damage, DomainView},
     fault::Fault,
     name::{ContractName, DomainName},
     next_version,
     publish::{self, Direction, Reason, Refusal},
+    range::Range,
     verdict::Judge,
 };
 
@@ -103,7 +105,12 @@ pub(super) fn lay_over(
 }
 
 /// A refusal as findings. A branch that merely lacks what was published since is no break.
-fn refused<T>(domain: &DomainView, contract: &ContractName, declared: &Declared<T>, refusal: Refusal) -> Vec<Finding> {
+fn refused(
+    domain: &DomainView,
+    contract: &ContractName,
+    declared: &Declared<Contract>,
+    refusal: Refusal,
+) -> Vec<Finding> {
     let name = &domain.info.name;
     let line = declared.lines.get("version").copied();
     let place = |finding: Finding| finding.domain(name).contract(contract).at(&declared.path, line);
@@ -128,7 +135,8 @@ fn refused<T>(domain: &DomainView, contract: &ContractName, declared: &Declared<
         Reason::BreaksPromise { promise, version, .. } => {
             let finding = place(Finding::error(refusal.code(), refusal.to_string()));
             let verdict = promise.broken.first().cloned();
-            vec![Finding { verdict, version: Some(version.clone()), ..finding }]
+            let line = declared.line(verdict.as_ref());
+            vec![Finding { line, verdict, version: Some(version.clone()), ..finding }]
         }
         _ => vec![place(Finding::error(refusal.code(), refusal.to_string()))],
     }
@@ -181,7 +189,10 @@ pub(super) fn locate(finding: &mut Finding, judged: Judged<'_>) {
         finding.file = Some(declared.path.clone());
         // Only what the files change is their doing; a line for the rest would blame the wrong commit.
         if declared.changed || finding.caused_by == Cause::ThisChange {
-            finding.line = declared.lines.get("version").copied();
+            // A range that refuses the version is about that, whatever the version changes.
+            let admits = |range: &Range| finding.version.as_ref().is_some_and(|version| range.matches(version));
+            let verdict = finding.verdict.as_ref().filter(|_| finding.requirement.as_ref().is_none_or(admits));
+            finding.line = declared.line(verdict);
         }
     }
 }

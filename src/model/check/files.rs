@@ -7,7 +7,7 @@ use crate::model::{
     candidate::{Declared, Judged},
     contract::Contract,
     domain_view::DomainView,
-    effects,
+    effects::{self, Remark},
     name::DomainName,
     next_version,
     text::shell_word,
@@ -66,9 +66,11 @@ fn remarks(
     let line = declared.lines.get("version").copied();
     let remarks = after.map(|after| effects::of_contract(domain, after, judge)).unwrap_or_default().into_iter();
     let name = &domain.info.name;
-    remarks
-        .map(|remark| Finding::warning(remark.code, format!("{name}: {}", remark.message)).at(&declared.path, line))
-        .collect()
+    let finding = |remark: Remark| {
+        let finding = Finding::warning(remark.code, format!("{name}: {}", remark.message)).at(&declared.path, line);
+        finding.domain(name).contract(&remark.contract)
+    };
+    remarks.map(finding).collect()
 }
 
 /// A file that is as it was published, where the realm holds something else since.

@@ -8,6 +8,7 @@ pub use crate::model::contract::{BrokenDirection, SchemaReading};
 use crate::model::{
     compatibility as engine,
     contract::{Contract, Values},
+    hash,
     version::{Level, Version},
 };
 
@@ -67,6 +68,10 @@ pub struct SchemaDifference {
     pub witness_bytes: usize,
     /// JSON Pointer to the place in the witness.
     pub at: String,
+    /// Names the difference, whatever versions it is between: 12 hex digits of a hash over the rule, both places
+    /// and what both sides say there. Left out where the documents are not at hand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
 }
 
 /// The agreed values of two versions against each other.
@@ -170,6 +175,7 @@ impl From<engine::Difference> for SchemaDifference {
             witness_bytes: found.witness.to_string().len(),
             witness: Some(found.witness),
             at: found.at,
+            id: None,
         }
     }
 }
@@ -187,6 +193,7 @@ impl From<engine::ValueDifference> for SchemaDifference {
             witness: None,
             witness_bytes: 0,
             at: String::new(),
+            id: None,
         }
     }
 }
@@ -224,6 +231,20 @@ impl SchemaDifference {
             self.at = String::new();
         }
         self
+    }
+
+    /// Returns it with its `id`, between these two documents.
+    #[must_use]
+    pub fn identified(self, old: &Value, new: &Value) -> Self {
+        let of = |document: &Value, pointer: &Option<String>| {
+            let found = pointer.as_ref().and_then(|pointer| document.pointer(pointer));
+            found.map(hash::canonical).unwrap_or_default()
+        };
+        let [old_place, new_place] =
+            [&self.old_pointer, &self.new_pointer].map(|pointer| pointer.as_deref().unwrap_or_default());
+        let parts: [&str; 5] =
+            [&self.rule, old_place, new_place, &of(old, &self.old_pointer), &of(new, &self.new_pointer)];
+        Self { id: Some(hash::short_id(&parts)), ..self }
     }
 
     /// Returns the value and what is wrong with it: `{"id":1} (widened-type at /id: 1 is not a string)`; of an
@@ -323,6 +344,16 @@ impl From<engine::Comparison> for Compared {
 }
 
 impl VersionBump {
+    /// Returns what a change needs, and why, as the end of a sentence.
+    pub fn phrase(self) -> &'static str {
+        match self {
+            Self::Major => "a major version: it breaks what is asked for",
+            Self::Minor => "a minor version: what is valid changes",
+            Self::Patch => "a patch version: the same values are valid",
+            Self::Unknown => "at least a minor version: not everything is decided",
+        }
+    }
+
     /// Returns the version that follows one by this bump: below 1.0.0 the minor number says that it breaks.
     pub fn after(self, version: &Version) -> Version {
         match self {

@@ -71,6 +71,17 @@ impl Verdict {
         }
     }
 
+    /// Returns the pointer to what breaks, from the root of the newer document.
+    pub fn place(&self) -> Option<String> {
+        let pointer = self.difference.as_ref()?.new_pointer.as_ref()?;
+        Some(format!("/{}{pointer}", self.part()))
+    }
+
+    /// Returns the part of a contract that is compared.
+    fn part(&self) -> &'static str {
+        if self.basis == Basis::Values { "value" } else { "schema" }
+    }
+
     /// Returns the places that differ, each with whose it is: a version, or what is expected.
     pub fn places(&self) -> Vec<String> {
         let Some(difference) = &self.difference else { return Vec::new() };
@@ -80,8 +91,7 @@ impl Verdict {
             Basis::Expects => format!("expects{pointer}"),
             Basis::Values => format!("{old} /value{pointer}"),
         };
-        let part = if self.basis == Basis::Values { "value" } else { "schema" };
-        let new = |pointer: &String| format!("{new} /{part}{pointer}");
+        let new = |pointer: &String| format!("{new} /{}{pointer}", self.part());
         difference.old_pointer.as_ref().map(old).into_iter().chain(difference.new_pointer.as_ref().map(new)).collect()
     }
 }

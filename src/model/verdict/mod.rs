@@ -137,6 +137,7 @@ impl<'a> Judge<'a> {
         }
         let (compared, reading) = (self.compare(old, new), reading(old, new));
         let (verdict, difference, reason) = outcome(compared.of(direction, reading));
+        let difference = difference.map(|one| one.identified(&old.schema.0, &new.schema.0));
         let found = compared.differences.iter().filter(|one| one.direction == direction && one.reading == reading);
         let more = if difference.is_some() { found.count().saturating_sub(1) } else { 0 };
         let (old_version, new_version) = (old.version.clone(), new.version.clone());
@@ -162,6 +163,7 @@ impl<'a> Judge<'a> {
             answer
         });
         let (verdict, difference, reason) = outcome(&answer);
+        let difference = difference.map(|one| one.identified(&expects.0, &document.schema.0));
         let new_version = document.version.clone();
         let old_version = adapted.unwrap_or(&new_version).clone();
         let (basis, direction) = (Basis::Expects, document.flow.direction());
@@ -182,6 +184,7 @@ impl<'a> Judge<'a> {
         }
         let mut breaking = found.differences.into_iter().filter(|one| one.bump == compatibility::Bump::Major);
         let difference = SchemaDifference::from(breaking.next()?).clipped(MAX_WITNESS);
+        let difference = difference.identified(&old.value.0, &new.value.0);
         Some(Verdict {
             verdict: Outcome::Breaks,
             basis: Basis::Values,

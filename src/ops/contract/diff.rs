@@ -1,5 +1,7 @@
 //! `contract_diff`: what one version of a contract changed against another.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::{
@@ -132,6 +134,15 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractDiff>, OpError
     Ok(if answer.body.content_changed { answer.next(impact) } else { answer })
 }
 
+/// Returns the file that is compared to, and the line of everything in its schema and value, by pointer; none where
+/// the realm holds it.
+pub fn draft(ctx: &Ctx, request: &Request) -> Option<(String, BTreeMap<String, u32>)> {
+    match &request.new {
+        Newer::Version(_) => None,
+        Newer::Draft(draft) => draft.lines(ctx, &request.contract).ok(),
+    }
+}
+
 /// Most bytes of all witnesses beside the first of each direction.
 const MAX_WITNESSES: usize = 2_048;
 
@@ -143,7 +154,7 @@ fn compared(old: &Contract, new: &Contract, judge: &Judge<'_>) -> Option<Schemas
     let differences = compared.differences.iter().cloned().map(|one| {
         let one = one.clipped(left);
         left = left.saturating_sub(one.witness.as_ref().map_or(0, |_| one.witness_bytes));
-        one
+        one.identified(&old.schema.0, &new.schema.0)
     });
     Some(SchemasCompared {
         reading,

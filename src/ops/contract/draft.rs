@@ -1,5 +1,7 @@
 //! A contract as the files of this repository have it, before it is published.
 
+use std::collections::BTreeMap;
+
 use crate::{
     error::{ErrorCode, OpError},
     model::{contract::Contract, name::ContractRef, next_version, version::Version},
@@ -69,6 +71,23 @@ impl Draft {
     /// # Errors
     /// Where the files do not have it, or it cannot be read.
     pub fn contract(&self, ctx: &Ctx, at: &ContractRef) -> Result<Contract, OpError> {
+        let (files, path, bytes) = self.read(ctx, at)?;
+        let (contract, _) =
+            references::contract(&files, &bytes, &at.contract).map_err(|problem| unreadable(problem, &path))?;
+        settled(ctx, at, contract)
+    }
+
+    /// Returns the file of a contract, and the line of everything in its schema and value, by pointer.
+    ///
+    /// # Errors
+    /// Where the files do not have it.
+    pub fn lines(&self, ctx: &Ctx, at: &ContractRef) -> Result<(String, BTreeMap<String, u32>), OpError> {
+        let (_, path, bytes) = self.read(ctx, at)?;
+        let lines = codec::contract_lines(&bytes, true);
+        Ok((path, lines))
+    }
+
+    fn read<'c>(&self, ctx: &'c Ctx, at: &ContractRef) -> Result<(Files<'c>, String, Vec<u8>), OpError> {
         let code = ctx.code()?;
         let files = match self {
             Self::Worktree => {
@@ -95,11 +114,7 @@ impl Draft {
             }
         };
         match files.read(&handle)? {
-            Some(bytes) => {
-                let (contract, _) =
-                    references::contract(&files, &bytes, &at.contract).map_err(|problem| unreadable(problem, &path))?;
-                settled(ctx, at, contract)
-            }
+            Some(bytes) => Ok((files, path, bytes)),
             None => Err(unreadable(Problem::whole(format!("it is larger than {} MiB", codec::MAX_FILE >> 20)), &path)),
         }
     }

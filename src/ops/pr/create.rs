@@ -122,7 +122,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrCreate>, OpError> {
         }
     }
     body.repos = lines;
-    let steps: Vec<_> = body.errors.iter().filter_map(|one| one.next_step.clone()).collect();
+    let steps: Vec<_> = body.errors.iter().filter_map(|one| one.next_step.as_deref().cloned()).collect();
     let mut answer = Answer::new(body);
     answer.next_steps = warnings;
     answer.next_steps.extend(steps);
@@ -155,12 +155,11 @@ fn jobs(
     for (place, looked) in places.into_iter().zip(looked) {
         let name = place.found.name.clone();
         match looked {
-            Ok(standing) if standing.branch.as_deref() != Some(branch) => body.errors.push(RepoProblem {
-                code: ErrorCode::OtherBranch.into(),
-                message: format!("{} is not on {branch}", place.path.display()),
-                next_step: Some(format!("git -C {} switch {branch}", place.path.display()).into()),
-                repo: name,
-            }),
+            Ok(standing) if standing.branch.as_deref() != Some(branch) => {
+                let at = place.path.display();
+                let problem = RepoProblem::new(&name, ErrorCode::OtherBranch, format!("{at} is not on {branch}"));
+                body.errors.push(problem.next(format!("git -C {at} switch {branch}")));
+            }
             Ok(standing) if standing.ahead == 0 => body.nothing_to_merge.push(name),
             Ok(standing) => {
                 let on = forges.of(&place.found);
@@ -190,10 +189,9 @@ fn one(ctx: &Ctx, job: &mut Job, request: &Request, body: &str) -> Result<bool, 
         );
     }
     if job.standing.unpushed != Some(0) {
-        work.push(&branch).map_err(|error| RepoProblem {
-            code: ErrorCode::NotPushed.into(),
-            next_step: Some(format!("git -C {} pull --rebase  # and try again", job.place.path.display()).into()),
-            ..of_git(&name, &error)
+        work.push(&branch).map_err(|error| {
+            let next = format!("git -C {} pull --rebase  # and try again", job.place.path.display());
+            RepoProblem::new(&name, ErrorCode::NotPushed, error.to_string()).next(next)
         })?;
     }
     let closed = |one: &Closed| RepoProblem::new(&name, one.code, &one.message).next(one.next_step.clone());
@@ -268,5 +266,9 @@ fn of_forge(repo: &RepoName, error: &ForgeError) -> RepoProblem {
         ForgeError::Odd { .. } => ("odd-answer", None),
         ForgeError::Refused { .. } => ("refused", None),
     };
-    RepoProblem { repo: repo.clone(), code: code.into(), message: error.to_string(), next_step }
+    let problem = RepoProblem::new(repo, code, error.to_string());
+    match next_step {
+        Some(step) => problem.next(step),
+        None => problem,
+    }
 }

@@ -118,10 +118,9 @@ fn prepare(place: &Place, branch: &str, request: &Request) -> Result<Option<Prep
     let files: Vec<_> = found.tracked.into_iter().chain(new.iter().cloned()).collect();
     let commit = match files.is_empty() || request.dry_run {
         true => None,
-        false => Some(place.work.commit(&request.message, &new).map_err(|error| RepoProblem {
-            code: ErrorCode::NotCommitted.into(),
-            next_step: Some(format!("what is staged in {at} stays staged: mend it, and try again").into()),
-            ..of_git(name, &error)
+        false => Some(place.work.commit(&request.message, &new).map_err(|error| {
+            let next = format!("what is staged in {at} stays staged: mend it, and try again");
+            RepoProblem::new(name, ErrorCode::NotCommitted, error.to_string()).next(next)
         })?),
     };
     Ok(Some(Prepared { name: name.clone(), path: at.to_string(), commit, files, untracked, secrets }))

@@ -82,7 +82,7 @@ fn read_one(
         Belongs::Contract(domain, name) => match references::contract(files, &bytes, &name) {
             Ok((document, read)) => {
                 let changed = changed || before.any_differs(files, sources.get(&domain), &read)?;
-                let lines = codec::contract_lines(&bytes);
+                let lines = codec::contract_lines(&bytes, changed);
                 candidate.contracts.insert((domain, name), Declared { path, document, lines, changed });
                 Ok(())
             }

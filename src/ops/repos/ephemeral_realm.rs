@@ -37,7 +37,8 @@ pub fn at_url(ctx: &Ctx, typed: &str) -> Result<Borrowed, OpError> {
     let (remote, listing) =
         sync::realm_clone::look(ctx, &url, false).map_err(|error| unreachable(error, &url))?.ok_or_else(no_realm)?;
     let aside = Aside::new(&ctx.env.temporary_folder(), ctx.options())?;
-    let realm = sync::realm_clone::fill(ctx, &aside, &remote, &listing, Some(1))?;
+    let realm =
+        sync::realm_clone::fill(ctx, &aside, &remote, &listing, Some(1)).map_err(|error| unreachable(error, &url))?;
     let code = CodeRepo::discover(&ctx.place())?;
     let repo = who(ctx, code.as_ref(), &realm)?;
     let store = GitStore::open(&aside.store.path(), ctx.options())?;
@@ -48,8 +49,12 @@ pub fn at_url(ctx: &Ctx, typed: &str) -> Result<Borrowed, OpError> {
     })
 }
 
+/// Returns an error of fetching with what can be done where no realm is kept that a later sync could bring up to date.
 fn unreachable(error: OpError, url: &str) -> OpError {
-    let step = format!("git ls-remote {}  # says whether this machine can read it", shell_word(url));
+    if error.code != ErrorCode::Remote {
+        return error;
+    }
+    let step = format!("git ls-remote {}  # must work here, with the credentials that git finds", shell_word(url));
     OpError { next_steps: vec![step.into()], ..error }
 }
 

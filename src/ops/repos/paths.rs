@@ -93,7 +93,7 @@ pub fn find(ctx: &Ctx, here: &Here, repo: &Repo) -> Result<Result<Found, RepoPro
 
 /// Returns the problem that made an operation fail in one repository.
 pub(crate) fn failed(repo: &RepoName, error: OpError) -> RepoProblem {
-    let next_step = error.next_steps.into_iter().next();
+    let next_step = error.next_steps.into_iter().next().map(Box::new);
     RepoProblem { next_step, ..RepoProblem::new(repo, error.code, error.message) }
 }
 

@@ -189,10 +189,9 @@ fn make(job: &Job, branch: &str, root: &Path, fetch: bool) -> Result<bool, RepoP
     }
     is_free(name, path, root)?;
     if fetch && work.has_remote().map_err(git)? {
-        work.fetch().map_err(|error| RepoProblem {
-            code: ErrorCode::NotFetched.into(),
-            next_step: Some(format!("git -C {} fetch  # or leave --fetch out", found.folder.display()).into()),
-            ..of_git(name, &error)
+        work.fetch().map_err(|error| {
+            let next = format!("git -C {} fetch  # or leave --fetch out", found.folder.display());
+            RepoProblem::new(name, ErrorCode::NotFetched, error.to_string()).next(next)
         })?;
     }
     let Some(start) = work.start(branch, found.default.as_deref()).map_err(git)? else {
@@ -250,7 +249,7 @@ fn with_next_steps(here: &Here, body: WorktreeCreate) -> Answer<WorktreeCreate> 
     let mine = here.repo.as_ref().and_then(|repo| body.paths.get(repo));
     let first = mine.or_else(|| body.paths.values().next()).cloned();
     let (rfc, failed) = (body.rfc.clone(), !body.errors.is_empty());
-    let steps: Vec<_> = body.errors.iter().filter_map(|one| one.next_step.clone()).collect();
+    let steps: Vec<_> = body.errors.iter().filter_map(|one| one.next_step.as_deref().cloned()).collect();
     let mut answer = Answer::new(body);
     if let Some(path) = first {
         answer = answer

@@ -2,20 +2,19 @@
 
 mod change;
 mod json;
+mod lines;
 mod problem;
 mod schema;
 mod yaml;
 mod yaml_advice;
 mod yaml_ambiguity;
-mod yaml_node;
 
 pub use change::edit;
 pub use json::{decode, encode};
+pub use lines::{binding_lines, contract_lines, line_at, lines_at};
 pub use problem::Problem;
 pub use schema::{MAX_SCHEMA, schema};
-pub use yaml::{
-    binding, binding_lines, config, contract, contract_lines, document, line_at, render, value, version_from,
-};
+pub use yaml::{binding, config, contract, document, render, value, version_from};
 
 pub use yaml::{Config, ProposedRealm, Typed};
 

@@ -2,20 +2,15 @@
 //! tags or fields, bounded in bytes, nodes and depth. What YAML 1.1 and 1.2 read differently must
 //! be quoted.
 
-use std::collections::BTreeMap;
-
 use schemars::JsonSchema;
-use serde::{
-    Deserialize, Serialize,
-    de::{DeserializeOwned, IgnoredAny},
-};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_saphyr::{
-    Error, Options, Spanned,
+    Error, Options,
     budget::BudgetBreach,
     options::{MergeKeyPolicy, NonFiniteFloatPolicy},
 };
 
-use super::{MAX_FILE, MAX_SCHEMA, Problem, yaml_advice, yaml_ambiguity, yaml_node};
+use super::{MAX_FILE, MAX_SCHEMA, Problem, yaml_advice, yaml_ambiguity};
 use crate::model::{
     binding::{Binding, KEPT_BY_THE_REALM},
     contract::{
@@ -75,6 +70,12 @@ pub fn document<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
 /// Reads a schema in a file of its own.
 pub(super) fn large(bytes: &[u8]) -> Result<serde_json::Value, Problem> {
     sized::<Json>(bytes, GENERATED).map(|schema| schema.0)
+}
+
+/// Reads a document as large as a schema in a file of its own, whatever readers of YAML differ in.
+pub(super) fn generated<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    let text = text(bytes, GENERATED)?;
+    serde_saphyr::from_str_with_options(text, strict(GENERATED)).map_err(|error| explain(&error, text, GENERATED))
 }
 
 fn sized<T: DeserializeOwned>(bytes: &[u8], size: Size) -> Result<T, Problem> {
@@ -237,60 +238,9 @@ pub fn binding(bytes: &[u8]) -> Result<Binding, Problem> {
     }
 }
 
-/// Returns the line, from 1, that says what a JSON Pointer leads to, or the line of the last step to there that is
-/// written.
-pub fn line_at(bytes: &[u8], pointer: &str) -> Option<u32> {
-    let text = std::str::from_utf8(bytes).ok()?;
-    let root = serde_saphyr::from_str_with_options(text, strict(GENERATED)).ok()?;
-    yaml_node::line(text, &root, pointer)
-}
-
 /// Returns a problem of the place in a document that a pointer leads to.
 fn problem_at(bytes: &[u8], pointer: &str, message: impl Into<String>) -> Problem {
-    Problem { line: line_at(bytes, pointer), ..Problem::whole(message) }
-}
-
-/// Returns the lines of a contract's `name` and `version`, as far as they can be told.
-pub fn contract_lines(bytes: &[u8]) -> BTreeMap<String, u32> {
-    #[derive(Deserialize)]
-    struct Lines {
-        name: Spanned<String>,
-        version: Spanned<IgnoredAny>,
-    }
-    let Ok(lines) = document::<Lines>(bytes) else {
-        return BTreeMap::new();
-    };
-    BTreeMap::from([("name".to_owned(), line(&lines.name)), ("version".to_owned(), line(&lines.version))])
-}
-
-/// Returns the line of each contract that a binding names: of its range, where it is imported.
-pub fn binding_lines(bytes: &[u8]) -> BTreeMap<String, u32> {
-    #[derive(Deserialize)]
-    struct Lines {
-        #[serde(default)]
-        exports: Vec<Export>,
-        #[serde(default)]
-        imports: Vec<Import>,
-    }
-    #[derive(Deserialize)]
-    struct Export {
-        contract: Spanned<String>,
-    }
-    #[derive(Deserialize)]
-    struct Import {
-        contract: String,
-        version: Spanned<String>,
-    }
-    let Ok(lines) = document::<Lines>(bytes) else {
-        return BTreeMap::new();
-    };
-    let exports = lines.exports.into_iter().map(|export| (export.contract.value.clone(), line(&export.contract)));
-    let imports = lines.imports.into_iter().map(|import| (import.contract, line(&import.version)));
-    exports.chain(imports).collect()
-}
-
-fn line<T>(spanned: &Spanned<T>) -> u32 {
-    u32::try_from(spanned.referenced.line()).unwrap_or(u32::MAX)
+    Problem { line: super::line_at(bytes, pointer), ..Problem::whole(message) }
 }
 
 /// Reads any value, for a schema or a value in a file of its own (JSON is YAML too).
@@ -466,13 +416,6 @@ mod tests {
         assert!(contract(&large, &"paths".parse().unwrap()).unwrap_err().message.contains("1 MiB"));
         let many = format!("{GOOD}value: [{}]", "1,".repeat(MAX_NODES));
         assert!(read(&many).unwrap_err().message.contains("100000 values"));
-    }
-
-    #[test]
-    fn lines_are_those_of_the_text() {
-        let lines = binding_lines(b"role: consumer\nimports:\n  - contract: paths\n    version: \">=1.0.0\"\n");
-        assert_eq!(lines["paths"], 4);
-        assert_eq!(contract_lines(GOOD.as_bytes())["version"], 2);
     }
 
     #[test]

@@ -2,21 +2,31 @@
 //! `no` is false to some, `0755` is 493 or 755, `1:30` is 90. Such a scalar must be quoted, and a
 //! number be written as JSON writes it.
 
+use std::fmt;
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, SeqAccess, Visitor},
+};
 use serde_saphyr::Spanned;
 
-use super::{
-    Problem,
-    yaml_node::{Node, written},
-};
+use super::Problem;
+
+/// A document as far as this goes: where its scalars are.
+pub(super) enum Node {
+    Scalar,
+    Inner(Vec<Spanned<Node>>),
+}
 
 /// Returns the first scalar that is read differently elsewhere.
 pub(super) fn find(text: &str, node: &Spanned<Node>) -> Option<Problem> {
     match &node.value {
-        Node::List(items) => items.iter().find_map(|item| find(text, item)),
-        Node::Map(entries) => entries.iter().find_map(|(key, value)| find(text, key).or_else(|| find(text, value))),
+        Node::Inner(children) => children.iter().find_map(|child| find(text, child)),
         Node::Scalar => {
             let place = node.referenced;
-            let (start, written) = written(text, node)?;
+            let (start, length) = (place.span().byte_offset()?, place.span().byte_len()?);
+            let (start, length) = (usize::try_from(start).ok()?, usize::try_from(length).ok()?);
+            let written = text.get(start..start.checked_add(length)?)?.trim_end();
             let message = complaint(written).filter(|_| !is_block(&text[..start]))?;
             let number = |number: u64| u32::try_from(number).ok();
             Some(Problem { line: number(place.line()), column: number(place.column()), message })
@@ -76,6 +86,62 @@ fn is_number_somewhere(written: &str) -> bool {
 
 fn is_json_number(written: &str) -> bool {
     serde_json::from_str::<serde_json::Number>(written).is_ok()
+}
+
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Nodes)
+    }
+}
+
+struct Nodes;
+
+impl<'de> Visitor<'de> for Nodes {
+    type Value = Node;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Node, E> {
+        Ok(Node::Scalar)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Node, E> {
+        Ok(Node::Scalar)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Node, E> {
+        Ok(Node::Scalar)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Node, E> {
+        Ok(Node::Scalar)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Node, E> {
+        Ok(Node::Scalar)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Node, E> {
+        Ok(Node::Scalar)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Node, A::Error> {
+        let mut found = Vec::new();
+        while let Some(node) = seq.next_element()? {
+            found.push(node);
+        }
+        Ok(Node::Inner(found))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Node, A::Error> {
+        let mut found = Vec::new();
+        while let Some((key, value)) = map.next_entry()? {
+            found.extend([key, value]);
+        }
+        Ok(Node::Inner(found))
+    }
 }
 
 #[cfg(test)]

@@ -13,7 +13,10 @@ use crate::{
     error::OpError,
     model::compatibility,
     ops::{compat, ctx::Ctx},
-    surface::cli::input::read_at_most,
+    surface::{
+        cli::{formats::Formats, input::read_at_most},
+        report::{self, SideFile},
+    },
     wire::{
         AskedDirection, BothReadings, BrokenDirection, Compat, SchemaDifference, SchemaReading, SchemaVerdict,
         VersionBump,
@@ -40,6 +43,8 @@ pub struct Arguments {
     /// Fail on unknown answers too
     #[arg(long)]
     strict: bool,
+    #[command(flatten)]
+    formats: Formats,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -83,13 +88,28 @@ impl Arguments {
             },
         };
         let answer = compat::run(ctx, &request)?;
-        output.answer(&answer, render)?;
+        let mut formats = self.formats;
+        formats.of_runner(ctx);
+        let files = [(&self.old, &request.old), (&self.new, &request.new)];
+        let report = || {
+            report::of_compat(&answer.body, files.map(|(file, read)| side(ctx, file, read, &answer.body)), self.strict)
+        };
+        formats.deliver(ctx, output, &answer, report, render)?;
         Ok(match answer.body.compatible {
             Some(true) => Verdict::Yes,
             None if !self.strict => Verdict::Yes,
             _ => Verdict::No,
         })
     }
+}
+
+/// Returns the file of a schema, with the lines of what is reported of it; none for standard input.
+fn side(ctx: &Ctx, file: &Path, read: &compat::Source, body: &Compat) -> Option<SideFile> {
+    let of_differences = body.differences.iter().flat_map(|one| [&one.old_pointer, &one.new_pointer]).flatten();
+    let of_warnings = body.warnings.iter().map(|one| &one.pointer);
+    let pointers = of_differences.chain(of_warnings).map(String::as_str).chain([""]);
+    let name = report::as_runner_names(&ctx.env, file);
+    (file != Path::new("-")).then(|| SideFile { name, lines: compat::lines(read, pointers) })
 }
 
 fn render(body: &Compat, text: &mut Text) {
@@ -115,13 +135,7 @@ fn render(body: &Compat, text: &mut Text) {
 
 /// Says which bump a change needs.
 pub fn render_bump(bump: VersionBump, text: &mut Text) {
-    let bump = match bump {
-        VersionBump::Major => "a major version: it breaks what is asked for",
-        VersionBump::Minor => "a minor version: what is valid changes",
-        VersionBump::Patch => "a patch version: the same values are valid",
-        VersionBump::Unknown => "at least a minor version: not everything is decided",
-    };
-    text.line(&[plain("needs"), plain(bump)]);
+    text.line(&[plain("needs"), plain(bump.phrase())]);
 }
 
 /// Says what was found in one direction.

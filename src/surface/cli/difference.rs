@@ -21,7 +21,11 @@ use crate::{
         contract::{self, impact::Candidate},
         ctx::Ctx,
     },
-    surface::cli::input::value,
+    repo::CodeRepo,
+    surface::{
+        cli::{formats::Formats, input::value},
+        report::{self, SideFile},
+    },
     wire::{ContractDiff, ContractImpact, DocumentSource, ImporterImpact, JudgedBy, SchemasCompared},
 };
 
@@ -38,12 +42,19 @@ const MAX_INLINE: usize = 80;
 pub struct Diff {
     #[command(flatten)]
     request: contract::diff::Request,
+    #[command(flatten)]
+    formats: Formats,
 }
 
 impl Diff {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<(), OpError> {
-        output.answer(&contract::diff::run(ctx, &self.request)?, render_diff)?;
-        Ok(())
+        let answer = contract::diff::run(ctx, &self.request)?;
+        let file = || {
+            let root = ctx.code.as_ref().and_then(CodeRepo::workdir);
+            let (path, lines) = contract::diff::draft(ctx, &self.request)?;
+            Some(SideFile { name: report::below(&report::prefix(&ctx.env, root.as_deref()), &path), lines })
+        };
+        self.formats.deliver(ctx, output, &answer, || report::of_diff(&answer.body, file()), render_diff)
     }
 }
 

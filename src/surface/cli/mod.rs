@@ -16,6 +16,7 @@ mod daemon;
 mod difference;
 mod editor;
 mod fast_parse;
+mod formats;
 mod general;
 mod hooks;
 mod input;

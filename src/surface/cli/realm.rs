@@ -1,11 +1,8 @@
 //! `git blue realm …`, `git blue status`, `git blue check`.
 
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::time::Duration;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 
 use super::{
     All, Names, Verdict, admin, conflict,
@@ -25,8 +22,8 @@ use crate::{
     },
     repo::CodeRepo,
     surface::{
-        cli::{json, listing::render_log},
-        report::{self, Format, Report},
+        cli::{formats::Formats, listing::render_log},
+        report::{self, Format},
     },
     wire::{Elsewhere, PageRequest, RealmCheck, RealmList, ScriptOutcome, ScriptRun},
 };
@@ -167,31 +164,15 @@ pub struct Check {
     /// How long each of these scripts may run
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
     hook_timeout: u64,
-    /// How to print the answer [default: github in a workflow run, else human]
-    #[arg(long, value_enum, conflicts_with = "json")]
-    format: Option<Format>,
-    /// Also write a report to a file, as in sarif=blue.sarif; can be given several times
-    #[arg(long, value_name = "FORMAT=FILE", value_parser = report_file)]
-    output: Vec<(Format, PathBuf)>,
-}
-
-/// Parses a report and its file, as in `sarif=blue.sarif`.
-fn report_file(text: &str) -> Result<(Format, PathBuf), String> {
-    let (format, file) = text.split_once('=').ok_or("expected FORMAT=FILE, as in sarif=blue.sarif")?;
-    let format = <Format as ValueEnum>::from_str(format, false)?;
-    match format {
-        Format::Human => Err("human is for reading, not for a file: redirect the output".into()),
-        _ if file.is_empty() => Err("the file is missing behind `=`".into()),
-        format => Ok((format, file.into())),
-    }
+    #[command(flatten)]
+    formats: Formats,
 }
 
 impl Check {
     pub fn run(self, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
-        let format = self.format.or_else(|| report::of_runner(&ctx.env)).unwrap_or(Format::Human);
-        let format = if output.json { Format::Json } else { format };
-        output.json |= format == Format::Json;
-        let lists = |format: Format| matches!(format, Format::Json | Format::Junit);
+        let mut formats = self.formats;
+        formats.of_runner(ctx);
+        let is_listed = formats.any(output, &[Format::Json, Format::Junit]);
         let borrowed = match (&self.realm_url, &self.realm_path) {
             (Some(url), _) => Some(repos::ephemeral_realm::at_url(ctx, url)?),
             (None, Some(path)) => Some(repos::ephemeral_realm::at_path(ctx, path)?),
@@ -203,7 +184,7 @@ impl Check {
                 asked: self.run_hooks,
                 timeout: Duration::from_secs(self.hook_timeout),
             }),
-            listed: lists(format) || self.output.iter().any(|(format, _)| lists(*format)),
+            listed: is_listed,
             ..self.request
         };
         let mut answer = realm::check::run(borrowed.as_ref().map_or(ctx, |borrowed| &borrowed.ctx), &request)?;
@@ -211,22 +192,11 @@ impl Check {
             // The last line of the text says so already.
             answer.next_steps.clear();
         }
-        let root = ctx.code.as_ref().and_then(CodeRepo::workdir);
-        let prefix = report::prefix(&ctx.env, root.as_deref());
-        let report = Report { body: &answer.body, strict: request.strict, prefix: &prefix };
-        for (format, file) in &self.output {
-            let text = report.render(*format).unwrap_or_else(|| json(&answer));
-            std::fs::write(ctx.env.cwd().join(file), text).map_err(OpError::io("write", file))?;
-        }
-        match report.render(format) {
-            Some(text) => output.write_plainly(&text)?,
-            None => output.answer(&answer, render_check)?,
+        let report = || {
+            let root = ctx.code.as_ref().and_then(CodeRepo::workdir);
+            report::of_check(&answer.body, request.strict, &report::prefix(&ctx.env, root.as_deref()))
         };
-        if format == Format::Github
-            && let Some(summary) = ctx.env.text("GITHUB_STEP_SUMMARY").filter(|file| !file.is_empty())
-        {
-            report::append_summary(Path::new(summary), report)?;
-        }
+        formats.deliver(ctx, output, &answer, report, render_check)?;
         Ok(if answer.body.valid || self.advisory { Verdict::Yes } else { Verdict::No })
     }
 }

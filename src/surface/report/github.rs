@@ -3,47 +3,50 @@
 
 use std::{fs::OpenOptions, io::Write as _, path::Path};
 
-use super::{Level, Report, message, subject};
-use crate::{error::OpError, model::check::Finding};
+use super::{Entry, Level, Place, Report};
+use crate::error::OpError;
 
 /// Most findings of a level that are annotated.
 const MAX: usize = 9;
 
 /// Returns the annotations, one a line, and the outcome as the last line of the log.
-pub fn render(report: Report<'_>) -> String {
+pub fn render(report: &Report) -> String {
     let mut text = String::new();
-    for level in [Level::Error, Level::Warning] {
-        let all: Vec<_> = report.findings().filter(|(of, _)| *of == level).map(|(_, finding)| finding).collect();
-        all.iter().take(MAX).for_each(|finding| text += &annotation(report, level, finding));
+    for level in Level::ALL {
+        let all: Vec<_> = report.entries.iter().filter(|entry| entry.level == level).collect();
+        all.iter().take(MAX).for_each(|entry| text += &annotation(entry));
         if all.len() > MAX {
             let more = all.len() - MAX;
-            text += &format!("::{}::and {more} more, which the summary of this step lists\n", level.word());
+            text += &format!("::{}::and {more} more, which the summary of this step lists\n", command(level));
         }
     }
-    let outcome = if report.body.valid { "ok" } else { "failed" };
-    format!("{text}{outcome}: {}\n", report.counts())
+    format!("{text}{}: {}\n", report.outcome(), report.counts)
 }
 
 /// Appends the report to the summary of the step.
 ///
 /// # Errors
 /// Where the file cannot be written.
-pub fn append_summary(file: &Path, report: Report<'_>) -> Result<(), OpError> {
+pub fn append_summary(file: &Path, report: &Report) -> Result<(), OpError> {
     let opened = OpenOptions::new().append(true).create(true).open(file);
     let written = opened.and_then(|mut file| file.write_all(super::markdown::render(report).as_bytes()));
     written.map_err(OpError::io("write", file))
 }
 
-fn annotation(report: Report<'_>, level: Level, finding: &Finding) -> String {
+fn command(level: Level) -> &'static str {
+    if level == Level::Note { "notice" } else { level.word() }
+}
+
+fn annotation(entry: &Entry) -> String {
     let mut properties = Vec::new();
-    if let Some(file) = report.file(finding) {
-        properties.push(format!("file={}", property(&file)));
-        properties.extend(finding.line.map(|line| format!("line={line}")));
-        properties.extend(finding.column.map(|column| format!("col={column}")));
+    if let Some(Place { file, line, column }) = &entry.place {
+        properties.push(format!("file={}", property(file)));
+        properties.extend(line.map(|line| format!("line={line}")));
+        properties.extend(column.map(|column| format!("col={column}")));
     }
-    let about = subject(finding).map(|subject| format!("{subject}: ")).unwrap_or_default();
-    properties.push(format!("title={}", property(&format!("{about}{}", finding.code))));
-    format!("::{} {}::{}\n", level.word(), properties.join(","), data(&message(finding)))
+    let about = entry.subject.as_ref().map(|subject| format!("{subject}: ")).unwrap_or_default();
+    properties.push(format!("title={}", property(&format!("{about}{}", entry.rule))));
+    format!("::{} {}::{}\n", command(entry.level), properties.join(","), data(&entry.message))
 }
 
 fn data(text: &str) -> String {

@@ -1,30 +1,28 @@
-//! The Code Quality report of GitLab: see "Code Quality report format" in its documentation.
+//! The Code Quality report of GitLab: see "Code Quality report format" in its documentation. GitLab drops an
+//! issue without a place, and one whose fingerprint another one has.
 
 use serde_json::{Value, json};
 
-use super::{Level, Report, fingerprint, message};
-
-/// Where a finding is shown that is in no file: GitLab drops one without a place.
-const NOWHERE: &str = ".blue/config.yaml";
+use super::{Entry, Level, Report};
 
 /// Returns the report, a JSON array.
-pub fn render(report: Report<'_>) -> String {
-    let issue = |(level, finding)| -> Value {
-        let (severity, file) = match level {
-            Level::Error => ("major", report.file(finding)),
-            Level::Warning => ("minor", report.file(finding)),
-        };
-        json!({
-            "description": message(finding),
-            "check_name": finding.code,
-            "fingerprint": fingerprint(finding),
-            "severity": severity,
-            "location": {
-                "path": file.unwrap_or_else(|| NOWHERE.to_owned()),
-                "lines": { "begin": finding.line.unwrap_or(1) },
-            },
-        })
-    };
-    let issues: Vec<_> = report.findings().map(issue).collect();
+pub fn render(report: &Report) -> String {
+    let issues: Vec<_> = report.entries.iter().map(|entry| issue(report, entry)).collect();
     format!("{:#}\n", Value::Array(issues))
+}
+
+fn issue(report: &Report, entry: &Entry) -> Value {
+    let (file, line) = entry.place.as_ref().map_or((&report.home, None), |place| (&place.file, place.line));
+    let severity = match entry.level {
+        Level::Error => "major",
+        Level::Warning => "minor",
+        Level::Note => "info",
+    };
+    json!({
+        "description": entry.message,
+        "check_name": entry.rule,
+        "fingerprint": entry.fingerprint,
+        "severity": severity,
+        "location": { "path": file, "lines": { "begin": line.unwrap_or(1) } },
+    })
 }

@@ -1,31 +1,28 @@
-//! JUnit XML: one case for each contract that was checked, and one for each that something else was found of.
+//! JUnit XML: one case for each contract and direction that was judged, and one for what else something was found
+//! of.
 
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
-use super::{Level, Report, message, subject};
-use crate::model::check::Finding;
-
-/// The case of what is about no contract.
-const REPOSITORY: &str = "repository";
+use super::{Case, Entry, Report};
 
 /// Returns the report, an XML document.
-pub fn render(report: Report<'_>) -> String {
-    let mut cases: BTreeMap<String, Vec<(Level, &Finding)>> = BTreeMap::new();
-    for one in &report.body.schema_hashes {
-        cases.entry(format!("{}/{}", one.domain, one.contract)).or_default();
+pub fn render(report: &Report) -> String {
+    let mut cases: BTreeMap<&Case, Vec<&Entry>> = report.cases.iter().map(|case| (case, Vec::new())).collect();
+    for entry in &report.entries {
+        cases.entry(&entry.case).or_default().push(entry);
     }
-    for (level, finding) in report.findings() {
-        cases.entry(subject(finding).unwrap_or_else(|| REPOSITORY.to_owned())).or_default().push((level, finding));
-    }
-    let fails = |level: Level| level == Level::Error || report.strict;
-    let failed = cases.values().filter(|found| found.iter().any(|(level, _)| fails(*level))).count();
+    let is_failed = |found: &[&Entry]| found.iter().any(|entry| report.fails(entry));
+    let is_skipped = |found: &[&Entry]| !is_failed(found) && found.iter().any(|entry| entry.is_undecided);
+    let failed = cases.values().filter(|found| is_failed(found)).count();
+    let skipped = cases.values().filter(|found| is_skipped(found)).count();
+    let name = report.command;
     let suites = html! {
-        testsuites name="git blue check" tests=(cases.len()) failures=(failed) {
-            testsuite name="git blue check" tests=(cases.len()) failures=(failed) errors="0" skipped="0" {
-                @for (name, found) in &cases {
-                    (case(report, name, found, &fails))
+        testsuites name=(name) tests=(cases.len()) failures=(failed) errors="0" skipped=(skipped) {
+            testsuite name=(name) tests=(cases.len()) failures=(failed) errors="0" skipped=(skipped) {
+                @for (case, found) in &cases {
+                    (test_case(report, case, found))
                 }
             }
         }
@@ -34,26 +31,28 @@ pub fn render(report: Report<'_>) -> String {
 }
 
 /// A case has one failure in JUnit: the first finding names it, its text has all of them.
-fn case(report: Report<'_>, name: &str, found: &[(Level, &Finding)], fails: &impl Fn(Level) -> bool) -> Markup {
-    let (failures, remarks): (Vec<_>, Vec<_>) = found.iter().copied().partition(|(level, _)| fails(*level));
-    let class = name.split('/').next().unwrap_or(name);
+fn test_case(report: &Report, (group, name): &Case, found: &[&Entry]) -> Markup {
+    let (failures, remarks): (Vec<_>, Vec<_>) = found.iter().copied().partition(|entry| report.fails(entry));
+    let undecided = remarks.iter().find(|entry| entry.is_undecided).filter(|_| failures.is_empty());
     html! {
-        testcase classname={ "git-blue." (class) } name=(name) {
-            @if let Some((_, first)) = failures.first() {
-                failure type=(first.code.as_ref()) message=(message(first)) { (lines(report, &failures)) }
+        testcase classname={ "git-blue." (group) } name=(name) {
+            @if let Some(first) = failures.first() {
+                failure type=(first.rule) message=(first.message) { (lines(&failures)) }
+            }
+            @if let Some(undecided) = undecided {
+                skipped message=(undecided.message) {}
             }
             @if !remarks.is_empty() {
-                system-out { (lines(report, &remarks)) }
+                system-out { (lines(&remarks)) }
             }
         }
     }
 }
 
-fn lines(report: Report<'_>, found: &[(Level, &Finding)]) -> String {
-    let line = |(level, finding): &(Level, &Finding)| {
-        let line = finding.line.map(|line| format!(":{line}")).unwrap_or_default();
-        let place = report.file(finding).map(|file| format!("{file}{line}: ")).unwrap_or_default();
-        format!("{place}{}: {} [{}]", level.word(), message(finding), finding.code)
+fn lines(found: &[&Entry]) -> String {
+    let line = |entry: &&Entry| {
+        let place = if entry.place.is_some() { format!("{}: ", entry.at()) } else { String::new() };
+        format!("{place}{}: {} [{}]", entry.level.word(), entry.message, entry.rule)
     };
     found.iter().map(line).collect::<Vec<_>>().join("\n")
 }

@@ -1,35 +1,29 @@
 //! A table for comments and summaries, in GitHub Flavored Markdown, which GitLab and Forgejo read too.
 
-use super::{Level, Report, message, subject};
-use crate::model::check::Finding;
+use super::{Entry, Report};
 
 /// Most rows: a comment takes 65,536 characters.
 const MAX: usize = 100;
 
 /// Returns the report.
-pub fn render(report: Report<'_>) -> String {
-    let outcome = if report.body.valid { "ok" } else { "failed" };
-    let mut text = format!("### Contracts: {outcome}\n\n{} in the realm `{}`\n", report.counts(), report.body.realm);
-    let all: Vec<_> = report.findings().collect();
-    if !all.is_empty() {
+pub fn render(report: &Report) -> String {
+    let Report { counts, scope, entries, .. } = report;
+    let mut text = format!("### Contracts: {}\n\n{counts}{scope}\n", report.outcome());
+    if !entries.is_empty() {
         text += "\n| | contract | file | what |\n|---|---|---|---|\n";
-        all.iter().take(MAX).for_each(|(level, finding)| text += &row(report, *level, finding));
-        if all.len() > MAX {
-            text += &format!("\nand {} more: `git blue check` lists them\n", all.len() - MAX);
+        entries.iter().take(MAX).for_each(|entry| text += &row(entry));
+        if entries.len() > MAX {
+            text += &format!("\nand {} more: `{}` lists them\n", entries.len() - MAX, report.command);
         }
     }
-    let elsewhere = &report.body.elsewhere;
-    if elsewhere.errors > 0 {
-        text += &format!("\nElsewhere in the realm, and failing nothing here: {} errors\n", elsewhere.errors);
-    }
+    report.notes.iter().for_each(|note| text += &format!("\n{note}\n"));
     text
 }
 
-fn row(report: Report<'_>, level: Level, finding: &Finding) -> String {
-    let line = finding.line.map(|line| format!(":{line}")).unwrap_or_default();
-    let place = report.file(finding).map(|file| code(&format!("{file}{line}"))).unwrap_or_default();
-    let subject = subject(finding).map(|subject| code(&subject)).unwrap_or_default();
-    format!("| {} | {subject} | {place} | {} `{}` |\n", level.word(), escape(&message(finding)), finding.code)
+fn row(entry: &Entry) -> String {
+    let place = entry.place.as_ref().map(|_| code(&entry.at())).unwrap_or_default();
+    let subject = entry.subject.as_deref().map(code).unwrap_or_default();
+    format!("| {} | {subject} | {place} | {} `{}` |\n", entry.level.word(), escape(&entry.message), entry.rule)
 }
 
 /// Returns text in which nothing is markup, mentions a person or ends a cell.

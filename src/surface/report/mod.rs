@@ -1,23 +1,24 @@
-//! Reports of a check in the formats that runners and other tools read.
+//! Reports for runners and other tools: what a check, a comparison of schemas or of versions found.
+//!
+//! `check` and `compared` say what is reported; each format is written in a file of its own.
 
+mod check;
+mod compared;
 mod github;
 mod gitlab;
 mod junit;
 mod markdown;
 mod sarif;
 
-use std::{borrow::Cow, path::Path};
+use std::{collections::BTreeMap, path::Path};
 
-use crate::{
-    env::Env,
-    model::{check::Finding, hash},
-    surface::cli::text::clean,
-    wire::RealmCheck,
-};
+use crate::{env::Env, model::hash, surface::cli::text::clean};
 
+pub use check::of_check;
+pub use compared::{SideFile, of_compat, of_diff};
 pub use github::append_summary;
 
-/// A format that a check is reported in.
+/// A format that is reported in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
     /// Text, one finding a line
@@ -30,43 +31,114 @@ pub enum Format {
     Gitlab,
     /// SARIF 2.1.0
     Sarif,
-    /// JUnit XML, one case for each contract
+    /// JUnit XML, one case for each contract and direction
     Junit,
     /// A table, for comments and summaries
     Markdown,
 }
 
 /// What is reported.
-#[derive(Debug, Clone, Copy)]
-pub struct Report<'a> {
-    /// The answer of the check.
-    pub body: &'a RealmCheck,
+#[derive(Debug)]
+pub struct Report {
+    /// The command that found it, as in `git blue check`.
+    command: &'static str,
+    /// Whether nothing fails.
+    passed: bool,
+    /// How much was found, as in `1 error, 0 warnings, 3 contracts checked`.
+    counts: String,
+    /// Where that was, as the end of that sentence.
+    scope: String,
+    /// What else is to be said, a sentence each.
+    notes: Vec<String>,
+    /// The file that stands for what is in no file of the runner.
+    home: String,
+    /// The group and the name of each case that was judged, whatever was found of it.
+    cases: Vec<Case>,
+    /// What was found, errors first.
+    entries: Vec<Entry>,
     /// Whether warnings fail.
-    pub strict: bool,
-    /// Where the repository lies below the folder that the runner names files from; empty at its root.
-    pub prefix: &'a str,
+    strict: bool,
 }
 
-/// How bad a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A case of a test report: its group and its name.
+type Case = (String, String);
+
+/// One thing that was found.
+#[derive(Debug)]
+struct Entry {
+    level: Level,
+    /// Its stable code.
+    rule: String,
+    /// What that means; none where the words of the code say it.
+    meaning: Option<&'static str>,
+    /// What it is about, as in `domain/contract`.
+    subject: Option<String>,
+    /// The case that it belongs to.
+    case: Case,
+    /// What is wrong, in a sentence.
+    message: String,
+    /// Where that is to be seen.
+    place: Option<Place>,
+    /// What it is compared with.
+    old: Option<Related>,
+    /// Whether it says that something is neither proved nor refuted.
+    is_undecided: bool,
+    /// Whether the owner of the contract approved it.
+    is_approved: bool,
+    /// Names it in later reports too: versions, lines and words are left out of it.
+    fingerprint: String,
+}
+
+/// A place in a file, as the runner names it.
+#[derive(Debug, Clone)]
+struct Place {
+    file: String,
+    line: Option<u32>,
+    column: Option<u32>,
+}
+
+/// Another place that says more.
+#[derive(Debug)]
+struct Related {
+    /// What is to be seen there.
+    message: String,
+    file: RelatedFile,
+    line: Option<u32>,
+}
+
+/// The file of a related place.
+#[derive(Debug)]
+enum RelatedFile {
+    /// One that the runner has.
+    Here(String),
+    /// One of the realm: `domain/contract/version`.
+    Realm(String),
+}
+
+/// How bad something is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
     Error,
     Warning,
+    Note,
 }
 
 impl Level {
+    const ALL: [Self; 3] = [Self::Error, Self::Warning, Self::Note];
+
     fn word(self) -> &'static str {
         match self {
             Self::Error => "error",
             Self::Warning => "warning",
+            Self::Note => "note",
         }
     }
 }
 
-impl<'a> Report<'a> {
+impl Report {
     /// Returns the report in a format; none for [`Format::Human`] and [`Format::Json`], which the command line
     /// writes itself.
-    pub fn render(self, format: Format) -> Option<String> {
+    pub fn render(&self, format: Format) -> Option<String> {
         match format {
             Format::Human | Format::Json => None,
             Format::Github => Some(github::render(self)),
@@ -77,24 +149,39 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Returns the findings, errors first.
-    fn findings(self) -> impl Iterator<Item = (Level, &'a Finding)> {
-        let errors = self.body.errors.iter().map(|finding| (Level::Error, finding));
-        errors.chain(self.body.warnings.iter().map(|finding| (Level::Warning, finding)))
+    /// Sorts the entries, makes their messages harmless where they are shown, and their fingerprints distinct.
+    fn settled(mut self) -> Self {
+        self.entries.sort_by_key(|entry| entry.level);
+        let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+        for entry in &mut self.entries {
+            entry.message = clean(&entry.message).into_owned();
+            let times = seen.entry(entry.fingerprint.clone()).or_default();
+            if *times > 0 {
+                entry.fingerprint = hash::of_text(format!("{}\0{times}", entry.fingerprint));
+            }
+            *times += 1;
+        }
+        self
     }
 
-    /// Returns the file that a finding is in, as the runner names it. A file of the realm's store is none that
-    /// a runner has.
-    fn file(self, finding: &Finding) -> Option<String> {
-        let file = finding.file.as_deref().filter(|file| !file.starts_with("refs/"))?;
-        Some(if self.prefix.is_empty() { file.to_owned() } else { format!("{}/{file}", self.prefix) })
+    fn outcome(&self) -> &'static str {
+        if self.passed { "ok" } else { "failed" }
     }
 
-    fn counts(self) -> String {
-        let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-        let RealmCheck { errors, warnings, contracts, .. } = self.body;
-        let [errors, warnings] = [(errors, "error"), (warnings, "warning")].map(|(all, what)| count(all.len(), what));
-        format!("{errors}, {warnings}, {} checked", count(*contracts, "contract"))
+    fn fails(&self, entry: &Entry) -> bool {
+        match entry.level {
+            Level::Error => true,
+            Level::Warning => self.strict,
+            Level::Note => false,
+        }
+    }
+}
+
+impl Entry {
+    /// Returns the place in one line, as compilers write it; empty without one.
+    fn at(&self) -> String {
+        let Some(Place { file, line, .. }) = &self.place else { return String::new() };
+        line.map_or_else(|| file.clone(), |line| format!("{file}:{line}"))
     }
 }
 
@@ -105,30 +192,33 @@ pub fn of_runner(env: &Env) -> Option<Format> {
     ["GITHUB_ACTIONS", "FORGEJO_ACTIONS", "GITEA_ACTIONS"].iter().any(is_true).then_some(Format::Github)
 }
 
-/// Returns where a work tree lies below the folder that a runner names files from.
-pub fn prefix(env: &Env, root: Option<&Path>) -> String {
+/// Returns a path as a runner names it: from the folder that it names files from, where that is around it.
+pub fn as_runner_names(env: &Env, path: &Path) -> String {
     let runner = env.text("GITHUB_WORKSPACE").or_else(|| env.text("CI_PROJECT_DIR"));
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let below = root.zip(runner).map(|(root, runner)| (real(root), real(Path::new(runner))));
-    let below = below.and_then(|(root, runner)| root.strip_prefix(runner).map(|below| below.to_owned()).ok());
-    below.unwrap_or_default().display().to_string()
+    let root = real(runner.map_or_else(|| env.cwd(), Path::new));
+    let whole = real(&env.cwd().join(path));
+    whole.strip_prefix(root).unwrap_or(path).display().to_string()
 }
 
-/// Returns what a finding is about, `domain/contract` as far as it says.
-fn subject(finding: &Finding) -> Option<String> {
-    let domain = finding.domain.as_ref()?;
-    Some(finding.contract.as_ref().map_or_else(|| domain.to_string(), |contract| format!("{domain}/{contract}")))
+/// Returns where a work tree lies below the folder that a runner names files from; empty at its root.
+pub fn prefix(env: &Env, root: Option<&Path>) -> String {
+    let runner = env.text("GITHUB_WORKSPACE").or_else(|| env.text("CI_PROJECT_DIR"));
+    let named = root.filter(|_| runner.is_some()).map(|root| as_runner_names(env, root));
+    named.filter(|named| Path::new(named).is_relative()).unwrap_or_default()
 }
 
-/// Returns a hash that names a finding in later reports too: versions, lines and words are left out of it.
-fn fingerprint(finding: &Finding) -> String {
-    let subject = subject(finding).unwrap_or_default();
-    let repo = finding.repo.as_ref().map(ToString::to_string).unwrap_or_default();
-    let pointer = finding.pointer.as_deref().unwrap_or_default();
-    hash::of_text([&*finding.code, &subject, &repo, pointer].join("\0"))
+/// Returns a file of the repository as a runner names it, by the [`prefix`] of the work tree.
+pub fn below(prefix: &str, file: &str) -> String {
+    if prefix.is_empty() { file.to_owned() } else { format!("{prefix}/{file}") }
 }
 
-/// Returns the message without characters that would do harm where it is shown.
-fn message(finding: &Finding) -> Cow<'_, str> {
-    clean(&finding.message)
+/// Returns a number of things in words.
+fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+/// Returns a hash that names something in later reports too.
+fn fingerprint(parts: &[&str]) -> String {
+    hash::of_text(parts.join("\0"))
 }

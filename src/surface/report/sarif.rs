@@ -1,53 +1,96 @@
-//! SARIF 2.1.0 (OASIS), as code scanning reads it.
+//! SARIF 2.1.0 (OASIS), as code scanning reads it: with what GitHub's "SARIF support for code scanning" lists as
+//! required, and within its limits.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Report, fingerprint, message};
-use crate::model::check::Finding;
+use super::{Entry, Place, Related, RelatedFile, Report};
 
 /// Where the schema of the format lies.
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 /// Most results of a run that GitHub takes.
 const MAX: usize = 25_000;
+/// What the files of the realm are named from.
+const REALM: &str = "REALM";
 
 /// Returns the report, a JSON document.
-pub fn render(report: Report<'_>) -> String {
-    let codes: BTreeSet<_> = report.findings().map(|(_, finding)| &*finding.code).collect();
-    let rule = |code: &&str| json!({ "id": code, "shortDescription": { "text": code.to_string().replace('-', " ") } });
-    let rules: Vec<Value> = codes.iter().map(rule).collect();
-    let result = |(level, finding): (super::Level, &Finding)| {
-        json!({
-            "ruleId": finding.code,
-            "ruleIndex": codes.iter().position(|code| *code == &*finding.code),
-            "level": level.word(),
-            "message": { "text": message(finding) },
-            "locations": location(report, finding).into_iter().collect::<Vec<_>>(),
-            "partialFingerprints": { "gitBlue/v1": fingerprint(finding) },
-        })
-    };
-    let results: Vec<_> = report.findings().take(MAX).map(result).collect();
+pub fn render(report: &Report) -> String {
+    let entries: Vec<_> = report.entries.iter().take(MAX).collect();
+    // The worst of a rule stands first.
+    let mut rules: BTreeMap<&str, &Entry> = BTreeMap::new();
+    for entry in &entries {
+        rules.entry(&entry.rule).or_insert(entry);
+    }
+    let index: BTreeMap<&str, usize> = rules.keys().copied().zip(0..).collect();
+    let results: Vec<_> = entries.iter().map(|entry| result(report, entry, index[&*entry.rule])).collect();
     let driver = json!({
         "name": "git-blue",
         "semanticVersion": env!("CARGO_PKG_VERSION"),
-        "rules": rules,
+        "rules": rules.into_values().map(rule).collect::<Vec<_>>(),
     });
-    let run = json!({ "tool": { "driver": driver }, "columnKind": "unicodeCodePoints", "results": results });
+    let mut run = json!({ "tool": { "driver": driver }, "columnKind": "unicodeCodePoints", "results": results });
+    let is_of_realm = |entry: &&Entry| matches!(&entry.old, Some(Related { file: RelatedFile::Realm(_), .. }));
+    if entries.iter().any(is_of_realm) {
+        let text = "The realm: `git blue contract get DOMAIN/CONTRACT --version VERSION` shows DOMAIN/CONTRACT/VERSION";
+        run["originalUriBaseIds"] = json!({ REALM: { "description": { "text": text } } });
+    }
     format!("{:#}\n", json!({ "$schema": SCHEMA, "version": "2.1.0", "runs": [run] }))
 }
 
-fn location(report: Report<'_>, finding: &Finding) -> Option<Value> {
-    let file = report.file(finding)?;
-    let mut place = json!({ "artifactLocation": { "uri": uri(&file) } });
-    // A region needs a line; columns count from 1 there as here.
-    if let Some(line) = finding.line {
-        place["region"] = json!({ "startLine": line });
-        if let Some(column) = finding.column {
-            place["region"]["startColumn"] = json!(column);
-        }
+fn rule(entry: &Entry) -> Value {
+    let words = entry.rule.replace('-', " ");
+    json!({
+        "id": entry.rule,
+        "shortDescription": { "text": words },
+        "fullDescription": { "text": entry.meaning.unwrap_or(&words) },
+        "help": { "text": "docs/troubleshooting.md and docs/rules.md of git blue say what it means, and what to do." },
+        "defaultConfiguration": { "level": entry.level.word() },
+    })
+}
+
+fn result(report: &Report, entry: &Entry, rule: usize) -> Value {
+    let mut result = json!({
+        "ruleId": entry.rule,
+        "ruleIndex": rule,
+        "level": entry.level.word(),
+        "message": { "text": entry.message },
+        "locations": [location(report, entry.place.as_ref())],
+        // GitHub goes by the first, which is a hash of the line where nobody says another.
+        "partialFingerprints": { "primaryLocationLineHash": entry.fingerprint, "gitBlue/v1": entry.fingerprint },
+    });
+    if let Some(old) = &entry.old {
+        result["relatedLocations"] = json!([related(old)]);
     }
-    Some(json!({ "physicalLocation": place }))
+    if entry.is_approved {
+        result["suppressions"] = json!([{ "kind": "external", "status": "accepted", "justification": entry.message }]);
+    }
+    result
+}
+
+fn location(report: &Report, place: Option<&Place>) -> Value {
+    let (file, line, column) = match place {
+        Some(Place { file, line, column }) => (file, line.unwrap_or(1), column.unwrap_or(1)),
+        None => (&report.home, 1, 1),
+    };
+    json!({ "physicalLocation": { "artifactLocation": { "uri": uri(file) }, "region": region(line, column) } })
+}
+
+fn related(old: &Related) -> Value {
+    let file = match &old.file {
+        RelatedFile::Here(file) => json!({ "uri": uri(file) }),
+        RelatedFile::Realm(file) => json!({ "uri": uri(file), "uriBaseId": REALM }),
+    };
+    let mut place = json!({ "artifactLocation": file });
+    if let Some(line) = old.line {
+        place["region"] = region(line, 1);
+    }
+    json!({ "physicalLocation": place, "message": { "text": old.message } })
+}
+
+/// Returns the beginning of what is meant; columns count from 1 there as here.
+fn region(line: u32, column: u32) -> Value {
+    json!({ "startLine": line, "startColumn": column, "endLine": line, "endColumn": column.saturating_add(1) })
 }
 
 /// Returns a path as a relative reference (RFC 3986).

@@ -47,12 +47,14 @@ fn step(body: &RealmCheck, error: &Finding) -> Option<NextStep> {
         ),
         ("unknown-domain", Some(domain), _) => {
             let repo = body.current_repo.as_ref()?;
-            let why = format!("makes the domain that {place} names, if that is its name");
+            let why = format!("create the domain that {place} is in; or rename its folder");
             Some(format!("git blue realm admin domain --name {domain} --repos {repo}  # {why}").into())
         }
         ("version-reused" | "version-down" | "breaks-promise", Some(domain), Some(contract)) if is_own => Some(
-            format!("git blue contract bump {domain}/{contract}  # {place}: raises its version by what changed").into(),
+            format!("git blue contract bump {domain}/{contract}  # raise the version in {place} by what changed")
+                .into(),
         ),
+        ("damaged", ..) => Some("git blue doctor --fix  # brings back what is missing, where it can be had".into()),
         (code, ..) => {
             error.file.as_ref().map(|_| NextStep::advice(format!("correct {place} ({code}), and check again")))
         }

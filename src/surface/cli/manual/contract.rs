@@ -223,6 +223,7 @@ pub(super) const PAGES: &[Page] = &[
                 "git show HEAD~1:schema.json | git blue compat - schema.json --direction backwards",
                 "Compare with the commit before; consumers of the old schema must accept new values",
             ),
+            ("git blue compat old.json new.json --output sarif=compat.sarif", "Write a report for code scanning too"),
         ],
     },
 ];

@@ -18,12 +18,15 @@ impl Fact {
     /// Returns whether it concerns a command, named without `git blue`.
     pub fn concerns(&self, command: &str) -> bool {
         let is_below = |above: &&str| command == *above || command.starts_with(&format!("{above} "));
-        self.commands.is_empty() || command.is_empty() || self.commands.iter().any(is_below)
+        match self.commands {
+            [] => !WITHOUT_REALM.contains(&command),
+            commands => command.is_empty() || commands.iter().any(is_below),
+        }
     }
 }
 
 /// Commands that look at no realm.
-pub(super) const WITHOUT_REALM: &[&str] = &["compat", "install man", "install completions"];
+const WITHOUT_REALM: &[&str] = &["compat", "install man", "install completions"];
 
 /// The exit codes besides 1, whose meaning depends on the command.
 pub(super) const EXIT_CODES: [(&str, &str); 3] = [
@@ -37,6 +40,7 @@ pub(super) const NO: &str = "Nothing was found, or the command was refused; the 
 
 const PULL_REQUESTS: &[&str] = &["realm pr", "notify forge"];
 const CHECKS: &[&str] = &["check", "realm check"];
+const REPORTS: &[&str] = &["check", "realm check", "compat"];
 
 /// The variables; docs/environment.md has all of them, at length.
 pub(super) const VARIABLES: &[Fact] = &[
@@ -51,7 +55,7 @@ pub(super) const VARIABLES: &[Fact] = &[
     Fact {
         name: "GITHUB_ACTIONS",
         text: "Annotate the workflow run; so do FORGEJO_ACTIONS and GITEA_ACTIONS.",
-        commands: CHECKS,
+        commands: REPORTS,
     },
     Fact { name: "GITHUB_BASE_REF", text: "The branch that a pull request goes to, as --base.", commands: CHECKS },
     Fact {
@@ -59,7 +63,7 @@ pub(super) const VARIABLES: &[Fact] = &[
         text: "The commit that a merge request starts from, as --base.",
         commands: CHECKS,
     },
-    Fact { name: "GITHUB_STEP_SUMMARY", text: "The file that a summary is appended to.", commands: CHECKS },
+    Fact { name: "GITHUB_STEP_SUMMARY", text: "The file that a summary is appended to.", commands: REPORTS },
     Fact {
         name: "GITHUB_REF",
         text: "Which pull request a workflow run is of; on GitLab, CI_MERGE_REQUEST_IID.",

@@ -147,16 +147,15 @@ fn closing(command: &clap::Command, above: Option<&clap::Command>) -> String {
     for (code, meaning) in [yes, ("1", no), cannot, usage] {
         text += &entry(code, meaning);
     }
-    if !facts::WITHOUT_REALM.contains(&path) {
-        text += &section("ENVIRONMENT", facts::VARIABLES, path);
-        text += &section("FILES", facts::FILES, path);
-    }
+    text += &section("ENVIRONMENT", facts::VARIABLES, path);
+    text += &section("FILES", facts::FILES, path);
     text + &see_also(command, above, super::long_name(path))
 }
 
 fn section(heading: &str, facts: &[Fact], path: &str) -> String {
     let entries = facts.iter().filter(|fact| fact.concerns(path)).map(|fact| entry(fact.name, fact.text));
-    format!(".SH {heading}\n{}", entries.collect::<String>())
+    let entries: String = entries.collect();
+    if entries.is_empty() { entries } else { format!(".SH {heading}\n{entries}") }
 }
 
 fn entry(name: &str, text: &str) -> String {

@@ -1,0 +1,200 @@
+//! Which line of a document its values stand on, by JSON Pointer (RFC 6901).
+
+use std::{collections::BTreeMap, fmt};
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, SeqAccess, Visitor},
+};
+use serde_saphyr::Spanned;
+
+use super::yaml;
+use crate::model::pointer;
+
+/// A value: nothing, or those within it, each with its step and its line. A member begins where its key stands.
+enum Node {
+    Leaf,
+    Inner(Vec<(String, u32, Node)>),
+}
+
+/// Returns the lines of a contract's `name` and `version`; with `all`, those of everything below `/schema` and
+/// `/value` too, by pointer. What cannot be read has none.
+pub fn contract_lines(bytes: &[u8], all: bool) -> BTreeMap<String, u32> {
+    let mut lines = BTreeMap::new();
+    let Some(Node::Inner(members)) = read(bytes) else { return lines };
+    for (key, line, node) in members {
+        match &*key {
+            "name" | "version" => drop(lines.insert(key, line)),
+            "schema" | "value" if all => node.list(format!("/{key}"), line, &mut lines),
+            _ => {}
+        }
+    }
+    lines
+}
+
+/// Returns the line that each pointer leads to, or else the value nearest above it; none where the text cannot
+/// be read.
+pub fn lines_at<'a>(bytes: &[u8], pointers: impl IntoIterator<Item = &'a str>) -> Option<Vec<u32>> {
+    let root = read(bytes)?;
+    Some(pointers.into_iter().map(|pointer| root.line(pointer).unwrap_or(1)).collect())
+}
+
+/// Returns the line that a pointer leads to, or else the value nearest above it; `None` if there is none but the
+/// document itself, or the text cannot be read.
+pub fn line_at(bytes: &[u8], pointer: &str) -> Option<u32> {
+    read(bytes)?.line(pointer)
+}
+
+/// Returns the line of each contract that a binding names: of its range, where it is imported.
+pub fn binding_lines(bytes: &[u8]) -> BTreeMap<String, u32> {
+    #[derive(Deserialize)]
+    struct Lines {
+        #[serde(default)]
+        exports: Vec<Export>,
+        #[serde(default)]
+        imports: Vec<Import>,
+    }
+    #[derive(Deserialize)]
+    struct Export {
+        contract: Spanned<String>,
+    }
+    #[derive(Deserialize)]
+    struct Import {
+        contract: String,
+        version: Spanned<String>,
+    }
+    let Ok(lines) = yaml::document::<Lines>(bytes) else {
+        return BTreeMap::new();
+    };
+    let exports = lines.exports.into_iter().map(|export| (export.contract.value.clone(), line(&export.contract)));
+    let imports = lines.imports.into_iter().map(|import| (import.contract, line(&import.version)));
+    exports.chain(imports).collect()
+}
+
+fn read(bytes: &[u8]) -> Option<Node> {
+    yaml::generated(bytes).ok()
+}
+
+fn line<T>(spanned: &Spanned<T>) -> u32 {
+    u32::try_from(spanned.referenced.line()).unwrap_or(u32::MAX)
+}
+
+impl Node {
+    fn list(&self, at: String, line: u32, lines: &mut BTreeMap<String, u32>) {
+        if let Self::Inner(inner) = self {
+            for (step, line, node) in inner {
+                node.list(format!("{at}/{}", pointer::escape(step)), *line, lines);
+            }
+        }
+        lines.insert(at, line);
+    }
+
+    fn line(&self, pointer: &str) -> Option<u32> {
+        let (mut node, mut found) = (self, None);
+        for step in pointer.split('/').skip(1).map(pointer::unescape) {
+            let Self::Inner(inner) = node else { break };
+            let Some((_, line, next)) = inner.iter().find(|(key, ..)| *key == step) else { break };
+            (node, found) = (next, Some(*line));
+        }
+        found
+    }
+}
+
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Reader)
+    }
+}
+
+struct Reader;
+
+impl<'de> Visitor<'de> for Reader {
+    type Value = Node;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Node, E> {
+        Ok(Node::Leaf)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Node, E> {
+        Ok(Node::Leaf)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Node, E> {
+        Ok(Node::Leaf)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Node, E> {
+        Ok(Node::Leaf)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Node, E> {
+        Ok(Node::Leaf)
+    }
+
+    fn visit_unit<E>(self) -> Result<Node, E> {
+        Ok(Node::Leaf)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Node, A::Error> {
+        let mut inner = Vec::new();
+        while let Some(item) = sequence.next_element::<Spanned<Node>>()? {
+            inner.push((inner.len().to_string(), line(&item), item.value));
+        }
+        Ok(Node::Inner(inner))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Node, A::Error> {
+        let mut inner = Vec::new();
+        while let Some((key, node)) = map.next_entry::<Spanned<String>, Node>()? {
+            inner.push((key.value.clone(), line(&key), node));
+        }
+        Ok(Node::Inner(inner))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONTRACT: &str = "\
+name: paths
+version: \"1.0.0\"
+schema:
+  properties:
+    a/b: { type: string,
+           maxLength: 3 }
+  required:
+    - a/b
+    - c
+value: null
+";
+
+    #[test]
+    fn a_member_is_where_its_key_is() {
+        let lines = contract_lines(CONTRACT.as_bytes(), true);
+        let of = |pointer: &str| lines.get(pointer).copied();
+        assert_eq!((of("version"), of("/schema"), of("/schema/properties/a~1b")), (Some(2), Some(3), Some(5)));
+        assert_eq!((of("/schema/properties/a~1b/maxLength"), of("/schema/required/1")), (Some(6), Some(9)));
+        assert_eq!(of("/value"), Some(10));
+        assert_eq!(contract_lines(CONTRACT.as_bytes(), false).len(), 2);
+        assert_eq!(contract_lines(b"name: [", true), BTreeMap::new());
+    }
+
+    #[test]
+    fn json_is_read_and_what_is_not_there_is_the_line_above() {
+        let json = b"{\n  \"properties\": {\n    \"id\": { \"type\": \"string\" }\n  }\n}\n";
+        let lines = lines_at(json, ["", "/properties", "/properties/id/type", "/properties/id/enum", "/required"]);
+        assert_eq!(lines, Some(vec![1, 2, 3, 3, 1]));
+        assert_eq!(lines_at(b"{", [""]), None);
+    }
+
+    #[test]
+    fn lines_of_a_binding_are_those_of_its_ranges() {
+        let lines = binding_lines(b"role: consumer\nimports:\n  - contract: paths\n    version: \">=1.0.0\"\n");
+        assert_eq!(lines["paths"], 4);
+    }
+}

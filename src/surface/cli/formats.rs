@@ -1,0 +1,87 @@
+//! `--format` and `--output`, of commands whose answers are reported to runners and other tools.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+use super::{json, output::Output, text::Text};
+use crate::{
+    error::OpError,
+    ops::ctx::Ctx,
+    surface::report::{self, Format, Report},
+    wire::Answer,
+};
+
+#[derive(Debug, Args)]
+pub struct Formats {
+    /// How to print the answer [default: human; of check and compat in a workflow run: github]
+    #[arg(long, value_enum, conflicts_with = "json")]
+    format: Option<Format>,
+    /// Also write a report to a file, as in sarif=blue.sarif; can be given several times
+    #[arg(long, value_name = "FORMAT=FILE", value_parser = report_file)]
+    output: Vec<(Format, PathBuf)>,
+}
+
+/// Parses a report and its file, as in `sarif=blue.sarif`.
+fn report_file(text: &str) -> Result<(Format, PathBuf), String> {
+    let (format, file) = text.split_once('=').ok_or("expected FORMAT=FILE, as in sarif=blue.sarif")?;
+    let format = <Format as ValueEnum>::from_str(format, false)?;
+    match format {
+        Format::Human => Err("human is for reading, not for a file: redirect the output".into()),
+        _ if file.is_empty() => Err("the file is missing behind `=`".into()),
+        format => Ok((format, file.into())),
+    }
+}
+
+impl Formats {
+    /// Takes the format that a runner reads, where nobody asked for another one.
+    pub fn of_runner(&mut self, ctx: &Ctx) {
+        self.format = self.format.or_else(|| report::of_runner(&ctx.env));
+    }
+
+    /// Returns how the answer is printed, and has `output` print JSON if it is that.
+    pub fn printed(&self, output: &mut Output<'_>) -> Format {
+        output.json |= self.format == Some(Format::Json);
+        if output.json { Format::Json } else { self.format.unwrap_or(Format::Human) }
+    }
+
+    /// Returns whether the answer is printed or written in one of these formats.
+    pub fn any(&self, output: &mut Output<'_>, wanted: &[Format]) -> bool {
+        let printed = self.printed(output);
+        wanted.contains(&printed) || self.output.iter().any(|(format, _)| wanted.contains(format))
+    }
+
+    /// Prints an answer, and writes the reports that were asked for. `report` says what they hold, `render` is
+    /// the text for people.
+    ///
+    /// # Errors
+    /// Where something cannot be written.
+    pub fn deliver<T: Serialize>(
+        &self,
+        ctx: &Ctx,
+        output: &mut Output<'_>,
+        answer: &Answer<T>,
+        report: impl FnOnce() -> Report,
+        render: impl FnOnce(&T, &mut Text),
+    ) -> Result<(), OpError> {
+        let printed = self.printed(output);
+        let is_plain = |format: Format| matches!(format, Format::Human | Format::Json);
+        let is_reported = !is_plain(printed) || self.output.iter().any(|(format, _)| !is_plain(*format));
+        let report = is_reported.then(report);
+        let rendered = |format: Format| report.as_ref().and_then(|report| report.render(format));
+        for (format, file) in &self.output {
+            let text = rendered(*format).unwrap_or_else(|| json(answer));
+            std::fs::write(ctx.env.cwd().join(file), text).map_err(OpError::io("write", file))?;
+        }
+        match rendered(printed) {
+            Some(text) => output.write_plainly(&text)?,
+            None => output.answer(answer, render)?,
+        };
+        let summary = ctx.env.text("GITHUB_STEP_SUMMARY").filter(|file| !file.is_empty() && printed == Format::Github);
+        match (summary, &report) {
+            (Some(summary), Some(report)) => report::append_summary(Path::new(summary), report),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! What is reported of a check.
+
+use super::{Case, Entry, Level, Place, Related, RelatedFile, Report, below, count, fingerprint};
+use crate::{
+    model::{
+        check::{Finding, Severity},
+        verdict::{Basis, Outcome, Verdict},
+    },
+    wire::RealmCheck,
+};
+
+/// The case of what is about no contract.
+const REPOSITORY: &str = "repository";
+/// The file that stands for the repository.
+pub(super) const CONFIG: &str = ".blue/config.yaml";
+
+/// Returns the report of a check. `prefix` says where the repository lies below the folder that the runner names
+/// files from.
+pub fn of_check(body: &RealmCheck, strict: bool, prefix: &str) -> Report {
+    let [errors, warnings] =
+        [(&body.errors, "error"), (&body.warnings, "warning")].map(|(all, what)| count(all.len(), what));
+    let findings = body.errors.iter().chain(&body.warnings);
+    let elsewhere = &body.elsewhere;
+    let note = format!("Elsewhere in the realm, and failing nothing here: {} errors", elsewhere.errors);
+    let contracts = body.schema_hashes.iter().map(|one| format!("{}/{}", one.domain, one.contract));
+    let cases = contracts.flat_map(|subject| {
+        let directions = ["", " backwards", " forwards"];
+        directions.map(|direction| (group(&subject), format!("{subject}{direction}")))
+    });
+    let report = Report {
+        command: "git blue check",
+        passed: body.valid,
+        counts: format!("{errors}, {warnings}, {} checked", count(body.contracts, "contract")),
+        scope: format!(" in the realm `{}`", body.realm),
+        notes: (elsewhere.errors > 0).then_some(note).into_iter().collect(),
+        home: below(prefix, CONFIG),
+        cases: cases.collect(),
+        entries: findings.map(|finding| entry(finding, prefix)).collect(),
+        strict,
+    };
+    report.settled()
+}
+
+fn entry(finding: &Finding, prefix: &str) -> Entry {
+    let subject = finding.domain.as_ref().map(|domain| match &finding.contract {
+        Some(contract) => format!("{domain}/{contract}"),
+        None => domain.to_string(),
+    });
+    // A file of the realm's store is none that a runner has.
+    let file = finding.file.as_deref().filter(|file| !file.starts_with("refs/"));
+    let place = file.map(|file| Place { file: below(prefix, file), line: finding.line, column: finding.column });
+    Entry {
+        level: match finding.severity {
+            Severity::Error => Level::Error,
+            Severity::Warning => Level::Warning,
+        },
+        rule: finding.code.to_string(),
+        meaning: None,
+        case: case(subject.as_deref(), finding.verdict.as_ref()),
+        message: finding.message.clone(),
+        place,
+        old: finding.verdict.as_ref().zip(subject.as_deref()).and_then(|(verdict, of)| old(verdict, of)),
+        is_undecided: matches!(&*finding.code, "compatibility-unknown" | "undecided" | "script-undecided"),
+        is_approved: finding.code == "break-approved",
+        fingerprint: of_finding(finding, subject.as_deref()),
+        subject,
+    }
+}
+
+/// Returns what names a finding: the rule, what it is about and where, and what stands there on both sides.
+fn of_finding(finding: &Finding, subject: Option<&str>) -> String {
+    let repo = finding.repo.as_ref().map(ToString::to_string).unwrap_or_default();
+    let difference = finding.verdict.as_ref().and_then(|verdict| verdict.difference.as_ref());
+    let id = difference.and_then(|one| one.id.as_deref()).unwrap_or_default();
+    // What is about no contract is about its file.
+    let about = subject.or(finding.file.as_deref()).unwrap_or_default();
+    fingerprint(&[&finding.code, about, &repo, finding.pointer.as_deref().unwrap_or_default(), id])
+}
+
+fn group(subject: &str) -> String {
+    subject.split('/').next().unwrap_or(subject).to_owned()
+}
+
+/// Returns the case of a finding: the contract, and the direction where a verdict says one.
+fn case(subject: Option<&str>, verdict: Option<&Verdict>) -> Case {
+    let subject = subject.unwrap_or(REPOSITORY);
+    let verdict = verdict.filter(|one| one.basis != Basis::Values && one.verdict != Outcome::Compatible);
+    let direction = verdict.map(|one| format!(" {}", one.direction.word())).unwrap_or_default();
+    (group(subject), format!("{subject}{direction}"))
+}
+
+/// Returns the older side of what a verdict is about, which the realm holds.
+fn old(verdict: &Verdict, subject: &str) -> Option<Related> {
+    verdict.difference.as_ref()?;
+    let version = &verdict.old_version;
+    let message = verdict.places().into_iter().next().unwrap_or_else(|| version.to_string());
+    Some(Related { message, file: RelatedFile::Realm(format!("{subject}/{version}")), line: None })
+}

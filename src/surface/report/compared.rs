@@ -1,0 +1,262 @@
+//! What is reported of two schemas, and of two versions of a contract.
+
+use std::collections::BTreeMap;
+
+use super::{Case, Entry, Level, Place, Related, RelatedFile, Report, check::CONFIG, count, fingerprint};
+use crate::{
+    model::{
+        compatibility::RULES,
+        pointer,
+        verdict::{ValueChange, VersionBump},
+    },
+    surface::cli::text::clean,
+    wire::{
+        AskedDirection, BothReadings, BrokenDirection, Compat, ContractDiff, SchemaDifference, SchemaReading,
+        SchemaVerdict, SchemaWarning,
+    },
+};
+
+/// The code of a direction that is neither proved nor refuted.
+const UNKNOWN: &str = "compatibility-unknown";
+
+/// The file of a side of a comparison, as the runner names it, with the lines of what is in it by pointer.
+#[derive(Debug)]
+pub struct SideFile {
+    pub name: String,
+    pub lines: BTreeMap<String, u32>,
+}
+
+/// One side of a comparison.
+struct Side {
+    /// What messages call it.
+    name: String,
+    /// None where the realm holds it.
+    file: Option<SideFile>,
+}
+
+/// A comparison as it is reported.
+struct Comparison {
+    old: Side,
+    new: Side,
+    /// The contract, of which `old` and `new` are versions.
+    subject: Option<String>,
+    /// The reading that decides.
+    reading: SchemaReading,
+    /// The part of a document that the pointers begin in.
+    part: &'static str,
+}
+
+/// Returns the report of a comparison of two schemas, the older file first; standard input is no file.
+pub fn of_compat(body: &Compat, files: [Option<SideFile>; 2], strict: bool) -> Report {
+    let [old, new] = files;
+    let comparison = Comparison {
+        old: Side { name: body.old.clone(), file: old },
+        new: Side { name: body.new.clone(), file: new },
+        subject: None,
+        reading: body.reading,
+        part: "",
+    };
+    let asked = [
+        (BrokenDirection::Backwards, &body.backwards, body.direction != AskedDirection::Forwards),
+        (BrokenDirection::Forwards, &body.forwards, body.direction != AskedDirection::Backwards),
+    ];
+    let asked = || asked.iter().filter(|(.., is_asked)| *is_asked);
+    let mut entries: Vec<_> = body.differences.iter().map(|one| comparison.difference(one)).collect();
+    entries.extend(asked().filter_map(|(direction, found, _)| comparison.unknown(*direction, found)));
+    entries.extend(body.warnings.iter().map(|one| comparison.misspelt(one)));
+    let report = Report {
+        command: "git blue compat",
+        passed: body.compatible.unwrap_or(!strict),
+        counts: counts(&entries),
+        scope: format!(" from `{}` to `{}`", as_code(&body.old), as_code(&body.new)),
+        notes: vec![needs(body.bump)],
+        home: comparison.home(),
+        cases: asked().map(|(direction, ..)| comparison.case(Some(*direction))).collect(),
+        entries,
+        strict,
+    };
+    report.settled()
+}
+
+/// Returns the report of what a version of a contract changed. `file` holds the newer one, where that is a draft.
+pub fn of_diff(body: &ContractDiff, file: Option<SideFile>) -> Report {
+    let subject = format!("{}/{}", body.domain, body.contract);
+    let comparison = Comparison {
+        old: Side { name: body.old_version.to_string(), file: None },
+        new: Side { name: body.new_version.to_string(), file },
+        subject: Some(subject.clone()),
+        reading: body.compared.as_ref().map_or(SchemaReading::Lenient, |one| one.reading),
+        part: "/schema",
+    };
+    let mut entries = Vec::new();
+    let mut cases = vec![comparison.case(None)];
+    if let Some(compared) = &body.compared {
+        entries.extend(compared.differences.iter().map(|one| comparison.difference(one)));
+        for (direction, found) in
+            [(BrokenDirection::Backwards, &compared.backwards), (BrokenDirection::Forwards, &compared.forwards)]
+        {
+            entries.extend(comparison.unknown(direction, found));
+            cases.push(comparison.case(Some(direction)));
+        }
+    }
+    let values = body.values.iter().flat_map(|values| &values.differences);
+    entries.extend(values.map(|one| comparison.value(one)));
+    let bump = body.compared.as_ref().map(|one| one.bump).or(body.values.as_ref().map(|one| one.bump));
+    let report = Report {
+        command: "git blue contract diff",
+        passed: entries.iter().all(|entry| entry.level != Level::Error),
+        counts: counts(&entries),
+        scope: format!(" from {} to {} of `{subject}`", body.old_version, body.new_version),
+        notes: bump.map(needs).into_iter().collect(),
+        home: comparison.home(),
+        cases,
+        entries,
+        strict: false,
+    };
+    report.settled()
+}
+
+/// Returns the name of a file as it stands between backticks in Markdown.
+fn as_code(name: &str) -> String {
+    clean(name).replace('`', "'")
+}
+
+fn counts(entries: &[Entry]) -> String {
+    let of = |level: Level| entries.iter().filter(|entry| entry.level == level).count();
+    format!("{}, {}", count(of(Level::Error), "error"), count(of(Level::Warning), "warning"))
+}
+
+fn needs(bump: VersionBump) -> String {
+    format!("Needs {}", bump.phrase())
+}
+
+impl Comparison {
+    fn difference(&self, one: &SchemaDifference) -> Entry {
+        let (sender, reader) = self.sides(one.direction);
+        let is_decisive = one.reading == self.reading;
+        let read = if one.reading == SchemaReading::Strict && !is_decisive { "read strictly, " } else { "" };
+        let message = format!("{read}{reader} refuses {}, which {sender} allows", one.phrase());
+        let level = if is_decisive { Level::Error } else { Level::Note };
+        Entry {
+            meaning: RULES.iter().find(|rule| rule.id == one.rule).map(|rule| rule.text),
+            old: Some(self.related(self.part, one.old_pointer.as_deref())),
+            fingerprint: self.fingerprint(&one.rule, one.direction.word(), one.id.as_deref()),
+            ..self.entry(
+                (level, &one.rule),
+                Some(one.direction),
+                message,
+                self.place(self.part, one.new_pointer.as_deref()),
+            )
+        }
+    }
+
+    fn unknown(&self, direction: BrokenDirection, found: &BothReadings) -> Option<Entry> {
+        let verdict = if self.reading == SchemaReading::Strict { &found.strict } else { &found.lenient };
+        let SchemaVerdict::Unknown { reason, .. } = verdict else { return None };
+        let (sender, reader) = self.sides(direction);
+        let message = format!("whether {reader} accepts all that {sender} allows is unknown: {reason}");
+        let place = self.place(self.part, None);
+        Some(Entry {
+            is_undecided: true,
+            fingerprint: self.fingerprint(UNKNOWN, direction.word(), None),
+            ..self.entry((Level::Warning, UNKNOWN), Some(direction), message, place)
+        })
+    }
+
+    fn value(&self, one: &ValueChange) -> Entry {
+        let level = if one.bump == VersionBump::Major { Level::Error } else { Level::Note };
+        let pointer = one.old_pointer.as_deref().or(one.new_pointer.as_deref());
+        Entry {
+            old: Some(self.related("/value", one.old_pointer.as_deref())),
+            fingerprint: self.fingerprint(&one.rule, "value", pointer),
+            ..self.entry(
+                (level, &one.rule),
+                None,
+                one.message.clone(),
+                self.place("/value", one.new_pointer.as_deref()),
+            )
+        }
+    }
+
+    fn misspelt(&self, one: &SchemaWarning) -> Entry {
+        let side = if one.schema == self.new.name { &self.new } else { &self.old };
+        let place = side.file.as_ref().map(|file| file.place(&one.pointer));
+        Entry {
+            fingerprint: self.fingerprint(&one.rule, &one.schema, Some(&one.pointer)),
+            ..self.entry((Level::Warning, &one.rule), None, one.message.clone(), place)
+        }
+    }
+
+    /// Returns who sends in a direction, and who reads.
+    fn sides(&self, direction: BrokenDirection) -> (&str, &str) {
+        match direction {
+            BrokenDirection::Backwards => (&self.new.name, &self.old.name),
+            BrokenDirection::Forwards => (&self.old.name, &self.new.name),
+        }
+    }
+
+    fn case(&self, direction: Option<BrokenDirection>) -> Case {
+        let group = self.subject.as_deref().map_or("compat", |subject| subject.split('/').next().unwrap_or(subject));
+        let words = [self.subject.as_deref(), direction.map(BrokenDirection::word)];
+        let name: Vec<_> = words.into_iter().flatten().collect();
+        let name = if name.is_empty() { "keywords".to_owned() } else { name.join(" ") };
+        (group.to_owned(), name)
+    }
+
+    fn entry(
+        &self,
+        (level, rule): (Level, &str),
+        direction: Option<BrokenDirection>,
+        message: String,
+        place: Option<Place>,
+    ) -> Entry {
+        Entry {
+            level,
+            rule: rule.to_owned(),
+            meaning: None,
+            subject: self.subject.clone(),
+            case: self.case(direction),
+            message,
+            place,
+            old: None,
+            is_undecided: false,
+            is_approved: false,
+            fingerprint: String::new(),
+        }
+    }
+
+    /// Returns what names a difference in later reports too. Its id leaves out lines and versions, and so do we.
+    fn fingerprint(&self, rule: &str, direction: &str, id: Option<&str>) -> String {
+        let about = self.subject.as_deref().unwrap_or(&self.new.name);
+        fingerprint(&[rule, about, direction, id.unwrap_or_default()])
+    }
+
+    /// Returns the file that stands for what is in none.
+    fn home(&self) -> String {
+        self.place("", None).map_or_else(|| CONFIG.to_owned(), |place| place.file)
+    }
+
+    /// Returns the place of a pointer in the newer file, or in the older one where the newer is none.
+    fn place(&self, part: &str, pointer: Option<&str>) -> Option<Place> {
+        let file = self.new.file.as_ref().or_else(|| self.old.file.as_ref().filter(|_| self.subject.is_none()));
+        Some(file?.place(&format!("{part}{}", pointer.unwrap_or_default())))
+    }
+
+    fn related(&self, part: &str, pointer: Option<&str>) -> Related {
+        let at = format!("{part}{}", pointer.unwrap_or_default());
+        let message = format!("{} {}", self.old.name, if at.is_empty() { "/" } else { &at });
+        let (file, line) = match (&self.old.file, &self.subject) {
+            (Some(file), _) => (RelatedFile::Here(file.name.clone()), file.place(&at).line),
+            (None, Some(subject)) => (RelatedFile::Realm(format!("{subject}/{}", self.old.name)), None),
+            (None, None) => (RelatedFile::Here(self.old.name.clone()), None),
+        };
+        Related { message, file, line }
+    }
+}
+
+impl SideFile {
+    fn place(&self, pointer: &str) -> Place {
+        let line = pointer::upwards(pointer).find_map(|at| self.lines.get(at)).copied();
+        Place { file: self.name.clone(), line, column: None }
+    }
+}
