@@ -32,11 +32,11 @@ pub const REPO: &str = "GIT_BLUE_REPO";
 /// Set for every git that we start, so that hooks it runs know whose doing it is.
 pub const RUNNING: &str = "GIT_BLUE_RUNNING";
 
-/// How long a hook waits for a lock, in milliseconds: a commit waits with it.
+/// The time for which a hook, and with it the commit, waits for a lock, in milliseconds.
 const HOOK_TIMEOUT: u64 = 50;
-/// How long the values of contracts may be judged in a hook, in milliseconds.
+/// The time in which a hook may judge the values of contracts, in milliseconds.
 const HOOK_CHECK_TIMEOUT: u64 = 1_000;
-/// How long they may be judged for one request to a server: others wait behind it.
+/// The time in which one request to a server may judge them, in milliseconds: others wait behind it.
 const SERVER_CHECK_TIMEOUT: u64 = 5_000;
 
 /// Variables that git hands to a hook and that would lead git, and us, into the wrong repository
@@ -79,7 +79,7 @@ const REPOSITORY: [&str; 8] = [
     "GIT_WORK_TREE",
 ];
 
-/// What the program takes from its process.
+/// The parts of its process that the program uses.
 #[derive(Debug, Clone)]
 pub struct Env {
     arguments: Vec<OsString>,
@@ -95,14 +95,14 @@ pub struct Env {
     on_wait: Option<OnWait>,
 }
 
-/// What is told that a write waits for a lock: its file, and who holds it, where that is known.
+/// The function that is called when a write waits for a lock, with the lock file and its holder, if known.
 pub type OnWait = fn(&Path, Option<&str>);
 
 impl Env {
     /// Reads the process.
     ///
     /// # Errors
-    /// Where the current folder is gone.
+    /// Returns an error if the current folder is gone.
     #[expect(clippy::disallowed_methods, reason = "the one reader of process state")]
     pub fn from_process() -> std::io::Result<Self> {
         Ok(Self {
@@ -212,24 +212,24 @@ impl Env {
         self.var(RUNNING).is_some()
     }
 
-    /// Returns the environment of a command whose user is told what a write waits for.
+    /// Returns the environment of a command that reports the lock that a write waits for.
     #[must_use]
     pub fn telling(self, on_wait: OnWait) -> Self {
         Self { on_wait: Some(on_wait), ..self }
     }
 
-    /// Returns what is told that a write waits for a lock.
+    /// Returns the function that is called when a write waits for a lock.
     pub fn on_wait(&self) -> Option<OnWait> {
         self.on_wait
     }
 
-    /// Returns the environment of a command that must not use what is kept at hand.
+    /// Returns the environment of a command that must not use the cache.
     #[must_use]
     pub fn without_cache(self) -> Self {
         Self { cache: false, ..self }
     }
 
-    /// Returns whether what is kept at hand may be used.
+    /// Returns whether the cache may be used.
     pub fn cache(&self) -> bool {
         self.cache
     }
@@ -274,7 +274,7 @@ impl Env {
         self.error_terminal
     }
 
-    /// Returns how long work may take before it is said that it is going on.
+    /// Returns the time after which progress is reported.
     pub fn progress_delay(&self) -> Duration {
         let seconds = self.text(PROGRESS_DELAY).and_then(|text| text.parse().ok());
         Duration::from_secs(seconds.unwrap_or(1))

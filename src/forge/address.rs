@@ -1,6 +1,6 @@
-//! Where a repository is: a host, and a path on it, told from the url of a remote.
+//! Parses the URL of a remote into a host and a path on it.
 
-/// Where a repository is.
+/// The address of a repository.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Address {
     /// The host, with its port where the url has one and is no ssh url.
@@ -10,7 +10,7 @@ pub struct Address {
 }
 
 impl Address {
-    /// Returns where a url leads, or `None` where it leads to no host, or to nothing that a forge
+    /// Returns where a url leads, or `None` if it leads to no host, or to nothing that a forge
     /// could have.
     pub fn of(url: &str) -> Option<Self> {
         let (host, path) = match url.split_once("://") {

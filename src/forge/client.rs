@@ -60,7 +60,7 @@ impl Client {
     /// without TLS it goes to this machine alone.
     ///
     /// # Errors
-    /// Where `base` is no such url.
+    /// Returns an error if `base` is no such url.
     pub fn new(host: &str, base: &str, secret: Option<Secret>) -> Result<Self, String> {
         if !is_private(base) {
             return Err(format!("{base:?} is not https, and tokens are not sent in the open"));
@@ -111,7 +111,7 @@ impl Client {
     /// Asks for a document.
     ///
     /// # Errors
-    /// Where there is none.
+    /// Returns an error if there is none.
     pub fn get(&self, path: &str) -> Result<Value, ForgeError> {
         self.ask("GET", &format!("{}{path}", self.base), None).map(|(body, _)| body)
     }
@@ -119,7 +119,7 @@ impl Client {
     /// Asks for a list, all its pages; `items` finds the list in a page.
     ///
     /// # Errors
-    /// Where there is none.
+    /// Returns an error if there is none.
     pub fn list(&self, path: &str, items: impl Fn(&Value) -> Option<&Vec<Value>>) -> Result<Vec<Value>, ForgeError> {
         let mut all = Vec::new();
         let mut next = Some(format!("{}{path}", self.base));
@@ -137,7 +137,7 @@ impl Client {
     /// Sends a document.
     ///
     /// # Errors
-    /// Where it is refused.
+    /// Returns an error if it is refused.
     pub fn send(&self, method: &'static str, path: &str, body: &Value) -> Result<Value, ForgeError> {
         let sent = self.ask(method, &format!("{}{path}", self.base), Some(body)).map(|(body, _)| body);
         if sent.is_ok() {
@@ -256,7 +256,7 @@ impl Client {
     /// Runs `work` on a thread of its own, which is left behind where the request is cancelled: it ends with its time.
     ///
     /// # Errors
-    /// Where nobody waits for it any more, or the system gives no thread.
+    /// Returns an error if nobody waits for it any more, or the system gives no thread.
     fn waited_for<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, ForgeError> {
         let (send, done) = mpsc::channel();
         let run = move || drop(send.send(work()));
@@ -329,7 +329,7 @@ impl Client {
     /// Returns what an answer says.
     ///
     /// # Errors
-    /// Where it is not what it should be.
+    /// Returns an error if it is not what it should be.
     pub fn parse<T: serde::de::DeserializeOwned>(&self, answer: Value) -> Result<T, ForgeError> {
         serde_json::from_value(answer).map_err(|error| self.odd(&error.to_string()))
     }

@@ -1,23 +1,23 @@
-//! Why a forge does not answer as it should.
+//! The errors of a forge.
 
-/// Why a forge does not answer as it should.
+/// The errors of a forge.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ForgeError {
-    /// It cannot be reached, or stops half way.
+    /// The forge cannot be reached, or the answer breaks off.
     #[error("{host} cannot be reached: {problem}")]
     Unreachable {
         /// The forge.
         host: String,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
-    /// It does not answer in time.
+    /// The forge does not answer in time.
     #[error("{host} does not answer")]
     Silent {
         /// The forge.
         host: String,
     },
-    /// It redirects to another origin, which must not see the token.
+    /// The forge redirects to another origin, which must not see the token.
     #[error("{host} redirects to {to}, where its token is not sent")]
     Elsewhere {
         /// The forge.
@@ -25,46 +25,46 @@ pub enum ForgeError {
         /// The other origin.
         to: String,
     },
-    /// It does not know who asks, or does not let him.
+    /// The forge rejects the token, or the token lacks a permission.
     #[error("{host} does not accept the token, or it may not do this: {problem}")]
     Denied {
         /// The forge.
         host: String,
-        /// What it says.
+        /// Its message.
         problem: String,
     },
-    /// It has no such thing, or does not show it to who asks.
+    /// The forge has no such object, or does not show it to this user.
     #[error("{host} has no such repository, or the token may not see it: {problem}")]
     NotFound {
         /// The forge.
         host: String,
-        /// What it says.
+        /// Its message.
         problem: String,
     },
-    /// It was asked too often.
+    /// The forge limits the rate of requests.
     #[error("{host} was asked too often{}", until.as_ref().map(|until| format!("; it answers again {until}")).unwrap_or_default())]
     Limited {
         /// The forge.
         host: String,
-        /// Until when, as it says.
+        /// The time from which it answers again, as the forge says.
         until: Option<String>,
     },
-    /// It says something else than its documents say.
+    /// The answer differs from the forge's documentation.
     #[error("{host} gave no answer that could be read: {problem}")]
     Odd {
         /// The forge.
         host: String,
-        /// What is odd.
+        /// The unexpected part.
         problem: String,
     },
-    /// It does not want to.
+    /// The forge refuses the request.
     #[error("{host} refused ({status}): {problem}")]
     Refused {
         /// The forge.
         host: String,
         /// The HTTP status.
         status: u16,
-        /// What it says.
+        /// Its message.
         problem: String,
     },
 }

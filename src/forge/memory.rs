@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::Secret;
 
-/// Most answers that are kept; one more, and all are forgotten.
+/// The most answers that are kept; one more, and all are forgotten.
 const MAX_KEPT: usize = 2_000;
 
 /// A folder of answers.
@@ -35,7 +35,7 @@ impl Memory {
         Self { folder: folder.to_owned() }
     }
 
-    /// What one token may see is not what another may.
+    /// Entries are kept apart by token: each token may see something else.
     fn file(&self, url: &str, secret: Option<&Secret>) -> PathBuf {
         let mut hash = Sha256::new();
         hash.update(url);

@@ -50,61 +50,61 @@ pub trait Forge: Send + Sync {
     /// Returns the pull request of a branch: the open one, else the latest.
     ///
     /// # Errors
-    /// Where the forge does not say.
+    /// Returns an error if the forge does not say.
     fn of_branch(&self, branch: &str) -> Result<Option<Pull>, ForgeError>;
 
     /// Returns how a pull request stands.
     ///
     /// # Errors
-    /// Where the forge does not say.
+    /// Returns an error if the forge does not say.
     fn condition(&self, pull: &Pull) -> Result<Condition, ForgeError>;
 
     /// Opens a pull request.
     ///
     /// # Errors
-    /// Where the forge refuses.
+    /// Returns an error if the forge refuses.
     fn open(&self, new: &NewPull<'_>) -> Result<Pull, ForgeError>;
 
     /// Writes another description.
     ///
     /// # Errors
-    /// Where the forge refuses.
+    /// Returns an error if the forge refuses.
     fn describe(&self, number: u64, body: &str) -> Result<(), ForgeError>;
 
     /// Returns the comments on a pull request.
     ///
     /// # Errors
-    /// Where the forge does not say.
+    /// Returns an error if the forge does not say.
     fn comments(&self, number: u64) -> Result<Vec<Comment>, ForgeError>;
 
     /// Writes a comment.
     ///
     /// # Errors
-    /// Where the forge refuses.
+    /// Returns an error if the forge refuses.
     fn comment(&self, number: u64, body: &str) -> Result<Comment, ForgeError>;
 
     /// Writes another text into a comment.
     ///
     /// # Errors
-    /// Where the forge refuses.
+    /// Returns an error if the forge refuses.
     fn edit_comment(&self, number: u64, id: u64, body: &str) -> Result<(), ForgeError>;
 
     /// Returns the issues of the repository, open and closed; of very many, some.
     ///
     /// # Errors
-    /// Where the forge does not say.
+    /// Returns an error if the forge does not say.
     fn issues(&self) -> Result<Vec<Issue>, ForgeError>;
 
     /// Opens an issue.
     ///
     /// # Errors
-    /// Where the forge refuses.
+    /// Returns an error if the forge refuses.
     fn open_issue(&self, title: &str, body: &str) -> Result<Issue, ForgeError>;
 
     /// Writes the title and the text of an issue, and closes it where it is not to be open.
     ///
     /// # Errors
-    /// Where the forge refuses.
+    /// Returns an error if the forge refuses.
     fn edit_issue(&self, issue: &Issue) -> Result<(), ForgeError>;
 }
 
@@ -115,7 +115,7 @@ pub struct Issue {
     pub number: u64,
     /// Whether it is open.
     pub is_open: bool,
-    /// Where people read it.
+    /// The URL of its page.
     pub url: String,
     /// Its title.
     pub title: String,
@@ -146,7 +146,7 @@ pub struct Pull {
     pub state: State,
     /// Whether it is a draft.
     pub draft: bool,
-    /// Where people read it.
+    /// The URL of its page.
     pub url: String,
     /// Its title.
     pub title: String,

@@ -24,7 +24,7 @@ pub const CONFIG: &str = ".blue/config.yaml";
 /// Checks that a repository proposes no other realm.
 ///
 /// # Errors
-/// Where it does.
+/// Returns an error if it does.
 pub fn same_realm(realm: &RealmName, proposed: Option<&Config>) -> Result<(), OpError> {
     match proposed.filter(|config| config.realm.name != *realm) {
         None => Ok(()),
@@ -39,7 +39,7 @@ pub fn same_realm(realm: &RealmName, proposed: Option<&Config>) -> Result<(), Op
 /// Compares what a repository proposes with what the user recorded: it is never followed.
 ///
 /// # Errors
-/// Where it names another url for the realm; the message names both.
+/// Returns an error if it names another url for the realm; the message names both.
 pub fn same_url(home: &Home, known: &KnownRealm, proposed: Option<&Config>) -> Result<(), OpError> {
     let proposed =
         proposed.filter(|config| config.realm.name == known.name).and_then(|config| config.realm.url.as_ref());
@@ -74,7 +74,7 @@ pub fn record_url(url: &str) -> String {
 /// that of HEAD where the work tree has none, as in a bare, a sparse or an empty one.
 ///
 /// # Errors
-/// Where the file cannot be read, or is reached through a symbolic link.
+/// Returns an error if the file cannot be read, or is reached through a symbolic link.
 pub fn proposed(code: &CodeRepo) -> Result<Option<Config>, OpError> {
     if let Some(root) = code.workdir()
         && file_without_links(&root)?

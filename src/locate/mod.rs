@@ -46,7 +46,7 @@ pub struct Located {
 /// Returns the user's own folder.
 ///
 /// # Errors
-/// Where no variable says where it is.
+/// Returns an error if no variable says where it is.
 pub fn home(env: &Env) -> Result<Home, OpError> {
     let folder = env.var(HOME).map(|folder| env.cwd().join(folder)).or_else(|| Some(env.home()?.join(".blue")));
     folder.map(Home::new).ok_or_else(|| {
@@ -61,7 +61,7 @@ pub fn home(env: &Env) -> Result<Home, OpError> {
 /// Returns what this machine knows of a realm.
 ///
 /// # Errors
-/// Where it does not know it.
+/// Returns an error if it does not know it.
 pub fn known(home: &Home, realm: &RealmName) -> Result<KnownRealm, OpError> {
     home.realm(realm)?.ok_or_else(|| unknown::error(false, home, realm, None))
 }
@@ -69,7 +69,7 @@ pub fn known(home: &Home, realm: &RealmName) -> Result<KnownRealm, OpError> {
 /// Opens a realm of this machine wherever the program was started, as the repository `repo` of it.
 ///
 /// # Errors
-/// Where this machine does not know the realm, or the realm does not have that repository.
+/// Returns an error if this machine does not know the realm, or the realm does not have that repository.
 pub fn in_realm(home: &Home, realm: &RealmName, repo: Option<&RepoName>, options: Options) -> Result<Located, OpError> {
     let known = trusted(false, home, realm, None)?;
     let store = GitStore::open(&known.path, options)?;
@@ -86,8 +86,8 @@ pub fn in_realm(home: &Home, realm: &RealmName, repo: Option<&RepoName>, options
 /// Finds the realm and the name of the repository around the folder of `env`.
 ///
 /// # Errors
-/// Where nothing names a realm, this machine does not know it, or what the repository proposes contradicts what
-/// the user recorded.
+/// Returns an error if nothing names a realm, this machine does not know it, or what the repository proposes
+/// contradicts what the user recorded.
 pub fn find(
     env: &Env,
     home: &Home,

@@ -1,4 +1,4 @@
-//! Repositories that took another name: a clone that does not know of it yet is told.
+//! Repositories that were renamed: reports the new name to a clone that does not know it yet.
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -12,7 +12,7 @@ use crate::{
 /// Returns the name that a repository took instead of `name`, be it after several renames.
 ///
 /// # Errors
-/// Where the realm cannot be read.
+/// Returns an error if the realm cannot be read.
 pub fn newer(store: &dyn Store, name: &RepoName) -> Result<Option<RepoName>, StoreError> {
     let Some(tip) = store.tip(&StoreRef::Realm)? else { return Ok(None) };
     let root = store.commit(&tip)?.tree;
@@ -34,7 +34,7 @@ pub fn newer(store: &dyn Store, name: &RepoName) -> Result<Option<RepoName>, Sto
 /// Refuses a name that the repository has no more.
 ///
 /// # Errors
-/// Where it took another one, or the realm cannot be read.
+/// Returns an error if it took another one, or the realm cannot be read.
 pub fn refuse(store: &dyn Store, name: &RepoName) -> Result<(), OpError> {
     newer(store, name)?.map_or(Ok(()), |newer| Err(error(name, &newer)))
 }
@@ -42,7 +42,7 @@ pub fn refuse(store: &dyn Store, name: &RepoName) -> Result<(), OpError> {
 /// Refuses to let the same repository join once more under a name that it has no more.
 ///
 /// # Errors
-/// As [`refuse`].
+/// Fails as [`refuse`].
 pub fn refuse_entry(store: &dyn Store, entry: &Repo) -> Result<(), OpError> {
     let Some(newer) = newer(store, &entry.name)? else { return Ok(()) };
     let is_same = read::repos(store)?.repos.get(&newer).is_some_and(|held| held.is_same_repository(entry));

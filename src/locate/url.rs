@@ -5,7 +5,7 @@ use crate::error::OpError;
 /// Refuses urls that are options, or that would make git run a program of the url's choosing.
 ///
 /// # Errors
-/// Usage, with what is accepted.
+/// Returns a usage error that names the accepted values.
 pub fn accept(url: &str) -> Result<&str, OpError> {
     let refuse = |why: &str| {
         Err(OpError::usage(format!("{url:?} is not accepted as a url: {why}"))

@@ -29,7 +29,7 @@ pub struct KnownRealm {
     pub name: RealmName,
     /// Its store.
     pub path: PathBuf,
-    /// Where it is shared.
+    /// The URL it is shared at.
     pub url: Option<String>,
 }
 
@@ -47,7 +47,7 @@ impl Home {
     /// Makes the folder where it is missing, for its user alone.
     ///
     /// # Errors
-    /// Where it cannot be made.
+    /// Returns an error if it cannot be made.
     pub fn make(&self) -> Result<(), StoreError> {
         make_private(&self.folder).map_err(StoreError::io("create", &self.folder))
     }
@@ -84,7 +84,7 @@ impl Home {
     /// Returns the realms of this machine, sorted by name.
     ///
     /// # Errors
-    /// Where the configuration cannot be read.
+    /// Returns an error if the configuration cannot be read.
     pub fn realms(&self) -> Result<Vec<KnownRealm>, StoreError> {
         let config = self.config()?;
         let mut realms = Vec::new();
@@ -104,7 +104,7 @@ impl Home {
     /// Returns what this machine knows of a realm.
     ///
     /// # Errors
-    /// Where the configuration cannot be read.
+    /// Returns an error if the configuration cannot be read.
     pub fn realm(&self, name: &RealmName) -> Result<Option<KnownRealm>, StoreError> {
         Ok(self.realms()?.into_iter().find(|realm| realm.name == *name))
     }
@@ -112,7 +112,7 @@ impl Home {
     /// Returns whether the user wants a realm synced without being asked for it, as he wrote it.
     ///
     /// # Errors
-    /// Where the configuration cannot be read.
+    /// Returns an error if the configuration cannot be read.
     pub fn auto_sync(&self, name: &RealmName) -> Result<Option<String>, StoreError> {
         let section = format!("realm.{name}");
         let value = self
@@ -126,7 +126,7 @@ impl Home {
     /// Records whether the user wants a realm synced without being asked for it.
     ///
     /// # Errors
-    /// Where the configuration cannot be read or written.
+    /// Returns an error if the configuration cannot be read or written.
     pub fn record_auto_sync(&self, name: &RealmName, wanted: bool) -> Result<(), StoreError> {
         self.change(&format!("realm.{name}"), &[("autoSync", wanted.to_string())])
     }
@@ -134,7 +134,7 @@ impl Home {
     /// Returns the subsections of `blue` whose names begin with `prefix`, without it.
     ///
     /// # Errors
-    /// Where the configuration cannot be read.
+    /// Returns an error if the configuration cannot be read.
     pub fn subsections(&self, prefix: &str) -> Result<Vec<(String, Values)>, StoreError> {
         subsections_of(&self.config()?, prefix)
     }
@@ -142,7 +142,7 @@ impl Home {
     /// Returns where a repository lies on this machine.
     ///
     /// # Errors
-    /// Where the configuration cannot be read.
+    /// Returns an error if the configuration cannot be read.
     pub fn repo_path(&self, name: &RepoName) -> Result<Option<PathBuf>, StoreError> {
         Ok(self.repo_paths()?.remove(name))
     }
@@ -150,7 +150,7 @@ impl Home {
     /// Returns where the repositories of this machine lie.
     ///
     /// # Errors
-    /// Where the configuration cannot be read.
+    /// Returns an error if the configuration cannot be read.
     pub fn repo_paths(&self) -> Result<BTreeMap<RepoName, PathBuf>, StoreError> {
         let config = self.config()?;
         let sections = config.sections_by_name("blue").into_iter().flatten();
@@ -164,7 +164,7 @@ impl Home {
     /// Returns the repositories that lie on this machine, sorted by name.
     ///
     /// # Errors
-    /// Where the configuration cannot be read.
+    /// Returns an error if the configuration cannot be read.
     pub fn repos(&self) -> Result<Vec<RepoName>, StoreError> {
         let config = self.config()?;
         let sections = config.sections_by_name("blue").into_iter().flatten();
@@ -180,7 +180,7 @@ impl Home {
     /// Records a realm.
     ///
     /// # Errors
-    /// Where the configuration cannot be read or written.
+    /// Returns an error if the configuration cannot be read or written.
     pub fn record_realm(&self, realm: &KnownRealm) -> Result<(), StoreError> {
         let section = format!("realm.{}", realm.name);
         let mut values = vec![("path", realm.path.display().to_string())];
@@ -191,7 +191,7 @@ impl Home {
     /// Records where a repository lies.
     ///
     /// # Errors
-    /// Where the configuration cannot be read or written.
+    /// Returns an error if the configuration cannot be read or written.
     pub fn record_repo(&self, name: &RepoName, path: &Path) -> Result<(), StoreError> {
         self.change(&format!("repo.{name}"), &[("path", path.display().to_string())])
     }
@@ -199,7 +199,7 @@ impl Home {
     /// Records a repository under another name.
     ///
     /// # Errors
-    /// Where the configuration cannot be read or written.
+    /// Returns an error if the configuration cannot be read or written.
     pub fn rename_repo(&self, old: &RepoName, new: &RepoName) -> Result<(), StoreError> {
         match self.repo_path(old)? {
             Some(path) => {
@@ -213,7 +213,7 @@ impl Home {
     /// Forgets where a repository lies.
     ///
     /// # Errors
-    /// Where the configuration cannot be read or written.
+    /// Returns an error if the configuration cannot be read or written.
     pub fn forget_repo(&self, name: &RepoName) -> Result<(), StoreError> {
         self.forget(&format!("repo.{name}"))
     }
@@ -221,7 +221,7 @@ impl Home {
     /// Forgets a realm.
     ///
     /// # Errors
-    /// Where the configuration cannot be read or written.
+    /// Returns an error if the configuration cannot be read or written.
     pub fn forget_realm(&self, name: &RealmName) -> Result<(), StoreError> {
         self.forget(&format!("realm.{name}"))
     }

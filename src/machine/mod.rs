@@ -1,4 +1,4 @@
-//! What belongs to this user on this machine: `$GIT_BLUE_HOME`, and the configuration of git that is the user's own.
+//! The user's state on this machine: `$GIT_BLUE_HOME`, and the user's own configuration of git.
 
 pub mod home;
 pub mod user_config;

@@ -24,7 +24,7 @@ pub type Values = BTreeMap<String, String>;
 /// which they were written first.
 ///
 /// # Errors
-/// Where a file cannot be read as configuration.
+/// Returns an error if a file cannot be read as configuration.
 pub fn subsections(vars: &BTreeMap<OsString, OsString>, prefix: &str) -> Result<Vec<(String, Values)>, StoreError> {
     read(vars)?.map_or_else(|| Ok(Vec::new()), |config| subsections_of(&config, prefix))
 }
@@ -32,7 +32,7 @@ pub fn subsections(vars: &BTreeMap<OsString, OsString>, prefix: &str) -> Result<
 /// Returns those of one file, as [`subsections`] does.
 ///
 /// # Errors
-/// Where a value is no text.
+/// Returns an error if a value is no text.
 pub(super) fn subsections_of(config: &File, prefix: &str) -> Result<Vec<(String, Values)>, StoreError> {
     let mut found: Vec<(String, Values)> = Vec::new();
     for section in config.sections_by_name("blue").into_iter().flatten() {
@@ -57,7 +57,7 @@ pub(super) fn subsections_of(config: &File, prefix: &str) -> Result<Vec<(String,
 /// Returns the value of a key, such as `blue.tokenCommand`; of one that is there twice, the last.
 ///
 /// # Errors
-/// Where a file cannot be read as configuration.
+/// Returns an error if a file cannot be read as configuration.
 pub fn value(vars: &BTreeMap<OsString, OsString>, key: &str) -> Result<Option<String>, StoreError> {
     let value = read(vars)?.and_then(|config| config.string(key));
     Ok(value.and_then(|value| value.to_str().ok().map(str::to_owned)))

@@ -13,7 +13,7 @@ const DIGITS: usize = 16;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fingerprint(String);
 
-/// Says why a text is no fingerprint.
+/// An error that says why a text is not a fingerprint.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no fingerprint: write the 16 hex digits that git blue check prints")]
 pub struct FingerprintError(String);
@@ -69,6 +69,6 @@ pub struct Approval {
     pub directions: Vec<BrokenDirection>,
     /// The rule that each of them breaks, as docs/rules.md lists them.
     pub rules: Vec<String>,
-    /// Why, in the owner's words.
+    /// The reason, in the owner's words.
     pub reason: String,
 }

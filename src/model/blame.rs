@@ -1,4 +1,4 @@
-//! Which version brought each part of a document, as `git blame` says it of lines.
+//! Finds the version that brought each part of a document, as `git blame` does for lines.
 //!
 //! A part keeps the version that brought it for as long as it stays equal, wherever it stands in its list. Of a
 //! part that was removed, nothing is left to say: [`diff`](super::diff) has that.
@@ -36,11 +36,11 @@ enum Below {
 /// A part that one version brought as a whole.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part<'a> {
-    /// Where: a JSON Pointer (RFC 6901).
+    /// The place, as a JSON Pointer (RFC 6901).
     pub pointer: String,
-    /// What is there.
+    /// The value there.
     pub value: &'a Value,
-    /// Which version brought it.
+    /// The version that brought it.
     pub version: usize,
 }
 
@@ -52,7 +52,7 @@ impl Blame {
         self.document = document;
     }
 
-    /// Returns the parts at and below a pointer, each as large as one version brought it; nothing where nothing is
+    /// Returns the parts at and below a pointer, each as large as one version brought it; nothing if nothing is
     /// there.
     pub fn parts(&self, pointer: &str) -> Vec<Part<'_>> {
         let mut found = Vec::new();

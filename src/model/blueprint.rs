@@ -15,7 +15,7 @@ use crate::model::realm::Cycles;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Blueprint {
-    /// What is done about circles; what the realm says already where nothing is said.
+    /// The policy for cycles; the realm's own if absent.
     #[serde(default)]
     pub cycles: Option<Cycles>,
     /// Repositories.
@@ -43,7 +43,7 @@ pub struct PlannedRepo {
 pub struct PlannedDomain {
     /// Its name.
     pub name: DomainName,
-    /// What it is for.
+    /// Its purpose.
     #[serde(default)]
     pub description: Option<String>,
     /// Repositories that take part.
@@ -60,7 +60,7 @@ pub struct PlannedDomain {
 pub struct PlannedBinding {
     /// The repository.
     pub repo: RepoName,
-    /// What it exports and imports, as in its own `.blue/bindings/`.
+    /// Its exports and imports, as in its own `.blue/bindings/`.
     pub binding: Binding,
 }
 

@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 
 use super::pointer::escape;
 
-/// Most files that a schema is put together from.
+/// The most files that a schema is put together from.
 const MAX_FILES: usize = 100;
-/// Most definitions that are put into it.
+/// The most definitions that are put into it.
 const MAX_DEFINITIONS: usize = 5_000;
 /// Keywords whose value is a schema by each name.
 const NAMED: [&str; 6] =
@@ -17,13 +17,13 @@ const NAMED: [&str; 6] =
 /// Keywords whose value is data.
 const DATA: [&str; 5] = ["const", "enum", "default", "examples", "example"];
 
-/// Why a schema cannot be put together.
+/// The reason why a schema cannot be bundled.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}: {message}")]
 pub struct BundleError {
     /// The file that the problem is in, from the root of the repository.
     pub file: String,
-    /// What is wrong, and what to write instead.
+    /// The problem, and what to write instead.
     pub message: String,
 }
 
@@ -31,7 +31,7 @@ pub struct BundleError {
 /// its path from the root of the repository.
 ///
 /// # Errors
-/// Where a reference leads nowhere, out of the repository, or cannot be followed.
+/// Returns an error if a reference leads nowhere, out of the repository, or cannot be followed.
 pub fn bundle(
     file: &str,
     pointer: &str,
@@ -233,7 +233,7 @@ fn anchor(schema: &Value, name: &str) -> Option<String> {
     }
 }
 
-/// Returns a path that is written in a file, from the root of the repository; nothing where it leads out.
+/// Returns a path that is written in a file, from the root of the repository; nothing if it leads out.
 fn beside(file: &str, path: &str) -> Option<String> {
     if path.starts_with('/') || path.contains('\\') || path.contains('\0') {
         return None;

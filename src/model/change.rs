@@ -15,7 +15,7 @@ use super::{
 pub enum DomainChange {
     /// Writes what the domain says of itself.
     Domain(Domain),
-    /// Makes this the current document of a contract.
+    /// Replaces the current document of a contract.
     Contract(Box<Contract>),
     /// Keeps this document for good as one published version.
     Version(Box<Contract>),
@@ -35,7 +35,7 @@ pub enum DomainChange {
     Approval(Box<Approval>),
 }
 
-/// What a change means to people, for commit subjects and answers.
+/// The meaning of a change to people, for commit subjects and answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// A contract's first version.

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Span, Timestamp, civil, tz::TimeZone};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
-/// How far a commit may be dated ahead of this clock and still count.
+/// The time by which a commit may be dated ahead of this clock and still count.
 const MAX_AHEAD: SignedDuration = SignedDuration::from_hours(24);
 
 /// Returns whether a commit is dated so far ahead that its date orders nothing.

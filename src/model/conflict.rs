@@ -70,7 +70,7 @@ impl Conflict {
     }
 }
 
-/// Most files that a sentence names.
+/// The most files that a sentence names.
 const MAX_NAMED: usize = 3;
 
 /// Returns who broke which rules.
@@ -95,7 +95,7 @@ fn asked_of(record: &SetAside) -> String {
     }
 }
 
-/// What is recorded in one domain.
+/// The conflicts of one domain.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conflicts {
     /// Versions that stand for several documents.

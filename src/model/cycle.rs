@@ -12,11 +12,11 @@ use crate::model::{
 /// One thing that is provided.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Link {
-    /// Who provides.
+    /// The provider.
     pub provider: RepoName,
-    /// What.
+    /// The contract.
     pub contract: ContractRef,
-    /// To whom.
+    /// The consumer.
     pub consumer: RepoName,
 }
 
@@ -46,7 +46,7 @@ impl std::fmt::Display for Cycle {
     }
 }
 
-/// Who provides what to whom, in a whole realm.
+/// The providers and consumers of a whole realm.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Provision {
     /// For each provider, the consumers, with one of the contracts that each relies on.
@@ -210,7 +210,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whoever can reach itself is part of one, and nobody else is.
+        /// A repository is part of a cycle if and only if it can reach itself.
         #[test]
         fn everybody_who_is_in_a_circle_is_told(edges in prop::collection::vec((0..7u8, 0..7u8), 0..16)) {
             let text: Vec<_> = edges.iter().filter(|(a, b)| a != b).map(|(a, b)| format!("r{a}>r{b}")).collect();

@@ -1,4 +1,4 @@
-//! What differs between two JSON documents, part by part, each with its place (RFC 6901).
+//! Finds the differences between two JSON documents, each with its place (RFC 6901).
 //!
 //! Objects are compared key by key. Of two lists, the longest common part stays as it is, so that an
 //! element put in front is one addition and not a change of every element behind it.
@@ -9,35 +9,35 @@ use serde_json::Value;
 
 use super::{json::Json, pointer::escape};
 
-/// Most comparisons for one pair of lists. Beyond, only what both start and end with is kept.
+/// The most comparisons for one pair of lists. Beyond, only what both start and end with is kept.
 const MAX_CELLS: usize = 1 << 20;
 
-/// One part that differs.
+/// A difference.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Difference {
-    /// Where: a JSON Pointer into the newer document, or into the older one for what was removed.
+    /// A JSON Pointer into the newer document, or into the older one for what was removed.
     pub pointer: String,
-    /// What happened to it.
+    /// The kind of change.
     pub change: Kind,
-    /// What was there; null where it was added.
+    /// The old value; null if it was added.
     pub old: Json,
-    /// What is there now; null where it was removed.
+    /// The new value; null if it was removed.
     pub new: Json,
 }
 
-/// What happened to a part.
+/// The kind of change of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// It was not there before.
+    /// The part was added.
     Added,
-    /// It is not there any more.
+    /// The part was removed.
     Removed,
-    /// It is another one.
+    /// The value was replaced.
     Changed,
 }
 
-/// Returns what differs, in the order of the documents; nothing where they are equal.
+/// Returns the differences, in the order of the documents: none if they are equal.
 pub fn diff(old: &Value, new: &Value) -> Vec<Difference> {
     let mut found = Vec::new();
     compare(&Place { above: None, token: Token::Root }, old, new, &mut found);

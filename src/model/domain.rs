@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 use super::name::DomainName;
 use super::{name::RepoName, oid::Oid};
 
-/// What `domain.json` says.
+/// The content of `domain.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Domain {
     /// Its name.
     pub name: DomainName,
-    /// What it is for, in a sentence.
+    /// Its purpose, in a sentence.
     #[serde(default)]
     pub description: String,
     /// The repositories that take part, sorted.
@@ -29,7 +29,7 @@ impl Domain {
     }
 }
 
-/// Which commit of a repository was published last: what `sources/<repo>.json` says.
+/// The commit of a repository that was published last: the content of `sources/<repo>.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {

@@ -24,7 +24,7 @@ pub struct RealmView {
     pub repos: BTreeMap<RepoName, Repo>,
     /// Its domains.
     pub domains: BTreeMap<DomainName, DomainView>,
-    /// What could not be read outside the domains.
+    /// The damage outside the domains.
     pub damage: Vec<Damage>,
 }
 
@@ -37,32 +37,32 @@ pub struct DomainView {
     pub info: Domain,
     /// The contracts, at their current versions.
     pub contracts: BTreeMap<ContractName, Contract>,
-    /// Which versions of each contract were published.
+    /// The published versions of each contract.
     pub versions: BTreeMap<ContractName, BTreeSet<Version>>,
-    /// Published documents that somebody asked for, or that differ from the current one.
+    /// Published documents that were asked for, or that differ from the current one.
     pub published: BTreeMap<(ContractName, Version), Contract>,
     /// The part each repository plays.
     pub bindings: BTreeMap<RepoName, Binding>,
     /// The last published commit of each repository.
     pub sources: BTreeMap<RepoName, Source>,
-    /// To whom contracts were handed over.
+    /// The transfers of contracts to other owners.
     pub transfers: BTreeMap<ContractName, Transfers>,
-    /// Which breaks of a promise their owners approved.
+    /// The breaks of a promise that their owners approved.
     pub approvals: BTreeMap<ContractName, Vec<Approval>>,
-    /// What two machines wrote differently.
+    /// The conflicts between machines.
     pub conflicts: Conflicts,
-    /// What could not be read.
+    /// The damage: what could not be read.
     pub damage: Vec<Damage>,
 }
 
 /// A stored file that could not be read, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
-    /// Which file, as git names it: `refs/blue/domains/s3:contracts/paths.json`.
+    /// The file, as git names it: `refs/blue/domains/s3:contracts/paths.json`.
     pub file: String,
-    /// What it should have held, where it can be told.
+    /// The content that it should have had, if known.
     pub subject: Subject,
-    /// What is wrong with it, with its place.
+    /// The problem, with its place.
     pub problem: String,
 }
 
@@ -72,7 +72,7 @@ impl std::fmt::Display for Damage {
     }
 }
 
-/// What a damaged file should have held.
+/// The content that a damaged file should have had.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Subject {
     /// A contract, current or at one version.
@@ -165,7 +165,7 @@ impl DomainView {
     }
 }
 
-/// What a contract offers to those who import it.
+/// The version of a contract that its importers get.
 #[derive(Debug, Clone, Copy)]
 pub struct Offer<'a> {
     /// Its current version.
@@ -174,7 +174,7 @@ pub struct Offer<'a> {
     pub supported: &'a [Range],
 }
 
-/// How an import stands.
+/// The state of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Standing {
     /// The current version satisfies it.
@@ -186,7 +186,7 @@ pub enum Standing {
         /// The newest version that satisfies the import and is still served.
         served: Version,
     },
-    /// Nothing that is served satisfies it.
+    /// No served version satisfies it.
     Broken {
         /// The current version.
         current: Version,

@@ -8,7 +8,7 @@ use super::{
     version::Version,
 };
 
-/// Most changes that are listed of one version.
+/// The most changes that are listed of one version.
 const MAX_CHANGES: usize = 20;
 /// Longest place that is named, in bytes.
 const MAX_PLACE: usize = 200;
@@ -33,7 +33,7 @@ pub fn with_evolution(domain: &DomainView, document: &Contract, judge: &Judge<'_
     document
 }
 
-/// Returns what a version changed against the one before; nothing where only words changed.
+/// Returns what a version changed against the one before; nothing if only words changed.
 fn of(held: &Contract, document: &Contract, judge: &Judge<'_>) -> Option<Evolution> {
     let differences = |part: &str, old: &Contract, new: &Contract| -> Vec<String> {
         let [old, new] = [old, new].map(|one| if part == "schema" { &one.schema.0 } else { &one.value.0 });

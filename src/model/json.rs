@@ -16,9 +16,9 @@ use serde_json::{Map, Value};
 
 /// Deepest nesting accepted.
 pub const MAX_DEPTH: usize = 64;
-/// Most values accepted, those within others included: each member of an object takes up to 600 bytes.
+/// The most values accepted, those within others included: each member of an object takes up to 600 bytes.
 pub const MAX_VALUES: usize = 500_000;
-/// Largest integer magnitude that every JSON reader keeps exactly: 2^53.
+/// The largest integer magnitude that every JSON reader keeps exactly: 2^53.
 const MAX_EXACT: u64 = 1 << 53;
 
 /// A JSON value that was read strictly.
@@ -36,7 +36,7 @@ impl<'de> Deserialize<'de> for Json {
 /// as the deserializer goes. Keys and the number of values are those of [`Json`].
 ///
 /// # Errors
-/// Where the text is no such value.
+/// Returns an error if the text is no such value.
 pub fn foreign<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
     Reader { depth: usize::MAX, left: &Cell::new(MAX_VALUES), exact: false }.deserialize(deserializer)
 }

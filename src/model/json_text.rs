@@ -6,12 +6,12 @@ use jsonc_parser::{
 };
 use serde_json::Value;
 
-/// What to put in.
+/// The value to insert.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum New<'a> {
     /// A member of an object.
     Member(&'a str, &'a Value),
-    /// One more item of an array.
+    /// A further item of an array.
     Item(&'a Value),
 }
 
@@ -24,10 +24,10 @@ pub enum Step<'a> {
     Each,
 }
 
-/// Why a text cannot be changed.
+/// The reason why a text cannot be changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unfit {
-    /// What is wrong with it.
+    /// The problem, as a sentence.
     pub message: String,
     /// The line and the column, from 1, where it is no JSON.
     pub place: Option<(usize, usize)>,
@@ -43,7 +43,7 @@ impl Unfit {
 /// missing.
 ///
 /// # Errors
-/// Where the text is not JSON, or something else stands there.
+/// Returns an error if the text is not JSON, or something else stands there.
 pub fn insert(text: &str, path: &[&str], new: New<'_>) -> Result<String, Unfit> {
     let root = parse(text)?;
     put_below(&root, path, new)?;
@@ -58,7 +58,7 @@ pub fn file(path: &[&str], new: New<'_>) -> String {
 /// Returns the values that `steps` lead to.
 ///
 /// # Errors
-/// Where the text is not JSON, or names the same member twice.
+/// Returns an error if the text is not JSON, or names the same member twice.
 pub fn find(text: &str, steps: &[Step<'_>]) -> Result<Vec<Value>, Unfit> {
     let mut found = Vec::new();
     if let Some(top) = parse(text)?.value() {
@@ -74,7 +74,7 @@ pub fn find(text: &str, steps: &[Step<'_>]) -> Result<Vec<Value>, Unfit> {
 /// holds nothing else.
 ///
 /// # Errors
-/// Where the text is not JSON, or names the same member twice.
+/// Returns an error if the text is not JSON, or names the same member twice.
 pub fn remove(text: &str, steps: &[Step<'_>], mut is_meant: impl FnMut(&Value) -> bool) -> Result<String, Unfit> {
     let root = parse(text)?;
     if let Some(top) = root.value() {
@@ -86,7 +86,7 @@ pub fn remove(text: &str, steps: &[Step<'_>], mut is_meant: impl FnMut(&Value) -
 /// Refuses comments and trailing commas, which the functions here take, and not every reader of such files.
 ///
 /// # Errors
-/// Where the text is not JSON as RFC 8259 has it.
+/// Returns an error if the text is not JSON as RFC 8259 has it.
 pub fn require_plain(text: &str) -> Result<(), Unfit> {
     serde_json::from_str::<Value>(text).map(drop).map_err(|error| {
         let said = error.to_string();
@@ -131,7 +131,7 @@ fn put_below(root: &CstRootNode, path: &[&str], new: New<'_>) -> Result<(), Unfi
     Ok(())
 }
 
-/// What is left of a value.
+/// The rest of a value.
 #[derive(PartialEq, Eq)]
 enum Left {
     /// All of it.

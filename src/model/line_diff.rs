@@ -1,9 +1,9 @@
 //! What changed between two texts that differ in one place, as `diff -u` shows it.
 
-/// How many lines are shown around what changed.
+/// The number of lines of context around a change.
 const CONTEXT: usize = 3;
 
-/// Returns the lines that differ, with those around them; nothing where none do.
+/// Returns the lines that differ, with their context: none if the texts are equal.
 pub fn between(before: &str, after: &str) -> String {
     if before == after {
         return String::new();

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{domain_summary::DomainSummary, name::RepoName};
 
-/// Who relies on whom.
+/// The dependencies between repositories.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reliance {
     providers: BTreeMap<RepoName, BTreeSet<RepoName>>,

@@ -21,7 +21,7 @@ pub struct Proposed {
     pub branches: BTreeMap<RepoName, DomainView>,
 }
 
-/// Who must be merged before whom, and what must be edited before.
+/// The order of the merges, and the edits that must come first.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Plan {
     /// The repositories that must be merged before each.
@@ -35,17 +35,17 @@ pub struct Plan {
 /// An import that accepts only the version before a provider's merge, or only the one after.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Clash {
-    /// Who imports.
+    /// The importer.
     pub consumer: RepoName,
-    /// Who changes the contract.
+    /// The repository that changes the contract.
     pub provider: RepoName,
-    /// What.
+    /// The contract.
     pub at: ContractRef,
-    /// The version that is published; none where there is none yet.
+    /// The published version; `None` if there is none yet.
     pub old: Option<Version>,
     /// The version after all merges.
     pub new: Version,
-    /// The range before the consumer's merge; none where it imports nothing before.
+    /// The range before the consumer's merge; `None` if it did not import it then.
     pub range_before: Option<Range>,
     /// The range after it.
     pub range_after: Range,
@@ -56,9 +56,9 @@ pub struct Clash {
 /// An import to be narrowed once everything is merged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Leftover {
-    /// Who imports.
+    /// The importer.
     pub consumer: RepoName,
-    /// What.
+    /// The contract.
     pub at: ContractRef,
     /// A version that its range accepts and that is no longer served.
     pub version: Version,

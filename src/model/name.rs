@@ -14,7 +14,7 @@ use super::text::as_text;
 /// Longest name accepted, in bytes.
 pub const MAX_LEN: usize = 64;
 
-/// Says why a text is not a name, and what would be one.
+/// An error that says why a text is not a name, and what would be one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not a {kind} name: {rule}")]
 pub struct NameError {
@@ -144,7 +144,7 @@ name_type!(
     "remote"
 );
 name_type!(
-    /// Names who is told of changes: the person at the command line, or one client session.
+    /// The name of a reader of changes: the person at the command line, or one client session.
     ReaderName,
     "reader"
 );
@@ -210,7 +210,7 @@ impl fmt::Display for RfcName {
 /// Reads a contract that a request names by two fields.
 ///
 /// # Errors
-/// Where one of them is missing, or no name.
+/// Returns an error if one of them is missing, or no name.
 pub fn apart<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<ContractRef, D::Error> {
     let Apart { domain, contract } = serde::Deserialize::deserialize(deserializer)?;
     Ok(ContractRef { domain, contract })

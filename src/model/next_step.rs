@@ -1,4 +1,4 @@
-//! What to do next, as data that each surface shows in its own way.
+//! Next steps, as data that each surface shows in its own way.
 
 use std::{borrow::Cow, fmt};
 
@@ -6,12 +6,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What separates a command from its reason in a line.
+/// The separator between a command and its reason in a line.
 const REASON: &str = "  # ";
 /// The programs that a next step starts.
 const PROGRAMS: [&str; 5] = ["git ", "cd ", "mkdir ", "cargo ", "unset "];
 
-/// What to do next: a command, the MCP tool that does the same, or advice where no command does it.
+/// A next step: a command, the MCP tool that does the same, or advice if no command does it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum NextStep {
@@ -21,20 +21,20 @@ pub enum NextStep {
         tool: Cow<'static, str>,
         /// Its arguments.
         arguments: Map<String, Value>,
-        /// Why; may be empty.
+        /// The reason; may be empty.
         reason: String,
     },
     /// Run a command in the repository.
     Command {
-        /// As it can be pasted into a shell.
+        /// The command line, ready to paste into a shell.
         command: String,
-        /// Why; may be empty.
+        /// The reason; may be empty.
         #[serde(default)]
         reason: String,
     },
     /// Do something that no command does.
     Advice {
-        /// What to do.
+        /// The advice.
         reason: String,
     },
 }

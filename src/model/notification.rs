@@ -59,7 +59,7 @@ impl ChangeType {
 /// Reads one from its word, as requests have it.
 ///
 /// # Errors
-/// Where it is no such word.
+/// Returns an error if it is no such word.
 pub fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<ChangeType>, D::Error> {
     super::text::deserialize(deserializer).map(Some)
 }
@@ -85,7 +85,7 @@ pub struct Change {
     pub id: String,
     /// Its kind.
     pub kind: ChangeType,
-    /// Where.
+    /// The place.
     pub domain: DomainName,
     /// Which contract; none for bindings.
     pub contract: Option<ContractName>,

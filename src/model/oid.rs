@@ -11,7 +11,7 @@ pub struct Oid {
     bytes: [u8; 32],
 }
 
-/// Says that a text is not an object id.
+/// An error that says that a text is not an object id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not an object id: 40 or 64 lower-case hex digits are")]
 pub struct OidError(String);

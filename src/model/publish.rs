@@ -25,7 +25,7 @@ use crate::model::{
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}{} {reason}", domain, contract.as_ref().map(|contract| format!("/{contract}")).unwrap_or_default())]
 pub struct Refusal {
-    /// Where.
+    /// The place.
     pub domain: DomainName,
     /// What, where it is about one contract.
     pub contract: Option<ContractName>,

@@ -9,7 +9,7 @@ const END: &str = "<!-- git blue: end -->";
 /// The other pull requests of an RFC, as one of them sees them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Links<'a> {
-    /// What they are for.
+    /// The RFC that they belong to.
     pub rfc: &'a RfcName,
     /// References to those that are to be merged before.
     pub depends_on: Vec<String>,

@@ -11,7 +11,7 @@ use super::{
 /// The storage format this program reads and writes.
 pub const FORMAT: u32 = 1;
 
-/// What `realm.json` says.
+/// The content of `realm.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Realm {
@@ -19,7 +19,7 @@ pub struct Realm {
     pub format: u32,
     /// Its name.
     pub name: RealmName,
-    /// What is done about repositories that rely on each other in a circle.
+    /// The policy for repositories that depend on each other in a cycle.
     #[serde(default, skip_serializing_if = "Cycles::is_default")]
     pub cycles: Cycles,
 }
@@ -30,7 +30,7 @@ pub struct Realm {
 pub struct Repo {
     /// Its name.
     pub name: RepoName,
-    /// Where it is fetched from, without credentials.
+    /// The URL that it is fetched from, without credentials.
     #[serde(default)]
     pub url: Option<String>,
     /// Its root commits: they tell it from another repository of that name.
@@ -48,7 +48,7 @@ pub struct Rename {
     pub to: RepoName,
 }
 
-/// How a repository stands to an entry of the realm.
+/// The relation of a repository to an entry of the realm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Likeness {
     /// The urls name the same place, and no root commit contradicts that.
@@ -56,7 +56,7 @@ pub enum Likeness {
     /// They share a root commit, and no url says more. Forks and repositories made from one template
     /// share it too.
     SharedRoot,
-    /// Nothing that both know can be compared.
+    /// They have no known fact in common to compare.
     Unknown,
     /// The urls name different places, or both know root commits and share none.
     Different,
@@ -90,7 +90,7 @@ impl Repo {
     }
 }
 
-/// What is done about cycles.
+/// The policy for cycles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Cycles {

@@ -15,7 +15,7 @@ use super::{
 
 /// Longest line of a difference, in characters.
 const MAX_LINE: usize = 160;
-/// Most fields of one change.
+/// The most fields of one change.
 const MAX_FIELDS: usize = 20;
 /// Keywords whose names below them are no keywords.
 const NAMING: &[&str] = &["patternProperties", "$defs", "definitions", "dependentSchemas"];
@@ -24,11 +24,11 @@ const DATA: &[&str] = &["enum", "const", "required", "dependentRequired"];
 /// Keywords that say nothing of the values.
 const WORDS: &[&str] = &["title", "description", "$comment", "default", "examples", "$id", "$schema"];
 
-/// What happened to a field.
+/// The kind of change of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FieldChange {
-    /// It is not there any more.
+    /// The field was removed.
     Removed,
     /// Other values are valid, or it may be absent now.
     Changed,
@@ -39,7 +39,7 @@ pub enum FieldChange {
 pub struct ChangedField {
     /// Its name.
     pub name: String,
-    /// What happened to it.
+    /// The kind of change.
     pub change: FieldChange,
     /// A field that was added beside it with the same schema: it may be the same under another name.
     pub maybe_now: Option<String>,
@@ -147,7 +147,7 @@ pub fn fields_at(pointer: &str) -> Vec<String> {
     names
 }
 
-/// What a place in a contract's document is about.
+/// The subject of a place in a contract's document.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Place {
     /// The innermost field around it.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-/// Most properties that an object of the schema names; objects with more are taken for maps.
+/// The most properties that an object of the schema names; objects with more are taken for maps.
 const MAX_PROPERTIES: usize = 500;
 /// The dialect that the schema is written in.
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
@@ -19,7 +19,7 @@ pub fn infer<'a>(samples: impl IntoIterator<Item = &'a Value>) -> Value {
     Value::Object(schema)
 }
 
-/// What was seen at one place of the samples.
+/// The values at one place of the samples.
 #[derive(Debug, Default)]
 struct Shape {
     null: bool,
@@ -34,7 +34,7 @@ struct Shape {
 #[derive(Debug, Default)]
 struct Members {
     objects: usize,
-    /// In how many of them each property is, and what it holds.
+    /// For each property, the number of samples that have it, and its values.
     properties: BTreeMap<String, (usize, Shape)>,
     /// What the properties hold, where there are too many to name them.
     any: Option<Box<Shape>>,

@@ -45,7 +45,7 @@ const LEVEL_SIZE: usize = 16 << 10;
 /// One place in a schema or value that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// What is wrong.
+    /// The problem.
     pub part: Part,
     /// JSON Pointer (RFC 6901) to the place; empty for the whole.
     pub pointer: String,

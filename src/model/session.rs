@@ -13,20 +13,20 @@ use super::{
     text::as_text,
 };
 
-/// After how many hours without activity a session is stale.
+/// The hours without activity after which a session is stale.
 const STALE_HOURS: i64 = 24;
-/// For how many hours one that is over is kept: 30 days.
+/// The hours for which an ended session is kept: 30 days.
 const KEPT_HOURS: i64 = 30 * 24;
-/// How many minutes old a recorded activity may be before it is recorded anew.
+/// The age, in minutes, from which activity is recorded anew.
 const ACTIVITY_MINUTES: i64 = 5;
-/// Most hex digits of an id.
+/// The most hex digits of an id.
 const MAX_DIGITS: usize = 32;
 
 /// Names a session: `sess-` and lower-case hex digits.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SessionId(Box<str>);
 
-/// Says that a text is not a session's id.
+/// An error that says that a text is not a session's id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a session's id: sess- and up to 32 lower-case hex digits are")]
 pub struct SessionIdError(String);
@@ -68,33 +68,33 @@ pub struct Session {
     pub id: SessionId,
     /// The repository.
     pub repo: RepoName,
-    /// When it was started.
+    /// The time at which it was started.
     pub started_at: Timestamp,
-    /// When something was done in it last, to a few minutes.
+    /// The time of its last activity, to a few minutes.
     pub last_activity: Timestamp,
-    /// What is worked on.
+    /// The RFC that is worked on.
     #[serde(default)]
     pub active_rfc: Option<RfcName>,
     /// The domains of the repository as they were when it started: their trees. Empty once it has
     /// ended.
     #[serde(default)]
     pub start: BTreeMap<DomainName, Oid>,
-    /// How it ended; none while it goes on.
+    /// Its end; `None` while it is open.
     #[serde(default)]
     pub ended: Option<Ended>,
 }
 
-/// How a session ended.
+/// The end of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ended {
-    /// When.
+    /// The time.
     pub at: Timestamp,
-    /// What came of it.
+    /// The results.
     pub work: Work,
 }
 
-/// What a session is about, and what came of it so far.
+/// The subject of a session, and its results so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Work {
@@ -104,19 +104,19 @@ pub struct Work {
     pub contracts_modified: Vec<ContractRef>,
     /// The contracts of others that it imports.
     pub contracts_watched: Vec<ContractRef>,
-    /// Those of them that are not as they were at the start.
+    /// The contracts among them that changed since the start.
     pub contracts_changed: Vec<ContractRef>,
 }
 
-/// Where a session is in its life.
+/// The state of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// It goes on.
+    /// The session is open.
     Active,
     /// Nobody ended it, and nothing was done in it for a day.
     Stale,
-    /// It is over.
+    /// The session has ended.
     Ended,
 }
 

@@ -32,7 +32,7 @@ pub enum Rule {
     BindingChanged,
     /// Only a repository says which of its commits was published last.
     SourceChanged,
-    /// What the realm says of itself, and its records of conflicts, are never deleted.
+    /// The files that describe the realm, and its records of conflicts, are never deleted.
     RecordRemoved,
 }
 
@@ -65,29 +65,29 @@ pub struct Breach {
     /// The contract, where it is about one.
     #[serde(default)]
     pub contract: Option<ContractName>,
-    /// The content that stands; none where there was no such file.
+    /// The content that stays; none if there was no such file.
     pub kept: Option<Oid>,
-    /// The content that was not taken; none where the file was deleted.
+    /// The content that was not taken; none if the file was deleted.
     pub refused: Option<Oid>,
 }
 
-/// How a conflict was settled.
+/// The way in which a conflict was settled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// The change was taken after all.
     Accepted,
-    /// What was there stands for good.
+    /// The former content stays for good.
     Undone,
 }
 
-/// Who settled a conflict, and how.
+/// The settlement of a conflict, and its author.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settled {
-    /// How.
+    /// The decision.
     pub verdict: Verdict,
-    /// By which repository.
+    /// The repository that settled it.
     pub by: RepoName,
 }
 
@@ -101,11 +101,11 @@ pub struct SetAside {
     pub author: String,
     /// Its committer, as `Name <email>`.
     pub committer: String,
-    /// When it was committed, as it says.
+    /// The time of the commit, as it claims.
     pub time: jiff::Timestamp,
     /// The files it changed against a rule.
     pub changes: Vec<Breach>,
-    /// Set once somebody decided.
+    /// The settlement; absent while it is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled: Option<Settled>,
 }

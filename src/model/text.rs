@@ -33,7 +33,7 @@ where
 /// Parses a reason that is kept in the history.
 ///
 /// # Errors
-/// Where it is empty or too long.
+/// Returns an error if it is empty or too long.
 pub fn reason(text: &str) -> Result<String, String> {
     match text.trim() {
         "" => Err("say why".into()),

@@ -1,4 +1,4 @@
-//! Trailers of the commits of a realm. They are claims: anybody can write them.
+//! The trailers of the commits of a realm. They are claims: anyone can write them.
 
 /// The trailer that names the repository.
 pub const REPO: &str = "Blue-Repo";

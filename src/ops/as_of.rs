@@ -70,7 +70,7 @@ impl TryFrom<String> for AsOf {
 /// Refuses a command that cannot read a realm as it was.
 ///
 /// # Errors
-/// Where it cannot; the message names those that can.
+/// Returns an error if it cannot; the message names those that can.
 pub fn require(operation: Option<&super::Operation>) -> Result<(), OpError> {
     if operation.is_some_and(|operation| READ_PAST.contains(&operation.name)) {
         return Ok(());
@@ -84,8 +84,8 @@ impl Ctx {
     /// Returns it with the realm as it was at a moment; a date is the end of that day. Nothing can be written then.
     ///
     /// # Errors
-    /// Where there is no realm, or was none yet, and where `at` is neither a time nor a commit of this repository or
-    /// of the realm's store.
+    /// Returns an error if there is no realm, or was none yet, and where `at` is neither a time nor a commit of
+    /// this repository or of the realm's store.
     pub fn as_of(self, at: &AsOf) -> Result<Self, OpError> {
         let moment = match at {
             AsOf::Time(moment) => past::Moment { time: moment.end(self.env.now()), source: None },

@@ -16,7 +16,7 @@ use crate::{
     wire::{Answer, AskedDirection, Compat, SchemaDifference, SchemaWarning},
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::read::<Compat>("compat", &["compat"], "Compare two JSON Schemas, by proof or counterexample");
 
@@ -32,7 +32,7 @@ pub struct Source {
     pub bytes: Vec<u8>,
 }
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// The old schema.
@@ -48,7 +48,7 @@ pub struct Request {
 /// Answers.
 ///
 /// # Errors
-/// Where one of them is not a valid JSON Schema, or the comparison cannot be run.
+/// Returns an error if one of them is not a valid JSON Schema, or the comparison cannot be run.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Compat>, OpError> {
     compare(&ctx.env, request)
 }

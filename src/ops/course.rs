@@ -52,7 +52,7 @@ impl Course {
     /// Returns whether the work is to go on.
     ///
     /// # Errors
-    /// Where it was cancelled.
+    /// Returns an error if it was cancelled.
     pub fn check(&self) -> Result<(), OpError> {
         match self.0.cancelled.load(Ordering::Relaxed) {
             true => Err(cancelled()),

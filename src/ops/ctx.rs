@@ -55,7 +55,7 @@ impl Ctx {
     /// some operations do without.
     ///
     /// # Errors
-    /// Where the repository around the folder cannot be opened, or there is no home folder.
+    /// Returns an error if the repository around the folder cannot be opened, or there is no home folder.
     pub fn open(env: Env, realm: Option<RealmName>) -> Result<Self, OpError> {
         let home = locate::home(&env)?;
         let place = Place { cwd: env.cwd().to_owned(), vars: env.vars().clone(), in_hook: env.in_hook() };
@@ -72,7 +72,7 @@ impl Ctx {
     /// repository, or in the work tree of `repo`, if it lies on this machine.
     ///
     /// # Errors
-    /// Where there is no home folder, or the realm does not have that repository.
+    /// Returns an error if there is no home folder, or the realm does not have that repository.
     pub fn in_realm(env: Env, realm: &RealmName, repo: Option<&RepoName>) -> Result<Self, OpError> {
         let home = locate::home(&env)?;
         let here = locate::in_realm(&home, realm, repo, options(&env))?;
@@ -120,7 +120,7 @@ impl Ctx {
     /// where it may write.
     ///
     /// # Errors
-    /// Where there is no realm, or the repository may not write.
+    /// Returns an error if there is no realm, or the repository may not write.
     pub fn writing_realm(&self) -> Result<&Here, OpError> {
         self.in_present()?;
         let here = self.here()?;
@@ -134,7 +134,7 @@ impl Ctx {
     /// a clone must be one that may write, and outside of one the caller names the repository.
     ///
     /// # Errors
-    /// Where there is none, or the clone may not write.
+    /// Returns an error if there is none, or the clone may not write.
     pub fn recording(&self) -> Result<Acting<'_>, OpError> {
         self.in_present()?;
         if self.code.is_some() { self.writing() } else { self.acting() }
@@ -143,7 +143,7 @@ impl Ctx {
     /// Returns the user's repository.
     ///
     /// # Errors
-    /// Where there is none around the folder.
+    /// Returns an error if there is none around the folder.
     pub fn code(&self) -> Result<&CodeRepo, OpError> {
         self.code.as_ref().ok_or_else(|| {
             let message = format!("{} is in no git repository", self.env.cwd().display());
@@ -154,7 +154,7 @@ impl Ctx {
     /// Returns the user's git identity and the time.
     ///
     /// # Errors
-    /// Where git knows no identity.
+    /// Returns an error if git knows no identity.
     pub fn signature(&self) -> Result<Signature, OpError> {
         let of = |part: &str, upper: &str| {
             let named = self.env.text(&format!("GIT_COMMITTER_{upper}")).map(str::to_owned);

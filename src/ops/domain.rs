@@ -1,4 +1,4 @@
-//! The one way operations change a domain, and the one way they find it.
+//! Functions by which operations read and change a domain.
 
 use std::collections::BTreeSet;
 
@@ -18,23 +18,23 @@ use crate::{
     store::{Change, Parents, Store, StoreRef, codec, read, write::write},
 };
 
-/// What goes into the message of a change, besides what happened.
+/// What the commit message of a change says besides its events.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Why<'a> {
-    /// The repository that makes it.
+    /// The repository that makes the change.
     pub repo: Option<&'a RepoName>,
     /// The commit of that repository.
     pub source: Option<&'a Oid>,
-    /// In the user's words.
+    /// The reason, in the user's words.
     pub reason: Option<&'a str>,
     /// A subject of its own, instead of what the events say.
     pub subject: Option<&'a str>,
 }
 
-/// Returns the domain.
+/// Returns the domain with the given name.
 ///
 /// # Errors
-/// Where the realm has none of that name, or it cannot be read.
+/// Returns an error if the realm has none of that name, or it cannot be read.
 pub fn get(store: &dyn Store, name: &DomainName) -> Result<DomainView, OpError> {
     read::domain(store, name)?.ok_or_else(|| unknown(store, name))
 }
@@ -57,29 +57,30 @@ pub fn unknown(store: &dyn Store, name: &DomainName) -> OpError {
 /// Returns the tip of a domain.
 ///
 /// # Errors
-/// Where the realm has none of that name, or it cannot be read.
+/// Returns an error if the realm has none of that name, or it cannot be read.
 pub fn tip(store: &dyn Store, name: &DomainName) -> Result<Oid, OpError> {
     store.tip(&StoreRef::Domain(name.clone()))?.ok_or_else(|| unknown(store, name))
 }
 
-/// Returns a domain as far as one contract of it goes, at its tip.
+/// Returns the part of a domain that concerns one contract, at the domain's tip.
 ///
 /// # Errors
-/// Where the realm has no such domain, or it cannot be read.
+/// Returns an error if the realm has no such domain, or it cannot be read.
 pub fn of_contract(store: &dyn Store, at: &ContractRef) -> Result<DomainView, OpError> {
     Ok(read::contracts_at(store, &at.domain, &tip(store, &at.domain)?, &[at.contract.clone()].into())?)
 }
 
-/// Returns a contract's current document, read alone; a slip in its name is answered with the name.
+/// Returns a contract's current document, and reads nothing else. The error for an unknown name suggests a similar
+/// one.
 ///
 /// # Errors
-/// Where there is none, or it cannot be read.
+/// Returns an error if there is none, or if it cannot be read.
 pub fn contract(store: &dyn Store, at: &ContractRef) -> Result<Contract, OpError> {
     let view = read::contract_at(store, &at.domain, &tip(store, &at.domain)?, &at.contract)?;
     current(&view, &at.contract).cloned().map_err(|error| meant(store, at, error))
 }
 
-/// Adds the contract that may be meant to the error for one that is not there.
+/// Adds the contract with a similar name to the error for an unknown contract.
 pub fn meant(store: &dyn Store, at: &ContractRef, error: OpError) -> OpError {
     if error.code != ErrorCode::UnknownContract {
         return error;
@@ -97,7 +98,7 @@ pub fn meant(store: &dyn Store, at: &ContractRef, error: OpError) -> OpError {
 /// Returns the contract's current document.
 ///
 /// # Errors
-/// Where there is none, or it cannot be read.
+/// Returns an error if there is none, or if it cannot be read.
 pub fn current<'a>(domain: &'a DomainView, name: &ContractName) -> Result<&'a Contract, OpError> {
     let at = || ContractRef { domain: domain.info.name.clone(), contract: name.clone() };
     match domain.contracts.get(name) {
@@ -116,22 +117,22 @@ pub fn current<'a>(domain: &'a DomainView, name: &ContractName) -> Result<&'a Co
     }
 }
 
-/// What is read of a domain.
+/// The part of a domain to read.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Part<'a> {
-    /// Only these contracts; all of them where nothing is said.
+    /// The contracts to read; `None` for all.
     pub contracts: Option<&'a BTreeSet<ContractName>>,
-    /// These published documents besides.
+    /// Published documents to read as well.
     pub published: &'a [(ContractName, Version)],
     /// The documents that importers of these contracts were written against.
     pub bases: Option<&'a BTreeSet<ContractName>>,
 }
 
-/// Changes a domain by what `decide` makes of it, in one commit, and returns what was decided.
-/// `part` is what `decide` looks at.
+/// Changes a domain by the decision of `decide`, in one commit, and returns the decision. `part` is the part of
+/// the domain that `decide` is given.
 ///
 /// # Errors
-/// Whatever `decide` refuses with, or why the store could not be written.
+/// Returns the error of `decide`, or an error if the store cannot be written.
 pub fn change(
     ctx: &Ctx,
     store: &dyn Store,
@@ -172,7 +173,7 @@ pub fn made_here(ctx: &Ctx, store: &dyn Store, name: &DomainName, before: Option
 /// Returns a part of a domain as it was at `tip`.
 ///
 /// # Errors
-/// Where it cannot be read.
+/// Returns an error if it cannot be read.
 pub fn load(store: &dyn Store, name: &DomainName, tip: &Oid, part: Part<'_>) -> Result<DomainView, OpError> {
     let mut view = match part.contracts {
         Some(only) => read::contracts_at(store, name, tip, only)?,
@@ -188,7 +189,7 @@ pub fn load(store: &dyn Store, name: &DomainName, tip: &Oid, part: Part<'_>) -> 
     Ok(view)
 }
 
-/// Returns the commit that carries out `changes`.
+/// Returns the commit that applies `changes`.
 pub fn commit(changes: &[DomainChange], message: String, author: crate::store::Signature) -> Change {
     Change { edits: changes.iter().map(codec::edit).collect(), message, author, parents: Parents::Tip }
 }

@@ -11,10 +11,10 @@ use crate::{
     wire::{Answer, Init},
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation = Operation::write::<Init>("init", &["init"], "Create or join a realm");
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
     /// The realm; what the repository proposes, or the only one of this machine, by default.
@@ -34,7 +34,7 @@ pub struct Request {
 /// Does what is left to do; a second time, nothing. What is refused leaves nothing behind.
 ///
 /// # Errors
-/// Where the realm cannot be told, or a step fails.
+/// Returns an error if the realm cannot be told, or a step fails.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
     let code = ctx.code()?;
     let proposed = locate::proposed(code)?;
@@ -102,7 +102,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
 /// Records whether changes of a realm are to be shared and fetched automatically.
 ///
 /// # Errors
-/// Where it cannot be recorded.
+/// Returns an error if it cannot be recorded.
 pub fn choose_auto_sync(ctx: &Ctx, realm: &RealmName, wanted: bool) -> Result<(), OpError> {
     Ok(ctx.home.record_auto_sync(realm, wanted)?)
 }

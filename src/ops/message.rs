@@ -15,18 +15,18 @@ use crate::{
 /// The trailer that names the session it was made in.
 const SESSION: &str = "Blue-Session";
 
-/// What a commit message says.
+/// The parts of a commit message.
 #[derive(Debug, Default)]
 pub struct Message<'a> {
     /// What happened, in one line.
     pub subject: String,
-    /// Why, in the words of whoever did it.
+    /// The reason, in the words of the author.
     pub reason: Option<&'a str>,
-    /// From which repository.
+    /// The repository that the change comes from.
     pub repo: Option<&'a RepoName>,
-    /// In which session of it.
+    /// The session of that repository.
     pub session: Option<SessionId>,
-    /// From which commit of it.
+    /// The commit of that repository.
     pub source: Option<&'a Oid>,
 }
 
@@ -36,7 +36,7 @@ impl Message<'_> {
         Self { subject: subject.into(), session: current::active(ctx), ..Self::default() }
     }
 
-    /// Returns the whole message.
+    /// Returns the text of the message, with its trailers.
     pub fn text(&self) -> String {
         let mut text = format!("{}\n", self.subject);
         if let Some(reason) = self.reason.map(str::trim).filter(|reason| !reason.is_empty()) {
@@ -50,7 +50,7 @@ impl Message<'_> {
     }
 }
 
-/// Returns subject, repository and source commit as a message tells them.
+/// Returns the subject, repository and source commit of a message.
 pub fn parse(message: &str) -> (String, Option<String>, Option<String>) {
     let trailer = |key: &str| trailer::last(message, key).map(str::to_owned);
     (message.lines().next().unwrap_or_default().to_owned(), trailer(REPO), trailer(SOURCE))

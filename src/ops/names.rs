@@ -1,5 +1,5 @@
-//! The names that people type, for completing them: read from what lies nearest, and nothing more.
-//! Not an operation of its own: nobody asks for names alone but a shell, and it hears of no error.
+//! The names that a shell completes, read from this machine alone. This is not an operation: only shells ask for
+//! names, and they are shown no errors.
 
 use crate::ops::{
     ctx::Ctx,
@@ -19,7 +19,7 @@ use crate::{
 /// Returns the realms of this machine.
 ///
 /// # Errors
-/// Where this machine's records cannot be read.
+/// Returns an error if this machine's records cannot be read.
 pub fn realms(ctx: &Ctx) -> Result<Vec<String>, OpError> {
     Ok(ctx.home.realms()?.into_iter().map(|known| known.name.to_string()).collect())
 }
@@ -27,7 +27,7 @@ pub fn realms(ctx: &Ctx) -> Result<Vec<String>, OpError> {
 /// Returns the repositories of the realm.
 ///
 /// # Errors
-/// Where the realm cannot be read.
+/// Returns an error if the realm cannot be read.
 pub fn repos(ctx: &Ctx) -> Result<Vec<String>, OpError> {
     stems(ctx, &StoreRef::Realm, layout::REPOS)
 }
@@ -35,7 +35,7 @@ pub fn repos(ctx: &Ctx) -> Result<Vec<String>, OpError> {
 /// Returns the domains of the realm.
 ///
 /// # Errors
-/// Where the realm cannot be read.
+/// Returns an error if the realm cannot be read.
 pub fn domains(ctx: &Ctx) -> Result<Vec<String>, OpError> {
     Ok(ctx.here()?.store.domains()?.into_iter().map(|(name, _)| name.to_string()).collect())
 }
@@ -43,7 +43,7 @@ pub fn domains(ctx: &Ctx) -> Result<Vec<String>, OpError> {
 /// Returns the contracts of a domain, also those that have no release yet.
 ///
 /// # Errors
-/// Where the domain cannot be read.
+/// Returns an error if the domain cannot be read.
 pub fn contracts(ctx: &Ctx, domain: &DomainName) -> Result<Vec<String>, OpError> {
     let domain = StoreRef::Domain(domain.clone());
     let mut names = stems(ctx, &domain, layout::CONTRACTS)?;
@@ -57,7 +57,7 @@ pub fn contracts(ctx: &Ctx, domain: &DomainName) -> Result<Vec<String>, OpError>
 /// Returns the published versions of a contract, newest first.
 ///
 /// # Errors
-/// Where the domain cannot be read.
+/// Returns an error if the domain cannot be read.
 pub fn versions(ctx: &Ctx, contract: &ContractRef) -> Result<Vec<String>, OpError> {
     let folder = layout::versions(&contract.contract);
     let entries = entries(ctx, &StoreRef::Domain(contract.domain.clone()), folder.as_str())?;
@@ -69,17 +69,17 @@ pub fn versions(ctx: &Ctx, contract: &ContractRef) -> Result<Vec<String>, OpErro
 /// Returns the ids of what is pending.
 ///
 /// # Errors
-/// Where the realm cannot be read, or this is none of its repositories.
+/// Returns an error if the realm cannot be read, or this is none of its repositories.
 pub fn notifications(ctx: &Ctx) -> Result<Vec<String>, OpError> {
     let page = PageRequest { limit: Some(0), cursor: None };
     let request = Request { filter: NotificationFilter::Pending, page, ..Request::default() };
     Ok(notifications::list::run(ctx, &request)?.body.notifications.into_iter().map(|one| one.id).collect())
 }
 
-/// Returns the sessions of the repository that go on.
+/// Returns the repository's open sessions.
 ///
 /// # Errors
-/// Where the realm cannot be read.
+/// Returns an error if the realm cannot be read.
 pub fn sessions(ctx: &Ctx) -> Result<Vec<String>, OpError> {
     let acting = ctx.acting()?;
     let (open, _) = session::everywhere(acting.store, Which::Open)?;
@@ -89,7 +89,7 @@ pub fn sessions(ctx: &Ctx) -> Result<Vec<String>, OpError> {
 /// Returns what the open sessions of the realm work on, and what has worktrees on this machine.
 ///
 /// # Errors
-/// Where the realm cannot be read.
+/// Returns an error if the realm cannot be read.
 pub fn rfcs(ctx: &Ctx) -> Result<Vec<String>, OpError> {
     let (sessions, _) = session::everywhere(&*ctx.here()?.store, Which::Open)?;
     let mut rfcs: Vec<_> = sessions.iter().filter_map(|one| Some(one.active_rfc.as_ref()?.to_string())).collect();

@@ -55,7 +55,7 @@ impl Prepared {
     /// Runs it.
     ///
     /// # Errors
-    /// Where the operation fails.
+    /// Returns an error if the operation fails.
     pub fn run(&self, ctx: &Ctx) -> Outcome {
         (self.0)(ctx)
     }
@@ -193,7 +193,7 @@ pub(crate) const CONTRADICTION: &str = "contradiction: ";
 /// Reads a request from its fields.
 ///
 /// # Errors
-/// Where a field is missing, names nothing of its kind, or contradicts another one.
+/// Returns an error if a field is missing, names nothing of its kind, or contradicts another one.
 pub fn read<R: DeserializeOwned>(fields: Map<String, Value>) -> Result<R, OpError> {
     serde_json::from_value(Value::Object(fields.clone())).map_err(|error| {
         let message = error.to_string();

@@ -1,5 +1,5 @@
-//! `prime`: what a session should know from its start. What stands comes before what is new, so that nobody
-//! who was told once begins the next session with an all-clear.
+//! `prime`: the facts that a session should know from its start. Open problems come before news, so that they are
+//! repeated in each session until they are solved.
 
 use crate::{
     error::OpError,
@@ -11,23 +11,23 @@ use crate::{
     wire::{Answer, ImportStatus, NotificationFilter, PageRequest, Prime, RealmStatus, Unpublished},
 };
 
-/// Its entry in the table.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::read::<Prime>("prime", &["prime"], "Print what a session should know from its start");
 
-/// Longest text of all facts, in characters.
+/// The longest text of all facts, in characters.
 pub const MAX_TEXT: usize = 1_200;
-/// Most characters that the names of one fact take.
+/// The maximum number of characters that the names of one fact take.
 const MAX_NAMES: usize = 200;
-/// Most notifications that are looked through for what a session was told.
+/// The maximum number of notifications searched for those delivered to a session.
 const MAX_TOLD: usize = 100;
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// Whose session it is.
+    /// The reader whose session it is.
     pub reader: ReaderName,
-    /// Whether the session goes on, and forgot what it was told: that is repeated where nobody acted on it.
+    /// Whether the session was resumed without its context: then news that nobody acted on is repeated.
     pub is_resumed: bool,
 }
 
@@ -37,10 +37,11 @@ impl Default for Request {
     }
 }
 
-/// Answers. Nothing that anybody wrote is in it but names and versions, and nobody is told anything by it.
+/// Returns the facts. They hold no text that anybody wrote except names and versions, and no notification counts
+/// as seen by them.
 ///
 /// # Errors
-/// Where there is no realm, or it cannot be read.
+/// Returns an error if there is no realm, or it cannot be read.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Prime>, OpError> {
     let acting = ctx.acting()?;
     let page = PageRequest { limit: Some(1), ..PageRequest::default() };
@@ -72,7 +73,7 @@ fn fitting(facts: Vec<String>) -> Vec<String> {
     facts.into_iter().take_while(fits).collect()
 }
 
-/// Returns what stands, whoever was told of it.
+/// Returns the open problems, whether or not a reader was notified of them.
 fn standing(status: &RealmStatus) -> Vec<String> {
     let mut facts = Vec::new();
     let (broken, others): (Vec<_>, Vec<_>) = status.imports.iter().partition(|import| import.state == "broken");
@@ -122,7 +123,7 @@ fn unpublished(one: &Unpublished) -> String {
     }
 }
 
-/// Returns what this session was told and nobody acted on: the imports are not adapted to it.
+/// Returns the changes that this session was notified of and whose imports are not adapted yet.
 fn told(ctx: &Ctx, request: &Request, status: &RealmStatus) -> Result<Option<String>, OpError> {
     let page = PageRequest { limit: Some(MAX_TOLD), ..PageRequest::default() };
     let asked =
@@ -146,7 +147,8 @@ fn told(ctx: &Ctx, request: &Request, status: &RealmStatus) -> Result<Option<Str
         .then(|| format!("This session was told of, and did not adapt to: {}.", listed(names.into_iter()))))
 }
 
-/// Returns what the reader was not told yet. Only where nothing stands, nothing pending is an all-clear.
+/// Returns the pending notifications as a fact. If none are pending, it is an all-clear only if no problem is
+/// open.
 fn news(ctx: &Ctx, request: &Request, is_clear: bool) -> Result<String, OpError> {
     let page = PageRequest { limit: Some(1), ..PageRequest::default() };
     let asked = list::Request {
@@ -184,7 +186,7 @@ fn leaving(import: &ImportStatus) -> Option<String> {
     Some(format!("{}/{}{sunset}", import.domain, import.contract))
 }
 
-/// Lists what there is room for, and counts the rest.
+/// Lists as many names as there is room for, and counts the rest.
 fn listed(names: impl ExactSizeIterator<Item = String>) -> String {
     let all = names.len();
     let (mut shown, mut left) = (Vec::new(), MAX_NAMES);

@@ -17,10 +17,10 @@ use crate::{
 /// The folder that people's files lie in.
 pub const FOLDER: &str = ".blue";
 
-/// Most files that are read of one repository.
+/// The most files that are read of one repository.
 const MAX_FILES: usize = 20_000;
 
-/// Where the files are read from.
+/// The source of the files.
 #[derive(Debug, Clone)]
 pub enum Files<'a> {
     /// A commit's tree.
@@ -29,7 +29,7 @@ pub enum Files<'a> {
     Worktree(PathBuf),
 }
 
-/// One file, not read yet.
+/// A file that has not been read yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Item {
     /// A file: its blob at a commit, or its path in the work tree.
@@ -38,12 +38,12 @@ pub enum Item {
     Other,
 }
 
-/// How to get at a file's bytes.
+/// The source of a file's bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Handle {
-    /// At a commit.
+    /// A blob of a commit.
     Blob(Oid),
-    /// In the work tree.
+    /// A path in the work tree.
     Path(PathBuf),
 }
 
@@ -51,7 +51,7 @@ impl<'a> Files<'a> {
     /// Returns the files of a commit.
     ///
     /// # Errors
-    /// Where the commit cannot be read.
+    /// Returns an error if the commit cannot be read.
     pub fn at(code: &'a CodeRepo, commit: &Oid) -> Result<Self, OpError> {
         Ok(Self::Commit(code, code.tree_of(commit)?))
     }
@@ -60,7 +60,7 @@ impl<'a> Files<'a> {
     /// link is one entry that is not read.
     ///
     /// # Errors
-    /// Where a folder cannot be read, or there are too many files.
+    /// Returns an error if a folder cannot be read, or there are too many files.
     pub fn below(&self, folder: &str) -> Result<BTreeMap<String, Item>, OpError> {
         let mut found = BTreeMap::new();
         match self {
@@ -79,7 +79,7 @@ impl<'a> Files<'a> {
     /// Returns the bytes of a file, `None` where it is too large to be one of ours.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// Returns an error if it cannot be read.
     pub fn read(&self, handle: &Handle) -> Result<Option<Vec<u8>>, OpError> {
         match (self, handle) {
             (Self::Commit(code, _), Handle::Blob(id)) => match code.blob(id) {
@@ -104,7 +104,7 @@ impl<'a> Files<'a> {
     /// Returns the file at a path from the root, which is no symbolic link and reached through none.
     ///
     /// # Errors
-    /// Where a folder on the way cannot be read.
+    /// Returns an error if a folder on the way cannot be read.
     pub fn file(&self, path: &str) -> Result<Option<Item>, OpError> {
         if !is_plain(path) {
             return Ok(None);
@@ -138,7 +138,7 @@ impl<'a> Files<'a> {
     /// leads out of the repository leads nowhere.
     ///
     /// # Errors
-    /// Where a folder on the way cannot be read.
+    /// Returns an error if a folder on the way cannot be read.
     pub fn exists(&self, path: &str) -> Result<bool, OpError> {
         if !is_plain(path) {
             return Ok(false);

@@ -44,7 +44,7 @@ pub struct Place {
     pub words: Vec<usize>,
 }
 
-/// What was found.
+/// The findings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Found {
     /// In the order in which git names files.
@@ -67,7 +67,7 @@ impl CodeRepo {
     /// left out. Nothing is fetched. It takes at most `time`, and ends once `cancelled` is set.
     ///
     /// # Errors
-    /// Where git cannot search.
+    /// Returns an error if git cannot search.
     pub fn grep(
         &self,
         words: &[&str],

@@ -1,4 +1,4 @@
-//! Where a repository stands: HEAD, its branches, and the one that is published.
+//! Reads HEAD, the branches of a repository, and the one that is published.
 
 use crate::repo::CodeRepo;
 use crate::{
@@ -9,12 +9,12 @@ use crate::{
     },
 };
 
-/// What HEAD says.
+/// The state of HEAD.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Head {
-    /// The branch, without `refs/heads/`; none where HEAD is detached.
+    /// The branch, without `refs/heads/`; `None` if HEAD is detached.
     pub branch: Option<String>,
-    /// The commit; none before the first one.
+    /// The commit; `None` before the first one.
     pub commit: Option<Oid>,
 }
 
@@ -22,7 +22,7 @@ impl CodeRepo {
     /// Returns what HEAD says.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// Returns an error if it cannot be read.
     pub fn head(&self) -> Result<Head, StoreError> {
         if self.is_reftable {
             let commit = self.resolve_with_git("HEAD")?;
@@ -39,7 +39,7 @@ impl CodeRepo {
     /// Returns where a full ref name points to.
     ///
     /// # Errors
-    /// Where the ref exists and cannot be read.
+    /// Returns an error if the ref exists and cannot be read.
     pub fn reference(&self, name: &str) -> Result<Option<Oid>, StoreError> {
         if self.is_reftable { self.resolve_with_git(name) } else { refs::tip(&self.repo, &self.packed, name) }
     }
@@ -47,7 +47,7 @@ impl CodeRepo {
     /// Returns the commit that a revision names, as `git rev-parse` reads it.
     ///
     /// # Errors
-    /// Where it names none.
+    /// Returns an error if it names none.
     pub fn resolve(&self, revision: &str) -> Result<Oid, StoreError> {
         self.resolve_with_git(revision)?.ok_or_else(|| StoreError::Git {
             doing: format!("find the commit {revision:?}"),
@@ -55,7 +55,7 @@ impl CodeRepo {
         })
     }
 
-    /// git exits with 1 and says nothing where there is no such commit.
+    /// git exits with 1 and says nothing if there is no such commit.
     fn resolve_with_git(&self, revision: &str) -> Result<Option<Oid>, StoreError> {
         let peeled = format!("{revision}^{{commit}}");
         match self.git.line(&["rev-parse", "--verify", "--quiet", "--end-of-options", &peeled]) {
@@ -70,7 +70,7 @@ impl CodeRepo {
     /// else the only branch there is.
     ///
     /// # Errors
-    /// Where refs cannot be read.
+    /// Returns an error if refs cannot be read.
     pub fn publishing_branch(&self) -> Result<Option<String>, StoreError> {
         if let Some(branch) = self.config("blue.publishBranch") {
             return Ok(Some(branch));

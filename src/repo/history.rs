@@ -1,4 +1,4 @@
-//! What came before what.
+//! Answers questions about the ancestry of commits.
 
 use crate::repo::CodeRepo;
 use crate::{
@@ -15,10 +15,10 @@ impl CodeRepo {
         native(&self.repo, commit).is_ok_and(|commit| self.repo.has_object(commit))
     }
 
-    /// Returns whether this clone has the commit, where that can be told.
+    /// Returns whether this clone has the commit, unless its objects cannot be read.
     ///
     /// # Errors
-    /// Where its objects cannot be read: that is no "no".
+    /// Returns an error if its objects cannot be read: that does not mean "no".
     pub fn has_readable(&self, commit: &Oid) -> Result<bool, StoreError> {
         let found = self.repo.try_find_header(native(&self.repo, commit)?);
         Ok(found.map_err(|error| StoreError::git("look for a commit")(error))?.is_some())
@@ -27,7 +27,7 @@ impl CodeRepo {
     /// Returns whether history was cut off when this clone was made.
     ///
     /// # Errors
-    /// Where that cannot be read.
+    /// Returns an error if that cannot be read.
     pub fn is_shallow(&self) -> Result<bool, StoreError> {
         self.repo.is_shallow().map_err(|error| StoreError::git("walk the history")(error))
     }
@@ -35,7 +35,7 @@ impl CodeRepo {
     /// Returns whether `old` is `new` or one of its ancestors, as far as this clone knows.
     ///
     /// # Errors
-    /// Where history cannot be read.
+    /// Returns an error if history cannot be read.
     pub fn is_ancestor(&self, old: &Oid, new: &Oid) -> Result<bool, StoreError> {
         if old == new {
             return Ok(true);
@@ -52,7 +52,7 @@ impl CodeRepo {
     /// reset away here, and no other clone needs to be asked.
     ///
     /// # Errors
-    /// Where the reflog cannot be read.
+    /// Returns an error if the reflog cannot be read.
     pub fn replaced(&self, branch: &str, commit: &Oid) -> Result<bool, StoreError> {
         let name = format!("refs/heads/{branch}");
         if self.is_reftable {
@@ -74,7 +74,7 @@ impl CodeRepo {
     /// Returns the root commits that `tip` grew from: what tells this repository from others.
     ///
     /// # Errors
-    /// Where history cannot be read.
+    /// Returns an error if history cannot be read.
     pub fn roots(&self, tip: &Oid) -> Result<Vec<Oid>, StoreError> {
         let failed = |error: gix::Error| StoreError::git("walk the history")(error);
         // The ends of a shallow clone are no roots.

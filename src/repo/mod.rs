@@ -28,7 +28,7 @@ use crate::{
     },
 };
 
-/// How to look for a repository.
+/// The options for finding a repository.
 #[derive(Debug, Clone)]
 pub struct Place {
     /// The folder to start from.
@@ -50,10 +50,10 @@ pub struct CodeRepo {
 }
 
 impl CodeRepo {
-    /// Finds the repository around a folder, or `None` where there is none.
+    /// Finds the repository around a folder, or `None` if there is none.
     ///
     /// # Errors
-    /// Where there is one that cannot be opened, or that git would refuse because of its owner.
+    /// Returns an error if there is one that cannot be opened, or that git would refuse because of its owner.
     pub fn discover(place: &Place) -> Result<Option<Self>, StoreError> {
         let named = |name: &str| place.vars.get(&OsString::from(name)).filter(|value| !value.is_empty());
         let failed = |error: gix::Error| StoreError::git("open the repository")(error);
@@ -96,7 +96,7 @@ impl CodeRepo {
         }))
     }
 
-    /// Returns the root of this work tree, or `None` where the repository is bare.
+    /// Returns the root of this work tree, or `None` if the repository is bare.
     pub fn workdir(&self) -> Option<PathBuf> {
         self.workdir.clone()
     }
@@ -133,7 +133,7 @@ impl CodeRepo {
     /// make it more than one rule.
     ///
     /// # Errors
-    /// Where git does not say.
+    /// Returns an error if git fails.
     pub fn hooks_folder(&self) -> Result<PathBuf, StoreError> {
         self.git.line(&["rev-parse", "--path-format=absolute", "--git-path", "hooks"]).map(PathBuf::from)
     }
@@ -147,7 +147,7 @@ impl CodeRepo {
     /// repository of the user's, and only where he asked for hooks there.
     ///
     /// # Errors
-    /// Where git cannot write it.
+    /// Returns an error if git cannot write it.
     pub fn set_config(&self, key: &str, value: &str) -> Result<(), StoreError> {
         self.git.text(&["config", "--local", "--replace-all", key, value]).map(drop)
     }
@@ -155,7 +155,7 @@ impl CodeRepo {
     /// Takes a section out of the repository's own configuration.
     ///
     /// # Errors
-    /// Where git cannot write it.
+    /// Returns an error if git cannot write it.
     pub fn remove_config_section(&self, section: &str) -> Result<(), StoreError> {
         self.git.text(&["config", "--local", "--remove-section", section]).map(drop)
     }
@@ -165,7 +165,7 @@ impl CodeRepo {
         self.repo.config_snapshot().string(key).and_then(|value| value.to_str().ok().map(str::to_owned))
     }
 
-    /// Returns the value of a configuration key where there is no repository.
+    /// Returns the value of a configuration key if there is no repository.
     pub fn global_config(place: &Place, key: &str) -> Option<String> {
         git_command::global_config(&place.vars, key)
     }
@@ -178,7 +178,7 @@ impl CodeRepo {
     /// Returns the tree of a commit.
     ///
     /// # Errors
-    /// Where the commit cannot be read.
+    /// Returns an error if the commit cannot be read.
     pub fn tree_of(&self, commit: &Oid) -> Result<Oid, StoreError> {
         Ok(self.commit(commit)?.tree)
     }

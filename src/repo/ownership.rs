@@ -9,7 +9,7 @@ use crate::store::{StoreError, git::git_command};
 /// Checks that git would work in the repository that was found from `place`.
 ///
 /// # Errors
-/// Where it belongs to another user, and no `safe.directory` of ours lists it.
+/// Returns an error if it belongs to another user, and no `safe.directory` of ours lists it.
 pub(super) fn check(place: &Place, git_dir: &Path, work_tree: Option<&Path>) -> Result<(), StoreError> {
     let owners = owners(place);
     let gitfile = work_tree.map(|folder| folder.join(".git")).filter(|path| path.is_file());

@@ -1,4 +1,4 @@
-//! Where a branch was, and what its upstream has of it.
+//! Reads where a branch was before, and which of its commits its upstream has.
 
 use crate::repo::CodeRepo;
 use crate::{
@@ -14,7 +14,7 @@ impl CodeRepo {
     /// origin's branch of the same name.
     ///
     /// # Errors
-    /// Where refs cannot be read.
+    /// Returns an error if refs cannot be read.
     pub fn upstream(&self, branch: &str) -> Result<Option<Oid>, StoreError> {
         let full = format!("refs/heads/{branch}");
         let tracking = if self.is_reftable {
@@ -32,7 +32,7 @@ impl CodeRepo {
     /// Returns the last commit that two commits have in common, if they have one.
     ///
     /// # Errors
-    /// Where history cannot be read.
+    /// Returns an error if history cannot be read.
     pub fn common(&self, one: &Oid, other: &Oid) -> Result<Option<Oid>, StoreError> {
         if one == other {
             return Ok(Some(*one));
@@ -44,7 +44,7 @@ impl CodeRepo {
     /// Returns where a branch was before it came to where it is, as far as its reflog tells.
     ///
     /// # Errors
-    /// Where the reflog cannot be read.
+    /// Returns an error if the reflog cannot be read.
     pub fn before(&self, branch: &str) -> Result<Option<Oid>, StoreError> {
         let name = format!("refs/heads/{branch}");
         if self.is_reftable {

@@ -3,8 +3,8 @@
 //! before it, a merge with what this program makes of its parents. So every machine finds the same,
 //! whichever of the commits it knew.
 //!
-//! Whose commit it is, its `Blue-Repo` trailer claims. Whoever lies there breaks no rule; the owner is
-//! told all the same who wrote the file.
+//! The `Blue-Repo` trailer of a commit claims which repository it is of. A false claim breaks no rule, but the
+//! owner is notified of the author either way.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,12 +29,12 @@ use crate::store::{
     tree_place::Place,
 };
 
-/// Most files that the record of one commit names. The others are kept out all the same.
+/// The most files that the record of one commit names. The others are kept out all the same.
 const MAX_CHANGES: usize = 5_000;
-/// Deepest folder that has files of a realm.
+/// The deepest folder that has files of a realm.
 const MAX_DEPTH: usize = 5;
 
-/// What must not be taken of the commits that a ref got.
+/// The changes that must not be taken from the commits that a ref got.
 #[derive(Debug, Default)]
 pub struct Examined {
     /// The files that keep another content than the tip has.
@@ -46,7 +46,7 @@ pub struct Examined {
 /// Judges the commits that `tip` has and `known` does not. What `known` has is trusted.
 ///
 /// # Errors
-/// Where an object cannot be read.
+/// Returns an error if an object cannot be read.
 pub fn examine(store: &dyn Store, name: &StoreRef, known: &Oid, tip: &Oid) -> Result<Examined, StoreError> {
     if matches!(name, StoreRef::Sessions(_)) {
         return Ok(Examined::default());
@@ -87,7 +87,7 @@ fn renames(store: &dyn Store, realm: &Oid) -> Result<BTreeMap<RepoName, RepoName
 /// A file that was changed against a rule and is still as that commit left it.
 #[derive(Debug, Clone)]
 struct KeptOut {
-    /// The content that stands.
+    /// The content that stays.
     content: Option<Oid>,
     /// The commit to blame.
     by: Oid,
@@ -109,7 +109,7 @@ struct Step<'a> {
     /// The tree of its first parent.
     before: Oid,
     claim: Option<RepoName>,
-    /// Whether it is only asked what another commit brings back.
+    /// Whether this step only serves to find out what another commit brings back.
     is_looked_up: bool,
 }
 
@@ -120,7 +120,7 @@ impl<'a> Step<'a> {
     }
 }
 
-/// What a file should hold after a merge.
+/// The content that a file should have after a merge.
 enum Expected {
     Content(Option<Oid>),
     Bytes(Vec<u8>),
@@ -435,7 +435,7 @@ impl Judging<'_> {
         Ok(false)
     }
 
-    /// Returns whether a commit was here before.
+    /// Returns whether a commit was known before.
     fn is_known(&self, commit: &Oid) -> Result<bool, StoreError> {
         match Relation::of(self.store, commit, &self.known) {
             Err(error) if error.is_damage() => Ok(false),

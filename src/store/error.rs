@@ -1,4 +1,4 @@
-//! What can go wrong with storage, each with its subject and its cause.
+//! The errors of storage, each with its subject and its cause.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -10,7 +10,7 @@ pub enum StoreError {
     /// There is no store at this path.
     #[error("{} is not a realm's store", path.display())]
     NotAStore {
-        /// Where it was looked for.
+        /// The path where it was looked for.
         path: PathBuf,
     },
     /// The store uses the reftable backend, whose refs this program cannot move safely.
@@ -22,7 +22,7 @@ pub enum StoreError {
     /// A repository belongs to another user, and git would not work in it either.
     #[error("detected dubious ownership in repository at '{}'", path.display())]
     Dubious {
-        /// Its work tree, or its folder where it is bare.
+        /// Its work tree, or its folder if it is bare.
         path: PathBuf,
     },
     /// The store was written by a newer program.
@@ -38,9 +38,9 @@ pub enum StoreError {
     Locked {
         /// The lock file.
         lock: PathBuf,
-        /// Who holds it, as far as it can be told.
+        /// The holder, if known.
         holder: Option<String>,
-        /// For how long.
+        /// The time for which it has been held, if known.
         age: Option<Duration>,
     },
     /// A ref did not have the expected value any more; read again and decide again.
@@ -54,7 +54,7 @@ pub enum StoreError {
     Damaged {
         /// The object or ref, as git names it.
         what: String,
-        /// What is wrong with it.
+        /// The problem, as a sentence.
         problem: String,
     },
     /// A file is larger than anything that we read.
@@ -71,44 +71,45 @@ pub enum StoreError {
         /// Its id.
         id: Oid,
     },
-    /// The file system said no.
+    /// An operation of the file system failed.
     #[error("cannot {doing} {}: {source}", path.display())]
     Io {
-        /// What was tried.
+        /// The operation that failed.
         doing: &'static str,
-        /// On which file.
+        /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         #[source]
         source: Arc<std::io::Error>,
     },
-    /// A place where the realm is shared said no, or nothing.
+    /// A remote refused, or did not answer.
     #[error("{url}: {problem}")]
     Remote {
-        /// Where it is, without credentials.
+        /// The remote's URL, without credentials.
         url: String,
-        /// What it said.
+        /// The remote's message, or the reason that there is none.
         problem: String,
     },
-    /// A place where the realm is shared sends more than is taken.
+    /// A remote sends more than is accepted.
     #[error("{url} sends more than {} KiB, so it was cut off", bytes >> 10)]
     TooMuch {
-        /// Where it is, without credentials.
+        /// The remote's URL, without credentials.
         url: String,
-        /// How many bytes are taken at most.
+        /// The most bytes that are accepted.
         bytes: u64,
     },
-    /// Git's files or git itself said no.
+    /// Reading git's files or running git failed.
     #[error("cannot {doing}: {problem}")]
     Git {
-        /// What was tried.
+        /// The operation that failed.
         doing: String,
-        /// Why not.
+        /// The cause.
         problem: String,
     },
 }
 
-/// What git says where a repository that it talks to has lost objects. A connection that breaks says some of it too.
+/// Messages of git that appear if the other repository has lost objects. Some also appear when a connection
+/// breaks.
 const LOST: [&str; 6] = [
     "possible repository corruption on the remote side",
     "bad pack header",
@@ -119,7 +120,7 @@ const LOST: [&str; 6] = [
 ];
 
 impl StoreError {
-    /// Returns whether a remote may have lost objects: the same must happen again to be sure.
+    /// Returns whether a remote may have lost objects. Only a second failure of the same kind makes that certain.
     pub fn may_be_lost_objects(&self) -> bool {
         matches!(self, Self::Remote { problem, .. } if LOST.iter().any(|words| problem.contains(words)))
     }

@@ -1,4 +1,4 @@
-//! What came before what among the commits of a store.
+//! Relates commits of a store by their ancestry.
 
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
@@ -12,14 +12,14 @@ const THEIRS: u8 = 2;
 /// Reached from both, so that what lies behind is in both as well.
 const COMMON: u8 = 4;
 
-/// What two commits have in common, and what each has alone.
+/// The common ancestors of two commits, and what each has alone.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Relation {
-    /// The latest commits that both have, sorted: none where their histories never met.
+    /// The latest commits that both have, sorted: none if their histories never met.
     pub bases: Vec<Oid>,
-    /// How many commits only the first one has.
+    /// The number of commits that only the first one has.
     pub ahead: usize,
-    /// How many commits only the second one has.
+    /// The number of commits that only the second one has.
     pub behind: usize,
     /// Whether the second one has all that the first one has.
     pub is_contained: bool,
@@ -32,7 +32,7 @@ impl Relation {
     /// not with their histories.
     ///
     /// # Errors
-    /// Where a commit on the way cannot be read.
+    /// Returns an error if a commit on the way cannot be read.
     pub fn of<O: Objects + ?Sized>(store: &O, ours: &Oid, theirs: &Oid) -> Result<Self, StoreError> {
         if ours == theirs {
             return Ok(Self { bases: vec![*ours], is_contained: true, contains: true, ..Self::default() });
@@ -113,7 +113,7 @@ impl<O: Objects + ?Sized> Walk<'_, O> {
 /// Returns the commits that `tip` has and `known` does not, each after its parents.
 ///
 /// # Errors
-/// Where a commit on the way cannot be read.
+/// Returns an error if a commit on the way cannot be read.
 pub fn added<O: Objects + ?Sized>(store: &O, known: &Oid, tip: &Oid) -> Result<Vec<Oid>, StoreError> {
     if known == tip {
         return Ok(Vec::new());
@@ -141,7 +141,7 @@ pub fn added<O: Objects + ?Sized>(store: &O, known: &Oid, tip: &Oid) -> Result<V
 /// than `most`.
 ///
 /// # Errors
-/// Where a commit on the way cannot be read.
+/// Returns an error if a commit on the way cannot be read.
 pub fn since<O: Objects + ?Sized>(store: &O, tip: &Oid, bases: &[Oid], most: usize) -> Result<Vec<Oid>, StoreError> {
     let (mut found, mut seen) = (Vec::new(), BTreeSet::from([*tip]));
     let mut open = std::collections::VecDeque::from([*tip]);

@@ -26,22 +26,22 @@ use crate::store::{
     tree_place::Place,
 };
 
-/// How far back it is looked which commits of a repository were published before.
+/// The number of commits of the history that are searched for earlier published commits of a repository.
 const MAX_HISTORY: usize = 1_000;
 
-/// What came of a merge.
+/// The result of a merge.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Merge {
-    /// What changes in our tree.
+    /// The changes to our tree.
     pub edits: BTreeMap<TreePath, Edit>,
-    /// What lost on one of the sides, and is recorded.
+    /// The conflicts: what lost on one of the sides is recorded.
     pub conflicts: Vec<Conflict>,
 }
 
 /// Merges what `theirs` has into the tree of `ours`. Both are commits of the ref `name`.
 ///
 /// # Errors
-/// Where an object cannot be read.
+/// Returns an error if an object cannot be read.
 pub fn merge(
     store: &dyn Store,
     name: &StoreRef,
@@ -52,7 +52,7 @@ pub fn merge(
     merge_instead(store, name, relation, [ours, theirs], [&Instead::new(), &Instead::new()])
 }
 
-/// Files that count with another content than the tree of a side has: none where the file counts as
+/// Files that count with another content than the tree of a side has: none if the file counts as
 /// absent.
 pub type Instead = BTreeMap<TreePath, Option<Oid>>;
 
@@ -60,7 +60,7 @@ pub type Instead = BTreeMap<TreePath, Option<Oid>>;
 /// edits are relative to our tree with that in place.
 ///
 /// # Errors
-/// As [`merge`].
+/// Fails as [`merge`].
 pub fn merge_instead(
     store: &dyn Store,
     name: &StoreRef,
@@ -109,7 +109,7 @@ fn past(store: &dyn Store, tip: &Oid, bases: &[Oid]) -> Result<Past, StoreError>
 /// A file that both sides changed.
 struct Clash {
     place: Place,
-    /// What both knew, where that can be told.
+    /// The common base, if it is known.
     base: Option<Oid>,
     sides: [Option<Oid>; 2],
 }
@@ -254,7 +254,7 @@ impl Merging<'_> {
         Ok(entries.into_iter().map(|entry| (entry.name.clone(), entry)).collect())
     }
 
-    /// Decides on a file that both sides changed.
+    /// Resolves a file that both sides changed.
     fn settle(&mut self, clash: Clash) -> Result<(), StoreError> {
         let Clash { place, base, sides: [ours, theirs] } = clash;
         let (Some(our), Some(their)) = (ours, theirs) else {

@@ -1,5 +1,5 @@
-//! What storage must promise, and the bytes it keeps: ports, errors, layout, codec. The one
-//! implementation for real is [`git`].
+//! Storage: the ports that every store implements, their errors, the layout of files and their encoding. The
+//! implementation outside of tests is [`git`].
 
 pub mod append_only;
 pub mod codec;

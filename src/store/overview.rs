@@ -1,5 +1,5 @@
-//! The realm at a glance, from what the store keeps at hand. Only domains that changed since are
-//! read again, and only those that are asked for are read at all.
+//! The overview of a realm, from the store's cache. Only domains that changed since are read again, and only those
+//! that are asked for are read at all.
 //!
 //! Whatever is kept, the answers are those that the objects give: an overview made without it is
 //! the same one.
@@ -23,29 +23,29 @@ pub use super::snapshot::Line;
 /// The hashes of a domain's schemas, as they are and not as the files say.
 pub type Schemas = BTreeMap<ContractName, String>;
 
-/// The realm at a glance.
+/// The overview of a realm.
 pub struct Overview<'s> {
     store: &'s dyn Store,
     index: Index,
-    /// The kept file.
+    /// The cached file.
     kept: Option<Box<dyn KeptFile>>,
-    /// The refs' stamp, if they are at rest.
+    /// The refs' stamp, if they have not changed since.
     stamp: Option<String>,
-    /// What was read just now and could not be kept.
+    /// The parts that were read just now and could not be cached.
     fresh: Parts,
     damage: Vec<Damage>,
 }
 
-/// What is kept of a realm at the moment.
+/// The state of a realm's cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kept {
-    /// Whether the refs have been at rest since.
+    /// Whether the refs have not changed since.
     pub is_current: bool,
-    /// How many domains it holds.
+    /// The number of domains in it.
     pub domains: usize,
-    /// In how many of these nothing was found on examination.
+    /// The number of these that were examined without a finding.
     pub examined: usize,
-    /// How many contracts they have.
+    /// The number of their contracts.
     pub contracts: usize,
 }
 
@@ -68,7 +68,7 @@ impl<'s> Overview<'s> {
     /// Returns the realm as it is now.
     ///
     /// # Errors
-    /// Where the realm itself, or its list of domains, cannot be read.
+    /// Returns an error if the realm itself, or its list of domains, cannot be read.
     pub fn open(store: &'s dyn Store) -> Result<Self, StoreError> {
         match kept(store) {
             (Some(kept), Some(stamp)) => Ok(Self::at_rest(store, kept, stamp)),
@@ -89,7 +89,7 @@ impl<'s> Overview<'s> {
     /// who ask about a few domains and could read these instead. What is kept stays as it is.
     ///
     /// # Errors
-    /// As [`Self::open`].
+    /// Fails as [`Self::open`].
     pub fn if_kept(store: &'s dyn Store) -> Result<Option<Self>, StoreError> {
         Ok(match kept(store) {
             (None, _) => None,
@@ -108,12 +108,12 @@ impl<'s> Overview<'s> {
         self.index.lines.all()
     }
 
-    /// Returns how many domains can be read.
+    /// Returns the number of domains that can be read.
     pub fn count(&self) -> usize {
         self.index.lines.count()
     }
 
-    /// Returns how many contracts they have.
+    /// Returns the number of their contracts.
     pub fn contracts(&self) -> usize {
         self.index.head.contracts
     }
@@ -128,8 +128,7 @@ impl<'s> Overview<'s> {
         self.index.lines.not_of(repo)
     }
 
-    /// Returns what could not be read outside of the domains, domains that could not be read at
-    /// all among it.
+    /// Returns the damage outside of the domains, including domains that could not be read at all.
     pub fn damage(&self) -> &[Damage] {
         &self.damage
     }
@@ -142,7 +141,7 @@ impl<'s> Overview<'s> {
     /// Returns a domain at a glance.
     ///
     /// # Errors
-    /// Where it has to be read and cannot.
+    /// Returns an error if it has to be read and cannot.
     pub fn summary(&self, line: &Line) -> Result<DomainSummary, StoreError> {
         match self.part(line, line.summary).and_then(|bytes| snapshot::decode(&bytes)) {
             Some(summary) => Ok(summary),
@@ -236,7 +235,7 @@ fn kept(store: &dyn Store) -> (Option<Snapshot>, Option<String>) {
     (Some(kept), stamp)
 }
 
-/// An overview in the making.
+/// An overview under construction.
 struct Making<'s> {
     store: &'s dyn Store,
     head: Head,

@@ -9,7 +9,7 @@ use crate::model::{
     trailer,
 };
 
-/// A moment of a realm's history.
+/// A moment in a realm's history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment {
     /// The time.

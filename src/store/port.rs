@@ -10,9 +10,9 @@ use crate::model::oid::Oid;
 /// One entry of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Its file name. Whoever wrote the tree chose it: it may be anything but UTF-8 text.
+    /// Its file name. It comes from whoever wrote the tree, and may be any text.
     pub name: String,
-    /// What it is.
+    /// The kind of object.
     pub kind: EntryKind,
     /// Its id.
     pub id: Oid,
@@ -29,18 +29,18 @@ pub enum EntryKind {
     Other,
 }
 
-/// What a commit says.
+/// The content of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommitInfo {
     /// Its tree.
     pub tree: Oid,
     /// Its parents, first one first.
     pub parents: Vec<Oid>,
-    /// Who wrote it, as `Name <email>`.
+    /// The author, as `Name <email>`.
     pub author: String,
-    /// Who committed it, as `Name <email>`.
+    /// The committer, as `Name <email>`.
     pub committer: String,
-    /// When it was committed.
+    /// The time at which it was committed.
     pub time: jiff::Timestamp,
     /// Its whole message.
     pub message: String,
@@ -51,13 +51,13 @@ pub trait Objects {
     /// Returns the entries of the tree `id`, in git's order.
     ///
     /// # Errors
-    /// [`StoreError::Missing`], or [`StoreError::Damaged`] where it is no readable tree.
+    /// Returns [`StoreError::Missing`], or [`StoreError::Damaged`] if it is no readable tree.
     fn entries(&self, id: &Oid) -> Result<Vec<Entry>, StoreError>;
 
     /// Returns the entry of the tree `id` with this name: what it costs hardly grows with the others.
     ///
     /// # Errors
-    /// As [`Self::entries`].
+    /// Fails as [`Self::entries`].
     fn entry(&self, id: &Oid, name: &str) -> Result<Option<Entry>, StoreError> {
         Ok(self.entries(id)?.into_iter().find(|entry| entry.name == name))
     }
@@ -65,14 +65,14 @@ pub trait Objects {
     /// Returns the bytes of the blob `id`.
     ///
     /// # Errors
-    /// [`StoreError::Missing`], [`StoreError::Damaged`] where it is no readable blob, or
+    /// Returns [`StoreError::Missing`], [`StoreError::Damaged`] if it is no readable blob, or
     /// [`StoreError::TooLarge`] above [`MAX_BLOB`](super::codec::MAX_BLOB).
     fn blob(&self, id: &Oid) -> Result<Vec<u8>, StoreError>;
 
-    /// Returns what the commit `id` says.
+    /// Returns the content of the commit `id`.
     ///
     /// # Errors
-    /// [`StoreError::Missing`], or [`StoreError::Damaged`] where it is no readable commit.
+    /// Returns [`StoreError::Missing`], or [`StoreError::Damaged`] if it is no readable commit.
     fn commit(&self, id: &Oid) -> Result<CommitInfo, StoreError>;
 }
 
@@ -81,21 +81,21 @@ pub trait Store: Objects {
     /// Returns the commit that a ref points to.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] where the ref exists and cannot be read.
+    /// Returns [`StoreError::Damaged`] if the ref exists and cannot be read.
     fn tip(&self, name: &StoreRef) -> Result<Option<Oid>, StoreError>;
 
     /// Returns the domains and their tips, sorted by name. Refs whose last part is no name are left
     /// out: other hands wrote them.
     ///
     /// # Errors
-    /// Where the refs cannot be listed.
+    /// Returns an error if the refs cannot be listed.
     fn domains(&self) -> Result<Vec<(crate::model::name::DomainName, Oid)>, StoreError>;
 
     /// Returns the inboxes of this machine and their tips, sorted by name. Refs whose parts are no
     /// names are left out.
     ///
     /// # Errors
-    /// Where the refs cannot be listed.
+    /// Returns an error if the refs cannot be listed.
     fn inboxes(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError>;
 
     /// Returns the folder for what can be made anew at any time, if the store has one.
@@ -107,16 +107,16 @@ pub trait Store: Objects {
     /// last part is no name are left out.
     ///
     /// # Errors
-    /// Where the refs cannot be listed.
+    /// Returns an error if the refs cannot be listed.
     fn sessions(&self) -> Result<Vec<(crate::model::name::RepoName, Oid)>, StoreError>;
 
     /// Returns what is wrong with refs of domains that cannot be read, each with its name.
     ///
     /// # Errors
-    /// Where the refs cannot be listed.
+    /// Returns an error if the refs cannot be listed.
     fn broken_refs(&self) -> Result<Vec<String>, StoreError>;
 
-    /// Returns where what can be made again is kept; none where nothing is.
+    /// Returns the cache, or `None` if the store has none.
     fn cache(&self) -> Option<&dyn Cache> {
         None
     }
@@ -126,20 +126,20 @@ pub trait Store: Objects {
     /// The caller holds the lock of `name`.
     ///
     /// # Errors
-    /// [`StoreError::Conflict`] where the ref is elsewhere by now, and where `name` travels.
+    /// Returns [`StoreError::Conflict`] if the ref is elsewhere by now, and where `name` travels.
     fn forget(&self, name: &StoreRef, expected: Oid) -> Result<(), StoreError>;
 
     /// Waits for the lock that guards writing `name`, and holds it until the lease is dropped.
     ///
     /// # Errors
-    /// [`StoreError::Locked`] once the deadline has passed.
+    /// Returns [`StoreError::Locked`] when the deadline has passed.
     fn lock(&self, name: &StoreRef) -> Result<Box<dyn Lease + '_>, StoreError>;
 
     /// Keeps everybody from removing objects until the lease is dropped: what is brought here has no ref at first.
     /// A held [`lock`](Self::lock) does so too.
     ///
     /// # Errors
-    /// [`StoreError::Locked`] once the deadline has passed.
+    /// Returns [`StoreError::Locked`] when the deadline has passed.
     fn keep(&self) -> Result<Box<dyn Lease + '_>, StoreError> {
         Ok(Box::new(()))
     }
@@ -150,7 +150,7 @@ pub trait Store: Objects {
     /// The caller holds the lock of `name`.
     ///
     /// # Errors
-    /// [`StoreError::Conflict`] where the ref is elsewhere by now; nothing happened then. After any
+    /// Returns [`StoreError::Conflict`] if the ref is elsewhere by now; nothing happened then. After any
     /// other error the ref is wholly at the old or wholly at the new commit.
     fn commit_change(&self, name: &StoreRef, expected: Option<Oid>, change: &Change) -> Result<Oid, StoreError>;
 
@@ -160,8 +160,8 @@ pub trait Store: Objects {
     /// The caller holds the lock of `name`, and knows that the commit has all that `expected` has.
     ///
     /// # Errors
-    /// [`StoreError::Conflict`] where the ref is elsewhere by now. [`StoreError::Missing`] or
-    /// [`StoreError::Damaged`] where `to` is no commit that can be read.
+    /// Returns [`StoreError::Conflict`] if the ref is elsewhere by now. [`StoreError::Missing`] or
+    /// [`StoreError::Damaged`] if `to` is no commit that can be read.
     fn advance(&self, name: &StoreRef, expected: Option<Oid>, to: Oid) -> Result<(), StoreError>;
 
     /// Returns the places where the realm is shared, sorted by name.
@@ -173,14 +173,14 @@ pub trait Store: Objects {
     /// names are left out.
     ///
     /// # Errors
-    /// Where the refs cannot be listed.
+    /// Returns an error if the refs cannot be listed.
     fn seen(&self) -> Result<Vec<(StoreRef, Oid)>, StoreError>;
 }
 
 /// Keeps what can be made again from the refs and objects. Losing it costs time and nothing else, so
 /// using it never fails.
 pub trait Cache {
-    /// Returns what was kept last.
+    /// Returns what was cached last.
     fn open(&self) -> Option<Box<dyn Kept>>;
 
     /// Returns what tells the refs that travel, as they are now, from how they were and will be,
@@ -193,10 +193,10 @@ pub trait Cache {
     /// Returns the file in which it is kept, whether or not it is there.
     fn file(&self) -> PathBuf;
 
-    /// Forgets what is kept. Returns how many bytes that was.
+    /// Clears the cache. Returns the number of bytes that it had.
     ///
     /// # Errors
-    /// Where the file cannot be removed.
+    /// Returns an error if the file cannot be removed.
     fn clear(&self) -> Result<u64, StoreError>;
 
     /// Begins to replace what is kept, before the refs are read. Nothing where somebody else is at
@@ -206,10 +206,10 @@ pub trait Cache {
 
 /// What was kept, to be read in parts; it stays the same while it is replaced.
 pub trait Kept {
-    /// Returns how many bytes there are.
+    /// Returns the size in bytes.
     fn size(&self) -> Option<u64>;
 
-    /// Returns `len` bytes from `at` on, if there are so many.
+    /// Returns `len` bytes from `at` on, or `None` if there are fewer.
     fn part(&self, at: u64, len: usize) -> Option<Vec<u8>>;
 }
 
@@ -225,30 +225,30 @@ pub trait Renewal {
     /// Notes a line beside what is kept, whether or not that is replaced.
     fn note(&self, line: &str);
 
-    /// Adds to what is to be kept. Returns whether that went well.
+    /// Appends bytes. Returns whether that succeeded.
     fn write(&mut self, bytes: &[u8]) -> bool;
 
     /// Replaces what is kept with everything that was written, and returns it.
     fn keep(self: Box<Self>) -> Option<Box<dyn Kept>>;
 }
 
-/// A held lock; dropping it lets go.
+/// A held lock; dropping it releases it.
 pub trait Lease {}
 
-/// Nothing has to be held where nothing is ever removed.
+/// A store that never removes anything has nothing to lock.
 impl Lease for () {}
 
 /// One commit to be made.
 #[derive(Debug, Clone)]
 pub struct Change {
-    /// What it changes in the tree of the ref's tip, or in an empty tree, in this order. No path is
-    /// edited twice, but a folder that was linked or removed may be edited afterwards.
+    /// The edits to the tree of the ref's tip, or to an empty tree, in this order. No path is edited twice, but a
+    /// folder that was linked or removed may be edited afterwards.
     pub edits: Vec<(TreePath, Edit)>,
     /// Its whole message.
     pub message: String,
-    /// Who makes it, and when.
+    /// The author, and the time.
     pub author: Signature,
-    /// What it follows.
+    /// Its parents.
     pub parents: Parents,
 }
 
@@ -263,18 +263,18 @@ pub enum Edit {
     Remove,
 }
 
-/// What a commit follows.
+/// The parents of a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parents {
     /// The ref's tip.
     Tip,
     /// The ref's tip, and this commit, whose content it takes in.
     Merge(Oid),
-    /// Nothing: its history is of no use.
+    /// None: its history is of no use.
     None,
 }
 
-/// Who makes a commit, and when.
+/// The author of a commit, and the time.
 #[derive(Debug, Clone)]
 pub struct Signature {
     /// The name.

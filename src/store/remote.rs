@@ -1,31 +1,31 @@
-//! Places where a realm is shared, and what is asked of them.
+//! The remotes of a realm, and the answers that they give.
 
 use super::StoreRef;
 use crate::model::{name::RemoteName, oid::Oid};
 
-/// A place where a realm is shared.
+/// A remote of a realm.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remote {
     /// Its name.
     pub name: RemoteName,
-    /// Where it is.
+    /// Its URL.
     pub url: String,
-    /// Where it keeps the refs.
+    /// The names under which it keeps the refs.
     pub mapping: Mapping,
 }
 
-/// Where a remote keeps the refs of a realm.
+/// The names under which a remote keeps the refs of a realm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mapping {
-    /// Where a store has them, at `refs/blue/`.
+    /// The names of a store, below `refs/blue/`.
     #[default]
     Plain,
-    /// As branches, at `refs/heads/blue/`: for those that take or show nothing else.
+    /// Branches, below `refs/heads/blue/`: for remotes that accept or show nothing else.
     Branches,
 }
 
 impl Mapping {
-    /// Returns where the refs lie.
+    /// Returns the prefix of the refs' names.
     pub fn prefix(self) -> &'static str {
         match self {
             Self::Plain => "refs/blue/",
@@ -45,28 +45,28 @@ impl Mapping {
     }
 }
 
-/// What a remote holds.
+/// The refs of a remote.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listing {
     /// The refs of the realm, the realm's own first.
     pub refs: Vec<(StoreRef, Oid)>,
-    /// Refs among them whose names are none, as they are.
+    /// The names of refs among them that are invalid.
     pub ignored: Vec<String>,
 }
 
 impl Listing {
-    /// Returns where a ref is.
+    /// Returns the commit that a ref points to.
     pub fn tip(&self, name: &StoreRef) -> Option<Oid> {
         self.refs.iter().find(|(listed, _)| listed == name).map(|(_, tip)| *tip)
     }
 }
 
-/// What a remote said to one ref that was pushed.
+/// The remote's answer to one ref that was pushed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pushed {
     /// The ref.
     pub name: StoreRef,
-    /// Why it was not taken; nothing where it was.
+    /// The reason for the refusal; `None` if it was taken.
     pub refused: Option<String>,
 }
 

@@ -8,12 +8,12 @@ use crate::model::{
     session::{Session, SessionId},
 };
 
-/// Which sessions.
+/// Which sessions to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Which {
-    /// Those that nobody ended.
+    /// Sessions that nobody ended.
     Open,
-    /// Those that are over.
+    /// Sessions that have ended.
     Ended,
 }
 
@@ -26,10 +26,10 @@ impl Which {
     }
 }
 
-/// Returns the open session of that id, or `None` where there is none.
+/// Returns the open session of that id, or `None` if there is none.
 ///
 /// # Errors
-/// Where it, or what leads to it, cannot be read.
+/// Returns an error if it, or what leads to it, cannot be read.
 pub fn open(store: &dyn Store, repo: &RepoName, id: &SessionId) -> Result<Option<Session>, StoreError> {
     let within = StoreRef::Sessions(repo.clone());
     match store.tip(&within)? {
@@ -41,7 +41,7 @@ pub fn open(store: &dyn Store, repo: &RepoName, id: &SessionId) -> Result<Option
 /// Returns the open session of that id as it was at the commit `tip`.
 ///
 /// # Errors
-/// Where it, or what leads to it, cannot be read.
+/// Returns an error if it, or what leads to it, cannot be read.
 pub fn open_at(store: &dyn Store, repo: &RepoName, id: &SessionId, tip: &Oid) -> Result<Option<Session>, StoreError> {
     let (within, path) = (StoreRef::Sessions(repo.clone()), Which::Open.path(id));
     let Some(session) = read::file::<Session>(store, &within, &store.commit(tip)?.tree, &path)? else {
@@ -56,7 +56,7 @@ pub fn open_at(store: &dyn Store, repo: &RepoName, id: &SessionId, tip: &Oid) ->
 /// Returns the sessions of a repository at the commit `tip`, by id, and what could not be read.
 ///
 /// # Errors
-/// Where reading fails for another reason than damage.
+/// Returns an error if reading fails for another reason than damage.
 pub fn at(
     store: &dyn Store,
     repo: &RepoName,
@@ -96,7 +96,7 @@ pub fn at(
     Ok((found, damage))
 }
 
-/// Whether a file lies where another session's belongs.
+/// Returns the problem of a session's file that lies under another session's path.
 fn misplaced(session: &Session, repo: &RepoName, id: &SessionId, which: Which) -> Option<String> {
     if session.id != *id || session.repo != *repo {
         return Some(format!("it is {} of {}", session.id, session.repo));

@@ -44,7 +44,7 @@ pub(super) struct Head {
     pub(super) realm: Option<Oid>,
     /// The repositories that joined.
     pub(super) repos: BTreeMap<RepoName, Repo>,
-    /// How many contracts a list of all domains has.
+    /// The number of contracts in a list of all domains.
     pub(super) contracts: usize,
 }
 
@@ -158,11 +158,11 @@ pub struct Line {
     /// current one, sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) behind: Vec<RepoName>,
-    /// How many contracts a list of them has.
+    /// The number of contracts in a list of them.
     pub contracts: usize,
-    /// Where its summary is; nowhere where something of it could not be read.
+    /// The place of its summary; `None` if something of it could not be read.
     pub(super) summary: Option<Place>,
-    /// Where the hashes of its schemas are, if it was examined and nothing was found.
+    /// The place of the hashes of its schemas, if it was examined and nothing was found.
     pub(super) schemas: Option<Place>,
     /// Whether it was read just now, and lies among the parts in the making instead of the kept file.
     #[serde(skip)]
@@ -177,7 +177,7 @@ impl Line {
     }
 }
 
-/// Where a part lies, how long it is, and what it must hash to.
+/// The offset of a part, its length, and its checksum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Place(u64, usize, u32);
 
@@ -185,12 +185,12 @@ pub(super) struct Place(u64, usize, u32);
 pub(super) struct Snapshot {
     pub(super) index: Index,
     pub(super) kept: Box<dyn Kept>,
-    /// What tells it from others.
+    /// Its id.
     pub(super) id: String,
 }
 
 impl Snapshot {
-    /// Returns the snapshot in a file; nothing where it is damaged or of another form.
+    /// Returns the snapshot in a file, or `None` if it is damaged or of another version.
     pub(super) fn open(kept: Box<dyn Kept>) -> Option<Self> {
         let end = kept.size()?.checked_sub(TAIL as u64)?;
         let tail = String::from_utf8(kept.part(end, TAIL)?).ok()?;
@@ -221,13 +221,13 @@ pub(super) fn part(kept: &dyn Kept, Place(at, len, sum): Place) -> Option<Vec<u8
     kept.part(at, len).filter(|bytes| checksum(bytes) == sum)
 }
 
-/// The parts of a snapshot in the making.
+/// The parts of a snapshot under construction.
 pub(super) struct Parts {
     held: Held,
     len: u64,
 }
 
-/// Where the parts are until the answer is made.
+/// The storage of the parts until the answer is made.
 enum Held {
     /// In the file that is to be kept.
     File(Box<dyn Renewal>),

@@ -1,5 +1,4 @@
-//! What a path within a tree of the store is for. A path that is none of these is refused where it
-//! comes from elsewhere.
+//! Parses the paths in the trees of a store. A path from a remote that is none of these is refused.
 
 use crate::model::{
     approval::Fingerprint,
@@ -16,7 +15,7 @@ use crate::store::{
     },
 };
 
-/// What a file is.
+/// The purpose of a file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// `realm.json`.
@@ -31,11 +30,11 @@ pub enum Place {
     Contract(ContractName),
     /// A published document.
     Version(ContractName, Version),
-    /// The part a repository plays.
+    /// A repository's binding.
     Binding(RepoName),
-    /// Which commit of a repository was published last.
+    /// The commit of a repository that was published last.
     Source(RepoName),
-    /// To whom a contract was handed over.
+    /// The transfers of a contract to other owners.
     Transfers(ContractName),
     /// A break of a promise that the owner of a contract approved.
     Approval(ContractName, Fingerprint),
@@ -47,9 +46,9 @@ pub enum Place {
     LostBinding(RepoName, LossId),
     /// A commit that broke a rule.
     SetAside(LossId),
-    /// A session that goes on.
+    /// An open session.
     Session(SessionId),
-    /// A session that is over.
+    /// A session that has ended.
     EndedSession(SessionId),
 }
 

@@ -20,18 +20,18 @@ use crate::model::{
 };
 use crate::store::{Entry, EntryKind, Store, StoreError, StoreRef, codec, tree_place::Place};
 
-/// Most files and folders in the tree of one ref.
+/// The most files and folders in the tree of one ref.
 const MAX_ENTRIES: usize = 500_000;
-/// Deepest folder.
+/// The deepest folder.
 const MAX_DEPTH: usize = 5;
-/// Most problems that are told of one ref.
+/// The most problems that are reported of one ref.
 const MAX_TOLD: usize = 5;
 
 /// Returns what is wrong with the tree of the commit `tip` of the ref `name`, as far as it is not in
-/// the trees of `known`; nothing where it can be taken in.
+/// the trees of `known`; nothing if it can be taken in.
 ///
 /// # Errors
-/// Where reading fails for another reason than what is stored.
+/// Returns an error if reading fails for another reason than what is stored.
 pub fn inspect(store: &dyn Store, name: &StoreRef, tip: &Oid, known: &[Oid]) -> Result<Vec<String>, StoreError> {
     let tree = |commit: &Oid| store.commit(commit).map(|commit| commit.tree);
     let mut looking = Looking { store, name, problems: Vec::new(), entries: 0 };
@@ -135,7 +135,7 @@ impl Looking<'_> {
         Ok(())
     }
 
-    /// Whether a file is what its place says.
+    /// Returns the problem of a file that is not what its path says.
     fn is_right(&self, place: &Place, bytes: &[u8]) -> Result<(), String> {
         fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
             codec::decode(bytes).map_err(|problem| problem.to_string())

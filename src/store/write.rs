@@ -1,17 +1,17 @@
-//! The one way to change a realm: take the lock, read, decide, commit, and on a lost race decide
+//! Changes a realm, in the only way there is: take the lock, read, decide, commit, and after a lost race decide
 //! anew. Nothing is ever overwritten.
 
 use super::{Change, Store, StoreError, StoreRef};
 use crate::model::oid::Oid;
 
-/// How often a race may be lost before giving up. With the lock held only foreign writers race.
+/// The number of races that may be lost before giving up. While the lock is held, only other programs race.
 const MAX_RACES: u32 = 16;
 
 /// Changes `name` by what `decide` makes of its tip. Returns the new commit, or `None` where
 /// `decide` found nothing to do.
 ///
 /// # Errors
-/// Whatever `decide` refuses with, or why the store could not be written.
+/// Returns the error of `decide`, or an error if the store cannot be written.
 pub fn write<E: From<StoreError>>(
     store: &dyn Store,
     name: &StoreRef,

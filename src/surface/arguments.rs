@@ -158,7 +158,7 @@ impl Arguments {
     /// every argument.
     ///
     /// # Errors
-    /// Where one is unknown, missing, or not what it may be.
+    /// Returns an error if one is unknown, missing, or not what it may be.
     pub fn read(given: Map<String, Value>, parameters: &[Parameter]) -> Result<Self, OpError> {
         let listed = |names: Vec<&str>| names.join(", ");
         let mut read = Map::new();
@@ -217,7 +217,7 @@ impl Arguments {
     /// Reads those that are a type's; the others are ignored.
     ///
     /// # Errors
-    /// Where one of them names nothing of its kind.
+    /// Returns an error if one of them names nothing of its kind.
     pub fn read_as<T: DeserializeOwned>(&self) -> Result<T, OpError> {
         operation::read(self.fields())
     }

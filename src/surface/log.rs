@@ -26,7 +26,7 @@ struct Wish {
 /// Starts logging, if the environment asks for it.
 ///
 /// # Errors
-/// Where it asks for something unknown, or the file cannot be opened.
+/// Returns an error if it asks for something unknown, or the file cannot be opened.
 pub fn start(env: &Env) -> io::Result<()> {
     let Some(wish) = env.text(VARIABLE).map(parse).transpose()?.flatten() else {
         return Ok(());

@@ -28,7 +28,7 @@ const STEP: Duration = Duration::from_millis(2);
 /// shell does where a signal ended it.
 ///
 /// # Errors
-/// Where the program cannot be started.
+/// Returns an error if the program cannot be started.
 pub fn run(program: &OsString, arguments: &[OsString]) -> Result<u8, OpError> {
     adopt_orphans();
     let mut line = Vec::new();

@@ -71,7 +71,7 @@ impl MemoryStore {
     /// Makes a store whose realm is `first`, as `store::git::create` does.
     ///
     /// # Errors
-    /// Where `first` is refused.
+    /// Returns an error if `first` is refused.
     pub fn create(first: &Change) -> Result<Self, StoreError> {
         let store = Self::new();
         let lease = store.lock(&StoreRef::Realm)?;
@@ -84,7 +84,7 @@ impl MemoryStore {
     /// Writes a file as other hands would: any bytes at any path, with no lock. Returns the commit.
     ///
     /// # Errors
-    /// Where the ref's tip is no commit of this store.
+    /// Returns an error if the ref's tip is no commit of this store.
     pub fn put_raw(&self, name: &StoreRef, path: &str, bytes: &[u8]) -> Result<Oid, StoreError> {
         let id = self.objects.add(Object::Blob(bytes.to_owned()));
         self.write_raw(name, Some((path, Some((EntryKind::Blob, id)))))
@@ -93,7 +93,7 @@ impl MemoryStore {
     /// Puts a symbolic link as other hands would. Returns the commit.
     ///
     /// # Errors
-    /// Where the ref's tip is no commit of this store.
+    /// Returns an error if the ref's tip is no commit of this store.
     pub fn put_symlink(&self, name: &StoreRef, path: &str, target: &str) -> Result<Oid, StoreError> {
         let id = self.objects.add(Object::Blob(target.into()));
         self.write_raw(name, Some((path, Some((EntryKind::Other, id)))))

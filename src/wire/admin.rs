@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{ContractDetail, RemoteSync, Role};
 use crate::model::name::{DomainName, RealmName, RepoName};
 
-/// What `init` answers.
+/// The answer of `init`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Init {
     /// The realm.
@@ -15,64 +15,63 @@ pub struct Init {
     pub current_repo: RepoName,
     /// The store, absolute.
     pub path: String,
-    /// Whether the realm was made just now.
+    /// Whether the realm was made by this call.
     pub created_realm: bool,
-    /// Whether the repository joined just now.
+    /// Whether this call added the repository to the realm.
     pub joined: bool,
-    /// Whether `.blue/config.yaml` was written just now.
+    /// Whether `.blue/config.yaml` was written by this call.
     pub wrote_config: bool,
-    /// What came and went, where a url was given.
+    /// The result of the sync with each remote, if a URL was given.
     pub remotes: Vec<RemoteSync>,
-    /// Whether changes are shared and fetched automatically; none where nobody chose, or the realm is shared
-    /// nowhere.
+    /// Whether changes are pushed and fetched automatically; null if nobody chose, or the realm has no remote.
     #[serde(default)]
     pub auto_sync: Option<bool>,
     /// The hooks that are in place.
     pub hooks: Vec<String>,
 }
 
-/// What `realm_admin_init` answers.
+/// The answer of `realm_admin_init`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmInit {
     /// The realm.
     pub realm: RealmName,
     /// The store, absolute.
     pub path: String,
-    /// Where it is shared.
+    /// The URL of its remote.
     pub url: Option<String>,
-    /// Whether it was made just now, and not merely recorded.
+    /// Whether it was made by this call, and not merely recorded.
     pub created: bool,
 }
 
-/// What `realm_admin_join` answers.
+/// The answer of `realm_admin_join`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmJoin {
     /// The realm.
     pub realm: RealmName,
     /// The repository's name in it.
     pub current_repo: RepoName,
-    /// Whether it joined just now; joining twice does nothing.
+    /// Whether this call added the repository; joining twice does nothing.
     pub joined: bool,
-    /// Whether `.blue/config.yaml` was written just now.
+    /// Whether `.blue/config.yaml` was written by this call.
     pub wrote_config: bool,
-    /// What came and went, where a url was given.
+    /// The result of the sync with each remote, if a URL was given.
     pub remotes: Vec<RemoteSync>,
 }
 
-/// What `realm_admin_leave` answers.
+/// The answer of `realm_admin_leave`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmLeave {
     /// The realm.
     pub realm: RealmName,
     /// The repository that left.
     pub repo: RepoName,
-    /// The domains it took part in.
+    /// The domains it was a member of.
     pub domains: Vec<DomainName>,
     /// What was undone in the repository.
     pub undone: Vec<String>,
 }
 
-/// What `realm_admin_reclaim` answers.
+/// The answer of `realm_admin_reclaim`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmReclaim {
     /// The realm.
@@ -85,22 +84,22 @@ pub struct RealmReclaim {
     pub domains: Vec<DomainName>,
 }
 
-/// What `realm_admin_domain` answers.
+/// The answer of `realm_admin_domain`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DomainSet {
     /// The realm.
     pub realm: RealmName,
     /// The domain.
     pub domain: DomainName,
-    /// Whether it was made just now.
+    /// Whether it was made by this call.
     pub created: bool,
-    /// The repositories that take part.
+    /// The members of the domain.
     pub members: Vec<RepoName>,
-    /// Those that were added just now.
+    /// The members that this call added.
     pub added: Vec<RepoName>,
 }
 
-/// What `realm_admin_contract` answers.
+/// The answer of `realm_admin_contract`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractAdded {
     /// The realm.
@@ -111,7 +110,7 @@ pub struct ContractAdded {
     pub contract: ContractDetail,
 }
 
-/// What `realm_admin_binding` answers.
+/// The answer of `realm_admin_binding`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BindingSet {
     /// The realm.
@@ -120,49 +119,49 @@ pub struct BindingSet {
     pub domain: DomainName,
     /// The repository.
     pub repo: RepoName,
-    /// Which sides it is on.
+    /// Its role in the domain.
     pub role: Role,
-    /// How many contracts it exports.
+    /// The number of contracts that it exports.
     pub exports: usize,
-    /// How many contracts it imports.
+    /// The number of contracts that it imports.
     pub imports: usize,
     /// Whether anything changed.
     pub changed: bool,
-    /// Circles of repositories that rely on each other, which this closed.
+    /// Dependency cycles between repositories that this change created.
     pub cycles: Vec<String>,
 }
 
-/// What `realm_admin_bootstrap` answers.
+/// The answer of `realm_admin_bootstrap`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmBootstrap {
     /// The realm.
     pub realm: RealmName,
-    /// Whether it was only looked at what is missing.
+    /// Whether this was a dry run, which writes nothing.
     pub dry_run: bool,
-    /// Repositories that are in the realm from now on.
+    /// The repositories that this call added to the realm.
     pub repos: Vec<RepoName>,
-    /// Domains of which something was missing.
+    /// The domains in which something was missing.
     pub domains: Vec<BootstrappedDomain>,
     /// Whether the rules of the realm changed.
     pub rules_changed: bool,
-    /// Circles of repositories that rely on each other, which this closed.
+    /// Dependency cycles between repositories that this change created.
     pub cycles: Vec<String>,
 }
 
-/// What was missing of one domain.
+/// The missing parts of one domain.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BootstrappedDomain {
     /// The domain.
     pub domain: DomainName,
-    /// Whether all of it was.
+    /// Whether the whole domain was missing and was created.
     pub created: bool,
-    /// Repositories that take part from now on.
+    /// The members that this call added.
     pub added: Vec<RepoName>,
     /// Repositories whose part was written. Parts that are there stay as they are.
     pub bound: Vec<RepoName>,
 }
 
-/// What `realm_admin_rename` answers.
+/// The answer of `realm_admin_rename`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmRename {
     /// The realm.
@@ -173,24 +172,24 @@ pub struct RealmRename {
     pub name: RepoName,
     /// Whether anything changed in the realm: asking twice does nothing there.
     pub changed: bool,
-    /// The domains that it takes part in.
+    /// The domains it is a member of.
     pub domains: Vec<DomainName>,
     /// Files of this work tree that have the new name now, to be committed.
     pub files: Vec<String>,
 }
 
-/// What `realm_admin_remove_member` answers.
+/// The answer of `realm_admin_remove_member`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MemberRemoved {
     /// The realm.
     pub realm: RealmName,
     /// The domain.
     pub domain: DomainName,
-    /// The repository that takes no part in it any more.
+    /// The repository that was removed from it.
     pub repo: RepoName,
 }
 
-/// What `realm_admin_remove_domain` answers.
+/// The answer of `realm_admin_remove_domain`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DomainRemoved {
     /// The realm.
@@ -201,13 +200,13 @@ pub struct DomainRemoved {
     pub members: Vec<RepoName>,
 }
 
-/// What `realm_admin_remove_realm` answers.
+/// The answer of `realm_admin_remove_realm`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmRemoved {
     /// The realm.
     pub realm: RealmName,
     /// The store that was deleted, absolute.
     pub path: String,
-    /// Where it was shared; what is there stays.
+    /// The URL of its remote, which is left unchanged.
     pub url: Option<String>,
 }

@@ -9,19 +9,19 @@ use crate::model::name::{RealmName, RepoName};
 /// The sessions of all realms.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AllSessions {
-    /// Those of this page: by realm and repository, oldest first.
+    /// The sessions of this page, by realm and repository, oldest first.
     pub sessions: Vec<SessionOfRealm>,
     /// Stored sessions that cannot be read.
     pub unreadable: Vec<String>,
     /// Realms that cannot be read.
     pub problems: Vec<RealmProblem>,
-    /// How many there are.
+    /// The total number of entries.
     pub total: usize,
-    /// Where the next page starts.
+    /// The cursor of the next page.
     pub next_cursor: Option<String>,
 }
 
-/// A session, and where.
+/// A session and its realm.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionOfRealm {
     /// The realm.
@@ -34,21 +34,21 @@ pub struct SessionOfRealm {
 /// The notifications for all repositories on this machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AllNotifications {
-    /// Which ones were wanted.
+    /// The filter that was applied.
     pub filter: NotificationFilter,
-    /// Those of this page: what matters most first, and of that the newest.
+    /// The notifications of this page, most important first, then newest first.
     pub notifications: Vec<NotificationForRepo>,
-    /// How many there are of each.
+    /// The number of notifications of each kind.
     pub summary: NotificationSummary,
     /// Realms and repositories that cannot be read.
     pub problems: Vec<RealmProblem>,
-    /// How many match the filter.
+    /// The number that match the filter.
     pub total: usize,
-    /// Where the next page starts.
+    /// The cursor of the next page.
     pub next_cursor: Option<String>,
 }
 
-/// A notification, and for whom.
+/// A notification and the repository it is for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NotificationForRepo {
     /// The repository that it is for.
@@ -58,13 +58,13 @@ pub struct NotificationForRepo {
     pub notification: Notification,
 }
 
-/// A realm that cannot be read, and why.
+/// A realm that cannot be read, with the reason.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmProblem {
     /// The realm.
     pub realm: RealmName,
-    /// The repository, where it is one alone.
+    /// The repository, if the problem concerns only one.
     pub repo: Option<RepoName>,
-    /// What is wrong.
+    /// A description of the problem.
     pub message: String,
 }

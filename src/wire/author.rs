@@ -10,7 +10,7 @@ use crate::model::{
     version::Version,
 };
 
-/// What `contract_new` answers.
+/// The answer of `contract_new`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractNew {
     /// The realm.
@@ -25,7 +25,7 @@ pub struct ContractNew {
     pub file: String,
     /// The version that it begins with.
     pub version: Version,
-    /// How many samples the schema was inferred from.
+    /// The number of samples the schema was inferred from.
     pub samples: usize,
     /// Whether the domain was made now.
     pub created_domain: bool,
@@ -33,7 +33,7 @@ pub struct ContractNew {
     pub added: Vec<RepoName>,
 }
 
-/// What `contract_expect` answers.
+/// The answer of `contract_expect`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractExpect {
     /// The realm.
@@ -46,17 +46,17 @@ pub struct ContractExpect {
     pub current_repo: RepoName,
     /// The file with the JSON Schema of what its code relies on, from the root of the repository.
     pub file: String,
-    /// What became of it.
+    /// What was done to the file.
     pub change: FileEdit,
     /// The file of the binding, which names it.
     pub binding: String,
-    /// What became of the binding.
+    /// What was done to the binding file.
     pub binding_change: FileEdit,
-    /// How many samples the schema was inferred from.
+    /// The number of samples the schema was inferred from.
     pub samples: usize,
 }
 
-/// What `contract_bump` answers.
+/// The answer of `contract_bump`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractBump {
     /// The realm.
@@ -75,15 +75,15 @@ pub struct ContractBump {
     pub old_version: Version,
     /// The version that the file names now.
     pub new_version: Version,
-    /// The change of version that the content needs, where it was compared.
+    /// The change of version that the content needs, if it was compared.
     pub needs: Option<VersionBump>,
-    /// Why, in a sentence.
+    /// The reason, in one sentence.
     pub reason: String,
     /// Whether the file was changed.
     pub changed: bool,
 }
 
-/// What `import`, `export`, `unimport` and `unexport` answer.
+/// The answer of `import`, `export`, `unimport` and `unexport`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BindingEdit {
     /// The realm.
@@ -96,29 +96,29 @@ pub struct BindingEdit {
     pub current_repo: RepoName,
     /// The file, from the root of the repository.
     pub file: String,
-    /// What became of the file.
+    /// What was done to the file.
     pub change: FileEdit,
-    /// The role that the file names now; none where it was removed.
+    /// The role that the file names now; null if it was removed.
     pub role: Option<Role>,
-    /// The range that the file imports now; none where it does not import the contract.
+    /// The range that the file imports now; null if it does not import the contract.
     pub version_req: Option<Range>,
 }
 
-/// What became of a file.
+/// What was done to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FileEdit {
-    /// It is new.
+    /// The file was created.
     Created,
-    /// It says something else now.
+    /// The file's content was changed.
     Changed,
-    /// It said so already.
+    /// The file already had this content.
     Unchanged,
-    /// It would say nothing any more, and was removed.
+    /// The file would be empty and was removed.
     Removed,
 }
 
-/// What `contract_validate` answers.
+/// The answer of `contract_validate`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractValidate {
     /// The realm.
@@ -127,15 +127,15 @@ pub struct ContractValidate {
     pub domain: DomainName,
     /// The contract.
     pub contract: ContractName,
-    /// Where its schema was read.
+    /// The source its schema was read from.
     pub source: DocumentSource,
     /// The versions that the payloads were checked against.
     pub versions: Vec<Version>,
     /// How many payloads were checked.
     pub payloads: usize,
-    /// Whether all of them fit in all of the versions; null where that is not known.
+    /// Whether all of them fit in all of the versions; null if that is not known.
     pub valid: Option<bool>,
-    /// Where they do not fit, or where that is not known.
+    /// The places where a payload does not fit, or where that is not known.
     pub failures: Vec<PayloadFailure>,
     /// How many failures are not listed.
     pub more_failures: usize,
@@ -146,7 +146,7 @@ pub struct ContractValidate {
 pub struct PayloadFailure {
     /// The file of the payload.
     pub file: String,
-    /// Its line, where the file holds several.
+    /// Its line, if the file holds several.
     pub line: Option<u32>,
     /// The version that it does not fit.
     pub version: Version,
@@ -154,8 +154,8 @@ pub struct PayloadFailure {
     pub pointer: String,
     /// JSON Pointer to the keyword of the schema that refuses it.
     pub schema_pointer: String,
-    /// What is wrong there.
+    /// The problem there.
     pub message: String,
-    /// Whether nobody knows if it fits.
+    /// Whether it is not known if the payload fits.
     pub undecided: bool,
 }

@@ -10,7 +10,7 @@ use crate::model::{
     version::Version,
 };
 
-/// What `contract_blame` answers.
+/// The answer of `contract_blame`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractBlame {
     /// The realm.
@@ -25,18 +25,18 @@ pub struct ContractBlame {
     pub parts: Vec<BlamePart>,
     /// The versions that brought them, newest first.
     pub versions: Vec<BlameVersion>,
-    /// Where the next page starts.
+    /// The cursor of the next page.
     pub next_cursor: Option<String>,
 }
 
 /// A part of a contract.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BlamePart {
-    /// Where: a JSON Pointer that begins with /schema or /value.
+    /// A JSON Pointer to the part, which begins with /schema or /value.
     pub pointer: String,
     /// The version that brought it.
     pub version: Version,
-    /// What is there, where that is a text, a number, true, false or null; null otherwise.
+    /// The part's value, if it is a string, a number, a boolean or null; null otherwise.
     pub value: Json,
 }
 
@@ -45,15 +45,15 @@ pub struct BlamePart {
 pub struct BlameVersion {
     /// The version.
     pub version: Version,
-    /// When it was published, as the commit says.
+    /// The time it was published, according to the commit.
     pub time: jiff::Timestamp,
-    /// Whether that is more than a day ahead of this clock: such a date orders nothing.
+    /// Whether that time is more than a day ahead of this machine's clock; such a time is not used for sorting.
     pub ahead_of_clock: bool,
-    /// Who published it, as `Name <email>`.
+    /// The author, as `Name <email>`.
     pub author: String,
-    /// From which repository it was published.
+    /// The repository it was published from.
     pub repo: Option<String>,
-    /// From which commit of that repository.
+    /// The commit of that repository it was published from.
     pub source_commit: Option<String>,
     /// The commit of the store.
     pub commit: Oid,

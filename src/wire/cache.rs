@@ -1,18 +1,18 @@
-//! What the store keeps at hand.
+//! The store's cache: its statistics, and clearing it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::name::RealmName;
 
-/// What `realm_admin_cache_stats` answers.
+/// The answer of `realm_admin_cache_stats`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CacheStats {
     /// The realm.
     pub realm: RealmName,
-    /// The file, absolute; none where nothing is kept, because `--no-cache` was given.
+    /// The file, absolute; null if nothing is kept, because `--no-cache` was given.
     pub file: Option<String>,
-    /// Its size; none where there is no file.
+    /// The file's size in bytes; null if there is no file.
     pub bytes: Option<u64>,
     /// Whether it is there, undamaged and of this version.
     pub usable: bool,
@@ -26,11 +26,11 @@ pub struct CacheStats {
     pub contracts: usize,
 }
 
-/// What `realm_admin_cache_clear` answers.
+/// The answer of `realm_admin_cache_clear`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CacheCleared {
     /// The realm.
     pub realm: RealmName,
-    /// How large the file was, in bytes; 0 where there was none.
+    /// The size of the deleted file in bytes; 0 if there was none.
     pub freed_bytes: u64,
 }

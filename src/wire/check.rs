@@ -10,41 +10,41 @@ use crate::model::{
     oid::Oid,
 };
 
-/// What `realm_check` answers.
+/// The answer of `realm_check`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmCheck {
     /// The realm.
     pub realm: RealmName,
-    /// The repository whose files were laid over the realm; none where it was looked at alone.
+    /// The repository whose files were laid over the realm; null if it was looked at alone.
     pub current_repo: Option<RepoName>,
-    /// Why this clone only reads, and what to do about it; none where it may write, and in CI.
+    /// The reason this clone is read-only, and what to do about it; null if it may write, and in CI.
     pub read_only: Option<String>,
-    /// What was judged.
+    /// The scope of the check.
     pub judged: Judged,
-    /// The RFC whose branches were laid over the realm together; none where only one repository was judged.
+    /// The RFC whose branches were laid over the realm together; null if only one repository was judged.
     pub rfc: Option<RfcName>,
     /// Those branches, but for the files of the repository that asks.
     pub branches: Vec<RfcBranch>,
-    /// How many contract and binding files the repository has; none where the realm was looked at alone.
+    /// How many contract and binding files the repository has; null if the realm was looked at alone.
     pub files: Option<usize>,
     /// The commit that the judged one was compared with: what was wrong there is a warning.
     pub base: Option<Oid>,
     /// Whether nothing is wrong: no error, and with `--strict` no warning.
     pub valid: bool,
-    /// What does not work.
+    /// The errors that were found.
     pub errors: Vec<Finding>,
-    /// What smells.
+    /// The warnings that were found.
     pub warnings: Vec<Finding>,
-    /// What is wrong in the realm and is not this repository's to mend. It fails nothing.
+    /// Problems in the realm that this repository cannot mend. They fail nothing.
     pub elsewhere: Elsewhere,
-    /// What the publishing branch says that the realm does not hold; none where it holds it all.
+    /// The content of the publishing branch that the realm lacks; null if it lacks nothing.
     pub unpublished: Option<Unpublished>,
     /// How many contracts were looked at.
     pub contracts: usize,
     /// How many imports were judged by their version range alone: no schema says anything, or the version that
     /// their code was written against is not known.
     pub imports_by_range: usize,
-    /// Each of them, with what its schema hashes to; none where only their number was wanted.
+    /// These contracts with their schema hashes; empty if only their number was requested.
     pub schema_hashes: Vec<SchemaHash>,
     /// What became of the scripts that this repository's own files name as tests of contracts; none are run by
     /// servers and hooks.
@@ -53,26 +53,26 @@ pub struct RealmCheck {
     pub notifications: Vec<Notification>,
 }
 
-/// What became of a script that tests a contract.
+/// The result of a script that tests a contract.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ScriptRun {
     /// The domain of the contract.
     pub domain: DomainName,
     /// The contract.
     pub contract: ContractName,
-    /// As what it is named.
+    /// The script's role in the contract or binding.
     pub role: ScriptRole,
     /// Its path, from the root of the repository.
     pub script: String,
-    /// What became of it.
+    /// The outcome of the run.
     pub outcome: ScriptOutcome,
-    /// Its exit code; none where it was not run, or not to its end.
+    /// Its exit code; null if it was not run, or not to its end.
     pub exit_code: Option<i32>,
     /// The end of what it printed, or why it was not run: at most 2 KB.
     pub output: String,
 }
 
-/// As what a script is named.
+/// The role of a script that tests a contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ScriptRole {
@@ -84,7 +84,7 @@ pub enum ScriptRole {
     Importer,
 }
 
-/// What became of a script.
+/// The outcome of a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScriptOutcome {
@@ -94,19 +94,19 @@ pub enum ScriptOutcome {
     Failed,
     /// Its exit code is 2: it cannot tell.
     Undecided,
-    /// Nobody asked for it, or it may not be run here.
+    /// It was not run: not requested, or not allowed here.
     NotRun,
 }
 
-/// What a check judged.
+/// The scope of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Judged {
-    /// What one repository does, exports and imports.
+    /// One repository: what it exports and imports.
     Repository,
     /// The whole realm with that repository's files.
     Everything,
-    /// What the branches of an RFC do together.
+    /// The branches of an RFC together.
     Rfc,
     /// The realm as it was published.
     Realm,
@@ -123,12 +123,12 @@ pub struct RfcBranch {
     pub commit: Oid,
 }
 
-/// What is wrong in the realm and is not the business of the repository that was judged.
+/// Problems in the realm that do not concern the repository that was judged.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Elsewhere {
-    /// How many errors.
+    /// The number of errors.
     pub errors: usize,
-    /// How many warnings.
+    /// The number of warnings.
     pub warnings: usize,
     /// The first of them, errors before warnings; `--all` lists every one.
     pub findings: Vec<Finding>,

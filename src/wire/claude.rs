@@ -3,18 +3,18 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What both of them answer.
+/// The answer of `install_claude` and `uninstall_claude`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ClaudeSetup {
-    /// For whom it is set up.
+    /// The scope of the setup.
     pub scope: ClaudeScope,
-    /// Whether it was only shown what would change.
+    /// Whether this was a dry run, which writes nothing.
     pub dry_run: bool,
     /// Each file that has a part in it.
     pub files: Vec<ClaudeFile>,
 }
 
-/// For whom something is set up.
+/// The scope of a setup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ClaudeScope {
@@ -29,13 +29,13 @@ pub enum ClaudeScope {
 pub struct ClaudeFile {
     /// Its path, absolute.
     pub path: String,
-    /// What happens to it.
+    /// The action on it.
     pub change: FileChange,
     /// The lines that change, as `diff -u` shows them.
     pub diff: String,
 }
 
-/// What happens to a file.
+/// An action on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FileChange {

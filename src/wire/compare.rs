@@ -10,7 +10,7 @@ use crate::model::{
     version::Version,
 };
 
-/// What `realm_compare` answers.
+/// The answer of `realm_compare`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmCompare {
     /// The realm that is compared.
@@ -27,7 +27,7 @@ pub struct RealmCompare {
     pub total: usize,
     /// How many contracts are the same in both.
     pub same: usize,
-    /// Where the next page starts.
+    /// The cursor of the next page.
     pub next_cursor: Option<String>,
     /// Stored files of either that cannot be read: what they hold was not compared.
     pub unreadable: Vec<String>,
@@ -55,7 +55,7 @@ pub struct ContractComparison {
 pub struct ContractSide {
     /// Its current version.
     pub version: Version,
-    /// Who may change it.
+    /// The owner: the only repository that may publish versions.
     pub owner: RepoName,
     /// SHA-256 of canonical schema, value and compatibility as they are, not as the file says.
     pub content_hash: String,

@@ -10,7 +10,7 @@ pub use crate::model::verdict::{
     BothReadings, BrokenDirection, SchemaDifference, SchemaReading, SchemaVerdict, VersionBump,
 };
 
-/// What `compat` answers.
+/// The answer of `compat`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Compat {
     /// The old schema, as it was named.
@@ -21,14 +21,14 @@ pub struct Compat {
     pub direction: AskedDirection,
     /// The reading that decides.
     pub reading: SchemaReading,
-    /// Whether the new schema can take the place of the old one, in the directions that were asked
-    /// about and the reading that decides; null where that is unknown.
+    /// Whether the new schema can take the place of the old one, in the directions that were asked about and the
+    /// reading that decides; null if that is unknown.
     pub compatible: Option<bool>,
     /// Whether every value of the new schema is a value of the old one.
     pub backwards: BothReadings,
     /// Whether every value of the old schema is a value of the new one.
     pub forwards: BothReadings,
-    /// What differs in the directions that were asked about, at most 20 of each.
+    /// The differences in the directions that were asked about, at most 20 of each.
     pub differences: Vec<SchemaDifference>,
     /// The smallest change of version that the change needs.
     pub bump: VersionBump,
@@ -47,9 +47,9 @@ pub struct SchemaWarning {
     pub pointer: String,
     /// The word.
     pub keyword: String,
-    /// What is wrong with it, and what to write instead.
+    /// The problem, and what to write instead.
     pub message: String,
-    /// What to write instead.
+    /// The text to write instead.
     pub suggestion: String,
 }
 

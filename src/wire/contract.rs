@@ -15,7 +15,7 @@ use crate::model::{
     version::Version,
 };
 
-/// What `contract_get` answers.
+/// The answer of `contract_get`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractGet {
     /// The realm.
@@ -24,11 +24,11 @@ pub struct ContractGet {
     pub domain: DomainName,
     /// The contract, at the wanted version.
     pub contract: ContractDetail,
-    /// Who exports or imports it.
+    /// The repositories that export or import it.
     pub bindings: Vec<ContractBinding>,
     /// Every published version, oldest first.
     pub versions: Vec<Version>,
-    /// The current version; none where only pre-releases were published.
+    /// The current version; null if only pre-releases were published.
     pub current_version: Option<Version>,
     /// The repository that asked; none outside of one.
     pub current_repo: Option<RepoName>,
@@ -41,16 +41,16 @@ pub struct ContractDetail {
     pub name: ContractName,
     /// The version that is shown.
     pub version: Version,
-    /// Who may change it.
+    /// The owner: the only repository that may publish versions.
     pub owner: RepoName,
-    /// What it is for.
+    /// Its purpose.
     pub description: String,
-    /// What the owner promises about changes.
+    /// The owner's promise about changes.
     #[serde(deserialize_with = "lenient::one")]
     pub compatibility: Compatibility,
-    /// What the owner promises about changes of the value.
+    /// The owner's promise about changes of the value.
     pub values: Values,
-    /// Who sends what the schema describes.
+    /// The side that sends the data that the schema describes.
     pub flow: Flow,
     /// Older versions that are still served.
     pub supported: Vec<Range>,
@@ -61,35 +61,35 @@ pub struct ContractDetail {
     /// Scripts that test it.
     #[serde(deserialize_with = "lenient::one")]
     pub validation: Validation,
-    /// What each version changed.
+    /// The changes of each version.
     #[serde(deserialize_with = "lenient::list")]
     pub evolution: Vec<Evolution>,
-    /// Set where consumers should move away.
+    /// The deprecation, if consumers should stop using the contract.
     #[serde(deserialize_with = "lenient::option")]
     pub deprecated: Option<Deprecated>,
     /// SHA-256 of the canonical schema.
     pub schema_hash: Option<String>,
     /// SHA-256 of canonical schema, value and compatibility.
     pub content_hash: Option<String>,
-    /// Set once it was withdrawn.
+    /// The retirement, if the contract is retired.
     pub retired: Option<Retired>,
-    /// Versions that must not be picked any more.
+    /// The yanked versions, which should not be used.
     pub yanked: Vec<Yanked>,
 }
 
-/// Why a contract was withdrawn.
+/// The retirement of a contract.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Retired {
-    /// In the owner's words.
+    /// The reason, as the owner wrote it.
     pub reason: String,
 }
 
-/// A version that must not be picked any more.
+/// A yanked version, which should not be used.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Yanked {
     /// The version.
     pub version: Version,
-    /// In the owner's words.
+    /// The reason, as the owner wrote it.
     pub reason: String,
 }
 
@@ -146,7 +146,7 @@ impl ContractDetail {
 pub struct ContractBinding {
     /// The repository.
     pub repo: RepoName,
-    /// Which sides of the domain it is on.
+    /// Its role in the domain.
     pub role: Role,
     /// Whether it exports or imports the contract.
     pub relationship: Relationship,
@@ -155,7 +155,7 @@ pub struct ContractBinding {
     pub version_req: Option<Range>,
 }
 
-/// Which way a binding goes.
+/// Whether a repository exports or imports a contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Relationship {
@@ -165,16 +165,16 @@ pub enum Relationship {
     Imports,
 }
 
-/// What `contract_list` answers.
+/// The answer of `contract_list`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractList {
     /// The realm.
     pub realm: RealmName,
     /// The contracts of this page.
     pub contracts: Vec<ContractLine>,
-    /// How many there are in all, of those that were asked for.
+    /// The number of contracts that match the request.
     pub total: usize,
-    /// Where the next page starts.
+    /// The cursor of the next page.
     pub next_cursor: Option<String>,
     /// The repository that asked; none outside of one.
     pub current_repo: Option<RepoName>,
@@ -187,9 +187,9 @@ pub struct ContractLine {
     pub domain: DomainName,
     /// Its name.
     pub name: ContractName,
-    /// Its current version; none where it cannot be read.
+    /// Its current version; null if it cannot be read.
     pub version: Option<Version>,
-    /// Who may change it; none where it cannot be read.
+    /// The owner; null if the contract cannot be read.
     pub owner: Option<RepoName>,
     /// How many repositories import it.
     pub importers: usize,
@@ -198,7 +198,7 @@ pub struct ContractLine {
     pub state: Cow<'static, str>,
 }
 
-/// What `contract_log` answers.
+/// The answer of `contract_log`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractLog {
     /// The realm.
@@ -209,11 +209,11 @@ pub struct ContractLog {
     pub contract: ContractName,
     /// The commits that changed it, newest first.
     pub entries: Vec<LogEntry>,
-    /// Where the next page starts.
+    /// The cursor of the next page.
     pub next_cursor: Option<String>,
 }
 
-/// What `contract_transfer` answers.
+/// The answer of `contract_transfer`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractTransfer {
     /// The realm.
@@ -222,15 +222,15 @@ pub struct ContractTransfer {
     pub domain: DomainName,
     /// The contract.
     pub contract: ContractName,
-    /// Who owns it, until the other repository publishes it.
+    /// The owner, until the other repository publishes it.
     pub owner: RepoName,
-    /// To whom it is offered; none where the offer was taken back.
+    /// The repository it is offered to; null if the offer was withdrawn.
     pub offered_to: Option<RepoName>,
     /// Whether anything changed: offering twice does nothing.
     pub changed: bool,
 }
 
-/// What `contract_adapted` answers.
+/// The answer of `contract_adapted`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractAdapted {
     /// The realm.
@@ -241,7 +241,7 @@ pub struct ContractAdapted {
     pub contract: ContractName,
     /// The repository that imports it.
     pub current_repo: RepoName,
-    /// The version that its code was written against before; none where that is not known.
+    /// The version that its code was written against before; null if that is not known.
     pub old_version: Option<Version>,
     /// The version that its code is written against.
     pub adapted_version: Option<Version>,
@@ -249,7 +249,7 @@ pub struct ContractAdapted {
     pub changed: bool,
 }
 
-/// What `contract_approve` answers.
+/// The answer of `contract_approve`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractApproved {
     /// The realm.
@@ -266,13 +266,13 @@ pub struct ContractApproved {
     pub directions: Vec<BrokenDirection>,
     /// The rule that each of them breaks.
     pub rules: Vec<String>,
-    /// Why.
+    /// The reason.
     pub reason: String,
     /// Whether anything changed: approving twice does nothing.
     pub changed: bool,
 }
 
-/// What `contract_retire` and `contract_yank` answer.
+/// The answer of `contract_retire` and `contract_yank`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractMarked {
     /// The realm.
@@ -281,12 +281,12 @@ pub struct ContractMarked {
     pub domain: DomainName,
     /// The contract.
     pub contract: ContractName,
-    /// The version that was yanked; none where the contract was retired.
+    /// The version that was yanked; null if the contract was retired.
     pub version: Option<Version>,
-    /// Why.
+    /// The reason.
     pub reason: String,
     /// Whether anything changed: marking twice does nothing.
     pub changed: bool,
-    /// Who still imports it.
+    /// The repositories that still import it.
     pub importers: Vec<RepoName>,
 }

@@ -5,16 +5,16 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What `daemon start`, `stop` and `status` answer.
+/// The answer of `daemon start`, `stop` and `status`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Daemon {
-    /// What happened, or how it is, in a sentence.
+    /// The result or the state, in one sentence.
     pub message: String,
     /// Whether it runs now.
     pub running: bool,
-    /// Where it is, or was.
+    /// The URL it listens or listened on.
     pub url: Option<String>,
-    /// Its process.
+    /// The id of its process.
     pub pid: Option<u32>,
     /// Its version.
     pub version: Option<String>,
@@ -23,7 +23,7 @@ pub struct Daemon {
 /// What `daemon token` answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DaemonToken {
-    /// What requests show.
+    /// The token that requests send to authenticate.
     pub token: String,
 }
 
@@ -34,14 +34,14 @@ pub struct DaemonOpen {
     pub url: String,
 }
 
-/// That the daemon is there, and whose it is.
+/// The answer of a health check: the server and the home folder it serves.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Health {
-    /// What serves: `git-blue`.
+    /// The name of the server: `git-blue`.
     pub server: Cow<'static, str>,
     /// Its version.
     pub version: Cow<'static, str>,
-    /// What tells the homes of two users apart.
+    /// A hash of the home folder's path, which differs between users.
     pub home: String,
 }
 

@@ -16,7 +16,7 @@ use crate::model::{
     version::Version,
 };
 
-/// What `contract_diff` answers.
+/// The answer of `contract_diff`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractDiff {
     /// The realm.
@@ -29,15 +29,15 @@ pub struct ContractDiff {
     pub old_version: Version,
     /// The version that is compared to.
     pub new_version: Version,
-    /// Where the document comes from that is compared to.
+    /// The source of the document that it is compared with.
     pub source: DocumentSource,
     /// Whether schema, value or compatibility differ: what a version fixes for good.
     pub content_changed: bool,
-    /// What differs, with its place in the document that `contract_get` shows.
+    /// The differences, with their place in the document that `contract_get` shows.
     pub changes: Vec<Difference>,
     /// What that means for values, with proof; none where neither schema says anything.
     pub compared: Option<SchemasCompared>,
-    /// What changed of the agreed value, and whether that is promised not to; none where it is the same.
+    /// The changes of the agreed value, and whether they break its promise; `null` if it is the same.
     pub values: Option<ValuesCompared>,
 }
 
@@ -50,13 +50,13 @@ pub struct SchemasCompared {
     pub backwards: BothReadings,
     /// Whether every value of the old schema is a value of the new one.
     pub forwards: BothReadings,
-    /// What differs, at most 20 of each direction; witnesses of the first ones.
+    /// The differences, at most 20 in each direction; the first ones with witnesses.
     pub differences: Vec<SchemaDifference>,
     /// The smallest change of version that the change needs, by what the contract promises.
     pub bump: VersionBump,
 }
 
-/// Where the document comes from that is looked at.
+/// The source of the document that is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DocumentSource {
@@ -72,7 +72,7 @@ pub enum DocumentSource {
     Schema,
 }
 
-/// What `contract_impact` answers.
+/// The answer of `contract_impact`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractImpact {
     /// The realm.
@@ -87,9 +87,9 @@ pub struct ContractImpact {
     pub version: Version,
     /// Whether that version was published.
     pub published: bool,
-    /// Where the document of that version comes from.
+    /// The source of that version's document.
     pub source: DocumentSource,
-    /// Who imports the contract.
+    /// The repositories that import the contract.
     pub importers: Vec<ImporterImpact>,
     /// How many of them would be broken.
     pub broken: usize,
@@ -98,7 +98,7 @@ pub struct ContractImpact {
     pub breaks_promise: Vec<Verdict>,
 }
 
-/// What a verdict goes by.
+/// The basis of a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum JudgedBy {
@@ -124,7 +124,7 @@ impl JudgedBy {
     }
 }
 
-/// What a version means for one repository that imports the contract.
+/// The effect of a version on one repository that imports the contract.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ImporterImpact {
     /// The repository.
@@ -136,7 +136,7 @@ pub struct ImporterImpact {
     /// `current`, `stale` (an older version is still served) or `broken`, if the version were current.
     #[schemars(extend("enum" = ["current", "stale", "broken"]))]
     pub state: Cow<'static, str>,
-    /// What that goes by.
+    /// What the verdict is based on.
     pub judged_by: JudgedBy,
     /// What the version means for what the import expects, or for code that is written against
     /// `adapted_version`; none where that is the same version, or not known.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the three of them answer: how the hooks are now.
+/// The answer of all three operations: the state of the hooks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HooksAnswer {
     /// The folder where git looks for hooks, absolute.
@@ -23,14 +23,14 @@ pub struct HookState {
     pub installed: bool,
     /// Whether it does so by our block in that file.
     pub in_file: bool,
-    /// Whether it is there only where somebody asked for it.
+    /// Whether it is installed only on request.
     pub optional: bool,
     /// Whether other lines are in it too.
     pub has_other_lines: bool,
     /// Whether this call changed it.
     pub changed: bool,
-    /// Why it does not work as it should, if it does not.
+    /// The reason it does not work as it should, if so.
     pub problem: Option<String>,
-    /// What else there is to know of it.
+    /// A further note about it.
     pub note: Option<String>,
 }

@@ -168,9 +168,9 @@ impl<T: Serialize> Answered for Answer<T> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Failure {
     status: Failed,
-    /// What kind of failure it is: stable, for programs.
+    /// The kind of failure: a stable word for programs.
     pub code: Cow<'static, str>,
-    /// What happened, with its subject and cause.
+    /// A message that names the subject and the cause.
     pub message: String,
     /// The single problems, where there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

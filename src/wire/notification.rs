@@ -33,9 +33,9 @@ pub struct Notification {
     pub domain: DomainName,
     /// The contract; none for bindings.
     pub contract: Option<ContractName>,
-    /// Whose it is: the contract's owner, or the binding's repository.
+    /// The contract's owner, or the binding's repository.
     pub from_repo: RepoName,
-    /// Who wrote the commit, as `Name <email>`.
+    /// The author of the commit, as `Name <email>`.
     #[serde(default)]
     pub author: Option<String>,
     /// Whether it is this repository's own, and somebody else wrote it: no commit of this clone says so,
@@ -66,12 +66,12 @@ pub struct Notification {
     pub binding: UsedIn,
     /// Pending, seen or expired.
     pub state: State,
-    /// When the change was made, as its commit says.
+    /// The time of the commit that made the change.
     pub created_at: jiff::Timestamp,
     /// Whether that is more than a day ahead of this clock: such a date orders nothing.
     #[serde(default)]
     pub ahead_of_clock: bool,
-    /// When it came to this machine, which its age counts from.
+    /// The time it arrived on this machine; its age counts from then.
     pub arrived_at: jiff::Timestamp,
 }
 
@@ -115,7 +115,7 @@ fn holds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Holds>, D:
 /// Changes of bindings that are counted and not listed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BindingsChanged {
-    /// How many there are.
+    /// The number of changes.
     pub changes: usize,
     /// In how many domains.
     pub domains: usize,
@@ -130,7 +130,7 @@ pub struct VersionChange {
     pub new_version: Option<Version>,
 }
 
-/// Where a notification is in its life.
+/// The state of a notification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
@@ -170,7 +170,7 @@ impl NotificationFilter {
     }
 }
 
-/// What `notifications_list` answers.
+/// The answer of `notifications_list`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NotificationsList {
     /// The realm.
@@ -181,11 +181,11 @@ pub struct NotificationsList {
     pub filter: NotificationFilter,
     /// Those of this page: what matters most first, and of that the newest.
     pub notifications: Vec<Notification>,
-    /// How many there are of each.
+    /// The number of each kind.
     pub summary: NotificationSummary,
-    /// How many match the filter.
+    /// The number that match the filter.
     pub total: usize,
-    /// Where the next page starts.
+    /// The cursor of the next page.
     pub next_cursor: Option<String>,
 }
 
@@ -204,7 +204,7 @@ pub struct NotificationSummary {
     pub expired_cleaned: usize,
 }
 
-/// What `notifications_ack` answers.
+/// The answer of `notifications_ack`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NotificationsAck {
     /// The realm.

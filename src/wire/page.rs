@@ -52,7 +52,7 @@ type Page<T> = Result<(Vec<T>, Option<String>), UnknownCursor>;
 /// by `key` already; a key that is gone continues at the one that would follow it.
 ///
 /// # Errors
-/// Where the cursor is not written as the keys are.
+/// Returns an error if the cursor is not written as the keys are.
 pub fn page<T>(items: Vec<T>, request: &PageRequest, key: impl Fn(&T) -> String) -> Page<T> {
     let start = match (&request.cursor, items.first()) {
         (Some(cursor), Some(first)) => match items.iter().position(|item| key(item) == *cursor) {
@@ -70,7 +70,7 @@ pub fn page<T>(items: Vec<T>, request: &PageRequest, key: impl Fn(&T) -> String)
 /// Returns the wanted page of items that are in an order of their own, so that a cursor is looked for, not compared.
 ///
 /// # Errors
-/// Where no item has that key.
+/// Returns an error if no item has that key.
 pub fn page_in_order<T>(items: Vec<T>, request: &PageRequest, key: impl Fn(&T) -> String) -> Page<T> {
     let start = match &request.cursor {
         Some(cursor) if !items.is_empty() => {

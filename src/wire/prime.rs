@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::name::{RealmName, RepoName};
 
-/// What `prime` answers.
+/// The answer of `prime`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Prime {
     /// The realm.
     pub realm: RealmName,
     /// The repository that asked.
     pub current_repo: RepoName,
-    /// What stands, the most urgent first: sentences that the program made, of names and numbers.
+    /// The current state as generated sentences, the most urgent first.
     pub facts: Vec<String>,
 }

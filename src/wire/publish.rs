@@ -17,7 +17,7 @@ use crate::model::{
     version::Version,
 };
 
-/// What `contract_publish` answers.
+/// The answer of `contract_publish`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractPublish {
     /// The realm.
@@ -28,7 +28,7 @@ pub struct ContractPublish {
     pub commit: Option<Oid>,
     /// Whether this only says what would happen.
     pub dry_run: bool,
-    /// What changed in the realm.
+    /// The changes in the realm.
     pub published: Vec<Published>,
     /// Contract files that the commit removed; their contracts stay until they are retired.
     pub removed_files: Vec<String>,
@@ -58,14 +58,14 @@ pub struct Published {
     pub breaks: Vec<Broken>,
     /// How many imports it breaks.
     pub broken: usize,
-    /// What its author should know besides.
+    /// Notes for its author.
     pub remarks: Vec<Remark>,
 }
 
 /// An import that a change breaks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Broken {
-    /// Whose it is.
+    /// The repository that owns it.
     pub repo: RepoName,
     /// The versions it works with.
     pub version_req: Range,

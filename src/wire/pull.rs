@@ -11,30 +11,30 @@ use crate::model::{
     version::Version,
 };
 
-/// What `realm_pr_status` answers.
+/// The answer of `realm_pr_status`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PrStatus {
     /// The realm.
     pub realm: RealmName,
     /// The repository that asked; none outside of one.
     pub current_repo: Option<RepoName>,
-    /// What is worked on; none where all repositories were asked for as they are.
+    /// The RFC; null if all repositories were asked for as they are.
     pub rfc: Option<RfcName>,
     /// Each repository that takes part.
     pub repos: Vec<PrRepo>,
-    /// All of them together.
+    /// A summary of all repositories.
     pub summary: PrSummary,
     /// In which order to merge: as imports need it, and where they do not care, who provides something
     /// before who relies on it.
     pub merge_order: Vec<RepoName>,
-    /// Those that rely on each other, so that no order is right.
+    /// Repositories that rely on each other, so that no merge order is correct.
     pub circular: Vec<RepoName>,
     /// Imports that accept only the version before a merge, or only the one after.
     pub clashes: Vec<ImportClash>,
-    /// What to do, in this order, so that every check passes on the way; nothing where the branches
-    /// change no import and no contract that is imported.
+    /// What to do, in this order, so that every check passes on the way; empty if the branches change no import
+    /// and no contract that is imported.
     pub steps: Vec<MergeStep>,
-    /// Repositories that could not be looked at, and why.
+    /// Repositories that could not be looked at, each with the reason.
     pub errors: Vec<RepoProblem>,
 }
 
@@ -49,24 +49,24 @@ pub struct ImportClash {
     pub domain: DomainName,
     /// The contract.
     pub contract: ContractName,
-    /// The version that is published; none where there is none yet.
+    /// The version that is published; null if there is none yet.
     pub old_version: Option<Version>,
     /// The version that the provider's branch makes current.
     pub new_version: Version,
-    /// The range that is published; none where there is none yet.
+    /// The range that is published; null if there is none yet.
     pub old_version_req: Option<Range>,
     /// The range of the consumer's branch.
     pub version_req: Range,
-    /// Each way out of it.
+    /// The possible resolutions.
     pub ways_out: Vec<String>,
 }
 
-/// One thing to do.
+/// One step of the merge.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MergeStep {
-    /// In which repository.
+    /// The repository.
     pub repo: RepoName,
-    /// What.
+    /// The action.
     pub action: MergeAction,
     /// For an edit, the domain.
     pub domain: Option<DomainName>,
@@ -78,11 +78,11 @@ pub struct MergeStep {
     pub version_req: Option<Range>,
     /// For a merge without a pull request, the command.
     pub command: Option<String>,
-    /// All of it in words.
+    /// The whole step as text.
     pub text: String,
 }
 
-/// What is done in a step.
+/// The action of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum MergeAction {
@@ -94,38 +94,38 @@ pub enum MergeAction {
     Narrow,
 }
 
-/// How far one repository is.
+/// The state of one repository.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PrRepo {
     /// The repository.
     pub name: RepoName,
-    /// Where it was measured, absolute: the worktree of the RFC, where there is one.
+    /// Where it was measured, absolute: the worktree of the RFC, if there is one.
     pub path: String,
     /// Whether it is the one that asked.
     pub is_current: bool,
-    /// The branch; none where HEAD is detached.
+    /// The branch; null if HEAD is detached.
     pub branch: Option<String>,
-    /// The branch that it is to be merged into; none where there is no default branch.
+    /// The branch that it is to be merged into; null if there is no default branch.
     pub base: Option<String>,
-    /// How many files are not committed.
+    /// The number of files with uncommitted changes.
     pub uncommitted_changes: usize,
     /// How many commits it has that the base has not.
     pub commits_ahead: usize,
     /// How many commits the base has that it has not.
     pub commits_behind: usize,
-    /// Whether the branch is at the remote, with every commit; none where there is nothing to push.
+    /// Whether the branch is at the remote, with every commit; null if there is nothing to push.
     pub pushed: Option<bool>,
-    /// The pull request; none where there is none, or it is not known.
+    /// The pull request; null if there is none, or it is not known.
     pub pr: Option<PullRequest>,
-    /// Why it is not known whether there is a pull request, or how it stands.
+    /// The reason it is not known whether there is a pull request, or how it stands.
     pub pr_unknown: Option<String>,
-    /// Those of these repositories that it relies on.
+    /// The repositories among these that it relies on.
     pub depends_on: Vec<RepoName>,
-    /// Those of them that are to be merged before.
+    /// The repositories among these that must be merged first.
     pub blocked_by: Vec<RepoName>,
-    /// What stands in its own way.
+    /// The obstacles in this repository itself.
     pub hurdles: Vec<String>,
-    /// Whether nothing does.
+    /// Whether there are no such obstacles.
     pub ready: bool,
 }
 
@@ -138,15 +138,15 @@ pub struct PullRequest {
     pub state: PullState,
     /// Whether it is a draft.
     pub draft: bool,
-    /// Where people read it.
+    /// The URL of its web page.
     pub url: String,
     /// Its title.
     pub title: String,
-    /// Whether it can be merged without conflicts; none where the forge has not found out.
+    /// Whether it can be merged without conflicts; null if the forge does not know yet.
     pub mergeable: Option<bool>,
-    /// What reviewers said last.
+    /// The latest verdicts of its reviewers.
     pub reviews: PullReviews,
-    /// What checks say of its last commit; none where they are not to be seen.
+    /// The results of the checks of its last commit; null if they cannot be seen.
     pub checks: Option<PullChecks>,
 }
 
@@ -156,29 +156,29 @@ pub struct PullRequest {
 pub enum PullState {
     /// It waits to be merged.
     Open,
-    /// It was given up.
+    /// It was closed without a merge.
     Closed,
     /// It was merged.
     Merged,
 }
 
-/// How many reviewers said what.
+/// The number of reviewers by their verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct PullReviews {
-    /// They approve.
+    /// Reviewers who approve.
     pub approved: usize,
-    /// They want changes.
+    /// Reviewers who request changes.
     pub changes_requested: usize,
 }
 
-/// How many checks ended how.
+/// The number of checks by their result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct PullChecks {
-    /// Well.
+    /// Checks that passed.
     pub passed: usize,
-    /// Not well.
+    /// Checks that failed.
     pub failed: usize,
-    /// Not yet.
+    /// Checks that have not finished.
     pub pending: usize,
 }
 
@@ -193,29 +193,29 @@ pub struct PrSummary {
     pub ready_for_pr: bool,
 }
 
-/// What `realm_pr_prepare` answers.
+/// The answer of `realm_pr_prepare`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PrPrepare {
     /// The realm.
     pub realm: RealmName,
-    /// What is worked on.
+    /// The RFC.
     pub rfc: RfcName,
-    /// Whether nothing was done but looking.
+    /// Whether this was a dry run, which commits nothing.
     pub dry_run: bool,
     /// Each repository with a worktree of the RFC.
     pub repos: Vec<Prepared>,
-    /// Repositories where nothing was committed that should have been, and why.
+    /// Repositories where nothing was committed that should have been, each with the reason.
     pub errors: Vec<RepoProblem>,
 }
 
-/// What was committed in one repository.
+/// A commit in one repository.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Prepared {
     /// The repository.
     pub name: RepoName,
     /// Its worktree, absolute.
     pub path: String,
-    /// The commit; none where there was nothing to commit, or it was a dry run.
+    /// The commit; null if there was nothing to commit, or it was a dry run.
     pub commit: Option<String>,
     /// The files that it changes, or would.
     pub files: Vec<String>,
@@ -225,52 +225,52 @@ pub struct Prepared {
     pub secrets: Vec<String>,
 }
 
-/// What `realm_pr_create` answers.
+/// The answer of `realm_pr_create`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PrCreate {
     /// The realm.
     pub realm: RealmName,
-    /// What is worked on.
+    /// The RFC.
     pub rfc: RfcName,
     /// Each repository with commits to merge, in merge order.
     pub repos: Vec<PrCreated>,
     /// Repositories without commits to merge.
     pub nothing_to_merge: Vec<RepoName>,
-    /// What could not be done, and why.
+    /// The repositories that failed, each with the reason.
     pub errors: Vec<RepoProblem>,
 }
 
-/// What was done for one repository.
+/// The outcome for one repository.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PrCreated {
     /// The repository.
     pub name: RepoName,
     /// Its branch, which was pushed.
     pub branch: String,
-    /// The pull request's number; none where there is none.
+    /// The pull request's number; null if there is none.
     pub number: Option<u64>,
-    /// Where people read it; where there is none, and this is known, where people open one.
+    /// The URL of its web page; if there is none, the URL of the page that opens one, if known.
     pub url: Option<String>,
-    /// Whether it was opened just now.
+    /// Whether it was opened by this call.
     pub created: bool,
     /// Whether its description was brought up to date.
     pub updated: bool,
 }
 
-/// What `realm_pr_comment` answers.
+/// The answer of `realm_pr_comment`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PrComment {
-    /// The number of the pull request; none where it was not looked for.
+    /// The number of the pull request; null if it was not looked for.
     pub number: Option<u64>,
-    /// Where people read the comment, if the forge says so.
+    /// The URL of the comment, if the forge returned one.
     pub url: Option<String>,
-    /// What was written.
+    /// Where the report was written.
     pub outcome: CommentOutcome,
-    /// Why there is no comment; none where there is one.
+    /// The reason there is no comment; null if there is one.
     pub reason: Option<String>,
 }
 
-/// Where a report went.
+/// Where a report was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CommentOutcome {

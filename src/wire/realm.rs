@@ -17,7 +17,7 @@ use crate::model::{
     version::Version,
 };
 
-/// What `realm_status` answers.
+/// The answer of `realm_status`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmStatus {
     /// The realm.
@@ -33,14 +33,14 @@ pub struct RealmStatus {
     pub domains: Vec<DomainStatus>,
     /// How many domains the realm has.
     pub total: usize,
-    /// What asks for the next page of domains; none where this is the last.
+    /// The cursor of the next page of domains; `null` on the last page.
     pub next_cursor: Option<String>,
     /// How this repository's imports stand: what matters most first.
     pub imports: Vec<ImportStatus>,
     /// The contracts of this repository, those with a broken import first, and who relies on them.
     #[serde(default)]
     pub own_contracts: Vec<OwnContract>,
-    /// How many more there are than fit one answer.
+    /// The number of further ones, which do not fit this answer.
     #[serde(default)]
     pub more_own_contracts: usize,
     /// How many contracts the realm has.
@@ -50,7 +50,7 @@ pub struct RealmStatus {
     pub session: Option<SessionLine>,
     /// The sessions of the realm that nobody ended, the latest first.
     pub sessions: Vec<SessionLine>,
-    /// How many more there are than fit one answer.
+    /// The number of further ones, which do not fit this answer.
     pub more_sessions: usize,
     /// How the realm stands to where it is shared, by what the last sync saw.
     pub remotes: Vec<RemoteStatus>,
@@ -61,9 +61,9 @@ pub struct RealmStatus {
     pub unreadable_domains: Vec<String>,
     /// Stored files that cannot be read.
     pub unreadable: Vec<String>,
-    /// What this call itself published, because no hook had done so.
+    /// What this call published because no hook had.
     pub published: Vec<Published>,
-    /// What the publishing branch says that the realm does not hold; none where it holds it all.
+    /// The part of the publishing branch that the realm does not hold yet; `null` if it holds all of it.
     pub unpublished: Option<Unpublished>,
     /// Contracts of this repository whose files are gone, and that nobody retired.
     pub removed_files: Vec<RemovedFile>,
@@ -72,7 +72,7 @@ pub struct RealmStatus {
     /// The changes of bindings, where they are too many to be listed; told with this answer as well.
     #[serde(default)]
     pub bindings_changed: Option<BindingsChanged>,
-    /// How many more there are than fit one answer.
+    /// The number of further ones, which do not fit this answer.
     pub more_notifications: usize,
 }
 
@@ -84,7 +84,7 @@ impl RealmStatus {
     }
 }
 
-/// What the publishing branch says that the realm does not hold.
+/// The part of the publishing branch that the realm does not hold yet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Unpublished {
     /// The publishing branch.
@@ -93,11 +93,11 @@ pub struct Unpublished {
     pub commit: Oid,
     /// The domains that it has news of.
     pub domains: Vec<String>,
-    /// What publishes it: `commit`, `pushed`, `ci` or `off`, as `blue.publish` says.
+    /// The publishing policy, as `blue.publish` says: `commit`, `pushed`, `ci` or `off`.
     pub policy: Cow<'static, str>,
     /// Why the last attempt failed, if there was one, or why there was none.
     pub problem: Option<String>,
-    /// When the last attempt failed.
+    /// The time of the last failed attempt.
     pub failed_at: Option<jiff::Timestamp>,
 }
 
@@ -121,7 +121,7 @@ pub struct DomainStatus {
     pub members: Vec<RepoName>,
     /// Its contracts, or the first of them.
     pub contracts: Vec<DomainContract>,
-    /// How many more there are.
+    /// The number of further ones.
     pub more_contracts: usize,
     /// The part each repository plays.
     pub bindings: Vec<DomainBinding>,
@@ -134,20 +134,20 @@ pub struct DomainContract {
     pub name: ContractName,
     /// Its current version.
     pub version: Version,
-    /// Who may change it.
+    /// The repository that may change it.
     pub owner: RepoName,
 }
 
 /// A binding at a glance.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DomainBinding {
-    /// Whose it is.
+    /// The repository that owns it.
     pub repo: RepoName,
     /// Which sides it is on.
     pub role: Role,
-    /// How many contracts it exports.
+    /// The number of contracts that it exports.
     pub exports: usize,
-    /// How many contracts it imports.
+    /// The number of contracts that it imports.
     pub imports: usize,
 }
 
@@ -175,7 +175,7 @@ impl From<binding::Role> for Role {
 /// How one import stands.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportStatus {
-    /// Where.
+    /// The domain.
     pub domain: DomainName,
     /// What.
     pub contract: ContractName,
@@ -187,7 +187,7 @@ pub struct ImportStatus {
     /// How much that matters: `broken`, `attention` or `import`.
     #[serde(default)]
     pub rank: Rank,
-    /// What that goes by.
+    /// What the verdict is based on.
     pub judged_by: JudgedBy,
     /// What the version means for code that is written against `adapted_version`; none where that is the same
     /// version, or not known.
@@ -200,7 +200,7 @@ pub struct ImportStatus {
     pub adapted_version: Option<Version>,
     /// The file of this repository that relies on it, or a list of them.
     pub binding: UsedIn,
-    /// Why its owner withdrew the contract; none where it is served.
+    /// The owner's reason for withdrawing the contract; `null` if it was not withdrawn.
     pub retired: Option<String>,
     /// Until when the contract is served, and what takes its place; none where it is not deprecated.
     #[serde(default)]
@@ -228,7 +228,7 @@ impl From<&Deprecated> for Deprecation {
 /// A contract of this repository, and who relies on it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OwnContract {
-    /// Where.
+    /// The domain.
     pub domain: DomainName,
     /// What.
     pub contract: ContractName,
@@ -245,7 +245,7 @@ pub struct OwnContract {
 /// A contract of this repository that the realm still offers, and whose file is gone from HEAD.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RemovedFile {
-    /// Where.
+    /// The domain.
     pub domain: DomainName,
     /// What.
     pub contract: ContractName,
@@ -253,7 +253,7 @@ pub struct RemovedFile {
     pub file: String,
 }
 
-/// What `realm_list` answers.
+/// The answer of `realm_list`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmList {
     /// The realms of this machine.
@@ -267,7 +267,7 @@ pub struct RealmLine {
     pub name: RealmName,
     /// Its store, absolute.
     pub path: String,
-    /// Where it is shared.
+    /// The URL it is shared at.
     pub url: Option<String>,
     /// Whether this repository is in it.
     pub is_current: bool,
@@ -275,18 +275,18 @@ pub struct RealmLine {
     pub repos: Option<usize>,
     /// How many domains it has; none where the store cannot be read.
     pub domains: Option<usize>,
-    /// Why the store cannot be read.
+    /// The reason that the store cannot be read.
     pub problem: Option<String>,
 }
 
-/// What `realm_log` answers.
+/// The answer of `realm_log`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmLog {
     /// The realm.
     pub realm: RealmName,
-    /// What happened, newest first.
+    /// The entries, newest first.
     pub entries: Vec<LogEntry>,
-    /// Where the next page starts.
+    /// The cursor of the next page.
     pub next_cursor: Option<String>,
 }
 
@@ -297,13 +297,13 @@ pub struct LogEntry {
     pub commit: Oid,
     /// The domain; none for the realm itself.
     pub domain: Option<DomainName>,
-    /// When, as the commit says.
+    /// The time of the commit.
     pub time: jiff::Timestamp,
     /// Whether that is more than a day ahead of this clock: such a date orders nothing.
     pub ahead_of_clock: bool,
-    /// Who, as `Name <email>`.
+    /// The author, as `Name <email>`.
     pub author: String,
-    /// What, in one line.
+    /// The subject of the commit.
     pub subject: String,
     /// From which repository.
     pub repo: Option<String>,

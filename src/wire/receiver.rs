@@ -50,7 +50,7 @@ pub struct News {
     pub severity: Rank,
     /// The changes, what matters most first: at most 100.
     pub changes: Vec<NewsChange>,
-    /// How many more there are.
+    /// The number of further ones.
     pub more_changes: usize,
 }
 
@@ -67,15 +67,15 @@ pub struct NewsChange {
     pub severity: Rank,
     /// The contract; none for bindings.
     pub contract: Option<ContractName>,
-    /// Whose it is: the contract's owner, or the binding's repository.
+    /// The contract's owner, or the binding's repository.
     pub from_repo: RepoName,
-    /// Who wrote the commit, as `Name <email>`.
+    /// The author of the commit, as `Name <email>`.
     pub author: Option<String>,
     /// The versions before and after.
     pub changes: VersionChange,
     /// How many published versions lie behind it.
     pub coalesced: usize,
-    /// When the change was made, as its commit says.
+    /// The time of the commit that made the change.
     pub created_at: jiff::Timestamp,
     /// The repositories whose imports it concerns.
     pub imports: Vec<ConcernedImport>,
@@ -94,7 +94,7 @@ pub struct ConcernedImport {
     pub verdict: Option<Verdict>,
 }
 
-/// What `notify_list`, `notify_send` and `notify_retry` answer.
+/// The answer of `notify_list`, `notify_send` and `notify_retry`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Receivers {
     /// The realm.
@@ -143,7 +143,7 @@ pub struct EventLine {
     pub problem: Option<String>,
 }
 
-/// What `notify_test` answers.
+/// The answer of `notify_test`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NotifyTest {
     /// The receiver.
@@ -152,7 +152,7 @@ pub struct NotifyTest {
     pub id: String,
 }
 
-/// What `notify_forge` answers.
+/// The answer of `notify_forge`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NotifyForge {
     /// The realm.
@@ -176,9 +176,9 @@ pub struct ForgeIssue {
     pub contract: Option<ContractName>,
     /// The version that it is about.
     pub version: Option<Version>,
-    /// What became of it.
+    /// The outcome.
     pub outcome: IssueOutcome,
-    /// Where people read it.
+    /// The URL of its page.
     pub url: Option<String>,
     /// Why it could not be written.
     pub problem: Option<String>,

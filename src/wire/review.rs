@@ -15,7 +15,7 @@ use crate::model::{
     version::Version,
 };
 
-/// What `realm_review` answers.
+/// The answer of `realm_review`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmReview {
     /// The realm.
@@ -32,15 +32,15 @@ pub struct RealmReview {
     /// The imports that are broken, behind, or not at the version that their code was written against: the
     /// broken ones first.
     pub imports: Vec<ImportReview>,
-    /// Where the mentions were looked for.
+    /// The tree that was searched for mentions.
     pub searched: Searched,
-    /// Why there may be more mentions than are listed; none where all are.
+    /// The reason that mentions may be missing; `null` if all are listed.
     pub mentions_cut: Option<String>,
     /// Domains that cannot be read, and why: the answer says nothing of them.
     pub unreadable_domains: Vec<String>,
 }
 
-/// Where mentions are looked for.
+/// Where to search for mentions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Searched {
@@ -55,7 +55,7 @@ pub enum Searched {
 /// An import that is to be looked at.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportReview {
-    /// Where.
+    /// The domain.
     pub domain: DomainName,
     /// What.
     pub contract: ContractName,
@@ -64,7 +64,7 @@ pub struct ImportReview {
     /// `current`, `stale` (an older version is still served) or `broken`.
     #[schemars(extend("enum" = ["current", "stale", "broken"]))]
     pub state: Cow<'static, str>,
-    /// What that goes by.
+    /// What the verdict is based on.
     pub judged_by: JudgedBy,
     /// The version that this repository's code was written against; none where that is not known.
     pub old_version: Option<Version>,
@@ -76,7 +76,7 @@ pub struct ImportReview {
     /// What differs between the two versions in schema, value and promise, a line each: `-` was removed, `+`
     /// added, `~` changed. At most 20.
     pub differences: Vec<String>,
-    /// How many more there are.
+    /// The number of further ones.
     pub more_differences: usize,
     /// The fields that were removed or changed.
     pub fields: Vec<ChangedField>,

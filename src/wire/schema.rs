@@ -15,7 +15,7 @@ impl<T: JsonSchema + Serialize + DeserializeOwned> Body for T {}
 /// Reads an answer as a client does, and writes it again: tests hold both to be the same.
 ///
 /// # Errors
-/// Where the text is no such answer.
+/// Returns an error if the text is not such an answer.
 pub fn reread<T: Serialize + DeserializeOwned>(text: &str) -> serde_json::Result<Value> {
     serde_json::to_value(serde_json::from_str::<T>(text)?)
 }

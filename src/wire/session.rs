@@ -9,57 +9,57 @@ use crate::model::{
     session::{Session, SessionId, State, Work, duration},
 };
 
-/// What `session_start` answers.
+/// The answer of `session_start`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionStart {
-    /// What happened, in a sentence.
+    /// The result, in one sentence.
     pub message: String,
     /// The session.
     pub session: SessionInfo,
-    /// Whether it was there before.
+    /// Whether an existing session was resumed.
     pub resumed: bool,
 }
 
-/// What `session_status` answers.
+/// The answer of `session_status`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionStatus {
     /// The realm.
     pub realm: RealmName,
     /// The repository that asked.
     pub current_repo: RepoName,
-    /// The session of this work tree; none where it is in none.
+    /// The session of this work tree; null if it is in none.
     pub session: Option<SessionInfo>,
-    /// Domains of which it cannot be told what changed, and why.
+    /// Domains whose changes cannot be determined, each with the reason.
     pub unreadable: Vec<String>,
 }
 
-/// What `session_stop` answers.
+/// The answer of `session_stop`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionStop {
-    /// What happened, in a sentence.
+    /// The result, in one sentence.
     pub message: String,
-    /// What came of it.
+    /// The work that was done in it.
     pub summary: SessionSummary,
 }
 
-/// What `session_list` answers.
+/// The answer of `session_list`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionList {
     /// The realm.
     pub realm: RealmName,
     /// The repository that asked; none outside of one.
     pub current_repo: Option<RepoName>,
-    /// Those of this page, by repository, oldest first.
+    /// The sessions of this page, by repository, oldest first.
     pub sessions: Vec<SessionLine>,
     /// Stored sessions that cannot be read.
     pub unreadable: Vec<String>,
-    /// How many there are.
+    /// The total number of entries.
     pub total: usize,
-    /// Where the next page starts.
+    /// The cursor of the next page.
     pub next_cursor: Option<String>,
 }
 
-/// A session that goes on.
+/// A session that has not ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionInfo {
     /// Its id.
@@ -70,13 +70,13 @@ pub struct SessionInfo {
     pub repo: RepoName,
     /// Active, or stale after a day without activity.
     pub state: State,
-    /// When it was started.
+    /// The time it was started.
     pub started_at: Timestamp,
-    /// When something was done in it last, to a few minutes.
+    /// The time of the last activity, to within a few minutes.
     pub last_activity: Timestamp,
-    /// What is worked on.
+    /// The RFC.
     pub active_rfc: Option<RfcName>,
-    /// What it is about, and what came of it so far.
+    /// What it is about, and the work done so far.
     #[serde(flatten)]
     pub work: Work,
 }
@@ -106,18 +106,18 @@ pub struct SessionSummary {
     pub realm: RealmName,
     /// The repository.
     pub repo: RepoName,
-    /// When it was started.
+    /// The time it was started.
     pub started_at: Timestamp,
-    /// When it ended; a stale one, when something was done in it last.
+    /// The time it ended; of a stale session, the time of its last activity.
     pub ended_at: Timestamp,
     /// How long it was: `2h 15m`.
     pub duration: String,
-    /// What was worked on.
+    /// The RFC.
     pub active_rfc: Option<RfcName>,
-    /// What came of it.
+    /// The work that was done in it.
     #[serde(flatten)]
     pub work: Work,
-    /// Domains of which it cannot be told what changed, and why.
+    /// Domains whose changes cannot be determined, each with the reason.
     pub unreadable: Vec<String>,
 }
 
@@ -139,7 +139,7 @@ impl SessionSummary {
     }
 }
 
-/// A session at a glance.
+/// A session in a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionLine {
     /// Its id.
@@ -148,13 +148,13 @@ pub struct SessionLine {
     pub repo: RepoName,
     /// Active, stale after a day without activity, or ended.
     pub state: State,
-    /// When it was started.
+    /// The time it was started.
     pub started_at: Timestamp,
-    /// When something was done in it last, to a few minutes.
+    /// The time of the last activity, to within a few minutes.
     pub last_activity: Timestamp,
-    /// When it ended.
+    /// The time it ended.
     pub ended_at: Option<Timestamp>,
-    /// What is worked on.
+    /// The RFC.
     pub active_rfc: Option<RfcName>,
     /// Whether it is the one of this work tree.
     pub is_current: bool,

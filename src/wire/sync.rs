@@ -13,93 +13,93 @@ use crate::model::{
     version::Version,
 };
 
-/// What `realm_sync` answers.
+/// The answer of `realm_sync`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmSync {
     /// The realm.
     pub realm: RealmName,
-    /// Whether it was only looked at what would come and go.
+    /// Whether this was a dry run, which changes nothing.
     pub dry_run: bool,
-    /// Whether everything came and went.
+    /// Whether everything was fetched and pushed.
     pub complete: bool,
-    /// What happened, remote by remote.
+    /// The result for each remote.
     pub remotes: Vec<RemoteSync>,
-    /// What this call itself published, because no hook had done so.
+    /// What this call published because no hook had.
     pub published: Vec<Published>,
     /// What this reader has not been told yet, what matters most first, where anything came; reading it here
     /// does not tell it.
     pub notifications: Vec<Notification>,
 }
 
-/// What `realm_admin_reseed` answers.
+/// The answer of `realm_admin_reseed`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmReseed {
     /// The realm.
     pub realm: RealmName,
     /// The remote.
     pub remote: RemoteName,
-    /// Where it is, without credentials.
+    /// The remote's URL, without credentials.
     pub url: String,
     /// The refs that are there again with everything they lead to; it was looked for after they were sent.
     pub restored: Vec<String>,
-    /// What could not be brought back, and why.
+    /// What could not be brought back, each with the reason.
     pub problems: Vec<SyncProblem>,
 }
 
-/// What happened with one remote.
+/// The result of the sync with one remote.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RemoteSync {
     /// Its name.
     pub remote: RemoteName,
-    /// Where it is, without credentials.
+    /// The remote's URL, without credentials.
     pub url: String,
-    /// What came.
+    /// The refs that were fetched.
     pub received: Vec<RefSync>,
-    /// What went, and is there: it was looked for after it was sent.
+    /// The refs that were pushed, and verified on the remote afterwards.
     pub sent: Vec<RefSync>,
-    /// What the remote had taken back. It was brought together with what is here.
+    /// The refs that the remote had rewound. What both sides still have was merged.
     pub rewound: Vec<RefSync>,
-    /// What two machines wrote differently; one side stands, the other is recorded.
+    /// The conflicts between machines: one side stands, the other is recorded.
     pub conflicts: Vec<SyncConflict>,
-    /// What did not come or go, and why.
+    /// The refs that could not be fetched or pushed, each with the reason.
     pub problems: Vec<SyncProblem>,
 }
 
-/// One ref that came or went.
+/// One ref that was fetched or pushed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RefSync {
     /// The ref, as it is named in the store.
     pub name: String,
     /// The domain; none for the realm itself, and for sessions.
     pub domain: Option<DomainName>,
-    /// Where it was; none where it was not.
+    /// The commit before; null if the ref did not exist.
     pub old: Option<Oid>,
-    /// Where it is.
+    /// The commit now; null if the ref does not exist.
     pub new: Option<Oid>,
-    /// How it came about.
+    /// The way in which the ref reached its commit.
     pub how: How,
 }
 
-/// How a ref came to be where it is.
+/// The way in which a ref reached its commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum How {
-    /// It was not there.
+    /// The ref did not exist.
     New,
-    /// One side had nothing of its own.
+    /// Only one side had new commits.
     FastForward,
-    /// Both sides had something of their own.
+    /// Both sides had new commits.
     Merged,
-    /// The remote had taken something back.
+    /// The remote had been rewound.
     Rewound,
-    /// The remote does not have it any more.
+    /// The remote no longer has the ref.
     Deleted,
 }
 
 /// Something that two machines wrote differently.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SyncConflict {
-    /// What kind of conflict.
+    /// The kind of conflict.
     #[schemars(extend("enum" = ["version-conflict", "binding-conflict", "name-conflict", "set-aside"]))]
     pub code: Cow<'static, str>,
     /// The domain; none for a repository's name.
@@ -110,9 +110,9 @@ pub struct SyncConflict {
     pub version: Option<Version>,
     /// The repository.
     pub repo: Option<RepoName>,
-    /// The commit that broke a rule, where it is about one; what it changed was not taken.
+    /// The commit that broke a rule, if the conflict is about one; what it changed was not taken.
     pub set_aside: Option<SetAsideCommit>,
-    /// What it is about, in a sentence.
+    /// The meaning, in one sentence.
     pub meaning: String,
     /// The commands that resolve it: in their order, or for a commit that was set aside, to choose from.
     pub resolution: Vec<String>,
@@ -129,9 +129,9 @@ pub struct SetAsideCommit {
     pub author: String,
     /// Its committer, as `Name <email>`.
     pub committer: String,
-    /// When it was committed, as it says.
+    /// The committer date of the commit.
     pub time: jiff::Timestamp,
-    /// What it changed against a rule, at most 20 files.
+    /// The files that it changed against a rule, at most 20.
     #[serde(deserialize_with = "lenient::list")]
     pub changes: Vec<Breach>,
     /// How many more files there are.
@@ -155,7 +155,7 @@ impl From<SetAside> for SetAsideCommit {
     }
 }
 
-/// What `realm_conflict_accept` and `realm_conflict_undo` answer.
+/// The answer of `realm_conflict_accept` and `realm_conflict_undo`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ConflictSettled {
     /// The realm.
@@ -168,7 +168,7 @@ pub struct ConflictSettled {
     pub id: String,
     /// The commit that it is about.
     pub commit: Oid,
-    /// How it is settled.
+    /// The decision.
     pub verdict: Verdict,
     /// The files that it is about.
     pub files: Vec<String>,
@@ -176,36 +176,36 @@ pub struct ConflictSettled {
     pub changed: bool,
 }
 
-/// Something that did not come or go.
+/// A ref or a remote that could not be synced.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SyncProblem {
-    /// Its stable code.
+    /// The stable error code.
     pub code: Cow<'static, str>,
-    /// The ref, as it is named in the store; none where it is about the whole remote.
+    /// The ref, as it is named in the store; null if it is about the whole remote.
     pub name: Option<String>,
-    /// What is wrong.
+    /// A description of the problem.
     pub message: String,
 }
 
-/// How this machine's realm stands to one remote, by what the last sync saw.
+/// The state of the local realm relative to one remote, as of the last sync.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RemoteStatus {
     /// Its name.
     pub remote: RemoteName,
-    /// Where it is, without credentials.
+    /// The remote's URL, without credentials.
     pub url: String,
     /// Whether there was ever a sync with it.
     pub synced: bool,
-    /// When it answered last; none where that is not known.
+    /// The time of its last answer; null if that is not known.
     #[serde(default)]
     pub last_contact: Option<jiff::Timestamp>,
     /// How many changes are on this machine alone.
     pub ahead: usize,
     /// How many changes the remote has that are not in this realm.
     pub behind: usize,
-    /// What is not the same on both sides.
+    /// The differences between both sides.
     pub differs: Vec<RefStatus>,
-    /// How many more there are than fit one answer.
+    /// The number of further ones, which do not fit this answer.
     pub more: usize,
 }
 

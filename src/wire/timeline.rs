@@ -9,7 +9,7 @@ use crate::model::{
     version::Version,
 };
 
-/// What `contract_timeline` answers.
+/// The answer of `contract_timeline`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ContractTimeline {
     /// The domain.
@@ -18,46 +18,46 @@ pub struct ContractTimeline {
     pub contract: ContractName,
     /// The realms that hold it, and those that cannot be read, by name.
     pub realms: Vec<TimelineRealm>,
-    /// Every version that came to a realm, newest first; those of this page.
+    /// The versions of this page that reached a realm, newest first.
     pub entries: Vec<TimelineEntry>,
-    /// How many there are.
+    /// The total number of entries.
     pub total: usize,
-    /// Where the next page starts.
+    /// The cursor of the next page.
     pub next_cursor: Option<String>,
 }
 
-/// Where a realm stands with a contract.
+/// The state of a contract in one realm.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TimelineRealm {
     /// The realm.
     pub realm: RealmName,
-    /// The current version; none where only pre-releases were published.
+    /// The current version; null if only pre-releases were published.
     pub current_version: Option<Version>,
-    /// Why it cannot be read.
+    /// The reason it cannot be read, if so.
     pub problem: Option<String>,
 }
 
-/// A version that came to a realm.
+/// A version that reached a realm.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TimelineEntry {
-    /// When, as the commit says.
+    /// The time it reached the realm, according to the commit.
     pub time: jiff::Timestamp,
-    /// Whether that is more than a day ahead of this clock: such a date orders nothing.
+    /// Whether that time is more than a day ahead of this machine's clock; such a time is not used for sorting.
     pub ahead_of_clock: bool,
-    /// Who, as `Name <email>`.
+    /// The author, as `Name <email>`.
     pub author: String,
-    /// Which realm.
+    /// The realm.
     pub realm: RealmName,
-    /// Which version.
+    /// The version.
     pub version: Version,
     /// Whether it is the current one there.
     pub is_current: bool,
-    /// Whether it must not be picked there any more.
+    /// Whether it is yanked there.
     pub is_yanked: bool,
     /// The commit of that realm's store.
     pub commit: Oid,
-    /// From which repository it was published.
+    /// The repository it was published from.
     pub repo: Option<String>,
-    /// From which commit of that repository.
+    /// The commit of that repository it was published from.
     pub source_commit: Option<String>,
 }

@@ -13,7 +13,7 @@ use crate::model::{
     version::Version,
 };
 
-/// What `realm_topology` answers.
+/// The answer of `realm_topology`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RealmTopology {
     /// The realm.
@@ -48,18 +48,18 @@ pub struct ContractTopology {
     pub name: ContractName,
     /// Its current version; none where there is none.
     pub version: Option<Version>,
-    /// Who may change it; none where there is no such contract.
+    /// The repository that may change it; `null` if there is no such contract.
     pub owner: Option<RepoName>,
-    /// Who exports it, by its binding.
+    /// The repositories whose bindings export it.
     pub exporters: Vec<RepoName>,
-    /// Who imports it.
+    /// The repositories that import it.
     pub importers: Vec<ImportTopology>,
 }
 
 /// An import, and how it stands.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportTopology {
-    /// Who imports.
+    /// The repository that imports.
     pub repo: RepoName,
     /// The versions it works with.
     pub version_req: Range,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{name::RealmName, next_step::NextStep};
 
-/// What `gc` answers.
+/// The answer of `gc`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Gc {
     /// The realm.
@@ -28,23 +28,23 @@ pub struct Gc {
     pub forgotten_sessions: usize,
 }
 
-/// What `install` answers.
+/// The answer of `install`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Installed {
     /// The files that were written, absolute.
     pub files: Vec<String>,
 }
 
-/// What `doctor` answers.
+/// The answer of `doctor`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Doctor {
     /// Whether nothing is left that does not work; warnings do not count.
     pub healthy: bool,
-    /// What was looked at, in order.
+    /// The checks, in the order they ran.
     pub checks: Vec<DoctorCheck>,
 }
 
-/// One thing that was looked at.
+/// One check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DoctorCheck {
     /// What: `git`, `home`, `man`, `identity`, `store`, `locks`, `mode`, `objects`, `refs`, `files`,
@@ -52,17 +52,17 @@ pub struct DoctorCheck {
     pub name: Cow<'static, str>,
     /// The realm or repository it is about; none for the machine.
     pub subject: Option<String>,
-    /// How it is.
+    /// The state.
     pub state: Health,
-    /// What was found, with files named.
+    /// The findings, with their files.
     pub message: String,
-    /// Whether this call mended it.
+    /// Whether this call fixed it.
     pub fixed: bool,
-    /// What to do about it.
+    /// The suggested next step.
     pub next_step: Option<NextStep>,
 }
 
-/// How a thing is.
+/// The result of one check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Health {

@@ -13,37 +13,37 @@ use crate::model::{
     next_step::NextStep,
 };
 
-/// What `realm_worktree_create` answers.
+/// The answer of `realm_worktree_create`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorktreeCreate {
-    /// What is worked on.
+    /// The RFC.
     pub rfc: RfcName,
     /// The realm.
     pub realm: RealmName,
     /// The branch, the same in every repository.
     pub branch: String,
-    /// Why these repositories.
+    /// The reason these repositories were chosen.
     pub reason: String,
-    /// Those that have a worktree now and had none.
+    /// The repositories in which a worktree was created.
     pub created: Vec<RepoName>,
-    /// Those that had one already.
+    /// The repositories that already had a worktree.
     pub reused: Vec<RepoName>,
-    /// Where the worktrees are, absolute.
+    /// The absolute paths of the worktrees.
     pub paths: BTreeMap<RepoName, String>,
-    /// Those that have none, and why.
+    /// The repositories that have no worktree, each with the reason.
     pub errors: Vec<RepoProblem>,
 }
 
-/// Why something could not be done in one repository, while others went on.
+/// A problem in one repository that did not stop the others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RepoProblem {
     /// The repository.
     pub repo: RepoName,
-    /// What kind of problem it is: stable, for programs.
+    /// The kind of problem: a stable word for programs.
     pub code: Cow<'static, str>,
-    /// What is wrong.
+    /// A description of the problem.
     pub message: String,
-    /// What to do about it.
+    /// The suggested next step.
     pub next_step: Option<Box<NextStep>>,
 }
 
@@ -60,33 +60,33 @@ impl RepoProblem {
     }
 }
 
-/// What `realm_worktree_list` answers.
+/// The answer of `realm_worktree_list`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorktreeList {
     /// The realm.
     pub realm: RealmName,
     /// The worktrees, by RFC and repository.
     pub worktrees: Vec<WorktreeLine>,
-    /// Repositories whose worktrees cannot be listed, and why.
+    /// Repositories whose worktrees cannot be listed, each with the reason.
     pub errors: Vec<RepoProblem>,
 }
 
 /// One worktree of one repository.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorktreeLine {
-    /// What is worked on in it; none where that cannot be told.
+    /// The RFC; null if it cannot be determined.
     pub rfc: Option<RfcName>,
-    /// The repository; none where none on this machine knows the worktree.
+    /// The repository; null if none on this machine knows the worktree.
     pub repo: Option<RepoName>,
-    /// Where it is, absolute.
+    /// The absolute path.
     pub path: String,
-    /// Whose making it is, and whether it is still there.
+    /// Who created it, and whether it still exists.
     pub state: WorktreeState,
     /// Whether the folder of the caller is in it.
     pub is_current: bool,
-    /// Its branch; none where HEAD is detached.
+    /// Its branch; null if HEAD is detached.
     pub branch: Option<String>,
-    /// How many files are not committed.
+    /// The number of files with uncommitted changes.
     pub uncommitted_changes: Option<usize>,
     /// How many commits it has that the default branch has not.
     pub commits_ahead: Option<usize>,
@@ -94,17 +94,17 @@ pub struct WorktreeLine {
     pub commits_behind: Option<usize>,
     /// Whether its branch is at the remote, with every commit.
     pub pushed: Option<bool>,
-    /// Whether git was told to keep it.
+    /// Whether git holds a lock on it (`git worktree lock`).
     pub locked: bool,
 }
 
-/// Whose making a worktree is, and whether it is still there.
+/// Who created a worktree, and whether it still exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum WorktreeState {
     /// It is where `worktree create` puts it.
     Present,
-    /// It was made by other hands, elsewhere.
+    /// It was created elsewhere, not by git blue.
     Elsewhere,
     /// Git knows it, but its folder is gone.
     Gone,
@@ -112,22 +112,22 @@ pub enum WorktreeState {
     Orphan,
 }
 
-/// What `realm_worktree_remove` answers.
+/// The answer of `realm_worktree_remove`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorktreeRemove {
-    /// What was worked on.
+    /// The RFC.
     pub rfc: RfcName,
     /// The realm.
     pub realm: RealmName,
     /// The branch.
     pub branch: String,
-    /// Those whose worktree is no more.
+    /// The repositories whose worktree was removed.
     pub removed: Vec<RepoName>,
-    /// Those whose branch is no more.
+    /// The repositories whose branch was deleted.
     pub branches_deleted: Vec<RepoName>,
     /// Those whose branch was to be deleted and stays, because it holds commits that the default
     /// branch does not have.
     pub branches_kept: Vec<RepoName>,
-    /// Those whose worktree is still there, and why.
+    /// The repositories whose worktree still exists, each with the reason.
     pub errors: Vec<RepoProblem>,
 }

@@ -1,4 +1,4 @@
-//! Whose doing a finding is, and whom it concerns.
+//! Finds out which side caused a finding, and whom it concerns.
 //!
 //! A repository answers for what its own files do to the realm, and for what it exports, imports and
 //! owns itself. What else is wrong in the realm is somebody else's to mend.
@@ -14,7 +14,7 @@ use crate::model::{
     verdict::{Basis, Verdict},
 };
 
-/// Whose doing a finding is.
+/// The cause of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {

@@ -8,7 +8,7 @@ use crate::model::{
     set_aside::SetAside,
 };
 
-/// Those of one domain, as `me` has to care about them; everybody has to care about nobody's.
+/// Returns the open conflicts of one domain as findings; those that do not concern `me` are warnings.
 pub(super) fn check(domain: &DomainSummary, me: Option<&RepoName>) -> Vec<Finding> {
     let name = &domain.info.name;
     let finding = |conflict: &Conflict| {

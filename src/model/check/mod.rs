@@ -213,7 +213,7 @@ pub struct Report {
 /// A contract that was looked at, with what its schema hashes to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SchemaHash {
-    /// Where.
+    /// The place.
     pub domain: DomainName,
     /// What.
     pub contract: ContractName,
@@ -221,7 +221,7 @@ pub struct SchemaHash {
     pub version: Version,
     /// SHA-256 of its canonical schema as it is, not as the file says.
     pub schema_hash: String,
-    /// Who may change it.
+    /// The repository that may change it.
     pub owner: RepoName,
 }
 

@@ -16,14 +16,14 @@ const MOST_PLACED: usize = 5;
 /// Lengths tried beyond the least one.
 const MORE_LENGTHS: u64 = 4;
 
-/// What the facts ask of an array.
+/// The demands of the facts on an array.
 #[derive(Default)]
 struct Shape {
     least: u64,
     most: Option<u64>,
-    /// What the item at a place must satisfy.
+    /// The demands on the item at a place.
     at: Vec<(u64, Atom)>,
-    /// What every item from a place on must satisfy.
+    /// The demands on every item from a place on.
     from: Vec<(u64, Atom)>,
     /// An item from a place on, or at a place, that must satisfy something.
     wanted: Vec<Wanted>,

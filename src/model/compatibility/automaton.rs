@@ -129,7 +129,7 @@ fn is_one_branch(text: &str) -> bool {
     true
 }
 
-/// What came of a search for a string.
+/// The result of a search for a string.
 pub(super) enum Found {
     One(String),
     None,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// How much one comparison may use.
+/// The limits of one comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Time by the clock that the caller gives.
@@ -22,7 +22,7 @@ impl Default for Limits {
     }
 }
 
-/// What is left of [`Limits`].
+/// The rest of [`Limits`].
 pub(super) struct Budget<'a> {
     clock: &'a (dyn Fn() -> Duration + Sync),
     limits: Limits,

@@ -8,7 +8,7 @@ use super::uri;
 use crate::model::pointer::unescape;
 pub(super) use crate::model::schema::Draft;
 
-/// Where a sub-schema stands: what its relative references and keywords mean.
+/// The base of a sub-schema: it decides what its relative references and keywords mean.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Context {
     pub(super) base: String,
@@ -40,7 +40,7 @@ pub(super) struct Document<'a> {
     resources: usize,
 }
 
-/// Why a reference is not followed.
+/// The reason why a reference is not followed.
 pub(super) enum Unresolved {
     /// It depends on the way by which it is reached.
     Dynamic,

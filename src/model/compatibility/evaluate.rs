@@ -8,7 +8,7 @@ use super::numbers;
 /// Nodes evaluated in one comparison; beyond that nothing is known.
 const MOST_EVALUATED: u64 = 5_000_000;
 
-/// Returns whether `value` satisfies the node, `None` where there is no rule.
+/// Returns whether `value` satisfies the node, `None` if there is no rule.
 pub(super) fn holds(table: &mut Table, id: Id, value: &Value) -> Option<bool> {
     table.evaluated += 1;
     if table.evaluated > MOST_EVALUATED {

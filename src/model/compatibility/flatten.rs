@@ -35,7 +35,7 @@ impl Kind {
     }
 }
 
-/// One thing that is asked of a value.
+/// One demand on a value.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Item {
     Atom(Atom),
@@ -83,7 +83,7 @@ pub(super) struct State {
     pub(super) facts: Vec<Fact>,
     pub(super) present: BTreeSet<Sym>,
     pub(super) absent: BTreeSet<Sym>,
-    /// What the members must satisfy, by name.
+    /// The demands on the members, by name.
     pub(super) members: HashMap<Sym, Vec<Atom>>,
     pub(super) has_values: bool,
     pub(super) seen: HashMap<Id, u8>,

@@ -1,7 +1,7 @@
 //! What is known of the formats that the validator asserts: regular expressions around and within
 //! each, good values, and which format implies which.
 
-/// What is known of one format.
+/// The facts about one format.
 pub(super) struct Known {
     pub(super) name: &'static str,
     /// Every valid string matches it.

@@ -12,7 +12,7 @@ use super::node::{Id, Lit, Table};
 /// Rounds of refinement; real schemas need fewer than ten.
 const MOST_ROUNDS: usize = 200;
 
-/// Which node of the table each raw sub-schema is.
+/// The node of the table for each raw sub-schema.
 pub(super) struct Classes {
     class: Vec<Id>,
     alias: Vec<Id>,

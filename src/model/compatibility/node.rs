@@ -150,7 +150,7 @@ pub(super) struct Table {
     pub(super) nodes: Vec<Rc<[Lit]>>,
     known: HashMap<Rc<[Lit]>, Id>,
     pub(super) words: Words,
-    /// How many nodes were evaluated.
+    /// The number of nodes that were evaluated.
     pub(super) evaluated: u64,
 }
 

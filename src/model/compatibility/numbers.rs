@@ -115,7 +115,7 @@ fn canonical_number(number: &Number) -> String {
     }
 }
 
-/// What is asked of a number.
+/// The demands on a number.
 #[derive(Debug, Default)]
 pub(super) struct Wanted {
     pub(super) low: Option<(BigRational, bool)>,
@@ -127,7 +127,7 @@ pub(super) struct Wanted {
     pub(super) excluded: Vec<BigRational>,
 }
 
-/// What came of a search.
+/// The result of a search.
 pub(super) enum Found {
     One(Value),
     None,

@@ -20,7 +20,7 @@ const MOST_FILLED: u64 = 1_000;
 /// Names and patterns, and what members that are neither must satisfy.
 type Rest = (Box<[Sym]>, Box<[Sym]>, Atom);
 
-/// What the facts ask of an object.
+/// The demands of the facts on an object.
 struct Shape {
     least: u64,
     most: Option<u64>,

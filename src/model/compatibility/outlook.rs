@@ -5,7 +5,7 @@ use super::flatten::{HOLDS, Item, Kind, LENIENT, REFUSED, State, UNLESS};
 use super::node::{Id, Lit, Sym};
 use super::prove::{Atom, Engine};
 
-/// What a branch would change.
+/// The changes that a branch would make.
 #[derive(PartialEq, Eq)]
 pub(super) enum Outlook {
     Closed,

@@ -49,10 +49,10 @@ impl Atom {
     }
 }
 
-/// What is known of a goal.
+/// The state of a goal.
 #[derive(Debug, Clone)]
 pub(super) enum Answer {
-    /// Nothing satisfies it.
+    /// No value satisfies it.
     Empty,
     /// This value does.
     One(Rc<Value>),

@@ -80,7 +80,7 @@ rules! {
     "narrowed-not", "widened-not", "what `not` describes is refused", r#"{"not":{"type":"string"}}"#, r#"{}"#;
 }
 
-/// What is known about a place where two schemas differ.
+/// The facts about a place where two schemas differ.
 pub(super) struct Place<'a> {
     pub(super) direction: Direction,
     pub(super) lit: &'a Lit,

@@ -15,7 +15,7 @@ const LONGEST: u64 = 100_000;
 /// The most excluded texts that become part of the automaton.
 const MOST_EXCLUDED: usize = 400;
 
-/// What is asked of a string.
+/// The demands on a string.
 #[derive(Debug, Default)]
 pub(super) struct Wanted {
     pub(super) least: u64,
@@ -25,7 +25,7 @@ pub(super) struct Wanted {
     pub(super) excluded: Vec<String>,
 }
 
-/// What came of a search.
+/// The result of a search.
 pub(super) enum Found {
     One(String),
     None,

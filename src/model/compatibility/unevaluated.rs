@@ -13,7 +13,7 @@ const MOST: usize = 7;
 /// Sub-schemas looked through.
 const MOST_VISITS: usize = 1_000;
 
-/// What is unevaluated.
+/// The parts that are unevaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     Properties,

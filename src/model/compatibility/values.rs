@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{numbers, rules::short, uri, verdict::Bump};
 use crate::model::contract::Values;
 
-/// Most differences that are listed; the rest is counted.
+/// The most differences that are listed; the rest is counted.
 const MOST: usize = 20;
 
 /// One kind of difference between two values, with an example.
@@ -64,7 +64,7 @@ impl ValueRule {
 pub struct ValueDifference {
     /// The id of the rule, from the catalogue.
     pub rule: &'static str,
-    /// What happened, in words.
+    /// The change, in words.
     pub message: String,
     /// The JSON Pointer to the leaf in the old value.
     pub old_pointer: Option<String>,
@@ -74,12 +74,12 @@ pub struct ValueDifference {
     pub bump: Bump,
 }
 
-/// What differs between two values.
+/// The differences between two values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValueComparison {
     /// The differences, those that break first, at most 20.
     pub differences: Vec<ValueDifference>,
-    /// How many more there are.
+    /// The number of further ones.
     pub more: usize,
     /// The smallest change of version that all of them need.
     pub bump: Bump,

@@ -23,7 +23,7 @@ pub enum Reading {
     Lenient,
 }
 
-/// What is asked of a comparison.
+/// The options of a comparison.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
     /// Whether every value of the new schema must be a value of the old one.
@@ -32,9 +32,9 @@ pub struct Options {
     pub forwards: bool,
     /// The reading that decides about breaks and bumps.
     pub reading: Reading,
-    /// How many differences are looked for.
+    /// The most differences that are searched for.
     pub most_differences: usize,
-    /// What the comparison may use.
+    /// The limits of the comparison.
     pub limits: Limits,
 }
 
@@ -77,7 +77,7 @@ pub struct Difference {
     pub reading: Reading,
     /// The id of the rule, from the catalogue.
     pub rule: &'static str,
-    /// What is wrong with the value, in words.
+    /// The problem of the value, in words.
     pub message: String,
     /// The JSON Pointer to the place in the old schema.
     pub old_pointer: Option<String>,
@@ -89,10 +89,10 @@ pub struct Difference {
     pub at: String,
 }
 
-/// Why a question is not answered.
+/// The reason why a question has no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unknown {
-    /// What stood in the way, in words.
+    /// The reason, in words.
     pub reason: String,
     /// What ran out, if it was the budget: time, memory or steps.
     pub spent: Option<&'static str>,
@@ -105,7 +105,7 @@ pub struct Unknown {
 pub struct Readings {
     /// The language as it is written.
     pub strict: Verdict,
-    /// What the writer sends.
+    /// The value that the writer sends.
     pub lenient: Verdict,
 }
 
@@ -122,11 +122,11 @@ impl Readings {
 /// The smallest change of version that a change of a schema needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bump {
-    /// It breaks what was promised.
+    /// The change breaks a promise.
     Major,
-    /// It changes what is valid.
+    /// The change affects which values are valid.
     Minor,
-    /// It says the same in other words.
+    /// The change affects the wording only.
     Patch,
     /// Undecided: at least minor.
     Unknown,

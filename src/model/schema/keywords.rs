@@ -13,23 +13,23 @@ use super::{
 };
 use crate::model::pointer::escape;
 
-/// Most warnings of one schema.
+/// The most warnings of one schema.
 const MOST: usize = 50;
 
-/// A word that was likely meant as a keyword, and is none where it stands.
+/// A word that was likely meant as a keyword, and is not one there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeywordWarning {
     /// JSON Pointer (RFC 6901) to the word.
     pub pointer: String,
     /// The word.
     pub keyword: String,
-    /// Why it asserts nothing.
+    /// The reason why it asserts nothing.
     pub kind: KeywordKind,
-    /// What to write instead.
+    /// The advice: what to write instead.
     pub suggestion: String,
 }
 
-/// Why a word asserts nothing.
+/// The reason why a keyword asserts nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeywordKind {
     /// It is no keyword of any draft, and a keyword differs by a letter or two.
@@ -174,7 +174,7 @@ fn shape(keyword: &str) -> Shape {
     }
 }
 
-/// Where a word stands.
+/// The place of a keyword.
 struct Here<'p> {
     pointer: &'p str,
     draft: Draft,

@@ -1,4 +1,4 @@
-//! How large the patterns of a schema are once they are compiled.
+//! Measures how large the patterns of a schema are once they are compiled.
 //!
 //! `[a-z]{1000}` takes a thousand states, some 100 bytes each, and all patterns are compiled before
 //! anything is judged. The count is a rough one, and rather too high than too low.
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{Part, Problem};
 
-/// Most states of all patterns of a schema.
+/// The most states of all patterns of a schema.
 const MAX_STATES: u64 = 500_000;
 /// What a pattern takes besides its states, in states.
 const PATTERN: u64 = 200;

@@ -1,4 +1,4 @@
-//! How large a schema is once every reference stands for what it refers to.
+//! Measures how large a schema is once every reference is replaced by its target.
 //!
 //! `{anyOf: [{$ref: x1}, {$ref: x1}]}`, where x1 says the same of x2, doubles with each link: a
 //! validator visits all of it for a single value, and forty links outlive any machine. So sub-schemas
@@ -12,15 +12,15 @@ use serde_json::Value;
 use super::{Part, Problem};
 use crate::model::pointer::escape;
 
-/// Most sub-schemas that a schema may expand to for one place of a value: a validator visits all of
+/// The most sub-schemas that a schema may expand to for one place of a value: a validator visits all of
 /// them there, and looks at the value in between or not.
 pub const MAX_EXPANDED: u64 = 100_000;
-/// Most sub-schemas that a schema may have as it is written.
+/// The most sub-schemas that a schema may have as it is written.
 pub const MAX_WRITTEN: u64 = 500_000;
-/// Most sub-schemas that a schema may expand to for a value and all that is within it. The value bounds
+/// The most sub-schemas that a schema may expand to for a value and all that is within it. The value bounds
 /// how many of them are visited.
 const MAX_WHOLE: u64 = 1 << 32;
-/// Most sub-schemas that apply to one place of a value, each within another. A validator recurses
+/// The most sub-schemas that apply to one place of a value, each within another. A validator recurses
 /// that deep at every level of the value.
 pub const MAX_NESTED: usize = 100;
 
@@ -40,7 +40,7 @@ const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 /// as reading the schema.
 ///
 /// # Errors
-/// Why the schema is not given to a validator: it expands to too much, or does not end.
+/// Returns the reason if the schema must not reach a validator: it expands to too much, or does not end.
 pub fn measure(schema: &Value) -> Result<usize, Problem> {
     if !refers(schema) {
         // It nests as deep as a document may.
@@ -128,7 +128,7 @@ struct Edge {
     in_place: bool,
 }
 
-/// How large a sub-schema is, references followed.
+/// The size of a sub-schema, references followed.
 #[derive(Clone, Copy)]
 struct Measured {
     /// Sub-schemas that apply to its own place of the value.

@@ -39,7 +39,7 @@ pub enum SchemaVerdict {
     },
     /// It is neither proved nor refuted.
     Unknown {
-        /// Why.
+        /// The reason.
         reason: String,
         /// What ran out: time, memory or steps.
         spent: Option<String>,

@@ -1,4 +1,4 @@
-//! How an import stands: by its range, and by what its code was written against.
+//! Judges an import by its range, and by the version that its code was written against.
 
 use std::collections::BTreeMap;
 
@@ -14,14 +14,14 @@ use crate::model::{
     version::Version,
 };
 
-/// How the imports of a domain stand, by who imports what.
+/// The states of a domain's imports, by importer and contract.
 pub type States = BTreeMap<(RepoName, ContractName), ImportState>;
 
 /// Whether an import still holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Holds {
-    /// It does: proved, or by the version range where there is no verdict.
+    /// It does: proved, or by the version range if there is no verdict.
     Satisfied,
     /// It does not: its range refuses the version, or a value does what its code does not expect.
     Breaks,
@@ -29,12 +29,12 @@ pub enum Holds {
     Unknown,
 }
 
-/// How an import stands.
+/// The state of an import.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImportState {
     /// By its range alone.
     pub standing: Standing,
-    /// What the version that counts means for code that was written against an older one; none where
+    /// What the version that counts means for code that was written against an older one; none if
     /// that is not known, or where no schema says anything.
     pub verdict: Option<Verdict>,
 }
@@ -108,7 +108,7 @@ fn of_documents(import: &Import, old: Option<&Contract>, new: &Contract, judge: 
 }
 
 /// Returns the versions whose documents decide how an import stands: the one that its code was written
-/// against, and the one that it gets; none where they are the same and the import expects nothing by itself.
+/// against, and the one that it gets; none if they are the same and the import expects nothing by itself.
 pub fn needed_versions<'a>(import: &'a Import, standing: &'a Standing) -> Vec<&'a Version> {
     let Some(new) = decided_by(standing) else { return Vec::new() };
     match (import.adapted(), &import.expects) {

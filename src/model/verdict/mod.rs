@@ -56,7 +56,7 @@ pub enum Outcome {
 /// The answer for two versions of a contract, or for what an import expects and one version, in one direction.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
-    /// What was found.
+    /// The findings.
     pub verdict: Outcome,
     /// What was compared.
     #[serde(default)]

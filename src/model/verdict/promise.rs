@@ -1,4 +1,4 @@
-//! What an owner promised about the next versions, and whether a document keeps it.
+//! Checks whether a document keeps what its owner promised about the next versions.
 
 use super::{Basis, BrokenDirection, Judge, Outcome, Verdict, VersionBump, promised};
 use crate::model::{
@@ -22,7 +22,7 @@ pub struct Promise {
 }
 
 impl Promise {
-    /// Returns what a document does not keep of what `held` and itself promise; nothing where its version
+    /// Returns what a document does not keep of what `held` and itself promise; nothing if its version
     /// says that it may break, or where it keeps everything.
     pub fn of(held: &Contract, document: &Contract, judge: &Judge<'_>) -> Option<Self> {
         if document.version <= held.version || document.version.release() >= held.version.bump(true) {

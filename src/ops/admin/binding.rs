@@ -20,14 +20,14 @@ use crate::{
     repo::blue_files::BINDINGS,
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation = Operation::write::<BindingSet>(
     "realm_admin_binding",
     &["realm", "admin", "binding"],
     "Set what a repository exports and imports",
 );
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// The domain.
@@ -45,8 +45,8 @@ pub struct Request {
 /// Writes the binding: the whole of it, as the file in the repository would.
 ///
 /// # Errors
-/// Where the repository is unknown, not a member, not the one that asks, or the binding
-/// contradicts itself.
+/// Returns an error if the repository is unknown, not a member, not the one that asks, or the binding contradicts
+/// itself.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingSet>, OpError> {
     let here = ctx.writing_realm()?;
     if let Some(acting) = here.repo.as_ref().filter(|acting| **acting != request.repo) {

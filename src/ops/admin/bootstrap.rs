@@ -1,5 +1,5 @@
-//! `realm_admin_bootstrap`: make the repositories, domains and parts that a file lists, where they are
-//! missing. What is there stays as it is, so doing it again does nothing.
+//! `realm_admin_bootstrap`: adds the repositories, domains and bindings that a file lists, if they are missing.
+//! Existing ones are not changed, so running it again does nothing.
 
 use std::collections::BTreeSet;
 
@@ -23,28 +23,28 @@ use crate::{
     wire::{Answer, BootstrappedDomain, RealmBootstrap},
 };
 
-/// Its entry in the table.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::write::<RealmBootstrap>(
     "realm_admin_bootstrap",
     &["realm", "admin", "bootstrap"],
     "Create the repositories, domains and bindings that a file lists",
 );
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
     /// The list, as YAML.
     pub document: Vec<u8>,
-    /// Where it comes from, for messages.
+    /// The name of its source, for messages.
     pub file: String,
-    /// Whether it is only said what would be made.
+    /// Whether to show only what would be added.
     pub dry_run: bool,
 }
 
-/// Makes what is missing. All of the file is looked at before anything is written.
+/// Adds what is missing. The whole file is checked before anything is written.
 ///
 /// # Errors
-/// Where the file cannot be read or contradicts itself or the realm; then nothing was made.
+/// Returns an error if the file cannot be read or contradicts itself or the realm; then nothing is written.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmBootstrap>, OpError> {
     let here = ctx.writing_realm()?;
     let blueprint: Blueprint = codec::document(&request.document).map_err(|problem| {
@@ -106,7 +106,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmBootstrap>, OpErr
     })
 }
 
-/// The entries of the repositories that the realm does not have.
+/// Returns the entries of the repositories that the realm does not have.
 fn entries(planned: &[PlannedRepo], overview: &Overview<'_>) -> Result<Vec<Repo>, OpError> {
     let mut entries = Vec::new();
     for PlannedRepo { name, url } in planned {
@@ -129,7 +129,7 @@ fn entries(planned: &[PlannedRepo], overview: &Overview<'_>) -> Result<Vec<Repo>
     Ok(entries)
 }
 
-/// What is missing of a domain; nothing where all of it is there.
+/// Returns what is missing of a domain; `None` if nothing is.
 fn missing(planned: &PlannedDomain, overview: &Overview<'_>) -> Result<Option<BootstrappedDomain>, OpError> {
     let line = overview.domains().iter().find(|line| line.name == planned.name);
     let held = line.map(|line| overview.summary(line)).transpose()?;
@@ -147,7 +147,7 @@ fn missing(planned: &PlannedDomain, overview: &Overview<'_>) -> Result<Option<Bo
     Ok((!is_there).then(line))
 }
 
-/// The parts that will be taken.
+/// Returns the bindings that will be written.
 fn parts<'a>(blueprint: &'a Blueprint, domains: &[BootstrappedDomain]) -> Vec<cycles::Part<'a>> {
     let all = blueprint.domains.iter().flat_map(|domain| domain.bindings.iter().map(move |part| (&domain.name, part)));
     let is_missing = |(name, part): &(&_, &crate::model::blueprint::PlannedBinding)| {

@@ -1,5 +1,4 @@
-//! `realm_admin_cache_clear`: clear the cache of the store. It is made again when it is
-//! asked for.
+//! `realm_admin_cache_clear`: clears the cache of the store, which is filled again on demand.
 
 use crate::ops::{Operation, ctx::Ctx};
 use crate::{
@@ -7,17 +6,17 @@ use crate::{
     wire::{Answer, CacheCleared},
 };
 
-/// Its entry in the table.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::write::<CacheCleared>(
     "realm_admin_cache_clear",
     &["realm", "admin", "cache", "clear"],
     "Clear the realm's cache",
 );
 
-/// Forgets it. That there was nothing is no error.
+/// Removes the cache. An empty cache is not an error.
 ///
 /// # Errors
-/// Where it cannot be removed.
+/// Returns an error if it cannot be removed.
 pub fn run(ctx: &Ctx) -> Result<Answer<CacheCleared>, OpError> {
     let here = ctx.here()?;
     let freed_bytes = here.store.cache().map(|cache| cache.clear()).transpose()?.unwrap_or_default();

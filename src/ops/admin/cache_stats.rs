@@ -7,17 +7,17 @@ use crate::{
     wire::{Answer, CacheStats},
 };
 
-/// Its entry in the table.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::read::<CacheStats>(
     "realm_admin_cache_stats",
     &["realm", "admin", "cache", "stats"],
     "Show the size and state of the realm's cache",
 );
 
-/// Answers. Nothing is made for it that was not there.
+/// Returns the size and state of the cache. It creates nothing.
 ///
 /// # Errors
-/// Where there is no realm.
+/// Returns an error if there is no realm.
 pub fn run(ctx: &Ctx) -> Result<Answer<CacheStats>, OpError> {
     let here = ctx.here()?;
     let kept = Kept::of(&*here.store);

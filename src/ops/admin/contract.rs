@@ -1,5 +1,4 @@
-//! `realm_admin_contract`: make a contract straight in the realm. An existing one is never
-//! overwritten.
+//! `realm_admin_contract`: writes a contract directly into the realm. An existing one is never overwritten.
 
 use crate::ops::{
     Operation,
@@ -19,21 +18,21 @@ use crate::{
     wire::{Answer, ContractAdded},
 };
 
-/// Its entry in the table.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::write::<ContractAdded>(
     "realm_admin_contract",
     &["realm", "admin", "contract"],
     "Create a contract directly in the realm",
 );
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// The domain.
     pub domain: DomainName,
     /// The contract.
     pub contract: ContractName,
-    /// Who owns it.
+    /// The owner.
     pub owner: RepoName,
     /// Its first version; 0.1.0 by default.
     pub version: Option<Version>,
@@ -47,10 +46,10 @@ pub struct Request {
     pub forwards: Option<bool>,
 }
 
-/// Makes the contract.
+/// Adds the contract.
 ///
 /// # Errors
-/// Where there is one of that name, or a rule refuses it.
+/// Returns an error if there is one of that name, or a rule refuses it.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractAdded>, OpError> {
     let here = ctx.writing_realm()?;
     if !read::repos(&*here.store)?.repos.contains_key(&request.owner) {

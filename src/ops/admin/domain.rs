@@ -1,4 +1,4 @@
-//! `realm_admin_domain`: make a domain, or add members to one.
+//! `realm_admin_domain`: creates a domain, or adds members to one.
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -24,14 +24,14 @@ use crate::{
     wire::{Answer, DomainSet},
 };
 
-/// Its entry in the table.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_admin_domain",
     &["realm", "admin", "domain"],
     "Create a domain, or add members to it",
 );
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -49,10 +49,10 @@ pub struct Request {
 
 runs!(DomainSet, run);
 
-/// Makes or widens the domain. Asking twice does nothing.
+/// Creates the domain or adds members to it. Repeating it does nothing.
 ///
 /// # Errors
-/// Where a repository is not in the realm, or the name collides with another.
+/// Returns an error if a repository is not in the realm, or the name collides with another.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<DomainSet>, OpError> {
     let body = set(ctx, ctx.writing_realm()?, request, &[])?;
     let name = &request.name;
@@ -61,10 +61,10 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<DomainSet>, OpError> {
         .next(format!("write .blue/bindings/{name}.yaml in each member, and commit it")))
 }
 
-/// Makes or widens the domain, and writes the parts that nobody has written yet, all in one commit.
+/// Creates the domain or adds members to it, and writes the missing bindings, all in one commit.
 ///
 /// # Errors
-/// As [`run`], or where a part is refused.
+/// Returns the errors of [`run`], and an error if a binding is refused.
 pub fn set(ctx: &Ctx, here: &Here, request: &Request, parts: &[&PlannedBinding]) -> Result<DomainSet, OpError> {
     known_repos(here, &request.repos)?;
     collision(here, &request.name)?;
@@ -96,7 +96,7 @@ pub fn set(ctx: &Ctx, here: &Here, request: &Request, parts: &[&PlannedBinding])
         if changes.is_empty() {
             return Ok(None);
         }
-        // First what the new members know, then the membership: a kill between the two loses no
+        // The baselines of the new members first, then the membership: being killed in between loses no
         // notification.
         start_knowing(ctx, here, tip, &added, &wanted)?;
         let subject = match before == Some(wanted) && bound {
@@ -162,10 +162,10 @@ fn known_repos(here: &Here, repos: &[RepoName]) -> Result<(), OpError> {
     }
 }
 
-/// Refuses a name that differs from another domain's in case alone.
+/// Refuses a name that differs from another domain's only in case.
 ///
 /// # Errors
-/// Where there is such a domain.
+/// Returns an error if there is such a domain.
 pub fn collision(here: &Here, name: &DomainName) -> Result<(), OpError> {
     let domains = here.store.domains()?;
     match domains.iter().find(|(other, _)| other != name && other.collides_with(name)) {

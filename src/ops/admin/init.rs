@@ -1,4 +1,4 @@
-//! `realm_admin_init`: make a realm. It does not join it.
+//! `realm_admin_init`: creates a realm, without joining it.
 
 use std::path::PathBuf;
 
@@ -24,11 +24,11 @@ use crate::{
     wire::{Answer, RealmInit},
 };
 
-/// Its entry in the table.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::writes::<Request>("realm_admin_init", &["realm", "admin", "init"], "Create a realm");
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -49,10 +49,10 @@ pub struct Request {
 
 runs!(RealmInit, run);
 
-/// Makes the realm, or records one whose store is there already.
+/// Creates the realm, or records one whose store already exists.
 ///
 /// # Errors
-/// Where this machine knows a realm of that name, or something else lies at the path.
+/// Returns an error if this machine knows a realm of that name, or something else lies at the path.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmInit>, OpError> {
     let name = &request.name;
     let url = request.url.as_deref().map(|url| Ok::<_, OpError>(url::absolute(ctx.env.cwd(), url::accept(url)?)));

@@ -38,11 +38,11 @@ use crate::{
     wire::{Answer, RealmJoin},
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::writes::<Request>("realm_admin_join", &["realm", "admin", "join"], "Join this repository to a realm");
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -67,7 +67,7 @@ runs!(RealmJoin, run);
 /// Joins.
 ///
 /// # Errors
-/// Where this machine does not know the realm, or another repository has the name.
+/// Returns an error if this machine does not know the realm, or another repository has the name.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
     share(ctx, request)?;
     let code = ctx.code()?;
@@ -162,7 +162,7 @@ fn share(ctx: &Ctx, request: &Request) -> Result<(), OpError> {
 /// or the folder says.
 ///
 /// # Errors
-/// Where these contradict each other, or none is a name.
+/// Returns an error if these contradict each other, or none is a name.
 pub fn name(code: &CodeRepo, request: &Request, proposed: Option<&Config>) -> Result<RepoName, OpError> {
     if let (Some(config), Some(wanted)) = (proposed, &request.repo)
         && config.repo != *wanted
@@ -333,7 +333,7 @@ fn only_name(repos: &BTreeMap<RepoName, Repo>, entry: &Repo) -> Result<(), OpErr
 /// written: a file that is written in another way than usual stays as it is.
 ///
 /// # Errors
-/// Where the file cannot be read or written.
+/// Returns an error if the file cannot be read or written.
 pub fn write_url(code: &CodeRepo, config: &Config, url: &str) -> Result<bool, OpError> {
     let file = WorkFile::of(code, CONFIG.to_owned())?;
     let Some(text) = file.read()? else {

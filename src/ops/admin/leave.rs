@@ -19,14 +19,14 @@ use crate::{
     wire::{Answer, RealmLeave},
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_admin_leave",
     &["realm", "admin", "leave"],
     "Remove this repository from its realm",
 );
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -48,7 +48,7 @@ const MAX_ORPHANS: usize = 5;
 /// Leaves: the domains first, the realm last, so that leaving once more finishes what a kill left.
 ///
 /// # Errors
-/// Where the repository still takes part in domains.
+/// Returns an error if the repository still takes part in domains.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> {
     let acting = ctx.writing()?;
     let overview = Overview::open(acting.store)?;

@@ -1,4 +1,4 @@
-//! Operations of `realm admin`: make, join and change a realm.
+//! Operations of `realm admin`: create, join and change a realm.
 
 pub mod binding;
 pub mod bootstrap;
@@ -18,7 +18,7 @@ pub mod reseed;
 
 use super::Operation;
 
-/// Its operations, in the order of the docs.
+/// The operations, in the order of the documentation.
 pub(super) const TABLE: &[Operation] = &[
     init::OPERATION,
     join::OPERATION,

@@ -1,5 +1,5 @@
-//! `realm_admin_reclaim`: give a name back to the repository that it belongs to, where somebody else
-//! published or joined under it.
+//! `realm_admin_reclaim`: gives a name back to the repository that it belongs to, if another one published or
+//! joined under it.
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -17,14 +17,14 @@ use crate::{
     wire::{Answer, RealmReclaim},
 };
 
-/// Its entry in the table.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_admin_reclaim",
     &["realm", "admin", "reclaim"],
     "Reclaim this repository's name in the realm",
 );
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -40,7 +40,7 @@ runs!(RealmReclaim, run);
 /// change.
 ///
 /// # Errors
-/// Where the repository cannot be told, or the realm cannot be written.
+/// Returns an error if the repository cannot be determined, or the realm cannot be written.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmReclaim>, OpError> {
     let (acting, code) = (ctx.acting()?, ctx.code()?);
     if code.is_shallow()? {
@@ -64,7 +64,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmReclaim>, OpError
     Ok(Answer::new(body).next("git blue contract publish  # publish what this repository says"))
 }
 
-/// Writes the repository's entry. Returns whether it was another one.
+/// Writes the repository's entry. Returns whether it has changed.
 fn take_name(ctx: &Ctx, acting: Acting<'_>, now: &Repo, request: &Request) -> Result<bool, OpError> {
     let author = ctx.signature()?;
     let written = write(acting.store, &StoreRef::Realm, |_| {
@@ -80,7 +80,7 @@ fn take_name(ctx: &Ctx, acting: Acting<'_>, now: &Repo, request: &Request) -> Re
     Ok(written.is_some())
 }
 
-/// Returns the domains in which the commit published last is none of this clone's.
+/// Returns the domains whose last published commit this clone does not have.
 fn foreign(acting: Acting<'_>, code: &CodeRepo) -> Result<Vec<DomainName>, OpError> {
     let overview = Overview::open(acting.store)?;
     let lines = overview.domains_of(acting.repo);

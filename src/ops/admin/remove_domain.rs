@@ -1,5 +1,5 @@
-//! `realm_admin_remove_domain`: take a domain out of the realm. Its history stays, and making a domain
-//! of that name brings it back.
+//! `realm_admin_remove_domain`: removes a domain from the realm. Its history stays, and creating a domain of that
+//! name brings it back.
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -19,14 +19,14 @@ use crate::{
     wire::{Answer, DomainRemoved},
 };
 
-/// Its entry in the table.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_admin_remove_domain",
     &["realm", "admin", "remove-domain"],
     "Remove a domain from the realm",
 );
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -37,13 +37,13 @@ pub struct Request {
 
 runs!(DomainRemoved, run);
 
-/// Most of what is in the way that an answer names.
+/// The maximum number of obstacles that an answer names.
 const MAX_NAMED: usize = 5;
 
-/// Removes it.
+/// Removes the domain.
 ///
 /// # Errors
-/// Where a repository is still bound in it, or a contract is not retired.
+/// Returns an error if a repository is still bound in it, or a contract is not retired.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<DomainRemoved>, OpError> {
     let here = ctx.writing_realm()?;
     let name = &request.domain;

@@ -1,4 +1,4 @@
-//! `realm_admin_remove_member`: take a repository out of a domain.
+//! `realm_admin_remove_member`: removes a repository from a domain.
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -18,14 +18,14 @@ use crate::{
     wire::{Answer, MemberRemoved},
 };
 
-/// Its entry in the table.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_admin_remove_member",
     &["realm", "admin", "remove-member"],
     "Remove a repository from a domain",
 );
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -39,10 +39,10 @@ pub struct Request {
 
 runs!(MemberRemoved, run);
 
-/// Removes it, with its binding. Its published contracts stay.
+/// Removes the repository, with its binding. Its published contracts stay.
 ///
 /// # Errors
-/// Where it is no member, or owns contracts that are not retired.
+/// Returns an error if it is not a member, or owns contracts that are not retired.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<MemberRemoved>, OpError> {
     let here = ctx.writing_realm()?;
     let Request { repo, domain: name } = request;
@@ -59,7 +59,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<MemberRemoved>, OpErro
         .next(format!("git rm -r --ignore-unmatch .blue/contracts/{name} .blue/bindings/{name}.yaml  # in {repo}")))
 }
 
-/// Returns the changes that take a repository out of a domain.
+/// Returns the changes that remove a repository from a domain.
 pub fn without(view: &DomainView, repo: &RepoName) -> Vec<DomainChange> {
     let mut changes = Vec::new();
     if view.info.has_member(repo) {
@@ -75,7 +75,7 @@ pub fn without(view: &DomainView, repo: &RepoName) -> Vec<DomainChange> {
     changes
 }
 
-/// A contract that is in use needs somebody who may change it.
+/// Refuses to remove the owner of a contract that is not retired: somebody has to be able to change it.
 fn refuse_owner(view: &DomainView, repo: &RepoName) -> Result<(), OpError> {
     let name = &view.info.name;
     let mut owned = view.contracts.values().filter(|contract| contract.owner == *repo && contract.retired.is_none());

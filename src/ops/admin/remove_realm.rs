@@ -1,4 +1,4 @@
-//! `realm_admin_remove_realm`: delete the store of a realm that nobody is in any more.
+//! `realm_admin_remove_realm`: deletes the store of an empty realm.
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -9,14 +9,14 @@ use crate::{
     wire::{Answer, RealmRemoved},
 };
 
-/// Its entry in the table.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_admin_remove_realm",
     &["realm", "admin", "remove-realm"],
     "Delete a realm that no repository is in",
 );
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -27,13 +27,13 @@ pub struct Request {
 
 runs!(RealmRemoved, run);
 
-/// Most of what is in the way that an answer names.
+/// The maximum number of obstacles that an answer names.
 const MAX_NAMED: usize = 5;
 
-/// Deletes the store, and what this machine recorded of it. Where it is shared, the copies stay.
+/// Deletes the store, and this machine's records of it. Copies on remotes stay.
 ///
 /// # Errors
-/// Where a repository or a domain is still in it, or it is not known here.
+/// Returns an error if a repository or a domain is still in it, or it is not known here.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRemoved>, OpError> {
     let known = locate::known(&ctx.home, &request.realm)?;
     let store = GitStore::open(&known.path, ctx.options())?;

@@ -1,7 +1,7 @@
-//! `realm_admin_rename`: give a repository another name, everywhere in the realm and on this machine.
+//! `realm_admin_rename`: renames a repository, everywhere in the realm and on this machine.
 //!
-//! The new name is there before anything of the old one goes, so that asking once more finishes what
-//! a kill left. Published versions keep the name that they were published under.
+//! The new name is written before the old one is removed, so that running it again finishes an interrupted rename.
+//! Published versions keep the name that they were published under.
 
 use std::path::Path;
 
@@ -39,14 +39,14 @@ use crate::{
     wire::{Answer, RealmRename},
 };
 
-/// Its entry in the table.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_admin_rename",
     &["realm", "admin", "rename"],
     "Rename a repository in the realm",
 );
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -60,10 +60,11 @@ pub struct Request {
 
 runs!(RealmRename, run);
 
-/// Renames it. Asking twice does nothing; in another clone, it renames what is there.
+/// Renames the repository. Repeating it does nothing; in another clone, it renames that clone's files.
 ///
 /// # Errors
-/// Where there is no such repository, another one has the name, or another one asks.
+/// Returns an error if there is no such repository, another one has the name, or the request comes from another
+/// one.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRename>, OpError> {
     let (realm, asking) = find(ctx, request)?;
     let known = locate::known(&ctx.home, &realm)?;
@@ -76,7 +77,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRename>, OpError>
     if let Some(code) = ctx.code.as_ref().filter(|_| asking.is_some()) {
         let joined = joined::read(&ctx.home, code)?;
         let is_joined = joined.is_some_and(|joined| joined.is_of(&realm, old) || joined.is_of(&realm, new));
-        // Where the realm has the new name already, only the files of this clone are written.
+        // If the realm has the new name already, only the files of this clone are written.
         if !is_joined && renamed::newer(&store, old)?.as_ref() != Some(new) {
             return Err(joined::missing(Acting { realm: &realm, store: &store, repo: old, code: None }));
         }
@@ -184,7 +185,7 @@ impl Renaming<'_> {
         Ok(rename.is_some_and(|rename| rename.to == *self.new))
     }
 
-    /// What two machines wrote differently is of the old name, and is settled first.
+    /// Refuses open conflicts: they are recorded under the old name, and must be settled first.
     fn refuse_conflicts(&self) -> Result<(), OpError> {
         let overview = Overview::open(self.store)?;
         for line in overview.domains_of(self.old) {
@@ -290,7 +291,7 @@ impl Renaming<'_> {
         Ok(())
     }
 
-    /// Takes the old name out of the realm.
+    /// Removes the old name from the realm.
     fn finish(&self) -> Result<(), OpError> {
         self.write_realm(|| {
             Ok(match self.has(&layout::repo(self.old))? {
@@ -300,7 +301,7 @@ impl Renaming<'_> {
         })
     }
 
-    /// Moves what the readers of this machine know. That the repository has another name is no news to it.
+    /// Moves the inboxes of this machine's readers. The rename is not a notification to the repository itself.
     fn inboxes(&self) -> Result<(), OpError> {
         for (name, tip) in self.store.inboxes()? {
             let StoreRef::Inbox(repo, reader) = &name else { continue };
@@ -375,7 +376,7 @@ impl Renaming<'_> {
         Ok(changed)
     }
 
-    /// Replaces the name behind a key of the document, and leaves everything else as people wrote it.
+    /// Replaces the value of a key in the document, and leaves everything else unchanged.
     fn rewrite(&self, file: &Path, key: &str) -> Result<bool, OpError> {
         let text = std::fs::read_to_string(file).map_err(OpError::io("read", file))?;
         let line = |line: &str| {

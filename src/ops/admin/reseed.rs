@@ -25,14 +25,14 @@ use crate::{
     wire::{Answer, RealmReseed, SyncProblem},
 };
 
-/// Its entry in the table.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_admin_reseed",
     &["realm", "admin", "reseed"],
     "Restore what a remote lost, or share the realm at a new url",
 );
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -46,10 +46,10 @@ pub struct Request {
 
 runs!(RealmReseed, run);
 
-/// Mends a remote, or fills a new one.
+/// Repairs a remote, or fills a new one.
 ///
 /// # Errors
-/// Where this clone lacks objects itself, or the remote cannot be reached or takes nothing.
+/// Returns an error if this clone lacks objects itself, or the remote cannot be reached or takes nothing.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmReseed>, OpError> {
     let here = ctx.here()?;
     let known = locate::known(&ctx.home, &here.realm)?;
@@ -135,7 +135,7 @@ fn mend(ctx: &Ctx, known: &KnownRealm, store: &GitStore, remote: &Remote) -> Res
     })
 }
 
-/// Makes a new place the one where the realm is shared, and brings everything there.
+/// Makes a new URL the realm's remote, and pushes everything there.
 fn move_to(
     ctx: &Ctx,
     known: &KnownRealm,
@@ -145,14 +145,14 @@ fn move_to(
 ) -> Result<Answer<RealmReseed>, OpError> {
     let url = url::absolute(ctx.env.cwd(), url::accept(url)?);
     let remote = Remote { url, ..remote };
-    // It is asked before anything is recorded.
+    // The remote is contacted before anything is recorded.
     Link::new(&known.path, &remote, ctx.env.vars(), sync::realm_clone::manners(ctx)).list()?;
     store.record_remote(&remote, ctx.env.vars())?;
     if remote.name == sync::realm_clone::origin() {
         ctx.home.record_realm(&KnownRealm { url: Some(remote.url.clone()), ..known.clone() })?;
     }
     let wrote_config = remote.name == sync::realm_clone::origin() && write_config(ctx, known, &remote.url)?;
-    // Where the old place was says nothing about the new one.
+    // The refs last seen at the old remote say nothing about the new one.
     for (seen, tip) in
         store.seen()?.into_iter().filter(|(seen, _)| matches!(seen, StoreRef::Seen(of, _) if *of == remote.name))
     {
@@ -184,7 +184,7 @@ fn move_to(
         )))
 }
 
-/// Writes the new url into this repository's own file, where that names the realm. Returns whether it did.
+/// Writes the new URL into this repository's own file, if that names the realm. Returns whether it did.
 fn write_config(ctx: &Ctx, known: &KnownRealm, url: &str) -> Result<bool, OpError> {
     let Some(code) = &ctx.code else { return Ok(false) };
     match locate::proposed(code)? {

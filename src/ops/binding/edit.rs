@@ -40,7 +40,7 @@ impl<'a> Editing<'a> {
     /// Reads the file for the contract `at`. Where there is none, it begins as that of a `role`.
     ///
     /// # Errors
-    /// Where the repository is in no realm, or the file cannot be read.
+    /// Returns an error if the repository is in no realm, or the file cannot be read.
     pub fn open(ctx: &'a Ctx, at: &'a ContractRef, role: Role) -> Result<Self, OpError> {
         let acting = ctx.acting()?;
         let file = WorkFile::of(ctx.code()?, format!("{BINDINGS}/{}.yaml", at.domain))?;
@@ -78,7 +78,7 @@ impl<'a> Editing<'a> {
     /// be imported.
     ///
     /// # Errors
-    /// Where the file holds no JSON Schema.
+    /// Returns an error if the file holds no JSON Schema.
     pub fn expect(&mut self, file: &str) -> Result<(), OpError> {
         let contract = &self.at.contract;
         let Some(index) = self.binding.imports.iter().position(|import| import.contract == *contract) else {
@@ -104,7 +104,7 @@ impl<'a> Editing<'a> {
     /// by hand where the text cannot be edited.
     ///
     /// # Errors
-    /// Where the text cannot be edited without losing how it is written, or cannot be put in place.
+    /// Returns an error if the text cannot be edited without losing how it is written, or cannot be put in place.
     pub fn finish(self, otherwise: &str) -> Result<Answer<BindingEdit>, OpError> {
         let says_nothing = self.binding.imports.is_empty() && self.binding.exports.is_empty();
         let path = self.file.pathspec(self.ctx);
@@ -184,7 +184,7 @@ fn beginning(acting: Acting<'_>, at: &ContractRef, role: Role) -> String {
 /// Returns the path of a file that a user named, from the root of the work tree.
 ///
 /// # Errors
-/// Where it is not there, or not in this work tree.
+/// Returns an error if it is not there, or not in this work tree.
 pub fn own_path(ctx: &Ctx, file: &Path) -> Result<String, OpError> {
     let root = ctx.code()?.workdir().ok_or_else(|| OpError::usage("a bare repository has no files of its own"))?;
     let path = ctx.env.cwd().join(file);
@@ -202,7 +202,7 @@ pub fn own_path(ctx: &Ctx, file: &Path) -> Result<String, OpError> {
 /// Returns the next step for a repository that does not take part in the domain yet, if it does not.
 ///
 /// # Errors
-/// Where the domain is not there, or cannot be read.
+/// Returns an error if the domain is not there, or cannot be read.
 pub fn membership(acting: Acting<'_>, at: &ContractRef) -> Result<Option<String>, OpError> {
     let view = crate::ops::domain::of_contract(acting.store, at)?;
     let is_member = view.info.has_member(acting.repo);

@@ -16,11 +16,11 @@ use crate::{
     wire::{Answer, BindingEdit},
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::writes::<Request>("import", &["import"], "Import a contract: add it to this repository's binding");
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -46,7 +46,7 @@ runs!(BindingEdit, run);
 /// Writes the import.
 ///
 /// # Errors
-/// Where there is no such contract, it is retired, or the file cannot be edited.
+/// Returns an error if there is no such contract, it is retired, or the file cannot be edited.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingEdit>, OpError> {
     let at = &request.contract;
     let acting = ctx.acting()?;

@@ -1,4 +1,4 @@
-//! Operations on the binding of this repository, in its own file: one verb a file.
+//! Operations on this repository's binding, one per file.
 
 pub mod edit;
 pub mod export;
@@ -8,6 +8,6 @@ pub mod unimport;
 
 use super::Operation;
 
-/// Its operations, in the order of the docs.
+/// The operations, in the order of the documentation.
 pub(super) const TABLE: &[Operation] =
     &[import::OPERATION, export::OPERATION, unimport::OPERATION, unexport::OPERATION];

@@ -1,4 +1,4 @@
-//! `unimport`: take an import out of this repository's binding.
+//! `unimport`: removes an import from this repository's binding.
 
 use super::edit::Editing;
 use crate::{
@@ -12,11 +12,11 @@ use crate::{
     wire::{Answer, BindingEdit},
 };
 
-/// Its entry in the table.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::writes::<Request>("unimport", &["unimport"], "Remove an import from this repository's binding");
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -29,10 +29,10 @@ pub struct Request {
 
 runs!(BindingEdit, |ctx, request| run(ctx, &request.contract));
 
-/// Takes the import out; the file too, where it says nothing else.
+/// Removes the import, and the file if nothing else is in it.
 ///
 /// # Errors
-/// Where the binding does not import the contract, or the file cannot be edited.
+/// Returns an error if the binding does not import the contract, or the file cannot be edited.
 pub fn run(ctx: &Ctx, at: &ContractRef) -> Result<Answer<BindingEdit>, OpError> {
     let mut editing = Editing::open(ctx, at, Role::Consumer)?;
     let imports = &editing.binding.imports;

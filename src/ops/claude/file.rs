@@ -8,13 +8,13 @@ use std::{
 
 use crate::error::{ErrorCode, OpError};
 
-/// Largest file that is read: Claude Code's own grows with every project it has seen.
+/// The largest file that is read, in bytes: Claude Code's own grows with every project it has seen.
 const MAX: u64 = 64 << 20;
 
-/// Returns a file's text, or `None` where there is none.
+/// Returns a file's text, or `None` if there is no file.
 ///
 /// # Errors
-/// Where it cannot be read, or is no text.
+/// Returns an error if it cannot be read, or is no text.
 pub fn read(path: &Path) -> Result<Option<String>, OpError> {
     match path.metadata() {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -33,10 +33,10 @@ pub fn read(path: &Path) -> Result<Option<String>, OpError> {
         .map_err(|_| OpError::no(ErrorCode::NotText, format!("{} is not text; it was left alone", path.display())))
 }
 
-/// Replaces a file at once, keeping who may read it; a new one has this mode.
+/// Replaces a file atomically and keeps its permissions; a new one has the mode `new_mode`.
 ///
 /// # Errors
-/// Where it cannot be written.
+/// Returns an error if it cannot be written.
 pub fn write(path: &Path, text: &str, new_mode: u32) -> Result<(), OpError> {
     // It may be a link into a folder of dotfiles: the file it leads to is the one to change.
     let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -54,12 +54,12 @@ pub fn write(path: &Path, text: &str, new_mode: u32) -> Result<(), OpError> {
 /// Removes a file, and its folder if nothing else is in it.
 ///
 /// # Errors
-/// Where it cannot be removed.
+/// Returns an error if it cannot be removed.
 pub fn remove(path: &Path) -> Result<(), OpError> {
     std::fs::remove_file(path).map_err(OpError::io("remove", path))?;
     let folder = path.parent().filter(|folder| folder.ends_with(".claude"));
     if let Some(folder) = folder {
-        // It fails where something else is in it, as it should.
+        // It fails if the folder is not empty, as intended.
         let _ = std::fs::remove_dir(folder);
     }
     Ok(())

@@ -1,5 +1,5 @@
-//! `install_claude`, `uninstall_claude`: our server and our hook in the files that Claude Code reads,
-//! beside whatever else is in them, and out of them again.
+//! `install_claude`, `uninstall_claude`: adds our server and hook to the files that Claude Code reads, and removes
+//! them, leaving everything else in these files alone.
 
 mod file;
 mod place;
@@ -23,7 +23,7 @@ use crate::{
     wire::{Answer, ClaudeFile, ClaudeScope, ClaudeSetup, FileChange},
 };
 
-/// Its operations, in the order of the docs.
+/// The operations, in the order of the documentation.
 pub(super) const TABLE: &[Operation] = &[INSTALL, UNINSTALL];
 
 /// The table's entry for installing.
@@ -33,7 +33,7 @@ pub const INSTALL: Operation =
 pub const UNINSTALL: Operation =
     Operation::write::<ClaudeSetup>("uninstall_claude", &["uninstall", "claude"], "Remove what `install claude` added");
 
-/// What a hook of Claude Code calls when a session starts.
+/// The name of the hook that Claude Code calls when a session starts.
 pub const SESSION_START: &str = "claude-session-start";
 
 /// Returns why a session starts, as Claude Code says it to the hook: `startup`, `resume`, `clear` or `compact`.
@@ -52,33 +52,33 @@ const SERVER: &str = "git-blue";
 const SERVER_PATH: [&str; 1] = ["mcpServers"];
 const SERVER_STEPS: [Step<'_>; 2] = [Step::Key("mcpServers"), Step::Key(SERVER)];
 const HOOK_PATH: [&str; 2] = ["hooks", "SessionStart"];
-/// Hooks stand in groups, which say when they run.
+/// The path of our hook: hooks are in groups, which say when they run.
 const HOOK_STEPS: [Step<'_>; 5] =
     [Step::Key("hooks"), Step::Key("SessionStart"), Step::Each, Step::Key("hooks"), Step::Each];
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, Copy)]
 pub struct Request {
-    /// For whom.
+    /// The scope: whose files are written.
     pub scope: ClaudeScope,
-    /// Whether it is only shown what would change.
+    /// Whether to show only what would change.
     pub dry_run: bool,
 }
 
-/// What is done to one file.
+/// A planned change of one file.
 struct Plan {
     path: PathBuf,
     before: Option<String>,
-    /// None: the file is removed.
+    /// The text to write; `None` to remove the file.
     after: Option<String>,
     done: Option<Done>,
     note: Option<String>,
 }
 
-/// Sets it up.
+/// Adds the server and the hook to Claude Code's files.
 ///
 /// # Errors
-/// Where a file is not what Claude Code reads, or cannot be written. Nothing is written then.
+/// Returns an error if a file is not what Claude Code reads, or cannot be written. Nothing is written then.
 pub fn install(ctx: &Ctx, request: Request) -> Result<Answer<ClaudeSetup>, OpError> {
     let place = Place::of(ctx, request.scope)?;
     let mut records = Records::open(ctx);
@@ -99,10 +99,10 @@ pub fn install(ctx: &Ctx, request: Request) -> Result<Answer<ClaudeSetup>, OpErr
     Ok(relevant.fold(answer, |answer, (_, step)| answer.next(step)))
 }
 
-/// Takes it out.
+/// Removes the server and the hook from Claude Code's files.
 ///
 /// # Errors
-/// Where a file is not what Claude Code reads, or cannot be written. Nothing is written then.
+/// Returns an error if a file is not what Claude Code reads, or cannot be written. Nothing is written then.
 pub fn uninstall(ctx: &Ctx, request: Request) -> Result<Answer<ClaudeSetup>, OpError> {
     let place = Place::of(ctx, request.scope)?;
     let mut records = Records::open(ctx);
@@ -155,7 +155,7 @@ fn without(
     if taken_out == *text {
         return Ok(plan(before.clone()));
     }
-    // As it was, where what was put in stands there as it was put.
+    // Restores the original text if the inserted text is still there unchanged.
     if let Some(done) = done
         && let Some(rest) = done.undone(text)
     {

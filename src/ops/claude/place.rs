@@ -1,4 +1,4 @@
-//! Which files Claude Code reads, by whom they are for.
+//! The files that Claude Code reads, by scope.
 
 use std::path::{Path, PathBuf};
 
@@ -8,15 +8,15 @@ use crate::{
     wire::ClaudeScope,
 };
 
-/// Where Claude Code keeps what is the user's, if not in the home folder.
+/// The variable with the folder of Claude Code's user files, if it is not the home folder.
 const CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
 
-/// Where what is set up is written.
+/// The files that are written.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The servers.
+    /// The file of MCP servers.
     pub servers: PathBuf,
-    /// The hooks.
+    /// The settings file, which holds the hooks.
     pub settings: PathBuf,
 }
 
@@ -24,8 +24,8 @@ impl Place {
     /// Returns the files of a scope.
     ///
     /// # Errors
-    /// Where there is no repository for the project's, or no home folder for the user's. Where a file of
-    /// the project leads out of it: whoever wrote the repository chose where to.
+    /// Returns an error if there is no repository for the project's, or no home folder for the user's. Returns an
+    /// error if a file of the project leads out of it: whoever wrote the repository chose where to.
     pub fn of(ctx: &Ctx, scope: ClaudeScope) -> Result<Self, OpError> {
         match scope {
             ClaudeScope::Project => {

@@ -1,5 +1,5 @@
-//! What was put into Claude Code's files, so that taking it out leaves them byte for byte as they were.
-//! Of what else they say nothing is kept: they may hold keys.
+//! Records of what was inserted into Claude Code's files, so that removing it restores them byte for byte. Nothing
+//! else of these files is recorded, because they may hold keys.
 
 use std::{
     collections::BTreeMap,
@@ -11,20 +11,20 @@ use serde::{Deserialize, Serialize};
 use super::file;
 use crate::{error::OpError, machine::home::Home, ops::ctx::Ctx};
 
-/// What was done to one file.
+/// A recorded change of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Done {
-    /// The text that was put in.
+    /// The inserted text.
     pub inserted: String,
-    /// The text in whose place it was put: nothing but spaces, unless all stood in one line.
+    /// The text that it replaced: only spaces, unless everything was on one line.
     #[serde(default)]
     pub replaced: String,
-    /// Whether the file was not there before.
+    /// Whether the file was created.
     pub created: bool,
 }
 
 impl Done {
-    /// Returns what was done to a text.
+    /// Returns the change that turns `before` into `after`.
     pub fn between(before: &str, after: &str, created: bool) -> Self {
         let same = |pairs: &mut dyn Iterator<Item = (char, char)>| -> usize {
             pairs.take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum()
@@ -36,7 +36,7 @@ impl Done {
         Self { inserted: inside(after), replaced: inside(before), created }
     }
 
-    /// Returns the text as it was, where what was put in stands there as it was put.
+    /// Returns the original text if the inserted text is still there unchanged.
     pub fn undone(&self, text: &str) -> Option<String> {
         let mut places = text.match_indices(&self.inserted).map(|(at, _)| at);
         let at = places.next().filter(|_| places.next().is_none())?;
@@ -44,7 +44,7 @@ impl Done {
     }
 }
 
-/// What was done to each file, by its path.
+/// The recorded changes, by the file's path.
 #[derive(Debug)]
 pub struct Records {
     home: Home,
@@ -53,22 +53,22 @@ pub struct Records {
 }
 
 impl Records {
-    /// Reads them. What cannot be read is as good as lost: what was put in is then looked for.
+    /// Reads the records. Unreadable records count as lost: inserted text is then found by searching.
     pub fn open(ctx: &Ctx) -> Self {
         let path = ctx.home.folder().join("claude.json");
         let text = file::read(&path).ok().flatten().unwrap_or_default();
         Self { home: ctx.home.clone(), path, all: serde_json::from_str(&text).unwrap_or_default() }
     }
 
-    /// Returns what was done to a file.
+    /// Returns the recorded change of a file.
     pub fn of(&self, file: &Path) -> Option<&Done> {
         self.all.get(&*file.to_string_lossy())
     }
 
-    /// Keeps what was done to a file, or forgets it.
+    /// Records the change of a file, or removes its record.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn set(&mut self, file: &Path, done: Option<Done>) -> Result<(), OpError> {
         let before = self.all.clone();
         let key = file.to_string_lossy().into_owned();

@@ -1,4 +1,4 @@
-//! `contract_adapted`: this repository says which version its code is written against.
+//! `contract_adapted`: records which version this repository's code is written against.
 
 use crate::ops::{
     Operation,
@@ -18,14 +18,14 @@ use crate::{
     wire::{Answer, ContractAdapted},
 };
 
-/// Its entry in the table.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "contract_adapted",
     &["contract", "adapted"],
     "Record which version this repository's code is written against",
 );
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -44,7 +44,7 @@ runs!(ContractAdapted, run);
 /// Records the version in the binding of this repository.
 ///
 /// # Errors
-/// Where this repository does not import the contract, or the version was never published.
+/// Returns an error if this repository does not import the contract, or the version was never published.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractAdapted>, OpError> {
     let acting = ctx.writing()?;
     let ContractRef { domain: name, contract } = &request.contract;

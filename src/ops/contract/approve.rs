@@ -1,4 +1,4 @@
-//! `contract_approve`: the owner lets one change break what is promised, for good and for no other change.
+//! `contract_approve`: the owner permanently approves one breaking change, and no other.
 
 use super::draft::Draft;
 use crate::ops::{
@@ -19,14 +19,14 @@ use crate::{
     wire::{Answer, ContractApproved},
 };
 
-/// Its entry in the table.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "contract_approve",
     &["contract", "approve"],
     "Approve a breaking change of a contract",
 );
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -49,7 +49,7 @@ runs!(ContractApproved, run);
 /// tree.
 ///
 /// # Errors
-/// Where the contract belongs to another, or neither makes that change.
+/// Returns an error if the contract belongs to another, or neither makes that change.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractApproved>, OpError> {
     let acting = ctx.writing()?;
     let (ContractRef { domain: name, contract }, judge) = (&request.contract, ctx.judge());
@@ -77,7 +77,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractApproved>, OpE
     Ok(answer.next("git blue contract publish  # what was committed, once it is on the publishing branch"))
 }
 
-/// Returns the approval that is there already.
+/// Returns the existing approval, if any.
 fn known(view: &DomainView, request: &Request) -> Option<Approval> {
     let all = view.approvals.get(&request.contract.contract).into_iter().flatten();
     all.into_iter().find(|one| one.fingerprint == request.fingerprint).cloned()

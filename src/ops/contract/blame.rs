@@ -26,7 +26,7 @@ use crate::{
     wire::{Answer, BlamePart, BlameVersion, ContractBlame, PageRequest, page_in_order},
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation = Operation::reads::<Request>(
     "contract_blame",
     &["contract", "blame"],
@@ -35,7 +35,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
 .tool("Which version brought each part of a contract: when, by whom, from which commit.")
 .route("GET", "/realms/{realm}/contracts/{domain}/{contract}/blame");
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -61,7 +61,7 @@ runs!(ContractBlame, run);
 /// Answers.
 ///
 /// # Errors
-/// Where there is no such contract, version or part, or its history cannot be read.
+/// Returns an error if there is no such contract, version or part, or its history cannot be read.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBlame>, OpError> {
     let here = ctx.here()?;
     let store = &*here.store;

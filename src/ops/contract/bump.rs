@@ -22,11 +22,11 @@ use crate::{
     wire::{Answer, ContractBump},
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::write::<ContractBump>("contract_bump", &["contract", "bump"], "Raise the version in a contract's file");
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// Which contract.
@@ -46,7 +46,7 @@ struct Need {
 /// Edits the file.
 ///
 /// # Errors
-/// Where nothing is published yet, the change is undecided, or the file cannot be edited in place.
+/// Returns an error if nothing is published yet, the change is undecided, or the file cannot be edited in place.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError> {
     let acting = ctx.acting()?;
     let at = &request.contract;

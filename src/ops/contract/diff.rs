@@ -23,7 +23,7 @@ use crate::{
     wire::{Answer, ContractDetail, ContractDiff, DocumentSource, SchemasCompared},
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation = Operation::reads::<Request>(
     "contract_diff",
     &["contract", "diff"],
@@ -35,7 +35,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
 /// What the realm keeps beside the document, or what differs in any case.
 const LEFT_OUT: [&str; 5] = ["version", "schema_hash", "content_hash", "retired", "yanked"];
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -92,7 +92,7 @@ impl TryFrom<NewerFields> for Newer {
 /// Answers.
 ///
 /// # Errors
-/// Where there is no such contract or version, none before it, or one that cannot be read.
+/// Returns an error if there is no such contract or version, none before it, or one that cannot be read.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractDiff>, OpError> {
     let at = &request.contract;
     let get = |version| {

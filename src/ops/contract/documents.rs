@@ -1,4 +1,4 @@
-//! JSON, JSON Lines and YAML that a user hands over: payloads to validate, samples to learn from.
+//! Reads JSON, JSON Lines and YAML documents: payloads to validate, samples to derive a schema from.
 
 use serde_json::Value;
 
@@ -8,24 +8,24 @@ use crate::{
     store::codec::{self, Problem},
 };
 
-/// Largest file that is read, in bytes.
+/// The largest file that is read, in bytes.
 pub const MAX_BYTES: usize = 8 << 20;
-/// Most documents of one file.
+/// The most documents in one file.
 const MAX_DOCUMENTS: usize = 100_000;
 
 /// A file as it was read, or standard input.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// What it is called in messages.
+    /// Its name in messages.
     pub name: String,
-    /// What is in it.
+    /// Its content.
     pub bytes: Vec<u8>,
 }
 
 /// One value of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
-    /// The line that it begins in, where the file holds several.
+    /// The line that it begins on, if the file holds several.
     pub line: Option<u32>,
     /// The value.
     pub value: Value,
@@ -34,7 +34,7 @@ pub struct Document {
 /// Reads the documents of a file: one of JSON or YAML, or one of JSON a line.
 ///
 /// # Errors
-/// Where it is none of these; the message names file, line and column.
+/// Returns an error if it is none of these; the message names file, line and column.
 pub fn read(source: &Source) -> Result<Vec<Document>, OpError> {
     let refuse = |problem: Problem| {
         let problem = problem.in_file(&source.name);
@@ -65,7 +65,7 @@ pub fn read(source: &Source) -> Result<Vec<Document>, OpError> {
 /// Returns the one document of a file.
 ///
 /// # Errors
-/// Where it holds several, or cannot be read.
+/// Returns an error if it holds several, or cannot be read.
 pub fn one(source: &Source) -> Result<Value, OpError> {
     let mut documents = read(source)?;
     match documents.len() {

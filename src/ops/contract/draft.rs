@@ -37,7 +37,7 @@ impl DraftFields {
     /// Returns the draft that they name; none where a version is meant, which may be named then.
     ///
     /// # Errors
-    /// Where they name two, or one beside a version.
+    /// Returns an error if they name two, or one beside a version.
     pub fn draft(self, version: Option<&Version>) -> Result<Option<Draft>, &'static str> {
         match (self.worktree, self.commit, version) {
             (false, None, _) => Ok(None),
@@ -69,7 +69,7 @@ impl Draft {
     /// Reads a contract.
     ///
     /// # Errors
-    /// Where the files do not have it, or it cannot be read.
+    /// Returns an error if the files do not have it, or it cannot be read.
     pub fn contract(&self, ctx: &Ctx, at: &ContractRef) -> Result<Contract, OpError> {
         let (files, path, bytes) = self.read(ctx, at)?;
         let (contract, _) =
@@ -80,7 +80,7 @@ impl Draft {
     /// Returns the file of a contract, and the line of everything in its schema and value, by pointer.
     ///
     /// # Errors
-    /// Where the files do not have it.
+    /// Returns an error if the files do not have it.
     pub fn lines(&self, ctx: &Ctx, at: &ContractRef) -> Result<(String, BTreeMap<String, u32>), OpError> {
         let (_, path, bytes) = self.read(ctx, at)?;
         let lines = codec::contract_lines(&bytes, true);

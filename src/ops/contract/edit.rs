@@ -20,28 +20,28 @@ use crate::{
     repo::blue_files::CONTRACTS,
 };
 
-/// Its entry in the table.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::write::<ContractPublish>(
     "contract_edit",
     &["contract", "edit"],
     "Change a contract directly in the realm",
 );
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// Which contract.
+    /// The contract.
     pub contract: ContractRef,
     /// The document, as YAML.
     pub document: Vec<u8>,
-    /// Where the document comes from, for messages.
+    /// The name of the document's source, for messages.
     pub file: String,
 }
 
-/// Returns the current document as people write it: what an editor starts from.
+/// Returns the current document as YAML, for editing.
 ///
 /// # Errors
-/// Where there is no such contract.
+/// Returns an error if there is no such contract.
 pub fn template(ctx: &Ctx, contract: &ContractRef) -> Result<String, OpError> {
     let here = ctx.here()?;
     let view = domain::get(&*here.store, &contract.domain)?;
@@ -49,10 +49,10 @@ pub fn template(ctx: &Ctx, contract: &ContractRef) -> Result<String, OpError> {
     Ok(codec::render(&codec::Typed::from(current)))
 }
 
-/// Writes the document.
+/// Publishes the document.
 ///
 /// # Errors
-/// Where it cannot be read, or a rule refuses it.
+/// Returns an error if it cannot be read, or a rule refuses it.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpError> {
     let acting = ctx.writing()?;
     let ContractRef { domain: name, contract } = &request.contract;
@@ -87,7 +87,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
         removed_files: Vec::new(),
         cycles: Vec::new(),
     });
-    // The realm alone has it now: a commit of the file would say something else.
+    // Only the realm has it now: the repository's file still says something else.
     let path = format!("{CONTRACTS}/{name}/{contract}.yaml");
     Ok(match answer.body.published.is_empty() {
         true => answer,

@@ -1,4 +1,5 @@
-//! `contract_expect`: write down what this repository's code relies on, told from examples of what it reads.
+//! `contract_expect`: writes a schema of what this repository's code relies on, derived from samples of what it
+//! reads.
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -14,28 +15,29 @@ use crate::{
     wire::{Answer, ContractExpect, FileEdit},
 };
 
-/// Its entry in the table.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::write::<ContractExpect>(
     "contract_expect",
     &["contract", "expect"],
     "Write down what this repository's code relies on, from samples",
 );
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// Which contract; this repository's binding imports it.
     pub contract: ContractRef,
     /// Examples of what the code reads, or sends.
     pub samples: Vec<Source>,
-    /// Whether a file that is there is written anew.
+    /// Whether to replace an existing file.
     pub replace: bool,
 }
 
 /// Writes the file with the schema that all samples satisfy, and has the binding name it.
 ///
 /// # Errors
-/// Where the binding does not import the contract, the file is there already, or one cannot be read or edited.
+/// Returns an error if the binding does not import the contract, the file is there already, or one cannot be read
+/// or edited.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractExpect>, OpError> {
     let at = &request.contract;
     let mut editing = Editing::open(ctx, at, Role::Consumer)?;
@@ -69,7 +71,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractExpect>, OpErr
         let by_hand = format!("expects: {{ file: {} }} in the import of {}", file.relative(), at.contract);
         editing.finish(&by_hand)
     });
-    // Nothing is left behind that nobody names.
+    // Leaves no file behind that the binding does not name.
     let edited = named.inspect_err(|_| {
         if change == FileEdit::Created {
             let _ = file.remove();

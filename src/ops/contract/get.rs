@@ -13,12 +13,12 @@ use crate::{
     wire::{Answer, ContractBinding, ContractGet, Relationship},
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation = Operation::reads::<Request>("contract_get", &["contract", "get"], "Show one contract")
     .tool("One contract: schema, value, versions, who exports and imports it. Call it before relying on it or changing it.")
     .route("GET", "/realms/{realm}/contracts/{domain}/{contract}");
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -37,7 +37,7 @@ runs!(ContractGet, run);
 /// Answers.
 ///
 /// # Errors
-/// Where there is no such contract or version, or it cannot be read.
+/// Returns an error if there is no such contract or version, or it cannot be read.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractGet>, OpError> {
     let here = ctx.here()?;
     let ContractRef { domain: domain_name, contract: name } = &request.contract;
@@ -74,7 +74,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractGet>, OpError>
 /// Returns a published document.
 ///
 /// # Errors
-/// Where that version was never published, or cannot be read.
+/// Returns an error if that version was never published, or cannot be read.
 pub fn at_version(view: &DomainView, name: &ContractName, version: &Version) -> Result<Contract, OpError> {
     if let Some(document) = view.published.get(&(name.clone(), version.clone())) {
         return Ok(document.clone());

@@ -25,7 +25,7 @@ use crate::{
     wire::{Answer, ContractImpact, DocumentSource, ImporterImpact, JudgedBy},
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation = Operation::reads::<Request>(
     "contract_impact",
     &["contract", "impact"],
@@ -34,7 +34,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
 .tool("Who imports a contract, in which file, and whom a version would break. Call it before raising a version.")
 .route("GET", "/realms/{realm}/contracts/{domain}/{contract}/impact");
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -87,7 +87,7 @@ impl TryFrom<CandidateFields> for Candidate {
 /// Answers.
 ///
 /// # Errors
-/// Where there is no such contract, or it cannot be read.
+/// Returns an error if there is no such contract, or it cannot be read.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpError> {
     let here = ctx.here()?;
     let ContractRef { domain: domain_name, contract: name } = &request.contract;

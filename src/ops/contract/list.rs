@@ -11,13 +11,13 @@ use crate::{
     wire::{Answer, ContractLine, ContractList, PageRequest, page},
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::reads::<Request>("contract_list", &["contract", "list"], "List the contracts of the realm")
         .tool("The contracts of the realm, or of one domain.")
         .route("GET", "/realms/{realm}/contracts");
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -38,7 +38,7 @@ runs!(ContractList, run);
 /// Answers.
 ///
 /// # Errors
-/// Where the realm cannot be read, or has no such domain.
+/// Returns an error if the realm cannot be read, or has no such domain.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractList>, OpError> {
     let here = ctx.here()?;
     let overview = Overview::open(&*here.store)?;

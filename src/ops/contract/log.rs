@@ -17,12 +17,12 @@ use crate::{
     wire::{Answer, ContractLog, LogEntry, PageRequest, page_in_order},
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::reads::<Request>("contract_log", &["contract", "log"], "Show the history of one contract")
         .route("GET", "/realms/{realm}/contracts/{domain}/{contract}/log");
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -46,7 +46,7 @@ runs!(ContractLog, run);
 /// Answers.
 ///
 /// # Errors
-/// Where there is no such contract, or history cannot be read.
+/// Returns an error if there is no such contract, or history cannot be read.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractLog>, OpError> {
     let here = ctx.here()?;
     let store = &*here.store;

@@ -1,4 +1,4 @@
-//! Operations on contracts: one verb a file.
+//! Operations on contracts, one per file.
 
 pub mod adapted;
 pub mod approve;
@@ -24,7 +24,7 @@ pub mod yank;
 
 use super::Operation;
 
-/// Its operations, in the order of the docs.
+/// The operations, in the order of the documentation.
 pub(super) const TABLE: &[Operation] = &[
     list::OPERATION,
     get::OPERATION,

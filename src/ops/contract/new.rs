@@ -34,11 +34,11 @@ use crate::{
     wire::{Answer, ContractNew, DomainSet},
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::write::<ContractNew>("contract_new", &["contract", "new"], "Create the file of a new contract");
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// Which contract.
@@ -51,7 +51,7 @@ pub struct Request {
     pub version: Option<Version>,
     /// Who owns it: nobody but the repository that asks.
     pub owner: Option<RepoName>,
-    /// What it is for.
+    /// Its purpose.
     pub description: Option<String>,
     /// Repositories that take part in the domain from now on, which is made where it is missing.
     pub members: Option<Vec<RepoName>>,
@@ -73,7 +73,7 @@ pub enum Schema {
 /// Writes the file, once everything is found to be right.
 ///
 /// # Errors
-/// Where there is such a contract or file, the domain is not there, or schema and value do not fit.
+/// Returns an error if there is such a contract or file, the domain is not there, or schema and value do not fit.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractNew>, OpError> {
     let acting = ctx.writing()?;
     let ContractRef { domain: domain_name, contract } = &request.contract;

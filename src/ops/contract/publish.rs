@@ -37,14 +37,14 @@ use crate::{
     wire::{Answer, ContractPublish, Published},
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation = Operation::write::<ContractPublish>(
     "contract_publish",
     &["contract", "publish"],
     "Publish the contracts and bindings of a commit",
 );
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
     /// The commit, HEAD by default.
@@ -166,7 +166,7 @@ struct Gone {
 /// Returns the last published commit of the repository, by domain.
 ///
 /// # Errors
-/// Where the realm cannot be read.
+/// Returns an error if the realm cannot be read.
 pub fn sources(acting: Acting<'_>, overview: Option<&Overview<'_>>) -> Result<Sources, OpError> {
     if let Some(overview) = overview {
         let source = |line: &Line| Some((line.name.clone(), line.sources.get(acting.repo)?.clone()));
@@ -182,7 +182,7 @@ pub fn sources(acting: Acting<'_>, overview: Option<&Overview<'_>>) -> Result<So
 /// Returns the last published commit of the repository in one domain, as it was at `tip`.
 ///
 /// # Errors
-/// Where the realm cannot be read.
+/// Returns an error if the realm cannot be read.
 pub fn source(acting: Acting<'_>, name: &DomainName, tip: &Oid) -> Result<Option<Source>, OpError> {
     let within = StoreRef::Domain(name.clone());
     let read = acting
@@ -201,7 +201,7 @@ pub fn source(acting: Acting<'_>, name: &DomainName, tip: &Oid) -> Result<Option
 /// said since which of both is meant.
 ///
 /// # Errors
-/// Where the realm cannot be read.
+/// Returns an error if the realm cannot be read.
 pub fn is_disputed(acting: Acting<'_>, name: &DomainName) -> Result<bool, OpError> {
     let Some(tip) = acting.store.tip(&StoreRef::Domain(name.clone()))? else {
         return Ok(false);

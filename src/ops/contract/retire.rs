@@ -15,11 +15,11 @@ use crate::{
     wire::{Answer, ContractMarked},
 };
 
-/// Its entry in the table.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::writes::<Request>("contract_retire", &["contract", "retire"], "Withdraw a contract");
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -39,10 +39,10 @@ pub struct Request {
 
 runs!(ContractMarked, run);
 
-/// Marks the contract.
+/// Marks the contract as retired.
 ///
 /// # Errors
-/// Where there is none, it belongs to another, or it is still imported.
+/// Returns an error if there is none, it belongs to another, or it is still imported.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpError> {
     let acting = ctx.writing()?;
     let ContractRef { domain: name, contract } = &request.contract;

@@ -18,7 +18,7 @@ use crate::{
     wire::{Answer, ContractTimeline, PageRequest, TimelineEntry, TimelineRealm, page_in_order},
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation = Operation::reads::<Request>(
     "contract_timeline",
     &["contract", "timeline"],
@@ -27,7 +27,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
 .tool("When each realm of this machine got each version of a contract, newest first.")
 .route("GET", "/contracts/{domain}/{contract}/timeline");
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -47,7 +47,7 @@ runs!(ContractTimeline, run);
 /// Answers. A realm that cannot be read is named, and hides no other.
 ///
 /// # Errors
-/// Where this machine's records cannot be read, or no realm has the contract.
+/// Returns an error if this machine's records cannot be read, or no realm has the contract.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTimeline>, OpError> {
     let (mut realms, mut entries) = (Vec::new(), Vec::new());
     for known in ctx.home.realms()? {

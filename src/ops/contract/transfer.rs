@@ -15,26 +15,26 @@ use crate::{
     wire::{Answer, ContractTransfer},
 };
 
-/// Its entry in the table.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::write::<ContractTransfer>(
     "contract_transfer",
     &["contract", "transfer"],
     "Offer a contract to another repository",
 );
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// Which contract.
+    /// The contract.
     pub contract: ContractRef,
-    /// Who is to own it; nobody takes the offer back.
+    /// The new owner; `None` withdraws the offer.
     pub to: Option<RepoName>,
 }
 
 /// Records the offer.
 ///
 /// # Errors
-/// Where the contract belongs to another, or the other repository is no member of the domain.
+/// Returns an error if the contract belongs to another, or the other repository is not a member of the domain.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTransfer>, OpError> {
     let acting = ctx.writing()?;
     let ContractRef { domain: name, contract } = &request.contract;

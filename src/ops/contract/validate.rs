@@ -25,7 +25,7 @@ use crate::{
     wire::{Answer, ContractValidate, DocumentSource, PayloadFailure},
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation = Operation::reads::<Request>(
     "contract_validate",
     &["contract", "validate"],
@@ -39,7 +39,7 @@ const MAX_FAILURES: usize = 100;
 /// Most versions that payloads are checked against at once.
 const MAX_VERSIONS: usize = 1_000;
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -124,7 +124,7 @@ impl TryFrom<AgainstFields> for Against {
 /// Answers.
 ///
 /// # Errors
-/// Where there is no such contract or version, or its schema cannot be used.
+/// Returns an error if there is no such contract or version, or its schema cannot be used.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractValidate>, OpError> {
     let here = ctx.here()?;
     let (contracts, source) = contracts(ctx, here, request)?;

@@ -26,7 +26,7 @@ use crate::{
 /// against, and those that they get. With `only`, of these contracts alone.
 ///
 /// # Errors
-/// Where a tree on the way cannot be read.
+/// Returns an error if a tree on the way cannot be read.
 pub fn load_bases(
     store: &dyn Store,
     view: &mut DomainView,
@@ -67,7 +67,7 @@ impl<'a> Documents<'a> {
     /// Returns how an import stands. A document that cannot be read gives no verdict: it is `check`'s to report.
     ///
     /// # Errors
-    /// Where a tree on the way cannot be read.
+    /// Returns an error if a tree on the way cannot be read.
     pub fn state(&self, domain: &DomainSummary, import: &Import, judge: &Judge<'_>) -> Result<ImportState, OpError> {
         let standing = domain.standing(import);
         let mut documents = BTreeMap::new();
@@ -98,7 +98,7 @@ impl<'a> Documents<'a> {
 /// Returns how the imports of a domain stand; with `only`, those of one repository.
 ///
 /// # Errors
-/// Where a tree cannot be read, or the request is cancelled.
+/// Returns an error if a tree cannot be read, or the request is cancelled.
 pub fn states(
     store: &dyn Store,
     tree: &Oid,

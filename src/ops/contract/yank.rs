@@ -1,4 +1,4 @@
-//! `contract_yank`: the owner marks one version as not to be picked any more; its content stays.
+//! `contract_yank`: the owner marks one version as not to be used any more; its content stays.
 
 use crate::ops::{
     Operation,
@@ -16,11 +16,11 @@ use crate::{
     wire::{Answer, ContractMarked},
 };
 
-/// Its entry in the table.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::writes::<Request>("contract_yank", &["contract", "yank"], "Yank a version, so that no range selects it");
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -39,10 +39,10 @@ pub struct Request {
 
 runs!(ContractMarked, run);
 
-/// Marks the version.
+/// Marks the version as yanked.
 ///
 /// # Errors
-/// Where there is no such version, or the contract belongs to another.
+/// Returns an error if there is no such version, or the contract belongs to another.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpError> {
     let acting = ctx.writing()?;
     let ContractRef { domain: name, contract } = &request.contract;

@@ -1,4 +1,4 @@
-//! When each version of a contract came to a realm, and who published it.
+//! The time at which each version of a contract came to a realm, and its publisher.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub struct Arrival {
     pub age: usize,
     /// The commit.
     pub commit: Oid,
-    /// What it says.
+    /// The commit's metadata and message.
     pub info: CommitInfo,
 }
 
@@ -24,7 +24,7 @@ pub struct Arrival {
 /// that has it.
 ///
 /// # Errors
-/// Where the history cannot be read.
+/// Returns an error if the history cannot be read.
 pub fn arrivals(store: &dyn Store, tip: Oid, contract: &ContractName) -> Result<BTreeMap<Version, Arrival>, OpError> {
     let folder = layout::versions(contract);
     let mut arrived = BTreeMap::new();
@@ -52,7 +52,7 @@ pub fn arrivals(store: &dyn Store, tip: Oid, contract: &ContractName) -> Result<
 /// there.
 ///
 /// # Errors
-/// Where the history cannot be read.
+/// Returns an error if the history cannot be read.
 pub fn published(
     store: &dyn Store,
     contract: &ContractName,

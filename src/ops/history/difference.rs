@@ -40,7 +40,7 @@ impl Difference {
     /// Returns what kind of change it is; none where only words around a contract changed, or it cannot be read.
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    /// Returns an error if the store cannot be read.
     pub fn kind(&self, store: &dyn Store) -> Result<Option<ChangeType>, OpError> {
         Ok(match &self.of {
             Of::Contract(_) => self.delta(store)?.and_then(|delta| notification::contract_kind(&delta)),
@@ -52,7 +52,7 @@ impl Difference {
     /// been there.
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    /// Returns an error if the store cannot be read.
     pub fn delta<T: DeserializeOwned>(&self, store: &dyn Store) -> Result<Option<Delta<T>>, OpError> {
         let old = self.old.map(|id| side(store, id)).transpose()?.flatten();
         Ok(match self.new {
@@ -73,7 +73,7 @@ fn side<T: DeserializeOwned>(store: &dyn Store, id: Oid) -> Result<Option<(Oid, 
 /// Returns the contracts and bindings that differ between two trees of a domain. Without an older one, all are new.
 ///
 /// # Errors
-/// Where a tree cannot be read.
+/// Returns an error if a tree cannot be read.
 pub fn differences(store: &dyn Store, older: Option<&Oid>, newer: &Oid) -> Result<Vec<Difference>, OpError> {
     let mut found = Vec::new();
     if older == Some(newer) {
@@ -104,7 +104,7 @@ pub fn differences(store: &dyn Store, older: Option<&Oid>, newer: &Oid) -> Resul
 /// Returns the files of a folder of a tree, by their names.
 ///
 /// # Errors
-/// Where the tree cannot be read.
+/// Returns an error if the tree cannot be read.
 pub fn blobs(store: &dyn Store, root: &Oid, folder: &str) -> Result<BTreeMap<String, Oid>, OpError> {
     let entries = read::folder(store, root, folder)?.into_iter();
     Ok(entries.filter(|entry| entry.kind == EntryKind::Blob).map(|Entry { name, id, .. }| (name, id)).collect())

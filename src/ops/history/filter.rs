@@ -43,7 +43,7 @@ impl Filter {
     /// Returns whether an entry of a log is wanted. In the log of one contract, the changes of that one count.
     ///
     /// # Errors
-    /// Where what the commit changed cannot be read.
+    /// Returns an error if what the commit changed cannot be read.
     pub fn accepts_entry(
         &self,
         store: &dyn Store,

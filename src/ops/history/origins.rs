@@ -1,4 +1,4 @@
-//! Who made what a domain holds, and when: the commits that brought it.
+//! Finds the commits that brought the content of a domain, with their authors and times.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::{
     store::{CommitInfo, Entry, TreePath, layout, read},
 };
 
-/// Most commits that are walked.
+/// The most commits that are walked.
 const MAX_COMMITS: usize = 10_000;
 /// Most tree entries that are looked at on the way: a folder of many contracts is large in every commit.
 const MAX_ENTRIES: usize = 4_000_000;
@@ -22,20 +22,20 @@ const FOLDERS: [&str; 2] = [layout::CONTRACTS, layout::BINDINGS];
 #[derive(Default)]
 struct Folder {
     id: Option<Oid>,
-    /// Read only where it differs from the next one.
+    /// The entries, read only if the folder differs from the next one.
     entries: Option<Vec<Entry>>,
 }
 
 /// The commit that brought what a path holds.
 #[derive(Debug, Clone, Default)]
 pub struct Origin {
-    /// When it was made, as it says.
+    /// The commit's time.
     pub time: jiff::Timestamp,
     /// Its author, as `Name <email>`.
     pub author: String,
-    /// The repository that it says it comes from.
+    /// The repository that the commit message names.
     pub repo: Option<String>,
-    /// The commit of that repository that it says it publishes.
+    /// The published commit of that repository, as the message names it.
     pub source_commit: Option<String>,
 }
 
@@ -51,7 +51,7 @@ impl From<&CommitInfo> for Origin {
 /// change that is older than the walk reaches has the last commit it reached.
 ///
 /// # Errors
-/// Where the store cannot be read. History that is missing only dates a change less exactly.
+/// Returns an error if the store cannot be read. History that is missing only dates a change less exactly.
 pub fn origins(acting: Acting<'_>, tip: &Oid, paths: &[(&TreePath, Option<Oid>)]) -> Result<Vec<Origin>, OpError> {
     let mut walk = Walk { acting, paths, origins: vec![Origin::default(); paths.len()], commits: 0, entries: 0 };
     let all = paths.iter().enumerate().map(|(at, (path, _))| (path.as_str(), at)).collect();
@@ -74,7 +74,7 @@ struct Walk<'a, 'p> {
 }
 
 impl<'p> Walk<'_, 'p> {
-    /// Walks along first parents. Returns where other parents of merges brought something.
+    /// Walks along first parents. Returns the other parents of merges that brought something, with the paths.
     fn line(&mut self, tip: Oid, mut open: Open<'p>) -> Result<Vec<(Oid, Open<'p>)>, OpError> {
         let mut others = Vec::new();
         let mut newer: Option<(CommitInfo, [Folder; 2])> = None;
@@ -117,7 +117,7 @@ impl<'p> Walk<'_, 'p> {
         Ok(others)
     }
 
-    /// Notes what a commit brought. Returns what one of its other parents has as well.
+    /// Records what a commit brought. Returns the paths that one of its other parents has as well.
     fn settle(&mut self, commit: &CommitInfo, brought: Vec<(&'p str, usize)>) -> Result<Vec<(Oid, Open<'p>)>, OpError> {
         let mut lines: BTreeMap<Oid, Open<'p>> = BTreeMap::new();
         'brought: for (path, at) in brought {
@@ -141,7 +141,7 @@ impl Folder {
     fn read(&mut self, acting: Acting<'_>) -> Result<&[Entry], OpError> {
         if self.entries.is_none() {
             let entries = self.id.map(|id| acting.store.entries(&id)).transpose();
-            // What is no folder holds nothing that anybody is told of.
+            // What is not a folder holds nothing to notify of.
             self.entries = Some(match entries {
                 Err(error) if error.is_damage() => Vec::new(),
                 entries => entries?.unwrap_or_default(),
@@ -153,7 +153,7 @@ impl Folder {
 
 /// Returns the names of the entries that only one side has, or that differ. Both are in git's order.
 fn differing<'a>(old: &'a [Entry], new: &'a [Entry]) -> Vec<&'a str> {
-    // Most of two neighbours is the same, and stands at the same places from one end or the other.
+    // Most entries of two neighbours are the same, and at the same positions from one end or the other.
     let front = old.iter().zip(new).take_while(|(old, new)| old == new).count();
     let (old, new) = (&old[front..], &new[front..]);
     let back = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-/// What a file that we make starts with.
+/// The first line of a hook file that we create.
 pub const SHEBANG: &str = "#!/bin/sh\n";
 /// Marks the start of our block. The longer one marks a file that we made.
 const BEGIN: &str = "# >>> git blue >>>";
@@ -12,22 +12,22 @@ const BEGIN_OWN: &str = "# >>> git blue >>> (made this file)";
 const BEGIN_LINE: &str = "# >>> git blue >>> (ended the line above)";
 const END: &str = "# <<< git blue <<<";
 
-/// What a block is made of.
+/// The parts of a block.
 #[derive(Debug, Clone, Copy)]
 pub struct Block<'a> {
     /// The shell lines, with `@EXE@` and `@EVENT@` in them.
     pub shim: &'a str,
     /// The hook, as git names it.
     pub event: &'a str,
-    /// The binary.
+    /// The path of the `git-blue` binary.
     pub exe: &'a Path,
 }
 
 impl Block<'_> {
-    /// Returns the path of the binary as it may stand within double quotes of a shell.
+    /// Returns the path of the binary for use within double quotes of a shell.
     ///
     /// # Errors
-    /// Where the shell would read it otherwise.
+    /// Returns an error if the shell would read it otherwise.
     pub fn quotable(exe: &Path) -> Result<String, String> {
         let exe = exe.display().to_string();
         if exe.contains(['"', '$', '`', '\\', '\n']) {
@@ -42,10 +42,10 @@ impl Block<'_> {
     }
 }
 
-/// Returns the file with our block below its first line, or why that would break it.
+/// Returns the file with our block below its first line.
 ///
 /// # Errors
-/// What stands in the way, for people.
+/// Returns the reason, in words for people.
 pub fn with(before: Option<&str>, block: Block<'_>) -> Result<String, String> {
     let Some(before) = before else {
         return Ok(format!("{SHEBANG}{}", block.text(BEGIN_OWN)?));
@@ -80,7 +80,7 @@ fn is_shell(word: &str) -> bool {
     matches!(word, "sh" | "bash" | "dash" | "zsh" | "ksh" | "busybox")
 }
 
-/// What a hook is without our block.
+/// A hook file without our block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Without {
     /// It has none.
@@ -101,8 +101,7 @@ pub fn without(text: &str) -> Without {
     if was_ours && rest == SHEBANG { Without::Nothing } else { Without::Text(rest) }
 }
 
-/// Returns where our block is: from its first to behind its last line, with a line end of ours
-/// before it.
+/// Returns the byte range of our block's lines, including the line end that we added before it, if any.
 pub fn place(text: &str) -> Option<(usize, usize)> {
     let start = text.find(BEGIN)?;
     let own_line_end = text[start..].starts_with(BEGIN_LINE) && text[..start].ends_with('\n');

@@ -12,10 +12,10 @@ use crate::{
 /// The first git that runs them.
 const SINCE: (u32, u32) = (2, 54);
 
-/// Refuses where git would not run them.
+/// Checks that git is new enough to run them.
 ///
 /// # Errors
-/// With the version that it is.
+/// Returns an error with the installed version if git is older.
 pub fn require(ctx: &Ctx) -> Result<(), OpError> {
     let said = git::git_version(ctx.env.vars()).unwrap_or_else(|| "no git at all".into());
     if git::numbers(&said) >= SINCE {
@@ -38,7 +38,7 @@ pub fn is_installed(code: &CodeRepo, event: &str) -> bool {
 /// Writes the hook. The command first: git complains of an event that has none.
 ///
 /// # Errors
-/// Where the configuration cannot be written.
+/// Returns an error if the configuration cannot be written.
 pub fn install(code: &CodeRepo, block: Block<'_>, may_fail: bool) -> Result<bool, OpError> {
     let exe = Block::quotable(block.exe).map_err(|problem| OpError::no(ErrorCode::Unquotable, problem))?;
     let event = block.event;
@@ -60,7 +60,7 @@ pub fn install(code: &CodeRepo, block: Block<'_>, may_fail: bool) -> Result<bool
 /// Takes the hook out again. Returns whether it was there.
 ///
 /// # Errors
-/// Where the configuration cannot be written.
+/// Returns an error if the configuration cannot be written.
 pub fn uninstall(code: &CodeRepo, event: &str) -> Result<bool, OpError> {
     if !is_installed(code, event) {
         return Ok(false);

@@ -9,10 +9,10 @@ use std::{
 use super::block::{self, Without};
 use crate::error::{ErrorCode, OpError};
 
-/// Returns the text of a hook, or `None` where there is none.
+/// Returns the text of a hook, or `None` if there is none.
 ///
 /// # Errors
-/// Where it cannot be read, or is no text.
+/// Returns an error if it cannot be read, or is no text.
 pub fn read(path: &Path) -> Result<Option<String>, OpError> {
     match std::fs::read(path) {
         Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| {
@@ -24,10 +24,10 @@ pub fn read(path: &Path) -> Result<Option<String>, OpError> {
     }
 }
 
-/// Replaces the file at once, keeping who may run it.
+/// Replaces the file atomically, keeping its permissions.
 ///
 /// # Errors
-/// Where it cannot be written.
+/// Returns an error if it cannot be written.
 pub fn write(path: &Path, text: &str) -> Result<(), OpError> {
     // A hook may be a link into a folder of dotfiles: the file it leads to is the one to change.
     let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -45,7 +45,7 @@ pub fn write(path: &Path, text: &str) -> Result<(), OpError> {
 /// Takes our block out of a file. Returns whether there was one.
 ///
 /// # Errors
-/// Where the file cannot be read or written.
+/// Returns an error if the file cannot be read or written.
 pub fn clean(path: &Path) -> Result<bool, OpError> {
     match read(path)?.as_deref().map(block::without) {
         None | Some(Without::Unchanged) => return Ok(false),

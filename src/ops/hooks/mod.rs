@@ -99,7 +99,7 @@ impl<'a> Place<'a> {
 /// Installs every hook.
 ///
 /// # Errors
-/// Where a hook cannot be written, or git is too old for what was asked.
+/// Returns an error if a hook cannot be written, or git is too old for what was asked.
 pub fn install(ctx: &Ctx, request: Request) -> Result<Answer<HooksAnswer>, OpError> {
     if request.in_config {
         config::require(ctx)?;
@@ -150,7 +150,7 @@ fn install_file(path: &Path, block: Block<'_>) -> Result<Result<bool, String>, O
 /// Takes our block out of every hook, also where another program moved it.
 ///
 /// # Errors
-/// Where a hook cannot be read or written.
+/// Returns an error if a hook cannot be read or written.
 pub fn uninstall(ctx: &Ctx) -> Result<Answer<HooksAnswer>, OpError> {
     let place = Place::of(ctx)?;
     let mut hooks = Vec::new();
@@ -182,7 +182,7 @@ const RUNS_IT: &str = " runs it";
 /// Tells how the hooks are.
 ///
 /// # Errors
-/// Where a hook cannot be read.
+/// Returns an error if a hook cannot be read.
 pub fn status(ctx: &Ctx) -> Result<Answer<HooksAnswer>, OpError> {
     let place = Place::of(ctx)?;
     let hooks: Vec<_> = HOOKS.iter().map(|hook| state(&place, hook)).collect::<Result<_, _>>()?;

@@ -1,4 +1,4 @@
-//! `notifications_ack`: mark notifications as seen without being told of them again.
+//! `notifications_ack`: marks notifications as seen without showing them again.
 
 use crate::ops::{
     Operation,
@@ -16,22 +16,22 @@ use crate::{
     wire::{Answer, NotificationsAck},
 };
 
-/// Its entry in the table.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::writes::<Request>("notifications_ack", &["notifications", "ack"], "Mark notifications as seen")
         .route("POST", "/notifications/{id}/ack");
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// Who has seen them.
+    /// The reader that has seen them.
     #[serde(skip, default = "pending::person")]
     #[cfg_attr(feature = "cli", arg(skip = pending::person()))]
     pub reader: ReaderName,
     /// The notifications to mark
     ///
-    /// All that are pending where it is empty.
+    /// All pending ones if it is empty.
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(value_name = "ID", required_unless_present = "all"))]
     pub ids: Vec<String>,
@@ -46,10 +46,10 @@ impl Request {
     }
 }
 
-/// Marks them.
+/// Marks the notifications as seen.
 ///
 /// # Errors
-/// Where none of the ids is pending, or the store cannot be written.
+/// Returns an error if no id is pending, or the store cannot be written.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsAck>, OpError> {
     let acting = ctx.recording()?;
     let pending = Pending::of(acting, &request.reader, ctx.env.now(), &Overview::open(acting.store)?)?;

@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation = Operation::reads::<Request>(
     "notifications_list",
     &["notifications", "list"],
@@ -32,11 +32,11 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
 .tool("What other repositories changed, told already or not. New changes come with other answers.")
 .route("GET", "/notifications");
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
-    /// Who asks.
+    /// The reader that asks.
     #[serde(skip, default = "pending::person")]
     #[cfg_attr(feature = "cli", arg(skip = pending::person()))]
     pub reader: ReaderName,
@@ -70,7 +70,7 @@ impl Default for Request {
 /// Answers.
 ///
 /// # Errors
-/// Where the realm cannot be read.
+/// Returns an error if the realm cannot be read.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, OpError> {
     if let Some(cursor) = request.page.cursor.as_deref().filter(|cursor| !is_key(cursor)) {
         return Err(OpError::stale_cursor(cursor));

@@ -6,5 +6,5 @@ pub mod watch;
 
 use super::Operation;
 
-/// Its operations, in the order of the docs.
+/// The operations, in the order of the documentation.
 pub(super) const TABLE: &[Operation] = &[list::OPERATION, ack::OPERATION, watch::OPERATION];

@@ -1,4 +1,4 @@
-//! `notifications_watch`: what is pending, and then each change as it comes.
+//! `notifications_watch`: reports pending notifications, then each change as it arrives.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -20,26 +20,26 @@ use crate::{
     wire::{Notification, State},
 };
 
-/// Its entry in the table.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::write::<Notification>(
     "notifications_watch",
     &["notifications", "watch"],
     "Show what other repositories change, as it happens",
 );
 
-/// How often is asked whether anybody still listens, and at what time it is.
+/// The interval at which the listener and the clock are checked.
 const STEP: Duration = Duration::from_secs(1);
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// Who is told.
+    /// The reader that is notified.
     pub reader: ReaderName,
-    /// Whether what was shown counts as seen.
+    /// Whether to mark what is shown as seen.
     pub mark: bool,
-    /// Only changes that matter at least so much.
+    /// The lowest rank that is shown.
     pub rank: Option<Rank>,
-    /// Only changes of this contract.
+    /// The only contract whose changes are shown.
     pub contract: Option<ContractRef>,
 }
 
@@ -56,22 +56,22 @@ impl Request {
     }
 }
 
-/// Who listens.
+/// A receiver of notifications.
 pub trait Listener {
-    /// Tells one notification. Returns whether it reached somebody.
+    /// Delivers one notification. Returns whether it reached the listener.
     ///
     /// # Errors
-    /// Where it cannot be told.
+    /// Returns an error if it cannot be determined.
     fn tell(&mut self, one: &Notification) -> Result<bool, OpError>;
 
-    /// Returns whether anybody still listens.
+    /// Returns whether the listener is still there.
     fn listens(&self) -> bool;
 }
 
-/// Tells until nobody listens any more.
+/// Delivers notifications until the listener is gone.
 ///
 /// # Errors
-/// Where the realm cannot be read, or what was told not be recorded.
+/// Returns an error if the realm cannot be read, or the delivery cannot be recorded.
 pub fn run(ctx: &Ctx, request: &Request, listener: &mut dyn Listener) -> Result<(), OpError> {
     let here = if request.mark { ctx.recording()? } else { ctx.acting()? };
     let known = crate::locate::known(&ctx.home, here.realm)?;
@@ -93,7 +93,7 @@ pub fn run(ctx: &Ctx, request: &Request, listener: &mut dyn Listener) -> Result<
     }
 }
 
-/// Tells what was not told yet. Returns whether somebody listened.
+/// Delivers what is pending. Returns whether the listener is still there.
 fn tell(
     ctx: &Ctx,
     acting: Acting<'_>,

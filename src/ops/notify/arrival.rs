@@ -13,7 +13,7 @@ use crate::{
     store::{Edit, EntryKind, Store, StoreError, StoreRef, TreePath, codec, layout, read, write::write},
 };
 
-/// Most single arrivals that are kept. Where more come at once, all that is older comes then.
+/// The maximum number of single arrivals that are kept. Where more come at once, all that is older comes then.
 const MOST: usize = 1_000;
 
 /// What this machine knows of a domain's arrivals.
@@ -24,12 +24,12 @@ pub struct Arrivals {
     arrived: Arrived,
 }
 
-/// `arrived.json`.
+/// The content of `arrived.json`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct Arrived {
-    /// What is older than this came at this moment.
+    /// The arrival time of every older change that `paths` does not list.
     since: Option<Timestamp>,
-    /// What came later, each with its moment.
+    /// What arrived later, each path with its time.
     paths: Vec<Came>,
 }
 
@@ -38,23 +38,23 @@ struct Arrived {
 pub struct Came {
     /// The path in the domain's tree.
     pub path: String,
-    /// What it holds; none where it was taken away.
+    /// The blob; `None` if the path was removed.
     pub blob: Option<Oid>,
-    /// When it came.
+    /// The time of its arrival.
     pub at: Timestamp,
 }
 
-/// Paths of a domain's tree, each with what it holds; none where it was taken away.
+/// Paths of a domain's tree, each with its blob, or `None` if it was removed.
 pub type Paths = Vec<(TreePath, Option<Oid>)>;
 
-/// What was seen of a domain for the first time.
+/// Changes of a domain that were seen for the first time.
 #[derive(Debug, Clone)]
 pub struct Sighting {
     /// The domain.
     pub domain: DomainName,
-    /// Its tree.
+    /// The domain's tree.
     pub tree: Oid,
-    /// What came since it was seen last; none where it was never seen, and all of it came now.
+    /// What came since the domain was last seen; `None` if it was never seen, and all of it came now.
     pub paths: Option<Paths>,
 }
 
@@ -62,7 +62,7 @@ impl Arrivals {
     /// Returns what is known of a domain. What cannot be read is not known.
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    /// Returns an error if the store cannot be read.
     pub fn of(store: &dyn Store, domain: &DomainName) -> Result<Self, OpError> {
         let name = StoreRef::Arrivals(domain.clone());
         let Some(tip) = store.tip(&name)? else {
@@ -91,8 +91,7 @@ impl Arrivals {
     }
 }
 
-/// Records what was seen for the first time. It is a note for later: where it cannot be written, the
-/// same is found again.
+/// Records what was seen for the first time. If it cannot be written, the same changes are found again later.
 pub fn record(store: &dyn Store, sightings: &[Sighting], now: impl Fn() -> jiff::Zoned) {
     for sighting in sightings {
         let _ = see(store, sighting, &now());

@@ -1,4 +1,4 @@
-//! Whether a realm has stood still: for whoever waits for changes.
+//! Watches a realm for changes.
 
 use std::{
     os::unix::fs::MetadataExt as _,
@@ -19,20 +19,20 @@ use crate::{
 pub struct Rest {
     store: PathBuf,
     watch: Watch,
-    /// What decides which store it is, and where repositories lie: a store that was put in the place of
-    /// another tells nobody.
+    /// The files that name the store and the repositories' folders: they are checked because a store that replaces
+    /// another sends no event.
     files: [PathBuf; 2],
     stamps: [Stamp; 2],
 }
 
-/// What tells that a file is the one it was; none where there is none.
+/// The identity of a file; `None` if it does not exist.
 type Stamp = Option<(u64, u64, i64, i64)>;
 
 impl Rest {
-    /// Notices everything from now on.
+    /// Starts to watch the realm.
     ///
     /// # Errors
-    /// Where this machine does not know the realm, or the system has no means left for it.
+    /// Returns an error if this machine does not know the realm, or the system cannot watch more files.
     pub fn begin(ctx: &Ctx, realm: &RealmName) -> Result<Self, OpError> {
         let path = locate::known(&ctx.home, realm)?.path;
         let watch = GitStore::open(&path, ctx.options())?.watch()?;
@@ -41,14 +41,14 @@ impl Rest {
         Ok(Self { store: path, watch, files, stamps })
     }
 
-    /// Waits until it may have changed since the last call, or the time is over. Returns whether it may
-    /// have. What was acknowledged before the call is noticed for sure.
+    /// Waits until the realm may have changed since the last call, or the timeout has passed. Returns whether it
+    /// may have changed. A change that was reported as written before the call is always noticed.
     pub fn waited(&mut self, timeout: Duration) -> bool {
         let moved = self.watch.wait(timeout).unwrap_or(true);
         let mut stamps = [stamp(&self.files[0]), inode(&self.files[1])];
         let is_same = stamps == self.stamps;
         if stamps[1] != self.stamps[1] {
-            // What is watched is the folder of the store before this one.
+            // The watched folder is that of the previous store.
             match Watch::at(self.store.clone()) {
                 Ok(watch) => self.watch = watch,
                 Err(_) => stamps[1] = None,

@@ -1,4 +1,4 @@
-//! Telling a reader what is pending beside an answer to something else.
+//! Selects the notifications that are delivered along with another answer.
 
 use super::pending::{MAX_TOLD, Pending, Telling};
 use crate::ops::ctx::Acting;
@@ -9,10 +9,10 @@ use crate::{
     wire::Notification,
 };
 
-/// Returns what is to be told now, of what `fits` accepts, what matters most first.
+/// Returns the notifications to deliver now, of those that `fits` accepts, most important first.
 ///
 /// # Errors
-/// Where the realm cannot be read.
+/// Returns an error if the realm cannot be read.
 pub fn due(
     acting: Acting<'_>,
     reader: &ReaderName,
@@ -25,13 +25,13 @@ pub fn due(
     Ok(pending.first(MAX_TOLD, fits))
 }
 
-/// What decides whether anything is pending for a reader: equal means that nothing has changed.
+/// The refs that decide what is pending for a reader, with their tips. Equal values mean that nothing has changed.
 pub type Tips = Vec<(String, Option<Oid>)>;
 
-/// Returns where the realm and a reader's inboxes stand.
+/// Returns the tips of the realm's refs and of a reader's inboxes.
 ///
 /// # Errors
-/// Where the refs cannot be read.
+/// Returns an error if the refs cannot be read.
 pub fn tips(acting: Acting<'_>, reader: &ReaderName) -> Result<Tips, OpError> {
     let mut tips: Tips =
         acting.store.domains()?.into_iter().map(|(name, tip)| (name.as_str().to_owned(), Some(tip))).collect();
@@ -39,10 +39,10 @@ pub fn tips(acting: Acting<'_>, reader: &ReaderName) -> Result<Tips, OpError> {
     Ok(tips)
 }
 
-/// Returns where a reader's inboxes stand: its own and the shared one, which are the last of [`tips`].
+/// Returns the tips of a reader's own inbox and of the shared one, which are the last of [`tips`].
 ///
 /// # Errors
-/// Where the refs cannot be read.
+/// Returns an error if the refs cannot be read.
 pub fn inboxes(acting: Acting<'_>, reader: &ReaderName) -> Result<Tips, OpError> {
     let inboxes = [Some(reader.clone()), None].map(|inbox| StoreRef::Inbox(acting.repo.clone(), inbox));
     inboxes.into_iter().map(|name| Ok((name.to_string(), acting.store.tip(&name)?))).collect()

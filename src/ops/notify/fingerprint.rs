@@ -1,5 +1,4 @@
-//! How a part of a realm stands: equal before and after means that nothing in it has changed. For
-//! whoever waits for a change.
+//! Fingerprints of parts of a realm, for waiting for changes: an equal fingerprint means that nothing has changed.
 
 use crate::ops::{ctx::Ctx, names};
 use crate::{
@@ -8,21 +7,21 @@ use crate::{
     store::{StoreRef, layout, read},
 };
 
-/// A part of a realm.
+/// A part of a realm that can change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
-    /// Everything.
+    /// The whole realm.
     Realm,
-    /// Which contracts there are.
+    /// The names of the contracts.
     Names,
     /// One contract, or one version of it.
     Contract(ContractRef, Option<Version>),
 }
 
-/// Returns how a part stands now.
+/// Returns the current fingerprint of a part.
 ///
 /// # Errors
-/// Where the store cannot be read.
+/// Returns an error if the store cannot be read.
 pub fn of(ctx: &Ctx, part: &Part) -> Result<String, OpError> {
     let here = ctx.here()?;
     Ok(match part {

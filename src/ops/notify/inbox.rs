@@ -1,5 +1,5 @@
-//! What readers were told. An inbox is a ref of this machine whose tree holds, per domain, the
-//! domain's tree as the reader last knew it, and the notifications of the last 30 days.
+//! The inboxes of readers. An inbox is a ref of this machine whose tree holds, per domain, the domain's tree as
+//! the reader last knew it, and the notifications delivered in the last 30 days.
 
 use std::collections::BTreeMap;
 
@@ -17,14 +17,14 @@ use crate::{
     wire::Notification,
 };
 
-/// How long what was told is kept.
+/// The number of days that delivered notifications are kept.
 const KEPT_DAYS: i64 = 30;
-/// After how many days a notification is expired.
+/// The number of days after which a notification expires.
 const EXPIRED_DAYS: i64 = 7;
-/// Most told notifications that are kept.
+/// The most delivered notifications that are kept.
 const MAX_TOLD: usize = 1_000;
 
-/// An inbox as it is now.
+/// The current state of an inbox.
 #[derive(Debug, Clone, Default)]
 pub struct Inbox {
     /// Its ref, and the tree that it holds.
@@ -33,7 +33,7 @@ pub struct Inbox {
     shared: Option<Oid>,
 }
 
-/// What a reader knew of every domain, read at once.
+/// A reader's baselines in all domains, read at once.
 #[derive(Debug, Default)]
 pub struct Baselines(BTreeMap<String, Oid>);
 
@@ -44,40 +44,40 @@ impl Baselines {
     }
 }
 
-/// A notification that was told.
+/// A delivered notification.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Told {
-    /// When.
+    /// The time.
     pub at: Timestamp,
-    /// What.
+    /// The notification.
     pub notification: Notification,
 }
 
-/// What a reader was told in one answer: to be recorded once the answer has reached it.
+/// The notifications that one answer delivers to a reader, to be recorded once the answer has reached it.
 #[derive(Debug, Clone, Default)]
 pub struct Receipt {
     /// What the reader knows of each domain from now on.
     pub baselines: Vec<Baseline>,
-    /// What it was told.
+    /// The notifications that were delivered.
     pub told: Vec<Notification>,
 }
 
-/// What a reader knows of a domain: its tree, but for the paths it has not been told of.
+/// The baseline of a reader in a domain: the domain's tree, except for paths still pending.
 #[derive(Debug, Clone)]
 pub struct Baseline {
     /// The domain.
     pub domain: DomainName,
-    /// Its tree.
+    /// The domain's tree.
     pub tree: Oid,
-    /// The paths that were not told, as the reader knew them: a blob, or nothing.
+    /// The pending paths, each with the blob that the reader knew, if any.
     pub untold: Vec<(TreePath, Option<Oid>)>,
 }
 
 impl Inbox {
-    /// Returns a reader's inbox; where it has none, the repository's shared one.
+    /// Returns a reader's inbox, or the repository's shared one if the reader has none.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// Returns an error if it cannot be read.
     pub fn open(store: &dyn Store, repo: &RepoName, reader: &ReaderName) -> Result<Self, OpError> {
         let own = StoreRef::Inbox(repo.clone(), Some(reader.clone()));
         let shared = Self::at(store, &StoreRef::Inbox(repo.clone(), None))?.unwrap_or_default();
@@ -98,27 +98,27 @@ impl Inbox {
         Ok(Some(Self { at: Some((name.clone(), store.commit(&tip)?.tree)), shared: None }))
     }
 
-    /// Returns what was told, oldest first. What a reader has yet to be told does not follow from it.
+    /// Returns the delivered notifications, oldest first. What is pending does not depend on them.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// Returns an error if it cannot be read.
     pub fn told(&self, store: &dyn Store) -> Result<Vec<Told>, OpError> {
         let Some((name, tree)) = &self.at else {
             return Ok(Vec::new());
         };
         match read::file(store, name, tree, &layout::told()) {
             Ok(told) => Ok(told.unwrap_or_default()),
-            // This machine's own record: where it is damaged, it is as if nothing had been told.
+            // A damaged record of this machine counts as empty.
             Err(error) if error.is_damage() => Ok(Vec::new()),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Returns the tree that the reader knows of a domain, if it knows one: what it was told last,
-    /// or, where the repository joined the domain after that, the domain as it was then.
+    /// Returns the reader's baseline in a domain, if any: the tree of its last delivery, or, if the repository
+    /// joined the domain after that, the domain's tree at that time.
     ///
     /// # Errors
-    /// Where the inbox cannot be read.
+    /// Returns an error if the inbox cannot be read.
     pub fn baseline(&self, store: &dyn Store, domain: &DomainName) -> Result<Option<Oid>, OpError> {
         let places = [(self.tree(), layout::baseline(domain)), (self.shared, layout::joined(domain))];
         for (tree, path) in places {
@@ -134,7 +134,7 @@ impl Inbox {
     /// Returns what the reader knows of every domain, as [`Self::baseline`] does of one.
     ///
     /// # Errors
-    /// Where the inbox cannot be read.
+    /// Returns an error if the inbox cannot be read.
     pub fn baselines(&self, store: &dyn Store) -> Result<Baselines, OpError> {
         let mut found = BTreeMap::new();
         for (tree, folder) in [(self.shared, layout::JOINED), (self.tree(), layout::BASELINES)] {
@@ -146,11 +146,11 @@ impl Inbox {
     }
 }
 
-/// Records that a reader was told: its own inbox and the repository's shared one move. `now` is asked
-/// only where there is something to write.
+/// Records a delivery in the reader's own inbox and the repository's shared one. `now` is called only if there is
+/// something to write.
 ///
 /// # Errors
-/// Where the store cannot be written; the reader is told again then.
+/// Returns an error if the store cannot be written; the reader is notified again then.
 pub fn record(
     store: &dyn Store,
     repo: &RepoName,
@@ -186,7 +186,7 @@ pub fn record(
 /// baseline of readers yet to come, and for good as where those that are there already start.
 ///
 /// # Errors
-/// Where the store cannot be written.
+/// Returns an error if the store cannot be written.
 pub fn know(
     store: &dyn Store,
     repos: &[RepoName],
@@ -210,7 +210,7 @@ pub fn know(
     Ok(())
 }
 
-/// What the members of a domain know of it.
+/// The new baseline of a domain's members.
 #[derive(Debug, Clone)]
 pub enum Known {
     /// Everything in this tree.
@@ -270,7 +270,7 @@ pub fn local_change(edits: Vec<(TreePath, Edit)>, now: &jiff::Zoned) -> Change {
     Change { edits, message: "told\n".into(), author: own_signature(now.clone()), parents: Parents::None }
 }
 
-/// Returns whether a reader that was told something last at this moment is forgotten.
+/// Returns whether a reader whose last delivery was at `at` is forgotten.
 pub fn is_forgotten(at: Timestamp, now: Timestamp) -> bool {
     is_older(at, now, KEPT_DAYS)
 }
@@ -280,7 +280,7 @@ pub fn is_forgotten(at: Timestamp, now: Timestamp) -> bool {
 /// The caller holds the lock of `name`.
 ///
 /// # Errors
-/// Where the inbox cannot be written.
+/// Returns an error if the inbox cannot be written.
 pub fn prune(store: &dyn Store, name: &StoreRef, tip: Oid, now: &jiff::Zoned) -> Result<usize, OpError> {
     let mut told = Inbox::at(store, name)?.unwrap_or_default().told(store)?;
     let before = told.len();

@@ -17,7 +17,7 @@ use crate::{
 /// Says of each pending notification what it means for the import of the repository that asks.
 ///
 /// # Errors
-/// Where a domain cannot be read.
+/// Returns an error if a domain cannot be read.
 pub fn judge<'n>(
     acting: Acting<'_>,
     overview: &Overview<'_>,

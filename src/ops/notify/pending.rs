@@ -91,7 +91,7 @@ impl Pending {
     /// is as the reader knows it is not read.
     ///
     /// # Errors
-    /// Where the realm cannot be read.
+    /// Returns an error if the realm cannot be read.
     pub fn of(
         acting: Acting<'_>,
         reader: &ReaderName,
@@ -124,7 +124,7 @@ impl Pending {
     /// Finds what is news in one domain to the repository that asks.
     ///
     /// # Errors
-    /// Where the domain cannot be read.
+    /// Returns an error if the domain cannot be read.
     pub fn in_domain(
         acting: Acting<'_>,
         known: Known,
@@ -201,7 +201,7 @@ impl Pending {
     /// Has those that change an import judged, and puts all in order by that.
     ///
     /// # Errors
-    /// Where a domain cannot be read.
+    /// Returns an error if a domain cannot be read.
     pub fn judge(&mut self, acting: Acting<'_>, overview: &Overview<'_>, judge: &Judge<'_>) -> Result<(), OpError> {
         let due = self.notifications.iter_mut().filter(|one| one.affects_me && one.state == State::Pending);
         judged::judge(acting, overview, judge, due.take(MAX_JUDGED))?;

@@ -27,7 +27,7 @@ const KEPT: usize = crate::wire::DEFAULT_LIMIT + 1;
 /// From how many pending ones on it is worth it.
 const WORTHWHILE: usize = KEPT;
 
-/// What is kept.
+/// The cached file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Kept {
     key: String,
@@ -39,9 +39,9 @@ struct Kept {
 /// The first page of what is pending.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct First {
-    /// What matters most first.
+    /// The notifications, most important first.
     pub notifications: Vec<Notification>,
-    /// How many there are in all.
+    /// The number of pending notifications.
     pub total: usize,
     /// When the first of them all came.
     oldest_arrival: jiff::Timestamp,
@@ -56,12 +56,12 @@ pub fn first(acting: Acting<'_>, reader: &ReaderName, limit: usize, now: jiff::T
     let text = std::fs::read(path(acting, reader)?).ok()?;
     let kept: Kept = serde_json::from_slice(&text).ok()?;
     let is_whole = kept.checksum == checksum(&kept.key, &kept.first);
-    // Which of them are expired by now only a look at all of them tells.
+    // Finding those that have expired takes reading all of them.
     let is_fresh = !inbox::is_expired(kept.first.oldest_arrival, now);
     (is_whole && is_fresh && kept.key == key(acting, reader).ok()?).then_some(kept.first)
 }
 
-/// Keeps the first page. Where it cannot be written, it is done without.
+/// Caches the first page. A failure to write is ignored.
 pub fn keep(acting: Acting<'_>, reader: &ReaderName, pending: &Pending) {
     let all = &pending.notifications;
     if all.len() < WORTHWHILE || all.iter().any(|one| one.state != State::Pending) {

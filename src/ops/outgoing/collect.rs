@@ -45,7 +45,7 @@ pub struct Collecting<'a> {
 /// Returns how the realm stands: equal before and after means that there is nothing new.
 ///
 /// # Errors
-/// Where the refs cannot be read.
+/// Returns an error if the refs cannot be read.
 pub fn standing(store: &dyn Store) -> Result<String, OpError> {
     let tips = store.domains()?.into_iter().map(|(name, tip)| format!("{name} {tip}\n"));
     Ok(hash::of_text(tips.collect::<String>()))
@@ -56,7 +56,7 @@ impl Collecting<'_> {
     /// event of a domain waits, what changes meanwhile is the next one: a receiver that is away has one for each domain.
     ///
     /// # Errors
-    /// Where the realm cannot be read, or the queue not be recorded.
+    /// Returns an error if the realm cannot be read, or the queue not be recorded.
     pub fn run(&self, queue: &mut Queue) -> Result<(), OpError> {
         let seen = standing(self.store)?;
         if seen == queue.seen {

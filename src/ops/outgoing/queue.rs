@@ -62,7 +62,7 @@ impl Queue {
     /// Returns what is known of a receiver. What cannot be read is not known.
     ///
     /// # Errors
-    /// Where the store cannot be read.
+    /// Returns an error if the store cannot be read.
     pub fn of(store: &dyn Store, name: &ReaderName) -> Result<Self, OpError> {
         let place = StoreRef::Receiver(name.clone());
         let Some(tip) = store.tip(&place)? else {
@@ -149,7 +149,7 @@ impl Queue {
     /// Records it.
     ///
     /// # Errors
-    /// Where the store cannot be written.
+    /// Returns an error if the store cannot be written.
     pub fn save(&mut self, store: &dyn Store, name: &ReaderName, now: &jiff::Zoned) -> Result<(), OpError> {
         let changed = std::mem::take(&mut self.changed);
         let known = |(domain, tree): &(DomainName, Oid)| (layout::baseline(domain), Edit::Link(EntryKind::Tree, *tree));

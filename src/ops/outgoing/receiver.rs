@@ -81,7 +81,7 @@ pub type Configured = (ReaderName, Result<Receiver, String>);
 /// Returns the receivers that hear of a realm, sorted by name.
 ///
 /// # Errors
-/// Where the configuration cannot be read.
+/// Returns an error if the configuration cannot be read.
 pub fn of_realm(ctx: &Ctx, realm: &RealmName) -> Result<Vec<Configured>, OpError> {
     let mut all = all(&ctx.env, &ctx.home)?;
     all.retain(|(_, one)| one.as_ref().map_or(true, |one| of(&one.filter.realms, realm)));
@@ -141,7 +141,7 @@ impl Receiver {
     /// Returns the secret, if there is to be one.
     ///
     /// # Errors
-    /// Where it cannot be had.
+    /// Returns an error if it cannot be had.
     pub fn secret(&self, env: &Env) -> Result<Option<Secret>, String> {
         match &self.secret {
             SecretPlace::None => Ok(None),

@@ -46,7 +46,8 @@ pub struct Pass {
 /// Sends what is due.
 ///
 /// # Errors
-/// Where the realm or the configuration cannot be read, a receiver is not known, or what was done not be recorded.
+/// Returns an error if the realm or the configuration cannot be read, a receiver is not known, or what was done
+/// not be recorded.
 pub fn run(ctx: &Ctx, pass: &Pass) -> Result<Receivers, OpError> {
     let here = ctx.here()?;
     let mut done = Done::default();
@@ -68,7 +69,7 @@ pub fn run(ctx: &Ctx, pass: &Pass) -> Result<Receivers, OpError> {
 /// Returns how the receivers stand. Nothing is sent.
 ///
 /// # Errors
-/// Where the store or the configuration cannot be read.
+/// Returns an error if the store or the configuration cannot be read.
 pub fn list(ctx: &Ctx) -> Result<Receivers, OpError> {
     let here = ctx.here()?;
     let line = |(name, one): Configured| match one {
@@ -83,7 +84,7 @@ pub fn list(ctx: &Ctx) -> Result<Receivers, OpError> {
 /// Returns whether a receiver of the realm has something to hear now.
 ///
 /// # Errors
-/// Where the store or the configuration cannot be read.
+/// Returns an error if the store or the configuration cannot be read.
 pub fn is_due(ctx: &Ctx, realm: &RealmName, store: &dyn Store) -> Result<bool, OpError> {
     let receivers = receiver::of_realm(ctx, realm)?;
     if receivers.iter().all(|(_, one)| one.is_err()) {
@@ -102,7 +103,7 @@ pub fn is_due(ctx: &Ctx, realm: &RealmName, store: &dyn Store) -> Result<bool, O
 /// Returns the receivers with these names; all where there are none.
 ///
 /// # Errors
-/// Where one is not known, or none is configured.
+/// Returns an error if one is not known, or none is configured.
 pub fn chosen(ctx: &Ctx, realm: &RealmName, only: &[ReaderName]) -> Result<Vec<Configured>, OpError> {
     let all = receiver::of_realm(ctx, realm)?;
     let known = || all.iter().map(|(name, _)| name);

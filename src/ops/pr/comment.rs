@@ -11,7 +11,7 @@ use crate::{
     wire::{Answer, CommentOutcome, PrComment},
 };
 
-/// Its entry in the table.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::write::<PrComment>(
     "realm_pr_comment",
     &["realm", "pr", "comment"],
@@ -21,10 +21,10 @@ pub const OPERATION: Operation = Operation::write::<PrComment>(
 /// What the comment starts with: people do not see it.
 const MARKER: &str = "<!-- git blue: contracts -->";
 
-/// Most bytes of a report; forges take 65,536 characters.
+/// The maximum number of bytes of a report; forges take 65,536 characters.
 const MAX_REPORT: usize = 60_000;
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// The report, in Markdown.
@@ -33,7 +33,7 @@ pub struct Request {
     pub number: Option<u64>,
 }
 
-/// Why there is no comment.
+/// The reason that no comment was written.
 enum Failure {
     /// The token may not write it, or there is none.
     MayNot(OpError),
@@ -64,7 +64,7 @@ impl From<ForgeError> for Failure {
 /// Writes the comment, or the summary of the step.
 ///
 /// # Errors
-/// Where there is no pull request or nothing to write, and where neither can be written.
+/// Returns an error if there is no pull request or nothing to write, or if neither can be written.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrComment>, OpError> {
     let report = bounded(request.report.trim());
     if report.is_empty() {

@@ -29,7 +29,7 @@ use crate::{
     wire::{Answer, PrCreate, PrCreated, RepoProblem},
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_pr_create",
     &["realm", "pr", "create"],
@@ -39,7 +39,7 @@ pub const OPERATION: Operation = Operation::writes::<Request>(
 /// Longest title, in characters; forges take about as much.
 const MAX_TITLE: usize = 255;
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -76,7 +76,7 @@ impl Job {
 /// Pushes and opens.
 ///
 /// # Errors
-/// Where nothing is known of the RFC, or the title is none. What goes wrong in one repository is in
+/// Returns an error if nothing is known of the RFC, or the title is none. What goes wrong in one repository is in
 /// the answer.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrCreate>, OpError> {
     let here = ctx.here()?;

@@ -1,5 +1,5 @@
-//! The steps that merge an RFC so that every check passes on the way: accept both versions, merge the
-//! consumers, merge the provider, accept the old version no longer.
+//! The steps that merge an RFC so that every check passes on the way: accept both versions, merge the consumers,
+//! merge the provider, stop accepting the old version.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -26,14 +26,14 @@ impl<'a> Places<'a> {
     /// Returns the places of an RFC.
     ///
     /// # Errors
-    /// Where this machine's records cannot be read.
+    /// Returns an error if this machine's records cannot be read.
     pub fn new<'f>(ctx: &Ctx, lines: &'a [PrRepo], found: impl Iterator<Item = &'f Found>) -> Result<Self, OpError> {
         let mut folders = ctx.home.repo_paths()?;
         folders.extend(found.map(|found| (found.name.clone(), found.folder.clone())));
         Ok(Self { lines, folders })
     }
 
-    /// Returns the imports that no order keeps whole, each with the ways out.
+    /// Returns the imports that break in every order, each with the possible solutions.
     pub fn clashes(&self, plan: &Plan) -> Vec<ImportClash> {
         let clash = |clash: &Clash| ImportClash {
             consumer: clash.consumer.clone(),
@@ -62,7 +62,7 @@ impl<'a> Places<'a> {
         ways
     }
 
-    /// Returns the steps in order; nothing where no import cares about it.
+    /// Returns the steps in order; none if the order matters to no import.
     pub fn steps(&self, plan: &Plan, order: &[RepoName]) -> Vec<MergeStep> {
         if *plan == Plan::default() {
             return Vec::new();
@@ -151,7 +151,7 @@ fn binding_file(domain: &DomainName) -> String {
     format!("{}/{domain}.yaml", blue_files::BINDINGS)
 }
 
-/// Returns whether the branch has commits that nobody merged.
+/// Returns whether the branch has unmerged commits.
 pub(crate) fn has_to_merge(line: &PrRepo) -> bool {
     line.commits_ahead > 0 && line.pr.as_ref().is_none_or(|pr| pr.state != PullState::Merged)
 }

@@ -9,5 +9,5 @@ pub mod status;
 
 use super::Operation;
 
-/// Its operations, in the order of the docs.
+/// The operations, in the order of the documentation.
 pub(super) const TABLE: &[Operation] = &[status::OPERATION, prepare::OPERATION, create::OPERATION, comment::OPERATION];

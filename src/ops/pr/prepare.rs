@@ -14,14 +14,14 @@ use crate::{
     wire::{Answer, PrPrepare, Prepared, RepoProblem},
 };
 
-/// Its entry in the table.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_pr_prepare",
     &["realm", "pr", "prepare"],
     "Commit what changed in the worktrees of an RFC",
 );
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -43,10 +43,10 @@ pub struct Request {
 
 runs!(PrPrepare, run);
 
-/// Commits.
+/// Commits the changes in each worktree.
 ///
 /// # Errors
-/// Where the RFC has no worktrees, or there is no message. What goes wrong in one repository is in
+/// Returns an error if the RFC has no worktrees, or there is no message. What goes wrong in one repository is in
 /// the answer.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrPrepare>, OpError> {
     let here = ctx.here()?;

@@ -28,7 +28,7 @@ use crate::{
     wire::{RepoProblem, RfcBranch},
 };
 
-/// What the branch of one repository says.
+/// The branch of one repository.
 #[derive(Debug)]
 pub struct Branch {
     /// The repository.
@@ -41,7 +41,7 @@ impl Branch {
     /// Reads the files of a commit of a repository that lies in `folder`.
     ///
     /// # Errors
-    /// Where there is no repository, or it cannot be read.
+    /// Returns an error if there is no repository, or it cannot be read.
     pub fn read(
         ctx: &Ctx,
         here: &Here,
@@ -75,7 +75,7 @@ impl Branch {
 /// here, else the one at its remote as it was last fetched.
 ///
 /// # Errors
-/// Where no repository has one, or one cannot be read.
+/// Returns an error if no repository has one, or one cannot be read.
 pub fn branches(
     ctx: &Ctx,
     here: &Here,
@@ -162,21 +162,21 @@ pub struct Head<'a> {
     pub commit: &'a str,
 }
 
-/// What it takes to merge branches, and what was found on the way.
+/// The plan for merging branches, and the problems found.
 #[derive(Debug, Default)]
 pub struct Planned {
     /// Who must be merged before whom, and what must be edited.
     pub plan: Plan,
-    /// Why a branch would not be published.
+    /// The reasons for which branches would not be published.
     pub refused: Vec<(RepoName, String)>,
     /// Branches that could not be read.
     pub errors: Vec<RepoProblem>,
 }
 
-/// Finds what it takes to merge the branches. `members` are the repositories that the work is in.
+/// Plans the merge of the branches. `members` are the repositories that the work is in.
 ///
 /// # Errors
-/// Where the realm cannot be read.
+/// Returns an error if the realm cannot be read.
 pub fn plan(ctx: &Ctx, here: &Here, heads: &[Head<'_>], members: &BTreeSet<RepoName>) -> Result<Planned, OpError> {
     let overview = Overview::open(&*here.store)?;
     let (mut branches, mut errors) = (Vec::new(), Vec::new());

@@ -34,7 +34,7 @@ use crate::{
     },
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation = Operation::reads::<Request>(
     "realm_pr_status",
     &["realm", "pr", "status"],
@@ -42,7 +42,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
 )
 .tool("How far an RFC is in each repository: uncommitted, unpushed, pull request, merge order.");
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -83,7 +83,7 @@ struct Measured {
 /// Looks.
 ///
 /// # Errors
-/// Where nothing is known of the RFC, or the realm cannot be read.
+/// Returns an error if nothing is known of the RFC, or the realm cannot be read.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
     let here = ctx.here()?;
     let rfc = request.rfc.clone().or_else(|| worktree::rfc_worktrees::current_rfc(ctx, &here.realm));
@@ -153,7 +153,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
 /// its branch, or nowhere, where only the branch is there. Without an RFC: as it is.
 ///
 /// # Errors
-/// Where there is none.
+/// Returns an error if there is none.
 pub(crate) fn places(ctx: &Ctx, here: &Here, rfc: Option<&RfcName>) -> Result<(Vec<Place>, Vec<RepoProblem>), OpError> {
     let (found, mut errors) = all_found(ctx, here)?;
     let branch = rfc.map(|rfc| worktree::rfc_worktrees::branch(ctx, rfc)).transpose()?;

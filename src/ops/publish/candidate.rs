@@ -30,7 +30,7 @@ enum Belongs {
 /// Reads the candidate.
 ///
 /// # Errors
-/// Where the repository cannot be read. What is wrong with single files is in the candidate.
+/// Returns an error if the repository cannot be read. What is wrong with single files is in the candidate.
 pub fn read(code: &CodeRepo, files: &Files<'_>, sources: &Sources) -> Result<Candidate, OpError> {
     let mut before = Before { code, by_commit: BTreeMap::new() };
     let mut candidate = Candidate::default();

@@ -1,6 +1,6 @@
-//! What the publishing branch says that the realm does not hold yet, and publishing it. Which hook
-//! git runs differs by command, and some commands run none; so hooks, `status` and `check` all ask
-//! here, and the refs alone decide.
+//! Finds and publishes commits of the publishing branch that the realm does not hold yet. Which hook git runs
+//! differs by command, and some commands run none; so hooks, `status` and `check` all use this module, and only
+//! the refs decide.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,24 +18,24 @@ use crate::{
     wire::{Answer, ContractPublish},
 };
 
-/// When commits are published by themselves: `blue.publish`.
+/// Which commits are published automatically: `blue.publish`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Policy {
     /// Every commit of the publishing branch.
     Commit,
     /// Those that its upstream has.
     Pushed,
-    /// None here: CI does it.
+    /// None on this machine: CI publishes.
     Ci,
     /// None.
     Off,
 }
 
 impl Policy {
-    /// Returns what the repository's configuration says.
+    /// Returns the policy in the repository's configuration.
     ///
     /// # Errors
-    /// Where that is none of the four.
+    /// Returns an error if the value is none of the four.
     pub fn of(code: &CodeRepo) -> Result<Self, OpError> {
         match code.config("blue.publish").as_deref() {
             None | Some("commit") => Ok(Self::Commit),
@@ -46,7 +46,7 @@ impl Policy {
         }
     }
 
-    /// Returns its word.
+    /// Returns the policy's value in the configuration.
     pub fn word(self) -> &'static str {
         match self {
             Self::Commit => "commit",
@@ -57,7 +57,7 @@ impl Policy {
     }
 }
 
-/// How far to look.
+/// The domains to look at.
 #[derive(Debug, Clone, Copy)]
 pub enum Scope<'a> {
     /// At the domains that the commit, or the branch before it moved, names: what a hook has time for.
@@ -66,31 +66,31 @@ pub enum Scope<'a> {
     All(&'a Sources),
 }
 
-/// What a commit of the publishing branch says that the realm does not hold yet.
+/// A commit of the publishing branch that the realm does not hold yet.
 #[derive(Debug)]
 pub struct News {
     /// The commit.
     pub commit: Oid,
     /// The publishing branch.
     pub branch: String,
-    /// What is published by itself.
+    /// The policy of automatic publishing.
     pub policy: Policy,
     /// The domains that it has news of, as the files name them.
     pub domains: Vec<String>,
-    /// Whether it is to be published now, by whoever finds it.
+    /// Whether the policy says to publish it now.
     pub is_due: bool,
-    /// Whether the branch's very last move brought it. What is older was told of before.
+    /// Whether the branch's last update brought it. Older commits were reported before.
     pub is_fresh: bool,
-    /// A domain in which two machines wrote this repository's part apart. Somebody has to say which of
-    /// both is meant: two clones that publish theirs in turn would take each other's away for ever.
+    /// A domain with a conflict about this repository's part. Somebody has to choose a side: two clones that
+    /// publish in turn would otherwise overwrite each other forever.
     pub disputed: Option<DomainName>,
     sources: Sources,
 }
 
-/// Returns what is not published yet, if anything.
+/// Returns the commit that is not published yet, if any.
 ///
 /// # Errors
-/// Where the repository or the realm cannot be read, or its configuration makes no sense.
+/// Returns an error if the repository or the realm cannot be read, or its configuration makes no sense.
 pub fn news(acting: Acting<'_>, code: &CodeRepo, scope: Scope<'_>) -> Result<Option<News>, OpError> {
     let policy = Policy::of(code)?;
     let is_by_hand = matches!(policy, Policy::Ci | Policy::Off);
@@ -122,10 +122,10 @@ fn held_back(news: &News, scope: Scope<'_>) -> bool {
     news.disputed.is_some() && !(matches!(scope, Scope::Named) && news.is_fresh)
 }
 
-/// Publishes what is due.
+/// Publishes the commit if it is due.
 ///
 /// # Errors
-/// Why it was not published.
+/// Returns the reason if it was not published.
 pub fn publish(
     ctx: &Ctx,
     acting: Acting<'_>,
@@ -139,7 +139,7 @@ pub fn publish(
 /// was published, one answer for each commit.
 ///
 /// # Errors
-/// Why it was not published.
+/// Returns the reason if it was not published.
 pub fn late(ctx: &Ctx, commit: Oid) -> Result<Vec<Answer<ContractPublish>>, OpError> {
     let (code, acting) = (ctx.code()?, ctx.writing()?);
     let mut answers = Vec::new();
@@ -150,7 +150,7 @@ pub fn late(ctx: &Ctx, commit: Oid) -> Result<Vec<Answer<ContractPublish>>, OpEr
     {
         match publish(ctx, acting, code, &news) {
             Ok(answer) => answers.push(answer),
-            // A later one was faster, and said all that this one says.
+            // A later commit was published first, and includes this one.
             Err(error) if error.code == ErrorCode::OlderCommit => {}
             Err(error) => return Err(error),
         }
@@ -263,14 +263,14 @@ fn domains_in(code: &CodeRepo, tree: &Oid) -> Result<BTreeSet<String>, OpError> 
     Ok(contracts.chain(bindings).collect())
 }
 
-/// All that a tree says of a domain: its contracts, its binding, and the files that contracts refer to.
+/// The files of a tree that concern a domain: its contracts, its binding, and the files that contracts refer to.
 #[derive(Debug, PartialEq, Eq)]
 struct Said {
     files: [Option<Oid>; 2],
     referred: BTreeMap<String, Option<Oid>>,
 }
 
-/// Returns all that a tree says of a domain.
+/// Returns the files of a tree that concern a domain.
 fn said(code: &CodeRepo, tree: &Oid, domain: &str) -> Result<Said, OpError> {
     let entry = |path: String| Ok::<_, OpError>(read::lookup(code, tree, &path)?.map(|entry| entry.id));
     let files = [entry(format!("{CONTRACTS}/{domain}"))?, entry(format!("{BINDINGS}/{domain}.yaml"))?];
@@ -281,7 +281,7 @@ fn said(code: &CodeRepo, tree: &Oid, domain: &str) -> Result<Said, OpError> {
 /// nothing to anybody then.
 ///
 /// # Errors
-/// Where the realm cannot be read.
+/// Returns an error if the realm cannot be read.
 pub fn is_joined(acting: Acting<'_>) -> Result<bool, OpError> {
     let Some(tip) = acting.store.tip(&StoreRef::Realm)? else {
         return Ok(false);

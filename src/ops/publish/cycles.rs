@@ -1,6 +1,6 @@
-//! Whether the part that a repository takes closes a circle of repositories that rely on each other.
-//! What nobody refuses is said. It is decided on what is known now: two machines may still close one
-//! together, which `check` finds.
+//! Finds cycles of repositories that rely on each other, which a new binding would close. Those that the realm
+//! does not refuse are reported. Only local knowledge counts: two machines may still close a cycle together, which
+//! `check` finds.
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -16,14 +16,14 @@ use crate::{
     store::{Store, overview::Overview, read},
 };
 
-/// A part that a repository is about to take.
+/// A binding that a repository is about to publish.
 #[derive(Debug, Clone, Copy)]
 pub struct Part<'a> {
-    /// Where.
+    /// The domain.
     pub domain: &'a DomainName,
-    /// Who.
+    /// The repository.
     pub repo: &'a RepoName,
-    /// What it will be.
+    /// Its new binding.
     pub binding: &'a Binding,
 }
 
@@ -31,7 +31,7 @@ pub struct Part<'a> {
 /// where that is not what the realm says.
 ///
 /// # Errors
-/// Where there is one, and the realm refuses them; or where the realm cannot be read.
+/// Returns an error if there is one, and the realm refuses them; or if the realm cannot be read.
 pub fn closed(store: &dyn Store, parts: &[Part<'_>], rule: Option<Cycles>) -> Result<Vec<String>, OpError> {
     if parts.iter().all(|part| part.binding.imports.is_empty()) {
         return Ok(Vec::new());

@@ -10,7 +10,7 @@ use crate::{
     store::codec::Config,
 };
 
-/// Where they lie in a repository that wants them.
+/// The folder of the schemas in a repository that has them.
 const FOLDER: &str = ".blue/schemas";
 
 /// The schema of one kind of file.
@@ -57,7 +57,7 @@ pub fn all() -> [EditorSchema; 3] {
 /// file's folder to `.blue`.
 ///
 /// # Errors
-/// Where the repository has no work tree, or the schema's place cannot be read.
+/// Returns an error if the repository has no work tree, or the schema's place cannot be read.
 pub fn modeline(ctx: &Ctx, kind: &str, up: &str) -> Result<String, OpError> {
     let name = format!("schemas/{kind}.schema.json");
     let is_there = WorkFile::of(ctx.code()?, format!(".blue/{name}"))?.read()?.is_some();

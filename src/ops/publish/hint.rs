@@ -1,5 +1,4 @@
-//! What somebody who commits may have forgotten: a contract whose source files changed, and which
-//! did not.
+//! A hint on commits that change the source files of a contract, but not the contract.
 
 use crate::repo::blue_files::{BINDINGS, CONTRACTS};
 use crate::{
@@ -12,14 +11,14 @@ use crate::{
 /// source of a contract, and left the contract alone. `blue.hint` switches it off.
 ///
 /// # Errors
-/// Where the repository cannot be read.
+/// Returns an error if the repository cannot be read.
 pub fn forgotten(code: &CodeRepo) -> Result<Option<String>, OpError> {
     let head = code.head()?;
     let (Some(_), Some(commit)) = (head.branch, head.commit) else {
         return Ok(None);
     };
     let this = code.commit(&commit)?;
-    // A merge brings what others committed, and they were told.
+    // A merge brings others' commits, and they saw the hint.
     let [parent] = this.parents[..] else {
         return Ok(None);
     };

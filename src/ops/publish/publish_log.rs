@@ -23,20 +23,20 @@ use crate::{
 /// The log is renamed, in place of the one before, once it is larger than this.
 const MOST: u64 = 256 * 1024;
 
-/// One attempt.
+/// One attempt to publish a commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
-    /// When.
+    /// The time.
     pub at: jiff::Timestamp,
-    /// In which realm.
+    /// The realm.
     pub realm: RealmName,
-    /// Of which repository.
+    /// The repository.
     pub repo: RepoName,
-    /// Which commit.
+    /// The commit.
     pub commit: Oid,
-    /// Why it failed; none where it worked.
+    /// The reason of the failure; `None` if it succeeded.
     pub failed: Option<String>,
-    /// What to do then.
+    /// The next steps.
     #[serde(default)]
     pub next_steps: Vec<NextStep>,
 }
@@ -49,7 +49,7 @@ fn path(ctx: &Ctx) -> PathBuf {
 /// names commits and what is in them.
 ///
 /// # Errors
-/// Where it cannot be written.
+/// Returns an error if it cannot be written.
 pub fn open(ctx: &Ctx) -> Result<File, OpError> {
     let path = path(ctx);
     if let Some(folder) = path.parent() {
@@ -57,14 +57,13 @@ pub fn open(ctx: &Ctx) -> Result<File, OpError> {
         make.recursive(true).mode(0o700).create(folder).map_err(OpError::io("create", folder))?;
     }
     if path.metadata().is_ok_and(|meta| meta.len() > MOST) {
-        // Where two do it at once, one of them finds nothing left to rename.
+        // If two processes rename it at once, one of them finds no file.
         let _ = std::fs::rename(&path, path.with_extension("log.1"));
     }
     OpenOptions::new().append(true).create(true).mode(0o600).open(&path).map_err(OpError::io("open", path))
 }
 
-/// Records an attempt. Where that is not possible nobody hears of it: the realm tells in the end what
-/// is published.
+/// Records an attempt. A failure to write is ignored: the realm itself shows what is published.
 pub fn record(ctx: &Ctx, acting: Acting<'_>, commit: Oid, outcome: Result<(), &OpError>) {
     let attempt = Attempt {
         at: ctx.env.now(),
@@ -75,7 +74,7 @@ pub fn record(ctx: &Ctx, acting: Acting<'_>, commit: Oid, outcome: Result<(), &O
         next_steps: outcome.err().map(|error| error.next_steps.clone()).unwrap_or_default(),
     };
     if let (Ok(mut file), Ok(line)) = (open(ctx), serde_json::to_string(&attempt)) {
-        // In one piece, so that two writers do not mix their lines.
+        // One write call, so that two writers do not mix their lines.
         let _ = file.write_all(format!("{line}\n").as_bytes());
     }
 }

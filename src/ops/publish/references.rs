@@ -151,7 +151,7 @@ fn noted(files: &Files<'_>, path: &str, seen: &RefCell<BTreeSet<String>>) -> Res
 /// Reads one document of a repository's own files.
 ///
 /// # Errors
-/// Where it is no plain file of the repository, or cannot be read.
+/// Returns an error if it is no plain file of the repository, or cannot be read.
 pub fn load(files: &Files<'_>, path: &str) -> Result<Value, BundleError> {
     let refuse = |message: String| BundleError { file: path.to_owned(), message };
     let said = |error: OpError| refuse(error.message);
@@ -182,7 +182,7 @@ pub fn load(files: &Files<'_>, path: &str) -> Result<Value, BundleError> {
 /// cannot be read is told where it is published.
 ///
 /// # Errors
-/// Where the tree cannot be read.
+/// Returns an error if the tree cannot be read.
 pub fn blobs(code: &CodeRepo, tree: &Oid, domain: &str) -> Result<BTreeMap<String, Option<Oid>>, OpError> {
     let files = Files::Commit(code, *tree);
     let mut named = BTreeSet::new();

@@ -13,13 +13,13 @@ use crate::{
 
 /// The file in the git dir: one path a line.
 const FILE: &str = "blue-removed-files";
-/// Most paths that are kept: they are said in one line, and `status` lists them all.
+/// The maximum number of paths that are kept: they are said in one line, and `status` lists them all.
 const MAX: usize = 20;
 
 /// Adds files that a commit removed to those that are kept.
 ///
 /// # Errors
-/// Where the git dir cannot be written.
+/// Returns an error if the git dir cannot be written.
 pub fn remember(code: &CodeRepo, files: &[String]) -> Result<(), OpError> {
     let mut all = kept(code);
     all.extend(files.iter().filter(|file| !all.contains(file)).cloned().collect::<Vec<_>>());
@@ -30,7 +30,7 @@ pub fn remember(code: &CodeRepo, files: &[String]) -> Result<(), OpError> {
 /// The others are kept no longer.
 ///
 /// # Errors
-/// Where the repository or the realm cannot be read.
+/// Returns an error if the repository or the realm cannot be read.
 pub fn still_missing(acting: Acting<'_>, code: &CodeRepo) -> Result<Vec<String>, OpError> {
     let all = kept(code);
     if all.is_empty() {
@@ -60,7 +60,7 @@ fn is_missing(acting: Acting<'_>, code: &CodeRepo, file: &str) -> Result<bool, O
     Ok(held.is_some_and(|held| held.owner == *acting.repo && held.retired.is_none()))
 }
 
-/// A file that cannot be read keeps nothing: `status` and `check` look at the realm itself.
+/// Returns the recorded paths; none if the file cannot be read: `status` and `check` look at the realm itself.
 fn kept(code: &CodeRepo) -> Vec<String> {
     let text = git_dir_file::read(&path(code)).ok().flatten().unwrap_or_default();
     text.lines().map(str::to_owned).take(MAX).collect()

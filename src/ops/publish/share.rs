@@ -1,4 +1,4 @@
-//! Publishing that counts once other machines can have it.
+//! Publishing followed by a sync.
 
 use crate::{
     error::OpError,
@@ -10,10 +10,11 @@ use crate::{
     wire::{Answer, ContractPublish},
 };
 
-/// Publishes, and brings the realm together with its remotes.
+/// Publishes, then syncs the realm with its remotes.
 ///
 /// # Errors
-/// As [`contract::publish::run`], and where it did not get there: it is published on this machine then.
+/// Returns the errors of [`contract::publish::run`], and an error if the sync fails; it is published on this
+/// machine then.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpError> {
     let mut answer = contract::publish::run(ctx, request)?;
     if !request.dry_run {

@@ -1,5 +1,5 @@
-//! What `status` and `check` do about commits that no hook published: publish them where that is
-//! wanted, and tell what is left.
+//! Publishes commits that no hook published, if configured, for `status` and `check`, and reports those that are
+//! left.
 
 use super::{
     catch_up::{self, News, Policy, Scope},
@@ -17,24 +17,23 @@ use crate::{
     wire::{Published, Unpublished},
 };
 
-/// How it ended.
+/// The result of catching up.
 #[derive(Debug, Default)]
 pub struct CaughtUp {
-    /// What was published now.
+    /// What was published.
     pub published: Vec<Published>,
-    /// Whether the realm is another one after that.
+    /// Whether the realm has changed.
     pub has_moved: bool,
     /// What is still not published.
     pub unpublished: Option<Unpublished>,
-    /// What to do about it.
+    /// The next steps.
     pub next_steps: Vec<NextStep>,
 }
 
-/// Publishes what is due, and tells what is not published, wherever somebody looks at a repository
-/// without asking for anything else.
+/// Publishes what is due, and returns what is not published, for commands that only look at a repository.
 ///
 /// # Errors
-/// Where the realm cannot be read.
+/// Returns an error if the realm cannot be read.
 pub fn look(ctx: &Ctx) -> Result<CaughtUp, OpError> {
     roots::learn(ctx)?;
     let Ok(acting) = ctx.writing() else {
@@ -43,8 +42,8 @@ pub fn look(ctx: &Ctx) -> Result<CaughtUp, OpError> {
     Ok(run(ctx, acting, &Overview::open(acting.store)?, true))
 }
 
-/// Publishes what is due if `may_publish`, and tells what is not published. Nothing that goes wrong
-/// here hides what else there is to tell.
+/// Publishes what is due if `may_publish`, and returns what is not published. An error here does not hide the rest
+/// of the answer.
 pub fn run(ctx: &Ctx, acting: Acting<'_>, overview: &Overview<'_>, may_publish: bool) -> CaughtUp {
     let Some(code) = &ctx.code else {
         return CaughtUp::default();

@@ -1,5 +1,5 @@
-//! One file of the work tree that people keep below `.blue/`, read and written for them. Nothing is
-//! reached through a symbolic link, and a file is put in place at once.
+//! Reads and writes one file below `.blue/` in the work tree. No symbolic link is followed, and files are replaced
+//! atomically.
 
 use std::{
     io::Write as _,
@@ -24,7 +24,7 @@ impl WorkFile {
     /// Returns the file at a path from the root of the work tree, whose parts are names.
     ///
     /// # Errors
-    /// Where the repository has no work tree.
+    /// Returns an error if the repository has no work tree.
     pub fn of(code: &CodeRepo, relative: String) -> Result<Self, OpError> {
         let root = code.workdir().ok_or_else(|| OpError::usage("a bare repository has no work tree to write to"))?;
         Ok(Self { root, relative })
@@ -44,7 +44,7 @@ impl WorkFile {
     /// Returns the text of the file, if it is there.
     ///
     /// # Errors
-    /// Where it is no plain file in plain folders, too large, not text, or cannot be read.
+    /// Returns an error if it is not a plain file in plain folders, too large, not text, or cannot be read.
     pub fn read(&self) -> Result<Option<String>, OpError> {
         if !self.is_there()? {
             return Ok(None);
@@ -62,10 +62,10 @@ impl WorkFile {
         String::from_utf8(bytes).map(Some).map_err(not_text)
     }
 
-    /// Writes a file that is not there yet.
+    /// Creates the file.
     ///
     /// # Errors
-    /// Where it is there, or cannot be written.
+    /// Returns an error if it exists, or cannot be written.
     pub fn create(&self, text: &str) -> Result<(), OpError> {
         if self.is_there()? {
             return Err(self.exists());
@@ -77,10 +77,10 @@ impl WorkFile {
         }
     }
 
-    /// Writes a file that is there.
+    /// Replaces the existing file atomically.
     ///
     /// # Errors
-    /// Where it is no plain file in plain folders, or cannot be written.
+    /// Returns an error if it is not a plain file in plain folders, or cannot be written.
     pub fn replace(&self, text: &str) -> Result<(), OpError> {
         self.is_there()?;
         let path = self.path();
@@ -92,19 +92,19 @@ impl WorkFile {
         aside.persist(&path).map(drop).map_err(|error| OpError::io("write", &path)(error.error))
     }
 
-    /// Removes a file that is there.
+    /// Removes the file.
     ///
     /// # Errors
-    /// Where it is no plain file in plain folders, or cannot be removed.
+    /// Returns an error if it is not a plain file in plain folders, or cannot be removed.
     pub fn remove(&self) -> Result<(), OpError> {
         self.is_there()?;
         std::fs::remove_file(self.path()).map_err(OpError::io("remove", self.path()))
     }
 
-    /// Refuses a file that is there.
+    /// Checks that the file does not exist.
     ///
     /// # Errors
-    /// Where it is, or is no plain file in plain folders.
+    /// Returns an error if it exists, or its place is not in plain folders.
     pub fn require_absent(&self) -> Result<(), OpError> {
         if self.is_there()? { Err(self.exists()) } else { Ok(()) }
     }
@@ -142,7 +142,7 @@ impl WorkFile {
         Ok(false)
     }
 
-    /// Writes the text beside the file, to be put in its place.
+    /// Writes the text to a temporary file beside the file, to be renamed into place.
     fn aside(&self, text: &str) -> Result<tempfile::NamedTempFile, OpError> {
         let path = self.path();
         let folder = path.parent().unwrap_or(&self.root);

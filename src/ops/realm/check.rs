@@ -38,7 +38,7 @@ use crate::{
 pub use check_scripts::Scripts;
 pub use check_subject::Subject;
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::reads::<Request>("realm_check", &["realm", "check"], "Check contracts and imports, for people and CI")
     .tool(
@@ -50,7 +50,7 @@ pub const OPERATION: Operation =
 /// Most findings of other repositories that are listed: the rest is counted.
 const MAX_ELSEWHERE: usize = 20;
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -150,8 +150,8 @@ impl Default for Request {
 /// Answers. That the realm is not valid is an answer, not an error. Nothing is published.
 ///
 /// # Errors
-/// Where the realm or the repository cannot be read, or it cannot be told which repository is judged: never
-/// a pass.
+/// Returns an error if the realm or the repository cannot be read, or it cannot be told which repository is
+/// judged: never a pass.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> {
     let here = ctx.here()?;
     let overview = Overview::open(&*here.store)?;

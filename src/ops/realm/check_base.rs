@@ -1,5 +1,5 @@
-//! The commit that a pull request is compared with. What was wrong there is not the doing of whoever
-//! proposes the change.
+//! The commit that a pull request is compared with. Problems that it already has are not the fault of the proposed
+//! change.
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -18,12 +18,12 @@ const DIFF_BASE: &str = "CI_MERGE_REQUEST_DIFF_BASE_SHA";
 /// The branch that a merge request goes to, on runners of GitLab.
 const TARGET_BRANCH: &str = "CI_MERGE_REQUEST_TARGET_BRANCH_NAME";
 
-/// What a runner says of the base.
+/// The base of a pull request, as the runner names it.
 #[derive(Debug, Default)]
 pub struct Base {
     /// The commit, if this clone has it.
     pub commit: Option<Oid>,
-    /// What the runner called it, where this clone does not have it.
+    /// The runner's name of it, if this clone does not have it.
     pub missing: Option<String>,
 }
 
@@ -31,7 +31,7 @@ pub struct Base {
 /// commit in common, that one.
 ///
 /// # Errors
-/// Where there is no such commit.
+/// Returns an error if there is no such commit.
 pub fn named(code: &CodeRepo, judged: &Oid, revision: &str) -> Result<Oid, OpError> {
     let base = code.resolve(revision).map_err(|error| {
         OpError::cannot(ErrorCode::UnknownCommit, error.to_string()).next(format!("git fetch origin {revision}"))
@@ -39,10 +39,10 @@ pub fn named(code: &CodeRepo, judged: &Oid, revision: &str) -> Result<Oid, OpErr
     Ok(code.common(judged, &base)?.unwrap_or(base))
 }
 
-/// Returns the commit that the runner of a pull request compares `judged` with; nothing elsewhere.
+/// Returns the commit that the runner of a pull request compares `judged` with; none elsewhere.
 ///
 /// # Errors
-/// Where history cannot be read.
+/// Returns an error if history cannot be read.
 pub fn on_a_runner(ctx: &Ctx, code: &CodeRepo, judged: &Oid) -> Result<Base, OpError> {
     let variable = |name: &str| ctx.env.text(name).filter(|text| !text.is_empty());
     let mut revisions: Vec<String> = variable(DIFF_BASE).map(str::to_owned).into_iter().collect();

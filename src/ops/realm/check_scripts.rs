@@ -21,25 +21,25 @@ use crate::{
     wire::{ScriptOutcome, ScriptRole, ScriptRun},
 };
 
-/// How scripts are run.
+/// The options of running scripts.
 #[derive(Debug, Clone, Copy)]
 pub struct Scripts {
     /// Whether the user asked for it; CI runs those of a joined clone without being asked.
     pub asked: bool,
-    /// How long each of them may run.
+    /// The time limit of each script.
     pub timeout: Duration,
 }
 
-/// What a check looks at.
+/// The input of a check.
 #[derive(Clone, Copy)]
 pub struct Checked<'a> {
-    /// Which files.
+    /// The files to judge.
     pub subject: &'a Subject,
-    /// Whose they are.
+    /// The repository and its files.
     pub found: &'a Found<'a>,
-    /// What they say.
+    /// The candidate read from these files.
     pub candidate: &'a Candidate,
-    /// Which rules.
+    /// The rules that apply.
     pub mode: Mode,
     /// Whether the realm is here for this once: the clone is not joined to it.
     pub borrowed: bool,
@@ -58,7 +58,7 @@ struct Named<'a> {
 /// Runs what may be run. Returns what became of each script, and what is wrong.
 ///
 /// # Errors
-/// Where the repository cannot be read.
+/// Returns an error if the repository cannot be read.
 pub fn run(ctx: &Ctx, checked: Checked<'_>, scripts: Scripts) -> Result<(Vec<ScriptRun>, Vec<Finding>), OpError> {
     let (mut runs, mut findings) = (Vec::new(), Vec::new());
     let is_ci = locate::unknown::is_ci(&ctx.env);

@@ -1,4 +1,4 @@
-//! Whose files a check judges, and which: a check that cannot tell is no pass.
+//! The repository and the files that a check judges. A check fails if it cannot determine them.
 
 use super::check_base;
 use crate::{
@@ -14,10 +14,10 @@ use crate::{
     store::Objects as _,
 };
 
-/// Most commits behind the judged one that are asked for the name of the repository.
+/// The maximum number of commits behind the judged one that are asked for the name of the repository.
 const MAX_COMMITS: usize = 1_000;
 
-/// Which files are laid over the realm.
+/// The files that are laid over the realm.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Subject {
     /// Those of HEAD.
@@ -64,13 +64,13 @@ impl TryFrom<SubjectFields> for Subject {
     }
 }
 
-/// What was found to be judged.
+/// The repository and files to judge.
 pub struct Found<'a> {
     /// The repository.
     pub repo: RepoName,
-    /// Its files; none where nothing was committed yet.
+    /// Its files; `None` if nothing was committed yet.
     pub files: Option<Files<'a>>,
-    /// The commit that they are of; none for those of the work tree.
+    /// The commit of these files; `None` for those of the work tree.
     pub commit: Option<Oid>,
 }
 
@@ -78,7 +78,7 @@ impl<'a> Found<'a> {
     /// Returns the files of a repository at a commit.
     ///
     /// # Errors
-    /// Where the commit cannot be read.
+    /// Returns an error if the commit cannot be read.
     pub fn at(ctx: &'a Ctx, repo: RepoName, commit: &Oid) -> Result<Self, OpError> {
         Ok(Self { repo, files: Some(Files::at(ctx.code()?, commit)?), commit: Some(*commit) })
     }
@@ -89,10 +89,10 @@ impl<'a> Found<'a> {
     }
 }
 
-/// Returns what is judged; nothing where the realm is looked at alone. `repo` is what the user said.
+/// Returns what is judged; `None` if the realm is checked alone. `repo` is the name that the user gave.
 ///
 /// # Errors
-/// Where it cannot be told which repository is judged, or which commit.
+/// Returns an error if it cannot be determined which repository is judged, or which commit.
 pub fn find<'a>(ctx: &'a Ctx, subject: &Subject, repo: Option<&RepoName>) -> Result<Option<Found<'a>>, OpError> {
     if *subject == Subject::Published {
         return Ok(None);

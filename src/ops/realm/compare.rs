@@ -14,7 +14,7 @@ use crate::{
     wire::{Answer, ContractComparison, ContractSide, PageRequest, RealmCompare, page},
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation = Operation::reads::<Request>(
     "realm_compare",
     &["realm", "compare"],
@@ -22,7 +22,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
 )
 .tool("What two realms hold of the same contracts, and what only one of them has.");
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -40,7 +40,7 @@ runs!(RealmCompare, run);
 /// Answers. That the two differ is an answer, not an error.
 ///
 /// # Errors
-/// Where this machine does not know the other realm, or either cannot be read.
+/// Returns an error if this machine does not know the other realm, or either cannot be read.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCompare>, OpError> {
     let here = ctx.here()?;
     let known = locate::known(&ctx.home, &request.other)?;

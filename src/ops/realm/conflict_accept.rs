@@ -8,14 +8,14 @@ use crate::{
     wire::{Answer, ConflictSettled},
 };
 
-/// Its entry in the table.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_conflict_accept",
     &["realm", "conflict", "accept"],
     "Accept a change that a sync set aside",
 );
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -29,7 +29,7 @@ runs!(ConflictSettled, |ctx, request| run(ctx, &request.id));
 /// Settles the conflict `id`.
 ///
 /// # Errors
-/// As [`settle`].
+/// Returns the errors of [`settle`].
 pub fn run(ctx: &Ctx, id: &LossId) -> Result<Answer<ConflictSettled>, OpError> {
     settle(ctx, id, Verdict::Accepted)
 }

@@ -8,13 +8,13 @@ use crate::{
     wire::{Answer, RealmLine, RealmList},
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::reads::<Request>("realm_list", &["realm", "list"], "List the realms of this machine")
         .tool("The realms of this machine, to find the name to pass as realm.")
         .route("GET", "/realms");
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {}
@@ -24,7 +24,7 @@ runs!(RealmList, |ctx, _| run(ctx));
 /// Answers. A realm that cannot be read is named, and hides no other.
 ///
 /// # Errors
-/// Where this machine's records cannot be read.
+/// Returns an error if this machine's records cannot be read.
 pub fn run(ctx: &Ctx) -> Result<Answer<RealmList>, OpError> {
     let current = ctx.here.as_ref().ok().map(|here| &here.realm);
     let line = |known: KnownRealm| {

@@ -13,7 +13,7 @@ use crate::{
     wire::{Answer, LogEntry, PageRequest, RealmLog},
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::reads::<Request>("realm_log", &["realm", "log"], "Show what happened in the realm")
         .tool("History of the realm, newest first: who changed what, and when.")
@@ -22,7 +22,7 @@ pub const OPERATION: Operation =
 /// How many entries a page has unless somebody says otherwise.
 const DEFAULT_LIMIT: usize = 50;
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -44,7 +44,7 @@ runs!(RealmLog, run);
 /// Answers.
 ///
 /// # Errors
-/// Where the realm cannot be read.
+/// Returns an error if the realm cannot be read.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLog>, OpError> {
     let here = ctx.here()?;
     let store = &*here.store;

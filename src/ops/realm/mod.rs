@@ -17,7 +17,7 @@ pub mod topology;
 
 use super::Operation;
 
-/// Its operations, in the order of the docs.
+/// The operations, in the order of the documentation.
 pub(super) const TABLE: &[Operation] = &[
     status::OPERATION,
     check::OPERATION,

@@ -12,7 +12,7 @@ use crate::{
     wire::{Answer, ImportReview, RealmReview},
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation = Operation::reads::<Request>(
     "realm_review",
     &["realm", "review"],
@@ -24,7 +24,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
 )
 .route("GET", "/realms/{realm}/review");
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {}
@@ -34,7 +34,7 @@ runs!(RealmReview, |ctx, _| run(ctx));
 /// Answers. Nothing is told or recorded by it.
 ///
 /// # Errors
-/// Where the folder is in no repository of a realm, or the realm cannot be read.
+/// Returns an error if the folder is in no repository of a realm, or the realm cannot be read.
 pub fn run(ctx: &Ctx) -> Result<Answer<RealmReview>, OpError> {
     let acting = ctx.acting()?;
     let overview = Overview::open(acting.store)?;

@@ -17,11 +17,10 @@ use crate::{
     wire::{Answer, ConflictSettled},
 };
 
-/// Records how a conflict is settled, and takes the change where it is accepted. Asking twice does
-/// nothing.
+/// Records how a conflict is settled, and applies the change if it is accepted. Repeating it does nothing.
 ///
 /// # Errors
-/// Where there is no such conflict, it was settled otherwise, or it is not this repository's to
+/// Returns an error if there is no such conflict, it was settled otherwise, or it is not this repository's to
 /// accept.
 pub fn settle(ctx: &Ctx, id: &LossId, verdict: Verdict) -> Result<Answer<ConflictSettled>, OpError> {
     let acting = ctx.acting()?;

@@ -51,7 +51,7 @@ const MAX_CONTRACTS: usize = 50;
 /// Most importers that are named of one contract.
 const MAX_IMPORTERS: usize = 50;
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation = Operation::reads::<Request>(
     "realm_status",
     &["realm", "status"],
@@ -74,7 +74,7 @@ pub fn starts_a_session(step: &NextStep) -> bool {
 /// Most sessions that one answer shows.
 const MAX_SESSIONS: usize = 20;
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -111,7 +111,7 @@ impl Default for Request {
 /// Answers, and says what is to be recorded once the answer has reached its reader.
 ///
 /// # Errors
-/// Where the realm cannot be read.
+/// Returns an error if the realm cannot be read.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt), OpError> {
     let here = ctx.here()?;
     let mut overview = Overview::open(&*here.store)?;
@@ -384,7 +384,7 @@ fn removed_files(ctx: &Ctx, here: &Here, summaries: &Summaries<'_>) -> Result<Ve
 /// Returns every stored file that cannot be read, with what is wrong.
 ///
 /// # Errors
-/// Where a domain cannot be read.
+/// Returns an error if a domain cannot be read.
 pub fn unreadable(overview: &Overview<'_>) -> Result<Vec<String>, OpError> {
     let mut damage = overview.damage().to_vec();
     for line in overview.damaged() {

@@ -26,7 +26,7 @@ use crate::{
     wire::{Answer, Notification, RealmSync, RemoteSync, SyncProblem},
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::writes::<Request>("realm_sync", &["realm", "sync"], "Exchange changes with the remotes of the realm")
         .route("POST", "/realms/{realm}/sync");
@@ -34,7 +34,7 @@ pub const OPERATION: Operation =
 /// How long each call of git may take where somebody waits for something else.
 const GLANCE: Duration = Duration::from_secs(10);
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -62,7 +62,7 @@ impl Default for Request {
 /// Syncs with one remote after the other.
 ///
 /// # Errors
-/// Where there is none, or the only one there is cannot be reached or takes nothing.
+/// Returns an error if there is none, or the only one there is cannot be reached or takes nothing.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmSync>, OpError> {
     let here = ctx.here()?;
     let mut caught_up = CaughtUp::default();

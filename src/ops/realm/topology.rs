@@ -15,7 +15,7 @@ use crate::{
     wire::{Answer, ContractTopology, DomainTopology, ImportTopology, RealmTopology},
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation = Operation::reads::<Request>(
     "realm_topology",
     &["realm", "topology"],
@@ -24,7 +24,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
 .tool("Who provides what to whom: contracts, exporters, importers, per domain.")
 .route("GET", "/realms/{realm}/topology");
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -38,7 +38,7 @@ runs!(RealmTopology, run);
 /// Answers.
 ///
 /// # Errors
-/// Where the realm cannot be read, or has no such domain.
+/// Returns an error if the realm cannot be read, or has no such domain.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmTopology>, OpError> {
     let here = ctx.here()?;
     let overview = Overview::open(&*here.store)?;

@@ -24,14 +24,14 @@ use crate::{
     wire::{Answer, ForgeIssue, ImportReview, IssueOutcome, NotifyForge},
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "notify_forge",
     &["notify", "forge"],
     "Open issues at the consumers that a version breaks or leaves behind",
 );
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -58,7 +58,7 @@ runs!(NotifyForge, run);
 /// Writes the issues.
 ///
 /// # Errors
-/// Where the realm cannot be read. What goes wrong at one repository is a part of the answer.
+/// Returns an error if the realm cannot be read. What goes wrong at one repository is a part of the answer.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotifyForge>, OpError> {
     match &request.realm_url {
         Some(url) => tell(&ephemeral_realm::brought(ctx, url)?.ctx, request),

@@ -6,14 +6,14 @@ use crate::{
     wire::{Answer, Receivers},
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation = Operation::reads::<Request>(
     "notify_list",
     &["notify", "list"],
     "List who is told of changes out of git, and what has not arrived",
 );
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, Copy, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {}
@@ -23,7 +23,7 @@ runs!(Receivers, |ctx, _| run(ctx));
 /// Answers. Nothing is sent.
 ///
 /// # Errors
-/// Where the realm or the configuration cannot be read.
+/// Returns an error if the realm or the configuration cannot be read.
 pub fn run(ctx: &Ctx) -> Result<Answer<Receivers>, OpError> {
     Ok(with_next_steps(outgoing::run::list(ctx)?))
 }

@@ -12,11 +12,11 @@ use crate::{
     wire::{Answer, Receivers},
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::writes::<Request>("notify_retry", &["notify", "retry"], "Send events again that were given up");
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -33,7 +33,8 @@ runs!(Receivers, run);
 /// Sends them.
 ///
 /// # Errors
-/// Where an id is not known, the realm or the configuration cannot be read, or what was done cannot be recorded.
+/// Returns an error if an id is not known, the realm or the configuration cannot be read, or what was done cannot
+/// be recorded.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Receivers>, OpError> {
     let pass = Pass { at_once: true, revive: Some(request.ids.clone()), ..Pass::default() };
     Ok(with_next_steps(outgoing::run(ctx, &pass)?))

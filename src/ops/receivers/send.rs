@@ -15,14 +15,14 @@ use crate::{
     wire::{Answer, Receivers},
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "notify_send",
     &["notify", "send"],
     "Send what is new to the receivers that are configured",
 );
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -45,7 +45,7 @@ runs!(Receivers, run);
 /// Sends.
 ///
 /// # Errors
-/// Where the realm or the configuration cannot be read, or what was done cannot be recorded.
+/// Returns an error if the realm or the configuration cannot be read, or what was done cannot be recorded.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Receivers>, OpError> {
     let pass = Pass {
         only: request.names.clone(),

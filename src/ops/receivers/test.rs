@@ -15,11 +15,11 @@ use crate::{
     wire::{Answer, NotifyTest},
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::writes::<Request>("notify_test", &["notify", "test"], "Send a test to a receiver");
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -33,7 +33,7 @@ runs!(NotifyTest, run);
 /// Sends an event that says nothing, once. A receiver that is new hears from then on what changes.
 ///
 /// # Errors
-/// Where the receiver is not known or configured wrongly, and why the event did not arrive.
+/// Returns an error if the receiver is not known or configured wrongly, and why the event did not arrive.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotifyTest>, OpError> {
     let here = ctx.here()?;
     let name = &request.name;

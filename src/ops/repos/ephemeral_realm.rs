@@ -29,7 +29,7 @@ pub struct Borrowed {
 /// again. Nothing is recorded, and nothing ever goes back.
 ///
 /// # Errors
-/// Where the url is none that is accepted, cannot be reached, or holds no realm or another one than
+/// Returns an error if the url is none that is accepted, cannot be reached, or holds no realm or another one than
 /// the repository names.
 pub fn at_url(ctx: &Ctx, typed: &str) -> Result<Borrowed, OpError> {
     let url = url::absolute(ctx.env.cwd(), url::accept(typed)?);
@@ -71,7 +71,7 @@ pub struct Brought {
 /// there.
 ///
 /// # Errors
-/// Where the url is none that is accepted, cannot be reached, or holds no realm.
+/// Returns an error if the url is none that is accepted, cannot be reached, or holds no realm.
 pub fn brought(ctx: &Ctx, url: &str) -> Result<Brought, OpError> {
     let temporary = ctx.env.temporary_folder();
     let folder = tempfile::tempdir_in(&temporary).map_err(OpError::io("create a folder in", temporary))?;
@@ -101,7 +101,7 @@ pub fn at_path(ctx: &Ctx, path: &Path) -> Result<Borrowed, OpError> {
 /// Returns the repository's name in the realm: what a variable or its own file says.
 ///
 /// # Errors
-/// Where the file cannot be read, or names another realm.
+/// Returns an error if the file cannot be read, or names another realm.
 pub fn who(ctx: &Ctx, code: Option<&CodeRepo>, realm: &RealmName) -> Result<Option<RepoName>, OpError> {
     if let Some(name) = ctx.env.text("GIT_BLUE_REPO") {
         return Ok(Some(name.parse()?));

@@ -10,7 +10,7 @@ const WORKERS: usize = 16;
 /// Does `work` for each item, several at once. Returns what came of them, in the order of the items.
 ///
 /// # Errors
-/// Where the request is cancelled: no further item is begun.
+/// Returns an error if the request is cancelled: no further item is begun.
 pub fn each<T: Sync, R: Send>(course: &Course, items: &[T], work: impl Fn(&T) -> R + Sync) -> Result<Vec<R>, OpError> {
     course.expect(items.len());
     let next = AtomicUsize::new(0);

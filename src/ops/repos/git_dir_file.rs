@@ -8,13 +8,13 @@ use std::{
 
 use crate::error::OpError;
 
-/// Most bytes that are read of such a file: a few names and a path are fewer.
+/// The maximum number of bytes that are read of such a file: a few names and a path are fewer.
 const MAX: u64 = 5_000;
 
-/// Returns the text of a file without its final line break, or `None` where there is none.
+/// Returns the text of a file without its final line break, or `None` if there is no file.
 ///
 /// # Errors
-/// Why it cannot be read, in words for people. A symbolic link is not followed.
+/// Returns the reason, in words for people, if it cannot be read. A symbolic link is not followed.
 pub fn read(path: &Path) -> Result<Option<String>, String> {
     match path.symlink_metadata() {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -31,7 +31,7 @@ pub fn read(path: &Path) -> Result<Option<String>, String> {
 /// Writes a line into a file of `folder`, in place of what was there.
 ///
 /// # Errors
-/// Where the folder cannot be written.
+/// Returns an error if the folder cannot be written.
 pub fn write(folder: &Path, name: &str, line: &str) -> Result<(), OpError> {
     let path = folder.join(name);
     let put = || {
@@ -47,7 +47,7 @@ pub fn write(folder: &Path, name: &str, line: &str) -> Result<(), OpError> {
 /// Removes a file, if it is there.
 ///
 /// # Errors
-/// Where the folder cannot be written.
+/// Returns an error if the folder cannot be written.
 pub fn remove(path: &Path) -> Result<(), OpError> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(OpError::io("remove", path)(error)),

@@ -14,10 +14,10 @@ use crate::{
     store::{StoreRef, layout, read},
 };
 
-/// Returns what the realm knows of a repository.
+/// Returns the realm's entry of the acting repository.
 ///
 /// # Errors
-/// Where the realm cannot be read.
+/// Returns an error if the realm cannot be read.
 pub fn entry(acting: Acting<'_>) -> Result<Option<Repo>, OpError> {
     let Some(tip) = acting.store.tip(&StoreRef::Realm)? else {
         return Ok(None);
@@ -26,11 +26,11 @@ pub fn entry(acting: Acting<'_>) -> Result<Option<Repo>, OpError> {
     Ok(read::file(acting.store, &StoreRef::Realm, &tree, &layout::repo(acting.repo))?)
 }
 
-/// Returns how a clone stands to an entry of the realm. History is not walked: that the clone has one of
-/// the entry's root commits is enough.
+/// Compares a clone with an entry of the realm. History is not walked: one of the entry's root commits in the
+/// clone is enough.
 ///
 /// # Errors
-/// Where the clone cannot be read.
+/// Returns an error if the clone cannot be read.
 pub fn likeness(code: &CodeRepo, held: &Repo) -> Result<Likeness, OpError> {
     let mut has_one = false;
     for root in &held.roots {
@@ -52,7 +52,7 @@ pub fn likeness(code: &CodeRepo, held: &Repo) -> Result<Likeness, OpError> {
 /// repository that the realm knows by the name.
 ///
 /// # Errors
-/// Why it may not.
+/// Returns the reason if it may not.
 pub fn require(home: &Home, code: &CodeRepo, acting: Acting<'_>) -> Result<(), OpError> {
     let Acting { realm, repo, .. } = acting;
     let Some(held) = entry(acting)? else {
@@ -99,7 +99,7 @@ pub fn facts(code: &CodeRepo) -> String {
 /// Returns the entry of a clone as it is now: its root commits, and its url.
 ///
 /// # Errors
-/// Where its history cannot be read.
+/// Returns an error if its history cannot be read.
 pub fn of(code: &CodeRepo, name: &crate::model::name::RepoName) -> Result<Repo, OpError> {
     let roots = code.head()?.commit.map(|tip| code.roots(&tip)).transpose()?.unwrap_or_default();
     Ok(Repo { name: name.clone(), url: code.origin_url(), roots })

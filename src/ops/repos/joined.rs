@@ -1,5 +1,5 @@
-//! Which clones are the user's own. A clone writes to a realm only after `init` or `join` was run in
-//! it by this user: what a repository's files say is a proposal that anybody may have made.
+//! Joined clones. A clone writes to a realm only after this user ran `init` or `join` in it: a repository's files
+//! are a proposal that anybody may have made.
 //!
 //! The mark is a file in the git dir that all worktrees of a clone share. It holds a random number that
 //! `$GIT_BLUE_HOME` holds too, so that neither a clone nor an unpacked archive brings one along.
@@ -24,7 +24,7 @@ use crate::{
 
 /// The file in the common git dir.
 const FILE: &str = "blue-joined";
-/// The word after the names where the realm has yet to learn the repository's root commits.
+/// The word after the names if the realm does not know the repository's root commits yet.
 const NO_ROOTS: &str = "no-roots";
 
 /// A clone that the user joined to a realm.
@@ -41,7 +41,7 @@ pub struct Joined {
 }
 
 impl Joined {
-    /// Returns whether the clone is joined as whoever asks.
+    /// Returns whether the clone is joined as this repository of this realm.
     pub fn is_of(&self, realm: &RealmName, repo: &RepoName) -> bool {
         self.realm == *realm && self.repo == *repo
     }
@@ -75,10 +75,10 @@ impl fmt::Display for Joined {
     }
 }
 
-/// Returns how a clone is joined; `None` where this user did not join it.
+/// Returns how a clone is joined; `None` if this user did not join it.
 ///
 /// # Errors
-/// Where the mark or the user's own folder cannot be read.
+/// Returns an error if the mark or the user's own folder cannot be read.
 pub fn read(home: &Home, code: &CodeRepo) -> Result<Option<Joined>, OpError> {
     let Some(joined) = text(&code.common_dir().join(FILE))?.and_then(|text| text.parse::<Joined>().ok()) else {
         return Ok(None);
@@ -97,11 +97,11 @@ fn text(path: &Path) -> Result<Option<String>, OpError> {
         .map_err(|problem| OpError::cannot(ErrorCode::Io, format!("cannot read {}: {problem}", path.display())))
 }
 
-/// What the user's own folder remembers of a clone.
+/// The record of a clone in `$GIT_BLUE_HOME`.
 struct Held {
     realm: RealmName,
     repo: RepoName,
-    /// Where it was when it was joined.
+    /// The clone's folder when it was joined.
     folder: PathBuf,
 }
 
@@ -117,10 +117,10 @@ impl Held {
     }
 }
 
-/// Returns where another clone lies that this user joined by a name, if there is one.
+/// Returns the folder of another clone that this user joined by a name, if there is one.
 ///
 /// # Errors
-/// Where the user's own folder cannot be read.
+/// Returns an error if the user's own folder cannot be read.
 pub fn elsewhere(home: &Home, code: &CodeRepo, realm: &RealmName, repo: &RepoName) -> Result<Option<PathBuf>, OpError> {
     let clones = home.clones();
     let entries = match clones.read_dir() {
@@ -136,7 +136,7 @@ pub fn elsewhere(home: &Home, code: &CodeRepo, realm: &RealmName, repo: &RepoNam
 /// Marks a clone as joined, in place of whatever it was joined as before.
 ///
 /// # Errors
-/// Where the git dir or the user's own folder cannot be written.
+/// Returns an error if the git dir or the user's own folder cannot be written.
 pub fn write(home: &Home, code: &CodeRepo, realm: &RealmName, repo: &RepoName, has_roots: bool) -> Result<(), OpError> {
     let before = read(home, code)?;
     let number = match &before {
@@ -154,7 +154,7 @@ pub fn write(home: &Home, code: &CodeRepo, realm: &RealmName, repo: &RepoName, h
     let clones = home.clones();
     home.make()?;
     std::fs::create_dir_all(&clones).map_err(OpError::io("create", &clones))?;
-    // The user's own folder first: a mark that it does not know is none.
+    // The user's own folder first: a mark without a record there is invalid.
     git_dir_file::write(&clones, &joined.number, &format!("{realm} {repo} {}", code.main_folder().display()))?;
     git_dir_file::write(&code.common_dir(), FILE, &joined.to_string())
 }
@@ -162,7 +162,7 @@ pub fn write(home: &Home, code: &CodeRepo, realm: &RealmName, repo: &RepoName, h
 /// Forgets that a clone was joined.
 ///
 /// # Errors
-/// Where the git dir or the user's own folder cannot be written.
+/// Returns an error if the git dir or the user's own folder cannot be written.
 pub fn forget(home: &Home, code: &CodeRepo) -> Result<(), OpError> {
     if let Some(joined) = read(home, code)? {
         git_dir_file::remove(&record(home, &joined.number))?;

@@ -1,4 +1,4 @@
-//! The user's repositories: where they lie, whether they joined, and which repository of the realm they are.
+//! The user's repositories: their folders, whether they joined, and which repository of the realm they are.
 
 pub mod ephemeral_realm;
 pub mod for_each;

@@ -1,4 +1,4 @@
-//! Where the repositories of the realm lie on this machine.
+//! Finds the repositories of the realm on this machine.
 
 use std::path::{Path, PathBuf};
 
@@ -22,11 +22,11 @@ const MAX_DEPTH: usize = 4;
 pub struct Found {
     /// Its name.
     pub name: RepoName,
-    /// The root of its main work tree, or its folder where it is bare.
+    /// The root of its main work tree, or its folder if it is bare.
     pub folder: PathBuf,
     /// Its default branch, if it has one.
     pub default: Option<String>,
-    /// Where it is fetched from, as configured.
+    /// The configured fetch URL.
     pub url: Option<String>,
 }
 
@@ -41,7 +41,7 @@ impl Found {
 /// recorded, or one below a folder of `blue.root`, which is then recorded.
 ///
 /// # Errors
-/// Where this machine's records cannot be read or written.
+/// Returns an error if this machine's records cannot be read or written.
 pub fn find(ctx: &Ctx, here: &Here, repo: &Repo) -> Result<Result<Found, RepoProblem>, OpError> {
     let problem = |code: ErrorCode, message: String| RepoProblem::new(&repo.name, code, message);
     let of = |error: OpError| failed(&repo.name, error);
@@ -97,7 +97,7 @@ pub(crate) fn failed(repo: &RepoName, error: OpError) -> RepoProblem {
     RepoProblem { next_step, ..RepoProblem::new(repo, error.code, error.message) }
 }
 
-/// Returns where a repository of the realm is cloned to, unless it is told from somewhere else.
+/// Returns the default folder of a new clone of a repository of the realm.
 pub fn clone_folder(ctx: &Ctx, realm: &RealmName, repo: &RepoName) -> PathBuf {
     ctx.home.folder().join("clones").join(realm.as_str()).join(repo.as_str())
 }

@@ -12,7 +12,7 @@ use crate::{
 /// looks at the realm: it costs a look at the clone's mark, and a write only once.
 ///
 /// # Errors
-/// Where the clone or the realm cannot be read or written.
+/// Returns an error if the clone or the realm cannot be read or written.
 pub fn learn(ctx: &Ctx) -> Result<(), OpError> {
     let (Some(code), Ok(acting)) = (&ctx.code, ctx.acting()) else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Which session this work tree is in.
+//! The session of this work tree.
 
 use super::mark;
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 /// Returns the session that this work tree is in, active or stale, if it is in one.
 ///
 /// # Errors
-/// Where it cannot be read.
+/// Returns an error if it cannot be read.
 pub fn current(ctx: &Ctx) -> Result<Option<Session>, OpError> {
     let (Some(code), Ok(acting)) = (&ctx.code, ctx.acting()) else {
         return Ok(None);

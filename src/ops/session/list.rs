@@ -8,7 +8,7 @@ use crate::{
     wire::{Answer, PageRequest, SessionLine, SessionList, page},
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation = Operation::reads::<Request>(
     "session_list",
     &["session", "list"],
@@ -16,7 +16,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
 )
 .route("GET", "/sessions");
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -35,7 +35,7 @@ runs!(SessionList, run);
 /// Answers: by repository, oldest first.
 ///
 /// # Errors
-/// Where the realm cannot be read.
+/// Returns an error if the realm cannot be read.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionList>, OpError> {
     let here = ctx.here()?;
     let (mut found, mut unreadable) = session::everywhere(&*here.store, Which::Open)?;

@@ -20,14 +20,14 @@ use crate::{
 /// The file in the git dir of a work tree.
 const FILE: &str = "blue-session";
 
-/// What a work tree remembers.
+/// The session mark of a work tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mark {
     /// Nothing.
     None,
     /// A session.
     Session(Marked),
-    /// Something that is none, for this reason.
+    /// A mark that cannot be read, with the reason.
     Unreadable(String),
 }
 
@@ -70,12 +70,12 @@ impl fmt::Display for Marked {
     }
 }
 
-/// Returns where a work tree remembers its session.
+/// Returns the path of a work tree's session mark.
 pub fn file(code: &CodeRepo) -> PathBuf {
     code.git_dir().join(FILE)
 }
 
-/// Returns what a work tree remembers. A symbolic link is not followed.
+/// Returns the session mark of a work tree. A symbolic link is not followed.
 pub fn read(code: &CodeRepo) -> Mark {
     match git_dir_file::read(&file(code)) {
         Ok(None) => Mark::None,
@@ -92,19 +92,19 @@ pub fn of(code: &CodeRepo, acting: Acting<'_>) -> Option<SessionId> {
     }
 }
 
-/// Lets a work tree remember a session, in place of what it remembered.
+/// Writes the session mark of a work tree, in place of an earlier one.
 ///
 /// # Errors
-/// Where its git dir cannot be written.
+/// Returns an error if its git dir cannot be written.
 pub fn write(code: &CodeRepo, acting: Acting<'_>, id: &SessionId) -> Result<(), OpError> {
     let marked = Marked { id: id.clone(), realm: acting.realm.clone(), repo: acting.repo.clone() };
     git_dir_file::write(code.git_dir(), FILE, &marked.to_string())
 }
 
-/// Lets a work tree forget what it remembers.
+/// Removes the session mark of a work tree.
 ///
 /// # Errors
-/// Where its git dir cannot be written.
+/// Returns an error if its git dir cannot be written.
 pub fn remove(code: &CodeRepo) -> Result<(), OpError> {
     git_dir_file::remove(&file(code))
 }

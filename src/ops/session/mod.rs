@@ -1,4 +1,4 @@
-//! Which session this work tree is in, and that something is done in it.
+//! Operations on sessions, and the recording of their activity.
 
 pub mod current;
 pub mod list;
@@ -30,7 +30,7 @@ use crate::{
 
 use crate::ops::Operation;
 
-/// Its operations, in the order of the docs.
+/// The operations, in the order of the documentation.
 pub(super) const TABLE: &[Operation] = &[start::OPERATION, status::OPERATION, list::OPERATION, stop::OPERATION];
 
 /// How long recording activity waits for a lock: nobody asked for it, and it can be done next time.
@@ -69,7 +69,7 @@ pub fn open(session: &Session) -> (TreePath, Edit) {
     (layout::session(&session.id), Edit::Put(codec::encode(session)))
 }
 
-/// Returns the edits that put a session which has ended where it is kept.
+/// Returns the edits that move an ended session to the kept ones.
 pub fn over(session: &Session) -> [(TreePath, Edit); 2] {
     let kept = (layout::ended_session(&session.id), Edit::Put(codec::encode(session)));
     [(layout::session(&session.id), Edit::Remove), kept]
@@ -90,7 +90,7 @@ pub fn change(
 /// Returns the sessions of all repositories, and what could not be read.
 ///
 /// # Errors
-/// Where the sessions cannot be listed.
+/// Returns an error if the sessions cannot be listed.
 pub fn everywhere(store: &dyn Store, which: Which) -> Result<(Vec<Session>, Vec<String>), OpError> {
     let (mut found, mut unreadable) = (Vec::new(), Vec::new());
     for (repo, tip) in store.sessions()? {

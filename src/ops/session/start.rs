@@ -18,13 +18,13 @@ use crate::{
     wire::{Answer, SessionInfo, SessionStart},
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::writes::<Request>("session_start", &["session", "start"], "Start a work session in this work tree")
         .tool("Begin a session: one stretch of work in this work tree.")
         .route("POST", "/sessions");
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -47,7 +47,7 @@ struct Begun {
 /// Begins a session, or goes on.
 ///
 /// # Errors
-/// Where the repository is not in the realm, or the store or the git dir cannot be written.
+/// Returns an error if the repository is not in the realm, or the store or the git dir cannot be written.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionStart>, OpError> {
     let acting = ctx.writing()?;
     let code = ctx.code()?;

@@ -1,4 +1,4 @@
-//! `session_status`: the session of this work tree, and what came of it so far.
+//! `session_status`: the session of this work tree, and the work done in it so far.
 
 use super::work;
 use crate::ops::{Operation, ctx::Ctx, runs, session};
@@ -8,21 +8,21 @@ use crate::{
     wire::{Answer, SessionInfo, SessionStatus},
 };
 
-/// Its entry in the table.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::reads::<Request>("session_status", &["session", "status"], "Show the session of this work tree");
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {}
 
 runs!(SessionStatus, |ctx, _| run(ctx));
 
-/// Answers.
+/// Returns the status of the session.
 ///
 /// # Errors
-/// Where the realm cannot be read.
+/// Returns an error if the realm cannot be read.
 pub fn run(ctx: &Ctx) -> Result<Answer<SessionStatus>, OpError> {
     let acting = ctx.acting()?;
     let now = ctx.env.now();

@@ -17,7 +17,7 @@ use crate::{
     wire::{Answer, SessionStop, SessionSummary},
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "session_stop",
     &["session", "stop"],
@@ -26,7 +26,7 @@ pub const OPERATION: Operation = Operation::writes::<Request>(
 .tool("End the session, with a summary of what changed meanwhile.")
 .route("DELETE", "/sessions/{id}");
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -40,7 +40,7 @@ runs!(SessionStop, run);
 /// Ends it.
 ///
 /// # Errors
-/// Where there is none, or the store cannot be written: it goes on then.
+/// Returns an error if there is none, or the store cannot be written: it goes on then.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionStop>, OpError> {
     let acting = ctx.recording()?;
     let code = match &request.id {

@@ -1,4 +1,4 @@
-//! Sessions that nobody ended, and those that nobody needs to know any more.
+//! Ends stale sessions, and deletes the records of old ones.
 
 use super::work;
 use crate::ops::{ctx::Acting, session};
@@ -16,7 +16,7 @@ use crate::{
 /// were.
 ///
 /// # Errors
-/// Where the store cannot be read or written.
+/// Returns an error if the store cannot be read or written.
 pub fn end_stale(acting: Acting<'_>, author: &Signature) -> Result<usize, OpError> {
     let now = author.time.timestamp();
     let mut count = 0;
@@ -38,7 +38,7 @@ pub fn end_stale(acting: Acting<'_>, author: &Signature) -> Result<usize, OpErro
 /// Forgets the sessions of a repository that were over 30 days ago. Returns how many these were.
 ///
 /// # Errors
-/// Where the store cannot be read or written.
+/// Returns an error if the store cannot be read or written.
 pub fn forget(acting: Acting<'_>, author: &Signature) -> Result<usize, OpError> {
     let now = author.time.timestamp();
     let mut count = 0;

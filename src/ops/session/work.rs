@@ -1,5 +1,5 @@
-//! What came of a session: its repository's domains as they were at the start, beside what they hold
-//! now. Trees are compared and no history is read, so nothing that happens to history can break it.
+//! The work of a session: the difference between its repository's domains at the start and now. Trees are compared
+//! and no history is read, so rewritten history cannot break it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ use crate::{
 /// out.
 ///
 /// # Errors
-/// Where the domains cannot be listed, or reading fails for another reason than damage.
+/// Returns an error if the domains cannot be listed, or reading fails for another reason than damage.
 pub fn start(store: &dyn Store, repo: &RepoName) -> Result<BTreeMap<DomainName, Oid>, OpError> {
     let overview = Overview::open(store)?;
     let mut trees = BTreeMap::new();
@@ -35,10 +35,10 @@ pub fn start(store: &dyn Store, repo: &RepoName) -> Result<BTreeMap<DomainName, 
     Ok(trees)
 }
 
-/// Returns what came of a session so far, and of which domains that cannot be told.
+/// Returns the work of a session so far, and the domains whose changes cannot be determined.
 ///
 /// # Errors
-/// Where the domains cannot be listed, or reading fails for another reason than damage.
+/// Returns an error if the domains cannot be listed, or reading fails for another reason than damage.
 pub fn since(store: &dyn Store, session: &Session) -> Result<(Work, Vec<String>), OpError> {
     let overview = Overview::open(store)?;
     let (mut work, mut unreadable) = (Work::default(), Vec::new());
@@ -88,7 +88,7 @@ fn add(store: &dyn Store, session: &Session, line: &Line, work: &mut Work) -> Re
     Ok(())
 }
 
-/// A domain now.
+/// The current state of a domain.
 struct Domain<'a> {
     store: &'a dyn Store,
     within: StoreRef,

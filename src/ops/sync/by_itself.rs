@@ -1,5 +1,5 @@
-//! Syncing that nobody asked for: where its user wants it, one at a time, and not too often. What this machine
-//! notes about it lies beside the store's locks; losing it costs one more sync.
+//! Automatic syncing: only if the user wants it, one at a time, and not too often. Its records on this machine lie
+//! beside the store's locks; losing them costs one more sync.
 
 use std::{
     fs::File,
@@ -24,15 +24,15 @@ const PAUSE: Duration = Duration::from_secs(120);
 /// repository says does not count: it may come from anybody.
 ///
 /// # Errors
-/// Where this machine's records cannot be read.
+/// Returns an error if this machine's records cannot be read.
 pub fn is_wanted(ctx: &Ctx, realm: &RealmName, store: &dyn Store) -> Result<bool, OpError> {
     Ok(!store.remotes().is_empty() && chosen(ctx, realm)?.unwrap_or_default())
 }
 
-/// Returns what the user chose for the realm, or for all; nothing where he was never asked.
+/// Returns the user's choice for the realm, or for all realms; `None` if there is none.
 ///
 /// # Errors
-/// Where this machine's records cannot be read.
+/// Returns an error if this machine's records cannot be read.
 pub fn chosen(ctx: &Ctx, realm: &RealmName) -> Result<Option<bool>, OpError> {
     let everywhere = || CodeRepo::global_config(&ctx.place(), "blue.autoSync").map(|value| is_on(&value));
     Ok(ctx.home.auto_sync(realm)?.map(|value| is_on(&value)).or_else(everywhere))
@@ -54,7 +54,7 @@ pub struct Turn {
     _lock: File,
 }
 
-/// Takes it, and notes when. Returns nothing where another process has it, or nothing can be written.
+/// Takes the turn, and records the time. Returns `None` if another process has it, or nothing can be written.
 pub fn take(store: &Path, now: Timestamp) -> Option<Turn> {
     std::fs::create_dir_all(folder(store)).ok()?;
     let lock = File::create(folder(store).join("turn")).ok()?;
@@ -63,7 +63,7 @@ pub fn take(store: &Path, now: Timestamp) -> Option<Turn> {
     Some(Turn { _lock: lock })
 }
 
-/// Notes that a remote answered.
+/// Records that a remote answered.
 pub fn note_contact(store: &Path, remote: &RemoteName, now: Timestamp) {
     if std::fs::create_dir_all(folder(store)).is_ok() {
         write(&contact(store, remote), now);
@@ -91,7 +91,7 @@ fn read(file: &Path) -> Option<Timestamp> {
     std::fs::read_to_string(file).ok()?.trim().parse().ok()
 }
 
-/// Nothing depends on it: where it cannot be written, it is as if it had not been noted.
+/// Writes a time. A failure is ignored: nothing depends on it.
 fn write(file: &Path, at: Timestamp) {
     let _ = std::fs::write(file, format!("{at}\n"));
 }

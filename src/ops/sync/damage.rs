@@ -27,7 +27,7 @@ impl Syncing<'_> {
     /// Tells a remote that takes nothing because objects are missing there from one whose disk is full.
     ///
     /// # Errors
-    /// Where it has lost objects, or cannot be reached.
+    /// Returns an error if it has lost objects, or cannot be reached.
     pub(super) fn assert_whole(&self) -> Result<(), OpError> {
         let damaged = self.damaged(&self.link.list()?)?;
         if damaged.is_empty() { Ok(()) } else { Err(self.lost(&damaged)) }
@@ -37,7 +37,7 @@ impl Syncing<'_> {
     /// git says of each.
     ///
     /// # Errors
-    /// Where the remote cannot be reached.
+    /// Returns an error if the remote cannot be reached.
     pub fn damaged(&self, listing: &Listing) -> Result<Vec<(StoreRef, Oid, String)>, OpError> {
         let aside = Aside::new(&self.ctx.home.folder().join("realms"), self.ctx.options())?;
         let link = Link::new(&aside.store.path(), self.remote, self.ctx.env.vars(), realm_clone::manners(self.ctx));

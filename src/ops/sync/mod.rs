@@ -1,5 +1,5 @@
-//! One remote: what it has comes, is brought together with what is here, and goes back; then it is
-//! asked again, because a push counts once the remote holds it.
+//! Syncs a realm with one remote: fetches, merges and pushes, then lists the remote's refs again, because a push
+//! counts once the remote holds it.
 
 pub mod by_itself;
 mod damage;
@@ -31,7 +31,7 @@ use crate::{
     wire::{How, RefSync, RemoteSync, SetAsideCommit, SyncConflict, SyncProblem},
 };
 
-/// How often the remote is asked, where others push meanwhile.
+/// The maximum number of rounds with a remote if others push meanwhile.
 const MAX_ROUNDS: u32 = 24;
 /// The longest wait between two rounds, in milliseconds.
 const MAX_WAIT: u64 = 500;
@@ -39,12 +39,12 @@ const MAX_WAIT: u64 = 500;
 const MAX_TRIES: u32 = 3;
 /// What such servers say: their disk is full, or the connection was cut.
 const UNABLE: &[&str] = &["unpacker", "missing necessary objects", "failed to report status", "unable to migrate"];
-/// What servers say that will not change their mind.
+/// What servers say when a push is refused for good.
 const FINAL: &[&str] = &["declined", "hidden ref", "prohibited", "not allowed", "denied", "protected", "read-only"];
 
 /// A realm on its way to and from one remote.
 pub struct Syncing<'a> {
-    /// Who asks.
+    /// The context of the operation.
     pub ctx: &'a Ctx,
     /// The realm.
     pub realm: &'a RealmName,
@@ -52,13 +52,13 @@ pub struct Syncing<'a> {
     pub store: &'a dyn Store,
     /// The remote.
     pub remote: &'a Remote,
-    /// The way there.
+    /// The connection to the remote.
     pub link: Link<'a>,
-    /// Whether sessions travel.
+    /// Whether sessions are synced too.
     pub sessions: bool,
 }
 
-/// What a remote held, once it was taken in.
+/// The state of a remote after it was merged.
 pub struct Received {
     report: RemoteSync,
     listing: Listing,
@@ -66,8 +66,7 @@ pub struct Received {
     bad: Vec<StoreRef>,
 }
 
-/// Where the refs that travel are on this machine, and where they were at the remote when it was looked at
-/// last.
+/// The tips of the synced refs on this machine, and those last seen at the remote.
 struct Here {
     seen: BTreeMap<StoreRef, Oid>,
     tips: BTreeMap<StoreRef, Oid>,
@@ -76,24 +75,24 @@ struct Here {
 /// Refs that lead to objects which git refuses, and why.
 type Unsound = BTreeMap<StoreRef, String>;
 
-/// A ref that goes to a remote: where it is there, and where it is here.
+/// A ref to push: its name, its tip at the remote, and its tip here.
 type Offer = (StoreRef, Option<Oid>, Oid);
 
 impl Syncing<'_> {
-    /// Takes in what the remote has.
+    /// Fetches from the remote and merges.
     ///
     /// # Errors
-    /// Where the remote cannot be reached, or holds another realm.
+    /// Returns an error if the remote cannot be reached, or holds another realm.
     pub fn receive(&self) -> Result<Received, OpError> {
         let mut report = self.report();
         let (listing, bad) = self.take_all(&mut report)?;
         Ok(Received { report, listing, bad })
     }
 
-    /// Brings there what the remote lacks, once what it has was taken in.
+    /// Pushes what the remote lacks, after what it has was merged.
     ///
     /// # Errors
-    /// Where the remote cannot be reached, or takes nothing.
+    /// Returns an error if the remote cannot be reached, or takes nothing.
     pub fn send(&self, received: Received) -> Result<RemoteSync, OpError> {
         let Received { mut report, mut listing, mut bad } = received;
         for round in 0..MAX_ROUNDS {
@@ -154,10 +153,10 @@ impl Syncing<'_> {
         Err(OpError::no(ErrorCode::Busy, message).next("git blue sync  # try again"))
     }
 
-    /// Says what would come and go.
+    /// Reports what a sync would fetch and push.
     ///
     /// # Errors
-    /// Where the remote cannot be reached.
+    /// Returns an error if the remote cannot be reached.
     pub fn look(&self) -> Result<RemoteSync, OpError> {
         let mut report = self.report();
         let listing = self.link.list()?;
@@ -279,7 +278,7 @@ impl Syncing<'_> {
         self.store.tip(&self.seen_ref(name))
     }
 
-    /// Returns what the remote lacks: the ref, where it is there, and where it is here.
+    /// Returns what the remote lacks: each ref, its tip there, and its tip here.
     fn missing(&self, listing: &Listing, bad: &[StoreRef], report: &mut RemoteSync) -> Result<Vec<Offer>, OpError> {
         let mut missing = Vec::new();
         let listed: BTreeMap<&StoreRef, Oid> = listing.refs.iter().map(|(name, tip)| (name, *tip)).collect();
@@ -325,10 +324,10 @@ impl Syncing<'_> {
     }
 }
 
-/// Returns the refs that travel, and where they are.
+/// Returns the refs that are synced, with their tips.
 ///
 /// # Errors
-/// Where they cannot be listed.
+/// Returns an error if they cannot be listed.
 pub fn travelling(store: &dyn Store, sessions: bool) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
     let realm = store.tip(&StoreRef::Realm)?.map(|tip| (StoreRef::Realm, tip));
     let domains = store.domains()?.into_iter().map(|(name, tip)| (StoreRef::Domain(name), tip));
@@ -342,7 +341,7 @@ pub fn travelling(store: &dyn Store, sessions: bool) -> Result<Vec<(StoreRef, Oi
 /// Returns what `realm.json` says at a commit that came from elsewhere.
 ///
 /// # Errors
-/// Where it cannot be read, or its format is newer.
+/// Returns an error if it cannot be read, or its format is newer.
 pub fn realm_at(store: &dyn Store, tip: &Oid) -> Result<Realm, OpError> {
     let problems = validate_incoming::inspect(store, &StoreRef::Realm, tip, &[])?;
     if let Some(first) = problems.first() {

@@ -23,7 +23,7 @@ use crate::{
 pub struct Place<'a> {
     /// The realm that is to be there; whichever is there, where none is named.
     pub realm: Option<&'a RealmName>,
-    /// Where.
+    /// The place.
     pub url: &'a str,
     /// Whether the realm is to be kept in branches there.
     pub branches: bool,
@@ -38,7 +38,7 @@ pub fn origin() -> RemoteName {
 /// Returns its name, or nothing where there is no realm yet.
 ///
 /// # Errors
-/// Where the url is none that is accepted, cannot be reached, or holds another realm.
+/// Returns an error if the url is none that is accepted, cannot be reached, or holds another realm.
 pub fn obtain(ctx: &Ctx, place: Place<'_>) -> Result<Option<RealmName>, OpError> {
     let url = url::absolute(ctx.env.cwd(), url::accept(place.url)?);
     let realms = ctx.home.realms()?;
@@ -59,7 +59,7 @@ pub fn obtain(ctx: &Ctx, place: Place<'_>) -> Result<Option<RealmName>, OpError>
 /// Returns what is at a url, wherever it is kept there; nothing where there is no realm.
 ///
 /// # Errors
-/// Where it cannot be reached.
+/// Returns an error if it cannot be reached.
 pub fn look(ctx: &Ctx, url: &str, branches: bool) -> Result<Option<(Remote, Listing)>, OpError> {
     let mappings: &[_] = if branches { &[Mapping::Branches] } else { &[Mapping::Plain, Mapping::Branches] };
     for mapping in mappings {
@@ -113,7 +113,7 @@ fn bring(ctx: &Ctx, wanted: Option<&RealmName>, remote: &Remote, listing: &Listi
 /// Brings what a remote lists into a store in the making. Returns the realm's name.
 ///
 /// # Errors
-/// Where it cannot be fetched, or anything of it is not fit to be a realm.
+/// Returns an error if it cannot be fetched, or anything of it is not fit to be a realm.
 pub fn fill(
     ctx: &Ctx,
     aside: &Aside,
@@ -158,7 +158,7 @@ fn collisions(names: &[StoreRef]) -> Result<(), OpError> {
 /// Records where a realm of this machine is shared.
 ///
 /// # Errors
-/// Where another url is recorded for it.
+/// Returns an error if another url is recorded for it.
 pub fn record(ctx: &Ctx, known: &KnownRealm, url: &str, branches: bool) -> Result<(), OpError> {
     let store = GitStore::open(&known.path, ctx.options())?;
     let held = store.remotes().into_iter().find(|remote| remote.name == origin());

@@ -1,5 +1,4 @@
-//! How this machine's realm stands to where it is shared, by what the last sync saw. Nothing is asked
-//! of the network.
+//! Compares this machine's realm with its remotes as the last sync saw them. It does not use the network.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -11,14 +10,14 @@ use crate::{
     wire::{RefStatus, RemoteStatus},
 };
 
-/// Most refs that one answer names of a remote.
+/// The maximum number of refs that one answer names of a remote.
 const MAX_SHOWN: usize = 20;
 
-/// Returns how a realm stands to each of its remotes. Where its store lies at `path`, when they answered last is
-/// noted there.
+/// Returns the relation of a realm to each of its remotes. The time of a remote's last answer is read from the
+/// store at `path`, if given.
 ///
 /// # Errors
-/// Where refs or commits cannot be read.
+/// Returns an error if refs or commits cannot be read.
 pub fn all(store: &dyn Store, path: Option<&Path>) -> Result<Vec<RemoteStatus>, OpError> {
     let remotes = store.remotes();
     if remotes.is_empty() {
@@ -67,7 +66,7 @@ fn one(
     })
 }
 
-/// How far a history that the remote has nothing of is counted.
+/// The maximum count of commits if the remote has none of a history.
 const MAX_COUNTED: usize = 1_000;
 
 fn commits(store: &dyn Store, tip: &Oid) -> Result<usize, OpError> {

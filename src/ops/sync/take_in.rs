@@ -1,4 +1,4 @@
-//! What a remote holds, taken in: looked at, noted, and brought together with what is here, ref by ref.
+//! Merges what was fetched from a remote, ref by ref, after checking it.
 
 use std::collections::BTreeSet;
 
@@ -18,10 +18,10 @@ use crate::{
     wire::{How, RemoteSync},
 };
 
-/// How often one ref is decided anew where somebody else moves it meanwhile.
+/// The maximum number of retries if another process moves a ref meanwhile.
 const MAX_RACES: u32 = 16;
 
-/// How one ref was brought together.
+/// The result of merging one ref.
 enum Outcome {
     Same,
     Ahead,

@@ -14,11 +14,11 @@ use crate::{
     machine::user_config::{self, Values},
 };
 
-/// Most tools that may be declared: a client reads the list of all of them.
+/// The maximum number of tools that may be declared: a client reads the list of all of them.
 const MAX_TOOLS: usize = 20;
-/// Longest name, as clients have it.
+/// The longest name, as clients have it.
 const MAX_NAME: usize = 64;
-/// Longest description.
+/// The longest description.
 const MAX_ABOUT: usize = 500;
 /// How long a command may run unless the user says otherwise.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -30,7 +30,7 @@ const MAX_TIMEOUT: u64 = 3_600;
 pub struct DeclaredTool {
     /// Its name.
     pub name: String,
-    /// What it is for.
+    /// The tool's description.
     pub about: String,
     /// The program, absolute.
     pub program: PathBuf,
@@ -44,19 +44,19 @@ pub struct DeclaredTool {
     pub passed: Vec<String>,
 }
 
-/// What the user declared.
+/// The declared tools, and what is wrong with others.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Declared {
-    /// What can be offered, in the order of the configuration.
+    /// The usable tools, in the order of the configuration.
     pub tools: Vec<DeclaredTool>,
-    /// What cannot, and why.
+    /// The tools that cannot be offered, with the reasons.
     pub problems: Vec<String>,
 }
 
 /// Returns what the user declared. A tool that is not as it should be is named, and hides no other.
 ///
 /// # Errors
-/// Where the user's configuration cannot be read.
+/// Returns an error if the user's configuration cannot be read.
 pub fn of(env: &Env) -> Result<Declared, OpError> {
     let mut declared = Declared::default();
     for (name, values) in user_config::subsections(env.vars(), "mcp.tool.")? {

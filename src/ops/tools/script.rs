@@ -12,19 +12,19 @@ use std::{
 use super::environment;
 use crate::env::Env;
 
-/// How much of what it prints is kept: the end.
+/// The number of bytes that are kept of its output: its end.
 const MAX_OUTPUT: usize = 2 << 10;
-/// How often is looked whether it has ended.
+/// The interval at which the program's end is checked.
 const STEP: Duration = Duration::from_millis(10);
 /// How long its output is waited for once it has ended.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// What became of a program.
+/// The result of running a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ended {
-    /// Its exit code, as a shell has it; none where its time was over.
+    /// The exit code, as a shell reports it; `None` if the time limit was reached.
     pub code: Option<i32>,
-    /// The end of what it printed.
+    /// The end of its output.
     pub output: String,
 }
 
@@ -32,7 +32,7 @@ pub struct Ended {
 /// this program stands between, and ends it with everything that it started once it is done or its time over.
 ///
 /// # Errors
-/// Where it cannot be started.
+/// Returns an error if it cannot be started.
 pub fn run(env: &Env, program: &Path, folder: &Path, line: &str, timeout: Duration) -> io::Result<Ended> {
     let mut command = Command::new(env.exe());
     command.args(["supervise", "--"]).arg(program).current_dir(folder);
@@ -47,7 +47,7 @@ pub fn run(env: &Env, program: &Path, folder: &Path, line: &str, timeout: Durati
     // Held until the end: whoever lets go of it has everything ended.
     let mut input = child.stdin.take();
     if let Some(mut stream) = input.as_ref() {
-        // Where it cannot be written, the status says why.
+        // If it cannot be written, the exit status says why.
         let _ = stream.write_all(format!("{line}\n").as_bytes());
     }
     let begun = Instant::now();

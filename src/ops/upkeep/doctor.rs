@@ -22,7 +22,7 @@ use crate::{
     wire::{Answer, Doctor, DoctorCheck, Health},
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::write::<Doctor>("doctor", &["doctor"], "Diagnose problems; --fix repairs what is safe to repair");
 
@@ -34,7 +34,7 @@ const STALE: Duration = Duration::from_secs(60 * 60);
 /// Looks at everything. What is wrong is an answer, not an error.
 ///
 /// # Errors
-/// Where this machine's records cannot be read.
+/// Returns an error if this machine's records cannot be read.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Doctor>, OpError> {
     if let Some((name, to)) = &request.restore {
         return restore(ctx, name, *to);

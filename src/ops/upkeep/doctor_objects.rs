@@ -1,5 +1,5 @@
-//! What `doctor` finds of a store's objects. What is missing is fetched from where the realm is shared; where it
-//! cannot be had, what is left of a ref is offered, and taken only where somebody asks for it by name.
+//! The checks of `doctor` on a store's objects. Missing objects are fetched from the remotes; if that fails, the
+//! newest whole commit of a ref is offered, and restored only if the user names it.
 
 use super::finding::{Request, advise, check};
 use crate::{
@@ -20,12 +20,12 @@ use crate::{
     wire::{DoctorCheck, Health},
 };
 
-/// Most refs of which it is said what is left of them.
+/// The maximum number of refs whose newest whole commit is offered.
 const MAX_OFFERED: usize = 20;
-/// Most lines of git, and most lost commits, that one message repeats.
+/// The maximum number of git messages, and of lost commits, that one message repeats.
 const MAX_SHOWN: usize = 10;
 
-/// Looks at the objects of a store, and brings back what is missing.
+/// Checks the objects of a store, and fetches those that are missing.
 pub(crate) fn objects(ctx: &Ctx, request: &Request, known: &KnownRealm, store: &GitStore) -> Vec<DoctorCheck> {
     let subject = Some(known.name.as_str());
     let problem = match complaints(ctx, store) {
@@ -56,7 +56,7 @@ pub(crate) fn objects(ctx: &Ctx, request: &Request, known: &KnownRealm, store: &
     checks
 }
 
-/// Returns what git says of the objects; nothing where all are sound.
+/// Returns git's complaints about the objects; `None` if all are sound.
 fn complaints(ctx: &Ctx, store: &GitStore) -> Result<Option<String>, OpError> {
     let lines = store.fsck(ctx.env.vars())?;
     let more = lines.len().saturating_sub(MAX_SHOWN);
@@ -76,7 +76,7 @@ fn refetch(ctx: &Ctx, remote: &Remote, store: &GitStore) -> Result<(), OpError> 
     Ok(store.take_packs(&aside.store, ctx.env.vars())?)
 }
 
-/// Returns what is left of each ref that is not whole, with the command that goes back to it.
+/// Returns the newest whole commit of each damaged ref, with the command that restores it.
 fn offers(ctx: &Ctx, realm: &RealmName, store: &GitStore) -> Result<Vec<DoctorCheck>, OpError> {
     let mut offers = Vec::new();
     for (name, tip) in store.incomplete_refs(ctx.env.vars())?.into_iter().take(MAX_OFFERED) {
@@ -115,10 +115,10 @@ fn offer(name: &StoreRef, tip: &Oid, left: &Left) -> String {
     )
 }
 
-/// Goes back to a commit that is whole.
+/// Moves a ref back to a whole commit.
 ///
 /// # Errors
-/// Where the ref is whole as it is, or the commit is not, or is none of that ref.
+/// Returns an error if the ref is whole, or if the commit is not whole or does not belong to the ref.
 pub(crate) fn restore(
     ctx: &Ctx,
     realm: &RealmName,

@@ -1,20 +1,20 @@
-//! What a check of `doctor` found, and what to do about it.
+//! The findings of `doctor`, with their next steps.
 use crate::{
     error::NextStep,
     model::oid::Oid,
     wire::{DoctorCheck, Health},
 };
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// Mend what can be mended without losing anything.
+    /// Repair what can be repaired without losing anything.
     pub fix: bool,
     /// A ref of the realm that is to go back to a commit, because it is not whole.
     pub restore: Option<(String, Oid)>,
 }
 
-/// Returns what was found of a thing.
+/// Returns a finding.
 pub(crate) fn check(
     name: &'static str,
     subject: Option<&str>,
@@ -31,7 +31,7 @@ pub(crate) fn check(
     }
 }
 
-/// Adds the first of the steps, where there is one.
+/// Adds the first of the steps, if there is one.
 pub(crate) fn failed(check: DoctorCheck, steps: &[NextStep]) -> DoctorCheck {
     DoctorCheck { next_step: steps.first().cloned(), ..check }
 }

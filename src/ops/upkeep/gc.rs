@@ -1,4 +1,4 @@
-//! `gc`: pack the realm's store, and forget what nobody needs to know any more.
+//! `gc`: packs the realm's store, and removes old sessions and notifications.
 
 use crate::ops::{
     Operation,
@@ -12,11 +12,11 @@ use crate::{
     wire::{Answer, Gc},
 };
 
-/// Its entry in the table.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::writes::<Request>("gc", &["gc"], "Pack the realm's store, and remove old data");
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, Copy, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -31,7 +31,7 @@ runs!(Gc, |ctx, request| run(ctx, *request));
 /// Packs and forgets. Readers and writers beside it are not disturbed.
 ///
 /// # Errors
-/// Where git fails, or the store cannot be written.
+/// Returns an error if git fails, or the store cannot be written.
 pub fn run(ctx: &Ctx, request: Request) -> Result<Answer<Gc>, OpError> {
     let here = ctx.here()?;
     let store = git_store(ctx)?;

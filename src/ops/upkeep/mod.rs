@@ -1,4 +1,4 @@
-//! Looking after stores: `gc` and `doctor`.
+//! Maintenance of stores: `gc` and `doctor`.
 
 pub mod doctor;
 pub mod doctor_objects;
@@ -8,5 +8,5 @@ pub mod gc;
 
 use super::Operation;
 
-/// Its operations, in the order of the docs.
+/// The operations, in the order of the documentation.
 pub(super) const TABLE: &[Operation] = &[gc::OPERATION, doctor::OPERATION];

@@ -23,7 +23,7 @@ use crate::{
     wire::{Answer, RepoProblem, WorktreeCreate},
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_worktree_create",
     &["realm", "worktree", "create"],
@@ -31,7 +31,7 @@ pub const OPERATION: Operation = Operation::writes::<Request>(
 )
 .tool("A branch and worktree of an RFC in each repository that shares a domain with this one, or in those named.");
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -65,7 +65,7 @@ struct Job {
 /// Makes them.
 ///
 /// # Errors
-/// Where the request names no repository, or one that is not in the realm, or the realm cannot be
+/// Returns an error if the request names no repository, or one that is not in the realm, or the realm cannot be
 /// read. What goes wrong in one repository is in the answer.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeCreate>, OpError> {
     let here = ctx.here()?;

@@ -17,14 +17,14 @@ use crate::{
     wire::{Answer, RepoProblem, WorktreeLine, WorktreeList, WorktreeState},
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation = Operation::reads::<Request>(
     "realm_worktree_list",
     &["realm", "worktree", "list"],
     "List the worktrees of all RFCs, and their progress",
 );
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, Default, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {}
@@ -34,7 +34,7 @@ runs!(WorktreeList, |ctx, _| run(ctx));
 /// Lists them.
 ///
 /// # Errors
-/// Where the realm cannot be read.
+/// Returns an error if the realm cannot be read.
 pub fn run(ctx: &Ctx) -> Result<Answer<WorktreeList>, OpError> {
     let here = ctx.here()?;
     let root = rfc_worktrees::root(ctx, &here.realm);
@@ -67,7 +67,7 @@ pub fn run(ctx: &Ctx) -> Result<Answer<WorktreeList>, OpError> {
 /// unless it was.
 ///
 /// # Errors
-/// Where the realm cannot be read.
+/// Returns an error if the realm cannot be read.
 pub(crate) fn all_found(ctx: &Ctx, here: &Here) -> Result<(Vec<Found>, Vec<RepoProblem>), OpError> {
     let overview = Overview::open(&*here.store)?;
     let (mut found, mut errors) = (Vec::new(), Vec::new());

@@ -7,5 +7,5 @@ pub mod rfc_worktrees;
 
 use super::Operation;
 
-/// Its operations, in the order of the docs.
+/// The operations, in the order of the documentation.
 pub(super) const TABLE: &[Operation] = &[create::OPERATION, list::OPERATION, remove::OPERATION];

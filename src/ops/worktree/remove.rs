@@ -19,14 +19,14 @@ use crate::{
     wire::{Answer, WorktreeRemove},
 };
 
-/// Its entry in the table.
+/// Its entry in the table of operations.
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_worktree_remove",
     &["realm", "worktree", "remove"],
     "Remove the worktrees of an RFC",
 );
 
-/// What is asked.
+/// The arguments.
 #[derive(Debug, Clone, serde::Deserialize, schemars::JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct Request {
@@ -61,7 +61,7 @@ struct Done {
 /// Removes them.
 ///
 /// # Errors
-/// Where there are none, where one holds work that is nowhere else, or where its user stands in one.
+/// Returns an error if there are none, where one holds work that is nowhere else, or where its user stands in one.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeRemove>, OpError> {
     let here = ctx.here()?;
     let root = rfc_worktrees::root(ctx, &here.realm);

@@ -9,19 +9,19 @@ use crate::{
     store::overview::Overview,
 };
 
-/// What stands before the RFC in the names of branches.
+/// The configuration key of the prefix of branch names before the RFC.
 const PREFIX: &str = "blue.branchPrefix";
 
 /// How deep below the root a worktree may lie: an RFC's name has at most 100 parts.
 const MAX_DEPTH: usize = 101;
 
-/// Most domains that a reason names.
+/// The maximum number of domains that a reason names.
 const MAX_NAMED: usize = 5;
 
 /// Returns the branch of an RFC.
 ///
 /// # Errors
-/// Usage, where `blue.branchPrefix` makes no name of it.
+/// Returns a usage error if `blue.branchPrefix` does not make a valid name.
 pub fn branch(ctx: &Ctx, rfc: &RfcName) -> Result<String, OpError> {
     let prefix = ctx.setting(PREFIX).unwrap_or_default();
     // A name in the sense of git-check-ref-format, because an RFC's name is one.
@@ -84,7 +84,7 @@ pub fn linked(root: &Path) -> Vec<PathBuf> {
 /// domain with the one that asks, and itself.
 ///
 /// # Errors
-/// Where none was named, or one that is not in the realm.
+/// Returns an error if none was named, or one that is not in the realm.
 pub fn select(
     ctx: &Ctx,
     here: &Here,

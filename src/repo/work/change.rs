@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, ffi::OsString, path::Path};
 use super::{REMOTE, Work};
 use crate::store::StoreError;
 
-/// What is not committed in a folder.
+/// The uncommitted changes in a folder.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Uncommitted {
     /// Tracked files that differ from HEAD.
@@ -45,7 +45,7 @@ impl Work {
     /// Returns what is not committed.
     ///
     /// # Errors
-    /// Where git cannot say.
+    /// Returns an error if git fails.
     pub fn uncommitted(&self) -> Result<Uncommitted, StoreError> {
         let args = ["--no-optional-locks", "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all"];
         Ok(parse(&self.text(&args)?))
@@ -54,7 +54,7 @@ impl Work {
     /// Returns what git was in the middle of when it was left, if it was.
     ///
     /// # Errors
-    /// Where git cannot say.
+    /// Returns an error if git fails.
     pub fn left(&self) -> Result<Option<Left>, StoreError> {
         let heads = [
             ("MERGE_HEAD", Left::Merge),
@@ -74,7 +74,7 @@ impl Work {
     /// the commit.
     ///
     /// # Errors
-    /// Where git refuses, or a hook of the user's does; what was staged stays staged.
+    /// Returns an error if git refuses, or a hook of the user's does; what was staged stays staged.
     pub fn commit(&self, message: &str, untracked: &[String]) -> Result<String, StoreError> {
         self.text(&["add", "--update", "--", ":/"])?;
         // Not too many for one command line.
@@ -90,7 +90,7 @@ impl Work {
     /// Pushes a branch to the branch of that name, which it follows from then on. Never by force.
     ///
     /// # Errors
-    /// Where git cannot, the remote refuses, or a hook of the user's does.
+    /// Returns an error if git cannot, the remote refuses, or a hook of the user's does.
     pub fn push(&self, branch: &str) -> Result<(), StoreError> {
         let refspec = format!("refs/heads/{branch}:refs/heads/{branch}");
         self.text(&["push", "--quiet", "--set-upstream", REMOTE, &refspec]).map(drop)
@@ -99,7 +99,7 @@ impl Work {
     /// Returns the url that is fetched from, once git rewrote what is configured.
     ///
     /// # Errors
-    /// Where git cannot say.
+    /// Returns an error if git fails.
     pub fn remote_url(&self) -> Result<String, StoreError> {
         Ok(self.text(&["remote", "get-url", REMOTE])?.trim().to_owned())
     }
@@ -108,7 +108,7 @@ impl Work {
 /// Clones a repository into a folder that is not there yet.
 ///
 /// # Errors
-/// Where git cannot.
+/// Returns an error if git fails.
 pub fn clone(url: &str, to: &Path, vars: BTreeMap<OsString, OsString>, is_terminal: bool) -> Result<(), StoreError> {
     let parent = to.parent().unwrap_or(to);
     std::fs::create_dir_all(parent).map_err(StoreError::io("create", parent))?;

@@ -78,7 +78,7 @@ impl Work {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// Runs git and returns the first line, or `None` where git says no by its exit code.
+    /// Runs git and returns the first line, or `None` if git says no by its exit code.
     fn line(&self, args: &[&str]) -> Result<Option<String>, StoreError> {
         let output = self.output(args)?;
         match output.status.code() {
@@ -96,7 +96,7 @@ impl Work {
     /// Returns whether a full ref name is there.
     ///
     /// # Errors
-    /// Where git cannot say.
+    /// Returns an error if git fails.
     pub fn has_ref(&self, name: &str) -> Result<bool, StoreError> {
         Ok(self.line(&["rev-parse", "--verify", "--quiet", "--end-of-options", name])?.is_some())
     }
@@ -104,7 +104,7 @@ impl Work {
     /// Returns a value of git's configuration.
     ///
     /// # Errors
-    /// Where git cannot say.
+    /// Returns an error if git fails.
     pub fn config(&self, key: &str) -> Result<Option<String>, StoreError> {
         self.line(&["config", "--get", key])
     }
@@ -112,7 +112,7 @@ impl Work {
     /// Returns all values of a key in git's configuration.
     ///
     /// # Errors
-    /// Where git cannot say.
+    /// Returns an error if git fails.
     pub fn configs(&self, key: &str) -> Result<Vec<String>, StoreError> {
         let output = self.output(&["config", "--get-all", key])?;
         match output.status.code() {
@@ -124,7 +124,7 @@ impl Work {
     /// Sets a value in the repository's own configuration.
     ///
     /// # Errors
-    /// Where git cannot write it.
+    /// Returns an error if git cannot write it.
     pub fn set_config(&self, key: &str, value: &str) -> Result<(), StoreError> {
         self.text(&["config", "--local", key, value]).map(drop)
     }
@@ -132,7 +132,7 @@ impl Work {
     /// Fetches everything that the remote has.
     ///
     /// # Errors
-    /// Where git cannot.
+    /// Returns an error if git fails.
     pub fn fetch(&self) -> Result<(), StoreError> {
         self.text(&["fetch", "--quiet", "--no-auto-maintenance", REMOTE]).map(drop)
     }
@@ -140,7 +140,7 @@ impl Work {
     /// Returns whether there is a remote.
     ///
     /// # Errors
-    /// Where git cannot say.
+    /// Returns an error if git fails.
     pub fn has_remote(&self) -> Result<bool, StoreError> {
         Ok(self.config(&format!("remote.{REMOTE}.url"))?.is_some())
     }

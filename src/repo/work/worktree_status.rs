@@ -1,24 +1,24 @@
-//! How far the work in a folder is: what is not committed, not pushed, not merged.
+//! Reports the work in a folder that is not committed, not pushed or not merged.
 
 use super::{REMOTE, Work};
 use crate::store::StoreError;
 
-/// How far the work in a folder is.
+/// The work in a folder that is not committed, not pushed or not merged.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Standing {
-    /// The branch, without `refs/heads/`; none where HEAD is detached.
+    /// The branch, without `refs/heads/`; `None` if HEAD is detached.
     pub branch: Option<String>,
-    /// The commit; none before the first one.
+    /// The commit; `None` before the first one.
     pub head: Option<String>,
-    /// How many files differ from it, untracked ones among them.
+    /// The number of files that differ from it, untracked ones included.
     pub uncommitted: usize,
-    /// How many commits are not in the base.
+    /// The number of commits that are not in the base.
     pub ahead: usize,
-    /// How many commits of the base are not here.
+    /// The number of commits of the base that are not here.
     pub behind: usize,
-    /// How many commits its branch at the remote lacks; none where it is not at the remote.
+    /// The number of commits that its branch at the remote lacks; `None` if the remote has no such branch.
     pub unpushed: Option<usize>,
-    /// How many commits are on no branch of a remote, as far as is known here, and not in the base.
+    /// The number of commits that are neither in the base nor on a known branch of a remote.
     pub only_here: usize,
 }
 
@@ -26,7 +26,7 @@ impl Work {
     /// Returns how far the work in this folder is, next to the ref `base`.
     ///
     /// # Errors
-    /// Where git cannot say.
+    /// Returns an error if git fails.
     pub fn standing(&self, base: Option<&str>) -> Result<Standing, StoreError> {
         let branch = self.current_branch()?;
         let standing = self.commits("HEAD", branch, base)?;
@@ -36,15 +36,15 @@ impl Work {
     /// Returns how far a branch is that is checked out nowhere.
     ///
     /// # Errors
-    /// Where git cannot say.
+    /// Returns an error if git fails.
     pub fn standing_of(&self, branch: &str, base: Option<&str>) -> Result<Standing, StoreError> {
         self.commits(&format!("refs/heads/{branch}"), Some(branch.to_owned()), base)
     }
 
-    /// Returns the branch that is checked out; none where HEAD is detached.
+    /// Returns the branch that is checked out, or `None` if HEAD is detached.
     ///
     /// # Errors
-    /// Where git cannot say.
+    /// Returns an error if git fails.
     pub fn current_branch(&self) -> Result<Option<String>, StoreError> {
         self.line(&["symbolic-ref", "--quiet", "--short", "HEAD"])
     }
@@ -78,7 +78,7 @@ impl Work {
     /// Returns how many submodules are checked out here. What they hold goes with the folder.
     ///
     /// # Errors
-    /// Where git cannot say.
+    /// Returns an error if git fails.
     pub fn submodules(&self) -> Result<usize, StoreError> {
         if !self.folder.join(".gitmodules").exists() {
             return Ok(0);
@@ -97,7 +97,7 @@ impl Work {
     /// Returns whether `base` has everything that a branch has.
     ///
     /// # Errors
-    /// Where git cannot say.
+    /// Returns an error if git fails.
     pub fn is_merged(&self, branch: &str, base: &str) -> Result<bool, StoreError> {
         let branch = format!("refs/heads/{branch}");
         Ok(self.number(&["rev-list", "--count", &branch, "--not", base, "--"])? == 0)

@@ -10,7 +10,7 @@ use crate::store::StoreError;
 pub struct Worktree {
     /// Its folder.
     pub path: PathBuf,
-    /// The branch it has checked out, without `refs/heads/`; none where HEAD is detached.
+    /// The branch it has checked out, without `refs/heads/`; `None` if HEAD is detached.
     pub branch: Option<String>,
     /// Whether it is the repository itself, without a work tree.
     pub is_bare: bool,
@@ -20,14 +20,14 @@ pub struct Worktree {
     pub is_gone: bool,
 }
 
-/// Where the branch of a new worktree comes from.
+/// The source of a new worktree's branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Start {
-    /// It is there.
+    /// The branch exists.
     Existing,
-    /// It is at the remote, which it will follow.
+    /// The branch exists at the remote, and will follow it.
     Remote,
-    /// It starts here, and follows nothing.
+    /// A new branch starts at this commit, and follows nothing.
     At(String),
 }
 
@@ -35,7 +35,7 @@ impl Work {
     /// Returns the worktrees of the repository; the main one, or the bare repository, comes first.
     ///
     /// # Errors
-    /// Where git cannot list them.
+    /// Returns an error if git cannot list them.
     pub fn worktrees(&self) -> Result<Vec<Worktree>, StoreError> {
         Ok(parse(&self.text(&["worktree", "list", "--porcelain"])?))
     }
@@ -44,7 +44,7 @@ impl Work {
     /// else the `default` branch, as the remote has it where it is known.
     ///
     /// # Errors
-    /// Where git cannot say.
+    /// Returns an error if git fails.
     pub fn start(&self, branch: &str, default: Option<&str>) -> Result<Option<Start>, StoreError> {
         if self.has_ref(&format!("refs/heads/{branch}"))? {
             return Ok(Some(Start::Existing));
@@ -59,7 +59,7 @@ impl Work {
     /// remote has, else what is here.
     ///
     /// # Errors
-    /// Where git cannot say.
+    /// Returns an error if git fails.
     pub fn base(&self, default: &str) -> Result<Option<String>, StoreError> {
         for name in [format!("refs/remotes/{REMOTE}/{default}"), format!("refs/heads/{default}")] {
             if self.has_ref(&name)? {
@@ -69,10 +69,10 @@ impl Work {
         Ok(None)
     }
 
-    /// Makes a worktree.
+    /// Creates a worktree.
     ///
     /// # Errors
-    /// Where git refuses, or a hook of its user's does.
+    /// Returns an error if git refuses, or a hook of its user's does.
     pub fn add_worktree(&self, path: &Path, branch: &str, start: &Start) -> Result<(), StoreError> {
         let mut args: Vec<&std::ffi::OsStr> = vec!["worktree".as_ref(), "add".as_ref(), "--quiet".as_ref()];
         let remote = format!("refs/remotes/{REMOTE}/{branch}");
@@ -102,7 +102,7 @@ impl Work {
     /// forgotten.
     ///
     /// # Errors
-    /// Where git refuses: it holds work, or is locked.
+    /// Returns an error if git refuses: it holds work, or is locked.
     pub fn remove_worktree(&self, path: &Path, force: bool) -> Result<(), StoreError> {
         let mut args: Vec<&std::ffi::OsStr> = vec!["worktree".as_ref(), "remove".as_ref()];
         if force {
@@ -115,7 +115,7 @@ impl Work {
     /// Deletes a branch, whatever it holds.
     ///
     /// # Errors
-    /// Where it is checked out somewhere.
+    /// Returns an error if it is checked out somewhere.
     pub fn delete_branch(&self, branch: &str) -> Result<(), StoreError> {
         self.text(&["branch", "--quiet", "-D", "--", branch]).map(drop)
     }

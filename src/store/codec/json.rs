@@ -19,7 +19,7 @@ pub fn encode<T: Serialize>(value: &T) -> Vec<u8> {
 /// Reads a stored file.
 ///
 /// # Errors
-/// The place and what is wrong there.
+/// Returns the place of the mistake and what is wrong there.
 pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     if bytes.len() > MAX_BLOB {
         return Err(Problem::whole(format!("it is larger than {} MiB", MAX_BLOB >> 20)));

@@ -5,14 +5,14 @@ use serde_json::Value;
 use super::{Problem, yaml};
 use crate::model::json;
 
-/// Largest schema, in bytes.
+/// The largest schema, in bytes.
 pub const MAX_SCHEMA: usize = 8 << 20;
 
 /// Reads a schema that other programs may have written: JSON with the numbers that the machine has, or
 /// YAML as strict as a contract.
 ///
 /// # Errors
-/// The place and what to write instead.
+/// Returns the place of the mistake and what to write instead.
 pub fn schema(bytes: &[u8]) -> Result<Value, Problem> {
     if bytes.len() > MAX_SCHEMA {
         return Err(Problem::whole(format!("the schema is larger than {} MiB", MAX_SCHEMA >> 20)));

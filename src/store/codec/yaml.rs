@@ -267,7 +267,7 @@ pub struct Config {
 pub struct ProposedRealm {
     /// Its name.
     pub name: RealmName,
-    /// Where it is shared.
+    /// The URL it is shared at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
 }

@@ -1,5 +1,5 @@
-//! What the store keeps at hand, as one file that is replaced at once. It can be deleted at any
-//! time; where it cannot be written, it is done without.
+//! The store's cache: one file that is replaced atomically. It can be deleted at any time, and the store works
+//! without it if it cannot be written.
 
 use std::{
     fs::{File, Metadata},
@@ -10,7 +10,7 @@ use std::{
 
 use crate::store::{Cache, Kept, Renewal, StoreError};
 
-/// After how many seconds two changes have different times on any file system.
+/// The seconds after which two changes have different times on any file system.
 const TICK: i64 = 2;
 
 /// The cache of one store.

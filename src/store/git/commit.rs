@@ -27,7 +27,7 @@ use crate::{
     store::{Change, Edit, Parents, Signature, StoreError, StoreRef, TreePath},
 };
 
-/// How often an object is written, or read, that a packer gets at meanwhile.
+/// The number of attempts to write or read an object that a packer is moving.
 const MAX_TRIES: u32 = 20;
 
 pub(super) fn commit(
@@ -38,7 +38,7 @@ pub(super) fn commit(
     change: &Change,
 ) -> Result<Oid, StoreError> {
     let objects = repo.objects.store_ref().path();
-    // What is of this machine alone is not flushed, and is written often: single files are cheaper then.
+    // Local refs are not flushed and are written often: loose objects are cheaper for them.
     let packing = (!name.is_local()).then(|| Packing::new(objects, repo.object_hash()));
     let written = Written { repo, packing: packing.as_ref(), torn: RefCell::default() };
     let base = expected.map(|id| objects::commit(repo, &id)).transpose()?;
@@ -76,7 +76,7 @@ pub(super) fn commit(
     Ok(to_oid(&id))
 }
 
-/// Moves a ref to a commit that is there already, and was flushed by whoever wrote it.
+/// Moves a ref to a commit that exists already and was flushed by its writer.
 pub(super) fn advance(
     repo: &gix::Repository,
     locks: &Locks,
@@ -89,9 +89,9 @@ pub(super) fn advance(
     if name.is_local() { ref_update::locally(repo, locks, &step) } else { ref_update::durably(repo, locks, &step) }
 }
 
-/// Why a tree could not be written.
+/// The reason why a tree could not be written.
 enum Failed {
-    /// A part of it was not found, which a packer may be moving.
+    /// A part of it was not found; a packer may be moving it.
     Absent(StoreError),
     /// Anything else.
     Otherwise(StoreError),
@@ -106,9 +106,9 @@ impl From<StoreError> for Failed {
 /// The objects of one write.
 struct Written<'a> {
     repo: &'a gix::Repository,
-    /// Where they are put into the store together.
+    /// The pack that puts them into the store together.
     packing: Option<&'a Packing>,
-    /// Files of single objects that do not hold what they should.
+    /// Files of loose objects with the wrong content.
     torn: RefCell<Vec<PathBuf>>,
 }
 

@@ -1,4 +1,4 @@
-//! Making a store: built aside and renamed into place, so that there is never half of one.
+//! Creates a store: it is built in a temporary folder and renamed into place, so that no half of one is ever seen.
 
 use std::{cell::Cell, io::Write as _, os::unix::fs::PermissionsExt as _, path::Path};
 
@@ -8,27 +8,26 @@ use crate::{
     store::{Change, Store as _, StoreError, StoreRef},
 };
 
-/// Makes a store at `path` whose realm is `first`.
+/// Creates a store at `path` whose realm is `first`.
 ///
 /// # Errors
-/// Where there is something at `path` already, or it cannot be written.
+/// Returns an error if there is something at `path` already, or it cannot be written.
 pub fn create(path: &Path, first: &Change, options: Options) -> Result<GitStore, StoreError> {
     let aside = Aside::new(path.parent().unwrap_or(Path::new(".")), options)?;
     aside.store.commit_change(&StoreRef::Realm, None, first)?;
     aside.put(path)
 }
 
-/// Makes a folder that its user alone may enter, with what is missing above it. One that is there
-/// stays as it is.
+/// Creates a folder that only its user may enter, and its missing parents. An existing folder stays as it is.
 ///
 /// # Errors
-/// Where it cannot be made.
+/// Returns an error if it cannot be made.
 pub fn make_private(folder: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::DirBuilderExt as _;
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
-/// A store in the making, beside the place where it is to lie. Dropping it removes it.
+/// A store under construction, beside its final path. Dropping it removes it.
 #[derive(Debug)]
 pub struct Aside {
     /// The store; it has no realm yet.
@@ -38,10 +37,10 @@ pub struct Aside {
 }
 
 impl Aside {
-    /// Makes an empty one in the folder `parent`.
+    /// Creates an empty one in the folder `parent`.
     ///
     /// # Errors
-    /// Where the folder cannot be written.
+    /// Returns an error if the folder cannot be written.
     pub fn new(parent: &Path, options: Options) -> Result<Self, StoreError> {
         make_private(parent).map_err(StoreError::io("create", parent))?;
         let folder = tempfile::Builder::new()
@@ -65,10 +64,10 @@ impl Aside {
         })
     }
 
-    /// Lets refs point to commits that were brought here, all at once: nobody else is here.
+    /// Writes refs to commits that were fetched, all at once: no other process uses this store yet.
     ///
     /// # Errors
-    /// Where they cannot be written.
+    /// Returns an error if they cannot be written.
     pub fn point(&self, refs: &[(StoreRef, Oid)]) -> Result<(), StoreError> {
         let mut lines: Vec<_> = refs.iter().map(|(name, tip)| (name.to_string(), *tip)).collect();
         lines.sort();
@@ -83,10 +82,10 @@ impl Aside {
         write().map_err(StoreError::io("write", path))
     }
 
-    /// Puts the store in its place.
+    /// Renames the store to its final path.
     ///
     /// # Errors
-    /// Where something is in the way.
+    /// Returns an error if something is in the way.
     pub fn put(self, path: &Path) -> Result<GitStore, StoreError> {
         let Self { store, folder, options } = self;
         for file in ["config", "HEAD", "packed-refs", "objects", "refs"] {

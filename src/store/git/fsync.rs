@@ -1,11 +1,11 @@
-//! Flushing: gix writes without it, and a ref must never point to what a power failure can take.
+//! Flushes files to disk: gix does not, and a ref must never point to an object that a power failure can take.
 
 use std::{fs::File, io, path::Path, time::Duration};
 
 use crate::store::StoreError;
 
-/// After which time the name of a folder is on disk, whoever made the folder and did not flush it: systems write back
-/// by themselves what is half as old.
+/// The age from which the name of a folder is on disk even if nobody flushed it: systems write back by themselves
+/// what is half as old.
 const SETTLED: Duration = Duration::from_secs(60);
 
 /// Flushes the folder that this file lies in, and above it those in which a folder got its name just now, up to and

@@ -1,4 +1,4 @@
-//! Calling git itself, for the few things that only git answers.
+//! Runs git itself, for the few questions that only git answers.
 
 use std::{
     collections::BTreeMap,
@@ -10,13 +10,13 @@ use std::{
 
 use crate::store::StoreError;
 
-/// Set for every git that we start, so that hooks it fires know whose doing it is.
+/// The environment variable that is set for every git that we start, so that its hooks can tell.
 pub const GUARD: &str = "GIT_BLUE_RUNNING";
 
 #[derive(Debug)]
 pub(crate) struct Git {
     pub(crate) git_dir: PathBuf,
-    /// Where git runs: what it finds in relative paths counts from there.
+    /// The folder in which git runs; relative paths start there.
     pub(crate) top: PathBuf,
     pub(crate) vars: BTreeMap<OsString, OsString>,
 }
@@ -40,7 +40,7 @@ impl Git {
         String::from_utf8(output.stdout).map_err(|error| StoreError::git(doing())(error))
     }
 
-    /// Runs git in the repository. Returns what it prints on either output, and whether it succeeded.
+    /// Runs git in the repository. Returns its standard output and error, and whether it succeeded.
     pub(crate) fn all_it_says(&self, args: &[&str]) -> Result<(String, bool), StoreError> {
         let output = self.command(args).output();
         let output = output.map_err(|error| StoreError::git(format!("run git {}", args.join(" ")))(error))?;
@@ -48,8 +48,8 @@ impl Git {
         Ok((String::from_utf8_lossy(&said).into_owned(), output.status.success()))
     }
 
-    /// Runs git in the repository with this on its standard input, and passes on what it prints, line by line: it
-    /// may be more than fits into memory.
+    /// Runs git in the repository with `input` on its standard input, and passes each line of its output to
+    /// `each`: the output may not fit into memory.
     pub(crate) fn each_line(&self, args: &[&str], input: String, mut each: impl FnMut(&str)) -> Result<(), StoreError> {
         let doing = || format!("run git {}", args.join(" "));
         let failed = |error| StoreError::git(doing())(error);
@@ -75,7 +75,7 @@ impl Git {
         read.map_err(failed)
     }
 
-    /// Returns git in the repository, ready to run.
+    /// Returns a command that runs git in the repository.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = command(&self.vars);
         command.arg("--git-dir").arg(&self.git_dir).args(args).current_dir(&self.top);
@@ -97,13 +97,13 @@ pub(crate) fn works_in(folder: &Path, vars: &BTreeMap<OsString, OsString>) -> bo
     output.is_ok_and(|output| output.status.success())
 }
 
-/// Returns what `git --version` says, or `None` where there is no git.
+/// Returns the output of `git --version`, or `None` if there is no git.
 pub fn git_version(vars: &BTreeMap<OsString, OsString>) -> Option<String> {
     let output = command(vars).arg("--version").output().ok()?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Returns the first two numbers of what `git --version` says.
+/// Returns the first two numbers in the output of `git --version`.
 pub fn numbers(said: &str) -> (u32, u32) {
     let mut numbers = said.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok());
     (numbers.next().unwrap_or_default(), numbers.next().unwrap_or_default())

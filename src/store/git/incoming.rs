@@ -1,12 +1,12 @@
-//! What a remote sends, until git has looked at it: in a folder of its own, so that nothing of a transfer that
-//! fails, is cut off or is refused gets into the store.
+//! Quarantines what a remote sends until git has checked it: in a folder of its own, so that nothing of a transfer
+//! that fails, is cut off or is refused gets into the store.
 
 use std::path::{Path, PathBuf};
 
 use super::fsync;
 use crate::store::StoreError;
 
-/// How the names of these folders begin. One that a killed process left is removed by the next packing.
+/// The prefix of the names of these folders. One that a killed process left is removed by the next packing.
 pub(super) const PREFIX: &str = "incoming-";
 /// The kinds of files of a pack, in the order in which they come into the store: once its index is there, it is
 /// used.
@@ -20,10 +20,10 @@ pub(super) struct Incoming {
 }
 
 impl Incoming {
-    /// Makes one for the store in a folder.
+    /// Creates one for the store in the folder `store`.
     ///
     /// # Errors
-    /// Where it cannot be made.
+    /// Returns an error if it cannot be made.
     pub(super) fn new(store: &Path) -> Result<Self, StoreError> {
         let objects = store.join("objects");
         let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(&objects);
@@ -38,10 +38,10 @@ impl Incoming {
         [("GIT_OBJECT_DIRECTORY", self.folder.path()), ("GIT_ALTERNATE_OBJECT_DIRECTORIES", &self.objects)]
     }
 
-    /// Brings the packs of a folder here.
+    /// Copies the packs of a folder here.
     ///
     /// # Errors
-    /// Where a file cannot be copied.
+    /// Returns an error if a file cannot be copied.
     pub(super) fn copy(&self, packs: &Path) -> Result<(), StoreError> {
         let to = self.folder.path().join("pack");
         let entries = packs.read_dir().map_err(StoreError::io("read", packs))?;
@@ -59,10 +59,10 @@ impl Incoming {
         entries.filter_map(|entry| entry.ok()?.metadata().ok()).any(|meta| meta.len() >= bytes)
     }
 
-    /// Takes what came into the store. Git has flushed each file; their names are flushed here.
+    /// Moves the received packs into the store. Git has flushed each file; their names are flushed here.
     ///
     /// # Errors
-    /// Where a file cannot be moved.
+    /// Returns an error if a file cannot be moved.
     pub(super) fn take(self) -> Result<(), StoreError> {
         let (from, to) = (self.folder.path().join("pack"), self.objects.join("pack"));
         std::fs::create_dir_all(&to).map_err(StoreError::io("create", &to))?;

@@ -10,8 +10,8 @@ use std::{
 use super::lock::{Held, Locks, Wait};
 use crate::store::StoreError;
 
-/// How soon after its note a writer takes the lock: at once, or it takes the note back. A lock file that is not of
-/// that time is another program's.
+/// The time after its note within which a writer takes the lock; otherwise it withdraws the note. A lock file of
+/// another time belongs to another program.
 const SOON: Duration = Duration::from_secs(2);
 /// How long a lock file of that time may still be another program's, which was faster than the writer that died
 /// before it could take its note back. Git holds these for milliseconds.
@@ -21,7 +21,7 @@ const GRACE: Duration = Duration::from_secs(1);
 /// a time anyway, and so a noted lock file can only be a dead writer's.
 pub(super) const LOCK: &str = "_refs";
 
-/// Who holds a lock file of git that is none of ours.
+/// The holder of a lock file of git that is not ours.
 pub(super) const ANOTHER: &str = "another git process";
 
 /// One noted lock file.
@@ -30,18 +30,18 @@ struct Noted {
     inode: Option<u64>,
 }
 
-/// Takes the lock, removes what a dead writer left, and notes what this one is about to take.
+/// Takes the lock, removes the lock files of a dead writer, and notes those that this one is about to take.
 ///
 /// # Errors
-/// [`StoreError::Locked`] where another program keeps one of the files: that is waited for, and never noted.
+/// Returns [`StoreError::Locked`] if another program keeps one of the files: that is waited for, and never noted.
 pub(super) fn begin(locks: &Locks, top: &Path, files: &[PathBuf]) -> Result<Held, StoreError> {
     begin_within(&mut locks.begin(), locks, top, files)
 }
 
-/// The same, for a writer that has waited before.
+/// Like the function above, for a writer that has waited before.
 ///
 /// # Errors
-/// As [`begin`].
+/// Fails as [`begin`].
 pub(super) fn begin_within(
     wait: &mut Wait<'_>,
     locks: &Locks,
@@ -57,15 +57,15 @@ pub(super) fn begin_within(
     Ok(held)
 }
 
-/// Takes the note back: nothing was taken.
+/// Withdraws the note: no lock was taken.
 ///
 /// # Errors
-/// Where it cannot be written.
+/// Returns an error if it cannot be written.
 pub(super) fn abandon(held: &mut Held, top: &Path) -> Result<(), StoreError> {
     note(held, std::iter::empty(), top)
 }
 
-/// Notes which files were taken, so that they can be told from any other.
+/// Notes the inodes of the files that were taken, which tell them from any other.
 pub(super) fn taken(held: &mut Held, top: &Path, files: &[PathBuf]) -> Result<(), StoreError> {
     note(held, files.iter().map(|path| Noted { path: path.clone(), inode: inode(path) }), top)
 }
@@ -88,7 +88,7 @@ fn note(held: &mut Held, files: impl Iterator<Item = Noted>, top: &Path) -> Resu
     held.set_notes(&files.map(line).collect::<String>())
 }
 
-/// Returns what the lock file says.
+/// Returns the notes in the lock file.
 fn noted(held: &mut Held, top: &Path) -> Result<Vec<Noted>, StoreError> {
     let notes = held.notes()?;
     let named = parse(&notes).map(|(inode, path)| Noted { path: top.join(path), inode });

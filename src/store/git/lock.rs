@@ -15,7 +15,7 @@ use crate::store::{Lease, StoreError};
 
 /// Shortest and longest wait between two tries, in microseconds.
 const WAITS: std::ops::RangeInclusive<u64> = 200..=20_000;
-/// After which time somebody is told that a write waits.
+/// The time after which a waiting write is reported.
 const TOLD: Duration = Duration::from_secs(2);
 
 /// The lock files of one store.
@@ -32,7 +32,7 @@ pub(super) struct Locks {
 pub(super) struct Held {
     file: File,
     path: PathBuf,
-    /// When a dead holder wrote the notes that it left, by the file system's clock.
+    /// The time at which a dead holder wrote its notes, by the file system's clock.
     noted_at: Option<SystemTime>,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct Shared(#[expect(dead_code, reason = "it is locked as long as i
 
 impl Lease for Shared {}
 
-/// One wait for a lock.
+/// The state of one wait for a lock.
 #[derive(Debug)]
 pub(super) struct Wait<'a> {
     locks: &'a Locks,
@@ -61,15 +61,15 @@ impl Locks {
     /// Waits for the lock `name`.
     ///
     /// # Errors
-    /// [`StoreError::Locked`] with who holds it and for how long, once the time is over.
+    /// Returns [`StoreError::Locked`] with who holds it and for how long, when the deadline has passed.
     pub(super) fn acquire(&self, name: &str) -> Result<Held, StoreError> {
         self.acquire_within(&mut self.begin(), name)
     }
 
-    /// The same, for a writer that has waited before.
+    /// Like the function above, for a writer that has waited before.
     ///
     /// # Errors
-    /// As [`Self::acquire`].
+    /// Fails as [`Self::acquire`].
     pub(super) fn acquire_within(&self, wait: &mut Wait<'_>, name: &str) -> Result<Held, StoreError> {
         let path = self.folder.join(name);
         let mut file = self.open(&path)?;
@@ -100,7 +100,7 @@ impl Locks {
     /// Waits for the lock `name`, which others may hold like this too.
     ///
     /// # Errors
-    /// [`StoreError::Locked`] with who holds it alone, once the time is over.
+    /// Returns [`StoreError::Locked`] with who holds it alone, when the deadline has passed.
     pub(super) fn share(&self, name: &str) -> Result<Shared, StoreError> {
         let path = self.folder.join(name);
         let mut file = self.open(&path)?;
@@ -114,7 +114,7 @@ impl Locks {
         }
     }
 
-    /// Begins to wait.
+    /// Starts a wait: the deadline counts from here.
     pub(super) fn begin(&self) -> Wait<'_> {
         Wait { locks: self, start: Instant::now(), tries: 0, is_told: false }
     }
@@ -130,8 +130,8 @@ impl Locks {
         }
     }
 
-    /// A random wait, longer on average the more often was tried: writers that collided once must
-    /// not collide again in step.
+    /// Returns a random wait that grows with the number of tries: writers that collided once must not collide
+    /// again in step.
     pub(super) fn wait(&self, tries: u32) -> Duration {
         // xorshift64: any spread will do, and it must not cost a dependency.
         let mut x = self.random.get();
@@ -145,10 +145,10 @@ impl Locks {
 }
 
 impl Wait<'_> {
-    /// Waits a little for what is locked with this file.
+    /// Waits a little for the lock of which `path` is the file.
     ///
     /// # Errors
-    /// [`StoreError::Locked`] once the time is over.
+    /// Returns [`StoreError::Locked`] when the deadline has passed.
     pub(super) fn step(&mut self, path: &Path, holder: impl FnOnce() -> Option<String>) -> Result<(), StoreError> {
         if self.is_over() {
             return Err(locked(path, holder()));
@@ -162,14 +162,14 @@ impl Wait<'_> {
         Ok(())
     }
 
-    /// Returns whether the time is over.
+    /// Returns whether the deadline has passed.
     pub(super) fn is_over(&self) -> bool {
         self.start.elapsed() >= self.locks.timeout
     }
 }
 
 impl Held {
-    /// Returns when a dead holder wrote the notes that this one found.
+    /// Returns the time at which a dead holder wrote the notes that this one found.
     pub(super) fn noted_at(&self) -> Option<SystemTime> {
         self.noted_at
     }
@@ -187,7 +187,7 @@ impl Held {
         self.write(&format!("{first}{notes}"))
     }
 
-    /// Says who holds it. What a dead holder left below the first line is the journal's to read.
+    /// Writes the holder into the first line. The notes of a dead holder below it are for the journal.
     fn sign(&mut self) -> Result<(), StoreError> {
         self.replace_first_line(&format!("pid {} boot {}\n", std::process::id(), boot_id()))
     }
@@ -230,13 +230,13 @@ fn holder(file: &mut File) -> Option<String> {
     }
 }
 
-/// Returns the error for a lock file that somebody else keeps.
+/// Returns the error for a lock file that another process keeps.
 pub(super) fn locked(path: &Path, holder: Option<String>) -> StoreError {
     let age = path.metadata().and_then(|meta| meta.modified()).ok().and_then(|time| time.elapsed().ok());
     StoreError::Locked { lock: path.to_owned(), holder, age }
 }
 
-/// Tells one boot of one machine from every other; empty where the system does not say.
+/// Returns an id of this boot of this machine, or an empty string if the system has none.
 fn boot_id() -> &'static str {
     static BOOT: OnceLock<String> = OnceLock::new();
     let read = || std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned();

@@ -1,4 +1,4 @@
-//! Objects that are missing from a store: which refs lack any, and what is left of a ref that does.
+//! Finds the refs of a store that lack objects, and what can be recovered of each.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,27 +12,27 @@ use crate::{
     store::{Objects as _, Store as _, StoreError, StoreRef, layout, read},
 };
 
-/// Most commits that are looked at, to find what is left of a ref.
+/// The most commits that are looked at, to find what is left of a ref.
 const MAX_LOOKED_AT: usize = 200;
 
-/// What is left of a ref that leads to missing objects.
+/// The part of a ref with missing objects that can be recovered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Left {
-    /// The newest commit of which everything is there.
+    /// The newest complete commit.
     pub commit: Oid,
-    /// When it was made.
+    /// The time at which it was made.
     pub time: jiff::Timestamp,
-    /// What the later commits say that they did, newest first, as far as they can be read.
+    /// The subjects of the later commits that can be read, newest first.
     pub lost: Vec<String>,
     /// Whether it was found by following the ref. Otherwise later ones may be gone altogether.
     pub is_ancestor: bool,
 }
 
 impl GitStore {
-    /// Returns the refs that travel, and lead to an object that is missing.
+    /// Returns the shared refs from which a missing object is reachable.
     ///
     /// # Errors
-    /// Where refs cannot be listed, or git cannot be run.
+    /// Returns an error if refs cannot be listed, or git cannot be run.
     pub fn incomplete_refs(&self, vars: &BTreeMap<OsString, OsString>) -> Result<Vec<(StoreRef, Oid)>, StoreError> {
         let realm = self.tip(&StoreRef::Realm)?.map(|tip| (StoreRef::Realm, tip));
         let domains = self.domains()?.into_iter().map(|(name, tip)| (StoreRef::Domain(name), tip));
@@ -51,10 +51,10 @@ impl GitStore {
         Ok(incomplete)
     }
 
-    /// Returns whether everything is there that these commits lead to.
+    /// Returns whether every object that is reachable from these commits is there.
     ///
     /// # Errors
-    /// Where git cannot be run.
+    /// Returns an error if git cannot be run.
     pub fn is_whole(&self, vars: &BTreeMap<OsString, OsString>, commits: &[Oid]) -> Result<bool, StoreError> {
         let git = Git { git_dir: self.path(), top: self.path(), vars: vars.clone() };
         let input = commits.iter().map(|commit| format!("{commit}\n")).collect();
@@ -69,7 +69,7 @@ impl GitStore {
     /// a remote was seen to hold, or a commit that looks like one of its own and that nothing leads to any more.
     ///
     /// # Errors
-    /// Where git cannot be run.
+    /// Returns an error if git cannot be run.
     pub fn left_of(
         &self,
         vars: &BTreeMap<OsString, OsString>,
@@ -142,7 +142,7 @@ impl GitStore {
     /// one counts.
     ///
     /// # Errors
-    /// Where a file cannot be copied.
+    /// Returns an error if a file cannot be copied.
     pub fn take_packs(&self, other: &Self, vars: &BTreeMap<OsString, OsString>) -> Result<(), StoreError> {
         let incoming = super::incoming::Incoming::new(&self.path())?;
         incoming.copy(&other.path().join("objects/pack"))?;
@@ -159,7 +159,7 @@ impl GitStore {
     /// Keeps other users of this machine out of the store.
     ///
     /// # Errors
-    /// Where the system refuses.
+    /// Returns an error if the system refuses.
     pub fn close_to_others(&self) -> Result<(), StoreError> {
         let path = self.path();
         let mode = std::fs::Permissions::from_mode(0o700);
@@ -167,7 +167,7 @@ impl GitStore {
     }
 }
 
-/// Tells a history that is not whole from a git that could not look.
+/// Returns whether a message of git means that an object is missing, and not that git failed otherwise.
 fn says_missing(problem: &str) -> bool {
     let problem = problem.to_lowercase();
     let words = ["missing", "bad object", "bad tree", "unable to", "could not", "corrupt", "failed to traverse"];

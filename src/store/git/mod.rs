@@ -1,4 +1,4 @@
-//! A realm in a bare git repository: the only user of gix.
+//! Keeps a realm in a bare git repository, through gix.
 //!
 //! gix never flushes and git never journals, so the order of a write is made here, in [`commit`]:
 //! objects on disk before the ref moves, the ref on disk before success is reported.
@@ -55,19 +55,19 @@ use crate::model::{
 /// whole chain again: 60 % of the time of a cold read. 16 MiB hold the chains of a domain.
 const DELTA_CACHE: &str = "core.deltaBaseCacheLimit=16m";
 
-/// How much memory the objects take that were looked at last.
+/// The size of the cache of objects, in bytes.
 const OBJECT_CACHE: usize = 4 << 20;
 
-/// How a store waits.
+/// The options of a store.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
     /// How long a writer waits for a lock that somebody holds.
     pub lock_timeout: Duration,
-    /// Where the random waits between tries start.
+    /// The seed of the random waits between tries.
     pub seed: u64,
-    /// Whether what is kept at hand is used.
+    /// Whether the cache is used.
     pub cache: bool,
-    /// What is told that a write waits for a lock: its file, and who holds it, where that is known.
+    /// The function that is called when a write waits for a lock, with the lock file and its holder, if known.
     pub on_wait: Option<fn(&Path, Option<&str>)>,
 }
 
@@ -91,8 +91,8 @@ impl GitStore {
     /// Opens the store at `path`, without any configuration but its own.
     ///
     /// # Errors
-    /// [`StoreError::NotAStore`] where there is no bare repository with a realm, and
-    /// [`StoreError::Reftable`] where its refs could not be written.
+    /// Returns [`StoreError::NotAStore`] if there is no bare repository with a realm, and
+    /// [`StoreError::Reftable`] if its refs could not be written.
     pub fn open(path: &Path, options: Options) -> Result<Self, StoreError> {
         let not_a_store = || StoreError::NotAStore { path: path.to_owned() };
         let open = gix::open::Options::isolated()
@@ -144,7 +144,7 @@ impl GitStore {
     }
 }
 
-/// What a writer holds.
+/// The locks that a writer holds.
 struct Writing<'a> {
     _objects: Box<dyn Lease + 'a>,
     _name: lock::Held,
@@ -152,7 +152,7 @@ struct Writing<'a> {
 
 impl Lease for Writing<'_> {}
 
-/// The same trees are looked at again and again, by one call for each path.
+/// Returns the repository with a cache of objects: each call for a path reads the same trees again.
 pub(crate) fn cached(mut repo: gix::Repository) -> gix::Repository {
     repo.object_cache_size_if_unset(OBJECT_CACHE);
     repo

@@ -1,4 +1,4 @@
-//! Reading objects, of a store and of code repositories alike.
+//! Reads objects of stores and of code repositories.
 
 use gix::objs::tree::EntryKind as GitKind;
 
@@ -50,7 +50,7 @@ fn sought<T>(repo: &gix::Repository, look: impl Fn(&gix::Repository) -> gix::Res
 /// it finds then, and one that goes between the two is in neither.
 const MAX_LOOKS: u32 = 5;
 
-/// Repeats what found nothing, a little later each time.
+/// Repeats a look-up that found nothing, with growing pauses.
 pub(crate) fn beside_a_packer<T>(look: impl Fn() -> gix::Result<T>) -> gix::Result<T> {
     for looks in 1.. {
         match look() {
@@ -159,7 +159,7 @@ pub(crate) fn blob(repo: &gix::Repository, id: &Oid) -> Result<Vec<u8>, StoreErr
     Ok(find(repo, id, gix::objs::Kind::Blob)?.data)
 }
 
-/// Most characters of who wrote a commit. Anybody may write what they like there.
+/// The most characters that are kept of a commit's author. The field may hold anything.
 const MAX_PERSON: usize = 256;
 
 fn person(who: &gix::actor::SignatureRef<'_>) -> String {

@@ -25,7 +25,8 @@ use gix::{
 use super::fsync;
 use crate::store::StoreError;
 
-/// After how many bytes a pack is put into the store and another one is begun: they are held in memory until then.
+/// The size, in bytes, at which a pack is put into the store and another one is begun: it is held in memory until
+/// then.
 const MAX_HELD: usize = 16 << 20;
 /// How a pack and its index start, both of version 2.
 const PACK: &[u8] = b"PACK\0\0\0\x02";
@@ -45,7 +46,7 @@ impl Entry {
     }
 }
 
-/// A pack in the making.
+/// A pack under construction.
 pub(super) struct Packing {
     /// The store's folder of objects.
     objects: PathBuf,
@@ -70,7 +71,7 @@ impl Packing {
     /// Adds an object.
     ///
     /// # Errors
-    /// Where there are so many that some are put into the store already, and that fails.
+    /// Returns an error if there are so many that some are put into the store already, and that fails.
     pub(super) fn add(&self, id: ObjectId, kind: Kind, bytes: &[u8]) -> Result<(), StoreError> {
         let entry = self.entry(kind, bytes).map_err(StoreError::io("write an object to", self.folder()))?;
         self.insert(id, entry);
@@ -89,7 +90,7 @@ impl Packing {
     /// Puts what was added into the store. Returns the name of the pack, once the disk has it.
     ///
     /// # Errors
-    /// Where it cannot be written or flushed.
+    /// Returns an error if it cannot be written or flushed.
     pub(super) fn put(&self) -> Result<String, StoreError> {
         let (entries, folder) = (self.entries.take(), self.folder());
         self.held.set(0);

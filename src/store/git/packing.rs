@@ -17,11 +17,11 @@ use crate::store::StoreError;
 pub(super) const OBJECTS: &str = "_objects";
 /// The lock of whoever packs, or puts small packs together.
 pub(super) const PACKING: &str = "_packing";
-/// How old an object is at least that is removed: as git has it.
+/// The least age of an object that is removed, as in git.
 const OLD: Duration = Duration::from_secs(14 * 24 * 60 * 60);
-/// After which time a temporary file is a dead writer's: writing an object takes milliseconds.
+/// The age from which a temporary file counts as a dead writer's: writing an object takes milliseconds.
 const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
-/// How the files begin that belong to a dead writer once they are old: those of gix, those of git, and the
+/// The prefixes of files that belong to a dead writer once they are old: those of gix, those of git, and the
 /// folders of a [fetch](super::incoming).
 const TEMPORARY: [&str; 5] = [".tmp", "tmp_obj_", "tmp_pack_", "tmp_idx_", super::incoming::PREFIX];
 /// The kinds of files of one pack, in the order in which they are removed: none is found without its index.
@@ -30,24 +30,24 @@ const OF_A_PACK: [&str; 7] = ["idx", "pack", "rev", "bitmap", "mtimes", "promiso
 /// From how many single objects on that nothing leads to, and that are too young to go, they are packed too:
 /// otherwise packing would be due again at once.
 const MANY_YOUNG: usize = 1_000;
-/// What stands in the `.keep` file of such a pack.
+/// The content of the `.keep` file of such a pack.
 const YOUNG: &[u8] = b"git blue: nothing leads to it, and it is too young to go\n";
 
-/// What packing did.
+/// The result of packing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Packed {
-    /// How many refs there are.
+    /// The number of refs.
     pub refs: usize,
-    /// How many objects were removed.
+    /// The number of objects that were removed.
     pub removed: usize,
 }
 
 impl GitStore {
-    /// Packs refs and objects, and removes old objects that nothing leads to. Where another process packs the
-    /// objects just now, it does the work.
+    /// Packs refs and objects, and removes old unreachable objects. If another process is packing the objects,
+    /// that is left to it.
     ///
     /// # Errors
-    /// Where git fails.
+    /// Returns an error if git fails.
     pub fn pack(&self, vars: &BTreeMap<OsString, OsString>) -> Result<Packed, StoreError> {
         let top = self.path();
         let git = Git { git_dir: top.clone(), top: top.clone(), vars: vars.clone() };
@@ -78,7 +78,8 @@ impl GitStore {
         packed.map(drop)
     }
 
-    /// Removes the halves of objects and packs that killed writers left. One that cannot be removed harms nobody.
+    /// Removes the incomplete objects and packs that killed writers left. A file that cannot be removed does no
+    /// harm.
     fn sweep(&self) {
         let objects = self.path().join("objects");
         let deep = entries(&objects).into_iter().flat_map(|folder| entries(&folder));
@@ -183,13 +184,13 @@ fn packs(folder: &Path) -> BTreeSet<String> {
     entries(folder).into_iter().filter_map(stem).collect()
 }
 
-/// Returns the files of single objects that are old enough to go, by id.
+/// Returns the files of loose objects that are old enough to be removed, by id.
 fn old_objects(objects: &Path) -> BTreeMap<String, PathBuf> {
     let old = singles(objects).into_iter().filter(|path| is_older(path, OLD));
     old.filter_map(|path| Some((id(&path)?, path))).collect()
 }
 
-/// Returns the files of single objects.
+/// Returns the files of loose objects.
 fn singles(objects: &Path) -> Vec<PathBuf> {
     let is_fan = |path: &PathBuf| path.file_name().is_some_and(|name| name.len() == 2);
     let files = entries(objects).into_iter().filter(is_fan).flat_map(|fan| entries(&fan));

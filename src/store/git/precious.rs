@@ -27,7 +27,7 @@ pub(super) fn is_marked(repo: &gix::Repository) -> bool {
 /// Marks the store in a folder that nobody else knows yet.
 ///
 /// # Errors
-/// Where its configuration cannot be read or written.
+/// Returns an error if its configuration cannot be read or written.
 pub(super) fn mark_new(top: &Path) -> Result<(), StoreError> {
     let path = top.join("config");
     if let Some(text) = marked(&path)? {
@@ -40,7 +40,7 @@ pub(super) fn mark_new(top: &Path) -> Result<(), StoreError> {
 /// holds that, nothing is done: the next write tries again.
 ///
 /// # Errors
-/// Where the configuration cannot be read or written.
+/// Returns an error if the configuration cannot be read or written.
 pub(super) fn mark(locks: &Locks, top: &Path) -> Result<(), StoreError> {
     let (path, lock) = (top.join("config"), top.join("config.lock"));
     let lock_files = [lock.clone()];
@@ -73,7 +73,7 @@ pub(super) fn mark(locks: &Locks, top: &Path) -> Result<(), StoreError> {
     result
 }
 
-/// Returns a configuration with the mark; nothing where it has it.
+/// Returns the configuration with the mark added, or `None` if it has the mark already.
 fn marked(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
     let cannot = || StoreError::git(format!("mark {}", path.display()));
     let bytes = std::fs::read(path).map_err(StoreError::io("read", path))?;

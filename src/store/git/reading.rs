@@ -1,4 +1,4 @@
-//! A store's repository, which lets go now and then of what was read.
+//! Holds a store's repository, and opens it anew now and then to free memory.
 
 use std::cell::{Cell, Ref, RefCell};
 
@@ -10,11 +10,11 @@ use crate::store::StoreError;
 /// as long as reading a few dozen objects.
 const MAX_READS: u32 = 4096;
 
-/// A repository, however much is read from it.
+/// A repository that is opened anew after [`MAX_READS`] reads.
 #[derive(Debug)]
 pub(super) struct Reading {
     repo: RefCell<gix::Repository>,
-    /// How many objects were read since it was opened.
+    /// The number of objects that were read since it was opened.
     reads: Cell<u32>,
 }
 
@@ -23,7 +23,7 @@ impl Reading {
         Self { repo: RefCell::new(repo), reads: Cell::new(0) }
     }
 
-    /// Returns the repository for anything but reading one object after the other.
+    /// Returns the repository, for anything but reading many objects.
     pub(super) fn repo(&self) -> Ref<'_, gix::Repository> {
         self.repo.borrow()
     }
@@ -41,7 +41,7 @@ impl Reading {
         object
     }
 
-    /// Opens the repository anew. Where that fails, the open one serves on.
+    /// Opens the repository anew. If that fails, the open one stays in use.
     fn let_go(&self) {
         self.reads.set(0);
         if let Ok(mut repo) = self.repo.try_borrow_mut()

@@ -1,4 +1,4 @@
-//! Moving refs beside git itself, which may pack them at any moment.
+//! Moves refs while git itself may pack them at any moment.
 
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,7 @@ pub(super) struct Step<'a> {
     pub(super) name: &'a StoreRef,
     pub(super) from: Option<Oid>,
     pub(super) to: gix::ObjectId,
-    /// Who moves it, for a reflog that somebody switched on.
+    /// The identity for the reflog, if one is enabled.
     pub(super) by: gix::actor::Signature,
 }
 
@@ -78,7 +78,7 @@ pub(super) fn durably(repo: &gix::Repository, locks: &Locks, step: &Step<'_>) ->
         };
         let prepared = repo.refs.transaction().packed_refs(packing).prepare([step.edit()?], AT_ONCE, AT_ONCE);
         // gix reads the file before it waits for its lock: what it compared the ref with, and whether that
-        // was as expected, means nothing where somebody wrote another one in between.
+        // was as expected, means nothing if somebody wrote another one in between.
         let moved = match prepared {
             _ if refs::stamp(&packed) != before => None,
             Ok(prepared) => {
@@ -157,7 +157,7 @@ pub(super) fn away(repo: &gix::Repository, locks: &Locks, name: &StoreRef, expec
 /// Waits until a ref may be moved after all.
 ///
 /// # Errors
-/// Why it cannot be, where waiting does not help or has taken too long.
+/// Returns the reason if waiting does not help or the deadline has passed.
 fn again(
     repo: &gix::Repository,
     wait: &mut Wait<'_>,
@@ -184,7 +184,7 @@ fn file_above<'a>(top: &Path, name: &'a str) -> Option<&'a Path> {
     Path::new(name).ancestors().skip(1).find(|above| top.join(above).is_file())
 }
 
-/// Returns whether trying again is all that is needed.
+/// Returns whether the error is transient, so that a retry may succeed.
 pub(super) fn is_passing(error: &gix::Error) -> bool {
     use std::io::ErrorKind::{NotADirectory, NotFound};
     error.downcast_any_ref::<std::io::Error>().is_some_and(|error| matches!(error.kind(), NotFound | NotADirectory))
@@ -202,7 +202,7 @@ fn another() -> Option<String> {
     Some(journal::ANOTHER.to_owned())
 }
 
-/// Says why a ref could not be moved.
+/// Returns the error for a ref that could not be moved.
 fn explain(repo: &gix::Repository, error: &gix::Error, step: &Step<'_>) -> StoreError {
     use gix::refs::file::transaction::prepare::{MustNotExist, ReferenceOutOfDate};
     let name = step.name.to_string();

@@ -1,4 +1,4 @@
-//! Reading refs beside writers and packers.
+//! Reads refs while others write and pack them.
 
 use std::{
     cell::RefCell,
@@ -89,9 +89,9 @@ pub(crate) fn loose(repo: &gix::Repository, name: &str) -> Result<Option<Target>
 /// The refs below a prefix.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
-    /// Those that can be read, by full name.
+    /// The refs that can be read, by full name.
     pub(crate) found: BTreeMap<String, Oid>,
-    /// What is wrong with the others.
+    /// The problems of the others, a sentence each.
     pub(crate) broken: Vec<String>,
 }
 

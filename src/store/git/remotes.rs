@@ -1,4 +1,4 @@
-//! Where a store's realm is shared: what its own configuration says, as `git remote` writes it.
+//! The remotes of a store, as `git remote` writes them into its own configuration.
 
 use std::{collections::BTreeMap, ffi::OsString};
 
@@ -30,10 +30,10 @@ impl GitStore {
         remotes
     }
 
-    /// Records a place where the realm is shared, in the store's own configuration.
+    /// Records a remote in the store's own configuration.
     ///
     /// # Errors
-    /// Where git cannot write it.
+    /// Returns an error if git cannot write it.
     pub fn record_remote(&self, remote: &Remote, vars: &BTreeMap<OsString, OsString>) -> Result<(), StoreError> {
         let git = Git { git_dir: self.path(), top: self.path(), vars: vars.clone() };
         let key = |key: &str| format!("remote.{}.{key}", remote.name);

@@ -13,9 +13,9 @@ use super::{
 };
 use crate::store::StoreError;
 
-/// From how many small packs on they are put together.
+/// The number of small packs from which they are put together.
 const MANY: usize = 16;
-/// How large, in bytes, a pack is at most that is one of them. Those that are larger wait for `gc`.
+/// The largest size of a small pack, in bytes. Larger ones wait for `gc`.
 const SMALL: u64 = 1 << 20;
 /// What each pack that stays must be, at least, of all that are smaller than it. So each object is copied a few times
 /// at most, and few packs are left.
@@ -25,7 +25,7 @@ const GROWTH: u64 = 2;
 pub(super) struct Together<'a> {
     folder: &'a Path,
     stems: Vec<String>,
-    /// Nobody packs meanwhile.
+    /// The lock that keeps others from packing.
     _alone: Held,
 }
 
@@ -114,7 +114,7 @@ fn entries(folder: &Path, stem: &str, hash: Hash) -> Option<Vec<(ObjectId, Entry
 /// Puts what a write made into the store, with what lies there in small packs, if these are many.
 ///
 /// # Errors
-/// Where it cannot be written or flushed.
+/// Returns an error if it cannot be written or flushed.
 pub(super) fn put(packing: &Packing, locks: &Locks, objects: &Path, hash: Hash) -> Result<(), StoreError> {
     let folder = objects.join("pack");
     let together = Together::begin(locks, &folder, hash, packing);

@@ -115,7 +115,7 @@ impl<'a> Link<'a> {
     /// Returns what the remote holds, the realm's own ref first.
     ///
     /// # Errors
-    /// Where it cannot be reached, or holds more than any realm.
+    /// Returns an error if it cannot be reached, or holds more than any realm.
     pub fn list(&self) -> Result<Listing, StoreError> {
         let prefix = self.remote.mapping.prefix();
         let patterns = ["realm", "domains/*", "sessions/*"].map(|name| format!("{prefix}{name}"));
@@ -139,7 +139,7 @@ impl<'a> Link<'a> {
     /// Brings what these refs lead to into the store. No ref of the store moves.
     ///
     /// # Errors
-    /// Where the remote cannot be reached, or what it sends is no sound git object.
+    /// Returns an error if the remote cannot be reached, or what it sends is no sound git object.
     pub fn fetch(&self, names: &[StoreRef], depth: Option<u32>) -> Result<(), StoreError> {
         let mut wanted: String = names.iter().map(|name| self.remote.mapping.there(name) + "\n").collect();
         if wanted.is_empty() {
@@ -167,7 +167,7 @@ impl<'a> Link<'a> {
     /// Offers commits to the remote, never by force. Returns what it said to each.
     ///
     /// # Errors
-    /// Where the remote cannot be reached.
+    /// Returns an error if the remote cannot be reached.
     pub fn push(&self, moves: &[(StoreRef, Oid)]) -> Result<Vec<Pushed>, StoreError> {
         let mut pushed = Vec::new();
         for moves in moves.chunks(MAX_PUSHED) {
@@ -188,7 +188,7 @@ impl<'a> Link<'a> {
     /// Deletes refs at the remote, each if it still is at that commit. Returns what it said to each.
     ///
     /// # Errors
-    /// Where the remote cannot be reached.
+    /// Returns an error if the remote cannot be reached.
     pub fn delete(&self, refs: &[(StoreRef, Oid)]) -> Result<Vec<Pushed>, StoreError> {
         let mut deleted = Vec::new();
         for refs in refs.chunks(MAX_PUSHED) {
@@ -399,6 +399,7 @@ mod tests {
     use crate::store::remote::Mapping;
 
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "git is found as whoever runs the tests finds it")]
     fn a_server_that_does_not_answer_is_waited_for_no_longer_than_was_said() {
         let name = "origin".parse().unwrap();
         let remote = Remote { name, url: "ssh://nowhere.example/realm.git".into(), mapping: Mapping::Plain };

@@ -1,4 +1,4 @@
-//! Looking at a store: whether it should be packed, and what does not belong there.
+//! Inspects a store: whether it should be packed, and which files do not belong there.
 
 use std::{
     collections::BTreeMap,
@@ -20,15 +20,15 @@ const MANY_PACKS: usize = 50;
 pub struct LockFile {
     /// The file.
     pub path: PathBuf,
-    /// For how long it has been there.
+    /// The time for which it has been there.
     pub age: Duration,
 }
 
 impl GitStore {
-    /// Returns how many objects are files of their own.
+    /// Returns the number of loose objects.
     ///
     /// # Errors
-    /// Where the folder cannot be read.
+    /// Returns an error if the folder cannot be read.
     pub fn loose_objects(&self) -> Result<usize, StoreError> {
         let objects = self.path().join("objects");
         let folders = objects.read_dir().map_err(StoreError::io("read", &objects))?;
@@ -44,10 +44,10 @@ impl GitStore {
         count(&objects.join("17"), |_| true) * 256 > MANY_LOOSE || count(&objects.join("pack"), is_pack) > MANY_PACKS
     }
 
-    /// Returns what `git fsck --strict` complains about, a line each.
+    /// Returns the complaints of `git fsck --strict`, a line each.
     ///
     /// # Errors
-    /// Where git cannot be run.
+    /// Returns an error if git cannot be run.
     pub fn fsck(&self, vars: &BTreeMap<OsString, OsString>) -> Result<Vec<String>, StoreError> {
         let git = git_command::Git { git_dir: self.path(), top: self.path(), vars: vars.clone() };
         let (said, is_sound) = git.all_it_says(&["fsck", "--strict", "--no-dangling", "--no-progress"])?;
@@ -60,7 +60,7 @@ impl GitStore {
     /// usually a dead program's.
     ///
     /// # Errors
-    /// Where a folder cannot be read.
+    /// Returns an error if a folder cannot be read.
     pub fn lock_files(&self) -> Result<Vec<LockFile>, StoreError> {
         let mut found = Vec::new();
         collect(&self.path(), false, &mut found)?;

@@ -1,5 +1,5 @@
-//! Waiting until a store's refs change, without looking again and again: the kernel tells (inotify).
-//! Elsewhere than on Linux, the times of a few files are compared ten times a second.
+//! Waits until a store's refs change, without polling on Linux (inotify). On other systems, the times of a few
+//! files are compared ten times a second.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -10,7 +10,7 @@ use crate::store::StoreError;
 /// moves, or is packed. git removes those that packing leaves empty, and makes them again.
 const FOLDERS: [&str; 5] = ["", "refs", "refs/blue", "refs/blue/domains", "refs/blue/sessions"];
 
-/// Notices that refs may have moved.
+/// A watch for refs that may have moved.
 #[derive(Debug)]
 pub struct Watch {
     top: PathBuf,
@@ -18,20 +18,20 @@ pub struct Watch {
 }
 
 impl GitStore {
-    /// Starts to notice what happens to the refs of domains and sessions.
+    /// Starts to watch the refs of domains and sessions.
     ///
     /// # Errors
-    /// Where the system has no means left for it.
+    /// Returns an error if the system's resources for it are used up.
     pub fn watch(&self) -> Result<Watch, StoreError> {
         Watch::at(self.path())
     }
 }
 
 impl Watch {
-    /// Starts to notice what happens to the refs of the store in this folder, whichever store it is.
+    /// Starts to watch the refs of the store in the folder `top`.
     ///
     /// # Errors
-    /// Where the system has no means left for it.
+    /// Returns an error if the system's resources for it are used up.
     pub fn at(top: PathBuf) -> Result<Self, StoreError> {
         let system = system::Watch::new().map_err(StoreError::io("watch", &top))?;
         let mut watch = Self { top, system };
@@ -43,7 +43,7 @@ impl Watch {
     /// may have. It is called before refs are read, so that nothing falls between.
     ///
     /// # Errors
-    /// Where the system fails.
+    /// Returns an error if the system fails.
     pub fn wait(&mut self, timeout: Duration) -> Result<bool, StoreError> {
         let moved = self.system.wait(timeout).map_err(StoreError::io("watch", &self.top))?;
         if moved {

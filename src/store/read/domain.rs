@@ -27,10 +27,10 @@ use crate::{
     store::{Entry, EntryKind, Store, StoreError, StoreRef, layout, read},
 };
 
-/// Returns one domain, or `None` where the realm has none of that name.
+/// Returns one domain, or `None` if the realm has none of that name.
 ///
 /// # Errors
-/// Where the domain's ref or its `domain.json` cannot be read.
+/// Returns an error if the domain's ref or its `domain.json` cannot be read.
 pub fn domain(store: &dyn Store, name: &DomainName) -> Result<Option<DomainView>, StoreError> {
     store.tip(&StoreRef::Domain(name.clone()))?.map(|tip| domain_at(store, name, &tip)).transpose()
 }
@@ -38,7 +38,7 @@ pub fn domain(store: &dyn Store, name: &DomainName) -> Result<Option<DomainView>
 /// Returns a domain as it was at the commit `tip`.
 ///
 /// # Errors
-/// Where its trees or its `domain.json` cannot be read.
+/// Returns an error if its trees or its `domain.json` cannot be read.
 pub fn domain_at(store: &dyn Store, name: &DomainName, tip: &Oid) -> Result<DomainView, StoreError> {
     let tree = store.commit(tip)?.tree;
     let (mut reader, info) = begin(store, name, &tree)?;
@@ -75,7 +75,7 @@ pub fn domain_at(store: &dyn Store, name: &DomainName, tip: &Oid) -> Result<Doma
 /// others the names are there, in [`DomainView::versions`]: what this costs hardly grows with their number.
 ///
 /// # Errors
-/// Where a tree on the way, or `domain.json`, cannot be read.
+/// Returns an error if a tree on the way, or `domain.json`, cannot be read.
 pub fn contracts_at(
     store: &dyn Store,
     name: &DomainName,
@@ -119,7 +119,7 @@ pub fn contracts_at(
 /// without what was decided about it: what this costs hardly grows with the domain.
 ///
 /// # Errors
-/// Where a tree on the way, or `domain.json`, cannot be read.
+/// Returns an error if a tree on the way, or `domain.json`, cannot be read.
 pub fn contract_at(
     store: &dyn Store,
     name: &DomainName,
@@ -159,17 +159,17 @@ impl<'a> Published<'a> {
     /// Returns those in the tree of a domain.
     ///
     /// # Errors
-    /// Where a tree on the way cannot be read.
+    /// Returns an error if a tree on the way cannot be read.
     pub fn in_tree(store: &'a dyn Store, tree: &Oid) -> Result<Self, StoreError> {
         let folders = read_folder(store, tree, layout::VERSIONS)?.into_iter();
         let folders = folders.filter(|entry| entry.kind == EntryKind::Tree).map(|entry| (entry.name, entry.id));
         Ok(Self { store, folders: folders.collect() })
     }
 
-    /// Returns the document of a version, if it was published.
+    /// Returns the id of a version's document, or `None` if it was not published.
     ///
     /// # Errors
-    /// Where the folder of the contract cannot be read.
+    /// Returns an error if the folder of the contract cannot be read.
     pub fn document(&self, contract: &ContractName, version: &Version) -> Result<Option<Oid>, StoreError> {
         let Some(folder) = self.folders.get(contract.as_str()) else { return Ok(None) };
         let name = format!("{version}.json");
@@ -179,7 +179,7 @@ impl<'a> Published<'a> {
     /// Returns those of a contract.
     ///
     /// # Errors
-    /// Where their folder cannot be read.
+    /// Returns an error if their folder cannot be read.
     pub fn of(&self, contract: &ContractName) -> Result<BTreeSet<Version>, StoreError> {
         let Some(folder) = self.folders.get(contract.as_str()) else { return Ok(BTreeSet::new()) };
         Ok(self.store.entries(folder)?.iter().filter_map(|entry| layout::stem(&entry.name)).collect())
@@ -191,7 +191,7 @@ impl<'a> Published<'a> {
 pub struct Part {
     /// The repository.
     pub repo: RepoName,
-    /// What it is in the domain.
+    /// Its role in the domain.
     pub role: Role,
     /// Whether it exports the contract.
     pub exports: bool,
@@ -221,7 +221,7 @@ struct Named<'a> {
 /// looked at; one that cannot be read plays no part.
 ///
 /// # Errors
-/// Where a tree on the way cannot be read.
+/// Returns an error if a tree on the way cannot be read.
 pub fn parts_in(store: &dyn Store, tree: &Oid, contract: &ContractName) -> Result<Vec<Part>, StoreError> {
     let is_meant = |named: &&Named<'_>| named.contract == contract.as_str();
     let mut parts = Vec::new();
@@ -248,7 +248,7 @@ pub fn parts_in(store: &dyn Store, tree: &Oid, contract: &ContractName) -> Resul
 /// damage is not found in the published documents, which are not read.
 ///
 /// # Errors
-/// Where its trees or its `domain.json` cannot be read.
+/// Returns an error if its trees or its `domain.json` cannot be read.
 pub fn summary_of(store: &dyn Store, name: &DomainName, tree: &Oid) -> Result<DomainSummary, StoreError> {
     let (mut reader, info) = begin(store, name, tree)?;
     let mut contracts = BTreeMap::new();
@@ -277,7 +277,7 @@ pub fn summary_of(store: &dyn Store, name: &DomainName, tree: &Oid) -> Result<Do
     Ok(DomainSummary { info, contracts, versions, owners, bindings, sources, conflicts, damage: reader.damage })
 }
 
-/// Reads what a domain says of itself, before everything else.
+/// Reads the `domain.json` of a domain, before everything else.
 fn begin<'a>(store: &'a dyn Store, name: &DomainName, tree: &Oid) -> Result<(Reader<'a>, Domain), StoreError> {
     let within = StoreRef::Domain(name.clone());
     let damaged = |problem: String| StoreError::Damaged { what: within.to_string(), problem };
@@ -292,7 +292,7 @@ fn begin<'a>(store: &'a dyn Store, name: &DomainName, tree: &Oid) -> Result<(Rea
 /// Reads the published document of one version into the view, if there is one.
 ///
 /// # Errors
-/// Where a tree on the way cannot be read. A damaged document is recorded in the view.
+/// Returns an error if a tree on the way cannot be read. A damaged document is recorded in the view.
 pub fn load_version(
     store: &dyn Store,
     view: &mut DomainView,
@@ -389,7 +389,7 @@ impl Reader<'_> {
         self.document(layout::versions(contract).as_str(), entry, Subject::Contract(contract.clone()))
     }
 
-    /// Returns to whom contracts were handed over.
+    /// Returns the transfers of contracts to other owners.
     fn transfers(&mut self, tree: &Oid) -> Result<BTreeMap<ContractName, Transfers>, StoreError> {
         let mut all = BTreeMap::new();
         for (name, entry) in self.named::<ContractName>(tree, layout::TRANSFERS)? {
@@ -400,7 +400,7 @@ impl Reader<'_> {
         Ok(all)
     }
 
-    /// Returns which breaks of a promise were approved.
+    /// Returns the approved breaks of a promise, by contract.
     fn approvals(&mut self, tree: &Oid) -> Result<BTreeMap<ContractName, Vec<Approval>>, StoreError> {
         let mut all: BTreeMap<_, Vec<Approval>> = BTreeMap::new();
         for folder in self.folder(tree, layout::APPROVALS)?.into_iter().filter(|entry| entry.kind == EntryKind::Tree) {

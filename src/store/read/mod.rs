@@ -22,10 +22,10 @@ use crate::model::{
     set_aside::SetAside,
 };
 
-/// Returns the entry at `path` below the tree `root`, or `None` where there is none.
+/// Returns the entry at `path` below the tree `root`, or `None` if there is none.
 ///
 /// # Errors
-/// Where a tree on the way cannot be read.
+/// Returns an error if a tree on the way cannot be read.
 pub fn lookup<O: Objects + ?Sized>(store: &O, root: &Oid, path: &str) -> Result<Option<Entry>, StoreError> {
     let mut found = Entry { name: String::new(), kind: EntryKind::Tree, id: *root };
     for part in path.split('/') {
@@ -40,10 +40,10 @@ pub fn lookup<O: Objects + ?Sized>(store: &O, root: &Oid, path: &str) -> Result<
     Ok(Some(found))
 }
 
-/// Returns the entries of the folder at `path` below the tree `root`; none where there is no such folder.
+/// Returns the entries of the folder at `path` below the tree `root`; none if there is no such folder.
 ///
 /// # Errors
-/// Where a tree on the way cannot be read.
+/// Returns an error if a tree on the way cannot be read.
 pub fn folder<O: Objects + ?Sized>(store: &O, root: &Oid, path: &str) -> Result<Vec<Entry>, StoreError> {
     match lookup(store, root, path)? {
         Some(entry) if entry.kind == EntryKind::Tree => store.entries(&entry.id),
@@ -51,10 +51,10 @@ pub fn folder<O: Objects + ?Sized>(store: &O, root: &Oid, path: &str) -> Result<
     }
 }
 
-/// Returns the document at `path` below the tree `root`, or `None` where there is none.
+/// Returns the document at `path` below the tree `root`, or `None` if there is none.
 ///
 /// # Errors
-/// [`StoreError::Damaged`] that names the file as `<within>:<path>`.
+/// Returns [`StoreError::Damaged`] that names the file as `<within>:<path>`.
 pub fn file<T: DeserializeOwned>(
     store: &dyn Store,
     within: &StoreRef,
@@ -69,7 +69,7 @@ pub fn file<T: DeserializeOwned>(
     }
 }
 
-/// Returns the document, or what is wrong with what is stored.
+/// Returns the document, or the problem of the stored file.
 pub(super) fn decode<T: DeserializeOwned>(store: &dyn Store, entry: &Entry) -> Result<Result<T, String>, StoreError> {
     if entry.kind != EntryKind::Blob {
         return Ok(Err("it is not a file".into()));
@@ -81,10 +81,10 @@ pub(super) fn decode<T: DeserializeOwned>(store: &dyn Store, entry: &Entry) -> R
     }
 }
 
-/// Returns what `realm.json` says.
+/// Returns the content of `realm.json`.
 ///
 /// # Errors
-/// [`StoreError::NewerFormat`]; [`StoreError::NotAStore`]-like damage where there is none.
+/// Returns [`StoreError::NewerFormat`]; [`StoreError::NotAStore`]-like damage if there is none.
 pub fn realm(store: &dyn Store) -> Result<Realm, StoreError> {
     let at = StoreRef::Realm;
     let damaged = |problem: &str| StoreError::Damaged { what: at.to_string(), problem: problem.into() };
@@ -113,7 +113,7 @@ pub fn realm(store: &dyn Store) -> Result<Realm, StoreError> {
 /// joined under another one.
 ///
 /// # Errors
-/// Where the realm's tree cannot be read.
+/// Returns an error if the realm's tree cannot be read.
 pub fn names_taken_twice(store: &dyn Store, repos: &BTreeMap<RepoName, Repo>) -> Result<Vec<RepoName>, StoreError> {
     let Some(tip) = store.tip(&StoreRef::Realm)? else {
         return Ok(Vec::new());
@@ -137,7 +137,7 @@ pub fn names_taken_twice(store: &dyn Store, repos: &BTreeMap<RepoName, Repo>) ->
 /// Returns the commits that broke a rule of the realm itself, and that nobody has decided on.
 ///
 /// # Errors
-/// Where the realm's tree cannot be read.
+/// Returns an error if the realm's tree cannot be read.
 pub fn set_aside(store: &dyn Store) -> Result<Vec<SetAside>, StoreError> {
     let Some(tip) = store.tip(&StoreRef::Realm)? else {
         return Ok(Vec::new());
@@ -149,7 +149,7 @@ pub fn set_aside(store: &dyn Store) -> Result<Vec<SetAside>, StoreError> {
 /// Returns the realm with everything in it.
 ///
 /// # Errors
-/// Where the realm itself, or its list of domains, cannot be read.
+/// Returns an error if the realm itself, or its list of domains, cannot be read.
 pub fn view(store: &dyn Store) -> Result<RealmView, StoreError> {
     let mut view = repos(store)?;
     view.damage.extend(store.broken_refs()?.into_iter().map(|problem| Damage {
@@ -176,7 +176,7 @@ pub fn view(store: &dyn Store) -> Result<RealmView, StoreError> {
 /// Returns the realm with its repositories alone.
 ///
 /// # Errors
-/// Where the realm itself cannot be read.
+/// Returns an error if the realm itself cannot be read.
 pub fn repos(store: &dyn Store) -> Result<RealmView, StoreError> {
     let mut view = RealmView::default();
     let Some(tip) = store.tip(&StoreRef::Realm)? else {
@@ -196,7 +196,7 @@ pub fn repos(store: &dyn Store) -> Result<RealmView, StoreError> {
 /// Returns the records of commits that broke a rule, in a tree. One that cannot be read is left out.
 ///
 /// # Errors
-/// Where a folder on the way cannot be read.
+/// Returns an error if a folder on the way cannot be read.
 pub fn set_aside_in(store: &dyn Store, tree: &Oid) -> Result<BTreeMap<LossId, SetAside>, StoreError> {
     let mut records = BTreeMap::new();
     for entry in folder(store, tree, &format!("{}/{}", layout::CONFLICTS, layout::SET_ASIDE))? {

@@ -21,7 +21,7 @@ const SCRIPT: [&str; 3] =
 /// change is in the command line.
 ///
 /// # Errors
-/// Where it cannot be started, or fails: what to say.
+/// Returns an error if it cannot be started, or fails.
 pub fn run(env: &Env, command: &OsStr, one: &Notification) -> Result<(), String> {
     let cannot = |error: std::io::Error| format!("cannot run {}: {error}", command.display());
     let json = serde_json::to_vec(one).unwrap_or_else(|error| unreachable!("notifications have a JSON form: {error}"));
@@ -45,7 +45,7 @@ impl Desktop {
     /// Finds it.
     ///
     /// # Errors
-    /// Where there is none.
+    /// Returns an error if there is none.
     pub fn find(env: &Env) -> Result<Self, OpError> {
         let name = if cfg!(target_os = "macos") { "osascript" } else { "notify-send" };
         let folders = env.var("PATH").map(std::env::split_paths).into_iter().flatten();
@@ -63,7 +63,7 @@ impl Desktop {
     /// Shows a text.
     ///
     /// # Errors
-    /// Where the program cannot be started, or fails: what to say.
+    /// Returns an error if the program cannot be started, or fails.
     pub fn show(&self, env: &Env, text: &str) -> Result<(), String> {
         let mut command = of_user(env, self.program.as_os_str());
         if cfg!(target_os = "macos") {

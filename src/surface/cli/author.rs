@@ -127,7 +127,7 @@ impl New {
 /// Reads a file that the user named, or standard input.
 ///
 /// # Errors
-/// Where it cannot be read.
+/// Returns an error if it cannot be read.
 pub fn source(ctx: &Ctx, file: &Path) -> Result<Source, OpError> {
     let name = if file == Path::new("-") { "standard input".to_owned() } else { file.display().to_string() };
     Ok(Source { name, bytes: read_at_most(ctx, file, MAX_BYTES)? })
@@ -136,7 +136,7 @@ pub fn source(ctx: &Ctx, file: &Path) -> Result<Source, OpError> {
 /// Reads several files that the user named; only one of them can be standard input.
 ///
 /// # Errors
-/// Where one cannot be read.
+/// Returns an error if one cannot be read.
 pub fn sources(ctx: &Ctx, files: &[PathBuf]) -> Result<Vec<Source>, OpError> {
     if files.iter().filter(|file| *file == Path::new("-")).count() > 1 {
         return Err(OpError::usage("only one of the files can be standard input"));

@@ -27,7 +27,7 @@ impl Edited {
 /// Opens the editor on `template`.
 ///
 /// # Errors
-/// Where there is no editor, it fails, or nothing was changed.
+/// Returns an error if there is no editor, it fails, or nothing was changed.
 pub fn edit(ctx: &Ctx, template: &str) -> Result<Edited, OpError> {
     use std::io::Write as _;
     let failed = |error| OpError::io("write", "a temporary file")(error);

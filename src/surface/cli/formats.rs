@@ -56,7 +56,7 @@ impl Formats {
     /// the text for people.
     ///
     /// # Errors
-    /// Where something cannot be written.
+    /// Returns an error if something cannot be written.
     pub fn deliver<T: Serialize>(
         &self,
         ctx: &Ctx,

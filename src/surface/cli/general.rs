@@ -35,7 +35,7 @@ fn below(command: Command, path: &[&'static str], operation: &Operation, call: C
 /// Reads the options of such a command.
 ///
 /// # Errors
-/// Where they are not those of the operation.
+/// Returns an error if they are not those of the operation.
 pub fn prepared(operation: &Operation, matches: &ArgMatches) -> Option<Result<Prepared, clap::Error>> {
     let leaf = operation.cli.iter().try_fold(matches, |matches, part| matches.subcommand_matches(part))?;
     Some((operation.call?.parse)(leaf))

@@ -13,7 +13,7 @@ pub use crate::model::text::reason;
 /// Reads a file that the user named; `-` is standard input.
 ///
 /// # Errors
-/// Where it cannot be read.
+/// Returns an error if it cannot be read.
 pub fn read_file(ctx: &Ctx, file: &Path) -> Result<Vec<u8>, OpError> {
     read_at_most(ctx, file, MAX_FILE)
 }
@@ -21,7 +21,7 @@ pub fn read_file(ctx: &Ctx, file: &Path) -> Result<Vec<u8>, OpError> {
 /// Reads a file that the user named, up to one byte more than `most`; `-` is standard input.
 ///
 /// # Errors
-/// Where it cannot be read.
+/// Returns an error if it cannot be read.
 pub fn read_at_most(ctx: &Ctx, file: &Path, most: usize) -> Result<Vec<u8>, OpError> {
     use std::io::Read as _;
     let mut bytes = Vec::new();
@@ -38,7 +38,7 @@ pub fn read_at_most(ctx: &Ctx, file: &Path, most: usize) -> Result<Vec<u8>, OpEr
 /// Reads a value from a file that the user named.
 ///
 /// # Errors
-/// Where it cannot be read.
+/// Returns an error if it cannot be read.
 pub fn value(ctx: &Ctx, file: &std::path::Path) -> Result<Json, OpError> {
     codec::value(&read_file(ctx, file)?).map_err(|problem| {
         let problem = problem.in_file(&file.display().to_string());

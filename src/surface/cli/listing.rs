@@ -51,7 +51,7 @@ impl Names {
     /// Writes an answer, or the names in it.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn answer<T: Serialize, N: ToString>(
         self,
         output: &mut Output<'_>,

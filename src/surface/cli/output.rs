@@ -116,7 +116,7 @@ impl<'a> Output<'a> {
     /// Writes what was held back.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn let_go(&mut self) -> Result<Delivery, OpError> {
         let held = self.held.take().unwrap_or_default();
         self.write(&held)
@@ -135,7 +135,7 @@ impl<'a> Output<'a> {
     /// Writes an answer: as JSON, or as the text that `render` makes of it, next steps last.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn answer<T: Serialize>(
         &mut self,
         answer: &Answer<T>,
@@ -159,7 +159,7 @@ impl<'a> Output<'a> {
     /// Writes an answer that has no text of its own: as JSON, or field by field.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn fields(&mut self, answer: &dyn Answered) -> Result<Delivery, OpError> {
         let mut fields = Answer::new(answer.to_value());
         fields.next_steps = answer.next_steps().to_vec();
@@ -172,7 +172,7 @@ impl<'a> Output<'a> {
     /// Writes one of many: as JSON in one line, or as the text that `render` makes of it.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn item<T: Serialize>(&mut self, item: &T, render: impl FnOnce(&T, &mut Text)) -> Result<Delivery, OpError> {
         if self.json {
             let line = serde_json::to_string(item);
@@ -196,7 +196,7 @@ impl<'a> Output<'a> {
     /// Writes text as it is, through the pager if there is one.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn write(&mut self, text: &str) -> Result<Delivery, OpError> {
         self.progress = None;
         if let Some(pager) = self.pager.as_ref().filter(|_| !self.json) {
@@ -212,7 +212,7 @@ impl<'a> Output<'a> {
     /// Writes text as it is, and past any pager: it is for programs.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn write_plainly(&mut self, text: &str) -> Result<Delivery, OpError> {
         self.progress = None;
         match self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush()) {
@@ -237,7 +237,7 @@ impl<'a> Output<'a> {
     /// Asks a question on standard error. Returns whether the answer is yes; silence is not.
     ///
     /// # Errors
-    /// Where no answer can be read.
+    /// Returns an error if no answer can be read.
     pub fn ask(&mut self, question: &str) -> Result<bool, OpError> {
         self.progress = None;
         let _ = write!(self.err, "{} ", clean(question)).and_then(|()| self.err.flush());

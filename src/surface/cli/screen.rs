@@ -18,7 +18,7 @@ const MAX_STEPS: usize = 4;
 /// Shows the screen. It tells nothing that `status` would then no longer tell.
 ///
 /// # Errors
-/// Where the output cannot be written.
+/// Returns an error if the output cannot be written.
 pub fn show(ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
     let mut text = output.text();
     match &ctx.here {

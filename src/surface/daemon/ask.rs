@@ -16,7 +16,7 @@ const MAX: u64 = 64 << 10;
 /// Asks whoever listens at a port. The token goes along where one is given.
 ///
 /// # Errors
-/// Where nobody listens, or what answers is no server of ours.
+/// Returns an error if nothing listens, or the listener is not a git blue server.
 pub fn ask(port: u16, method: &str, path: &str, token: Option<&str>) -> io::Result<Value> {
     let mut stream = TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)), TIME)?;
     stream.set_read_timeout(Some(TIME))?;

@@ -57,7 +57,7 @@ impl Options {
 /// Serves until the process is told to stop. `ready` hears where, once requests are answered.
 ///
 /// # Errors
-/// Where another daemon runs, the port cannot be had, or the user's own folder not be written.
+/// Returns an error if another daemon runs, the port is taken, or the user's folder cannot be written.
 pub fn serve(env: &Env, options: &Options, ready: impl FnOnce(&Running)) -> Result<(), OpError> {
     let home = locate::home(env)?;
     let Some(held) = state::Held::take(home.folder())? else {
@@ -103,7 +103,7 @@ fn taken(port: u16, error: OpError) -> OpError {
 /// Returns what is known of the daemon.
 ///
 /// # Errors
-/// Where its file cannot be read.
+/// Returns an error if its file cannot be read.
 pub fn status(env: &Env) -> Result<State, OpError> {
     state::of(locate::home(env)?.folder())
 }
@@ -111,7 +111,7 @@ pub fn status(env: &Env) -> Result<State, OpError> {
 /// Returns the token that requests show. There is one before the daemon is started for the first time.
 ///
 /// # Errors
-/// Where it can be neither read nor written.
+/// Returns an error if it can be neither read nor written.
 pub fn token(env: &Env) -> Result<Token, OpError> {
     secret::token(locate::home(env)?.folder())
 }
@@ -119,7 +119,7 @@ pub fn token(env: &Env) -> Result<Token, OpError> {
 /// Returns a link that lets one browser in.
 ///
 /// # Errors
-/// Where the daemon does not run.
+/// Returns an error if the daemon does not run.
 pub fn open(env: &Env) -> Result<String, OpError> {
     let State::Running(running) = status(env)? else {
         return Err(OpError::no(ErrorCode::NotRunning, "the daemon does not run").next("git blue daemon start"));
@@ -142,7 +142,7 @@ pub fn open(env: &Env) -> Result<String, OpError> {
 /// makes it count.
 ///
 /// # Errors
-/// Where it cannot be written.
+/// Returns an error if it cannot be written.
 pub fn install(env: &Env, manager: Manager, options: &Options) -> Result<(PathBuf, String), OpError> {
     let home = locate::home(env)?;
     let (file, command) = manager.place(env)?;

@@ -26,7 +26,7 @@ pub struct Token {
 /// at the same time all get the same.
 ///
 /// # Errors
-/// Where it can be neither read nor written.
+/// Returns an error if it can be neither read nor written.
 pub fn token(home: &Path) -> Result<Token, OpError> {
     let folder = state::folder(home)?;
     let path = folder.join("token");
@@ -92,7 +92,7 @@ fn narrow(path: &Path, most: u32) -> Result<Option<u32>, OpError> {
 /// Returns a secret that nobody can guess: 256 random bits in hex.
 ///
 /// # Errors
-/// Where the system has no random numbers to give.
+/// Returns an error if the system provides no random numbers.
 pub fn random() -> Result<String, OpError> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(|error| {

@@ -26,11 +26,11 @@ const STOP_TIME: Duration = Duration::from_secs(15);
 /// How often is looked.
 const STEP: Duration = Duration::from_millis(20);
 
-/// Starts the daemon, and returns once it answers. Returns where it is, and whether it was started just
+/// Starts the daemon, and returns once it answers. Returns its address, and whether it was started just
 /// now.
 ///
 /// # Errors
-/// Where it does not come up: with what it said.
+/// Returns an error if it does not start, with its output.
 pub fn start(env: &Env, options: &Options) -> Result<(Running, bool), OpError> {
     let home = locate::home(env)?;
     if let Some(running) = answering(env, home.folder())? {
@@ -90,7 +90,7 @@ fn failed(log: &Path) -> OpError {
 /// Tells the daemon to stop, and returns once its port is free. Returns whether there was one.
 ///
 /// # Errors
-/// Where it does not stop.
+/// Returns an error if it does not stop.
 pub fn stop(env: &Env) -> Result<Option<Running>, OpError> {
     let home = locate::home(env)?;
     let start = Instant::now();

@@ -51,7 +51,7 @@ pub struct Held {
 /// Returns the folder of the daemon's own files, and makes it.
 ///
 /// # Errors
-/// Where it cannot be made.
+/// Returns an error if it cannot be made.
 pub fn folder(home: &Path) -> Result<PathBuf, OpError> {
     let folder = home.join("daemon");
     DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(OpError::io("create", &folder))?;
@@ -61,7 +61,7 @@ pub fn folder(home: &Path) -> Result<PathBuf, OpError> {
 /// Opens a file of the daemon that nobody else may read.
 ///
 /// # Errors
-/// Where it cannot be opened.
+/// Returns an error if it cannot be opened.
 pub fn open(path: &Path) -> Result<File, OpError> {
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path);
     file.map_err(OpError::io("open", path))
@@ -70,7 +70,7 @@ pub fn open(path: &Path) -> Result<File, OpError> {
 /// Returns what is known of the daemon of a home.
 ///
 /// # Errors
-/// Where its file cannot be read.
+/// Returns an error if its file cannot be read.
 pub fn of(home: &Path) -> Result<State, OpError> {
     let path = home.join("daemon/pid");
     let mut file = match File::open(&path) {
@@ -92,7 +92,7 @@ impl Held {
     /// Takes the right to be the daemon of a home. Nothing where another process is.
     ///
     /// # Errors
-    /// Where the file cannot be made.
+    /// Returns an error if the file cannot be made.
     pub fn take(home: &Path) -> Result<Option<Self>, OpError> {
         let path = folder(home)?.join("pid");
         let file = open(&path)?;
@@ -110,7 +110,7 @@ impl Held {
     /// Says where the daemon listens.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn say(&self, running: &Running) -> Result<(), OpError> {
         let text = serde_json::to_string(running).unwrap_or_else(|error| unreachable!("it has a JSON form: {error}"));
         self.write(&(text + "\n"))

@@ -26,7 +26,7 @@ impl Manager {
     /// Returns the file that it reads, and the command that makes it do so.
     ///
     /// # Errors
-    /// Where there is no home folder.
+    /// Returns an error if there is no home folder.
     pub fn place(self, env: &Env) -> Result<(PathBuf, String), OpError> {
         let home = env.home().ok_or_else(|| OpError::cannot(ErrorCode::NoHome, "HOME is not set"))?;
         Ok(match self {

@@ -27,7 +27,7 @@ const COOKIE_AGE: Duration = Duration::from_secs(12 * 3600);
 /// Most links, and most browsers: the oldest make room.
 const MAX_KEPT: usize = 64;
 
-/// Who asks.
+/// The reader that asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Who {
     /// Nobody that we know.
@@ -60,7 +60,7 @@ impl Access {
     /// to, and the origin of the page that asks.
     ///
     /// # Errors
-    /// Where another host or origin is named, or none.
+    /// Returns an error if the request names another host or origin, or no host.
     pub fn meant(&self, request: &Parts) -> Result<(), OpError> {
         let named = request.uri.authority().map(|authority| authority.as_str());
         let is_here = |host: &str| self.is_here(host);
@@ -102,7 +102,7 @@ impl Access {
     /// Returns a key that lets one browser in, once and soon.
     ///
     /// # Errors
-    /// Where the system has no random numbers.
+    /// Returns an error if the system has no random numbers.
     pub fn link(&self) -> Result<String, OpError> {
         keep(&mut locked(&self.links), LINK_AGE)
     }
@@ -111,7 +111,7 @@ impl Access {
     /// on; nothing where the key is used or old.
     ///
     /// # Errors
-    /// Where the system has no random numbers.
+    /// Returns an error if the system has no random numbers.
     pub fn admit(&self, key: &str) -> Result<Option<String>, OpError> {
         {
             let mut links = locked(&self.links);

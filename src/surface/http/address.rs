@@ -11,7 +11,7 @@ use crate::{
 /// another folder.
 ///
 /// # Errors
-/// Where it is no path, or encodes something else than text.
+/// Returns an error if it is no path, or encodes something else than text.
 pub fn segments(path: &str) -> Result<Vec<String>, OpError> {
     let below = path.strip_prefix('/').ok_or_else(|| OpError::usage("this is no path"))?;
     below.split('/').map(|part| decoded(part, false)).collect()
@@ -20,7 +20,7 @@ pub fn segments(path: &str) -> Result<Vec<String>, OpError> {
 /// Returns the parameters as JSON, each as what it may be.
 ///
 /// # Errors
-/// Where one is named twice, or is no text.
+/// Returns an error if one is named twice, or is no text.
 pub fn query(text: &str, parameters: &[Parameter]) -> Result<Map<String, Value>, OpError> {
     let mut found = Map::new();
     for pair in text.split('&').filter(|pair| !pair.is_empty()) {

@@ -40,7 +40,7 @@ impl Narrowed {
 /// Returns the sessions of all realms.
 ///
 /// # Errors
-/// Where this machine's records cannot be read.
+/// Returns an error if this machine's records cannot be read.
 pub fn sessions(
     desk: &Desk,
     narrowed: &Narrowed,
@@ -68,7 +68,7 @@ pub fn sessions(
 /// Returns the notifications for all repositories that lie on this machine.
 ///
 /// # Errors
-/// Where this machine's records cannot be read.
+/// Returns an error if this machine's records cannot be read.
 pub fn notifications(
     desk: &Desk,
     narrowed: &Narrowed,
@@ -119,7 +119,7 @@ fn add(sum: &mut NotificationSummary, more: &NotificationSummary) {
 /// Returns where a notification is pending, if it is in one place alone.
 ///
 /// # Errors
-/// Where it is pending nowhere, or in several places.
+/// Returns an error if it is pending nowhere, or in several places.
 pub fn pending_in(desk: &Desk, narrowed: &Narrowed, id: &str) -> Result<(RealmName, RepoName), OpError> {
     let wanted = notifications::list::Request { filter: NotificationFilter::Pending, ..Default::default() };
     let found = notifications(desk, narrowed, &wanted, &ALL)?.body.notifications;
@@ -137,7 +137,7 @@ pub fn pending_in(desk: &Desk, narrowed: &Narrowed, id: &str) -> Result<(RealmNa
 /// Returns the realm and the repository of a session that goes on.
 ///
 /// # Errors
-/// Where there is none.
+/// Returns an error if there is none.
 pub fn session_in(desk: &Desk, narrowed: &Narrowed, id: &str) -> Result<(RealmName, RepoName), OpError> {
     let all = sessions(desk, narrowed, false, &ALL)?.body.sessions;
     let found = all.into_iter().find(|one| one.session.id.to_string() == id);

@@ -21,7 +21,7 @@ const TIME: Duration = Duration::from_secs(10);
 /// Returns the whole body.
 ///
 /// # Errors
-/// Where it is too large, too slow, or breaks off.
+/// Returns an error if it is too large, too slow, or breaks off.
 pub async fn whole(body: Incoming) -> Result<Bytes, OpError> {
     let too_large = || OpError::usage(format!("a request brings at most {MAX} bytes")).coded(ErrorCode::TooLarge);
     // What announces itself as too large is not read at all.
@@ -42,7 +42,7 @@ pub async fn whole(body: Incoming) -> Result<Bytes, OpError> {
 /// Returns the JSON object that a body is; an empty one where there is none.
 ///
 /// # Errors
-/// Where it is anything else.
+/// Returns an error if it is anything else.
 pub fn object(headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Value>, OpError> {
     if body.is_empty() {
         return Ok(Map::new());

@@ -37,7 +37,7 @@ impl Desk {
     /// Returns what operations work with in no realm.
     ///
     /// # Errors
-    /// Where there is no home folder.
+    /// Returns an error if there is no home folder.
     pub fn nowhere(&self) -> Result<Ctx, OpError> {
         let none = OpError::usage("no realm was named");
         let home = locate::home(&self.env)?;
@@ -47,7 +47,7 @@ impl Desk {
     /// Returns the realms of this machine.
     ///
     /// # Errors
-    /// Where this machine's records cannot be read.
+    /// Returns an error if this machine's records cannot be read.
     pub fn realms(&self) -> Result<Vec<RealmName>, OpError> {
         let known = locate::home(&self.env)?.realms()?;
         Ok(known.into_iter().map(|known| known.name).collect())
@@ -56,7 +56,7 @@ impl Desk {
     /// Returns the repositories of a realm that lie on this machine.
     ///
     /// # Errors
-    /// Where this machine's records, or the realm, cannot be read.
+    /// Returns an error if this machine's records, or the realm, cannot be read.
     pub fn repos(&self, realm: &RealmName) -> Result<Vec<RepoName>, OpError> {
         let ctx = self.realm(realm)?;
         let members = names::repos(&ctx)?;
@@ -76,7 +76,7 @@ impl Desk {
     /// Returns what operations work with in a realm.
     ///
     /// # Errors
-    /// Where this machine does not know the realm, or its store cannot be opened.
+    /// Returns an error if this machine does not know the realm, or its store cannot be opened.
     pub fn realm(&self, realm: &RealmName) -> Result<Ctx, OpError> {
         self.of(realm, None)
     }

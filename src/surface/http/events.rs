@@ -199,7 +199,7 @@ impl Events {
     /// Returns a stream of what happens from now on, or since the event that the client heard last.
     ///
     /// # Errors
-    /// Where too many listen already, or the realm cannot be read.
+    /// Returns an error if too many listen already, or the realm cannot be read.
     pub async fn stream(
         self: Arc<Self>,
         arguments: &Arguments,

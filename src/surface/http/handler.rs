@@ -67,7 +67,7 @@ impl Handler {
     /// Returns the handler of a port. It closes when `stopping` says so.
     ///
     /// # Errors
-    /// Where the system gives no thread.
+    /// Returns an error if the system gives no thread.
     pub fn new(env: &Env, port: u16, settings: &Settings, stopping: watch::Receiver<bool>) -> Result<Self, OpError> {
         let desk = Desk::new(env);
         Ok(Self {
@@ -243,7 +243,7 @@ async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T, OpError> + Se
 /// Returns what tells this user's home from another's.
 ///
 /// # Errors
-/// Where there is no home folder.
+/// Returns an error if there is no home folder.
 pub fn home_id(env: &Env) -> Result<String, OpError> {
     let folder = locate::home(env)?.folder().to_owned();
     let folder = folder.canonicalize().unwrap_or(folder);

@@ -53,7 +53,7 @@ const FULL: &[u8] =
 /// Serves until the process is told to stop. `ready` hears the port, once requests are answered.
 ///
 /// # Errors
-/// Where the port cannot be had.
+/// Returns an error if the port cannot be had.
 pub fn serve(env: &Env, settings: &Settings, ready: impl FnOnce(u16)) -> Result<(), OpError> {
     let failed = |error: std::io::Error| OpError::cannot(ErrorCode::Io, format!("cannot start the server: {error}"));
     let mut builder = tokio::runtime::Builder::new_multi_thread();

@@ -83,7 +83,7 @@ pub struct Call<'a> {
     pub arguments: &'a Arguments,
 }
 
-/// Who asks.
+/// The reader that asks.
 #[derive(Deserialize, JsonSchema)]
 struct Asking {
     /// As this repository sees it

@@ -17,7 +17,7 @@ const MAX: usize = 64;
 /// Returns the messages of a batch; nothing where a line is none.
 ///
 /// # Errors
-/// Where it holds none, or too many.
+/// Returns an error if it holds none, or too many.
 pub fn parts(line: &[u8]) -> Option<Result<Vec<Vec<u8>>, JsonRpcError>> {
     let all: Vec<Value> = serde_json::from_slice(line).ok()?;
     let refused = |message: String| {

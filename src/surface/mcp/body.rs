@@ -73,7 +73,7 @@ impl Body {
 /// and fits; where there is more, `next_offset` says where it begins.
 ///
 /// # Errors
-/// Where there is no such part, or it is no text and an offset was given.
+/// Returns an error if there is no such part, or it is no text and an offset was given.
 pub fn only_at(body: &mut Body, field: &str, pointer: &str, offset: Option<usize>) -> Result<(), OpError> {
     let whole = body.fields.get(field).cloned().unwrap_or_default();
     let Some(part) = whole.pointer(pointer) else {

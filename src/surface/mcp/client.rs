@@ -35,7 +35,7 @@ impl Client {
 /// layer than the one that makes it.
 #[derive(Debug, Clone)]
 pub struct Slip {
-    /// Who asks.
+    /// The reader that asks.
     pub client: Client,
     owed: Arc<Mutex<Option<Owed>>>,
 }

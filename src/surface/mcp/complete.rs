@@ -13,7 +13,7 @@ use crate::{
 /// Returns what `argument` could be, of what begins with `typed`, where others are known already.
 ///
 /// # Errors
-/// Where the realm cannot be read.
+/// Returns an error if the realm cannot be read.
 pub fn values(
     ctx: &Ctx,
     argument: &str,

@@ -58,7 +58,7 @@ pub fn config(env: &Env, client: ClientKind, all_realms: bool) -> Config {
 /// such files are committed: it is not in them.
 ///
 /// # Errors
-/// Where the client cannot ask a server that it did not start.
+/// Returns an error if the client cannot ask a server that it did not start.
 pub fn over_http(client: ClientKind, port: u16) -> Result<Config, OpError> {
     let (file, key) = place(client);
     let url = format!("http://127.0.0.1:{port}/mcp");

@@ -50,7 +50,7 @@ pub fn listed(tool: &DeclaredTool, settings: &Settings) -> rmcp::model::Tool {
 /// Returns those of a call's arguments that say where it runs.
 ///
 /// # Errors
-/// Where one of them is not what it may be.
+/// Returns an error if one of them is not what it may be.
 pub fn ours(given: &Map<String, Value>, settings: &Settings) -> Result<Arguments, OpError> {
     let parameters = common(settings);
     let is_ours = |name: &str| parameters.iter().any(|one| one.name == name);
@@ -63,7 +63,7 @@ pub fn ours(given: &Map<String, Value>, settings: &Settings) -> Result<Arguments
 /// process's standard input: it ends the command then, with everything that it started.
 ///
 /// # Errors
-/// Where it cannot be run, fails, or takes too long.
+/// Returns an error if it cannot be run, fails, or takes too long.
 pub async fn run(
     tool: &DeclaredTool,
     folder: &Path,

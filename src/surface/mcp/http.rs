@@ -105,7 +105,7 @@ impl Mcp {
     /// It ends what it streams when `stopping` says so.
     ///
     /// # Errors
-    /// Where the system gives no thread.
+    /// Returns an error if the system gives no thread.
     pub fn new(env: &Env, rate_limit: u32, stopping: watch::Receiver<bool>) -> Result<Self, OpError> {
         let settings = Arc::new(Settings::shared(env, &Options { all_realms: true, ..Options::default() }));
         let mut sessions = LocalSessionManager::default();

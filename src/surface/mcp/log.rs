@@ -27,7 +27,7 @@ impl Log {
     /// Opens the log `mcp.log` in the user's own folder, for nobody else to read.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn open(env: &Env, folder: &Path) -> Result<Self, OpError> {
         let path = folder.join("mcp.log");
         let failed = |error| OpError::io("write", &path)(error);

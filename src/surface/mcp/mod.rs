@@ -73,7 +73,7 @@ pub fn declared_problems(env: &Env, options: &Options) -> Vec<String> {
 /// Serves the client at standard input and output until it hangs up.
 ///
 /// # Errors
-/// Where the log cannot be written, or the system gives no runtime.
+/// Returns an error if the log cannot be written, or the system gives no runtime.
 pub fn serve(env: &Env, options: &Options) -> Result<(), OpError> {
     let settings = Settings::new(env, options);
     let log = match options.debug {

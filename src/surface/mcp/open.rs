@@ -26,7 +26,7 @@ impl Project {
     /// Opens it, for one call alone.
     ///
     /// # Errors
-    /// Where the repository around its folder cannot be opened, or there is no home folder.
+    /// Returns an error if the repository around its folder cannot be opened, or there is no home folder.
     pub fn ctx(&self, env: &Env) -> Result<Ctx, OpError> {
         Ctx::open(env.clone().at(&self.folder), self.realm.clone())
     }
@@ -59,7 +59,7 @@ thread_local! {
 /// Returns what operations work with in a project.
 ///
 /// # Errors
-/// Where the repository around its folder cannot be opened, or there is no home folder.
+/// Returns an error if the repository around its folder cannot be opened, or there is no home folder.
 pub fn open(env: &Env, project: &Project) -> Result<Rc<Ctx>, OpError> {
     OPENED.with_borrow_mut(|opened| {
         if let Some(at) = opened.iter().position(|one| one.project == *project) {

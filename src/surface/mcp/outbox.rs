@@ -50,7 +50,7 @@ pub struct Answer {
 pub struct Teller {
     /// Time and variables.
     pub env: Env,
-    /// Where.
+    /// The place.
     pub project: Project,
     /// Whom.
     pub reader: ReaderName,
@@ -182,7 +182,7 @@ impl Told {
     /// Records that it was told.
     ///
     /// # Errors
-    /// Where the store cannot be written.
+    /// Returns an error if the store cannot be written.
     pub fn record(&self) -> Result<(), OpError> {
         let Teller { env, project, reader, quiet, .. } = &self.teller;
         let ctx = open(env, project)?;

@@ -15,7 +15,7 @@ pub type Lists = &'static [&'static str];
 /// Shows the part of an answer's lists behind `cursor`: at most `limit` items, and what fits.
 ///
 /// # Errors
-/// Where the answer is another one than that the cursor was made for.
+/// Returns an error if the answer is another one than that the cursor was made for.
 pub fn page(body: &mut Body, lists: Lists, limit: Option<usize>, cursor: Option<&str>) -> Result<(), OpError> {
     let wants_all = limit.is_none() && cursor.is_none();
     body.fields.insert("next_cursor".into(), Value::Null);

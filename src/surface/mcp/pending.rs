@@ -16,7 +16,7 @@ impl Pending {
     /// Notes a request.
     ///
     /// # Errors
-    /// Where another one of the same id is being answered.
+    /// Returns an error if another one of the same id is being answered.
     pub fn begin(&self, id: &RequestId) -> Result<(), JsonRpcError> {
         match self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone()) {
             true => Ok(()),
@@ -54,7 +54,7 @@ impl Turn {
     /// Takes it.
     ///
     /// # Errors
-    /// Where another request has it.
+    /// Returns an error if another request has it.
     pub fn take(all: &Arc<Asking>, session: &str, id: &RequestId) -> Result<Self, JsonRpcError> {
         let own = (session.to_owned(), id.clone());
         match all.lock().unwrap_or_else(PoisonError::into_inner).insert(own.clone()) {

@@ -20,7 +20,7 @@ use crate::{
 /// is told it again.
 ///
 /// # Errors
-/// What the server answered where that was no result.
+/// Returns the server's answer if it is not a result.
 pub fn ask(env: &Env, options: &Options, method: &str, params: &Value) -> Result<Value, OpError> {
     let settings = Settings { marks: false, ..Settings::new(env, options) };
     runtime()?.block_on(async {

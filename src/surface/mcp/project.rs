@@ -68,7 +68,7 @@ pub enum Roots {
 /// Finds the project of a call.
 ///
 /// # Errors
-/// Where there is none, or it is not what it should be.
+/// Returns an error if there is none, or it is not what it should be.
 pub fn find(settings: &Settings, cwd: Option<&str>, realm: Option<RealmName>, roots: &Roots) -> Result<Project, Lost> {
     let mut search = Search { settings, realm: realm.or_else(|| settings.realm.clone()), tried: Tried::default() };
     if let Some(cwd) = cwd {

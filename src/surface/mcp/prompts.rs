@@ -79,7 +79,7 @@ impl Template {
     /// Returns it with the realm as it is now.
     ///
     /// # Errors
-    /// Where the realm cannot be read, or has no such contract.
+    /// Returns an error if the realm cannot be read, or has no such contract.
     pub fn filled(
         &self,
         ctx: &Ctx,

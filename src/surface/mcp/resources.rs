@@ -76,7 +76,7 @@ impl What {
     /// Reads the resource.
     ///
     /// # Errors
-    /// Where there is none, or it cannot be read.
+    /// Returns an error if there is none, or it cannot be read.
     pub fn read(&self, ctx: &Ctx) -> Result<Body, OpError> {
         let (mut body, lists) = match self {
             Self::Status => {
@@ -108,7 +108,7 @@ impl What {
 /// Returns the resources of a realm from `start` on, and where the next page starts.
 ///
 /// # Errors
-/// Where the store cannot be read.
+/// Returns an error if the store cannot be read.
 pub fn list(ctx: &Ctx, start: usize) -> Result<(Vec<Resource>, Option<usize>), OpError> {
     let realm = &ctx.here()?.realm;
     let own: Vec<_> = skills::resources().chain(of_realm(realm)).collect();

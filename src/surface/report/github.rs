@@ -26,7 +26,7 @@ pub fn render(report: &Report) -> String {
 /// Appends the report to the summary of the step.
 ///
 /// # Errors
-/// Where the file cannot be written.
+/// Returns an error if the file cannot be written.
 pub fn append_summary(file: &Path, report: &Report) -> Result<(), OpError> {
     let opened = OpenOptions::new().append(true).create(true).open(file);
     let written = opened.and_then(|mut file| file.write_all(super::markdown::render(report).as_bytes()));

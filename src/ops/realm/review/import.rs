@@ -59,7 +59,7 @@ impl<'a> BindingFiles<'a> {
     /// Returns the files of a repository.
     ///
     /// # Errors
-    /// Where HEAD cannot be read.
+    /// Returns an error if HEAD cannot be read.
     pub fn of(code: Option<&'a CodeRepo>) -> Result<Self, OpError> {
         let Some(code) = code else { return Ok(Self { files: None, has_worktree: false }) };
         let files = match (code.workdir(), code.head()?.commit) {
@@ -104,7 +104,7 @@ impl Domain<'_> {
     /// Returns what is to be said of an import.
     ///
     /// # Errors
-    /// Where a document, or the binding's file, cannot be read.
+    /// Returns an error if a document, or the binding's file, cannot be read.
     pub fn review(&self, import: &Import, state: &ImportState) -> Result<Review, OpError> {
         let (old, new) = (import.adapted(), current(&state.standing));
         let changes = match (old, new) {

@@ -26,7 +26,7 @@ pub struct Search {
 /// Adds the mentions to each import. Once `cancelled` is set, those that were found.
 ///
 /// # Errors
-/// Where git cannot search.
+/// Returns an error if git cannot search.
 pub fn add(code: Option<&CodeRepo>, imports: &mut [ImportReview], cancelled: &AtomicBool) -> Result<Search, OpError> {
     let nothing = Search { searched: Searched::Nothing, cut: None };
     let Some(code) = code else { return Ok(nothing) };

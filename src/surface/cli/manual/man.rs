@@ -16,7 +16,7 @@ use crate::error::OpError;
 /// Writes a page for `git-blue` and one for each command below it. Returns the files.
 ///
 /// # Errors
-/// Where a file cannot be written.
+/// Returns an error if a file cannot be written.
 pub(in crate::surface::cli) fn write_pages(folder: &Path) -> Result<Vec<PathBuf>, OpError> {
     let mut command = super::super::command().disable_help_subcommand(true);
     // Names every command by its whole path.

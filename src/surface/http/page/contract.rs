@@ -33,7 +33,7 @@ struct Shown {
 /// Returns the page.
 ///
 /// # Errors
-/// Where there is no such contract or version, or it cannot be read.
+/// Returns an error if there is no such contract or version, or it cannot be read.
 pub fn page(ctx: &Ctx, wanted: &ContractRef, query: &Query) -> Result<Page, OpError> {
     let version = |name| query.parsed::<Version>(name).map_err(|error| OpError::usage(error.to_string()));
     let (at, old, new) = (version("version")?, version("from")?, version("to")?);

@@ -19,7 +19,7 @@ const ROWS: usize = 50;
 /// Returns the page.
 ///
 /// # Errors
-/// Where the realm cannot be read, or has no such domain.
+/// Returns an error if the realm cannot be read, or has no such domain.
 pub fn page(ctx: &Ctx, query: &Query) -> Result<Page, OpError> {
     let request = contract::list::Request {
         domain: query.parsed("domain")?,

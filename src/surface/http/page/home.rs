@@ -16,7 +16,7 @@ use crate::{
 /// Returns the page.
 ///
 /// # Errors
-/// Where this machine's records cannot be read.
+/// Returns an error if this machine's records cannot be read.
 pub fn page(ctx: &Ctx) -> Result<Page, OpError> {
     let list = realm::list::run(ctx)?.body;
     Ok(Page { title: "Realms".into(), realm: None, part: None, main: render(&list) })

@@ -23,7 +23,7 @@ pub struct Inbox {
 /// Returns the realm at a glance, as nobody in particular sees it.
 ///
 /// # Errors
-/// Where it cannot be read.
+/// Returns an error if it cannot be read.
 pub fn realm(ctx: &Ctx) -> Result<RealmStatus, OpError> {
     let request = realm::status::Request { reader: None, ..realm::status::Request::default() };
     Ok(realm::status::run(ctx, &request)?.0.body)

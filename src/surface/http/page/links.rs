@@ -53,10 +53,10 @@ impl Query {
         Some(value).filter(|value| !value.is_empty())
     }
 
-    /// Returns it parsed, or `None` where nothing was said.
+    /// Returns the parsed value, or `None` if it is missing or empty.
     ///
     /// # Errors
-    /// What the type says of a text that is none.
+    /// Returns the parse error of the type.
     pub fn parsed<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>, T::Err> {
         self.get(name).map(str::parse).transpose()
     }

@@ -29,7 +29,7 @@ const MAX_REPOS: usize = 12;
 /// Returns the page.
 ///
 /// # Errors
-/// Where the realm cannot be read, or has no such repository.
+/// Returns an error if the realm cannot be read, or has no such repository.
 pub fn page(desk: &Desk, realm: &RealmName, query: &Query) -> Result<Page, OpError> {
     let status = inbox::realm(&desk.realm(realm)?)?;
     let repo = query.parsed::<RepoName>("repo")?;

@@ -29,7 +29,7 @@ const MAX_REPOS: usize = 50;
 /// Returns the page.
 ///
 /// # Errors
-/// Where the realm cannot be read.
+/// Returns an error if the realm cannot be read.
 pub fn page(desk: &Desk, realm: &RealmName) -> Result<Page, OpError> {
     let ctx = desk.realm(realm)?;
     let status = inbox::realm(&ctx)?;

@@ -20,7 +20,7 @@ const ROWS: usize = 50;
 /// Returns the page.
 ///
 /// # Errors
-/// Where the realm cannot be read.
+/// Returns an error if the realm cannot be read.
 pub fn page(ctx: &Ctx, query: &Query) -> Result<Page, OpError> {
     let cursor = query.get("cursor").map(str::to_owned);
     let ended = query.get("ended").is_some();

@@ -149,7 +149,7 @@ impl ToolFixture {
     /// Answers a call.
     ///
     /// # Errors
-    /// Where the client lacks what it needs, or does not do what it is asked.
+    /// Returns an error if the client lacks what it needs, or does not do what it is asked.
     pub async fn call(
         &self,
         request: CallToolRequestParams,
@@ -216,7 +216,7 @@ impl PromptFixture {
     /// Fills it in.
     ///
     /// # Errors
-    /// Where the state of what was asked is not as it was sent.
+    /// Returns an error if the state of what was asked is not as it was sent.
     pub fn fill(
         &self,
         request: GetPromptRequestParams,

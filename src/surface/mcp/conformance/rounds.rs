@@ -13,7 +13,7 @@ use crate::model::hash;
 /// Returns what is to be asked next; nothing once all was answered.
 ///
 /// # Errors
-/// Where the state is not as it was sent.
+/// Returns an error if the state is not as it was sent.
 pub fn next(
     (name, rounds): (&str, &[Map<String, Value>]),
     responses: Option<&InputResponses>,

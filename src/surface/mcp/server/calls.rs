@@ -37,7 +37,8 @@ impl Server {
     /// Calls a tool.
     ///
     /// # Errors
-    /// Where there is none of that name: everything else that goes wrong, a client's model should read.
+    /// Returns an error if there is none of that name: everything else that goes wrong, a client's model should
+    /// read.
     pub async fn call(
         &self,
         request: CallToolRequestParams,
@@ -138,7 +139,7 @@ impl Server {
     /// Returns the project that a call is about.
     ///
     /// # Errors
-    /// Where there is none.
+    /// Returns an error if there is none.
     pub fn project_of(&self, tool: &Tool, arguments: &Arguments, roots: &Roots) -> Result<Project, Lost> {
         let realm = arguments.read_as::<tools::Named>()?.realm;
         let found = project::find_named(&self.settings, arguments.text("cwd"), realm, roots);
@@ -188,7 +189,7 @@ impl Server {
 /// Returns what a call works with: the realm as it is, or as it was when the call says.
 ///
 /// # Errors
-/// Where the project cannot be opened, or had no realm then.
+/// Returns an error if the project cannot be opened, or had no realm then.
 pub fn opened(settings: &Settings, project: &Project, arguments: &Arguments) -> Result<Rc<Ctx>, OpError> {
     match arguments.read_as::<At>()?.at {
         Some(at) => Ok(Rc::new(project.ctx(&settings.env)?.as_of(&at)?)),
@@ -199,7 +200,7 @@ pub fn opened(settings: &Settings, project: &Project, arguments: &Arguments) -> 
 /// Returns what a call is answered: as much of it as fits a message.
 ///
 /// # Errors
-/// Where the operation fails.
+/// Returns an error if the operation fails.
 pub fn answer(call: &Call<'_>) -> Result<Body, OpError> {
     let mut body = (call.tool.shape.run)(call)?;
     if !call.tool.shape.lists.is_empty() {

@@ -22,7 +22,7 @@ impl Server {
     /// Fills a prompt in.
     ///
     /// # Errors
-    /// Where there is none of that name, or what it needs cannot be read.
+    /// Returns an error if there is none of that name, or what it needs cannot be read.
     pub async fn prompt(
         &self,
         request: GetPromptRequestParams,
@@ -49,7 +49,7 @@ impl Server {
     /// Says what an argument could be.
     ///
     /// # Errors
-    /// Where the realm cannot be read.
+    /// Returns an error if the realm cannot be read.
     pub async fn completions(
         &self,
         request: CompleteRequestParams,

@@ -30,7 +30,7 @@ impl Server {
     /// Lists the resources of a project, from a cursor on.
     ///
     /// # Errors
-    /// Where there is no project, or it cannot be read.
+    /// Returns an error if there is no project, or it cannot be read.
     pub async fn resources(
         &self,
         cursor: Option<String>,
@@ -62,7 +62,7 @@ impl Server {
     /// Reads a resource.
     ///
     /// # Errors
-    /// Where there is none, or it cannot be read.
+    /// Returns an error if there is none, or it cannot be read.
     pub async fn read(
         &self,
         request: ReadResourceRequestParams,
@@ -96,7 +96,7 @@ impl Server {
     /// Watches a resource for a client of an era with a handshake.
     ///
     /// # Errors
-    /// Where there is none.
+    /// Returns an error if there is none.
     pub async fn watch(&self, uri: &str, context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
         let parsed: Uri = uri.parse().map_err(|error| refused(&error))?;
         let found = self.asking.attempt(None, context, |roots| self.of_resource(&parsed, roots)).await;
@@ -114,7 +114,7 @@ impl Server {
     /// Tells a client of the stateless era what changes, until it wants it no more.
     ///
     /// # Errors
-    /// Where a list is wanted, and there is no project.
+    /// Returns an error if a list is wanted, and there is no project.
     pub async fn tell_changes(&self, context: &SubscriptionContext) -> Result<(), ErrorData> {
         let env = &self.settings.env;
         let mut watched = Vec::new();

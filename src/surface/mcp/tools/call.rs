@@ -20,7 +20,7 @@ pub struct Call<'a> {
     pub ctx: &'a Ctx,
     /// The arguments, as the operation names them.
     pub arguments: &'a Arguments,
-    /// Who asks.
+    /// The reader that asks.
     pub reader: &'a ReaderName,
     /// What the server was started with.
     pub settings: &'a Settings,
@@ -30,7 +30,7 @@ impl Call<'_> {
     /// Runs the operation on the arguments.
     ///
     /// # Errors
-    /// Where an argument names nothing of its kind, or the operation fails.
+    /// Returns an error if an argument names nothing of its kind, or the operation fails.
     pub fn ask(&self, fields: Map<String, Value>) -> Result<Body, OpError> {
         Ok(self.body(&*(self.tool.call.run)(self.ctx, fields)?))
     }
@@ -50,7 +50,7 @@ impl Call<'_> {
     /// fit a message: by as much smaller as it is too large, because each costs as much as the first.
     ///
     /// # Errors
-    /// Where asking fails.
+    /// Returns an error if asking fails.
     pub fn paged(
         &self,
         usual: usize,
