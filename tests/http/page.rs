@@ -30,7 +30,9 @@ fn nothing_on_a_page_is_inline() {
     let daemon = Daemon::start(&world);
     for path in pages() {
         let page = daemon.get(&path);
-        assert_eq!(page.status, 200, "{path}: {page:?}");
+        // A cursor that is none of the list's is answered, too, with a page.
+        let expected = if path.ends_with("contracts?cursor=%00%ff") { 409 } else { 200 };
+        assert_eq!(page.status, expected, "{path}: {page:?}");
         assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
         assert!(page.header("content-security-policy").starts_with("default-src 'none'"), "{path}");
         assert_eq!(page.header("x-content-type-options"), "nosniff");

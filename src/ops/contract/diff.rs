@@ -24,13 +24,10 @@ use crate::{
 };
 
 /// Its entry in the table of operations.
-pub const OPERATION: Operation = Operation::reads::<Request>(
-    "contract_diff",
-    &["contract", "diff"],
-    "Show what a version of a contract changed",
-)
-.tool("What changed between two versions of a contract, field by field, and whether each accepts what the other sends.")
-.route("GET", "/realms/{realm}/contracts/{domain}/{contract}/diff");
+pub const OPERATION: Operation =
+    Operation::reads::<Request>("contract_diff", &["contract", "diff"], "Show what a version of a contract changed")
+        .tool("What changed between two versions of a contract, and whether each accepts what the other sends.")
+        .route("GET", "/realms/{realm}/contracts/{domain}/{contract}/diff");
 
 /// What the realm keeps beside the document, or what differs in any case.
 const LEFT_OUT: [&str; 5] = ["version", "schema_hash", "content_hash", "retired", "yanked"];

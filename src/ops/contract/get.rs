@@ -15,7 +15,9 @@ use crate::{
 
 /// Its entry in the table of operations.
 pub const OPERATION: Operation = Operation::reads::<Request>("contract_get", &["contract", "get"], "Show one contract")
-    .tool("One contract: schema, value, versions, who exports and imports it. Call it before relying on it or changing it.")
+    .tool(
+        "One contract: schema, value, versions, who exports and imports it. Call it before relying on or changing it.",
+    )
     .route("GET", "/realms/{realm}/contracts/{domain}/{contract}");
 
 /// The arguments.

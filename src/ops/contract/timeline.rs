@@ -24,7 +24,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
     &["contract", "timeline"],
     "Show when each realm of this machine got each version",
 )
-.tool("When each realm of this machine got each version of a contract, newest first.")
+.tool("When each realm of this machine got each version of a contract.")
 .route("GET", "/contracts/{domain}/{contract}/timeline");
 
 /// The arguments.

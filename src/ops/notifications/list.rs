@@ -29,7 +29,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
     &["notifications", "list"],
     "List what other repositories changed",
 )
-.tool("What other repositories changed, told already or not. New changes come with other answers.")
+.tool("What other repositories changed, seen or not. New changes also come with other answers.")
 .route("GET", "/notifications");
 
 /// The arguments.

@@ -11,7 +11,7 @@ use crate::{
 /// Its entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::reads::<Request>("realm_list", &["realm", "list"], "List the realms of this machine")
-        .tool("The realms of this machine, to find the name to pass as realm.")
+        .tool("The realms of this machine: names to pass as realm.")
         .route("GET", "/realms");
 
 /// The arguments.

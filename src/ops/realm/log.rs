@@ -16,7 +16,7 @@ use crate::{
 /// Its entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::reads::<Request>("realm_log", &["realm", "log"], "Show what happened in the realm")
-        .tool("History of the realm, newest first: who changed what, and when.")
+        .tool("Who changed what in the realm, and when, newest first.")
         .route("GET", "/realms/{realm}/log");
 
 /// How many entries a page has unless somebody says otherwise.

@@ -21,7 +21,7 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
     &["realm", "topology"],
     "Show who provides and who consumes each contract",
 )
-.tool("Who provides what to whom: contracts, exporters, importers, per domain.")
+.tool("Who exports and imports which contract, per domain.")
 .route("GET", "/realms/{realm}/topology");
 
 /// The arguments.
