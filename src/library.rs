@@ -268,7 +268,7 @@ impl Realm {
     /// # let realm = example.machine().realm(&"aperture".parse()?)?;
     /// let error = realm.sync().unwrap_err();
     /// assert_eq!(error.code(), "no-remote");
-    /// assert!(error.next_steps()[0].starts_with("git blue init --url"));
+    /// assert!(error.next_steps()[0].command().unwrap().starts_with("git blue init --url"));
     /// # Ok::<(), git_blue::Error>(())
     /// ```
     pub fn sync(&self) -> Result<Answer<RealmSync>, Error> {

@@ -23,7 +23,7 @@ use crate::{
 /// What kind of "no" it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// The answer is no: a check failed, nothing was found, a rule refused.
+    /// The answer is no: a check failed, a name was not found, a rule refused.
     No,
     /// There is no answer: no realm, a broken store, a full disk.
     Cannot,

@@ -23,6 +23,7 @@ mod gitlab;
 mod issues;
 #[cfg(feature = "forge")]
 mod memory;
+mod message;
 #[cfg(feature = "forge")]
 mod redirect;
 pub mod secret;
@@ -39,11 +40,12 @@ pub use address::Address;
 #[cfg(feature = "forge")]
 pub use client::Client;
 pub use error::ForgeError;
+pub use message::Message;
 pub use secret::Secret;
 #[cfg(feature = "forge")]
-pub use webhook::{Message, post};
+pub use webhook::post;
 #[cfg(not(feature = "forge"))]
-pub use without::{Client, Message, post};
+pub use without::{Client, post};
 
 /// Pull requests and issues of one repository.
 pub trait Forge: Send + Sync {

@@ -11,25 +11,12 @@ use sha2::Sha256;
 use ureq::http::{Request, Uri};
 
 use super::{
-    Secret, bounded,
+    Message, Secret, bounded,
     client::{agent, is_private},
 };
 
 /// What stands before a secret that is written in base64.
 const PREFIX: &str = "whsec_";
-
-/// One message.
-#[derive(Debug, Clone, Copy)]
-pub struct Message<'a> {
-    /// The key that tells a repetition.
-    pub id: &'a str,
-    /// When it is sent, in seconds since 1970.
-    pub time: i64,
-    /// What its text is.
-    pub content_type: &'a str,
-    /// Its text.
-    pub body: &'a str,
-}
 
 /// Sends a message once, within a time. A redirect is not followed.
 ///

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use super::{Address, Forge, Kind, Secret};
+use super::{Address, Forge, Kind, Message, Secret};
 
 /// A way to one forge. None can be made.
 #[derive(Debug, Clone, Copy)]
@@ -39,19 +39,6 @@ impl Client {
     pub fn cancelled_by(self, _flag: Arc<AtomicBool>) -> Self {
         self
     }
-}
-
-/// One message.
-#[derive(Debug, Clone, Copy)]
-pub struct Message<'a> {
-    /// The key that tells a repetition.
-    pub id: &'a str,
-    /// When it is sent, in seconds since 1970.
-    pub time: i64,
-    /// What its text is.
-    pub content_type: &'a str,
-    /// Its text.
-    pub body: &'a str,
 }
 
 /// Returns why nothing is sent.

@@ -50,7 +50,7 @@ pub fn unknown(store: &dyn Store, name: &DomainName) -> OpError {
     );
     match meant {
         Some(_) => error,
-        None => error.next(format!("git blue realm admin domain --name {name} --repos REPO,…")),
+        None => error.next("git blue contract list  # shows the domains with their contracts"),
     }
 }
 

@@ -7,8 +7,10 @@ use crate::{
     wire::{ContractPublish, Published},
 };
 
-/// Most repositories that one line names.
+/// The most repositories that one line names.
 const MAX_REPOS: usize = 3;
+/// The most contracts and bindings that one line names.
+const MAX_PUBLISHED: usize = 8;
 
 /// What is said where other machines do not hear of it by themselves.
 pub const UNSHARED: &str = "not shared yet: git blue sync";
@@ -18,13 +20,12 @@ pub fn line(body: &ContractPublish) -> Option<String> {
     let (unbound, rest): (Vec<_>, Vec<_>) = body.published.iter().partition(|one| one.change == "unbound");
     let mut parts = Vec::new();
     if !rest.is_empty() {
-        let circle = body.cycles.first().map(|cycle| format!(", which closes a circle: {cycle}")).unwrap_or_default();
-        let phrases: Vec<_> = rest.into_iter().map(phrase).collect();
-        parts.push(format!("published {}{circle}", phrases.join(", ")));
+        let circle =
+            body.cycles.first().map(|cycle| format!(", which closes a dependency cycle: {cycle}")).unwrap_or_default();
+        parts.push(format!("published {}{circle}", phrases(rest.into_iter())));
     }
     if !unbound.is_empty() {
-        let phrases: Vec<_> = unbound.into_iter().map(phrase).collect();
-        parts.push(format!("removed {}", phrases.join(", ")));
+        parts.push(format!("removed {}", phrases(unbound.into_iter())));
     }
     let shown = body.published.iter().flat_map(|one| &one.breaks).find_map(|one| one.verdict.as_ref());
     let shown = shown.map(|verdict| format!(": {}", verdict.phrase())).unwrap_or_default();
@@ -35,6 +36,17 @@ pub fn line(body: &ContractPublish) -> Option<String> {
         parts.push(UNSHARED.to_owned());
     }
     (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// Returns what was published, the first of it by name.
+pub fn phrases<'p>(published: impl ExactSizeIterator<Item = &'p Published>) -> String {
+    let more = published.len().saturating_sub(MAX_PUBLISHED);
+    let mut names: Vec<_> = published.take(MAX_PUBLISHED).map(phrase).collect();
+    match more {
+        0 => {}
+        more => names.push(format!("and {more} more")),
+    }
+    names.join(", ")
 }
 
 /// Returns what was published, in a few words.
@@ -92,4 +104,29 @@ pub fn gone(files: &[String]) -> Option<String> {
     let contract = first.strip_prefix(CONTRACTS)?.strip_prefix('/')?.strip_suffix(".yaml")?;
     let more = if files.len() > 1 { format!(" (and {} more)", files.len() - 1) } else { String::new() };
     Some(format!("{first} is gone{more}; the contract stays until: git blue contract retire {contract} --reason \"…\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn published(at: usize) -> Published {
+        Published {
+            domain: "s3".parse().unwrap(),
+            contract: Some(format!("c{at}").parse().unwrap()),
+            change: "added".into(),
+            old_version: None,
+            new_version: Some("1.0.0".parse().unwrap()),
+            breaks: Vec::new(),
+            broken: 0,
+            remarks: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn ten_thousand_contracts_are_one_short_line() {
+        let all: Vec<_> = (0..10_000).map(published).collect();
+        assert_eq!(phrases(all[..2].iter()), "s3/c0 1.0.0, s3/c1 1.0.0");
+        assert!(phrases(all.iter()).ends_with("s3/c7 1.0.0, and 9992 more"));
+    }
 }

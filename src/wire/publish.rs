@@ -65,7 +65,7 @@ pub struct Published {
 /// An import that a change breaks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Broken {
-    /// The repository that owns it.
+    /// The importing repository.
     pub repo: RepoName,
     /// The versions it works with.
     pub version_req: Range,

@@ -141,7 +141,7 @@ pub struct DomainContract {
 /// A binding at a glance.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DomainBinding {
-    /// The repository that owns it.
+    /// The repository.
     pub repo: RepoName,
     /// Which sides it is on.
     pub role: Role,

@@ -16,8 +16,8 @@ pages (`git blue install man`) say more. This page is written from the definitio
 
 The options of every command (`--json`, `-C`, `--realm`, …) are listed once, under [`git blue`](#git-blue).
 
-Answers go to standard output, everything else to standard error. The exit code is 0 for yes, 1 for
-no (a failed check, nothing found, a refusal), 128 where something cannot be done (no realm, a
+Answers go to standard output, everything else to standard error. The exit code is 0 for yes (also for an
+empty list), 1 for no (a failed check, an unknown name, a refusal), 128 if something cannot be done (no realm, a
 broken store) and 129 for wrong usage. With `--json`, errors are JSON on standard output too;
 [schema/](schema/) has a JSON Schema of each answer, named as the command, and of `error`.
 ";

@@ -241,9 +241,9 @@ fn count(number: usize, one: &str, many: &str) -> String {
 /// What a command published by the way.
 fn render_published(published: &[Published], text: &mut Text) {
     if !published.is_empty() {
-        let phrases: Vec<_> = published.iter().map(told::phrase).collect();
+        let phrases = told::phrases(published.iter());
         text.gap();
-        text.line(&[look("published now:", Look::Green), plain(phrases.join(", "))]);
+        text.line(&[look("published now:", Look::Green), plain(phrases)]);
     }
 }
 
