@@ -125,7 +125,7 @@ fn a_circle_is_said_where_it_is_closed_and_by_check() {
     circle(&world);
     assert_eq!(world.json(&world.path("a"), &["check", "--published"])["warnings"], serde_json::json!([]));
     let closed = give(&world, "c", "a");
-    assert!(closed.stderr.contains("which closes a circle: c -(of-c/thing)-> a -(of-a/thing)-> b"), "{closed:?}");
+    assert!(closed.stderr.contains("which closes a dependency cycle: c -(of-c/thing)-> a -(of-a/thing)-> b"), "{closed:?}");
     let check = world.json(&world.path("a"), &["check"]);
     let found = &check["warnings"][0];
     assert_eq!((&found["code"], &found["file"]), (&"cycle".into(), &".blue/bindings/of-c.yaml".into()), "{check}");
@@ -133,7 +133,7 @@ fn a_circle_is_said_where_it_is_closed_and_by_check() {
     world.ok(&world.path("a"), &["check"]);
     // Nobody closes it twice.
     let again = world.ok(&world.path("a"), &["contract", "publish"]);
-    assert!(!again.all().contains("circle"), "{again:?}");
+    assert!(!again.all().contains("dependency cycle"), "{again:?}");
 }
 
 #[test]
