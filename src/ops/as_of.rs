@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Deserializer, de};
 
 use super::{acting::Here, ctx::Ctx};
 use crate::{
@@ -30,7 +31,7 @@ const READ_PAST: [&str; 11] = [
 ];
 
 /// A moment of a realm's history, as people name it.
-#[derive(Debug, Clone, serde::Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "String")]
 pub enum AsOf {
     /// A time.
@@ -52,11 +53,18 @@ impl FromStr for AsOf {
 }
 
 /// The moment that a call may name.
-#[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Deserialize, schemars::JsonSchema)]
 pub struct At {
     /// The realm as it was then: a time or a commit
+    #[serde(default, deserialize_with = "unless_empty")]
     #[schemars(with = "Option<String>")]
     pub at: Option<AsOf>,
+}
+
+/// Reads a moment. An empty one is none: forms send the fields that nobody filled in.
+fn unless_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<AsOf>, D::Error> {
+    let text = Option::<String>::deserialize(deserializer)?.filter(|text| !text.trim().is_empty());
+    text.map(|text| text.parse().map_err(de::Error::custom)).transpose()
 }
 
 impl TryFrom<String> for AsOf {
@@ -132,6 +140,14 @@ fn shown(moment: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_empty_moment_is_none() {
+        let read = |text: &str| serde_json::from_value::<At>(serde_json::json!({"at": text})).map(|read| read.at);
+        assert!(matches!(read(""), Ok(None)) && matches!(read(" "), Ok(None)));
+        assert!(matches!(read("2026-03-03"), Ok(Some(AsOf::Time(_)))));
+        assert!(matches!(read("main~2"), Ok(Some(AsOf::Commit(_)))));
+    }
 
     #[test]
     fn every_operation_that_reads_the_past_is_one_that_reads() {

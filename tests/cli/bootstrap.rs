@@ -125,7 +125,10 @@ fn a_circle_is_said_where_it_is_closed_and_by_check() {
     circle(&world);
     assert_eq!(world.json(&world.path("a"), &["check", "--published"])["warnings"], serde_json::json!([]));
     let closed = give(&world, "c", "a");
-    assert!(closed.stderr.contains("which closes a dependency cycle: c -(of-c/thing)-> a -(of-a/thing)-> b"), "{closed:?}");
+    assert!(
+        closed.stderr.contains("which closes a dependency cycle: c -(of-c/thing)-> a -(of-a/thing)-> b"),
+        "{closed:?}"
+    );
     let check = world.json(&world.path("a"), &["check"]);
     let found = &check["warnings"][0];
     assert_eq!((&found["code"], &found["file"]), (&"cycle".into(), &".blue/bindings/of-c.yaml".into()), "{check}");
