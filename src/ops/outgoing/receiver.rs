@@ -1,4 +1,4 @@
-//! Who is told out of git: `blue.notify.<name>.…` in the user's own git configuration, or in `$GIT_BLUE_HOME/config`.
+//! The receivers: `blue.notify.<name>.…` in the user's own git configuration, or in `$GIT_BLUE_HOME/config`.
 //! What a repository is configured with, and what a realm says, does not count: it would have a stranger choose where
 //! the news go.
 

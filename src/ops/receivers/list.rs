@@ -1,4 +1,4 @@
-//! `notify_list`: who is told out of git, and what has not arrived.
+//! `notify_list`: the receivers, and what they have not received yet.
 
 use crate::{
     error::OpError,
@@ -10,7 +10,7 @@ use crate::{
 pub const OPERATION: Operation = Operation::reads::<Request>(
     "notify_list",
     &["notify", "list"],
-    "List who is told of changes out of git, and what has not arrived",
+    "List the receivers, and what they have not received yet",
 );
 
 /// The arguments.

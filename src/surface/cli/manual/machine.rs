@@ -223,14 +223,14 @@ pub(super) const PAGES: &[Page] = &[
                 "git config --global blue.notify.team.url https://hooks.example.com/blue",
                 "Send the news of every realm to a webhook",
             ),
-            ("git blue notify list", "See who is told, and what has not arrived"),
+            ("git blue notify list", "List the receivers, and what they have not received yet"),
         ],
     },
     Page {
         command: "notify list",
         description: "",
         no: "",
-        examples: &[("git blue notify list", "See who is told, and what has not arrived")],
+        examples: &[("git blue notify list", "List the receivers, and what they have not received yet")],
     },
     Page {
         command: "notify test",
