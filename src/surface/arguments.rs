@@ -1,4 +1,5 @@
-//! The arguments of a call over MCP or HTTP: what the schema of a request takes, and nothing else.
+//! Reads the arguments of a call over MCP or HTTP. Only arguments that the JSON Schema of the request declares are
+//! accepted.
 
 use schemars::{JsonSchema, Schema};
 use serde::de::DeserializeOwned;
@@ -9,36 +10,36 @@ use crate::{
     ops::operation::{self, request},
 };
 
-/// One argument.
+/// An argument of an operation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parameter {
     /// Its name.
     pub name: String,
-    /// Its JSON Schema, without references, and without null where it may be left out.
+    /// Its JSON Schema, with references resolved. `null` is removed from the types of an optional argument.
     pub schema: Map<String, Value>,
     /// Whether a call must give it.
     pub is_required: bool,
 }
 
-/// What an argument may be.
+/// The kind of value that an argument takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
-    /// A text.
+    /// A string.
     Text,
-    /// Yes or no.
+    /// A boolean.
     Flag,
-    /// A whole number above 0.
+    /// A positive integer.
     Count,
-    /// Several texts.
+    /// A list of strings.
     List,
     /// One of these words.
     OneOf(Vec<String>),
-    /// Any JSON.
+    /// Any JSON value.
     Json,
 }
 
 impl Parameter {
-    /// Returns what it may be.
+    /// Returns the kind of value that it takes.
     pub fn kind(&self) -> Kind {
         if let Some(words) = self.schema.get("enum").and_then(Value::as_array) {
             return Kind::OneOf(words.iter().filter_map(Value::as_str).map(str::to_owned).collect());
@@ -75,12 +76,12 @@ impl Parameter {
     }
 }
 
-/// Returns the arguments that a type stands for.
+/// Returns the parameters of a request type.
 pub fn of<T: JsonSchema>() -> Vec<Parameter> {
     parameters(request::<T>())
 }
 
-/// Returns the arguments that the schema of a request takes.
+/// Returns the parameters that the schema of a request declares.
 pub fn parameters(schema: Schema) -> Vec<Parameter> {
     let schema = Value::from(schema);
     let required = schema["required"].as_array().cloned().unwrap_or_default();
@@ -93,7 +94,8 @@ pub fn parameters(schema: Schema) -> Vec<Parameter> {
     properties.map(parameter).collect()
 }
 
-/// Returns a schema without what only a generator needs: references, null, defaults, words with comments each.
+/// Returns a schema without references, null, defaults and the per-variant comments of enums. Only code generators
+/// need those.
 fn simple(schema: &Value, definitions: &Value) -> Map<String, Value> {
     let mut found = schema.as_object().cloned().unwrap_or_default();
     if let Some(Value::String(target)) = found.remove("$ref") {
@@ -125,7 +127,7 @@ fn simple(schema: &Value, definitions: &Value) -> Map<String, Value> {
         found.insert("items".into(), Value::Object(items));
     }
     if let Some(Value::String(about)) = found.get_mut("description") {
-        // What follows is for those who read manuals.
+        // What follows the first paragraph is for readers of the manual.
         about.truncate(about.find("\n\n").unwrap_or(about.len()));
         *about = about.replace('\n', " ");
     }
@@ -134,7 +136,7 @@ fn simple(schema: &Value, definitions: &Value) -> Map<String, Value> {
     found
 }
 
-/// Returns the JSON Schema of an object of these arguments, and no others.
+/// Returns the JSON Schema of an object that has these parameters and no others.
 pub fn schema(parameters: &[Parameter]) -> Map<String, Value> {
     let properties: Map<_, _> =
         parameters.iter().map(|one| (one.name.clone(), Value::Object(one.schema.clone()))).collect();
@@ -154,11 +156,11 @@ pub fn schema(parameters: &[Parameter]) -> Map<String, Value> {
 pub struct Arguments(Map<String, Value>);
 
 impl Arguments {
-    /// Reads what a client gave. What is null counts as left out, but where any JSON is wanted: some clients name
-    /// every argument.
+    /// Reads the arguments that a client sent. A `null` counts as left out, because some clients name every argument;
+    /// only an argument that takes any JSON keeps it.
     ///
     /// # Errors
-    /// Returns an error if one is unknown, missing, or not what it may be.
+    /// Returns an error if an argument is unknown, a required one is missing, or a value is of the wrong kind.
     pub fn read(given: Map<String, Value>, parameters: &[Parameter]) -> Result<Self, OpError> {
         let listed = |names: Vec<&str>| names.join(", ");
         let mut read = Map::new();
@@ -169,7 +171,7 @@ impl Arguments {
                 return Err(OpError::usage(format!("there is no argument {name:?}"))
                     .next(format!("the arguments are: {}", listed(known))));
             };
-            // For what may be any JSON, null is a value.
+            // An argument that takes any JSON can be null.
             if value.is_null() && parameter.kind() != Kind::Json {
                 continue;
             }
@@ -186,22 +188,23 @@ impl Arguments {
         }
     }
 
-    /// Returns a text, if it was given.
+    /// Returns the string of an argument, if it was given.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.0.get(name)?.as_str()
     }
 
-    /// Returns a number, if it was given.
+    /// Returns the number of an argument, if it was given.
     pub fn count(&self, name: &str) -> Option<usize> {
         self.0.get(name)?.as_u64().map(|count| usize::try_from(count).unwrap_or(usize::MAX))
     }
 
-    /// Adds an argument that was given in another way, as a part of a path is.
+    /// Adds an argument that was given elsewhere, such as in the path of the URL.
     pub fn insert(&mut self, name: &str, value: impl Into<Value>) {
         self.0.insert(name.to_owned(), value.into());
     }
 
-    /// Returns them under the names that a request has for them: each pair is theirs and the request's.
+    /// Renames arguments to the fields of the request. Each pair is the name of the argument and the name of the
+    /// field.
     #[must_use]
     pub fn renamed(mut self, names: &[(&str, &str)]) -> Self {
         let pairs: Vec<_> = names.iter().filter_map(|(own, of)| Some((*of, self.0.remove(*own)?))).collect();
@@ -209,15 +212,15 @@ impl Arguments {
         self
     }
 
-    /// Returns all of them.
+    /// Returns all arguments as a JSON object.
     pub fn fields(&self) -> Map<String, Value> {
         self.0.clone()
     }
 
-    /// Reads those that are a type's; the others are ignored.
+    /// Deserializes the arguments into a type, and ignores those that it has no field for.
     ///
     /// # Errors
-    /// Returns an error if one of them names nothing of its kind.
+    /// Returns an error if a value does not parse as its field.
     pub fn read_as<T: DeserializeOwned>(&self) -> Result<T, OpError> {
         operation::read(self.fields())
     }

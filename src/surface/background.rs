@@ -1,4 +1,4 @@
-//! Work that nobody waits for.
+//! Starts work in background processes that nobody waits for.
 
 use std::{
     os::unix::process::CommandExt as _,
@@ -12,8 +12,8 @@ use crate::{
     ops::{ctx::Ctx, outgoing, publish::publish_log, repos::joined, sync::by_itself, upkeep::gc},
 };
 
-/// Starts packing the store if a write has left enough behind for it. Nobody hears of it if it
-/// fails: the next write tries again, and `doctor` tells.
+/// Starts packing the store if enough loose objects and small packs have accumulated. A failure is not reported: the
+/// next write tries again, and `git blue doctor` shows it.
 pub fn pack_if_due(ctx: &Ctx) {
     let Ok(here) = ctx.here() else { return };
     if !gc::is_due(ctx) {
@@ -22,8 +22,8 @@ pub fn pack_if_due(ctx: &Ctx) {
     start(ctx, &["gc", "--auto", "--quiet", "--realm", here.realm.as_str()]);
 }
 
-/// Starts a sync where the user wants one after each publication. It says nothing, and is asked
-/// nothing: what did not go goes with the next one, and `status` tells.
+/// Starts a sync if the user wants one after each publication. It prints nothing and never prompts. What fails is sent
+/// with the next sync, and `git blue status` shows it.
 pub fn sync_if_wanted(ctx: &Ctx) {
     let Ok(here) = ctx.here() else { return };
     if by_itself::is_wanted(ctx, &here.realm, &*here.store).unwrap_or_default() {
@@ -31,8 +31,8 @@ pub fn sync_if_wanted(ctx: &Ctx) {
     }
 }
 
-/// Starts sending what is new to the receivers that the user configured, if there is anything to send. Nobody waits
-/// for it.
+/// Starts sending new changes to the receivers that the user configured, if there are any. It does not wait for the
+/// sending.
 pub fn notify_if_due(ctx: &Ctx) {
     let Ok(here) = ctx.here() else { return };
     if outgoing::run::is_due(ctx, &here.realm, &*here.store).unwrap_or_default() {
@@ -40,8 +40,8 @@ pub fn notify_if_due(ctx: &Ctx) {
     }
 }
 
-/// Starts bringing what others published, where the user wants that and it was not done just now: whoever pulled
-/// code or changed branches looks at the work of others. Nobody waits for it.
+/// Starts a fetch of the realm if the user wants that and none was made recently: whoever pulls code or switches
+/// branches is about to read the work of others. It does not wait for the fetch.
 pub fn fetch_if_due(ctx: &Ctx) {
     let (Ok(here), Ok(acting)) = (ctx.here(), ctx.acting()) else { return };
     let is_wanted = || by_itself::is_wanted(ctx, &here.realm, &*here.store).unwrap_or_default();
@@ -68,13 +68,13 @@ fn start(ctx: &Ctx, arguments: &[&str]) {
         .spawn();
 }
 
-/// Closes what callers of git may have opened for themselves beyond the usual three, so that none of
-/// them waits for us: the standard library has no safe way to do it.
+/// A shell command that closes the file descriptors 3 to 9 and runs its arguments. A process that calls git may have
+/// opened these, and would wait until the child closes them; the standard library has no safe way to do so.
 pub const CLOSING: &str = r#"exec "$0" "$@" 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-"#;
 
-/// Starts publishing a commit once the realm is free. Returns whether it was started.
+/// Starts a process that publishes a commit once the realm is unlocked. Returns whether it was started.
 pub fn publish_later(ctx: &Ctx, commit: &Oid) -> bool {
-    // What a program says that dies of a fault belongs into the log too.
+    // The message of a panic belongs into the log too.
     let log = publish_log::open(ctx).map_or_else(|_| Stdio::null(), Stdio::from);
     let started = Command::new("/bin/sh")
         .args(["-c", CLOSING])
@@ -90,7 +90,7 @@ pub fn publish_later(ctx: &Ctx, commit: &Oid) -> bool {
     started.is_ok()
 }
 
-/// Shows a page in the user's browser, if there is anything that does so.
+/// Opens a page in the user's browser, if a program for that is installed.
 pub fn browse(env: &Env, url: &str) {
     let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let _ = Command::new(opener)
@@ -104,11 +104,11 @@ pub fn browse(env: &Env, url: &str) {
         .spawn();
 }
 
-/// Leaves the session of whoever started us: closing their terminal ends its processes, and not us.
+/// Starts a new process session (setsid(2)), so that closing the user's terminal does not end this process.
 pub fn leave() {
-    // It fails where we lead a group of our own already, which does as well.
+    // It fails if this process leads a process group already, which serves as well.
     let _ = rustix::process::setsid();
 }
 
-/// How a hook calls itself once it has let git go on.
+/// The event under which a hook starts itself again in the background, so that git need not wait.
 pub const DETACHED: &str = "detached";

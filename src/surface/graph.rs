@@ -1,6 +1,6 @@
-//! The topology of a realm as a graph, for programs that draw: Graphviz and Mermaid. A repository is
-//! a box, a contract an ellipse in the box of its domain; arrows lead from who provides to who relies
-//! on it. Nodes are numbered, so no name can ever be taken for syntax; labels are quoted and escaped.
+//! Renders the topology of a realm as a graph for Graphviz and Mermaid. A repository is a box, a contract an ellipse
+//! in the box of its domain, and arrows lead from providers to consumers. Nodes have numbers as ids, so that no name
+//! is parsed as syntax; labels are quoted and escaped.
 
 use std::{
     collections::BTreeMap,
@@ -12,7 +12,7 @@ use crate::{
     wire::{ContractTopology, ImportTopology, RealmTopology},
 };
 
-/// Returns the graph in Graphviz' language.
+/// Returns the graph in the DOT language of Graphviz.
 pub fn dot(body: &RealmTopology) -> String {
     let quote = |text: &str| format!("\"{}\"", escaped(text, |c| matches!(c, '"' | '\\'), |c| format!("\\{c}")));
     let mut text = Writer::default();
@@ -50,9 +50,9 @@ pub fn dot(body: &RealmTopology) -> String {
     text.0
 }
 
-/// Returns the graph as Mermaid, as forges draw it in Markdown.
+/// Returns the graph as a Mermaid diagram, which forges draw in Markdown.
 pub fn mermaid(body: &RealmTopology) -> String {
-    // Everything but the plainest characters as a number: Mermaid has no escape of its own within quotes.
+    // All but the plainest characters become numeric entities: Mermaid has no escapes within quotes.
     let is_odd = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, ' ' | '.' | '_' | '-' | '/' | ',' | '(' | ')');
     let quote = |text: &str| format!("\"{}\"", escaped(text, is_odd, |c| format!("#{};", u32::from(c))));
     let mut text = Writer::default();
@@ -108,7 +108,7 @@ fn reason(import: &ImportTopology) -> String {
     }
 }
 
-/// Control characters have no place in a label: a line end would end the statement.
+/// Escapes a label and drops control characters: a line end would end the statement.
 fn escaped(text: &str, is_odd: impl Fn(char) -> bool, spell: impl Fn(char) -> String) -> String {
     let one = |c: char| match c {
         c if c.is_control() => "?".to_owned(),
@@ -118,7 +118,7 @@ fn escaped(text: &str, is_odd: impl Fn(char) -> bool, spell: impl Fn(char) -> St
     text.chars().map(one).collect()
 }
 
-/// Repositories and contracts by number; contracts are counted through all domains.
+/// The repositories and contracts by number. Contracts are numbered across all domains.
 struct Graph<'a> {
     repos: BTreeMap<&'a RepoName, usize>,
 }
@@ -129,7 +129,7 @@ enum Edge<'a> {
 }
 
 impl<'a> Graph<'a> {
-    /// Whoever stands at an arrow has a box, also where the realm does not know it any more.
+    /// Collects the nodes. A repository at an arrow gets a box even if the realm no longer knows it.
     fn of(body: &'a RealmTopology) -> Self {
         let contracts = body.domains.iter().flat_map(|domain| &domain.contracts);
         let ends = contracts.flat_map(|contract| {
@@ -158,7 +158,7 @@ struct Writer(String);
 
 impl Writer {
     fn line(&mut self, depth: usize, line: fmt::Arguments<'_>) {
-        // Writing to a text does not fail.
+        // Writing to a String does not fail.
         let _ = writeln!(self.0, "{:1$}{line}", "", depth * 2);
     }
 }
@@ -173,7 +173,7 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// Names that are words of both languages, and a range with what both would obey.
+    /// Returns a realm whose names are keywords of both languages, and a range with special characters of both.
     fn realm() -> RealmTopology {
         let import = |range: &str, state: &'static str| ImportTopology {
             repo: name("graph"),

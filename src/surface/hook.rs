@@ -1,5 +1,5 @@
-//! What the shims call. Git is waiting: whatever happens, the commit is made already, so this says
-//! at most one line and never fails. Only a push that is checked may be stopped.
+//! Runs git hooks on behalf of the installed shims. Git waits and the commit exists already, so a hook prints at most
+//! one line and never fails. Only the check before a push may stop git.
 
 use std::ffi::OsString;
 
@@ -23,12 +23,12 @@ use crate::{
     surface::background::DETACHED,
 };
 
-/// What a hook says, and how it ends.
+/// The outcome of a hook.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// Lines for people.
+    /// Lines to print.
     pub lines: Vec<String>,
-    /// What a session of Claude Code starts with.
+    /// The text that a session of Claude Code starts with.
     pub greeting: String,
     /// The exit code.
     pub code: u8,
@@ -40,9 +40,9 @@ impl From<Option<String>> for Outcome {
     }
 }
 
-/// Runs a hook. `input` is what git writes to it.
+/// Runs a hook. `input` returns the standard input that git wrote.
 pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -> String) -> Outcome {
-    // A git that we started runs hooks too; what it does is known already.
+    // Git commands that this program runs start hooks too; their effects are known already.
     if env.is_our_doing() {
         return Outcome::default();
     }
@@ -56,18 +56,18 @@ pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -
     if event != hooks::PRE_PUSH && !hooks::is_publishing(event) {
         return Some(format!("there is no hook {event}")).into();
     }
-    // git tells by a 0 that single files were checked out, not a branch.
+    // Git passes 0 if files were checked out rather than a branch.
     if event == "post-checkout" && arguments.get(2).is_some_and(|flag| flag == "0") {
         return Outcome::default();
     }
-    // Nothing is said outside of a realm: the hook may be everybody's (core.hooksPath).
+    // Print nothing outside of a realm: the hook may apply to every repository (core.hooksPath).
     let Ok(ctx) = Ctx::open(env.of_hook(), None) else {
         return Outcome::default();
     };
     if event == hooks::PRE_PUSH {
         return check(&ctx, &input());
     }
-    // Where the realm's store is gone, whoever joined this clone would wait for a publish in vain.
+    // If the store of the realm is gone, the user of this clone would wait for a publication in vain.
     if event == "post-commit"
         && let Err(error) = &ctx.here
         && ctx.code.as_ref().is_some_and(joined::was_joined)
@@ -75,7 +75,7 @@ pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -
         return Some(not_published(error)).into();
     }
     let hint = if event == "post-commit" { forgotten(&ctx) } else { None };
-    // Before this commit's own are added: those the line about it names.
+    // Collected before the files of this commit are added: the line about the commit names those.
     let missing = if event == "post-commit" { still_missing(&ctx) } else { None };
     if ["post-merge", "post-checkout"].contains(&event) {
         background::fetch_if_due(&ctx);
@@ -84,8 +84,8 @@ pub fn run(env: Env, event: &str, arguments: &[OsString], input: impl FnOnce() -
     if lines.is_empty() { Outcome::default() } else { Some(lines.join("; ")).into() }
 }
 
-/// Greets a session of Claude Code. Outside of a realm, and where it cannot be read, nothing is said:
-/// whoever asks for the realm hears why.
+/// Greets a session of Claude Code. Prints nothing outside of a realm, or if the realm cannot be read: the commands
+/// that read it report why.
 fn greet(env: Env, said: &str) -> Outcome {
     let is_resumed = matches!(claude::source(said).as_deref(), Some("resume" | "compact"));
     let request = prime::Request { reader: mcp::reader(&env), is_resumed };
@@ -94,16 +94,16 @@ fn greet(env: Env, said: &str) -> Outcome {
     Outcome { greeting, ..Outcome::default() }
 }
 
-/// Publishes what is due, and returns the line to say, if there is one.
+/// Publishes what is due. Returns the line to print, if any.
 fn publish(ctx: &Ctx, event: &str) -> Option<String> {
     let (code, acting) = (ctx.code.as_ref()?, ctx.acting().ok()?);
-    // Where it cannot be recorded now, the next command does.
+    // If it cannot be recorded now, the next command does it.
     let _ = roots::learn(ctx);
     let news = match catch_up::news(acting, code, Scope::Named) {
         Ok(news) => news?,
         Err(error) => return Some(not_published(&error)),
     };
-    // Whoever checks a branch out has not just written what is on it.
+    // Whoever checks out a branch did not write its commits just now.
     if !news.is_due || (news.disputed.is_some() && event == "post-checkout") {
         return None;
     }
@@ -116,7 +116,7 @@ fn publish(ctx: &Ctx, event: &str) -> Option<String> {
             background::pack_if_due(ctx);
             background::sync_if_wanted(ctx);
             background::notify_if_due(ctx);
-            // Where it cannot be kept, `status` and `check` say so all the same.
+            // If it cannot be recorded, `git blue status` and `check` still show it.
             let _ = removed_files::remember(code, &answer.body.removed_files);
             told::line(&answer.body)
         }
@@ -125,26 +125,27 @@ fn publish(ctx: &Ctx, event: &str) -> Option<String> {
         }
         Err(error) => {
             publish_log::record(ctx, acting, news.commit, Err(&error));
-            // Of older news the commit says nothing: they were told of once, and `status` tells them.
+            // The commit does not repeat older failures: they were printed when they happened, and `status` shows
+            // them.
             news.is_fresh.then(|| not_published(&error))
         }
     }
 }
 
-/// Returns the line about files that earlier commits removed. Nothing that goes wrong with it matters: `status`
-/// says the same.
+/// Returns a line about files that earlier commits removed. Errors are ignored, since `git blue status` shows the
+/// same.
 fn still_missing(ctx: &Ctx) -> Option<String> {
     let missing = removed_files::still_missing(ctx.acting().ok()?, ctx.code.as_ref()?).ok()?;
     told::gone(&missing)
 }
 
-/// A hint is for a realm's repositories, and nothing that goes wrong with it matters.
+/// Returns a hint for repositories in a realm. Errors are ignored.
 fn forgotten(ctx: &Ctx) -> Option<String> {
     ctx.acting().ok()?;
     hint::forgotten(ctx.code.as_ref()?).ok()?
 }
 
-/// Nobody waits and nobody reads: what happens is in the log.
+/// Runs in the background, and reports only to the log.
 fn detached(env: Env, arguments: &[OsString]) {
     background::leave();
     let Some(commit) = arguments.first().and_then(|text| text.to_str()?.parse::<Oid>().ok()) else { return };
@@ -160,13 +161,13 @@ fn detached(env: Env, arguments: &[OsString]) {
     }
 }
 
-/// Checks every commit that is pushed. Where that cannot be done, the push goes on: a hook is a hint.
+/// Checks every commit that is pushed. If a check cannot be made, the push continues.
 fn check(ctx: &Ctx, input: &str) -> Outcome {
     let mut outcome = Outcome::default();
     if ctx.acting().is_err() {
         return outcome;
     }
-    // A line is `<local ref> <local id> <remote ref> <remote id>`; zeros delete the remote's.
+    // A line is `<local ref> <local id> <remote ref> <remote id>`; zeros delete the remote ref.
     let ids = input.lines().filter_map(|line| line.split(' ').nth(1));
     let mut ids: Vec<_> = ids.filter(|id| id.bytes().any(|byte| byte != b'0')).collect();
     ids.sort_unstable();

@@ -190,7 +190,7 @@ impl Init {
     }
 }
 
-/// Says what was chosen.
+/// Returns the text that reports whether automatic sync was turned on.
 fn auto_synced(choice: Option<bool>) -> &'static str {
     match choice {
         Some(true) => "changes are shared and fetched automatically",
@@ -207,7 +207,7 @@ fn joined(now: bool, realm: &RealmName, repo: &RepoName, wrote_config: bool, tex
     }
 }
 
-/// Leaves the realm, and undoes what `init` did to the repository.
+/// Leaves the realm, and reverts the changes of `init` in the repository.
 pub fn leave(ctx: &Ctx, request: admin::leave::Request, output: &mut Output<'_>) -> Result<Verdict, OpError> {
     output.answer(&admin::leave::run(ctx, &admin::leave::Request { undo: true, ..request })?, left)?;
     Ok(Verdict::Yes)

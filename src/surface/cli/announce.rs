@@ -1,4 +1,4 @@
-//! Telling somebody of a change who does not look at the terminal: a command of the user's, or the desktop.
+//! Announces changes outside the terminal: by a command that the user configured, or as a desktop notification.
 
 use std::{
     ffi::OsStr,
@@ -13,22 +13,22 @@ use crate::{
     wire::Notification,
 };
 
-/// Shows a notification with title and text, which are arguments and no part of the script.
+/// The AppleScript that shows a notification. Title and text are passed as arguments, never inserted into the script.
 const SCRIPT: [&str; 3] =
     ["on run argv", "display notification (item 2 of argv) with title (item 1 of argv)", "end run"];
 
-/// Runs the user's own command line with a change as JSON on its standard input, and waits for it. Nothing of the
-/// change is in the command line.
+/// Runs the user's command with the change as JSON on its standard input, and waits for it. No part of the change is
+/// put into the command line.
 ///
 /// # Errors
-/// Returns an error if it cannot be started, or fails.
+/// Returns an error if the command cannot be started or exits with a failure.
 pub fn run(env: &Env, command: &OsStr, one: &Notification) -> Result<(), String> {
     let cannot = |error: std::io::Error| format!("cannot run {}: {error}", command.display());
     let json = serde_json::to_vec(one).unwrap_or_else(|error| unreachable!("notifications have a JSON form: {error}"));
     let mut child =
         of_user(env, "/bin/sh".as_ref()).arg("-c").arg(command).stdin(Stdio::piped()).spawn().map_err(cannot)?;
     if let Some(mut input) = child.stdin.take() {
-        // Whoever does not read it does not need it.
+        // A command need not read its input.
         let _ = input.write_all(&json).and_then(|()| input.write_all(b"\n"));
     }
     let status = child.wait().map_err(cannot)?;
@@ -42,10 +42,10 @@ pub struct Desktop {
 }
 
 impl Desktop {
-    /// Finds it.
+    /// Finds the program in `PATH`.
     ///
     /// # Errors
-    /// Returns an error if there is none.
+    /// Returns an error if no such program is installed.
     pub fn find(env: &Env) -> Result<Self, OpError> {
         let name = if cfg!(target_os = "macos") { "osascript" } else { "notify-send" };
         let folders = env.var("PATH").map(std::env::split_paths).into_iter().flatten();
@@ -60,10 +60,10 @@ impl Desktop {
         Ok(Self { program })
     }
 
-    /// Shows a text.
+    /// Shows a notification.
     ///
     /// # Errors
-    /// Returns an error if the program cannot be started, or fails.
+    /// Returns an error if the program cannot be started or exits with a failure.
     pub fn show(&self, env: &Env, text: &str) -> Result<(), String> {
         let mut command = of_user(env, self.program.as_os_str());
         if cfg!(target_os = "macos") {
@@ -80,7 +80,7 @@ impl Desktop {
     }
 }
 
-/// Desktops read a text as markup.
+/// Escapes text, since desktops read it as markup.
 fn plain(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

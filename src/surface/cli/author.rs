@@ -1,5 +1,5 @@
-//! `git blue contract new`, `expect` and `bump`, `git blue import`, `export`, `unimport` and `unexport`: they
-//! write a repository's own files.
+//! `git blue contract new`, `expect` and `bump`, `git blue import`, `export`, `unimport` and `unexport`, which write
+//! the repository's own files.
 
 use std::path::{Path, PathBuf};
 
@@ -124,10 +124,10 @@ impl New {
     }
 }
 
-/// Reads a file that the user named, or standard input.
+/// Reads a file that the user named; `-` is standard input.
 ///
 /// # Errors
-/// Returns an error if it cannot be read.
+/// Returns an error if the file cannot be read.
 pub fn source(ctx: &Ctx, file: &Path) -> Result<Source, OpError> {
     let name = if file == Path::new("-") { "standard input".to_owned() } else { file.display().to_string() };
     Ok(Source { name, bytes: read_at_most(ctx, file, MAX_BYTES)? })
@@ -136,7 +136,7 @@ pub fn source(ctx: &Ctx, file: &Path) -> Result<Source, OpError> {
 /// Reads several files that the user named; only one of them can be standard input.
 ///
 /// # Errors
-/// Returns an error if one cannot be read.
+/// Returns an error if a file cannot be read, or standard input is named twice.
 pub fn sources(ctx: &Ctx, files: &[PathBuf]) -> Result<Vec<Source>, OpError> {
     if files.iter().filter(|file| *file == Path::new("-")).count() > 1 {
         return Err(OpError::usage("only one of the files can be standard input"));
@@ -167,7 +167,7 @@ impl Expect {
     }
 }
 
-/// Shows what became of a binding.
+/// Prints how a binding was changed.
 pub fn edited(answer: Answer<BindingEdit>, output: &mut Output<'_>) -> Result<Verdict, OpError> {
     output.answer(&answer, render_binding)?;
     Ok(Verdict::Yes)

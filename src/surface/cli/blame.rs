@@ -14,7 +14,7 @@ use crate::{
     wire::{BlamePart, BlameVersion, ContractBlame},
 };
 
-/// Longest value that is printed beside its part, in characters.
+/// The longest value that is printed beside its location, in characters.
 const MAX_VALUE: usize = 60;
 
 #[derive(Debug, Args)]
@@ -60,7 +60,7 @@ fn short(commit: Option<&str>) -> &str {
     commit.map_or("-", |commit| commit.get(..7).unwrap_or(commit))
 }
 
-/// Returns the name of a `Name <email>`.
+/// Returns the name in `Name <email>`.
 fn name(author: &str) -> &str {
     author.split_once(" <").map_or(author, |(name, _)| name)
 }

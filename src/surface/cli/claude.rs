@@ -46,7 +46,7 @@ impl Claude {
         self.run(claude::uninstall, ctx, output)
     }
 
-    /// What changes is shown before it does; a person is asked.
+    /// Shows the changes before they are made, and asks for consent at a terminal.
     fn run(self, operation: Operation, ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
         let scope = match self.scope {
             Scope::Project => ClaudeScope::Project,

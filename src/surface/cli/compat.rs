@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-/// Longest witness that is shown to people, in characters.
+/// The longest witness that is printed as text, in characters.
 const MAX_WITNESS: usize = 400;
 
 #[derive(Debug, Args)]
@@ -103,7 +103,7 @@ impl Arguments {
     }
 }
 
-/// Returns the file of a schema, with the lines of what is reported of it; none for standard input.
+/// Returns the file of a schema with the lines of its findings. Returns `None` for standard input.
 fn side(ctx: &Ctx, file: &Path, read: &compat::Source, body: &Compat) -> Option<SideFile> {
     let of_differences = body.differences.iter().flat_map(|one| [&one.old_pointer, &one.new_pointer]).flatten();
     let of_warnings = body.warnings.iter().map(|one| &one.pointer);
@@ -133,12 +133,12 @@ fn render(body: &Compat, text: &mut Text) {
     render_bump(body.bump, text);
 }
 
-/// Says which bump a change needs.
+/// Prints the version bump that a change needs.
 pub fn render_bump(bump: VersionBump, text: &mut Text) {
     text.line(&[plain("needs"), plain(bump.phrase())]);
 }
 
-/// Says what was found in one direction.
+/// Prints what was found in one direction.
 pub fn render_readings(name: &str, (reader, sent): (&str, &str), readings: &BothReadings, text: &mut Text) {
     let word = |verdict: &SchemaVerdict| match verdict {
         SchemaVerdict::Compatible => look("compatible", Look::Green),
@@ -163,7 +163,7 @@ pub fn render_readings(name: &str, (reader, sent): (&str, &str), readings: &Both
     }
 }
 
-/// Two schemas, as they are called, and the reading that decides.
+/// The names of two schemas, and the reading that decides the verdict.
 pub struct Sides<'a> {
     pub old: &'a str,
     pub new: &'a str,
@@ -171,7 +171,7 @@ pub struct Sides<'a> {
 }
 
 impl Sides<'_> {
-    /// Prints a difference, with the value that shows it.
+    /// Prints a difference, with the witness that shows it.
     pub fn difference(&self, one: &SchemaDifference, text: &mut Text) {
         let Self { old, new, reading } = self;
         let (sender, reader, breaks) = match one.direction {
@@ -196,7 +196,7 @@ impl Sides<'_> {
     }
 }
 
-/// Returns a value as it fits a few lines; `--json` has all of it.
+/// Returns a witness shortened to a few lines. `--json` prints all of it.
 fn short(one: &SchemaDifference) -> String {
     let Some(witness) = one.witness.as_ref().map(ToString::to_string) else {
         return format!("(a value of {} bytes)", one.witness_bytes);

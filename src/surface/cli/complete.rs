@@ -1,6 +1,5 @@
-//! `git blue complete`: what TAB offers, for the small scripts that ask on behalf of bash, zsh and
-//! fish. Commands and options are those that parse the arguments; names are read from the realm. It
-//! never writes, and where something is wrong it offers less.
+//! `git blue complete` prints what TAB offers. The short scripts for bash, zsh and fish call it. Commands and options
+//! come from the parser; names are read from the realm. It never writes, and it offers less rather than fail.
 
 use std::collections::BTreeMap;
 
@@ -14,11 +13,11 @@ use crate::{
     ops::{ctx::Ctx, names},
 };
 
-/// Tells the script to offer files, or folders, by itself.
+/// Tells the script to complete file names, or folders.
 const FILES: &str = ":files";
 const FOLDERS: &str = ":folders";
 
-/// What the value of an option or an argument is, told by the name that its help gives it.
+/// The kind of value that an option or argument takes, derived from its value name in the help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Realm,
@@ -28,7 +27,7 @@ enum Kind {
     DomainContract,
     /// A contract of the domain that `--domain` names.
     Contract,
-    /// The same, with a range to follow.
+    /// A contract of the domain, with a version range behind it.
     Import,
     Version,
     Notification,
@@ -36,7 +35,7 @@ enum Kind {
     Rfc,
     File,
     Folder,
-    /// Whatever its user thinks of.
+    /// Anything: nothing can be offered.
     Free,
 }
 
@@ -92,7 +91,7 @@ fn kind(arg: &Arg) -> Option<Kind> {
     KINDS.iter().find(|(known, _)| known == name).map(|(_, kind)| *kind)
 }
 
-/// Returns what TAB offers for the last of these words, one line each: the word, a tab, what it is.
+/// Returns the candidates for the last of these words, one per line: the word, a tab, its description.
 pub fn offer(env: Env, words: &[String]) -> String {
     let mut root = super::command();
     root.build();
@@ -108,16 +107,16 @@ pub fn offer(env: Env, words: &[String]) -> String {
     text
 }
 
-/// A word, and what it is.
+/// A candidate and its description.
 type Offer = (String, String);
 
-/// The words before the one that is completed, understood as far as they go.
+/// The words before the one to complete, parsed as far as possible.
 struct Line<'a> {
     command: &'a Command,
-    /// What was given so far, by the id of its option; positional ones in their order.
+    /// The values given so far, by the id of the option; positional arguments in order.
     options: BTreeMap<&'a str, String>,
     positional: Vec<String>,
-    /// The option whose value comes next.
+    /// The option that expects a value next.
     open: Option<&'a Arg>,
     only_positional: bool,
 }
@@ -157,7 +156,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Short options may stand together, the last one with its value.
+    /// Parses a group of short options such as `-qf`. The last one may take a value.
     fn take_short(&mut self, mut letters: &str) {
         while let Some(letter) = letters.chars().next() {
             letters = &letters[letter.len_utf8()..];
@@ -195,7 +194,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Options that were not given yet.
+    /// Returns the options that were not given yet.
     fn options(&self, last: &str) -> Vec<Offer> {
         let again = |arg: &&Arg| {
             matches!(arg.get_action(), clap::ArgAction::Append) || !self.options.contains_key(arg.get_id().as_str())
@@ -205,13 +204,13 @@ impl<'a> Line<'a> {
             let short = arg.get_short().map(|letter| format!("-{letter}"));
             let long = arg.get_long().map(|name| format!("--{name}"));
             let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
-            // One way to write it is enough, the one that says what it is.
+            // One spelling per option is enough: the long one, which is descriptive.
             long.or(short).map(|option| (option, help))
         });
         spelled.filter(|(option, _)| option.starts_with(last)).collect()
     }
 
-    /// Commands, or values of the next positional argument.
+    /// Returns subcommands, or values of the next positional argument.
     fn words(&self, env: &Env, last: &str) -> Vec<Offer> {
         let mut found = Vec::new();
         if self.positional.is_empty() && !self.only_positional {
@@ -225,7 +224,7 @@ impl<'a> Line<'a> {
         }
         let mut arguments = self.command.get_positionals();
         let next = arguments.nth(self.positional.len()).or_else(|| {
-            // The last one may be given several times.
+            // The last positional argument may be repeatable.
             self.command.get_positionals().last().filter(|arg| matches!(arg.get_action(), clap::ArgAction::Append))
         });
         found.extend(next.map(|arg| self.values(env, arg, last)).unwrap_or_default());
@@ -250,7 +249,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// The realm and the folder that the words before name.
+    /// Returns the context for the realm and the folder that the preceding words name.
     fn ctx(&self, env: &Env) -> Result<Ctx, OpError> {
         let env = match self.options.get("directory") {
             Some(folder) => env.clone().at(folder.as_ref()),
@@ -290,7 +289,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// As with paths: the domain first, unless there is no doubt about it.
+/// Completes in steps as with paths: the domain first, unless only one contract matches.
 fn domain_contract(ctx: &Ctx, last: &str) -> Result<Vec<String>, OpError> {
     let within = |domain: &str| -> Result<Vec<String>, OpError> {
         let contracts = names::contracts(ctx, &domain.parse()?)?;
@@ -306,7 +305,7 @@ fn domain_contract(ctx: &Ctx, last: &str) -> Result<Vec<String>, OpError> {
     }
 }
 
-/// A value behind its option; the script's own offers stay the script's.
+/// Returns a value with its option in front, as in `--option=value`. Markers for the script are left as they are.
 fn within(option: &str, value: String) -> String {
     if value.starts_with(':') { value } else { format!("{option}={value}") }
 }

@@ -354,8 +354,7 @@ fn joined<T: ToString>(items: &[T]) -> String {
     items.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// The document alone. What a terminal would obey is spelled out only where it goes to one: a
-/// program gets every character.
+/// Prints the document alone. Control characters are escaped only at a terminal; a program gets every character.
 fn document(answer: &Answer<ContractGet>, format: DocumentFormat, is_schema: bool, to_terminal: bool) -> String {
     let contract = &answer.body.contract;
     let json = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();

@@ -173,7 +173,7 @@ impl Start {
     }
 }
 
-/// Returns the token, and warns where others could have read it.
+/// Returns the token, and warns if other users could have read it.
 fn token(env: &Env, output: &mut Output<'_>) -> Result<String, OpError> {
     let token = daemon::token(env)?;
     for warning in &token.warnings {

@@ -29,13 +29,13 @@ use crate::{
     wire::{ContractDiff, ContractImpact, DocumentSource, ImporterImpact, JudgedBy, SchemasCompared},
 };
 
-/// Most differences that are shown to people, most lines of one value, most characters of a line.
+/// The most differences that are printed, also the most lines of a value and the most characters of a line.
 const MAX_SHOWN: usize = 200;
 const MAX_LINES: usize = 20;
 const MAX_WIDTH: usize = 200;
-/// Most breaks that are shown with their values.
+/// The most breaking changes that are printed with their values.
 const MAX_BREAKS: usize = 5;
-/// Longest value that stands on one line.
+/// The longest value that is printed on one line, in characters.
 const MAX_INLINE: usize = 80;
 
 #[derive(Debug, Args)]
@@ -77,13 +77,13 @@ fn render_diff(body: &ContractDiff, text: &mut Text) {
     if let Some(values) = &body.values {
         render_values(values, text);
     }
-    // By what the schemas and the value need together.
+    // The higher of the two bumps: that of the schemas and that of the value.
     if let Some(bump) = body.compared.as_ref().map(|one| one.bump).or(body.values.as_ref().map(|one| one.bump)) {
         render_bump(bump, text);
     }
 }
 
-/// What became of the agreed value, and what that needs by what is promised about it.
+/// Prints how the agreed value changed, and the bump that this needs.
 fn render_values(values: &ValuesCompared, text: &mut Text) {
     let (word, shown) = match (values.bump, values.promised) {
         (VersionBump::Major, _) => ("breaks what is promised", Look::Red),
@@ -105,7 +105,7 @@ fn render_values(values: &ValuesCompared, text: &mut Text) {
     }
 }
 
-/// What the change means for values: a value for each break that decides, then the verdicts.
+/// Prints what the change means for values: a witness for each break that decides, then the verdicts.
 fn render_compared(body: &ContractDiff, compared: &SchemasCompared, text: &mut Text) {
     let (old, new) = (body.old_version.to_string(), body.new_version.to_string());
     let sides = Sides { old: &old, new: &new, reading: compared.reading };
@@ -133,7 +133,7 @@ fn from(source: DocumentSource) -> &'static str {
 }
 
 fn render_difference(one: &Difference, text: &mut Text) {
-    // The pointer of the whole document is the empty text.
+    // The JSON Pointer of the whole document is the empty string.
     let place = if one.pointer.is_empty() { "/" } else { &one.pointer };
     let word = match one.change {
         Kind::Added => "added",
@@ -149,7 +149,7 @@ fn render_difference(one: &Difference, text: &mut Text) {
     }
 }
 
-/// On one line where it fits; a huge value is cut.
+/// Prints a value on one line if it fits, and truncates a huge one.
 fn render_value(mark: &str, shown: Look, value: &Json, text: &mut Text) {
     let mut rendered = value.0.to_string();
     if rendered.len() > MAX_INLINE {
@@ -226,7 +226,7 @@ fn render_impact(body: &ContractImpact, text: &mut Text) {
     }
 }
 
-/// What a version means for one importer.
+/// Returns what a version means for one importer, as a word.
 fn impact_word(one: &ImporterImpact) -> Word {
     let outcome = one.verdict.as_ref().map(|verdict| verdict.verdict);
     match (&*one.state, &one.resolved_version, outcome) {

@@ -1,4 +1,4 @@
-//! Letting the user edit a text, in the editor that git would use.
+//! Lets the user edit text in the editor that git would start.
 
 use std::{
     path::PathBuf,
@@ -10,7 +10,7 @@ use crate::{
     ops::ctx::Ctx,
 };
 
-/// A text that the user edited, and the file that keeps it if it is refused.
+/// A text that the user edited, and the temporary file that holds it. The file is kept if the text is refused.
 pub struct Edited {
     /// The text.
     pub text: Vec<u8>,
@@ -18,7 +18,7 @@ pub struct Edited {
 }
 
 impl Edited {
-    /// Keeps the file, and returns where it is.
+    /// Keeps the temporary file and returns its path.
     pub fn keep(self) -> Option<PathBuf> {
         self.file.keep().ok().map(|(_, path)| path)
     }
@@ -27,14 +27,14 @@ impl Edited {
 /// Opens the editor on `template`.
 ///
 /// # Errors
-/// Returns an error if there is no editor, it fails, or nothing was changed.
+/// Returns an error if there is no editor, it fails, or the text was not changed.
 pub fn edit(ctx: &Ctx, template: &str) -> Result<Edited, OpError> {
     use std::io::Write as _;
     let failed = |error| OpError::io("write", "a temporary file")(error);
     let mut file = tempfile::Builder::new().prefix("git-blue-").suffix(".yaml").tempfile().map_err(failed)?;
     file.write_all(template.as_bytes()).and_then(|()| file.flush()).map_err(failed)?;
     let editor = editor(ctx)?;
-    // As git does: the editor is a shell command, the file its last argument.
+    // As in git, the editor is a shell command that gets the file as its last argument.
     let status = Command::new("sh")
         .args(["-c", &format!("{editor} \"$@\""), &editor])
         .arg(file.path())
@@ -46,7 +46,7 @@ pub fn edit(ctx: &Ctx, template: &str) -> Result<Edited, OpError> {
     if !status.success() {
         return Err(OpError::no(ErrorCode::Editor, format!("the editor {editor} failed; nothing was changed")));
     }
-    // Editors replace the file rather than write into it.
+    // Editors may replace the file instead of writing into it, so it is read by its path.
     let text = std::fs::read(file.path()).map_err(failed)?;
     if text == template.as_bytes() {
         return Err(OpError::no(ErrorCode::Unchanged, "nothing was changed"));

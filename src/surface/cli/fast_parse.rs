@@ -1,9 +1,9 @@
-//! The commands that hooks, editors and scripts run all day. Defining every command and option there
-//! is takes longer than most of them do, so each of these is parsed by a definition of it alone.
+//! Parses the commands that hooks, editors and scripts run often. Building the definition of every command takes
+//! longer than most of these commands run, so each is parsed by a definition of that command alone.
 //!
-//! Such a definition only ever says yes, and what it accepts, the whole one accepts in the same way:
-//! it has fewer commands, and nothing else that the words of one could be taken for. Help, and
-//! what is wrong with arguments, are the whole one's to tell.
+//! Such a definition is used only if it accepts the arguments, and it accepts them exactly as the whole definition
+//! would: it has fewer commands, and nothing else that the words could stand for. Help and usage errors come from the
+//! whole definition.
 
 use std::ffi::OsString;
 
@@ -11,11 +11,11 @@ use clap::{ArgMatches, Args as _, Command};
 
 use super::{Global, Hook, contract, mcp, realm};
 
-/// A command, by its words, and what it takes.
+/// The words of a command, and the function that adds its arguments.
 type Often = (&'static [&'static str], fn(Command) -> Command);
 
-/// First those behind which other words may stand for anything, then the longer ones, whose last words
-/// may be a command too.
+/// The commands. Those behind which any other word may follow come first, then the longer ones, whose last word may be
+/// a command too.
 const OFTEN: &[Often] = &[
     (&["hook"], Hook::augment_args),
     (&["realm", "status"], realm::Status::augment_args),
@@ -28,10 +28,10 @@ const OFTEN: &[Often] = &[
     (&["check"], realm::Check::augment_args),
 ];
 
-/// Parses a command line that calls one of these; others it leaves to the whole definition.
+/// Parses a command line if it calls one of these commands. Returns `None` otherwise.
 pub fn parse(arguments: &[OsString]) -> Option<ArgMatches> {
     let words = arguments.iter().skip(1).filter_map(|argument| argument.to_str());
-    // Options may stand between the words. What is taken for one by mistake does not parse.
+    // Options may occur between the words. A value that is mistaken for an option fails to parse here.
     let is_called = |(path, _): &&Often| {
         let mut words = words.clone();
         path.iter().all(|part| words.any(|word| word == *part))

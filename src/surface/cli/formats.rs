@@ -23,7 +23,7 @@ pub struct Formats {
     output: Vec<(Format, PathBuf)>,
 }
 
-/// Parses a report and its file, as in `sarif=blue.sarif`.
+/// Parses a report format and its file, as in `sarif=blue.sarif`.
 fn report_file(text: &str) -> Result<(Format, PathBuf), String> {
     let (format, file) = text.split_once('=').ok_or("expected FORMAT=FILE, as in sarif=blue.sarif")?;
     let format = <Format as ValueEnum>::from_str(format, false)?;
@@ -40,23 +40,23 @@ impl Formats {
         self.format = self.format.or_else(|| report::of_runner(&ctx.env));
     }
 
-    /// Returns how the answer is printed, and has `output` print JSON if it is that.
+    /// Returns the format of the answer, and sets `output` to JSON if it is that.
     pub fn printed(&self, output: &mut Output<'_>) -> Format {
         output.json |= self.format == Some(Format::Json);
         if output.json { Format::Json } else { self.format.unwrap_or(Format::Human) }
     }
 
-    /// Returns whether the answer is printed or written in one of these formats.
+    /// Returns whether the answer is printed or written in one of the formats `wanted`.
     pub fn any(&self, output: &mut Output<'_>, wanted: &[Format]) -> bool {
         let printed = self.printed(output);
         wanted.contains(&printed) || self.output.iter().any(|(format, _)| wanted.contains(format))
     }
 
-    /// Prints an answer, and writes the reports that were asked for. `report` says what they hold, `render` is
-    /// the text for people.
+    /// Prints an answer and writes the requested reports. `report` returns their findings, and `render` writes the
+    /// text for people.
     ///
     /// # Errors
-    /// Returns an error if something cannot be written.
+    /// Returns an error if an output cannot be written.
     pub fn deliver<T: Serialize>(
         &self,
         ctx: &Ctx,

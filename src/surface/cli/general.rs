@@ -1,4 +1,5 @@
-//! Commands of operations that have no text of their own: the options are the fields of the request, the text
+//! Commands of operations without code of their own for the command line. Their options are the fields of the request,
+//! their text the fields of the answer.
 //! the fields of the answer.
 
 use clap::{ArgMatches, Command};
@@ -10,7 +11,7 @@ use crate::ops::{
     operation::{Call, Prepared},
 };
 
-/// Adds a command for each operation that has none.
+/// Adds a command for each such operation.
 pub fn add(command: Command) -> Command {
     let missing = ops::TABLE.iter().filter_map(|operation| Some((operation, operation.call?)));
     let missing: Vec<_> = missing.filter(|(operation, _)| !has(&command, operation.cli)).collect();
@@ -32,16 +33,16 @@ fn below(command: Command, path: &[&'static str], operation: &Operation, call: C
     }
 }
 
-/// Reads the options of such a command.
+/// Reads the options of such a command. Returns `None` if the operation has a command of its own.
 ///
 /// # Errors
-/// Returns an error if they are not those of the operation.
+/// Returns an error if the options do not parse as the request of the operation.
 pub fn prepared(operation: &Operation, matches: &ArgMatches) -> Option<Result<Prepared, clap::Error>> {
     let leaf = operation.cli.iter().try_fold(matches, |matches, part| matches.subcommand_matches(part))?;
     Some((operation.call?.parse)(leaf))
 }
 
-/// Shows the fields of an answer.
+/// Prints the fields of an answer.
 pub fn render(fields: &Value, text: &mut Text) {
     let own = |(name, _): &(&String, &Value)| !["status", "next_steps"].contains(&name.as_str());
     for (name, value) in fields.as_object().into_iter().flatten().filter(own) {

@@ -1,4 +1,4 @@
-//! Files and reasons that the user gives on the command line.
+//! Reads files and reasons that the user names on the command line.
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -13,15 +13,15 @@ pub use crate::model::text::reason;
 /// Reads a file that the user named; `-` is standard input.
 ///
 /// # Errors
-/// Returns an error if it cannot be read.
+/// Returns an error if the file cannot be read.
 pub fn read_file(ctx: &Ctx, file: &Path) -> Result<Vec<u8>, OpError> {
     read_at_most(ctx, file, MAX_FILE)
 }
 
-/// Reads a file that the user named, up to one byte more than `most`; `-` is standard input.
+/// Reads a file that the user named, but at most one byte more than `most`; `-` is standard input.
 ///
 /// # Errors
-/// Returns an error if it cannot be read.
+/// Returns an error if the file cannot be read.
 pub fn read_at_most(ctx: &Ctx, file: &Path, most: usize) -> Result<Vec<u8>, OpError> {
     use std::io::Read as _;
     let mut bytes = Vec::new();
@@ -35,10 +35,10 @@ pub fn read_at_most(ctx: &Ctx, file: &Path, most: usize) -> Result<Vec<u8>, OpEr
     Ok(bytes)
 }
 
-/// Reads a value from a file that the user named.
+/// Reads a JSON value from a file that the user named.
 ///
 /// # Errors
-/// Returns an error if it cannot be read.
+/// Returns an error if the file cannot be read or is not JSON.
 pub fn value(ctx: &Ctx, file: &std::path::Path) -> Result<Json, OpError> {
     codec::value(&read_file(ctx, file)?).map_err(|problem| {
         let problem = problem.in_file(&file.display().to_string());

@@ -1,4 +1,5 @@
-//! `git blue install editor`: JSON Schemas of the files that people write, for editors that complete and check YAML.
+//! `git blue install editor`: JSON Schemas for the files that people write by hand, for editors that complete and
+//! check YAML.
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -19,7 +20,7 @@ use crate::{
 };
 
 const SETTINGS: &str = ".vscode/settings.json";
-/// The setting of the YAML extension that maps schemas to files.
+/// The setting of the VS Code YAML extension that maps schemas to files.
 const MAPPING: &str = "yaml.schemas";
 
 #[derive(Debug, Args)]
@@ -47,7 +48,7 @@ impl Editor {
     }
 }
 
-/// Removes the schemas, and their mapping where it is as it was made.
+/// Removes the schemas, and their mapping if it was not changed since.
 pub fn uninstall(ctx: &Ctx, output: &mut Output<'_>) -> Result<Verdict, OpError> {
     let mut files = Vec::new();
     for schema in editor_schemas::all() {
@@ -96,7 +97,7 @@ fn write(ctx: &Ctx, path: String, text: String) -> Result<String, OpError> {
     Ok(path)
 }
 
-/// Returns the settings with the mapping of each schema; what is mapped already stays as it is.
+/// Returns the settings with a mapping for each schema. Existing mappings are left as they are.
 fn mapped(before: Option<String>) -> Result<String, OpError> {
     editor_schemas::all().iter().try_fold(before.unwrap_or_else(|| "{}\n".to_owned()), |text, schema| {
         let path = schema.path();

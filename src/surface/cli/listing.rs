@@ -1,4 +1,4 @@
-//! What every list takes, and how it is printed.
+//! The options that every list has, and how lists are printed.
 
 use clap::Args;
 use serde::Serialize;
@@ -19,12 +19,12 @@ pub struct All {
 }
 
 impl All {
-    /// Returns whether the whole list is wanted.
+    /// Returns whether the whole list was asked for.
     pub fn is_wanted(&self) -> bool {
         self.all
     }
 
-    /// Asks for the whole list, where it is wanted.
+    /// Removes the page limit if the whole list was asked for.
     pub fn widen(self, page: &mut PageRequest) {
         if self.all {
             page.limit = Some(0);
@@ -41,17 +41,17 @@ pub struct Names {
 }
 
 impl Names {
-    /// Asks for the whole list, where names are wanted and nothing was said.
+    /// Removes the page limit if only names were asked for and no limit was given.
     pub fn widen(self, page: &mut PageRequest) {
         if self.null {
             page.limit.get_or_insert(0);
         }
     }
 
-    /// Writes an answer, or the names in it.
+    /// Prints an answer, or only the names in it.
     ///
     /// # Errors
-    /// Returns an error if it cannot be written.
+    /// Returns an error if the output cannot be written.
     pub fn answer<T: Serialize, N: ToString>(
         self,
         output: &mut Output<'_>,
@@ -69,7 +69,7 @@ impl Names {
     }
 }
 
-/// Log entries as columns; the same for the realm and for one contract.
+/// Prints log entries as columns, for the realm and for one contract.
 pub fn render_log(entries: &[LogEntry], next_cursor: Option<&str>, text: &mut Text) {
     let rows = entries.iter().map(|entry| {
         vec![
@@ -84,7 +84,7 @@ pub fn render_log(entries: &[LogEntry], next_cursor: Option<&str>, text: &mut Te
     render_cursor(next_cursor, text);
 }
 
-/// Says who wrote a commit, and whether its date means nothing.
+/// Returns the author of a commit, marked if the commit's date is in the future.
 pub fn signed(author: &str, is_ahead: bool) -> Word {
     match is_ahead {
         true => look(format!("by {author}, dated ahead of this clock"), Look::Yellow),
@@ -92,14 +92,14 @@ pub fn signed(author: &str, is_ahead: bool) -> Word {
     }
 }
 
-/// Says that there is more.
+/// Prints how to get the next page, if there is one.
 pub fn render_cursor(next_cursor: Option<&str>, text: &mut Text) {
     if let Some(cursor) = next_cursor {
         text.line(&[look(format!("more: --cursor {cursor}, or --all"), Look::Dim)]);
     }
 }
 
-/// Circles that were closed: said to whoever closed them.
+/// Prints the import cycles that the change created.
 pub fn render_cycles(cycles: &[String], text: &mut Text) {
     for cycle in cycles {
         text.line(&[look("circle", Look::Yellow), plain(format!("they rely on each other: {cycle}"))]);

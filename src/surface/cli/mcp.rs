@@ -183,7 +183,7 @@ impl Command {
     }
 }
 
-/// What a tool answered: the message as it is, or what a model reads of it.
+/// Returns the result of a tool: the raw message, or the text that a model reads.
 fn shown(result: &Value, is_raw: bool) -> String {
     let text = result["content"][0]["text"].as_str().unwrap_or_default();
     match serde_json::from_str::<Value>(text) {
@@ -217,7 +217,7 @@ fn render_tools(list: &Value, text: &mut Text) {
     }
 }
 
-/// What an argument may be, in a word.
+/// Returns the type of an argument in one word.
 fn kind(schema: &Value) -> String {
     match schema["enum"].as_array() {
         Some(words) => words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("|"),

@@ -63,7 +63,7 @@ pub use process::main;
 
 use listing::{All, Names};
 
-/// What the program is called.
+/// The name of the program.
 const NAME: &str = "git-blue";
 
 /// Keep contracts between git repositories: notify consumers, stop breaks in CI
@@ -211,7 +211,7 @@ struct Hook {
     arguments: Vec<std::ffi::OsString>,
 }
 
-/// Returns the whole command line, as help, man pages and completions show it.
+/// Returns the definition of the whole command line, for help, man pages and completions.
 pub fn command() -> clap::Command {
     manual::describe(general::add(Cli::command()))
 }
@@ -275,7 +275,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         return super::supervise::run(program, arguments).unwrap_or_else(|error| output.error(&error));
     }
     if let Command::Mcp(command) = command {
-        // Its folder is that of each call.
+        // Each call has its own folder.
         let folder = directory.map(|_| env.cwd().to_owned());
         let outcome = command.run(&env, folder, realm, output);
         return end(outcome, output);
@@ -293,7 +293,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
         if let Some(operation) = operation.filter(|operation| takes_time(operation)) {
             output.show_progress(&ctx.env, operation);
         }
-        // What is no operation installs something.
+        // Commands without an operation install something, so they count as writes.
         if operation.is_none_or(|operation| operation.writes) {
             output.hold_if_quiet();
         }
@@ -311,7 +311,7 @@ pub fn run(env: Env, arguments: &[std::ffi::OsString], output: &mut Output<'_>) 
     end(outcome, output)
 }
 
-/// Reads what was parsed; what is no command of its own is an operation of the table.
+/// Converts parsed arguments. A command that is not defined in [`Cli`] runs an operation of the table.
 fn read(matches: clap::ArgMatches, operation: Option<&ops::Operation>) -> Result<Cli, clap::Error> {
     let cli = Cli::from_arg_matches(&matches);
     let is_unknown = cli.as_ref().is_err_and(|error| error.kind() == clap::error::ErrorKind::InvalidSubcommand);
@@ -323,7 +323,7 @@ fn read(matches: clap::ArgMatches, operation: Option<&ops::Operation>) -> Result
     }
 }
 
-/// Says what is left to say. Returns the exit code.
+/// Prints the error, if there is one. Returns the exit code.
 fn end(outcome: Result<Verdict, OpError>, output: &mut Output<'_>) -> u8 {
     match outcome {
         Ok(Verdict::Yes) => 0,
@@ -335,7 +335,7 @@ fn end(outcome: Result<Verdict, OpError>, output: &mut Output<'_>) -> u8 {
     }
 }
 
-/// Says at once what a write waits for: its output is not written before it is over.
+/// Prints at once which lock a write waits for, since its output is written only at its end.
 fn waiting(lock: &Path, holder: Option<&str>) {
     use std::io::Write as _;
     let holder = holder.map(|holder| format!(", held by {holder}")).unwrap_or_default();
@@ -343,23 +343,23 @@ fn waiting(lock: &Path, holder: Option<&str>) {
     let _ = writeln!(std::io::stderr(), "git blue: {}", text::clean(&line));
 }
 
-/// Reads what git tells the pre-push hook, and no more of it than a push can be about.
+/// Reads the refs that git writes to the pre-push hook, at most 1 MiB.
 fn pushed() -> String {
     use std::io::Read as _;
     let mut text = String::new();
-    // What is no text names no commit.
+    // Input that is not UTF-8 names no commit.
     let _ = std::io::stdin().lock().take(1 << 20).read_to_string(&mut text);
     text
 }
 
-/// Returns whether nothing but work goes on until the answer is there: others may wait for their
-/// user, in an editor or at standard input.
+/// Returns whether the operation only computes until it answers. Others may wait for their user, in an editor or at
+/// standard input.
 fn takes_time(operation: &ops::Operation) -> bool {
     let works = [ops::upkeep::gc::OPERATION, ops::worktree::remove::OPERATION, ops::pr::create::OPERATION];
     !operation.writes || works.iter().any(|work| work.name == operation.name)
 }
 
-/// Returns the operation that a command line calls, by its full name or a short one.
+/// Returns the operation that a command line calls, under its full or its short name.
 fn operation(matches: &clap::ArgMatches) -> Option<&'static ops::Operation> {
     let mut path = Vec::new();
     let mut matches = matches;
@@ -375,12 +375,12 @@ fn operation(matches: &clap::ArgMatches) -> Option<&'static ops::Operation> {
     ops::TABLE.iter().find(|operation| operation.cli == path)
 }
 
-/// A failed parse may still have asked for JSON.
+/// Returns whether JSON is wanted, also if the arguments do not parse.
 fn wants_json(arguments: &[std::ffi::OsString]) -> bool {
     arguments.iter().take_while(|argument| *argument != "--").any(|argument| argument == "--json")
 }
 
-/// What a command that ran says of itself: `check` answers, and the answer may be no.
+/// The outcome of a command that ran. A check that finds problems has run, but its exit code is 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Yes,
@@ -453,7 +453,7 @@ mod tests {
     fn every_operation_has_its_command_and_every_command_its_operation() {
         let mut found = Vec::new();
         leaves(&command(), &mut Vec::new(), &mut found);
-        // Short forms, plumbing, and what is of the command line itself have no operation of their own.
+        // Short forms, plumbing commands and commands of the command line itself have no operation.
         found.retain(|path| {
             !matches!(
                 path.join(" ").as_str(),

@@ -99,7 +99,7 @@ impl Command {
     }
 }
 
-/// Whoever reads the output, and what is done for each change besides.
+/// The output that shows changes, and what else is done for each change.
 struct Listener<'a, 'b> {
     env: &'a Env,
     output: &'a mut Output<'b>,
@@ -139,7 +139,7 @@ impl List {
 }
 
 impl Listener<'_, '_> {
-    /// Does what is wanted besides showing it. What fails is said, and stops nothing.
+    /// Announces a change in the ways that the user asked for. A failure is reported and does not stop the others.
     fn announce(&mut self, one: &Notification) {
         if self.bell {
             self.output.ring();
@@ -152,7 +152,7 @@ impl Listener<'_, '_> {
     }
 }
 
-/// A change in one line, of names and versions alone.
+/// Returns a change in one line that holds only names and versions.
 fn in_short(one: &Notification) -> String {
     let meaning = match one.import_satisfied {
         Some(Holds::Breaks) => ": your import is broken",
@@ -183,7 +183,7 @@ fn render_list(body: &NotificationsList, text: &mut Text) {
     render_cursor(body.next_cursor.as_deref(), text);
 }
 
-/// What changed, as `status` shows it.
+/// Prints changes as `git blue status` shows them.
 pub fn render(
     notifications: &[Notification],
     bindings: Option<&BindingsChanged>,
@@ -219,7 +219,7 @@ fn phrase(one: &Notification) -> Word {
     plain(one.phrase())
 }
 
-/// Who wrote it; loudly where it should have been this repository.
+/// Returns the author, highlighted if it is not the repository that may publish this.
 fn author(one: &Notification) -> Option<Word> {
     let author = one.author.as_deref()?;
     Some(match one.by_another {
@@ -232,7 +232,7 @@ fn consequence(one: &Notification) -> Option<Word> {
     of_import(one, None)
 }
 
-/// What it means for the import with this range.
+/// Returns what the change means for an import with this range.
 fn of_import(one: &Notification, range: Option<&str>) -> Option<Word> {
     let range = range.map(|range| format!(" {range}")).unwrap_or_default();
     let file = if one.binding.is_empty() { String::new() } else { format!(" ({})", one.binding) };

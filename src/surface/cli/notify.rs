@@ -36,7 +36,7 @@ pub struct Retry {
     all: bool,
 }
 
-/// Returns whether an operation sends what is new itself.
+/// Returns whether an operation sends new changes to receivers itself.
 pub fn is_sending(operation: &Operation) -> bool {
     operation.cli.first() == Some(&"notify")
 }

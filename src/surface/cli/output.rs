@@ -1,4 +1,4 @@
-//! The one writer: answers to standard output, everything else to standard error.
+//! Writes answers to standard output, and everything else to standard error. Nothing else in the program prints.
 
 use std::io::{self, BufRead as _, Read as _, Write};
 
@@ -17,35 +17,35 @@ use crate::{
     wire::{Answer, Answered, Failure},
 };
 
-/// Where answers go.
+/// The output of the process.
 pub struct Output<'a> {
-    /// Whether answers are JSON.
+    /// Whether answers are printed as JSON.
     pub json: bool,
-    /// Whether next steps are left out.
+    /// Whether next steps are omitted.
     pub quiet: bool,
     colour: bool,
-    /// The same for standard error, which may lead elsewhere.
+    /// Whether standard error is coloured; it may be redirected elsewhere than standard output.
     colour_errors: bool,
     is_terminal: bool,
     pager: Option<Pager>,
     progress: Option<Progress>,
-    /// Answers that are shown only where not all went well.
+    /// Answers that are printed only if something failed.
     held: Option<String>,
     out: &'a mut dyn Write,
     err: &'a mut dyn Write,
 }
 
-/// Whether the answer has reached whoever asked.
+/// Whether an answer reached its reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delivery {
     /// It was written and flushed.
     Done,
-    /// Nobody reads any more: no error, but nobody was told either.
+    /// The reader closed the pipe. This is no error, but nobody was told.
     Closed,
 }
 
 impl<'a> Output<'a> {
-    /// Returns a writer to these two.
+    /// Creates a writer to these two streams.
     pub fn new(env: &Env, out: &'a mut dyn Write, err: &'a mut dyn Write) -> Self {
         Self {
             json: false,
@@ -61,17 +61,17 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Shows answers in a pager from now on, if they go to a terminal and the user has one.
+    /// Shows answers in a pager from now on, if they go to a terminal and the user configured one.
     pub fn choose_pager(&mut self, ctx: &Ctx, wanted: bool) {
         if wanted && self.is_terminal && !self.json {
             self.pager = Pager::choose(ctx);
         }
     }
 
-    /// Colours as git would: what was asked for, `color.blue`, else `color.ui`, then the variables,
-    /// then what reads it: a terminal, or the pager in front of one.
+    /// Decides about colours by git's rules: the option, `color.blue` or else `color.ui`, the variables, and then
+    /// whether the output is a terminal or a pager in front of one.
     pub fn choose_colour(&mut self, ctx: &Ctx, asked: Option<When>) {
-        // Outside of a repository git would have to be asked: only where it matters.
+        // Outside of a repository this starts git, so it is done only if the answer matters.
         let set = |key: &str| match &ctx.code {
             Some(code) => code.config(key),
             None if self.is_terminal => ctx.setting(key),
@@ -99,8 +99,7 @@ impl<'a> Output<'a> {
         self.colour_errors = choose(ctx.env.is_error_terminal());
     }
 
-    /// Says at the terminal that `operation` is going on, once that takes a while, until something is
-    /// written.
+    /// Shows at the terminal that `operation` is running once it takes a while, until something is written.
     pub fn show_progress(&mut self, env: &Env, operation: &Operation) {
         if env.is_error_terminal() && !self.quiet {
             let what = format!("git blue {}", operation.cli.join(" "));
@@ -108,34 +107,34 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Holds answers back, if little is to be said: what a command did, its user knows where it did it.
+    /// Holds answers back under `--quiet`.
     pub fn hold_if_quiet(&mut self) {
         self.held = (self.quiet && !self.json).then(String::new);
     }
 
-    /// Writes what was held back.
+    /// Writes the answers that were held back.
     ///
     /// # Errors
-    /// Returns an error if it cannot be written.
+    /// Returns an error if the output cannot be written.
     pub fn let_go(&mut self) -> Result<Delivery, OpError> {
         let held = self.held.take().unwrap_or_default();
         self.write(&held)
     }
 
-    /// Returns an empty text with this output's colours.
+    /// Returns an empty text that is coloured like this output.
     pub fn text(&self) -> Text {
         Text::new(self.colour)
     }
 
-    /// Returns whether answers go to a person at a terminal.
+    /// Returns whether standard output is a terminal.
     pub fn is_terminal(&self) -> bool {
         self.is_terminal
     }
 
-    /// Writes an answer: as JSON, or as the text that `render` makes of it, next steps last.
+    /// Writes an answer as JSON, or as the text that `render` makes of it, followed by the next steps.
     ///
     /// # Errors
-    /// Returns an error if it cannot be written.
+    /// Returns an error if the output cannot be written.
     pub fn answer<T: Serialize>(
         &mut self,
         answer: &Answer<T>,
@@ -156,10 +155,10 @@ impl<'a> Output<'a> {
         self.write(&text.into_string())
     }
 
-    /// Writes an answer that has no text of its own: as JSON, or field by field.
+    /// Writes an answer that has no text of its own, as JSON or field by field.
     ///
     /// # Errors
-    /// Returns an error if it cannot be written.
+    /// Returns an error if the output cannot be written.
     pub fn fields(&mut self, answer: &dyn Answered) -> Result<Delivery, OpError> {
         let mut fields = Answer::new(answer.to_value());
         fields.next_steps = answer.next_steps().to_vec();
@@ -169,10 +168,10 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Writes one of many: as JSON in one line, or as the text that `render` makes of it.
+    /// Writes one item of many, as JSON in one line or as the text that `render` makes of it.
     ///
     /// # Errors
-    /// Returns an error if it cannot be written.
+    /// Returns an error if the output cannot be written.
     pub fn item<T: Serialize>(&mut self, item: &T, render: impl FnOnce(&T, &mut Text)) -> Result<Delivery, OpError> {
         if self.json {
             let line = serde_json::to_string(item);
@@ -184,7 +183,8 @@ impl<'a> Output<'a> {
         self.write_plainly(&text.into_string())
     }
 
-    /// Returns whether nobody reads standard output any more: what only the next write would tell.
+    /// Returns whether the reader of standard output has closed it, which otherwise only the next write would find
+    /// out.
     pub fn is_closed() -> bool {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         let out = io::stdout();
@@ -196,7 +196,7 @@ impl<'a> Output<'a> {
     /// Writes text as it is, through the pager if there is one.
     ///
     /// # Errors
-    /// Returns an error if it cannot be written.
+    /// Returns an error if the output cannot be written.
     pub fn write(&mut self, text: &str) -> Result<Delivery, OpError> {
         self.progress = None;
         if let Some(pager) = self.pager.as_ref().filter(|_| !self.json) {
@@ -209,10 +209,10 @@ impl<'a> Output<'a> {
         self.write_plainly(text)
     }
 
-    /// Writes text as it is, and past any pager: it is for programs.
+    /// Writes text as it is and never through a pager, since it is for programs.
     ///
     /// # Errors
-    /// Returns an error if it cannot be written.
+    /// Returns an error if the output cannot be written.
     pub fn write_plainly(&mut self, text: &str) -> Result<Delivery, OpError> {
         self.progress = None;
         match self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush()) {
@@ -227,17 +227,17 @@ impl<'a> Output<'a> {
         let _ = self.err.write_all(b"\x07").and_then(|()| self.err.flush());
     }
 
-    /// Says one line on standard error.
+    /// Prints a line to standard error.
     pub fn say(&mut self, line: &str) {
         self.progress = None;
-        // Nobody is left to tell where standard error is closed.
+        // If standard error is closed, nobody is left to tell.
         let _ = writeln!(self.err, "git blue: {}", clean(line)).and_then(|()| self.err.flush());
     }
 
-    /// Asks a question on standard error. Returns whether the answer is yes; silence is not.
+    /// Asks a question on standard error. Returns whether the answer is yes; an empty answer is no.
     ///
     /// # Errors
-    /// Returns an error if no answer can be read.
+    /// Returns an error if standard input cannot be read.
     pub fn ask(&mut self, question: &str) -> Result<bool, OpError> {
         self.progress = None;
         let _ = write!(self.err, "{} ", clean(question)).and_then(|()| self.err.flush());
@@ -247,7 +247,7 @@ impl<'a> Output<'a> {
         Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
     }
 
-    /// Says why something failed. Returns the exit code.
+    /// Prints an error. Returns its exit code.
     pub fn error(&mut self, error: &OpError) -> u8 {
         self.progress = None;
         if self.json {
@@ -261,7 +261,7 @@ impl<'a> Output<'a> {
         };
         let mut text = Text::new(self.colour_errors);
         text.line(&[look(label, Look::Red), plain(&error.message)]);
-        // A single problem says nothing that the message does not.
+        // A single problem only repeats the message.
         for problem in error.problems.iter().filter(|_| error.problems.len() > 1) {
             let place = problem.place().map(|place| format!("{place}: ")).unwrap_or_default();
             text.line(&[plain(format!("  {place}{}", problem.message))]);
@@ -273,7 +273,7 @@ impl<'a> Output<'a> {
         error.kind.exit_code()
     }
 
-    /// Shows help, or says what is wrong with the arguments. Returns the exit code.
+    /// Prints help, or the error in the arguments. Returns the exit code.
     pub fn usage(&mut self, error: &clap::Error, json: bool) -> u8 {
         use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
         let text = error.render();
@@ -289,7 +289,7 @@ impl<'a> Output<'a> {
                 self.error(&OpError::usage(message).next("git blue -h"))
             }
             _ => {
-                // It quotes the arguments, and whoever wrote those may not be who runs them.
+                // The error quotes the arguments, which somebody else may have written.
                 let mut safe = Text::new(false);
                 safe.block("", &text.to_string());
                 let _ = self.err.write_all(safe.into_string().as_bytes()).and_then(|()| self.err.flush());
@@ -299,12 +299,12 @@ impl<'a> Output<'a> {
     }
 }
 
-/// JSON for people and programs: what a terminal would obey is escaped, which changes no value.
+/// Serializes JSON for people and programs. Characters that terminals interpret are escaped, which changes no value.
 pub fn json<T: Serialize>(value: &T) -> String {
     safe(&serde_json::to_string_pretty(value).unwrap_or_else(|error| unreachable!("answers have a JSON form: {error}")))
 }
 
-/// Returns the same for the answer of any operation.
+/// Serializes the answer of any operation in the same way.
 pub fn json_of(answer: &dyn Answered) -> String {
     safe(&answer.to_json())
 }
@@ -312,7 +312,7 @@ pub fn json_of(answer: &dyn Answered) -> String {
 fn safe(text: &str) -> String {
     let mut safe = String::with_capacity(text.len() + 1);
     for c in text.chars() {
-        // Between its strings, JSON's only control character is the line end.
+        // Outside of strings, the only control character in JSON is the line end.
         if is_harmful(c) && c != '\n' {
             let mut units = [0; 2];
             for unit in c.encode_utf16(&mut units) {

@@ -1,4 +1,4 @@
-//! The pager, chosen by git's rules (git-var(1), GIT_PAGER): a long answer is read page by page.
+//! Shows long answers in the pager that git would choose (git-var(1), `GIT_PAGER`).
 
 use std::{
     collections::BTreeMap,
@@ -13,16 +13,16 @@ use signal_hook::consts::{SIGINT, SIGQUIT};
 
 use crate::ops::ctx::Ctx;
 
-/// Set by git, and by us, for what runs inside of a pager: its output reaches a terminal after all.
+/// Set by git, and by this program, for processes whose output goes to a pager and so to a terminal.
 pub const IN_USE: &str = "GIT_PAGER_IN_USE";
 
-/// What git sets where the user has not: quit where all fits the screen, keep colours, do not clear.
+/// Defaults that git sets for pagers: quit if all fits on the screen, keep colours, do not clear the screen.
 const DEFAULTS: [(&str, &str); 2] = [("LESS", "FRX"), ("LV", "-c")];
 
-/// What a shell says where it found no such program, or may not run it.
+/// The exit codes of a shell that did not find a program, or may not run it.
 const NOT_RUN: [i32; 2] = [126, 127];
 
-/// A pager that was chosen, not started yet.
+/// A pager that was chosen but not started.
 #[derive(Debug, Clone)]
 pub struct Pager {
     command: OsString,
@@ -30,33 +30,33 @@ pub struct Pager {
     folder: PathBuf,
 }
 
-/// What became of a text that was given to a pager.
+/// How much of a text reached the pager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shown {
     /// The pager took all of it.
     Wholly,
-    /// It was closed before it had taken all.
+    /// It was closed before it had read all.
     Partly,
-    /// There is no such pager.
+    /// The pager could not be started.
     NotAtAll,
 }
 
 impl Pager {
-    /// Returns the pager that git would use: `GIT_PAGER`, the command of `pager.blue`, `core.pager`,
-    /// `PAGER`, `less`. `None` where it would use none.
+    /// Returns the pager that git would use: the first of `GIT_PAGER`, `pager.blue`, `core.pager`, `PAGER`, and
+    /// `less`. Returns `None` if git would use none.
     pub fn choose(ctx: &Ctx) -> Option<Self> {
         let own = match ctx.setting("pager.blue") {
             Some(word) if matches!(&*word, "false" | "no" | "off" | "0") => return None,
             Some(word) if matches!(&*word, "true" | "yes" | "on" | "1") => None,
             command => command,
         };
-        // Set and empty is a choice too.
+        // A variable that is set but empty counts as a choice.
         let variable = |name: &str| ctx.env.vars().get(OsStr::new(name)).cloned();
         let command = variable("GIT_PAGER")
             .or_else(|| own.or_else(|| ctx.setting("core.pager")).map(Into::into))
             .or_else(|| variable("PAGER"))
             .unwrap_or_else(|| "less".into());
-        // As with git, an empty one means none.
+        // As in git, an empty command means no pager.
         if command.is_empty() || command == "cat" {
             return None;
         }
@@ -68,13 +68,13 @@ impl Pager {
         Some(Self { command, vars, folder: ctx.env.cwd().to_owned() })
     }
 
-    /// Shows the text, and returns once the user is done with it.
+    /// Shows the text, and returns once the user closes the pager.
     pub fn show(&self, text: &str) -> Shown {
-        // Keys that end a program are the pager's, not ours: it would be left without its terminal.
+        // Ctrl-C and Ctrl-\ are for the pager. If they ended this process, the pager would lose its terminal.
         for signal in [SIGINT, SIGQUIT] {
             let _ = signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)));
         }
-        // As git does: a pager is a shell command.
+        // As in git, the pager is a shell command.
         let child = Command::new("sh")
             .arg("-c")
             .arg(&self.command)

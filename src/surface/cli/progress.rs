@@ -1,4 +1,4 @@
-//! A line at the terminal that says that something is going on, for work that takes its time.
+//! Shows a line at the terminal while a long operation runs.
 
 use std::{
     fs::File,
@@ -9,10 +9,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How often the line is written anew.
+/// How often the line is redrawn.
 const STEP: Duration = Duration::from_millis(500);
 
-/// A line that is shown after a while, until this is dropped.
+/// A line that appears after a delay and is removed when this is dropped.
 #[derive(Debug)]
 pub struct Progress {
     stop: Option<Sender<()>>,
@@ -20,10 +20,10 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Shows `what`, and for how long it has been going on, on standard error once `delay` is over.
-    /// Nothing is shown where that is not possible: nobody depends on it.
+    /// Shows `what` and the elapsed time on standard error after `delay`. Returns `None` if standard error cannot be
+    /// duplicated; the line is not essential.
     pub fn start(what: String, delay: Duration) -> Option<Self> {
-        // The writer of this process holds its lock all the time; this has a handle of its own.
+        // The output of this process keeps standard error locked, so this uses its own handle.
         let mut terminal = File::from(std::io::stderr().as_fd().try_clone_to_owned().ok()?);
         let (stop, stopped) = mpsc::channel();
         let start = Instant::now();
@@ -34,7 +34,7 @@ impl Progress {
                 wait = STEP;
             }
             if wait == STEP {
-                // Nothing of it stays: the line is emptied to its end.
+                // Clears the line.
                 let _ = write!(terminal, "\r\u{1b}[K");
             }
         };
@@ -46,7 +46,7 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         drop(self.stop.take());
-        // What is written next must not be overwritten.
+        // Wait for the thread, so that it does not overwrite what is written next.
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }

@@ -116,7 +116,7 @@ impl Status {
         request.catch_up = !peek;
         let (mut answer, receipt) = realm::status::run(ctx, &request)?;
         if !output.json {
-            // A person who wants no sessions would read it every day.
+            // `git blue status` runs often, and somebody who uses no sessions should not read this each time.
             answer.next_steps.retain(|step| !realm::status::starts_a_session(step));
         }
         let failure = realm::status::failure(&answer.body);
@@ -124,15 +124,15 @@ impl Status {
             if output.json {
                 return Err(error.clone());
             }
-            // Said once, with the failure.
+            // The error prints this step already.
             answer.next_steps.retain(|step| !error.next_steps.contains(step));
         }
         let delivery = output.answer(&answer, |body, text| status::render(body, shown, text))?;
-        // Marked only now: what was not read is told again.
+        // Marked only after the output was written: a change that was not read is shown again.
         if let (false, Delivery::Done, Ok(acting)) = (peek, delivery, ctx.recording()) {
             let now = || ctx.env.now_here();
             if let Err(error) = inbox::record(acting.store, acting.repo, &pending::person(), &receipt, now) {
-                // The answer stands; its reader is told the same again.
+                // The answer was printed; its reader will be shown the same changes again.
                 output.say(&format!("what was told is not recorded: {error}"));
             }
         }
@@ -189,7 +189,7 @@ impl Check {
         };
         let mut answer = realm::check::run(borrowed.as_ref().map_or(ctx, |borrowed| &borrowed.ctx), &request)?;
         if answer.body.valid && !output.json {
-            // The last line of the text says so already.
+            // The last line of the text already says so.
             answer.next_steps.clear();
         }
         let report = || {
@@ -267,7 +267,7 @@ fn by_range(imports: usize) -> String {
     }
 }
 
-/// As compilers print it, so that editors and CI find the place.
+/// Prints a finding in the format of compilers, so that editors and CI find the location.
 fn render_finding(finding: &Finding, label: Word, text: &mut Text) {
     let mut words = Vec::new();
     if let Some(file) = &finding.file {

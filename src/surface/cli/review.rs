@@ -34,7 +34,7 @@ fn render(body: &RealmReview, text: &mut Text) {
     }
 }
 
-/// Says what was checked, and no more.
+/// Returns a summary of what was checked.
 fn summary(body: &RealmReview) -> String {
     let imports = |count: usize| if count == 1 { "1 import".to_owned() } else { format!("{count} imports") };
     let broken = body.imports.iter().filter(|import| import.state == "broken").count();

@@ -1,4 +1,4 @@
-//! `git blue` alone: where am I, what is pending, what next.
+//! `git blue` without a command: where you are, what is pending, and what to do next.
 
 use super::{
     Verdict,
@@ -12,10 +12,10 @@ use crate::{
     wire::{Answer, RealmStatus},
 };
 
-/// Most steps that are shown.
+/// The most next steps that are shown.
 const MAX_STEPS: usize = 4;
 
-/// Shows the screen. It tells nothing that `status` would then no longer tell.
+/// Shows the screen. It marks no notification as seen, so `git blue status` still shows them.
 ///
 /// # Errors
 /// Returns an error if the output cannot be written.

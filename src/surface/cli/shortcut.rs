@@ -1,5 +1,4 @@
-//! Commands that live deeper than where somebody looked for them: `git blue publish` runs
-//! `git blue contract publish`.
+//! Runs nested commands under their last word: `git blue publish` runs `git blue contract publish`.
 
 use std::ffi::OsString;
 
@@ -8,16 +7,16 @@ use clap::{
     error::{ContextKind, ContextValue, ErrorKind},
 };
 
-/// What a command that is not there may be meant as.
+/// The commands that an unknown command may stand for.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Meant {
-    /// One command: the line that calls it.
+    /// Exactly one: the command line that calls it.
     One(Vec<OsString>),
-    /// One of several, by their words.
+    /// One of several: their full names.
     Several(Vec<String>),
 }
 
-/// Returns what a line may mean that calls no command of the outermost ones.
+/// Returns what a command line may mean whose first word is no top-level command. Returns `None` if nothing matches.
 pub fn meant(whole: &Command, arguments: &[OsString], error: &clap::Error) -> Option<Meant> {
     if error.kind() != ErrorKind::InvalidSubcommand {
         return None;
@@ -32,7 +31,7 @@ pub fn meant(whole: &Command, arguments: &[OsString], error: &clap::Error) -> Op
         _ if is_outermost => None,
         [] => None,
         [path] => {
-            // The word may be the value of an option as well.
+            // The same word may also occur as the value of an option.
             let places = arguments.iter().enumerate().skip(1).filter(|(_, argument)| *argument == word.as_str());
             let mut lines = places.map(|(at, _)| {
                 let path = path.iter().map(OsString::from);
@@ -54,7 +53,7 @@ fn is_known(whole: &Command, line: &[OsString]) -> bool {
     parsed.err().is_none_or(|error| error.kind() != ErrorKind::InvalidSubcommand)
 }
 
-/// Returns the command with the arguments that it needs, as its usage names them.
+/// Returns the command with its required arguments, as its usage names them.
 fn with_arguments(whole: &Command, path: &[String]) -> String {
     let leaf = path.iter().try_fold(whole, |command, part| command.find_subcommand(part));
     let needed = leaf.into_iter().flat_map(Command::get_positionals).filter(|one| one.is_required_set());

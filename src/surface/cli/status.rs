@@ -1,4 +1,4 @@
-//! `git blue status`: what concerns this repository first, and the realm where somebody asks for it.
+//! `git blue status` shows what concerns this repository first, and the whole realm on request.
 
 use super::{
     listing::render_cursor,
@@ -11,32 +11,32 @@ use crate::{
     wire::{DomainStatus, ImportStatus, JudgedBy, OwnContract, Published, RealmStatus, RemovedFile, Role, Unpublished},
 };
 
-/// Most changes that are shown, and told, unless the whole realm is shown.
+/// The most changes that are shown and marked as seen, unless the whole realm is shown.
 pub const MAX_CHANGES: usize = 6;
-/// Most lines of every other kind.
+/// The most lines of every other kind.
 const MAX_IMPORTS: usize = 6;
 const MAX_OWN: usize = 4;
 const MAX_SESSIONS: usize = 3;
 const MAX_FILES: usize = 3;
 const MAX_CONFLICTS: usize = 3;
 const MAX_REFS: usize = 3;
-/// Most importers that one line names.
+/// The most importers that one line names.
 const MAX_NAMES: usize = 3;
-/// How wide a line of names may be.
+/// The width of a line of names, in columns.
 const WIDTH: usize = 80;
 
-/// What is shown besides what concerns the repository.
+/// What is shown besides the state of the repository.
 #[derive(Debug, Clone, Copy)]
 pub struct Shown {
     /// The repositories and domains of the realm.
     pub realm: bool,
-    /// Where the repositories lie.
+    /// The paths of the repositories.
     pub paths: bool,
-    /// What time it is.
+    /// The current time.
     pub now: jiff::Timestamp,
 }
 
-/// Shows it.
+/// Prints the status.
 pub fn render(body: &RealmStatus, shown: Shown, text: &mut Text) {
     let shows_realm = shown.realm || body.current_repo.is_none();
     let most = |most: usize| if shows_realm { usize::MAX } else { most };
@@ -69,7 +69,7 @@ pub fn render(body: &RealmStatus, shown: Shown, text: &mut Text) {
     }
 }
 
-/// Where this is, and whether all is well.
+/// Prints the realm and repository, and whether anything needs attention.
 fn headline(body: &RealmStatus, text: &mut Text) {
     let Some(repo) = &body.current_repo else {
         text.line(&[plain("realm"), look(&body.realm, Look::Bold)]);
@@ -102,7 +102,7 @@ fn headline(body: &RealmStatus, text: &mut Text) {
     text.line(&words);
 }
 
-/// How the repository's imports stand, the worst first.
+/// Prints the state of the repository's imports, the worst first.
 fn imports(imports: &[ImportStatus], most: usize, text: &mut Text) {
     text.table("  ", &imports.iter().take(most).map(import).collect::<Vec<_>>());
     if imports.len() > most {
@@ -110,7 +110,7 @@ fn imports(imports: &[ImportStatus], most: usize, text: &mut Text) {
     }
 }
 
-/// What others rely on.
+/// Prints the repository's own contracts that others import.
 fn own_contracts(own: &[OwnContract], unlisted: usize, most: usize, text: &mut Text) {
     if own.is_empty() {
         return;
@@ -137,7 +137,7 @@ fn own_contracts(own: &[OwnContract], unlisted: usize, most: usize, text: &mut T
     }
 }
 
-/// Names the first of them, and counts the others: those that are listed, and as many that are not.
+/// Returns the first names and the number of the others: of the rest of `repos`, and of the `unlisted`.
 fn names(repos: &[RepoName], unlisted: usize) -> String {
     let shown: Vec<_> = repos.iter().take(MAX_NAMES).map(ToString::to_string).collect();
     match repos.len() - shown.len() + unlisted {
@@ -177,7 +177,7 @@ fn removed_files(files: &[RemovedFile], most: usize, text: &mut Text) {
     }
 }
 
-/// The repositories and domains.
+/// Prints the repositories and domains.
 fn realm(body: &RealmStatus, paths: bool, text: &mut Text) {
     text.heading("repositories");
     if paths {
@@ -238,7 +238,7 @@ fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
-/// What a command published by the way.
+/// Prints what a command published in passing.
 fn render_published(published: &[Published], text: &mut Text) {
     if !published.is_empty() {
         let phrases = told::phrases(published.iter());
@@ -267,7 +267,7 @@ fn render_unpublished(unpublished: &Unpublished, text: &mut Text) {
     text.line(&[plain(" "), why]);
 }
 
-/// How one import stands; where it matters, the file that relies on it.
+/// Returns the state of one import, with the file that relies on it if that matters.
 fn import(import: &ImportStatus) -> Vec<Word> {
     let now = import.current_version.as_ref().map_or_else(|| "missing".into(), ToString::to_string);
     let outcome = import.verdict.as_ref().map(|verdict| (verdict.verdict, verdict.phrase()));
@@ -301,7 +301,7 @@ fn import(import: &ImportStatus) -> Vec<Word> {
     row
 }
 
-/// Says that the contract is deprecated, until when it is served, and what takes its place.
+/// Returns a text that names the contract as deprecated, with its end date and replacement.
 fn leaving(import: &ImportStatus) -> Option<String> {
     let deprecated = import.deprecated.as_ref()?;
     let sunset = deprecated.sunset.map(|day| format!(", served until {day}")).unwrap_or_default();

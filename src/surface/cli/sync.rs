@@ -49,7 +49,7 @@ fn render(body: &RealmSync, text: &mut Text) {
     }
 }
 
-/// What was brought back to a remote.
+/// Prints what was pushed to a remote again.
 pub fn render_reseed(body: &RealmReseed, text: &mut Text) {
     text.line(&[plain("remote"), look(&body.remote, Look::Bold), look(&body.url, Look::Dim)]);
     if body.restored.is_empty() && body.problems.is_empty() {
@@ -66,7 +66,7 @@ fn problem(problem: &SyncProblem) -> Vec<Word> {
     vec![look("problem", Look::Red), plain(name), plain(&problem.message)]
 }
 
-/// What two machines wrote differently, and the commands that resolve it.
+/// Prints conflicts between two machines, and the commands that resolve them.
 pub fn render_conflicts(conflicts: &[SyncConflict], most: usize, text: &mut Text) {
     if conflicts.is_empty() {
         return;
@@ -86,7 +86,7 @@ pub fn render_conflicts(conflicts: &[SyncConflict], most: usize, text: &mut Text
     }
 }
 
-/// What is not the same here and where the realm is shared; nothing where all is.
+/// Prints how the local realm differs from its remotes. Prints nothing if they are equal.
 pub fn render_status(remotes: &[RemoteStatus], now: jiff::Timestamp, most: usize, text: &mut Text) {
     for remote in remotes {
         if let Some(days) = remote.last_contact.and_then(|last| days(last, now)) {
@@ -111,7 +111,7 @@ pub fn render_status(remotes: &[RemoteStatus], now: jiff::Timestamp, most: usize
     }
 }
 
-/// Returns how many days lie between two moments, if it is at least one.
+/// Returns the number of days between two times as text, or `None` if it is below one.
 fn days(from: jiff::Timestamp, to: jiff::Timestamp) -> Option<String> {
     match to.duration_since(from).as_hours() / 24 {
         ..=0 => None,

@@ -1,33 +1,33 @@
-//! Text for a terminal: styles, columns, and nothing that a terminal would obey. Every word of
-//! somebody else's passes [`clean`] on its way out.
+//! Builds text for a terminal, with styles and columns. Every word that others wrote passes through [`clean`], so that
+//! no control character reaches the terminal.
 
 use crate::error::NextStep;
 use std::{borrow::Cow, fmt::Write as _};
 
 use anstyle::{AnsiColor, Style};
 
-/// Text as it grows.
+/// A text under construction.
 #[derive(Debug, Default)]
 pub struct Text {
     buffer: String,
     colour: bool,
 }
 
-/// How a word looks.
+/// The style of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Look {
-    /// As it comes.
+    /// Without style.
     #[default]
     Plain,
     /// A heading.
     Bold,
-    /// Beside the point.
+    /// Of little importance.
     Dim,
-    /// Good, or here.
+    /// Success, or the current item.
     Green,
-    /// Worth a look.
+    /// A warning.
     Yellow,
-    /// Broken.
+    /// An error.
     Red,
     /// A commit, as in git log.
     Commit,
@@ -47,16 +47,16 @@ impl Look {
     }
 }
 
-/// A word and its look.
+/// A word and its style.
 #[derive(Debug, Clone)]
 pub struct Word(pub String, pub Look);
 
-/// Returns a plain word.
+/// Returns a word without style.
 pub fn plain(text: impl ToString) -> Word {
     Word(text.to_string(), Look::Plain)
 }
 
-/// Returns a word that looks like this.
+/// Returns a word in this style.
 pub fn look(text: impl ToString, look: Look) -> Word {
     Word(text.to_string(), look)
 }
@@ -90,7 +90,7 @@ impl Text {
         self.buffer.extend(std::iter::repeat_n(' ', padding));
     }
 
-    /// Adds a line of words, each set off by a space.
+    /// Adds a line of words, separated by spaces.
     pub fn line(&mut self, words: &[Word]) -> &mut Self {
         for (at, word) in words.iter().enumerate() {
             if at > 0 {
@@ -101,13 +101,13 @@ impl Text {
         self.end()
     }
 
-    /// Adds a heading, set off by an empty line.
+    /// Adds a heading after an empty line.
     pub fn heading(&mut self, text: &str) -> &mut Self {
         self.gap();
         self.line(&[look(text, Look::Bold)])
     }
 
-    /// Adds an empty line, unless nothing stands above it.
+    /// Adds an empty line, unless the text is empty.
     pub fn gap(&mut self) -> &mut Self {
         if !self.buffer.is_empty() {
             self.buffer.push('\n');
@@ -115,7 +115,7 @@ impl Text {
         self
     }
 
-    /// Ends the line, without spaces at its end.
+    /// Ends the line and removes its trailing spaces.
     pub fn end(&mut self) -> &mut Self {
         while self.buffer.ends_with(' ') {
             self.buffer.pop();
@@ -124,7 +124,7 @@ impl Text {
         self
     }
 
-    /// Adds rows whose columns line up, below an indent.
+    /// Adds rows with aligned columns, indented by `indent`.
     pub fn table(&mut self, indent: &str, rows: &[Vec<Word>]) -> &mut Self {
         let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
         let width = |column: usize| {
@@ -145,7 +145,7 @@ impl Text {
         self
     }
 
-    /// Adds several lines of somebody else's text below an indent; line ends stay line ends.
+    /// Adds several lines of text that others wrote, indented by `indent`. Line ends are kept.
     pub fn block(&mut self, indent: &str, text: &str) -> &mut Self {
         for line in text.lines() {
             let _ = write!(self.buffer, "{indent}{}", clean(line));
@@ -154,7 +154,7 @@ impl Text {
         self
     }
 
-    /// Adds what to do next.
+    /// Adds the next steps.
     pub fn next_steps(&mut self, steps: &[NextStep]) -> &mut Self {
         if !steps.is_empty() {
             self.heading("next");
@@ -167,16 +167,16 @@ impl Text {
     }
 }
 
-/// Returns whether a terminal would obey this character, or show it as something else: control
-/// characters, and those that reorder text (UAX #9) or hide in it.
+/// Returns whether a terminal would interpret this character or hide it: control characters, and characters that
+/// reorder text (UAX #9) or are invisible.
 pub fn is_harmful(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{61c}' | '\u{feff}' | '\u{ad}')
 }
 
-/// Returns the text with every harmful character spelled out.
+/// Returns the text with every such character escaped.
 pub fn clean(text: &str) -> Cow<'_, str> {
-    // Nearly every word is plain, which its bytes tell.
+    // Nearly every word is printable ASCII, which is quick to test.
     let is_plain = text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
     if is_plain || !text.contains(is_harmful) {
         return Cow::Borrowed(text);

@@ -72,7 +72,7 @@ fn render_topology(body: &RealmTopology, text: &mut Text) {
     }
 }
 
-/// The contract and its providers stand before the first import alone.
+/// Returns the rows of a contract. Only its first row names the contract and its providers.
 fn rows(contract: &ContractTopology) -> Vec<Vec<Word>> {
     let providers: Vec<_> = contract.providers().into_iter().map(ToString::to_string).collect();
     let provider = match providers.is_empty() {

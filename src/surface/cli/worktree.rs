@@ -58,7 +58,7 @@ impl Create {
             let missing = worktree::create::missing(ctx, &request)?;
             request.clone = missing.is_empty() || yes || agreed(ctx, output, &missing)?;
         }
-        // While cloning, git may ask for a password.
+        // git may ask for a password while it clones.
         if !request.clone {
             output.show_progress(&ctx.env, &worktree::create::OPERATION);
         }
@@ -81,7 +81,7 @@ fn agreed(ctx: &Ctx, output: &mut Output<'_>, missing: &[(RepoName, String)]) ->
     output.ask("Clone them? [y/N]")
 }
 
-/// Something could not be done: the answer is no, whatever was done elsewhere.
+/// Returns exit code 1 if anything failed, even if other repositories succeeded.
 pub fn verdict(errors: &[RepoProblem]) -> Verdict {
     if errors.is_empty() { Verdict::Yes } else { Verdict::No }
 }
@@ -169,7 +169,7 @@ fn render_remove(body: &WorktreeRemove, text: &mut Text) {
     render_errors(&body.errors, text);
 }
 
-/// What could not be done, and in which repository.
+/// Prints each failure with its repository.
 pub fn render_errors(errors: &[RepoProblem], text: &mut Text) {
     if errors.is_empty() {
         return;

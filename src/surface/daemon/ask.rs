@@ -1,4 +1,4 @@
-//! One request to the daemon of this machine, and what it answers. Small on purpose: it knows both ends.
+//! Sends one request to the daemon of this machine. A small HTTP client suffices, since both ends are known.
 
 use std::{
     io::{self, Read as _, Write as _},
@@ -8,12 +8,12 @@ use std::{
 
 use serde_json::Value;
 
-/// How long an answer may take.
+/// The longest time to wait for an answer.
 const TIME: Duration = Duration::from_secs(5);
-/// How long an answer may be.
+/// The largest answer that is read, in bytes.
 const MAX: u64 = 64 << 10;
 
-/// Asks whoever listens at a port. The token goes along where one is given.
+/// Sends a request to a local port, with the token if one is given.
 ///
 /// # Errors
 /// Returns an error if nothing listens, or the listener is not a git blue server.
@@ -33,7 +33,7 @@ pub fn ask(port: u16, method: &str, path: &str, token: Option<&str>) -> io::Resu
     serde_json::from_str(body).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it does not speak JSON"))
 }
 
-/// Returns whether nobody listens at a port any more.
+/// Returns whether nothing listens at a port.
 pub fn is_free(port: u16) -> bool {
     TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)), TIME).is_err()
 }

@@ -1,5 +1,5 @@
-//! The daemon as a process: one for each user, that serves [`http`](super::http) until it is told
-//! to stop. Nothing else needs it: it reads and writes what everybody else does.
+//! The daemon process. Each user has one, which serves [`http`](super::http) until it is stopped. Nothing else needs
+//! it: it reads and writes the same files as every other command.
 
 mod ask;
 pub mod secret;
@@ -21,24 +21,24 @@ use crate::{
     surface::http,
 };
 
-/// The port, unless the user says otherwise.
+/// The default port.
 pub const PORT: u16 = 7865;
 
-/// What the user asked for.
+/// The options of the daemon.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The port; any that is free where it is 0.
+    /// The port; 0 picks a free one.
     pub port: u16,
-    /// How often MCP may be asked in a minute; without limit where it is 0.
+    /// The most MCP requests per minute; 0 for no limit.
     pub rate_limit: u32,
-    /// How often it looks for commits that no hook published, in seconds; never where it is 0.
+    /// The interval in seconds at which it looks for unpublished commits; 0 for never.
     pub catch_up: u32,
-    /// How often it syncs the realms whose user wants that, in seconds; never where it is 0.
+    /// The interval in seconds at which it syncs realms whose user wants that; 0 for never.
     pub sync_interval: u32,
 }
 
 impl Options {
-    /// Returns the arguments of the command that serves so, after its program.
+    /// Returns the command line that starts a daemon with these options, without the program.
     fn arguments(&self) -> Vec<String> {
         let numbers = [
             ("--port", self.port.into()),
@@ -54,7 +54,7 @@ impl Options {
     }
 }
 
-/// Serves until the process is told to stop. `ready` hears where, once requests are answered.
+/// Serves until the process is told to stop. Calls `ready` with the address once requests are answered.
 ///
 /// # Errors
 /// Returns an error if another daemon runs, the port is taken, or the user's folder cannot be written.
@@ -89,7 +89,7 @@ fn already(state: &State) -> OpError {
     OpError::no(ErrorCode::AlreadyRunning, message).next("git blue daemon stop")
 }
 
-/// Says who has the port.
+/// Returns the error for a port that is in use, with the process that uses it.
 fn taken(port: u16, error: OpError) -> OpError {
     let health = ask::ask(port, "GET", "/health", None).unwrap_or_default();
     let who = match (health["server"].as_str(), health["home"].as_str()) {
@@ -100,7 +100,7 @@ fn taken(port: u16, error: OpError) -> OpError {
     OpError { message, ..error }.next("git blue daemon start --port PORT  # choose another one")
 }
 
-/// Returns what is known of the daemon.
+/// Returns the state of the daemon.
 ///
 /// # Errors
 /// Returns an error if its file cannot be read.
@@ -108,7 +108,7 @@ pub fn status(env: &Env) -> Result<State, OpError> {
     state::of(locate::home(env)?.folder())
 }
 
-/// Returns the token that requests show. There is one before the daemon is started for the first time.
+/// Returns the token that requests must carry. It is created if the daemon was never started.
 ///
 /// # Errors
 /// Returns an error if it can be neither read nor written.
@@ -116,15 +116,15 @@ pub fn token(env: &Env) -> Result<Token, OpError> {
     secret::token(locate::home(env)?.folder())
 }
 
-/// Returns a link that lets one browser in.
+/// Returns a link that admits one browser.
 ///
 /// # Errors
-/// Returns an error if the daemon does not run.
+/// Returns an error if the daemon is not running.
 pub fn open(env: &Env) -> Result<String, OpError> {
     let State::Running(running) = status(env)? else {
         return Err(OpError::no(ErrorCode::NotRunning, "the daemon does not run").next("git blue daemon start"));
     };
-    // Whoever holds the file is the daemon of this home: nobody else is shown the token.
+    // Whoever holds the lock file is the daemon of this user, so it is safe to send it the token.
     let answer = ask::ask(running.port, "POST", "/links", Some(&token(env)?.text));
     let answer =
         answer.map_err(|error| OpError::cannot(ErrorCode::Io, format!("cannot ask {}: {error}", running.url())))?;
@@ -138,8 +138,8 @@ pub fn open(env: &Env) -> Result<String, OpError> {
     }
 }
 
-/// Writes the file that starts the daemon with the user's session. Returns it, and the command that
-/// makes it count.
+/// Writes the unit file that starts the daemon when the user logs in. Returns its path and the command that activates
+/// it.
 ///
 /// # Errors
 /// Returns an error if it cannot be written.

@@ -1,4 +1,4 @@
-//! The token that every request shows: who can read the user's own files may use the daemon.
+//! The token that every request carries. It is a file that only the user can read.
 
 use std::{
     fs::{self, File, Permissions},
@@ -13,20 +13,20 @@ use crate::{
     model::hash,
 };
 
-/// The daemon's token, as it was found or made.
+/// The token of the daemon, read or created.
 #[derive(Debug)]
 pub struct Token {
     /// The token.
     pub text: String,
-    /// What others could do before modes were corrected.
+    /// Permissions that were too wide and have been corrected.
     pub warnings: Vec<String>,
 }
 
-/// Returns the daemon's token, and makes one where there is none. Of several processes that make one
-/// at the same time all get the same.
+/// Returns the daemon's token, and creates it if there is none. Processes that create it at the same time get the same
+/// token.
 ///
 /// # Errors
-/// Returns an error if it can be neither read nor written.
+/// Returns an error if the token can be neither read nor written.
 pub fn token(home: &Path) -> Result<Token, OpError> {
     let folder = state::folder(home)?;
     let path = folder.join("token");
@@ -41,7 +41,7 @@ pub fn token(home: &Path) -> Result<Token, OpError> {
     Ok(Token { text, warnings })
 }
 
-/// Makes a token, unless another process is faster: who has the lock makes it, and the others read it.
+/// Creates a token, unless another process holds the lock and creates it first. Then that one is read.
 fn agree(folder: &Path, path: &Path) -> Result<String, OpError> {
     let lock_path = folder.join("token.lock");
     let lock = state::open(&lock_path)?;
@@ -59,7 +59,7 @@ fn readable(path: &Path, was: u32) -> String {
     )
 }
 
-/// Returns the token of a file. One that is no token, or half of one, is made anew.
+/// Reads the token in a file. Returns `None` if the content is not a complete token.
 fn read(path: &Path) -> Result<Option<String>, OpError> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some(text.trim().to_owned()).filter(|text| is_token(text))),
@@ -68,17 +68,17 @@ fn read(path: &Path) -> Result<Option<String>, OpError> {
     }
 }
 
-/// Writes a new token. Nobody ever reads half of one.
+/// Writes a new token by an atomic rename, so that nobody reads a partial one.
 fn make(folder: &Path, path: &Path) -> Result<String, OpError> {
     let text = random()?;
-    // Of mode 600, as all that tempfile makes.
+    // tempfile creates files with mode 600.
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(OpError::io("write", path))?;
     writeln!(file, "{text}").map_err(OpError::io("write", path))?;
     file.persist(path).map_err(|error| OpError::io("write", path)(error.error))?;
     Ok(text)
 }
 
-/// Takes away what a mode allows beyond `most`. Returns the mode that it had, where it was wider.
+/// Removes permissions beyond `most`. Returns the previous mode if it was wider.
 fn narrow(path: &Path, most: u32) -> Result<Option<u32>, OpError> {
     let file = File::open(path).map_err(OpError::io("read", path))?;
     let mode = file.metadata().map_err(OpError::io("read", path))?.permissions().mode() & 0o7777;

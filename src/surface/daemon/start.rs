@@ -1,4 +1,4 @@
-//! Starting the daemon in the background, and telling it to stop.
+//! Starts the daemon in the background, and stops it.
 
 use std::{
     fs,
@@ -19,18 +19,17 @@ use crate::{
     surface::{background::CLOSING, http},
 };
 
-/// How long it may take to start.
+/// The longest time to wait for its start.
 const START_TIME: Duration = Duration::from_secs(20);
-/// How long it may take to say goodbye to everybody.
+/// The longest time to wait for its end.
 const STOP_TIME: Duration = Duration::from_secs(15);
-/// How often is looked.
+/// The interval of polling.
 const STEP: Duration = Duration::from_millis(20);
 
-/// Starts the daemon, and returns once it answers. Returns its address, and whether it was started just
-/// now.
+/// Starts the daemon, and returns once it answers. Returns its address, and whether this call started it.
 ///
 /// # Errors
-/// Returns an error if it does not start, with its output.
+/// Returns an error with the daemon's output if it does not start.
 pub fn start(env: &Env, options: &Options) -> Result<(Running, bool), OpError> {
     let home = locate::home(env)?;
     if let Some(running) = answering(env, home.folder())? {
@@ -60,7 +59,7 @@ pub fn start(env: &Env, options: &Options) -> Result<(Running, bool), OpError> {
             return Ok((running, ours));
         }
         if child.try_wait().map_err(OpError::io("wait for", env.exe()))?.is_some() {
-            // Another one may have been faster.
+            // Another process may have started it first.
             return match answering(env, home.folder())? {
                 Some(running) => Ok((running, false)),
                 None => Err(failed(&log)),
@@ -71,14 +70,14 @@ pub fn start(env: &Env, options: &Options) -> Result<(Running, bool), OpError> {
     Err(OpError::cannot(ErrorCode::NotStarted, format!("the daemon does not answer; see {}", log.display())))
 }
 
-/// Returns the daemon that answers, if one does.
+/// Returns the daemon of this user if it answers.
 fn answering(env: &Env, home: &Path) -> Result<Option<Running>, OpError> {
     let State::Running(running) = state::of(home)? else { return Ok(None) };
     let health = ask::ask(running.port, "GET", "/health", None).unwrap_or_default();
     Ok((health["home"] == *http::home_id(env)?).then_some(running))
 }
 
-/// What the process said last is why it did not start.
+/// Returns an error with the last output of the process.
 fn failed(log: &Path) -> OpError {
     let said = fs::read_to_string(log).unwrap_or_default();
     let line = said.lines().find(|line| line.contains("fatal:")).or_else(|| said.lines().last()).unwrap_or_default();
@@ -87,10 +86,10 @@ fn failed(log: &Path) -> OpError {
     OpError::cannot(ErrorCode::NotStarted, line).next(format!("see {}", log.display()))
 }
 
-/// Tells the daemon to stop, and returns once its port is free. Returns whether there was one.
+/// Stops the daemon, and returns once its port is free. Returns `None` if none was running.
 ///
 /// # Errors
-/// Returns an error if it does not stop.
+/// Returns an error if it does not stop in time.
 pub fn stop(env: &Env) -> Result<Option<Running>, OpError> {
     let home = locate::home(env)?;
     let start = Instant::now();
@@ -103,7 +102,7 @@ pub fn stop(env: &Env) -> Result<Option<Running>, OpError> {
                 }
             }
             State::Running(running) if told.is_none() => {
-                // It holds its file, so the number is still its own.
+                // The daemon still holds its lock file, so the process id was not reused.
                 let pid = i32::try_from(running.pid).ok().and_then(rustix::process::Pid::from_raw);
                 let kill = |pid| rustix::process::kill_process(pid, rustix::process::Signal::TERM);
                 if let Some(Err(error)) = pid.map(kill) {

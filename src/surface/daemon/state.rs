@@ -1,5 +1,5 @@
-//! Whether the daemon runs, and where: a file that it locks as long as it lives, so that a process that
-//! was killed is known to be gone, and its number may be another's by now.
+//! The state file of the daemon. The daemon locks it while it runs: if it is killed, the lock is released, and the
+//! recorded process id is known to be stale.
 
 use std::{
     fs::{DirBuilder, File, OpenOptions, TryLockError},
@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::OpError;
 
-/// A daemon that runs.
+/// A running daemon.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Running {
-    /// Its process.
+    /// Its process id.
     pub pid: u32,
     /// Its port.
     pub port: u16,
@@ -24,53 +24,53 @@ pub struct Running {
 }
 
 impl Running {
-    /// Returns where it is.
+    /// Returns its URL.
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}/", self.port)
     }
 }
 
-/// What is known of the daemon of a home.
+/// The state of a user's daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
-    /// There is none.
+    /// No daemon runs.
     Stopped,
-    /// There is one that does not listen yet, or no more.
+    /// A daemon runs, but does not listen yet or no longer.
     Changing,
-    /// It listens.
+    /// A daemon is listening.
     Running(Running),
 }
 
-/// The right to be the daemon: held as long as this lives.
+/// The lock that makes this process the daemon. It is released on drop.
 #[derive(Debug)]
 pub struct Held {
     file: File,
     path: PathBuf,
 }
 
-/// Returns the folder of the daemon's own files, and makes it.
+/// Returns the folder of the daemon's files, and creates it.
 ///
 /// # Errors
-/// Returns an error if it cannot be made.
+/// Returns an error if the folder cannot be created.
 pub fn folder(home: &Path) -> Result<PathBuf, OpError> {
     let folder = home.join("daemon");
     DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(OpError::io("create", &folder))?;
     Ok(folder)
 }
 
-/// Opens a file of the daemon that nobody else may read.
+/// Opens or creates a file of the daemon that only the user can read.
 ///
 /// # Errors
-/// Returns an error if it cannot be opened.
+/// Returns an error if the file cannot be opened.
 pub fn open(path: &Path) -> Result<File, OpError> {
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path);
     file.map_err(OpError::io("open", path))
 }
 
-/// Returns what is known of the daemon of a home.
+/// Returns the state of the daemon of a user's home.
 ///
 /// # Errors
-/// Returns an error if its file cannot be read.
+/// Returns an error if the state file cannot be read.
 pub fn of(home: &Path) -> Result<State, OpError> {
     let path = home.join("daemon/pid");
     let mut file = match File::open(&path) {
@@ -89,10 +89,10 @@ pub fn of(home: &Path) -> Result<State, OpError> {
 }
 
 impl Held {
-    /// Takes the right to be the daemon of a home. Nothing where another process is.
+    /// Takes the lock of the daemon. Returns `None` if another process holds it.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be made.
+    /// Returns an error if the file cannot be created.
     pub fn take(home: &Path) -> Result<Option<Self>, OpError> {
         let path = folder(home)?.join("pid");
         let file = open(&path)?;
@@ -107,10 +107,10 @@ impl Held {
         }
     }
 
-    /// Says where the daemon listens.
+    /// Records where the daemon listens.
     ///
     /// # Errors
-    /// Returns an error if it cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn say(&self, running: &Running) -> Result<(), OpError> {
         let text = serde_json::to_string(running).unwrap_or_else(|error| unreachable!("it has a JSON form: {error}"));
         self.write(&(text + "\n"))
@@ -145,7 +145,7 @@ mod tests {
         assert!(Held::take(home.path()).unwrap().is_none());
         drop(held);
         assert_eq!(of(home.path()).unwrap(), State::Stopped);
-        // What a killed one left behind says nothing.
+        // The file of a killed daemon counts for nothing.
         std::fs::write(home.path().join("daemon/pid"), serde_json::to_string(&running).unwrap()).unwrap();
         assert_eq!(of(home.path()).unwrap(), State::Stopped);
     }

@@ -1,4 +1,4 @@
-//! What starts the daemon with the user's session: a systemd user unit, or a launchd agent.
+//! The unit file that starts the daemon at login: a systemd user unit, or a launchd agent.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use crate::{
     error::{ErrorCode, OpError},
 };
 
-/// Who starts it.
+/// The service manager that starts the daemon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Manager {
     /// systemd's user manager.
@@ -18,12 +18,12 @@ pub enum Manager {
 }
 
 impl Manager {
-    /// Returns the one of this system.
+    /// Returns the service manager of this operating system.
     pub fn of_system() -> Self {
         if cfg!(target_os = "macos") { Self::Launchd } else { Self::Systemd }
     }
 
-    /// Returns the file that it reads, and the command that makes it do so.
+    /// Returns the path of the unit file, and the command that makes the service manager load it.
     ///
     /// # Errors
     /// Returns an error if there is no home folder.
@@ -43,7 +43,7 @@ impl Manager {
         })
     }
 
-    /// Returns what the file says.
+    /// Returns the content of the unit file.
     pub fn text(self, env: &Env, home: &Path, options: &Options) -> String {
         let exe = env.exe().display().to_string();
         let arguments: Vec<_> = [exe].into_iter().chain(options.arguments()).collect();
@@ -79,7 +79,7 @@ impl Manager {
     }
 }
 
-/// As systemd.syntax(7) quotes: `%` and `$` would stand for something.
+/// Quotes a word as in systemd.syntax(7), where `%` and `$` are special.
 fn in_unit(word: &str) -> String {
     let escaped = word.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%").replace('$', "$$");
     format!("\"{}\"", escaped.replace('\n', "\\n"))

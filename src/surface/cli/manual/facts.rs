@@ -1,4 +1,4 @@
-//! What manual pages say of the world around the commands: variables, files, exit codes.
+//! Facts for manual pages that are not about one option: variables, files, exit codes.
 
 /// A variable, a file or an exit code.
 pub(super) struct Fact {
@@ -6,7 +6,7 @@ pub(super) struct Fact {
     pub name: &'static str,
     /// What it means, in a sentence.
     pub text: &'static str,
-    /// The commands that it concerns, by how their names begin; none for all of them.
+    /// The prefixes of the names of the commands that it concerns; empty for all commands.
     pub commands: &'static [&'static str],
 }
 
@@ -15,7 +15,7 @@ impl Fact {
         Self { name, text, commands: &[] }
     }
 
-    /// Returns whether it concerns a command, named without `git blue`.
+    /// Returns whether it concerns a command, which is named without `git blue`.
     pub fn concerns(&self, command: &str) -> bool {
         let is_below = |above: &&str| command == *above || command.starts_with(&format!("{above} "));
         match self.commands {
@@ -25,7 +25,7 @@ impl Fact {
     }
 }
 
-/// Commands that look at no realm.
+/// Commands that open no realm.
 const WITHOUT_REALM: &[&str] = &["compat", "install man", "install completions"];
 
 /// The exit codes besides 1, whose meaning depends on the command.
@@ -35,14 +35,14 @@ pub(super) const EXIT_CODES: [(&str, &str); 3] = [
     ("129", "The command line is wrong."),
 ];
 
-/// What 1 means where the page of a command says nothing else.
+/// What exit code 1 means unless the page of a command says otherwise.
 pub(super) const NO: &str = "Nothing was found, or the command was refused; the message says why.";
 
 const PULL_REQUESTS: &[&str] = &["realm pr", "notify forge"];
 const CHECKS: &[&str] = &["check", "realm check"];
 const REPORTS: &[&str] = &["check", "realm check", "compat"];
 
-/// The variables; docs/environment.md has all of them, at length.
+/// The environment variables; docs/environment.md describes them in full.
 pub(super) const VARIABLES: &[Fact] = &[
     Fact::of_all("GIT_BLUE_HOME", "Your own folder, with the realms of this machine. The default is ~/.blue."),
     Fact::of_all("GIT_BLUE_REALM", "The realm to use, as --realm, which comes first."),

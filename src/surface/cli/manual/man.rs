@@ -1,4 +1,4 @@
-//! The manual pages, in roff.
+//! Writes the manual pages in roff.
 
 use std::{
     fmt::Write as _,
@@ -13,13 +13,13 @@ use super::{
 };
 use crate::error::OpError;
 
-/// Writes a page for `git-blue` and one for each command below it. Returns the files.
+/// Writes a page for `git-blue` and one for each command below it. Returns their paths.
 ///
 /// # Errors
 /// Returns an error if a file cannot be written.
 pub(in crate::surface::cli) fn write_pages(folder: &Path) -> Result<Vec<PathBuf>, OpError> {
     let mut command = super::super::command().disable_help_subcommand(true);
-    // Names every command by its whole path.
+    // Sets the full name of every command.
     command.build();
     std::fs::create_dir_all(folder).map_err(OpError::io("create", folder))?;
     let mut files = Vec::new();
@@ -51,7 +51,7 @@ fn page_name(command: &clap::Command) -> &str {
     command.get_display_name().unwrap_or_else(|| command.get_name())
 }
 
-/// Returns the command without `git blue`.
+/// Returns the name of the command without `git blue`.
 fn path(command: &clap::Command) -> &str {
     command.get_bin_name().unwrap_or_default().trim_start_matches("git blue").trim_start()
 }
@@ -60,14 +60,14 @@ fn render(command: &clap::Command, above: Option<&clap::Command>) -> std::io::Re
     let hide = |arg: Arg| if above.is_some() && arg.is_global_set() { arg.hide(true) } else { arg };
     let mut own = command.clone().mut_args(hide);
     if let Some(page) = page_of(path(command)).filter(|page| !page.description.is_empty()) {
-        // The summary is in NAME already.
+        // The section NAME shows the summary already.
         own = own.long_about(page.description);
     }
     let has_options = own.get_arguments().any(|arg| !arg.is_hide_set());
     let man = clap_mangen::Man::new(own.clone())
         .title(page_name(command).to_uppercase())
-        // No date: the same version writes the same page. An empty one would be left out by the
-        // generator, and the next field taken for it.
+        // No date, so that the same version writes the same page. clap_mangen omits an empty date, and man would read
+        // the next field as the date.
         .date(" ")
         .source(concat!("git-blue ", env!("CARGO_PKG_VERSION")))
         .manual("git blue Manual");
@@ -130,7 +130,7 @@ fn values(arg: &Arg) -> String {
     names.join(" ") + if is_several { " ..." } else { "" }
 }
 
-/// Returns what stands behind the options: examples, exit codes, variables, files, other pages.
+/// Returns the sections behind the options: examples, exit codes, variables, files, other pages.
 fn closing(command: &clap::Command, above: Option<&clap::Command>) -> String {
     let path = path(command);
     let page = page_of(path);
@@ -162,7 +162,7 @@ fn entry(name: &str, text: &str) -> String {
     format!(".TP\n\\fB{}\\fR\n{}\n", escape(name), escape(text))
 }
 
-/// Names the pages around this one: what it is short for, the command above, and those beside.
+/// Returns the related pages: the command that it abbreviates, its parent, and its siblings.
 fn see_also(command: &clap::Command, above: Option<&clap::Command>, long: Option<&str>) -> String {
     let mut names: Vec<_> = long.map(|long| format!("git-blue-{}", long.replace(' ', "-"))).into_iter().collect();
     match above {
@@ -177,13 +177,13 @@ fn see_also(command: &clap::Command, above: Option<&clap::Command>, long: Option
     format!(".SH SEE ALSO\n{}\n", names.join(", "))
 }
 
-/// Returns a text as roff reads it: no hyphen is a dash, no line a request.
+/// Escapes text for roff, so that no hyphen becomes a dash and no line is read as a request.
 fn escape(text: &str) -> String {
     let text = text.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq");
     if text.starts_with('.') { format!("\\&{text}") } else { text }
 }
 
-/// Returns a page with what is not ASCII as troff spells it, which needs no encoding then.
+/// Returns a page with non-ASCII characters as troff escapes, so that it needs no encoding.
 fn in_ascii(page: &str) -> String {
     let spell = |c: char| if c.is_ascii() { c.to_string() } else { format!("\\[u{:04X}]", u32::from(c)) };
     page.chars().map(spell).collect()

@@ -1,5 +1,5 @@
-//! What the long help and the manual page of each command say besides its options: a description,
-//! examples, and what the exit code 1 means. One entry a command.
+//! The part of the long help and manual page of each command that is not about options: a description, examples, and
+//! the meaning of exit code 1. There is one entry per command.
 
 mod contract;
 mod facts;
@@ -17,15 +17,15 @@ pub(super) use man::write_pages;
 struct Page {
     /// The command, below `git blue`; empty for `git blue` itself.
     command: &'static str,
-    /// What the summary does not say, in whole sentences; empty where the summary says it all.
+    /// The description in whole sentences; empty if the summary says it all.
     description: &'static str,
-    /// When the exit code is 1; empty where it only means that the command refused.
+    /// When the exit code is 1; empty if only a refused command exits with 1.
     no: &'static str,
-    /// Command lines, each with what it is for.
+    /// Example command lines, each with its purpose.
     examples: &'static [(&'static str, &'static str)],
 }
 
-/// Commands that are short for others, and share their pages.
+/// Short commands and the commands that they abbreviate. Both share one page.
 const SHORT: [(&str, &str); 5] = [
     ("status", "realm status"),
     ("check", "realm check"),
@@ -34,7 +34,7 @@ const SHORT: [(&str, &str); 5] = [
     ("leave", "realm admin leave"),
 ];
 
-/// The pages of operations that have none here, and show an example themselves.
+/// Pages of operations that declare their examples themselves.
 static GENERAL: LazyLock<Vec<Page>> = LazyLock::new(|| {
     let of = |operation: &'static Operation| Page {
         command: operation.cli.join(" ").leak(),
@@ -55,7 +55,7 @@ fn page_of(command: &str) -> Option<&'static Page> {
     pages().find(|page| page.command == command)
 }
 
-/// Returns the command that another one is short for.
+/// Returns the command that a short one abbreviates.
 fn long_name(command: &str) -> Option<&'static str> {
     SHORT.iter().find(|(short, _)| *short == command).map(|(_, long)| *long)
 }
@@ -97,7 +97,7 @@ fn examples(page: &Page) -> String {
 mod tests {
     use super::*;
 
-    /// Splits a line of an example as a shell would, with the words of each program by themselves.
+    /// Splits a line of an example as a shell would, into the words of each program.
     fn programs(line: &str) -> Vec<Vec<String>> {
         let (mut programs, mut words, mut word, mut quote) = (Vec::new(), Vec::new(), String::new(), None);
         for c in line.chars().chain(['|']) {
