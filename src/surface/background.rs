@@ -12,7 +12,7 @@ use crate::{
     ops::{ctx::Ctx, outgoing, publish::publish_log, repos::joined, sync::by_itself, upkeep::gc},
 };
 
-/// Starts packing the store if enough loose objects and small packs have accumulated. A failure is not reported: the
+/// Starts packing the store if writes have left enough loose objects and packs behind. A failure is not reported: the
 /// next write tries again, and `git blue doctor` shows it.
 pub fn pack_if_due(ctx: &Ctx) {
     let Ok(here) = ctx.here() else { return };

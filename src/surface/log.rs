@@ -1,5 +1,5 @@
-//! `GIT_BLUE_LOG`: what the program does, for whoever looks for a fault. Nothing is set up, and
-//! nothing is formatted, where it is not asked for.
+//! `GIT_BLUE_LOG`: logs what the program does, to find faults. If it is not set, no subscriber is installed and
+//! nothing is formatted.
 
 use std::{
     fs::{File, OpenOptions},
@@ -12,27 +12,27 @@ use tracing::Level;
 
 use crate::env::Env;
 
-/// Says what is logged, and where to.
+/// The variable with the level and the file of the log.
 pub const VARIABLE: &str = "GIT_BLUE_LOG";
 
-/// What was asked for.
+/// The parsed value of the variable.
 #[derive(Debug, PartialEq, Eq)]
 struct Wish {
     level: Level,
-    /// A file to append to, instead of standard error.
+    /// A file to append to instead of standard error.
     file: Option<PathBuf>,
 }
 
-/// Starts logging, if the environment asks for it.
+/// Starts logging, if the variable is set.
 ///
 /// # Errors
-/// Returns an error if it asks for something unknown, or the file cannot be opened.
+/// Returns an error if the value does not parse, or the file cannot be opened.
 pub fn start(env: &Env) -> io::Result<()> {
     let Some(wish) = env.text(VARIABLE).map(parse).transpose()?.flatten() else {
         return Ok(());
     };
     let builder = tracing_subscriber::fmt().with_ansi(false).with_max_level(wish.level).with_target(false);
-    // The only one that sets it; a second call would find it set, and that is as good.
+    // A second call finds a subscriber installed, which is as good.
     let _ = match wish.file {
         Some(path) => {
             let file =
@@ -40,7 +40,7 @@ pub fn start(env: &Env) -> io::Result<()> {
             tracing::subscriber::set_global_default(builder.with_writer(file).finish())
         }
         None => {
-            // The writer of this process holds the lock of standard error all the time.
+            // The output of this process keeps standard error locked.
             use std::os::fd::AsFd as _;
             let stderr = File::from(io::stderr().as_fd().try_clone_to_owned()?);
             tracing::subscriber::set_global_default(builder.with_writer(stderr).finish())
@@ -49,13 +49,13 @@ pub fn start(env: &Env) -> io::Result<()> {
     Ok(())
 }
 
-/// It may name files and people: it is the user's alone.
+/// Opens the log. It may name files and people, so only the user can read it.
 fn open(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).create(true).mode(0o600).open(path)
 }
 
-/// Reads a level, a file by its absolute path, or both with a comma between; `0` and `false` mean
-/// nothing, `1`, `2` and `true` standard error, as with git's own variables.
+/// Parses a level, an absolute path, or both separated by a comma. As in git's trace variables, `0` and `false` mean
+/// no log, and `1`, `2` and `true` standard error.
 fn parse(text: &str) -> io::Result<Option<Wish>> {
     let wish = |level, file: Option<&str>| Ok(Some(Wish { level, file: file.map(PathBuf::from) }));
     let level = |level: &str| level.parse().map_err(|_| unknown(text));

@@ -1,4 +1,5 @@
-//! The surfaces: each translates between its protocol and the operations, and decides nothing.
+//! The interfaces of the program. Each translates between its protocol and the operations, and makes no decisions of
+//! its own.
 
 pub mod arguments;
 mod background;

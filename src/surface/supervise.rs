@@ -1,8 +1,8 @@
-//! Running one command for the MCP server, and ending with it everything that it started.
+//! Runs one command for the MCP server, and kills everything that it started when it ends.
 //!
-//! A process of its own stands between the two. On Linux it adopts every orphan below it, so that a
-//! program that leaves its group and session (`setsid`) is found all the same. Elsewhere the process
-//! group ends, and what left it stays.
+//! A supervising process runs between the two. On Linux it adopts every orphan below it, so that a program that leaves
+//! its process group and session (setsid(2)) is still found. On other systems only the process group is killed, and
+//! what has left it stays.
 
 use std::{
     ffi::OsString,
@@ -18,14 +18,14 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group
 
 use crate::error::OpError;
 
-/// How long processes that were killed may take to end.
+/// The longest time to wait for killed processes to end.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How often is looked whether they have.
+/// The interval of polling.
 const STEP: Duration = Duration::from_millis(2);
 
-/// Runs a program with the first line of standard input as its own, until it ends or standard input is
-/// closed: whoever started us is gone then, or does not want it any more. Returns its exit code, as a
-/// shell does where a signal ended it.
+/// Runs a program with the first line of standard input as its input, until it ends or standard input is closed, which
+/// means that the server is gone or no longer waits. Returns the exit code; if a signal ended the program, the code
+/// that a shell would return.
 ///
 /// # Errors
 /// Returns an error if the program cannot be started.
@@ -55,25 +55,25 @@ fn code(status: ExitStatus) -> i32 {
     status.code().unwrap_or_else(|| status.signal().unwrap_or_default() + 128)
 }
 
-/// Writes the line. A program need not read what it does not care for.
+/// Writes the line. Errors are ignored, because a program need not read its input.
 fn feed(input: Option<ChildStdin>, line: &[u8]) {
     if let Some(mut input) = input {
         let _ = input.write_all(line);
     }
 }
 
-/// Says so once nobody holds the other end of standard input.
+/// Sends a message once the other end of standard input is closed.
 fn until_closed(abandoned: &Sender<Option<ExitStatus>>) {
     let mut rest = [0; 64];
     while let Ok(1..) = io::stdin().read(&mut rest) {}
     let _ = abandoned.send(None);
 }
 
-/// Kills the group and all that is below this process, and waits for it.
+/// Kills the process group and everything below this process, and waits for its end.
 fn end(group: Option<Pid>) {
     let start = Instant::now();
     while start.elapsed() < PATIENCE {
-        // There is nobody left in most of them.
+        // Most groups are empty by now.
         if let Some(group) = group {
             let _ = kill_process_group(group, Signal::KILL);
         }
@@ -84,7 +84,7 @@ fn end(group: Option<Pid>) {
             match wait(WaitOptions::NOHANG) {
                 Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
                 Ok(None) => break,
-                // No child is left, and so no orphan.
+                // No child is left, and therefore no orphan.
                 Err(_) => return,
             }
         }
@@ -94,7 +94,7 @@ fn end(group: Option<Pid>) {
 
 #[cfg(target_os = "linux")]
 fn adopt_orphans() {
-    // Linux can since 3.4; where it is forbidden, the group ends, as on other systems.
+    // Available since Linux 3.4. If it is forbidden, only the group is killed, as on other systems.
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 
@@ -106,7 +106,7 @@ fn adopt_orphans() {}
 fn below() -> Vec<Pid> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let processes = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    // One may end while it is looked at.
+    // A process may end before it is read.
     let parents: std::collections::BTreeMap<i32, i32> = processes
         .filter_map(|pid| Some((pid, parent(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)?)))
         .collect();
@@ -118,8 +118,8 @@ fn below() -> Vec<Pid> {
     parents.keys().filter(|pid| is_below(pid)).filter_map(|pid| Pid::from_raw(*pid)).collect()
 }
 
-/// Returns the parent that `/proc/<pid>/stat` names: the second word behind the program's name, which
-/// may hold anything.
+/// Returns the parent in `/proc/<pid>/stat`: the second field behind the program's name, which may contain any
+/// character.
 #[cfg(target_os = "linux")]
 fn parent(stat: &str) -> Option<i32> {
     stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()

@@ -1,4 +1,4 @@
-//! What was published, and what it means for others, in one line.
+//! Summarizes in one line what was published and whom it affects.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,10 @@ const MAX_REPOS: usize = 3;
 /// The most contracts and bindings that one line names.
 const MAX_PUBLISHED: usize = 8;
 
-/// What is said where other machines do not hear of it by themselves.
+/// The hint that other machines do not get the change automatically.
 pub const UNSHARED: &str = "not shared yet: git blue sync";
 
-/// Returns the line, if there is anything to say.
+/// Returns the summary, if there is anything to report.
 pub fn line(body: &ContractPublish) -> Option<String> {
     let (unbound, rest): (Vec<_>, Vec<_>) = body.published.iter().partition(|one| one.change == "unbound");
     let mut parts = Vec::new();
@@ -38,7 +38,7 @@ pub fn line(body: &ContractPublish) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// Returns what was published, the first of it by name.
+/// Returns the first things that were published by name, and the number of the others.
 pub fn phrases<'p>(published: impl ExactSizeIterator<Item = &'p Published>) -> String {
     let more = published.len().saturating_sub(MAX_PUBLISHED);
     let mut names: Vec<_> = published.take(MAX_PUBLISHED).map(phrase).collect();
@@ -49,7 +49,7 @@ pub fn phrases<'p>(published: impl ExactSizeIterator<Item = &'p Published>) -> S
     names.join(", ")
 }
 
-/// Returns what was published, in a few words.
+/// Returns a short phrase for one thing that was published.
 pub fn phrase(published: &Published) -> String {
     let domain = &published.domain;
     match (&published.contract, &published.old_version, &published.new_version) {
@@ -60,7 +60,8 @@ pub fn phrase(published: &Published) -> String {
     }
 }
 
-/// Returns who is broken, each with the file that relies on it, as `breaks billing (billing/invoice.py)`.
+/// Returns the repositories that are broken, each with the file that relies on the contract, as in `breaks billing
+/// (billing/invoice.py)`.
 pub fn breaks(published: &[Published]) -> Option<String> {
     let mut repos: BTreeMap<&RepoName, Vec<&UsedIn>> = BTreeMap::new();
     for one in published.iter().flat_map(|published| &published.breaks) {
@@ -98,7 +99,7 @@ fn remarks(published: &[Published]) -> Option<String> {
     })
 }
 
-/// Returns which contract files are gone although the realm still offers their contracts, if any.
+/// Returns the contract files that were removed although the realm still offers their contracts, if there are any.
 pub fn gone(files: &[String]) -> Option<String> {
     let first = files.first()?;
     let contract = first.strip_prefix(CONTRACTS)?.strip_prefix('/')?.strip_suffix(".yaml")?;

@@ -323,7 +323,7 @@ fn read(matches: clap::ArgMatches, operation: Option<&ops::Operation>) -> Result
     }
 }
 
-/// Prints the error, if there is one. Returns the exit code.
+/// Prints the error, or the answers that were held back if the command says no. Returns the exit code.
 fn end(outcome: Result<Verdict, OpError>, output: &mut Output<'_>) -> u8 {
     match outcome {
         Ok(Verdict::Yes) => 0,

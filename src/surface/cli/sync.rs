@@ -86,7 +86,7 @@ pub fn render_conflicts(conflicts: &[SyncConflict], most: usize, text: &mut Text
     }
 }
 
-/// Prints how the local realm differs from its remotes. Prints nothing if they are equal.
+/// Prints when each remote was last contacted, if that is days ago, and how the local realm differs from it.
 pub fn render_status(remotes: &[RemoteStatus], now: jiff::Timestamp, most: usize, text: &mut Text) {
     for remote in remotes {
         if let Some(days) = remote.last_contact.and_then(|last| days(last, now)) {

@@ -89,7 +89,7 @@ fn already(state: &State) -> OpError {
     OpError::no(ErrorCode::AlreadyRunning, message).next("git blue daemon stop")
 }
 
-/// Returns the error for a port that is in use, with the process that uses it.
+/// Returns the error for a port that is in use. It says whether the daemon of another home uses it.
 fn taken(port: u16, error: OpError) -> OpError {
     let health = ask::ask(port, "GET", "/health", None).unwrap_or_default();
     let who = match (health["server"].as_str(), health["home"].as_str()) {

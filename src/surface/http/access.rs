@@ -1,5 +1,5 @@
-//! Who may ask: programs of this machine that name it as the host, and show the token. A browser that
-//! was sent here by a link of ours shows a cookie instead, which reads and never writes.
+//! Decides which requests are allowed. A program on this machine must name it as the host and send the token. A
+//! browser that was admitted by a link sends a cookie instead, which allows reading only.
 
 use std::{
     collections::VecDeque,
@@ -20,28 +20,28 @@ use crate::{
     surface::daemon::secret,
 };
 
-/// How long a link that was handed out leads in.
+/// How long a link is valid.
 const LINK_AGE: Duration = Duration::from_secs(60);
-/// How long a browser stays in.
+/// How long a browser stays admitted.
 const COOKIE_AGE: Duration = Duration::from_secs(12 * 3600);
-/// Most links, and most browsers: the oldest make room.
+/// The most links, and the most browsers, that are remembered. The oldest are dropped.
 const MAX_KEPT: usize = 64;
 
-/// The reader that asks.
+/// The kind of client that sends a request, by what it may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Who {
-    /// Nobody that we know.
+    /// A client without a valid token or cookie.
     Stranger,
-    /// A browser that the user let in: it may read.
+    /// A browser that the user admitted. It may read.
     Browser,
-    /// A program of the user.
+    /// A program with the user's token.
     User,
 }
 
-/// What lets in.
+/// The secrets that admit clients.
 #[derive(Debug)]
 pub struct Access {
-    /// What a request may call this host.
+    /// The values of the `Host` header that name this server.
     hosts: [String; 3],
     port: u16,
     token: String,
@@ -50,14 +50,14 @@ pub struct Access {
 }
 
 impl Access {
-    /// Returns what lets in at a port.
+    /// Creates the secrets for a port, with no links and no browsers yet.
     pub fn new(port: u16, token: String) -> Self {
         let hosts = ["127.0.0.1", "localhost", "[::1]"].map(|host| format!("{host}:{port}"));
         Self { hosts, port, token, links: Mutex::default(), cookies: Mutex::default() }
     }
 
-    /// Refuses what does not mean this server: a browser names the host of the page that it was led
-    /// to, and the origin of the page that asks.
+    /// Refuses requests that were meant for another server. A browser sends the host of the page that it was led to,
+    /// and the origin of the page that sends the request (DNS rebinding, cross-site requests).
     ///
     /// # Errors
     /// Returns an error if the request names another host or origin, or no host.
@@ -81,7 +81,7 @@ impl Access {
         self.hosts.iter().any(|one| one.eq_ignore_ascii_case(host))
     }
 
-    /// Returns who asks.
+    /// Returns the kind of client that sent a request.
     pub fn who(&self, request: &Parts) -> Who {
         let headers = &request.headers;
         if only(headers, AUTHORIZATION).and_then(bearer).is_some_and(|token| same(token, &self.token)) {
@@ -91,7 +91,7 @@ impl Access {
         let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
         let mut ours = cookies.flat_map(|value| value.split("; ")).filter_map(|one| one.strip_prefix(&*named));
         let is_kept = ours.any(|value| is_kept(&mut locked(&self.cookies), COOKIE_AGE, value));
-        // Whoever else shows it has it from the user's browser.
+        // Another user's process can have this cookie only from the user's browser.
         let is_others = || request.extensions.get::<Ends>().is_some_and(Ends::is_others);
         match is_kept && !is_others() {
             true => Who::Browser,
@@ -99,19 +99,18 @@ impl Access {
         }
     }
 
-    /// Returns a key that lets one browser in, once and soon.
+    /// Creates a link key that admits one browser, once and within [`LINK_AGE`].
     ///
     /// # Errors
-    /// Returns an error if the system has no random numbers.
+    /// Returns an error if the system provides no random numbers.
     pub fn link(&self) -> Result<String, OpError> {
         keep(&mut locked(&self.links), LINK_AGE)
     }
 
-    /// Lets a browser in that shows the key of a link. Returns the cookie that it is to show from now
-    /// on; nothing where the key is used or old.
+    /// Admits a browser that sends the key of a link. Returns its cookie, or `None` if the key was used or is too old.
     ///
     /// # Errors
-    /// Returns an error if the system has no random numbers.
+    /// Returns an error if the system provides no random numbers.
     pub fn admit(&self, key: &str) -> Result<Option<String>, OpError> {
         {
             let mut links = locked(&self.links);
@@ -125,15 +124,15 @@ impl Access {
         Ok(Some(format!("{name}={value}; Path=/; Max-Age={age}; HttpOnly; SameSite=Strict")))
     }
 
-    /// Named by the port, because a browser sends the cookies of all ports of this machine to each, and
-    /// those of two daemons must not replace each other. The value is a secret of this daemon, so the
-    /// cookie of one on another port is worth nothing here.
+    /// Returns the name of the cookie, which contains the port: a browser sends the cookies of all ports of this
+    /// machine to each, and those of two daemons must not replace each other. The value is a secret of this daemon, so
+    /// it is worthless to the daemon on another port.
     fn cookie_name(&self) -> String {
         format!("git_blue_{}", self.port)
     }
 }
 
-/// Returns what a request of this kind takes.
+/// Returns the kind of client that a method requires.
 pub fn needed(method: &Method) -> Who {
     match *method {
         Method::GET | Method::HEAD | Method::OPTIONS => Who::Browser,
@@ -141,7 +140,7 @@ pub fn needed(method: &Method) -> Who {
     }
 }
 
-/// Returns the refusal for whom may not do what it asks.
+/// Returns the refusal for a client that may not do what it asks.
 pub fn refusal(who: Who) -> OpError {
     match who {
         Who::Stranger => OpError::no(ErrorCode::NoToken, "show the token: Authorization: Bearer TOKEN")
@@ -152,7 +151,7 @@ pub fn refusal(who: Who) -> OpError {
     }
 }
 
-/// Returns the one header of this name; of two, another program may read the other one.
+/// Returns the value of a header if it occurs exactly once. Of two, another program could read the other one.
 fn only(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
     let mut all = headers.get_all(name).iter();
     let first = all.next()?;
@@ -164,7 +163,7 @@ fn bearer(value: &str) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-/// Compares in a time that says nothing about where two secrets of one length differ.
+/// Compares two secrets in a time that does not depend on where they differ.
 fn same(a: &str, b: &str) -> bool {
     a.as_bytes().ct_eq(b.as_bytes()).into()
 }

@@ -1,4 +1,4 @@
-//! What a request's target says: the parts of the path, and the parameters behind the `?`.
+//! Parses the target of a request: the segments of its path, and the parameters behind the `?`.
 
 use serde_json::{Map, Value};
 
@@ -7,20 +7,20 @@ use crate::{
     surface::arguments::{Kind, Parameter},
 };
 
-/// Returns the parts of a path. What is encoded stays within its part, so that no part can reach into
-/// another folder.
+/// Returns the percent-decoded segments of a path. An encoded `/` stays within its segment, so that no segment can
+/// reach into another folder.
 ///
 /// # Errors
-/// Returns an error if it is no path, or encodes something else than text.
+/// Returns an error if the text is not a path, or a segment does not decode to UTF-8.
 pub fn segments(path: &str) -> Result<Vec<String>, OpError> {
     let below = path.strip_prefix('/').ok_or_else(|| OpError::usage("this is no path"))?;
     below.split('/').map(|part| decoded(part, false)).collect()
 }
 
-/// Returns the parameters as JSON, each as what it may be.
+/// Returns the parameters as JSON, each converted to its declared kind.
 ///
 /// # Errors
-/// Returns an error if one is named twice, or is no text.
+/// Returns an error if a parameter is given twice, or is not UTF-8.
 pub fn query(text: &str, parameters: &[Parameter]) -> Result<Map<String, Value>, OpError> {
     let mut found = Map::new();
     for pair in text.split('&').filter(|pair| !pair.is_empty()) {

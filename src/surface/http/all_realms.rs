@@ -1,5 +1,5 @@
-//! Lists over all realms of this machine: an operation's own answer for each of them, joined. A realm
-//! that cannot be read is named, and hides no other.
+//! Lists across all realms of this machine: the answers of one operation for each realm, joined. A realm that cannot
+//! be read is reported, and does not hide the others.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// All of a realm's lines: this list has pages of its own.
+/// Requests all entries of a realm; the joined list is paged by itself.
 const ALL: PageRequest = PageRequest { limit: Some(0), cursor: None };
 
 /// Which realms and repositories are wanted.
@@ -65,7 +65,7 @@ pub fn sessions(
     Ok(Answer::new(AllSessions { sessions, unreadable, problems, total, next_cursor }))
 }
 
-/// Returns the notifications for all repositories that lie on this machine.
+/// Returns the notifications for all repositories on this machine.
 ///
 /// # Errors
 /// Returns an error if this machine's records cannot be read.
@@ -116,10 +116,10 @@ fn add(sum: &mut NotificationSummary, more: &NotificationSummary) {
     sum.expired_cleaned += more.expired_cleaned;
 }
 
-/// Returns where a notification is pending, if it is in one place alone.
+/// Returns the realm and repository where a notification is pending.
 ///
 /// # Errors
-/// Returns an error if it is pending nowhere, or in several places.
+/// Returns an error if it is pending nowhere, or in several repositories.
 pub fn pending_in(desk: &Desk, narrowed: &Narrowed, id: &str) -> Result<(RealmName, RepoName), OpError> {
     let wanted = notifications::list::Request { filter: NotificationFilter::Pending, ..Default::default() };
     let found = notifications(desk, narrowed, &wanted, &ALL)?.body.notifications;
@@ -134,10 +134,10 @@ pub fn pending_in(desk: &Desk, narrowed: &Narrowed, id: &str) -> Result<(RealmNa
     }
 }
 
-/// Returns the realm and the repository of a session that goes on.
+/// Returns the realm and repository of a running session.
 ///
 /// # Errors
-/// Returns an error if there is none.
+/// Returns an error if there is no such session.
 pub fn session_in(desk: &Desk, narrowed: &Narrowed, id: &str) -> Result<(RealmName, RepoName), OpError> {
     let all = sessions(desk, narrowed, false, &ALL)?.body.sessions;
     let found = all.into_iter().find(|one| one.session.id.to_string() == id);

@@ -1,5 +1,5 @@
-//! What goes out: answers as `--json` prints them, failures in the same shape, and on each the headers
-//! that tell a browser not to take it for anything else.
+//! Builds responses: answers as `--json` prints them, failures in the same shape, and the headers that keep a browser
+//! from interpreting them as anything else.
 
 use std::io::Write as _;
 
@@ -21,38 +21,39 @@ use hyper::{
     },
 };
 
-/// JSON, as all answers but the page's are.
+/// The content type of every answer except pages.
 pub const JSON: &str = "application/json";
 
-/// Nothing but our own files, and nothing inline: what a contract says is text and stays text.
+/// A Content-Security-Policy that allows only the daemon's own files and nothing inline, so that text in contracts
+/// stays text.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
                       connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// What is answered.
+/// A response before the headers of every response are added.
 #[derive(Debug, Clone)]
 pub struct Reply {
-    /// Whether it went well.
+    /// The HTTP status.
     pub status: StatusCode,
-    /// What the body is.
+    /// The content type.
     pub kind: &'static str,
     /// The body.
     pub body: Bytes,
-    /// Headers of this answer alone.
+    /// Headers of this response alone.
     pub headers: HeaderMap,
 }
 
 impl Reply {
-    /// Returns a success.
+    /// Creates a response with the status 200.
     pub fn new(kind: &'static str, body: impl Into<Bytes>) -> Self {
         Self { status: StatusCode::OK, kind, body: body.into(), headers: HeaderMap::new() }
     }
 
-    /// Returns an operation's answer.
+    /// Creates the response for the answer of an operation.
     pub fn of(answer: &dyn Answered) -> Self {
         Self::new(JSON, cli::json_of(answer))
     }
 
-    /// Returns a failure.
+    /// Creates the response for a failure.
     pub fn failure(error: &OpError) -> Self {
         let status = status::of(error);
         let reply = Self { status, ..Self::new(JSON, cli::json(&Failure::from(error))) };
@@ -62,7 +63,7 @@ impl Reply {
         }
     }
 
-    /// Says how to be let in, where it says that somebody is not.
+    /// Adds a `WWW-Authenticate` header if the status is 401.
     #[must_use]
     pub fn challenged(self) -> Self {
         match self.status {
@@ -71,7 +72,7 @@ impl Reply {
         }
     }
 
-    /// Returns the failure of a method that is not for this path.
+    /// Creates the failure for a method that the path does not have.
     pub fn wrong_method(allowed: &str) -> Self {
         let error = OpError::usage(format!("this takes {allowed}")).coded(ErrorCode::WrongMethod);
         let allow = HeaderValue::from_str(allowed).unwrap_or(HeaderValue::from_static(""));
@@ -85,7 +86,7 @@ impl Reply {
         self
     }
 
-    /// Returns it as it goes out.
+    /// Converts it into a response.
     pub fn finish(self) -> Response<Body> {
         let mut response = Response::new(Full::new(self.body).boxed());
         *response.status_mut() = self.status;
@@ -98,7 +99,7 @@ impl Reply {
     }
 }
 
-/// Adds what every answer carries.
+/// Adds the headers of every response.
 pub fn guard(headers: &mut HeaderMap) {
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
@@ -111,31 +112,31 @@ impl From<Result<Reply, OpError>> for Reply {
     }
 }
 
-/// An answer with a tag that tells it from others: who has it already is not sent it again, and it is
-/// packed for those who ask for that.
+/// A response with an `ETag`. It is not sent again to clients that have it, and it is compressed for clients that
+/// accept that.
 #[derive(Debug)]
 pub struct Tagged {
     reply: Reply,
     tag: String,
 }
 
-/// Below that, packing saves nothing.
+/// Smaller bodies are not compressed, since it saves nothing.
 const WORTH_PACKING: usize = 1_024;
 
 impl Tagged {
-    /// Returns an answer with its tag, which follows from what it says.
+    /// Adds a tag, which is a hash of the body.
     pub fn new(reply: Reply) -> Self {
         let mut tag = hash::of_text(&reply.body);
         tag.truncate(20);
         Self { reply, tag }
     }
 
-    /// Returns it as it goes out without its tag.
+    /// Converts it into a response without the tag.
     pub fn plainly(self) -> Response<Body> {
         self.reply.finish()
     }
 
-    /// Returns it as it goes out to who sent these headers.
+    /// Converts it into a response to a request with these headers.
     pub fn finish(self, asked: &HeaderMap) -> Response<Body> {
         let is_known = self.is_known(asked);
         let is_packed = takes_gzip(asked) && self.reply.body.len() >= WORTH_PACKING;
@@ -153,7 +154,7 @@ impl Tagged {
         }
     }
 
-    /// Returns whether the client has it already. However it was packed, it is the same.
+    /// Returns whether the client has this response already, in any compression.
     fn is_known(&self, asked: &HeaderMap) -> bool {
         let all = asked.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
         let mut tags = all.flat_map(|value| value.split(',')).map(str::trim);

@@ -1,4 +1,4 @@
-//! What a client sends: not too much, not too slowly, and JSON where something is asked with it.
+//! Reads the body of a request: it is limited in size and time, and must be JSON if it carries arguments.
 
 use std::time::Duration;
 
@@ -13,18 +13,18 @@ use serde_json::{Map, Value};
 
 use crate::error::{ErrorCode, OpError};
 
-/// How much a request may bring along.
+/// The largest body of a request, in bytes.
 pub const MAX: usize = 1 << 20;
-/// How long it may take for that.
+/// The longest time to wait for a body.
 const TIME: Duration = Duration::from_secs(10);
 
 /// Returns the whole body.
 ///
 /// # Errors
-/// Returns an error if it is too large, too slow, or breaks off.
+/// Returns an error if the body is too large, takes too long, or ends early.
 pub async fn whole(body: Incoming) -> Result<Bytes, OpError> {
     let too_large = || OpError::usage(format!("a request brings at most {MAX} bytes")).coded(ErrorCode::TooLarge);
-    // What announces itself as too large is not read at all.
+    // A body whose `Content-Length` is too large is not read at all.
     if body.size_hint().lower() > MAX as u64 {
         return Err(too_large());
     }
@@ -39,17 +39,17 @@ pub async fn whole(body: Incoming) -> Result<Bytes, OpError> {
     }
 }
 
-/// Returns the JSON object that a body is; an empty one where there is none.
+/// Parses a body as a JSON object. An empty body is an empty object.
 ///
 /// # Errors
-/// Returns an error if it is anything else.
+/// Returns an error if the body is not a JSON object.
 pub fn object(headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Value>, OpError> {
     if body.is_empty() {
         return Ok(Map::new());
     }
     let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
-    // Also what keeps a form on some page from asking for anything.
+    // This also refuses HTML forms of other sites, which cannot send this content type.
     if !kind.eq_ignore_ascii_case("application/json") || headers.contains_key(CONTENT_ENCODING) {
         return Err(
             OpError::usage("the body must be plain JSON: Content-Type: application/json").coded(ErrorCode::WrongType)

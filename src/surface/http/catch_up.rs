@@ -1,5 +1,5 @@
-//! Commits that no hook published: some commands of git run none. While the daemon runs, it looks at the
-//! refs of the repositories on this machine, as `git blue status` does, and publishes what is due.
+//! Publishes commits that no hook published, since some commands of git run no hooks. While the daemon runs, it
+//! compares the refs of the repositories on this machine with the realm, as `git blue status` does.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use crate::{
     ops::publish::unpublished,
 };
 
-/// How often, in seconds, unless the user says otherwise.
+/// The default interval, in seconds.
 pub const SECONDS: u32 = 60;
 
-/// Looks at once and then as often as wanted, until the daemon stops.
+/// Publishes what is due at once, and then every `seconds` until the daemon stops.
 pub async fn regularly(desk: Desk, seconds: u32, mut stopping: watch::Receiver<bool>) {
     if seconds == 0 {
         return;
@@ -35,7 +35,7 @@ pub async fn regularly(desk: Desk, seconds: u32, mut stopping: watch::Receiver<b
 
 fn all(desk: &Desk) -> Result<(), OpError> {
     for realm in desk.realms()? {
-        // One that cannot be read is in the way of no other; who asks for it hears why.
+        // A repository that cannot be read does not hold up the others. Whoever uses it sees the reason.
         for repo in desk.repos(&realm).unwrap_or_default() {
             if let Err(error) = one(desk, &realm, &repo) {
                 tracing::warn!(%realm, %repo, %error, "cannot look for unpublished commits");

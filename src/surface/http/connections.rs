@@ -1,5 +1,4 @@
-//! Who is connected. There is a bound on them, and whoever waits longest without asking for anything
-//! makes room for the next one.
+//! Bounds the number of connections. If all are in use, the one that has been idle longest is closed for the next one.
 
 use std::{
     collections::BTreeMap,
@@ -25,10 +24,10 @@ use tokio::{
 use super::Body;
 use crate::surface::mcp::AfterFlush;
 
-/// How long a client may leave what it was sent unread.
+/// How long a client may leave data unread before its connection is closed.
 const WRITE_TIME: Duration = Duration::from_secs(30);
 
-/// Everybody who is connected.
+/// All open connections.
 #[derive(Debug)]
 pub struct Connections {
     most: usize,
@@ -37,7 +36,7 @@ pub struct Connections {
     all: Mutex<BTreeMap<u64, Arc<State>>>,
 }
 
-/// One who is connected.
+/// An open connection.
 #[derive(Debug)]
 pub struct Connection {
     id: u64,
@@ -47,20 +46,20 @@ pub struct Connection {
 
 #[derive(Debug, Default)]
 struct State {
-    /// How many requests are being answered.
+    /// The number of requests that are being answered.
     busy: AtomicUsize,
-    /// When something was read or written last, in milliseconds.
+    /// When the connection last read or wrote, in milliseconds.
     touched: AtomicU64,
     leave: Notify,
 }
 
 impl Connections {
-    /// Returns none yet, and at most so many.
+    /// Creates an empty set of at most `most` connections.
     pub fn new(most: usize) -> Arc<Self> {
         Arc::new(Self { most, start: Instant::now(), next: AtomicU64::default(), all: Mutex::default() })
     }
 
-    /// Lets one in. Nobody, where all the others are being answered.
+    /// Admits a connection. Returns `None` if all others are being answered.
     pub fn admit(self: &Arc<Self>) -> Option<Connection> {
         let mut all = self.locked();
         if all.len() >= self.most {
@@ -79,7 +78,7 @@ impl Connections {
         Some(Connection { id, state, among: self.clone() })
     }
 
-    /// Returns how many are there.
+    /// Returns the number of connections.
     pub fn count(&self) -> usize {
         self.locked().len()
     }
@@ -94,12 +93,12 @@ impl Connections {
 }
 
 impl Connection {
-    /// Waits until it has to make room.
+    /// Waits until this connection has to close for another one.
     pub async fn left(&self) {
         self.state.leave.notified().await;
     }
 
-    /// Keeps it from having to make room, as long as the result lives.
+    /// Marks the connection as being answered, which keeps it open, until the result is dropped.
     pub fn busy(self: &Arc<Self>) -> Busy {
         self.state.busy.fetch_add(1, Ordering::Relaxed);
         Busy(self.clone())
@@ -121,7 +120,7 @@ impl Drop for Connection {
 pub struct Busy(Arc<Connection>);
 
 impl Busy {
-    /// Returns a body that counts as being answered until it was sent.
+    /// Wraps a body, so that the request counts as being answered until the body was sent.
     pub fn with(self, body: Body) -> Answering {
         Answering { body, _busy: self }
     }
@@ -134,7 +133,7 @@ impl Drop for Busy {
     }
 }
 
-/// A body, and that it is being sent.
+/// A body that keeps its connection marked as being answered while it is sent.
 pub struct Answering {
     body: Body,
     _busy: Busy,
@@ -160,7 +159,7 @@ impl hyper::body::Body for Answering {
     }
 }
 
-/// A connection that breaks off where its client does not read.
+/// A connection that breaks off if its client does not read.
 pub struct Socket {
     stream: TcpStream,
     connection: Arc<Connection>,
@@ -169,7 +168,7 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// Returns the connection of a connection. What waits in `after` is done whenever all was written.
+    /// Wraps the stream of a connection. Work in `after` is run each time all data has been written.
     pub fn new(stream: TcpStream, connection: Arc<Connection>, after: AfterFlush) -> Self {
         Self { stream, connection, after, stalled: None }
     }
@@ -245,7 +244,7 @@ mod tests {
         let third = connections.admit().unwrap();
         assert!(connections.locked().contains_key(&first.id) && !connections.locked().contains_key(&second.id));
         third.state.touched.store(0, Ordering::Relaxed);
-        // Somebody who is being answered stays.
+        // A connection that is being answered is not closed.
         let (third, busy) = (Arc::new(third), first.busy());
         let _busy = third.busy();
         assert!(connections.admit().is_none());

@@ -1,4 +1,4 @@
-//! What every answer is made with: the realms of this machine, and the repositories on it.
+//! Opens what answers are computed from: the realms of this machine, and the repositories on it.
 
 use std::{cell::RefCell, path::Path, time::Duration};
 
@@ -10,31 +10,31 @@ use crate::{
     ops::{ctx::Ctx, names},
 };
 
-/// How long an answer waits for a lock, at most.
+/// The longest time that an answer waits for a lock.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Finds what operations work with.
+/// Opens the contexts of operations for requests.
 #[derive(Debug, Clone)]
 pub struct Desk {
     env: Env,
 }
 
 impl Desk {
-    /// Returns a desk for what `env` says of this machine. Which repository and realm its folder is in
-    /// does not count, nor those that its variables name: a request says which.
+    /// Creates a desk for this machine. The current folder and the variables that name a repository or realm are
+    /// ignored, because each request names its own.
     pub fn new(env: &Env) -> Self {
         let env = env.clone().without_repository().without_choice().of_server().at(Path::new("/"));
-        // A thread that waits answers nobody else.
+        // A thread that waits for a lock answers nobody else.
         let patience = env.lock_timeout().min(PATIENCE).as_millis();
         Self { env: env.with(LOCK_TIMEOUT, patience.to_string()) }
     }
 
-    /// Returns time and variables.
+    /// Returns the environment.
     pub fn env(&self) -> &Env {
         &self.env
     }
 
-    /// Returns what operations work with in no realm.
+    /// Returns a context outside of any realm.
     ///
     /// # Errors
     /// Returns an error if there is no home folder.
@@ -53,7 +53,7 @@ impl Desk {
         Ok(known.into_iter().map(|known| known.name).collect())
     }
 
-    /// Returns the repositories of a realm that lie on this machine.
+    /// Returns the repositories of a realm that are on this machine.
     ///
     /// # Errors
     /// Returns an error if this machine's records, or the realm, cannot be read.
@@ -65,15 +65,15 @@ impl Desk {
         Ok(repos)
     }
 
-    /// Returns what operations work with in a realm, where no repository asks, or this one.
+    /// Returns a context in a realm, for `repo` if it is given.
     ///
     /// # Errors
-    /// As for [`Self::realm`] and [`Self::repo`].
+    /// Returns an error in the cases of [`Self::realm`] and [`Self::repo`].
     pub fn of(&self, realm: &RealmName, repo: Option<&RepoName>) -> Result<Ctx, OpError> {
         Ctx::in_realm(self.env.clone(), realm, repo)
     }
 
-    /// Returns what operations work with in a realm.
+    /// Returns a context in a realm, without a repository.
     ///
     /// # Errors
     /// Returns an error if this machine does not know the realm, or its store cannot be opened.
@@ -81,11 +81,10 @@ impl Desk {
         self.of(realm, None)
     }
 
-    /// Returns what operations work with where a repository of the realm asks. Its work tree is used
-    /// if it lies on this machine.
+    /// Returns a context for a repository of a realm. Its work tree is used if it is on this machine.
     ///
     /// # Errors
-    /// As for [`Self::realm`], and where the realm has no such repository.
+    /// Returns an error in the cases of [`Self::realm`], and if the realm has no such repository.
     pub fn repo(&self, realm: &RealmName, repo: &RepoName) -> Result<Ctx, OpError> {
         self.of(realm, Some(repo))
     }

@@ -1,4 +1,4 @@
-//! Everything that answers, and the way of a request through it: who asks, what for, and what is said.
+//! Handles requests: checks who sends them, finds the route, and runs it.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -34,16 +34,16 @@ use crate::{
     },
 };
 
-/// How many requests may wait for a thread that answers.
+/// The most requests that wait for a thread.
 const MAX_WAITING: usize = 256;
-/// What may be asked of the page.
+/// The methods of pages.
 const PAGE_TAKES: &str = "GET, HEAD, OPTIONS";
-/// How many threads may wait for remotes: the others answer meanwhile.
+/// The most threads that wait for remotes. The others keep answering.
 const MAX_SLOW: usize = 2;
-/// How many threads may judge whole realms: a contract can make each of them take its time.
+/// The most threads that check whole realms, which a large contract can make slow.
 const MAX_JUDGING: usize = 2;
 
-/// Everything that answers.
+/// The state that all requests share.
 #[derive(Debug)]
 pub struct Handler {
     access: Access,
@@ -56,7 +56,7 @@ pub struct Handler {
     url: String,
 }
 
-/// What a request asks for, once it is known who asks.
+/// A request whose client is allowed to send it.
 struct Asked {
     route: &'static Route,
     path: BTreeMap<&'static str, String>,
@@ -64,10 +64,10 @@ struct Asked {
 }
 
 impl Handler {
-    /// Returns the handler of a port. It closes when `stopping` says so.
+    /// Creates the handler for a port. It shuts down when `stopping` becomes true.
     ///
     /// # Errors
-    /// Returns an error if the system gives no thread.
+    /// Returns an error if the system provides no thread.
     pub fn new(env: &Env, port: u16, settings: &Settings, stopping: watch::Receiver<bool>) -> Result<Self, OpError> {
         let desk = Desk::new(env);
         Ok(Self {
@@ -143,7 +143,7 @@ impl Handler {
                 let url = format!("{}/open?key={}", self.url, self.access.link()?);
                 Ok(Reply::of(&Answer::new(Link { url })).finish())
             }
-            // Programs that look ahead at links use nothing up.
+            // Programs that prefetch links must not use the link up.
             Does::Open if *method == Method::HEAD => Ok(Reply::new("text/plain; charset=utf-8", "").finish()),
             Does::Open => Ok(self.open(asked.arguments.text("key").unwrap_or_default())?.finish()),
             Does::OpenApi => Ok(Tagged::new(Reply::new(JSON, openapi::text())).finish(headers)),
@@ -152,7 +152,7 @@ impl Handler {
         }
     }
 
-    /// Runs an operation on a thread of its own.
+    /// Runs an operation on a thread that may block.
     async fn run(
         self: Arc<Self>,
         asked: Asked,
@@ -178,7 +178,7 @@ impl Handler {
         })
     }
 
-    /// Returns what bounds how many of an operation run at once, where one may take its time.
+    /// Returns the semaphore that bounds how many such operations run at once, if this one can be slow.
     fn turns(&self, operation: &Operation) -> Option<&Semaphore> {
         match operation.name {
             name if name == ops::realm::sync::OPERATION.name => Some(&self.slow),
@@ -192,7 +192,7 @@ impl Handler {
         Ok(Health { server: "git-blue".into(), version: env!("CARGO_PKG_VERSION").into(), home })
     }
 
-    /// Lets a browser in.
+    /// Admits a browser by the key of a link.
     fn open(&self, key: &str) -> Result<Reply, OpError> {
         let used =
             || OpError::no(ErrorCode::LinkUsed, "this link was used, or is too old").next("git blue daemon open");
@@ -202,7 +202,7 @@ impl Handler {
         Ok(reply.with(LOCATION, HeaderValue::from_static("/")).with(SET_COOKIE, cookie))
     }
 
-    /// Answers what is none of the routes.
+    /// Answers a path that is not in the table of routes, as a page.
     async fn page(self: Arc<Self>, parts: Parts) -> Result<Response<Body>, OpError> {
         if !page::is_at(parts.uri.path()) {
             let message = format!("nothing is at {}", parts.uri.path());
@@ -234,13 +234,13 @@ fn busy() -> OpError {
     OpError::cannot(ErrorCode::Busy, "too many requests wait already").next("try again in a moment")
 }
 
-/// Runs what waits for disks or locks on a thread where nobody waits behind it.
+/// Runs work that waits for disks or locks on a thread of its own, where it holds up nobody.
 async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T, OpError> + Send + 'static) -> Result<T, OpError> {
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|error| Err(OpError::cannot(ErrorCode::Io, format!("cannot answer: {error}"))))
 }
 
-/// Returns what tells this user's home from another's.
+/// Returns an id of this user's home, which tells it from the homes of others.
 ///
 /// # Errors
 /// Returns an error if there is no home folder.
@@ -259,7 +259,7 @@ fn allowed(found: &[(&'static Route, BTreeMap<&'static str, String>)]) -> String
     methods.join(", ")
 }
 
-/// What may be asked at a path. Other sites may ask nothing, so nothing is said about them.
+/// Answers `OPTIONS` with the methods of a path. Other sites may send no requests, so there are no CORS headers.
 fn options(found: &[(&'static Route, BTreeMap<&'static str, String>)]) -> Response<Body> {
     let allowed = if found.is_empty() { PAGE_TAKES.to_owned() } else { allowed(found) };
     let allow = HeaderValue::from_str(&allowed).unwrap_or_else(|_| unreachable!("it is ASCII"));

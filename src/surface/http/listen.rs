@@ -1,5 +1,5 @@
-//! The sockets: this machine's two loopback addresses, and a bound on everything that a client can
-//! make us hold: connections, headers, time.
+//! Listens on the two loopback addresses of this machine, and bounds everything that a client can make the daemon
+//! hold: connections, headers, time.
 
 use std::{
     convert::Infallible,
@@ -33,27 +33,27 @@ use crate::{
     surface::mcp::AfterFlush,
 };
 
-/// How many threads wait for clients.
+/// The threads that serve connections.
 const WORKERS: usize = 2;
-/// How many threads answer.
+/// The threads that run operations.
 const ANSWERING: usize = 6;
-/// How many may be connected.
+/// The most connections.
 const CONNECTIONS: usize = 512;
-/// How long a client may take for the head of a request, and be silent before it.
+/// How long a client may take to send the head of a request, and how long it may be idle before.
 const HEAD_TIME: Duration = Duration::from_secs(15);
-/// How long the head of a request may be.
+/// The largest head of a request, in bytes.
 const HEAD_SIZE: usize = 16 << 10;
-/// How long those who are being answered may take to hear the end, when the daemon stops.
+/// How long requests that are being answered may take to finish when the daemon stops.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-/// Whom there is no room for.
+/// The response to a client for which there is no room.
 const FULL: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
 
-/// Serves until the process is told to stop. `ready` hears the port, once requests are answered.
+/// Serves until the process is told to stop. Calls `ready` with the port once requests are answered.
 ///
 /// # Errors
-/// Returns an error if the port cannot be had.
+/// Returns an error if the port cannot be bound.
 pub fn serve(env: &Env, settings: &Settings, ready: impl FnOnce(u16)) -> Result<(), OpError> {
     let failed = |error: std::io::Error| OpError::cannot(ErrorCode::Io, format!("cannot start the server: {error}"));
     let mut builder = tokio::runtime::Builder::new_multi_thread();
@@ -78,7 +78,7 @@ pub fn serve(env: &Env, settings: &Settings, ready: impl FnOnce(u16)) -> Result<
             _ = term.recv() => {}
             _ = int.recv() => {}
         }
-        // The port is free before anybody says goodbye.
+        // Close the listening sockets before the connections.
         for task in accepting {
             task.abort();
             let _ = task.await;
@@ -92,12 +92,12 @@ pub fn serve(env: &Env, settings: &Settings, ready: impl FnOnce(u16)) -> Result<
         let _ = tokio::time::timeout(FAREWELL, all_left).await;
         Ok(())
     });
-    // What still waits for a remote is not waited for.
+    // Work that still waits for a remote is abandoned.
     runtime.shutdown_timeout(Duration::from_secs(1));
     outcome
 }
 
-/// Returns the port, and who listens there.
+/// Binds the port. Returns it and the listening sockets.
 async fn listen(port: u16) -> Result<(u16, Vec<TcpListener>), OpError> {
     let taken =
         |error: std::io::Error| OpError::cannot(ErrorCode::PortTaken, format!("cannot listen on port {port}: {error}"));
@@ -106,7 +106,7 @@ async fn listen(port: u16) -> Result<(u16, Vec<TcpListener>), OpError> {
     match TcpListener::bind(SocketAddr::from((Ipv6Addr::LOCALHOST, port))).await {
         Ok(six) => Ok((port, vec![four, six])),
         Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => Err(taken(error)),
-        // A machine without it.
+        // This machine has no IPv6.
         Err(_) => Ok((port, vec![four])),
     }
 }
@@ -119,7 +119,7 @@ async fn accept(
 ) {
     loop {
         let Ok((stream, _)) = listener.accept().await else {
-            // Out of descriptors, for one: those in use come back.
+            // For example when the file descriptors are used up: some of those in use will be closed.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
@@ -156,7 +156,7 @@ async fn converse(
         .max_buf_size(HEAD_SIZE)
         .serve_connection(TokioIo::new(socket), service);
     let mut connection = pin!(connection);
-    // A client that went away is nothing to say anything about.
+    // A client that disconnects is not worth a message.
     tokio::select! {
         _ = connection.as_mut() => {}
         () = connected.left() => {}

@@ -1,8 +1,8 @@
-//! The realms of this machine over HTTP, for this machine's user alone: JSON as `--json` prints it,
-//! MCP, and a page to look at.
+//! Serves the realms of this machine over HTTP to this machine's user: JSON as `--json` prints it, MCP, and pages for
+//! a browser.
 //!
-//! Operations are synchronous and run on a few threads of their own; only waiting for clients is
-//! asynchronous. Nothing is answered before [`access`] has looked at who asks.
+//! Operations are synchronous and run on a few threads of their own; only waiting for clients is asynchronous. No
+//! request is answered before [`access`] has allowed it.
 
 mod access;
 mod address;
@@ -33,20 +33,20 @@ pub use handler::home_id;
 pub use listen::serve;
 pub use sync::SECONDS as SYNC_SECONDS;
 
-/// The body of every answer.
+/// The body of every response.
 pub type Body = http_body_util::combinators::BoxBody<Bytes, Infallible>;
 
-/// How the daemon serves.
+/// The settings of the server.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// The port; any that is free where it is 0.
+    /// The port; 0 picks a free one.
     pub port: u16,
-    /// What everybody must show.
+    /// The token that clients must send.
     pub token: String,
-    /// How often MCP may be asked in a minute; without limit where it is 0.
+    /// The most MCP requests per minute and client; 0 for no limit.
     pub rate_limit: u32,
-    /// How often commits that no hook published are looked for, in seconds; never where it is 0.
+    /// The interval in seconds at which unpublished commits are looked for; 0 for never.
     pub catch_up: u32,
-    /// How often the realms are synced whose user wants that, in seconds; never where it is 0.
+    /// The interval in seconds at which realms are synced whose user wants that; 0 for never.
     pub sync_interval: u32,
 }

@@ -1,5 +1,5 @@
-//! Receivers out of git hear what is new while the daemon runs: as soon as the realm moves, and when what failed is
-//! to be tried again.
+//! Sends new changes to receivers while the daemon runs: as soon as a realm changes, and when a failed delivery is due
+//! to be retried.
 
 use std::{
     collections::BTreeMap,
@@ -18,19 +18,18 @@ use crate::{
     },
 };
 
-/// How often is looked whether a realm moved.
+/// The interval at which a realm is checked for changes.
 const STEP: Duration = Duration::from_millis(200);
-/// How often is looked though it did not: for what is to be tried again, and for receivers that are new.
+/// The interval at which receivers are checked even if the realm did not change: for retries and for new receivers.
 const REGULARLY: Duration = Duration::from_secs(2);
 
-/// A realm that is watched, and when it was looked at.
+/// A watched realm, and when it was last checked.
 struct Watched {
     rest: Option<Rest>,
     looked: Option<Instant>,
 }
 
-/// Starts a thread that sends what is due until the daemon stops. A receiver that keeps it waiting keeps nobody else
-/// waiting.
+/// Starts a thread that sends what is due until the daemon stops. A slow receiver does not hold up requests.
 pub fn regularly(desk: Desk, stopping: watch::Receiver<bool>) {
     let work = move || {
         let mut realms = BTreeMap::new();
@@ -48,7 +47,7 @@ pub fn regularly(desk: Desk, stopping: watch::Receiver<bool>) {
     }
 }
 
-/// Sends what is due in a realm, if it may be that something is.
+/// Sends what is due in a realm, if it changed or the interval is over.
 fn one(desk: &Desk, realm: &RealmName, realms: &mut BTreeMap<RealmName, Watched>) -> Result<(), OpError> {
     let watched = realms.entry(realm.clone()).or_insert(Watched { rest: None, looked: None });
     let moved = watched.rest.as_mut().is_some_and(|rest| rest.waited(Duration::ZERO));

@@ -1,4 +1,4 @@
-//! `/openapi.json`: the routes and the shapes of their answers, made from the tables that decide them.
+//! Generates `/openapi.json`: the routes and the schemas of their answers, from the tables that the server uses.
 
 use std::sync::OnceLock;
 
@@ -14,16 +14,16 @@ use crate::{
     },
 };
 
-/// What a name in a path may be.
+/// The pattern of a name in a path.
 const NAME: &str = "^(?!.*[.][Ll][Oo][Cc][Kk]$)[A-Za-z0-9]([A-Za-z0-9_-]|[.](?=[A-Za-z0-9_-])){0,63}$";
 
-/// Returns the description, as JSON.
+/// Returns the OpenAPI document as JSON text.
 pub fn text() -> &'static str {
     static TEXT: OnceLock<String> = OnceLock::new();
     TEXT.get_or_init(|| crate::surface::cli::json(&description()))
 }
 
-/// Returns the description.
+/// Returns the OpenAPI document.
 pub fn description() -> Value {
     let mut shapes = Shapes::default();
     let failure = shapes.take("error", schema::failure().to_value());
@@ -111,7 +111,7 @@ fn answers(route: &Route, failure: &Value, shapes: &mut Shapes) -> Value {
     json!({"200": success, "default": failed})
 }
 
-/// Lists that cover more than an operation does have a shape of their own.
+/// Returns the answer schema of a list over all realms, which differs from that of its operation.
 fn of_all_realms(route: &Route, operation: &'static str) -> Option<(&'static str, Value)> {
     match (operation, route.path) {
         ("session_list", _) => Some(("all_sessions", schema::answer::<AllSessions>().to_value())),
@@ -139,7 +139,7 @@ fn in_query(parameter: &Parameter) -> Value {
     described
 }
 
-/// Returns the schema of a member of a body: what may be left out may be null too.
+/// Returns the schema of a property of a request body. Optional properties may also be null.
 fn in_body(parameter: &Parameter) -> Value {
     let mut schema = bounded(parameter);
     if !parameter.is_required && parameter.kind() == Kind::Text {
@@ -148,7 +148,7 @@ fn in_body(parameter: &Parameter) -> Value {
     schema
 }
 
-/// Returns its schema, with the largest number that can be read.
+/// Returns the schema of a parameter, with the largest number that can be parsed.
 fn bounded(parameter: &Parameter) -> Value {
     let mut schema = parameter.schema.clone();
     if parameter.kind() == Kind::Count {
@@ -157,13 +157,13 @@ fn bounded(parameter: &Parameter) -> Value {
     Value::Object(schema)
 }
 
-/// The shapes of answers, each under the name of its operation, and what they are made of below that:
-/// two operations may mean something else by one word.
+/// The answer schemas, each under the name of its operation. Their definitions are nested below it, because two
+/// operations may use one name for different things.
 #[derive(Default)]
 struct Shapes(Map<String, Value>);
 
 impl Shapes {
-    /// Takes a schema apart. Returns what refers to it.
+    /// Moves the definitions of a schema into the components. Returns a reference to the schema.
     fn take(&mut self, name: &str, mut schema: Value) -> Value {
         if let Some(object) = schema.as_object_mut() {
             object.remove("$schema");

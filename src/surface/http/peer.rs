@@ -1,11 +1,11 @@
-//! Whose process asks. A browser sends the cookies of this machine to every port of it, so a server of
-//! another user that it opens sees ours; that user's own processes are told by the kernel.
+//! Finds the user whose process sent a request. A browser sends the cookies of this machine to every port of it, so a
+//! server of another user receives ours and could replay them; the kernel tells which user owns the client's socket.
 
 use std::net::SocketAddr;
 
 use tokio::net::TcpStream;
 
-/// The two ends of a connection.
+/// The two addresses of a connection.
 #[derive(Debug, Clone, Copy)]
 pub struct Ends {
     client: SocketAddr,
@@ -13,14 +13,13 @@ pub struct Ends {
 }
 
 impl Ends {
-    /// Returns the ends of a connection that was accepted; nothing where it is gone already.
+    /// Returns the addresses of an accepted connection, or `None` if it is closed already.
     pub fn of(stream: &TcpStream) -> Option<Self> {
         Some(Self { client: stream.peer_addr().ok()?, server: stream.local_addr().ok()? })
     }
 
-    /// Returns whether the client is a process of another user than this one and root. Where the
-    /// system does not say, it is not: what comes in through a virtual machine's host has no process
-    /// here.
+    /// Returns whether the client is a process of a user other than this one and root. Returns false if the system
+    /// does not say: a connection from the host of a virtual machine has no process here.
     pub fn is_others(&self) -> bool {
         let known = [rustix::process::geteuid().as_raw(), 0];
         self.owner().is_some_and(|owner| !known.contains(&owner))
@@ -38,7 +37,7 @@ impl Ends {
         None
     }
 
-    /// Returns the user of a line of proc_net(5), if the line is about the client.
+    /// Returns the user id in a line of `/proc/net/tcp` (proc_net(5)), if the line describes the client's socket.
     #[cfg(target_os = "linux")]
     fn owner_in(&self, line: &str) -> Option<u32> {
         let mut words = line.split_whitespace().skip(1);
@@ -47,7 +46,7 @@ impl Ends {
     }
 }
 
-/// Returns an address as the kernel prints it: words of 32 bits as this machine reads them, in hex.
+/// Returns an address as the kernel prints it: 32-bit words in native byte order, in hex.
 #[cfg(target_os = "linux")]
 fn shown(address: SocketAddr) -> String {
     let bytes = match address {

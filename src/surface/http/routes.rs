@@ -1,5 +1,5 @@
-//! The routes, in one table: what is answered, what `/openapi.json` describes, and what tests walk. Operations say
-//! themselves where they are served.
+//! The table of routes. It is used to answer requests, to generate `/openapi.json`, and by tests. Operations declare
+//! their own route.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
@@ -29,57 +29,57 @@ use crate::{
     surface::arguments::{self, Arguments, Parameter},
 };
 
-/// A path and a method, and what they do.
+/// A method and path, and what answers them.
 pub struct Route {
-    /// The method; what GET answers, HEAD answers too.
+    /// The method. A route for GET also answers HEAD.
     pub method: &'static str,
-    /// The path, its variable parts in braces.
+    /// The path, with its variables in braces.
     pub path: &'static str,
-    /// What it does, in one line; for an operation, its own.
+    /// A summary in one line; that of the operation, if it runs one.
     pub summary: &'static str,
-    /// What it takes behind the `?`.
+    /// The parameters behind the `?`.
     pub query: Vec<Parameter>,
-    /// What it takes as a JSON object.
+    /// The fields of the JSON body.
     pub body: Vec<Parameter>,
-    /// What it does.
+    /// What answers the route.
     pub does: Does,
 }
 
-/// What a route does.
+/// What answers a route.
 #[derive(Clone, Copy)]
 pub enum Does {
     /// Runs an operation, and answers as its `--json` does.
     Run {
         /// The operation.
         operation: &'static Operation,
-        /// How it is called.
+        /// How the operation is called.
         call: operation::Call,
-        /// Runs it.
+        /// Runs the operation.
         run: fn(&Call<'_>) -> Result<Reply, OpError>,
     },
-    /// Says that the daemon is there.
+    /// Reports that the daemon is running.
     Health,
-    /// Lets a browser in.
+    /// Admits a browser.
     Open,
-    /// Makes a link that lets a browser in.
+    /// Creates a link that admits a browser.
     Link,
-    /// Tells what changes, as it does.
+    /// Streams events.
     Events,
-    /// Describes the routes.
+    /// Returns `/openapi.json`.
     OpenApi,
-    /// Speaks MCP.
+    /// Answers MCP.
     Mcp,
 }
 
-/// What a request says.
+/// A request to run an operation.
 pub struct Call<'a> {
-    /// The operation that is asked.
+    /// How the operation is called.
     pub operation: operation::Call,
-    /// Finds what operations work with.
+    /// Opens the contexts of operations.
     pub desk: &'a Desk,
-    /// The variable parts of the path.
+    /// The variables of the path.
     pub path: &'a BTreeMap<&'static str, String>,
-    /// What stands behind the `?`, and in the body.
+    /// The parameters behind the `?`, and the fields of the body.
     pub arguments: &'a Arguments,
 }
 
@@ -123,7 +123,7 @@ struct Key {
     key: String,
 }
 
-/// A contract with its domain, of names that do not end in `.lock`.
+/// The pattern of a contract with its domain, whose names do not end in `.lock`.
 const CONTRACT: &str = "^(?!.*[.][Ll][Oo][Cc][Kk](/|$))[A-Za-z0-9]([A-Za-z0-9_-]|[.](?=[A-Za-z0-9_-])){0,63}/[A-Za-z0-9]([A-Za-z0-9_-]|[.](?=[A-Za-z0-9_-])){0,63}$";
 
 /// Which events are told.
@@ -143,18 +143,18 @@ struct Heard {
 
 /// How a route differs from its operation.
 struct Shape {
-    /// Arguments besides those of the request.
+    /// Arguments in addition to the fields of the request.
     adds: fn() -> Vec<Parameter>,
-    /// Fields of the request that the path says in another way.
+    /// Fields of the request that the path gives in another form.
     hides: &'static [&'static str],
     /// Runs the operation.
     run: fn(&Call<'_>) -> Result<Reply, OpError>,
 }
 
-/// A route that is its operation, asked by a repository or by nobody.
+/// A route that takes exactly the request of its operation, optionally on behalf of a repository.
 const PLAIN: Shape = Shape { adds: arguments::of::<Asking>, hides: &[], run: plain };
 
-/// The routes that are not plain.
+/// The routes that differ from their operations.
 const SHAPES: &[(&Operation, Shape)] = &[
     (&ops::realm::status::OPERATION, Shape { run: realm_status, ..PLAIN }),
     (&ops::realm::sync::OPERATION, Shape { adds: arguments::of::<Publishing>, ..PLAIN }),
@@ -172,7 +172,7 @@ const SHAPES: &[(&Operation, Shape)] = &[
     ),
 ];
 
-/// Every route. A path is matched by the first that fits.
+/// All routes. The first one that matches a path answers it.
 pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
     let mut routes: Vec<_> = ops::TABLE.iter().filter_map(Route::of).collect();
     routes.extend([
@@ -200,7 +200,7 @@ const fn other(method: &'static str, path: &'static str, summary: &'static str, 
 }
 
 impl Route {
-    /// Returns the route of an operation, if it has one. What is posted takes the fields of its request as JSON.
+    /// Returns the route of an operation, if it declares one. A POST takes the fields of the request as JSON.
     fn of(operation: &'static Operation) -> Option<Self> {
         let (call, (method, path)) = (operation.call?, operation.route?);
         let shape = SHAPES.iter().find(|(shaped, _)| shaped.name == operation.name).map_or(&PLAIN, |(_, shape)| shape);
@@ -216,7 +216,7 @@ impl Route {
         Some(Self { query, body, ..other(method, path, operation.summary, does) })
     }
 
-    /// Returns the variable parts of a path, if it is one of this route.
+    /// Returns the variables of a path, if the route matches it.
     pub fn variables(&self, segments: &[String]) -> Option<BTreeMap<&'static str, String>> {
         let own = || self.path.split('/').skip(1);
         if own().count() != segments.len() {
@@ -233,7 +233,7 @@ impl Route {
         Some(found)
     }
 
-    /// Returns whether the method is this route's.
+    /// Returns whether the route answers the method.
     pub fn takes(&self, method: &Method) -> bool {
         self.method == method.as_str() || (*method == Method::HEAD && self.method == "GET")
     }
@@ -244,8 +244,8 @@ impl Call<'_> {
         self.path.get(name).map(String::as_str).unwrap_or_default()
     }
 
-    /// Returns what the operation works with: in the realm that the path names, as it was when the request says, as the
-    /// repository that asks.
+    /// Returns the context of the operation: the realm in the path, at the time that the request asks for, on behalf
+    /// of the repository that it names.
     fn ctx(&self) -> Result<Ctx, OpError> {
         let Some(realm) = self.path.get("realm") else { return self.desk.nowhere() };
         let ctx = self.desk.of(&realm.parse()?, self.arguments.read_as::<Asking>()?.repo.as_ref())?;
@@ -260,7 +260,7 @@ impl Call<'_> {
     }
 }
 
-/// Runs the operation on the arguments, and on the parts of the path that are its own.
+/// Runs the operation with the arguments and the variables of the path.
 fn plain(call: &Call<'_>) -> Result<Reply, OpError> {
     let mut arguments = call.arguments.clone();
     call.path.iter().filter(|(name, _)| **name != "realm").for_each(|(name, part)| arguments.insert(name, &**part));
@@ -268,12 +268,12 @@ fn plain(call: &Call<'_>) -> Result<Reply, OpError> {
 }
 
 fn realm_status(call: &Call<'_>) -> Result<Reply, OpError> {
-    // As `--peek` does: reading tells nobody.
+    // As with `--peek`: this request marks nothing as seen.
     let request = ops::realm::status::Request { page: call.arguments.read_as()?, ..Default::default() };
     Ok(Reply::of(&ops::realm::status::run(&call.ctx()?, &request)?.0))
 }
 
-/// Where no repository asks, the realm is looked at alone.
+/// Checks what is published if the request names no repository.
 fn realm_check(call: &Call<'_>) -> Result<Reply, OpError> {
     let mut request: ops::realm::check::Request = call.arguments.read_as()?;
     request.reader = Some(pending::person());
@@ -283,7 +283,7 @@ fn realm_check(call: &Call<'_>) -> Result<Reply, OpError> {
     Ok(Reply::of(&ops::realm::check::run(&call.ctx()?, &request)?))
 }
 
-/// One realm is answered as the operation does, more than one as the lists of all.
+/// Returns the operation's own answer for one realm, and the joined lists for several.
 fn session_list(call: &Call<'_>) -> Result<Reply, OpError> {
     let request: ops::session::list::Request = call.arguments.read_as()?;
     match &call.narrowed()? {
@@ -307,7 +307,7 @@ fn session_stop(call: &Call<'_>) -> Result<Reply, OpError> {
     Ok(Reply::of(&ops::session::stop::run(&call.desk.repo(&realm, &repo)?, &request)?))
 }
 
-/// One repository of one realm is answered as the operation does, more than one as the lists of all.
+/// Returns the operation's own answer for one repository of one realm, and the joined lists for several.
 fn notifications_list(call: &Call<'_>) -> Result<Reply, OpError> {
     let request: ops::notifications::list::Request = call.arguments.read_as()?;
     match &call.narrowed()? {

@@ -1,10 +1,10 @@
-//! The HTTP status of a failure.
+//! Maps failures to HTTP statuses.
 
 use hyper::StatusCode;
 
 use crate::error::{ErrorCode, Kind, OpError};
 
-/// Returns the status that a failure is answered with. A new code does not compile without one.
+/// Returns the HTTP status of a failure. The match is exhaustive, so every new error code needs a line here.
 pub fn of(error: &OpError) -> StatusCode {
     use ErrorCode as Code;
     match error.code {
@@ -41,7 +41,7 @@ pub fn of(error: &OpError) -> StatusCode {
         Code::Remote => StatusCode::BAD_GATEWAY,
         Code::Busy | Code::Locked => StatusCode::SERVICE_UNAVAILABLE,
         Code::Usage => StatusCode::BAD_REQUEST,
-        // The realm, or this machine, is not as the request takes it to be.
+        // The request does not fit the state of the realm or of this machine.
         Code::AlreadyRunning
         | Code::BreaksPromise
         | Code::Cancelled

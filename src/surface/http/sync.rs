@@ -1,5 +1,5 @@
-//! Realms whose user wants it are synced while the daemon runs: regularly, and less often while a remote cannot be
-//! reached.
+//! Syncs realms while the daemon runs, if their user wants that: at an interval, and less often while a remote cannot
+//! be reached.
 
 use std::{
     collections::BTreeMap,
@@ -11,22 +11,22 @@ use tokio::sync::watch;
 use super::context::Desk;
 use crate::{error::OpError, model::name::RealmName, ops::realm};
 
-/// How often, in seconds, unless the user says otherwise.
+/// The default interval, in seconds.
 pub const SECONDS: u32 = 300;
-/// The longest pause after failures.
+/// The longest interval after failures.
 const LONGEST: Duration = Duration::from_secs(3_600);
-/// How often is looked whether the daemon stops.
+/// The interval at which the thread checks whether the daemon stops.
 const STEP: Duration = Duration::from_millis(200);
 
-/// When a realm is synced next, and how often in a row that failed.
+/// When a realm is synced next, and the number of failures in a row.
 #[derive(Debug, Clone, Copy)]
 struct Plan {
     next: Instant,
     failures: u32,
 }
 
-/// Starts a thread that syncs at once and then as often as wanted, until the daemon stops. A remote that keeps it
-/// waiting keeps nobody else waiting.
+/// Starts a thread that syncs at once and then every `seconds` until the daemon stops. A slow remote does not hold up
+/// requests.
 pub fn regularly(desk: Desk, seconds: u32, stopping: watch::Receiver<bool>) {
     if seconds == 0 {
         return;
@@ -46,7 +46,7 @@ pub fn regularly(desk: Desk, seconds: u32, stopping: watch::Receiver<bool>) {
     }
 }
 
-/// Syncs a realm if it is time to.
+/// Syncs a realm if it is due.
 fn one(desk: &Desk, realm: &RealmName, every: Duration, plans: &mut BTreeMap<RealmName, Plan>) {
     let failures = match plans.get(realm) {
         Some(plan) if plan.next > Instant::now() => return,
@@ -64,12 +64,12 @@ fn one(desk: &Desk, realm: &RealmName, every: Duration, plans: &mut BTreeMap<Rea
     plans.insert(realm.clone(), Plan { next: Instant::now() + pause(every, failures), failures });
 }
 
-/// Returns whether all went well; also where nobody wants the realm synced.
+/// Returns whether the sync succeeded, or no sync is wanted.
 fn synced(desk: &Desk, realm: &RealmName) -> Result<bool, OpError> {
     Ok(realm::sync::by_itself(&desk.realm(realm)?)?.is_none_or(|body| body.complete))
 }
 
-/// Returns how long to wait after so many failures in a row: each doubles it.
+/// Returns the interval after a number of failures in a row. Each failure doubles it.
 fn pause(every: Duration, failures: u32) -> Duration {
     every.saturating_mul(2_u32.saturating_pow(failures.min(16))).min(LONGEST.max(every))
 }

@@ -1,5 +1,5 @@
-//! Batches, which the era of 2025-03-26 has: several messages in one array, answered by one array (JSON-RPC 2.0,
-//! section 6). What is not negotiated so is refused.
+//! Batches: several messages in one array, answered by one array (JSON-RPC 2.0, section 6). Only protocol version
+//! 2025-03-26 has them; in other versions they are refused.
 
 use std::{
     collections::HashSet,
@@ -9,15 +9,15 @@ use std::{
 use rmcp::model::{ErrorCode, ErrorData, JsonRpcError, RequestId};
 use serde_json::Value;
 
-/// The version that has them.
+/// The protocol version that has batches.
 pub const VERSION: &str = "2025-03-26";
-/// How many messages one may hold.
+/// The most messages in a batch.
 const MAX: usize = 64;
 
-/// Returns the messages of a batch; nothing where a line is none.
+/// Splits a batch into its messages. Returns `None` if the line is no array.
 ///
 /// # Errors
-/// Returns an error if it holds none, or too many.
+/// Returns an error if the batch is empty or too large.
 pub fn parts(line: &[u8]) -> Option<Result<Vec<Vec<u8>>, JsonRpcError>> {
     let all: Vec<Value> = serde_json::from_slice(line).ok()?;
     let refused = |message: String| {
@@ -31,13 +31,13 @@ pub fn parts(line: &[u8]) -> Option<Result<Vec<Vec<u8>>, JsonRpcError>> {
     }
 }
 
-/// Returns an array of answers, each a line or not.
+/// Joins answers into an array. Each may end in a line end.
 pub fn joined(answers: &[Vec<u8>]) -> Vec<u8> {
     let inner: Vec<_> = answers.iter().map(|one| one.trim_ascii_end()).collect();
     [b"[".as_slice(), &inner.join(&b","[..]), b"]\n"].concat()
 }
 
-/// The batches of one connection whose answers are not all there.
+/// The batches of a connection that are not fully answered.
 #[derive(Debug, Default)]
 pub struct Batches(Mutex<Vec<Batch>>);
 
@@ -48,8 +48,8 @@ struct Batch {
 }
 
 impl Batches {
-    /// Notes a batch: the requests that are to be answered, and the answers that are there. Returns the line to write,
-    /// where nothing else is to come.
+    /// Registers a batch: the requests that are to be answered, and the answers that exist already. Returns the line
+    /// to write if nothing else is to come.
     pub fn begin(&self, open: HashSet<RequestId>, done: Vec<Vec<u8>>) -> Option<Vec<u8>> {
         if open.is_empty() {
             return (!done.is_empty()).then(|| joined(&done));
@@ -63,12 +63,13 @@ impl Batches {
         self.all().iter().any(|batch| batch.open.contains(id))
     }
 
-    /// Returns the line to write for an answer: itself, or once all of its batch are there, all of them.
+    /// Returns the line to write for an answer: the answer itself outside of a batch, or all answers once its batch is
+    /// complete.
     pub fn collect(&self, id: &RequestId, line: Vec<u8>) -> Option<Vec<u8>> {
         self.settle(id, Some(line))
     }
 
-    /// Forgets a request that was cancelled. Returns the line to write, where it was the last of its batch.
+    /// Removes a cancelled request. Returns the line to write if it was the last of its batch.
     pub fn forget(&self, id: &RequestId) -> Option<Vec<u8>> {
         self.settle(id, None)
     }
@@ -107,7 +108,7 @@ mod tests {
         assert_eq!(batches.forget(&id(3)), None);
         assert!(batches.has(&id(1)) && !batches.has(&id(2)));
         assert_eq!(batches.collect(&id(1), b"1\n".to_vec()), Some(b"[0,2,1]\n".to_vec()));
-        // Notifications alone are answered by nothing.
+        // Notifications have no answers.
         assert_eq!(batches.begin(HashSet::new(), Vec::new()), None);
     }
 

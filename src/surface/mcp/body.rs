@@ -1,4 +1,4 @@
-//! An answer on its way to a client: as much of it as fits one message, and how to get the rest.
+//! The body of an answer to a client, cut to the size of a message, with a hint how to get the rest.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -13,39 +13,39 @@ use crate::{
     wire::Answered,
 };
 
-/// The fields of an answer, without what is added to every answer.
+/// The fields of an answer, without those that every answer has.
 #[derive(Debug, Clone, Default)]
 pub struct Body {
     /// The fields.
     pub fields: Map<String, Value>,
-    /// What to do next.
+    /// The next steps.
     pub next_steps: Vec<NextStep>,
 }
 
-/// Most steps that an answer suggests.
+/// The most next steps in an answer.
 const MAX_STEPS: usize = 8;
-/// What is not worth cutting further.
+/// Values of at most this weight are not cut.
 const LEAST: usize = 160;
 
 impl Body {
-    /// Returns an operation's answer as fields.
+    /// Converts the answer of an operation into fields.
     pub fn of(answer: &dyn Answered) -> Self {
         let Value::Object(mut fields) = answer.to_value() else { unreachable!("answers are objects") };
         fields.remove("next_steps");
         Self { fields, next_steps: answer.next_steps().iter().map(|step| for_client(step, false)).collect() }
     }
 
-    /// Returns whether it fits one message.
+    /// Returns whether the answer fits one message.
     pub fn fits(&self) -> bool {
         self.weight() <= MAX_BODY
     }
 
-    /// Returns how much of a message it takes.
+    /// Returns the weight of the answer in a message, in bytes.
     pub fn weight(&self) -> usize {
         weight(&to_string(&self.fields)) + self.steps_weight()
     }
 
-    /// Cuts what does not fit, and says where: the last resort, after paging.
+    /// Cuts what does not fit, and says where. This is the last resort, after paging.
     pub fn cut(&mut self, how_to_get_the_rest: &str) {
         self.next_steps.truncate(MAX_STEPS);
         if self.fits() {
@@ -63,17 +63,17 @@ impl Body {
         self.next_steps.push(how_to_get_the_rest.into());
     }
 
-    /// Returns how much of a message its steps take.
+    /// Returns the weight of the next steps, in bytes.
     pub fn steps_weight(&self) -> usize {
         self.next_steps.iter().map(|step| weight(&to_string(step)) + 2).sum()
     }
 }
 
-/// Leaves only one part of a field, which a JSON pointer names. Of a text, what begins at `offset`
-/// and fits; where there is more, `next_offset` says where it begins.
+/// Reduces a field to the part that a JSON Pointer names. A string starts at `offset` and is cut to fit; if there is
+/// more, `next_offset` says where to continue.
 ///
 /// # Errors
-/// Returns an error if there is no such part, or it is no text and an offset was given.
+/// Returns an error if there is no such part, or an offset was given and the part is not a string.
 pub fn only_at(body: &mut Body, field: &str, pointer: &str, offset: Option<usize>) -> Result<(), OpError> {
     let whole = body.fields.get(field).cloned().unwrap_or_default();
     let Some(part) = whole.pointer(pointer) else {
@@ -109,7 +109,7 @@ pub fn only_at(body: &mut Body, field: &str, pointer: &str, offset: Option<usize
     Ok(())
 }
 
-/// Returns as much of a text, from its beginning, as weighs at most `room`; at least one character.
+/// Returns the longest beginning of a text that weighs at most `room`, but at least one character.
 fn beginning(text: &str, room: usize) -> &str {
     let mut left = room;
     let fits = |(_, c): &(usize, char)| {
@@ -122,7 +122,7 @@ fn beginning(text: &str, room: usize) -> &str {
     &text[..end.max(text.chars().next().map_or(0, char::len_utf8))]
 }
 
-/// Removes those of a field's fields that say nothing.
+/// Removes empty properties with these names from a field.
 pub fn without_empty(body: &mut Body, field: &str, names: &[&str]) {
     let is_empty = |value: &Value| match value {
         Value::Null => true,
@@ -136,12 +136,12 @@ pub fn without_empty(body: &mut Body, field: &str, names: &[&str]) {
     }
 }
 
-/// Returns the JSON of something that has one.
+/// Serializes a value as JSON.
 pub fn to_string(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|error| unreachable!("answers have a JSON form: {error}"))
 }
 
-/// Shortens a text to so many bytes.
+/// Shortens a text to at most `most` bytes.
 fn shorten(text: &mut String, most: usize) {
     if text.len() > most {
         let end = (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
@@ -150,8 +150,8 @@ fn shorten(text: &mut String, most: usize) {
     }
 }
 
-/// Makes a value weigh at most `room`, and notes the places of what is missing. What is small stays
-/// whole; what is large shares the rest.
+/// Cuts a value to at most `room` bytes, and records the pointers of what was removed. Small values stay whole; large
+/// ones share the rest.
 fn cut(value: &mut Value, room: usize, place: &str, cuts: &mut Vec<String>) {
     let total = weight(&to_string(value));
     if total <= room {
@@ -169,7 +169,7 @@ fn cut(value: &mut Value, room: usize, place: &str, cuts: &mut Vec<String>) {
     match value {
         Value::String(text) => {
             cuts.push(place.to_owned());
-            // One character weighs at most 7 bytes for each of its own, and twice.
+            // A byte of the text weighs at most 7 bytes as text and is counted twice.
             let mut most = room / 2;
             while weight(&to_string(text)) > room {
                 shorten(text, most);

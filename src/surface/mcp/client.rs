@@ -1,4 +1,4 @@
-//! Who is told, and what it was told that is not recorded yet.
+//! The client of a connection, and the notifications that it received but that are not recorded as seen yet.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,39 +8,39 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::{outbox::Told, quiet::Quiet};
 use crate::{error::ErrorCode, model::name::ReaderName};
 
-/// One reader, as long as it is served.
+/// A reader while it is connected.
 #[derive(Debug, Clone)]
 pub struct Client {
-    /// Its name.
+    /// The name of the reader.
     pub reader: ReaderName,
-    /// Where nothing was pending when last looked at.
+    /// The projects in which nothing was pending at the last look.
     pub quiet: Arc<Quiet>,
-    /// One answer at a time tells it something: what another one is about to tell is not told again.
+    /// Permits one answer at a time to carry notifications, so that two answers do not carry the same.
     turn: Arc<Semaphore>,
 }
 
 impl Client {
-    /// Returns one that was told nothing yet.
+    /// Creates a client that has received no notifications.
     pub fn new(reader: ReaderName) -> Self {
         Self { reader, quiet: Arc::default(), turn: Arc::new(Semaphore::new(1)) }
     }
 
-    /// Returns the right to tell it something, unless another answer has it.
+    /// Takes the permit to carry notifications, unless another answer holds it.
     pub fn turn(&self) -> Option<OwnedSemaphorePermit> {
         self.turn.clone().try_acquire_owned().ok()
     }
 }
 
-/// Goes with a request over HTTP: who asks, and what its answer tells. The answer is written by another
-/// layer than the one that makes it.
+/// Travels with a request over HTTP, with its reader and the notifications in its answer. One layer makes the answer
+/// and another one writes it.
 #[derive(Debug, Clone)]
 pub struct Slip {
-    /// The reader that asks.
+    /// The reader that sent the request.
     pub client: Client,
     owed: Arc<Mutex<Option<Owed>>>,
 }
 
-/// What is to be recorded once the answer has been written. Until then nothing else is told.
+/// Notifications to record as seen once the answer was written. Until then no other answer carries any.
 #[derive(Debug)]
 pub struct Owed {
     told: Told,
@@ -48,30 +48,31 @@ pub struct Owed {
 }
 
 impl Slip {
-    /// Returns the slip of a request.
+    /// Creates the slip of a request.
     pub fn new(client: Client) -> Self {
         Self { client, owed: Arc::default() }
     }
 
-    /// Returns the slip that came with a request; none where its transport writes answers itself.
+    /// Returns the slip of a request. Returns `None` over standard input and output, where the transport writes
+    /// answers itself.
     pub fn of(context: &RequestContext<RoleServer>) -> Option<&Self> {
         context.extensions.get::<hyper::http::request::Parts>()?.extensions.get::<Self>()
     }
 
-    /// Notes what the answer tells.
+    /// Sets the notifications that the answer carries.
     pub fn note(&self, told: Told, turn: OwnedSemaphorePermit) {
         *self.owed.lock().unwrap_or_else(PoisonError::into_inner) = Some(Owed { told, _turn: turn });
     }
 
-    /// Takes what the answer told.
+    /// Takes the notifications that the answer carried.
     pub fn take(&self) -> Option<Owed> {
         self.owed.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
 impl Owed {
-    /// Records that it was told. Returns whether that is done with: somebody else may hold the lock for
-    /// it. What cannot be recorded at all is told again.
+    /// Records the notifications as seen. Returns false if the store is locked and this must be tried again. On other
+    /// errors it returns true, and the notifications are shown again.
     pub fn is_settled(&self) -> bool {
         !matches!(self.told.record(), Err(error) if error.code == ErrorCode::Locked)
     }

@@ -1,4 +1,4 @@
-//! What an argument of a prompt or a part of a resource's address could be.
+//! Completes arguments of prompts and variables of resource templates.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::{
     ops::{ctx::Ctx, names, session},
 };
 
-/// Returns what `argument` could be, of what begins with `typed`, where others are known already.
+/// Returns the values of `argument` that begin with `typed`, given the arguments that are known already.
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.
@@ -47,10 +47,10 @@ pub fn values(
     fitting(all, typed)
 }
 
-/// Returns those that begin with what is typed.
+/// Returns the values that begin with `typed`.
 ///
 /// # Errors
-/// Never, unless the library finds the result wrong.
+/// Returns an error if the library rejects the completion, which its limits rule out.
 pub fn fitting(all: Vec<String>, typed: &str) -> Result<CompletionInfo, OpError> {
     let mut fitting: Vec<_> = all.into_iter().filter(|one| one.starts_with(typed)).collect();
     let mut seen = std::collections::HashSet::new();

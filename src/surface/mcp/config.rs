@@ -1,10 +1,10 @@
-//! What to write into a client's configuration, so that it starts the server.
+//! Generates the configuration that makes a client start or use the server.
 
 use serde_json::{Value, json};
 
 use crate::{env::Env, error::OpError};
 
-/// A client.
+/// An MCP client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClientKind {
     /// Claude Code.
@@ -17,32 +17,32 @@ pub enum ClientKind {
     VsCode,
 }
 
-/// Where a configuration belongs, and what it is.
+/// A configuration and where it belongs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
-    /// The file, as its documentation names it.
+    /// The path of the file, as the client's documentation names it.
     pub file: &'static str,
-    /// What to write there, or to merge into what is there.
+    /// The JSON to write or to merge into the file.
     pub content: Value,
-    /// What else is to be done.
+    /// What else the user has to do.
     pub notes: &'static [&'static str],
 }
 
-/// How clients come by the daemon's token.
+/// How clients get the daemon's token.
 const FROM_VARIABLE: &[&str] =
     &["the client reads the token from its environment: export GIT_BLUE_TOKEN=\"$(git blue daemon token)\""];
 const FROM_USER: &[&str] = &["VS Code asks for the token once: git blue daemon token prints it"];
 
-/// Returns the configuration for a client.
+/// Returns the configuration that makes a client start the server.
 pub fn config(env: &Env, client: ClientKind, all_realms: bool) -> Config {
     let mut arguments = vec!["mcp".to_owned(), "serve".to_owned()];
-    // A file that is committed names no path of this machine; a program that a desktop starts has
-    // a PATH without the user's own folders.
+    // A committed file names no path of this machine. A desktop application starts programs with a PATH that lacks the
+    // user's own folders.
     let mut command = "git-blue".to_owned();
     if client == ClientKind::ClaudeDesktop {
         command = env.exe().display().to_string();
         if !all_realms {
-            // It works in no project of its own.
+            // Claude Desktop is not started in a project.
             arguments.extend(["-C".to_owned(), env.cwd().display().to_string()]);
         }
     }
@@ -54,11 +54,11 @@ pub fn config(env: &Env, client: ClientKind, all_realms: bool) -> Config {
     Config { file, content: json!({key: {"git-blue": server}}), notes: &[] }
 }
 
-/// Returns the configuration for a client that asks the daemon at a port. The token is a secret, and
-/// such files are committed: it is not in them.
+/// Returns the configuration for a client of the daemon at a port. It does not contain the token, which is secret,
+/// while such files are committed.
 ///
 /// # Errors
-/// Returns an error if the client cannot ask a server that it did not start.
+/// Returns an error if the client cannot use a server over HTTP.
 pub fn over_http(client: ClientKind, port: u16) -> Result<Config, OpError> {
     let (file, key) = place(client);
     let url = format!("http://127.0.0.1:{port}/mcp");
@@ -80,7 +80,7 @@ pub fn over_http(client: ClientKind, port: u16) -> Result<Config, OpError> {
     Ok(Config { file, content, notes })
 }
 
-/// Returns a client's file, and the name under which servers stand in it.
+/// Returns the file of a client, and the key of its servers.
 fn place(client: ClientKind) -> (&'static str, &'static str) {
     match client {
         ClientKind::ClaudeCode => (".mcp.json", "mcpServers"),

@@ -1,5 +1,5 @@
-//! Commands that the user declared as tools: run without a shell, in the project, for a limited time,
-//! and never longer than somebody waits for them.
+//! Runs commands that the user declared as tools: without a shell, in the project, for a limited time, and only while
+//! their client waits.
 
 use std::{io, path::Path, process::Stdio, sync::Arc};
 
@@ -22,16 +22,16 @@ use crate::{
     surface::arguments::{Arguments, schema},
 };
 
-/// How many commands run at the same time; the others wait for their turn.
+/// The most commands that run at the same time. Others wait.
 pub const MAX_RUNNING: usize = 4;
-/// How much of what a command prints is kept.
+/// The most bytes of standard output that are kept.
 const MAX_OUTPUT: usize = 64 << 10;
-/// How much of what it says on standard error is kept.
+/// The most bytes of standard error that are kept.
 const MAX_ERROR: usize = 2 << 10;
 
-/// Returns a tool as clients list it.
+/// Returns a declared tool for `tools/list`.
 pub fn listed(tool: &DeclaredTool, settings: &Settings) -> rmcp::model::Tool {
-    // Everything else is the command's.
+    // All other properties are those of the command.
     let mut input = schema(common(settings));
     input.remove("additionalProperties");
     let fields = [("status", "string"), ("truncated", "boolean"), ("more_notifications", "integer")];
@@ -47,10 +47,10 @@ pub fn listed(tool: &DeclaredTool, settings: &Settings) -> rmcp::model::Tool {
         .with_annotations(annotations)
 }
 
-/// Returns those of a call's arguments that say where it runs.
+/// Returns those arguments of a call that choose the folder and realm.
 ///
 /// # Errors
-/// Returns an error if one of them is not what it may be.
+/// Returns an error if one of them is invalid.
 pub fn ours(given: &Map<String, Value>, settings: &Settings) -> Result<Arguments, OpError> {
     let parameters = common(settings);
     let is_ours = |name: &str| parameters.iter().any(|one| one.name == name);
@@ -58,12 +58,12 @@ pub fn ours(given: &Map<String, Value>, settings: &Settings) -> Result<Arguments
     Arguments::read(ours.collect(), parameters)
 }
 
-/// Runs a command in a folder, with the call's arguments as JSON on its standard input. A process of
-/// this program [supervises](crate::surface::supervise) it, and whoever drops this lets go of that
-/// process's standard input: it ends the command then, with everything that it started.
+/// Runs a command in a folder, with the arguments of the call as JSON on its standard input. A process of this program
+/// [supervises](crate::surface::supervise) it: if this future is dropped, the standard input of that process is
+/// closed, and it kills the command and everything that the command started.
 ///
 /// # Errors
-/// Returns an error if it cannot be run, fails, or takes too long.
+/// Returns an error if the command cannot be started, fails, or takes too long.
 pub async fn run(
     tool: &DeclaredTool,
     folder: &Path,
@@ -78,13 +78,13 @@ pub async fn run(
     command.env_clear().envs(tools::environment::variables(env, &tool.passed));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let mut child = command.spawn().map_err(failed)?;
-    // Held until the command has ended.
+    // Closed only after the command has ended.
     let mut input = child.stdin.take();
     let (output, errors) = (child.stdout.take(), child.stderr.take());
     let text = to_string(arguments) + "\n";
     let feed = async {
         if let Some(input) = &mut input {
-            // Where it cannot be written, the status says why.
+            // If it cannot be written, the exit status says why.
             let _ = input.write_all(text.as_bytes()).await;
         }
     };
@@ -113,12 +113,12 @@ fn late(tool: &DeclaredTool) -> OpError {
         .next(format!("blue.mcp.tool.{}.timeout, in the user's git configuration, allows it more", tool.name))
 }
 
-/// Reads to the end and keeps the first so many bytes, as text. Returns whether there was more.
+/// Reads to the end and returns the first `most` bytes as text, and whether there was more.
 async fn kept(stream: Option<impl AsyncRead + Unpin>, most: usize) -> (String, bool) {
     let (mut kept, mut is_cut) = (Vec::new(), false);
     if let Some(mut stream) = stream {
         let mut part = [0; 8 << 10];
-        // A stream that cannot be read has ended.
+        // A read error counts as the end.
         while let Ok(count @ 1..) = stream.read(&mut part).await {
             let taken = count.min(most - kept.len());
             kept.extend_from_slice(&part[..taken]);

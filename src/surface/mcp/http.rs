@@ -1,11 +1,11 @@
-//! The same server over HTTP, for many clients at once: Streamable HTTP, in both eras of the protocol.
-//! Whoever calls this has looked at host, origin, token and size before.
+//! The MCP server over HTTP, for many clients at once: Streamable HTTP, in protocol versions with and without a
+//! handshake. The caller has checked host, origin, token and size.
 //!
-//! A client of an era with a handshake has a session, and each session is a reader. Without one, all
-//! requests of a client program are one reader's: nothing else in them says who asks.
+//! A client that made a handshake has a session, and each session is a reader. In the stateless protocol all requests
+//! of a client program come from one reader, because nothing else in them identifies it.
 //!
-//! Operations are synchronous, and what they read with stays on one thread: all of it runs on a thread
-//! of its own, as `git blue mcp serve` does, and only bytes leave it.
+//! Operations are synchronous, and the contexts that they use cannot be shared between threads. All of them run on one
+//! thread of its own, as in `git blue mcp serve`; only bytes leave it.
 
 use std::{
     collections::VecDeque,
@@ -54,21 +54,21 @@ use crate::{
     surface::mcp::http_delivery::{Body, Work},
 };
 
-/// How many sessions there may be.
+/// The most sessions.
 const MAX_SESSIONS: usize = 256;
-/// How long a session may be silent before it ends. Its client then opens another one.
+/// How long a session may be idle before it ends. Its client then opens another one.
 const SESSION_AGE: Duration = Duration::from_secs(30 * 60);
-/// How many clients are remembered: the one that asked longest ago makes room.
+/// The most clients that are remembered. The one whose last request is oldest is dropped.
 const MAX_CLIENTS: usize = 1_024;
-/// How often is tried to record what was told while somebody else holds the lock for it.
+/// How often recording notifications as seen is retried while another process holds the lock.
 const AGAIN: Duration = Duration::from_millis(100);
 
-/// The code of the error that says to wait: of those that JSON-RPC leaves to servers.
+/// The error code for too many requests, from the range that JSON-RPC reserves for servers.
 const TOO_OFTEN: ErrorCode = ErrorCode(-32_000);
 
-/// Names the session of a request.
+/// The header with the session of a request.
 const SESSION: &str = "mcp-session-id";
-/// What an answer is that is no stream of events.
+/// The content type of an answer that is not an event stream.
 const JSON: &str = "application/json";
 
 #[cfg(not(feature = "conformance"))]
@@ -78,7 +78,7 @@ type Handler = super::conformance::Conforming;
 
 type Service = StreamableHttpService<Handler, LocalSessionManager>;
 
-/// The server.
+/// The MCP server over HTTP.
 #[derive(Debug)]
 pub struct Mcp {
     work: mpsc::UnboundedSender<Work>,
@@ -88,24 +88,24 @@ pub struct Mcp {
     clients: Mutex<VecDeque<Known>>,
 }
 
-/// A client that asked before.
+/// A client that sent a request before.
 #[derive(Debug, Clone)]
 struct Known {
-    /// Its session, or its program.
+    /// The id of its session, or the name of its program.
     key: String,
     client: Client,
-    /// How often it may ask.
+    /// Its rate limit.
     rate: Arc<Rate>,
-    /// Whether its session speaks a version that has batches.
+    /// Whether the protocol version of its session has batches.
     has_batches: Arc<AtomicBool>,
 }
 
 impl Mcp {
-    /// Starts the server's thread. Each client may ask `rate_limit` times a minute, as often as it likes where that is 0.
-    /// It ends what it streams when `stopping` says so.
+    /// Starts the server's thread. Each client may send `rate_limit` requests a minute; 0 for no limit. Its streams
+    /// end when `stopping` becomes true.
     ///
     /// # Errors
-    /// Returns an error if the system gives no thread.
+    /// Returns an error if the system provides no thread.
     pub fn new(env: &Env, rate_limit: u32, stopping: watch::Receiver<bool>) -> Result<Self, OpError> {
         let settings = Arc::new(Settings::shared(env, &Options { all_realms: true, ..Options::default() }));
         let mut sessions = LocalSessionManager::default();
@@ -129,7 +129,7 @@ impl Mcp {
         Ok(Self { work, sessions, asking: Arc::default(), rate_limit, clients: Mutex::default() })
     }
 
-    /// Answers what was posted, whose body was read: one message, or in the era that has them a batch.
+    /// Answers a POST whose body was read: one message, or a batch if the version has batches.
     pub async fn answer(&self, parts: Parts, body: Bytes) -> Response<Body> {
         let session = session(&parts.headers).filter(|_| parts.method == Method::POST);
         let has_batches = session.is_some_and(|key| self.known(key).has_batches.load(Ordering::Relaxed));
@@ -156,7 +156,7 @@ impl Mcp {
         let frame = if is_posted { jsonrpc_frame::read(text) } else { Frame::Nothing };
         let known = self.known(session.clone().or_else(|| program(&frame)).unwrap_or_default());
         let has_ended = parts.method == Method::DELETE;
-        // Whoever ends a session asks for less.
+        // A request that ends a session is not limited.
         if let (Err(wait), false) = (known.rate.take(Instant::now()), has_ended) {
             return too_often(wait, &frame);
         }
@@ -189,13 +189,13 @@ impl Mcp {
         parts.extensions.insert(slip.clone());
         let (answer, answered) = oneshot::channel();
         let request = Box::new(Request::from_parts(parts, Full::new(body)));
-        // Where nobody works any more, the answer does not come either.
+        // If the server's thread has ended, the answer never arrives.
         let _ = self.work.send(Work::Answer(request, answer));
         let Ok(response) = answered.await else { return empty(StatusCode::INTERNAL_SERVER_ERROR) };
         if let (true, Some(key)) = (is_of_batches, self::session(response.headers())) {
             self.known(key).has_batches.store(true, Ordering::Relaxed);
         }
-        // The library accepts it, and clients want to hear that it is done.
+        // The library answers 202, and clients expect that the session has ended.
         if has_ended && response.status() == StatusCode::ACCEPTED {
             return empty(StatusCode::NO_CONTENT);
         }
@@ -246,7 +246,7 @@ async fn serve(service: Service, mut queue: mpsc::UnboundedReceiver<Work>, mut s
 async fn handle(service: Service, request: Request<Full<Bytes>>, mut answer: oneshot::Sender<Response<Body>>) {
     tokio::select! {
         biased;
-        // Its client hung up.
+        // The client disconnected.
         () = answer.closed() => {}
         response = service.handle(request) => drop(answer.send(response)),
     }
@@ -258,12 +258,12 @@ async fn settle(owed: Owed) {
     }
 }
 
-/// Names the session that headers are about.
+/// Returns the session in the headers of a request.
 fn session(headers: &HeaderMap) -> Option<String> {
     headers.get(SESSION).map(|id| format!("session {id:?}"))
 }
 
-/// Returns the version that a greeting names.
+/// Returns the protocol version in an `initialize` request.
 fn version(message: &ClientJsonRpcMessage) -> Option<&str> {
     let JsonRpcMessage::Request(request) = message else { return None };
     match &request.request {
@@ -272,7 +272,7 @@ fn version(message: &ClientJsonRpcMessage) -> Option<&str> {
     }
 }
 
-/// Returns the answers in a body: it is one, or a stream of events that has one.
+/// Returns the JSON-RPC answers in a body, which is either one answer or an event stream with one.
 fn answers_in(body: &[u8]) -> Vec<Vec<u8>> {
     let is_answer = |json: &[u8]| {
         let fields: Option<serde_json::Map<String, Value>> = serde_json::from_slice(json).ok();
@@ -290,7 +290,7 @@ fn is_hello(message: &ClientJsonRpcMessage) -> bool {
     version(message).is_some()
 }
 
-/// Returns the name of the program that asks, where a request says it.
+/// Returns the name of the client program, if a request contains it.
 fn program(frame: &Frame) -> Option<String> {
     let Frame::Message(message) = frame else { return None };
     let JsonRpcMessage::Request(request) = &**message else { return None };
@@ -298,7 +298,8 @@ fn program(frame: &Frame) -> Option<String> {
     Some(format!("program {:?}", info.name))
 }
 
-/// Returns the answer to a client that asks too often: how long it is to wait, in the protocol's own words too.
+/// Returns the answer to a client that sends too many requests. It says how long to wait, in the header and in the
+/// JSON-RPC error.
 fn too_often(wait: Duration, frame: &Frame) -> Response<Body> {
     let id = match frame {
         Frame::Message(message) => match &**message {

@@ -1,4 +1,4 @@
-//! Answers over HTTP on their way out: what they told is recorded once they have been written.
+//! Records the notifications in an answer over HTTP as seen once the answer has been written.
 
 use std::{
     convert::Infallible,
@@ -20,8 +20,8 @@ use super::{
     pending::Turn,
 };
 
-/// What a connection does once everything that it was given has been written. It comes with each
-/// request; dropped with a connection that breaks off.
+/// Work to run once a connection has written everything that it was given. It is dropped with a connection that breaks
+/// off.
 #[derive(Clone, Default)]
 pub struct AfterFlush(Arc<Mutex<Vec<Later>>>);
 
@@ -32,26 +32,26 @@ impl AfterFlush {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(work);
     }
 
-    /// Does what waits for that.
+    /// Runs the work.
     pub fn run(&self) {
         let all = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         all.into_iter().for_each(|work| work());
     }
 }
 
-/// A body that has what it told recorded once all of it has been written.
+/// A body whose notifications are recorded as seen once all of it was written.
 pub struct Written {
     inner: Body,
     slip: Slip,
     work: mpsc::UnboundedSender<Work>,
     after: AfterFlush,
     is_done: bool,
-    /// Until all of it has been written, the id of its request is taken.
+    /// Reserves the id of the request until all of it was written.
     _turn: Option<Turn>,
 }
 
 impl Written {
-    /// Returns the body of the answer to a request that came with `slip`, and has `turn` until then.
+    /// Wraps the answer to a request that came with `slip`, and holds `turn` until it is sent.
     pub fn new(
         inner: Body,
         slip: Slip,
@@ -86,7 +86,7 @@ impl hyper::body::Body for Written {
 
 impl Drop for Written {
     fn drop(&mut self) {
-        // What did not reach its client stays pending.
+        // Notifications that did not reach the client stay pending.
         if let Some(owed) = self.slip.take().filter(|_| self.is_done) {
             let work = self.work.clone();
             self.after.add(Box::new(move || drop(work.send(Work::Record(Box::new(owed))))));
@@ -97,10 +97,10 @@ impl Drop for Written {
 /// The body of an answer.
 pub type Body = BoxBody<Bytes, Infallible>;
 
-/// What is done on the server's own thread.
+/// Work for the server's own thread.
 pub enum Work {
     /// Answers a request.
     Answer(Box<Request<Full<Bytes>>>, oneshot::Sender<Response<Body>>),
-    /// Records what was told.
+    /// Records notifications as seen.
     Record(Box<Owed>),
 }

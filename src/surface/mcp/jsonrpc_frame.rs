@@ -1,12 +1,12 @@
-//! One line of input: a message, or what is wrong with it.
+//! Parses one line of input into a message or an error.
 
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, JsonRpcError, JsonRpcMessage, RequestId};
 use serde_json::Value;
 
-/// Longest line that is read.
+/// The longest line that is read, in bytes.
 pub const MAX_LINE: usize = 1 << 20;
 
-/// The requests that are answered.
+/// The methods that are answered.
 const METHODS: [&str; 17] = [
     "completion/complete",
     "initialize",
@@ -27,21 +27,21 @@ const METHODS: [&str; 17] = [
     "tools/list",
 ];
 
-/// The requests among them that the stateless era has no more.
+/// Those of the methods that the stateless protocol no longer has.
 const GONE: [&str; 5] = ["initialize", "ping", "resources/subscribe", "resources/unsubscribe", "roots/list"];
 
-/// What a line is.
+/// A parsed line.
 #[derive(Debug)]
 pub enum Frame {
     /// A message of the protocol.
     Message(Box<ClientJsonRpcMessage>),
-    /// No message: whoever sent it is told why.
+    /// An invalid message, with the error to send back.
     Wrong(JsonRpcError),
-    /// Nothing to answer: an empty line, or a notification that nobody here knows.
+    /// An empty line, or a notification that the server does not know. It is not answered.
     Nothing,
 }
 
-/// Reads one line, without its line end.
+/// Parses a line without its line end.
 pub fn read(line: &[u8]) -> Frame {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii();
     if line.is_empty() {
@@ -53,17 +53,17 @@ pub fn read(line: &[u8]) -> Frame {
     }
 }
 
-/// Returns the answer to a line that is longer than [`MAX_LINE`]: what it asked is not known.
+/// Returns the error for a line longer than [`MAX_LINE`]. The id of its request is not known.
 pub fn oversized() -> JsonRpcError {
     let message = format!("the line is longer than {MAX_LINE} bytes");
     JsonRpcError::new(None, ErrorData::new(ErrorCode::INVALID_REQUEST, message, None))
 }
 
-/// Returns the answer to a request of an era with a handshake that the stateless one has no more.
+/// Returns the error for a request that the stateless protocol no longer has.
 pub fn gone(frame: &Frame, line: &[u8]) -> Option<JsonRpcError> {
     let (id, method) = match frame {
         Frame::Message(message) => match &**message {
-            // A handshake is a handshake, whatever else says.
+            // An `initialize` request starts a handshake whatever else it contains.
             JsonRpcMessage::Request(request) if !matches!(request.request, ClientRequest::InitializeRequest(_)) => {
                 (request.id.clone(), request.request.method().to_owned())
             }
@@ -80,7 +80,7 @@ pub fn gone(frame: &Frame, line: &[u8]) -> Option<JsonRpcError> {
     is_gone.then(|| JsonRpcError::new(Some(id), error))
 }
 
-/// The library takes a request whose parameters it cannot read for one that it does not know.
+/// Returns an error for invalid parameters. The library treats a known request with such parameters as an unknown one.
 fn known(message: ClientJsonRpcMessage) -> Frame {
     if let JsonRpcMessage::Request(request) = &message
         && let ClientRequest::CustomRequest(custom) = &request.request
@@ -108,7 +108,7 @@ fn wrong(line: &[u8], error: &serde_json::Error) -> Frame {
         return invalid(id, "jsonrpc must be \"2.0\"");
     }
     match (object.get("method"), object.contains_key("id")) {
-        // A notification is never answered, whatever is wrong with it.
+        // Notifications are never answered, even if they are invalid.
         (Some(Value::String(_)), false) => Frame::Nothing,
         (Some(Value::String(method)), true) if id.is_some() => {
             let method: String = method.chars().take(100).collect();
@@ -116,7 +116,7 @@ fn wrong(line: &[u8], error: &serde_json::Error) -> Frame {
         }
         (Some(Value::String(_)), true) => invalid(None, "id must be a string or a whole number"),
         (Some(_), _) => invalid(id, "method must be a string"),
-        // An answer to nothing that was asked here.
+        // An answer to a request that the server did not send.
         (None, _) if object.contains_key("result") || object.contains_key("error") => Frame::Nothing,
         (None, _) => invalid(id, "it has no method"),
     }

@@ -1,39 +1,39 @@
-//! Lines from a stream, none longer than [`MAX_LINE`](super::jsonrpc_frame::MAX_LINE) in memory.
+//! Reads lines of limited length: no line above [`MAX_LINE`](super::jsonrpc_frame::MAX_LINE) is held in memory.
 
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
 
 use super::jsonrpc_frame::MAX_LINE;
 
-/// Reads lines. A read that is given up half way goes on with the next call.
+/// A reader of lines. It is cancel safe: a read that is dropped continues with the next call.
 #[derive(Debug)]
 pub struct Lines<R> {
     input: BufReader<R>,
     line: Vec<u8>,
-    /// Within a line that was too long already.
+    /// Whether the rest of a line that is too long is being skipped.
     is_skipping: bool,
 }
 
-/// What was read.
+/// The result of a read.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Line {
     /// A line, without its end.
     Text(Vec<u8>),
-    /// A line that was too long, and is gone.
+    /// A line that was too long, and was skipped.
     Oversized,
-    /// Nothing comes any more.
+    /// The end of the stream.
     End,
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
-    /// Returns the lines of `input`.
+    /// Creates a reader of `input`.
     pub fn new(input: R) -> Self {
         Self { input: BufReader::new(input), line: Vec::new(), is_skipping: false }
     }
 
-    /// Returns the next line. What stands before the end of the stream is one too.
+    /// Reads the next line. A last line without a line end counts.
     pub async fn next(&mut self) -> Line {
         loop {
-            // A stream that cannot be read has ended.
+            // A read error counts as the end.
             let available = self.input.fill_buf().await.unwrap_or_default();
             if available.is_empty() {
                 let rest = std::mem::take(&mut self.line);

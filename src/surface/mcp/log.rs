@@ -1,4 +1,4 @@
-//! The log of `--debug`: a file of the user's own, never standard output or error.
+//! The log of `--debug`: a file that only the user can read, never standard output or error.
 
 use std::{
     fs::File,
@@ -10,10 +10,10 @@ use std::{
 
 use crate::{env::Env, error::OpError};
 
-/// How large the file grows before it starts anew.
+/// The size at which the log starts over, in bytes.
 const MAX_LOG: u64 = 8 << 20;
 
-/// Where to say what happens; nowhere unless asked for.
+/// A log, or none unless `--debug` was given.
 #[derive(Debug, Clone, Default)]
 pub struct Log(Option<Arc<Sink>>);
 
@@ -24,10 +24,10 @@ struct Sink {
 }
 
 impl Log {
-    /// Opens the log `mcp.log` in the user's own folder, for nobody else to read.
+    /// Opens the log `mcp.log`, readable only by the user.
     ///
     /// # Errors
-    /// Returns an error if it cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn open(env: &Env, folder: &Path) -> Result<Self, OpError> {
         let path = folder.join("mcp.log");
         let failed = |error| OpError::io("write", &path)(error);
@@ -40,11 +40,11 @@ impl Log {
         Ok(Self(Some(Arc::new(Sink { env: env.clone(), file: Mutex::new(file) }))))
     }
 
-    /// Says one line.
+    /// Writes a line.
     pub fn say(&self, text: impl FnOnce() -> String) {
         let Some(sink) = &self.0 else { return };
         let line = format!("{} {} {}\n", sink.env.now(), std::process::id(), text().escape_debug());
-        // A log that cannot be written is no reason to stop.
+        // A log that cannot be written does not stop the server.
         if let Ok(mut file) = sink.file.lock() {
             let _ = file.write_all(line.as_bytes());
         }

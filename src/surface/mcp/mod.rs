@@ -1,9 +1,9 @@
-//! The MCP server: `git blue mcp serve`. A client sends one JSON message a line and gets one a line
-//! back; nothing else is ever written to standard output.
+//! The MCP server: `git blue mcp serve`. Client and server send one JSON message per line; nothing else is ever
+//! written to standard output.
 //!
-//! Operations are synchronous and run on the one thread of the runtime, one after the other; those that may
-//! take their time run beside it, so that they can be cancelled and hold up nobody. Only waiting is asynchronous:
-//! for the client, for locks, and for commands that the user declared as tools.
+//! Operations are synchronous and run one after the other on the single thread of the runtime. Those that can be slow
+//! run on threads beside it, so that they can be cancelled and hold up nobody. Only waiting is asynchronous: for the
+//! client, for locks, and for commands that the user declared as tools.
 
 mod batch;
 mod body;
@@ -65,15 +65,15 @@ use server::Server;
 use settings::Settings;
 use transport::Connection;
 
-/// Returns why tools that the user declared are not offered.
+/// Returns why some tools that the user declared are not offered.
 pub fn declared_problems(env: &Env, options: &Options) -> Vec<String> {
     Settings::new(env, options).declared.problems
 }
 
-/// Serves the client at standard input and output until it hangs up.
+/// Serves the client at standard input and output until it disconnects.
 ///
 /// # Errors
-/// Returns an error if the log cannot be written, or the system gives no runtime.
+/// Returns an error if the log cannot be written, or the system provides no runtime.
 pub fn serve(env: &Env, options: &Options) -> Result<(), OpError> {
     let settings = Settings::new(env, options);
     let log = match options.debug {
@@ -93,13 +93,13 @@ pub fn serve(env: &Env, options: &Options) -> Result<(), OpError> {
         let (input, output) = rmcp::transport::stdio_pipes();
         converse(settings, input, output, log.clone()).await
     });
-    // A read of standard input that is under way where it is no pipe would be waited for.
+    // Otherwise a pending read of a standard input that is no pipe would block the exit.
     runtime.shutdown_background();
     log.say(|| "ended".to_owned());
     outcome
 }
 
-/// How many tools that take their time run at once.
+/// The most slow tools that run at once.
 const MAX_ASIDE: usize = 8;
 
 fn runtime() -> Result<tokio::runtime::Runtime, OpError> {
@@ -107,7 +107,7 @@ fn runtime() -> Result<tokio::runtime::Runtime, OpError> {
     built.map_err(|error| OpError::cannot(ErrorCode::Io, format!("cannot start the server: {error}")))
 }
 
-/// Speaks with one client until it hangs up.
+/// Serves one client until it disconnects.
 async fn converse<R, W>(settings: Settings, input: R, output: W, log: Log) -> Result<(), OpError>
 where
     R: AsyncRead + Unpin + Send + 'static,
@@ -123,7 +123,7 @@ where
             }
             Ok(_) => Ok(()),
         },
-        // It hung up before it said anything.
+        // The client disconnected before its first message.
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(error) => {
             log.say(|| format!("no conversation: {error}"));
@@ -152,7 +152,7 @@ mod tests {
             let (read, mut write) = tokio::io::split(ours);
             let mut lines = BufReader::new(read).lines();
             let info = json!({"name": "test", "version": "1"});
-            // It says that it has roots, and then does not name them.
+            // This client declares that it has roots, and then does not list them.
             let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {"roots": {}}, "clientInfo": info});
             for message in [
                 json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}),

@@ -1,5 +1,5 @@
-//! The projects that stay open between calls. Opening a repository and a realm costs more than most
-//! answers, so both are kept, and opened again where a file that decides what they are has changed.
+//! Keeps projects open between calls. Opening a repository and a realm costs more than most answers, so both are kept,
+//! and reopened if a file that decides what they are has changed.
 
 use std::{
     cell::RefCell,
@@ -10,20 +10,20 @@ use std::{
 
 use crate::{env::Env, error::OpError, model::name::RealmName, ops::ctx::Ctx};
 
-/// How many projects stay open.
+/// The most projects that stay open.
 const MAX_OPEN: usize = 8;
 
-/// What a call is about: a folder, and a realm where one was named.
+/// The project of a call: a folder, and optionally a realm.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Project {
-    /// The folder, absolute.
+    /// The folder, an absolute path.
     pub folder: PathBuf,
-    /// The realm that was named.
+    /// The realm that the call names.
     pub realm: Option<RealmName>,
 }
 
 impl Project {
-    /// Opens it, for one call alone.
+    /// Opens the project for one call.
     ///
     /// # Errors
     /// Returns an error if the repository around its folder cannot be opened, or there is no home folder.
@@ -38,25 +38,25 @@ struct Opened {
     stamps: Stamps,
 }
 
-/// The files that decide which repository and which realm a project is, as they were.
+/// The files that decide which repository and realm a project belongs to, with their stamps.
 struct Stamps(Vec<(PathBuf, Stamp)>);
 
 impl Stamps {
-    /// Returns whether all of them are as they were.
+    /// Returns whether none of the files has changed.
     fn hold(&self) -> bool {
         self.0.iter().all(|(path, before)| stamp(path) == *before)
     }
 }
 
-/// What tells that a file is the one it was; none where there is none.
+/// The identity, size and times of a file, or `None` if there is none.
 type Stamp = Option<(u64, u64, u64, i64, i64, i64, i64)>;
 
 thread_local! {
-    // Operations run on one thread: what they read with is not made to be shared.
+    // Operations run on one thread, since their contexts cannot be shared.
     static OPENED: RefCell<Vec<Opened>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Returns what operations work with in a project.
+/// Returns the open project, or opens it.
 ///
 /// # Errors
 /// Returns an error if the repository around its folder cannot be opened, or there is no home folder.
@@ -73,8 +73,8 @@ pub fn open(env: &Env, project: &Project) -> Result<Rc<Ctx>, OpError> {
         let ctx = Rc::new(project.ctx(env)?);
         let stamps = deciding(&ctx, project).into_iter().map(|path| (stamp(&path), path));
         let stamps = Stamps(stamps.map(|(stamp, path)| (path, stamp)).collect());
-        // What was not found is looked for again: a repository may appear anywhere, but not around
-        // everything.
+        // Only a project whose repository and realm were found stays open, because either may appear later: a
+        // repository in any folder above it. The root has no folder above it.
         if (ctx.code.is_some() || project.folder == Path::new("/")) && ctx.here.is_ok() {
             opened.truncate_front(MAX_OPEN - 1);
             opened.push(Opened { project: project.clone(), ctx: ctx.clone(), stamps });
@@ -94,7 +94,7 @@ impl<T> TruncateFront for Vec<T> {
     }
 }
 
-/// The files that decide which repository and which realm it is.
+/// Returns the files that decide which repository and realm a project belongs to.
 fn deciding(ctx: &Ctx, project: &Project) -> Vec<PathBuf> {
     let mut paths = vec![ctx.home.folder().join("config"), project.folder.join(".git")];
     if let Some(code) = &ctx.code {
@@ -108,7 +108,7 @@ fn deciding(ctx: &Ctx, project: &Project) -> Vec<PathBuf> {
     if let Ok(here) = &ctx.here
         && let Ok(Some(known)) = ctx.home.realm(&here.realm)
     {
-        // A store that was made anew has another folder.
+        // A store that was recreated has another folder of objects.
         paths.push(known.path.join("objects"));
     }
     paths.extend(ctx.env.home().map(|home| home.join(".gitconfig")));
@@ -118,7 +118,7 @@ fn deciding(ctx: &Ctx, project: &Project) -> Vec<PathBuf> {
 
 fn stamp(path: &Path) -> Stamp {
     let at = path.metadata().ok()?;
-    // A folder changes with what is in it, and is still the same one.
+    // The size and times of a folder change with its content, while the folder stays the same.
     let (size, times) = match at.is_dir() {
         true => (0, [0; 4]),
         false => (at.len(), [at.mtime(), at.mtime_nsec(), at.ctime(), at.ctime_nsec()]),

@@ -1,5 +1,5 @@
-//! Where finished answers wait for their turn to be written, and what is told beside them: the one
-//! place that piggybacks notifications, for every tool alike.
+//! Holds finished answers until they are written, and adds pending notifications to them. This is the only place that
+//! does so, for every tool.
 
 use std::{
     collections::HashMap,
@@ -32,41 +32,41 @@ use crate::{
     wire::Notification,
 };
 
-/// Answers by the request that they answer.
+/// The finished answers by the id of their request.
 #[derive(Debug, Default)]
 pub struct Desk(Mutex<HashMap<RequestId, Answer>>);
 
-/// An answer, and who is told what beside it.
+/// An answer, and the reader whose notifications are added to it.
 #[derive(Debug)]
 pub struct Answer {
     /// The answer.
     pub body: Body,
-    /// Who is told; nobody where the tool tells nothing.
+    /// Adds the notifications; `None` for tools without them.
     pub teller: Option<Teller>,
 }
 
-/// Tells one reader what is pending in one project.
+/// Finds the pending notifications of one reader in one project.
 #[derive(Debug, Clone)]
 pub struct Teller {
-    /// Time and variables.
+    /// The environment.
     pub env: Env,
-    /// The place.
+    /// The project.
     pub project: Project,
-    /// Whom.
+    /// The reader.
     pub reader: ReaderName,
-    /// Whether what was told is recorded.
+    /// Whether the notifications are recorded as seen.
     pub marks: bool,
-    /// Where nothing was pending when last looked at.
+    /// The projects in which nothing was pending at the last look.
     pub quiet: Arc<Quiet>,
 }
 
-/// An answer with what is told beside it.
+/// The fields of an answer, and the notifications among them.
 struct Finished {
     fields: Map<String, Value>,
     told: Option<Told>,
 }
 
-/// What was told, to be recorded once it has been written.
+/// Notifications in an answer, to be recorded as seen once it was written.
 #[derive(Debug)]
 pub struct Told {
     teller: Teller,
@@ -76,25 +76,25 @@ pub struct Told {
 }
 
 impl Desk {
-    /// Puts the answer to a request down.
+    /// Stores the answer to a request.
     pub fn put(&self, id: RequestId, answer: Answer) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id, answer);
     }
 
-    /// Takes the answer to a request up.
+    /// Takes the answer to a request.
     pub fn take(&self, id: &RequestId) -> Option<Answer> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id)
     }
 
-    /// Forgets a request that was cancelled.
+    /// Drops the answer to a cancelled request.
     pub fn forget(&self, id: &RequestId) {
         drop(self.take(id));
     }
 }
 
 impl Answer {
-    /// Returns the line to write instead of `message`, and what it tells, to be recorded after that.
-    /// Nothing is told unless `may_tell`: what waits stays pending.
+    /// Returns the line to write instead of `message`, and the notifications to record as seen after that. No
+    /// notifications are added unless `may_tell` is set; they stay pending.
     pub fn finish(self, message: &ServerJsonRpcMessage, may_tell: bool) -> (Vec<u8>, Option<Told>) {
         let JsonRpcMessage::Response(response) = message else { unreachable!("only results are put down") };
         let is_versioned = match &response.result {
@@ -113,7 +113,7 @@ impl Answer {
         (line.into_bytes(), told)
     }
 
-    /// Returns the result that another layer writes, and what it tells; as [`Self::finish`] otherwise.
+    /// Returns the result for another layer to write, and the notifications; otherwise like [`Self::finish`].
     pub fn result(self, may_tell: bool) -> (CallToolResult, Option<Told>) {
         let Finished { fields, told } = self.tell(may_tell);
         let text = ContentBlock::text(harmless(&to_string(&fields)));
@@ -129,7 +129,7 @@ impl Answer {
             let room =
                 || MAX_MESSAGE - ENVELOPE - weight(&to_string(&body.fields)) - weight(&to_string(&body.next_steps));
             let looked = if may_tell { Some(teller.look(room)) } else { None };
-            // What cannot be told now stays pending, and is no reason to withhold an answer.
+            // If notifications cannot be read, they stay pending and the answer is sent without them.
             let telling = looked.and_then(Result::ok).flatten();
             let (notifications, more) =
                 telling.as_ref().map_or((&[][..], 0), |(telling, _)| (&telling.notifications[..], telling.more));
@@ -152,12 +152,12 @@ impl Answer {
 }
 
 impl Teller {
-    /// Returns what is to be told, as much of it as weighs at most `room`, and how the domains stood
-    /// before it was looked for; nothing where nothing is pending.
+    /// Returns the pending notifications that weigh at most `room`, and the tips of the domains before they were read.
+    /// Returns `None` if nothing is pending.
     fn look(&self, room: impl FnOnce() -> usize) -> Result<Option<(Telling, Tips)>, OpError> {
         let ctx = open(&self.env, &self.project)?;
         let Ok(acting) = ctx.acting() else { return Ok(None) };
-        // What cannot be recorded as told would be told with every answer.
+        // Notifications that cannot be recorded as seen would come with every answer.
         if !joined::is_joined(&ctx.home, acting) {
             return Ok(None);
         }
@@ -165,7 +165,7 @@ impl Teller {
         if self.quiet.is(&self.project, &tips) {
             return Ok(None);
         }
-        // Three steps name what was told.
+        // Room for the three next steps that name the notifications.
         let mut left = room().saturating_sub(1_200);
         let fits = |one: &Notification| {
             let taken = weight(&to_string(one)) + 2;
@@ -179,7 +179,7 @@ impl Teller {
 }
 
 impl Told {
-    /// Records that it was told.
+    /// Records the notifications as seen.
     ///
     /// # Errors
     /// Returns an error if the store cannot be written.
@@ -189,7 +189,7 @@ impl Told {
         let Ok(acting) = ctx.recording() else { return Ok(()) };
         inbox::record(acting.store, acting.repo, reader, &self.receipt, || ctx.env.now_here())?;
         if self.is_all {
-            // The domains as they were when nothing else was pending, the inboxes as they are now.
+            // The domains as they were before the notifications were read, and the inboxes as they are now.
             let inboxes = notify::deliver::inboxes(acting, reader)?;
             let mut before = self.domains.clone();
             before.truncate(before.len() - inboxes.len());
@@ -200,7 +200,7 @@ impl Told {
     }
 }
 
-/// What to do about what was told.
+/// Returns the next steps for the notifications.
 fn steps(notifications: &[Notification], more: usize) -> Vec<NextStep> {
     let mut steps = Vec::new();
     let mine: Vec<_> = notifications.iter().filter(|one| one.affects_me).collect();

@@ -1,11 +1,11 @@
-//! What a tool answers, as a client may check it: the names and types of the answer's own fields. The
-//! whole schemas are in `docs/schema/`; a list of tools has no room for them.
+//! Generates the output schemas of tools: the names and types of an answer's own fields. The full schemas are in
+//! `docs/schema/`; a list of tools has no room for them.
 
 use serde_json::{Map, Value, json};
 
 use super::tools::Tool;
 
-/// What many answers have, and what no list of tools repeats for each tool.
+/// Fields of many answers, which the list of tools does not repeat for each tool.
 const COMMON: [&str; 10] = [
     "status",
     "next_steps",
@@ -19,7 +19,7 @@ const COMMON: [&str; 10] = [
     "next_cursor",
 ];
 
-/// Returns the JSON Schema of a tool's answers, without [`COMMON`]: a list of tools has little room.
+/// Returns the output schema of a tool without the fields in [`COMMON`].
 pub fn schema(tool: &Tool) -> Map<String, Value> {
     let whole = Value::from(tool.operation.schema());
     let mut properties = Map::new();
@@ -38,12 +38,12 @@ fn typed(mut types: Vec<String>) -> Value {
     match types.len() {
         0 => json!({}),
         1 => json!({"type": types.remove(0)}),
-        // Some clients warn of lists of types.
+        // Some clients warn about `type` lists.
         _ => json!({"anyOf": types.iter().map(|one| json!({"type": one})).collect::<Vec<_>>()}),
     }
 }
 
-/// Returns the types that a field may have; none where it may be anything.
+/// Returns the JSON types that a field may have; empty if it may be anything.
 fn types(field: &Value, definitions: &Value) -> Vec<String> {
     if let Some(name) = field["$ref"].as_str().and_then(|path| path.rsplit('/').next()) {
         return types(&definitions[name], definitions);

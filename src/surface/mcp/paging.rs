@@ -1,4 +1,4 @@
-//! Lists that are too long for one message, shown in pages over the finished answer.
+//! Pages lists that are too long for one message. The pages are cut from the finished answer.
 
 use serde_json::{Map, Value, json};
 
@@ -8,14 +8,14 @@ use super::{
 };
 use crate::error::OpError;
 
-/// Which lists of an answer are shown in pages: in this order, as if they were one. `a.b` is the
-/// list `b` in each item of the list `a`, and comes after the item.
+/// The lists of an answer that are paged, in this order and as if they were one list. `a.b` is the list `b` in each
+/// item of the list `a`, and its items come after that item.
 pub type Lists = &'static [&'static str];
 
-/// Shows the part of an answer's lists behind `cursor`: at most `limit` items, and what fits.
+/// Reduces the lists of an answer to the page behind `cursor`: at most `limit` items, and only what fits.
 ///
 /// # Errors
-/// Returns an error if the answer is another one than that the cursor was made for.
+/// Returns an error if the cursor was made for another answer.
 pub fn page(body: &mut Body, lists: Lists, limit: Option<usize>, cursor: Option<&str>) -> Result<(), OpError> {
     let wants_all = limit.is_none() && cursor.is_none();
     body.fields.insert("next_cursor".into(), Value::Null);
@@ -52,7 +52,7 @@ pub fn page(body: &mut Body, lists: Lists, limit: Option<usize>, cursor: Option<
     Ok(())
 }
 
-/// Names the answer that a cursor was made for.
+/// Returns a hash of the answer that a cursor was made for.
 fn mark(fields: &Map<String, Value>) -> String {
     use std::hash::{DefaultHasher, Hasher as _};
     let mut hasher = DefaultHasher::new();
@@ -71,22 +71,22 @@ fn units(fields: &Map<String, Value>, lists: Lists) -> usize {
     lists.iter().collect::<Vec<_>>().iter().map(of).sum()
 }
 
-/// What of the lists is shown.
+/// The part of the lists that is shown.
 struct Window {
-    /// The next item.
+    /// The index of the next item.
     at: usize,
-    /// The first item that is shown.
+    /// The index of the first item that is shown.
     start: usize,
-    /// How many more may be shown.
+    /// How many more items may be shown.
     left: usize,
-    /// What they may weigh.
+    /// The weight that they may have, in bytes.
     room: usize,
-    /// The first item behind those that are shown.
+    /// The index of the first item behind the page.
     end: Option<usize>,
 }
 
 impl Window {
-    /// Returns whether the next item, which weighs this much, is shown.
+    /// Returns whether the next item, of this weight, is shown.
     fn shows(&mut self, weight: usize) -> bool {
         let at = self.at;
         self.at += 1;
@@ -118,7 +118,7 @@ impl Window {
             for (name, list) in inner {
                 let mut shown = Vec::new();
                 for one in list {
-                    // An item that began on the page before comes again, around what is left of it.
+                    // An item whose inner list began on the previous page is repeated around the rest of that list.
                     let again = if is_shown || has_inner { 0 } else { header };
                     if self.shows(weight(&to_string(&one)) + 2 + again) {
                         has_inner = true;

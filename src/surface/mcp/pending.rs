@@ -1,5 +1,5 @@
-//! The requests of a client that are being answered. The library answers only one of two that have the
-//! same id at the same time.
+//! Tracks the requests of a client that are being answered. The library answers only one of two concurrent requests
+//! with the same id.
 
 use std::{
     collections::HashSet,
@@ -8,15 +8,15 @@ use std::{
 
 use rmcp::model::{ErrorCode, ErrorData, JsonRpcError, RequestId};
 
-/// The ids of requests.
+/// The ids of these requests.
 #[derive(Debug, Default)]
 pub struct Pending(Mutex<HashSet<RequestId>>);
 
 impl Pending {
-    /// Notes a request.
+    /// Adds a request.
     ///
     /// # Errors
-    /// Returns an error if another one of the same id is being answered.
+    /// Returns an error if another request with the same id is being answered.
     pub fn begin(&self, id: &RequestId) -> Result<(), JsonRpcError> {
         match self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone()) {
             true => Ok(()),
@@ -29,21 +29,21 @@ impl Pending {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(id)
     }
 
-    /// Returns how many there are.
+    /// Returns the number of requests that are being answered.
     pub fn count(&self) -> usize {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// Forgets a request.
+    /// Removes a request.
     pub fn end(&self, id: &RequestId) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
     }
 }
 
-/// The requests of all sessions that are being answered.
+/// The requests of all sessions that are being answered, by session and id.
 pub type Asking = Mutex<HashSet<(String, RequestId)>>;
 
-/// The right to the id of a request in a session, which two cannot have at the same time.
+/// Reserves the id of a request in a session until it is dropped.
 #[derive(Debug)]
 pub struct Turn {
     all: Arc<Asking>,
@@ -51,10 +51,10 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// Takes it.
+    /// Reserves an id.
     ///
     /// # Errors
-    /// Returns an error if another request has it.
+    /// Returns an error if another request with this id is being answered.
     pub fn take(all: &Arc<Asking>, session: &str, id: &RequestId) -> Result<Self, JsonRpcError> {
         let own = (session.to_owned(), id.clone());
         match all.lock().unwrap_or_else(PoisonError::into_inner).insert(own.clone()) {
@@ -70,7 +70,7 @@ impl Drop for Turn {
     }
 }
 
-/// Returns the answer to a request whose id another one has.
+/// Returns the error for a request whose id is in use.
 fn taken(id: &RequestId) -> JsonRpcError {
     let message = format!("the request {id} is still being answered: take another id");
     JsonRpcError::new(Some(id.clone()), ErrorData::new(ErrorCode::INVALID_REQUEST, message, None))

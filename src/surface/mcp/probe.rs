@@ -1,5 +1,4 @@
-//! A client in the same process: what a client would get, for a person who wonders. It goes the
-//! whole way, lines and all.
+//! A client in the same process, which shows people what a client would receive. It uses the same line protocol.
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
@@ -16,11 +15,11 @@ use crate::{
     error::{ErrorCode, OpError},
 };
 
-/// Asks a server that lives as long as the question. What it tells is not recorded: the next client
-/// is told it again.
+/// Sends one request to a server that is started for it. Notifications in the answer are not recorded as seen, so the
+/// next client still receives them.
 ///
 /// # Errors
-/// Returns the server's answer if it is not a result.
+/// Returns the server's error if the answer is not a result.
 pub fn ask(env: &Env, options: &Options, method: &str, params: &Value) -> Result<Value, OpError> {
     let settings = Settings { marks: false, ..Settings::new(env, options) };
     runtime()?.block_on(async {

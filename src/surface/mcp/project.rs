@@ -1,6 +1,6 @@
-//! Which project a call is about. Found anew for each call, so that one call's `cwd` changes no
-//! other: the `cwd` argument, `-C` or `GIT_BLUE_DIR`, `CLAUDE_PROJECT_DIR`, the client's roots, and
-//! the folders from the server's own upwards.
+//! Finds the project of a call. Each call is resolved by itself, so that the `cwd` of one call does not affect others.
+//! The order is: the `cwd` argument, `-C` or `GIT_BLUE_DIR`, `CLAUDE_PROJECT_DIR`, the client's roots, and the folders
+//! from the server's own upwards.
 
 use std::path::{Path, PathBuf};
 
@@ -14,21 +14,21 @@ use crate::{
     model::name::RealmName,
 };
 
-/// Most realms that a step is made for.
+/// The most realms for which a next step is made.
 const MAX_REALMS: usize = 4;
-/// How many folders are looked at from the server's own upwards.
+/// The most folders that are tried, from the server's own upwards.
 const MAX_LEVELS: usize = 20;
 
 /// Why no project was found.
 #[derive(Debug)]
 pub enum Lost {
-    /// There is one, or what was asked is wrong.
+    /// The project cannot be opened, or the request is invalid.
     Failed(OpError),
-    /// None of the places is in a realm. Asking the client for its roots may help.
+    /// No place is in a realm. Asking the client for its roots may help.
     Nowhere(Tried),
 }
 
-/// The places that were tried, and what one of them says to do.
+/// The places that were tried, and the next steps of their errors.
 #[derive(Debug, Default)]
 pub struct Tried {
     places: Vec<String>,
@@ -38,7 +38,7 @@ pub struct Tried {
 }
 
 impl Tried {
-    /// Returns the places in a line.
+    /// Returns the places on one line.
     pub fn places(&self) -> String {
         self.places.join("; ")
     }
@@ -54,21 +54,21 @@ impl From<OpError> for Lost {
     }
 }
 
-/// Where the client says that its projects are.
+/// The roots of the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Roots {
-    /// It was not asked yet.
+    /// The client was not asked yet.
     Unasked,
-    /// It was asked and did not say, or cannot be asked.
+    /// The client has no roots, did not answer, or cannot be asked. The text says which.
     Unknown(&'static str),
-    /// Here.
+    /// The folders of the roots.
     Known(Vec<PathBuf>),
 }
 
 /// Finds the project of a call.
 ///
 /// # Errors
-/// Returns an error if there is none, or it is not what it should be.
+/// Returns an error if there is no project, or the place that was named is not in one.
 pub fn find(settings: &Settings, cwd: Option<&str>, realm: Option<RealmName>, roots: &Roots) -> Result<Project, Lost> {
     let mut search = Search { settings, realm: realm.or_else(|| settings.realm.clone()), tried: Tried::default() };
     if let Some(cwd) = cwd {
@@ -91,11 +91,11 @@ pub fn find(settings: &Settings, cwd: Option<&str>, realm: Option<RealmName>, ro
             }
         }
         Roots::Unknown(why) => search.tried.push(format!("roots: {why}")),
-        // Only where nothing nearer is one: asking takes a turn.
+        // Only if no other place is in a project, since asking costs a round trip.
         Roots::Unasked => {}
     }
     if settings.is_shared {
-        // A client that can name its roots does so before all of a realm is meant.
+        // A client that can name its roots is asked before the whole realm is used.
         return if *roots == Roots::Unasked { Err(Lost::Nowhere(search.lost())) } else { search.whole_realm() };
     }
     let above = settings.env.cwd().ancestors().take(MAX_LEVELS);
@@ -110,18 +110,18 @@ pub fn find(settings: &Settings, cwd: Option<&str>, realm: Option<RealmName>, ro
     if !is_marked {
         search.tried.push(format!("the server's folder: {} is in no repository", settings.env.cwd().display()));
     }
-    // A realm that was named can be read from anywhere.
+    // A realm that was named can be read from any folder.
     match search.realm {
         Some(realm) => Ok(Project { folder: settings.env.cwd().to_owned(), realm: Some(realm) }),
         None => Err(Lost::Nowhere(search.lost())),
     }
 }
 
-/// Finds the project of a call that may name a realm. A server of one realm takes that one's name alone; where it is in
-/// none, any.
+/// Finds the project of a call that may name a realm. A server of one realm accepts only that realm's name. A server
+/// that is in none accepts any.
 ///
 /// # Errors
-/// As for [`find`], and where another realm is named.
+/// Returns an error in the cases of [`find`], and if another realm is named.
 pub fn find_named(
     settings: &Settings,
     cwd: Option<&str>,
@@ -144,11 +144,11 @@ pub fn find_named(
     }
 }
 
-/// Returns the error that lists where was looked.
+/// Returns the error that lists the places that were tried.
 pub fn nowhere(tried: &Tried) -> OpError {
     let message = format!("no repository that is in a realm was found; tried: {}", tried.places());
     let error = OpError::cannot(ErrorCode::NotInRealm, message);
-    // A repository that says where its realm is needs nothing else.
+    // If a repository says where its realm is, that step suffices.
     if let Some(step) = tried.steps.first() {
         return error.next(step.clone()).next("or pass cwd: the absolute path of a folder in another repository");
     }
@@ -166,7 +166,7 @@ pub fn nowhere(tried: &Tried) -> OpError {
     }
 }
 
-/// Returns the names of the realms of this machine; none where they cannot be read.
+/// Returns the names of the realms of this machine; empty if they cannot be read.
 fn known(settings: &Settings) -> Vec<String> {
     let known = locate::home(&settings.env).ok().and_then(|home| home.realms().ok());
     known.into_iter().flatten().map(|known| known.name.to_string()).collect()
@@ -179,7 +179,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// What the process was started with.
+    /// Tries the places that were named when the server was started.
     fn named(&mut self) -> Result<Option<Project>, Lost> {
         let settings = self.settings;
         match &settings.folder {
@@ -195,7 +195,7 @@ impl Search<'_> {
         }
     }
 
-    /// A realm without a repository that asks: the one that was named, or the only one there is.
+    /// Returns a project without a repository, in the realm that was named or in the only one of this machine.
     fn whole_realm(mut self) -> Result<Project, Lost> {
         let folder = self.settings.env.cwd().to_owned();
         if self.realm.is_none() {
@@ -213,7 +213,7 @@ impl Search<'_> {
         }
     }
 
-    /// The user named this place: nothing else is tried.
+    /// Tries one place that the user named, and no other.
     fn only(&mut self, source: &str, folder: &Path) -> Result<Project, Lost> {
         match self.at(source, folder)? {
             Some(found) => Ok(found),
@@ -221,7 +221,7 @@ impl Search<'_> {
         }
     }
 
-    /// Returns what was tried, once nothing was found.
+    /// Returns the places that were tried.
     fn lost(&mut self) -> Tried {
         Tried { realms: known(self.settings), ..std::mem::take(&mut self.tried) }
     }
@@ -234,7 +234,7 @@ impl Search<'_> {
         let project = Project { folder: folder.to_owned(), realm: self.realm.clone() };
         let ctx = open(&self.settings.env, &project)?;
         match &ctx.here {
-            // A realm that is broken is still the one that is meant.
+            // A realm that is broken is still the right one.
             Err(error) if error.code == ErrorCode::NotInRealm => {
                 self.tried.push(format!("{source}: {}", error.message));
                 let joins =
@@ -247,7 +247,7 @@ impl Search<'_> {
     }
 }
 
-/// Reads a `cwd`.
+/// Parses the `cwd` argument.
 fn folder(cwd: &str) -> Result<PathBuf, OpError> {
     let path = Path::new(cwd);
     let shown = path.display();
@@ -265,7 +265,7 @@ fn folder(cwd: &str) -> Result<PathBuf, OpError> {
     }
 }
 
-/// Returns the folder that a root's `file://` URI names.
+/// Returns the folder of a root's `file://` URI.
 pub fn root(uri: &str) -> Option<PathBuf> {
     use std::os::unix::ffi::OsStringExt as _;
     let rest = uri.strip_prefix("file://")?;

@@ -1,5 +1,5 @@
-//! Prompts: a task, and the realm as it is now. They carry names, versions and verdicts, never what
-//! people wrote: that is read by a tool, as data.
+//! Prompts: a task, with the current state of the realm. They contain names, versions and verdicts, but no text that
+//! people wrote: a model reads that with a tool, as data.
 
 use rmcp::model::{GetPromptResult, Prompt, PromptArgument, PromptMessage, Role};
 use serde_json::{Map, Value, json};
@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// Returns what a prompt shows of the realm.
+/// Reads what a prompt shows of the realm.
 type Data = fn(&Ctx, &ReaderName, &Map<String, Value>) -> Result<Body, OpError>;
 
 /// A prompt.
@@ -33,7 +33,7 @@ pub struct Template {
     data: Data,
 }
 
-/// Every prompt.
+/// All prompts.
 pub const PROMPTS: &[Template] = &[
     Template {
         name: "review_incoming_changes",
@@ -67,7 +67,7 @@ pub const PROMPTS: &[Template] = &[
 ];
 
 impl Template {
-    /// Returns it as clients list it.
+    /// Returns the prompt for `prompts/list`.
     pub fn listed(&self) -> Prompt {
         let argument = |name: &str, about: &str| PromptArgument::new(name).with_description(about);
         let own = self.arguments.iter().map(|(name, about)| argument(name, about).with_required(true));
@@ -76,7 +76,7 @@ impl Template {
         Prompt::new(self.name, Some(self.about), Some(arguments)).with_title(self.title)
     }
 
-    /// Returns it with the realm as it is now.
+    /// Fills the prompt with the current state of the realm.
     ///
     /// # Errors
     /// Returns an error if the realm cannot be read, or has no such contract.
@@ -96,7 +96,7 @@ impl Template {
 
 fn incoming(ctx: &Ctx, reader: &ReaderName, _: &Map<String, Value>) -> Result<Body, OpError> {
     let acting = ctx.acting()?;
-    // A prompt tells nobody: what it shows still comes with the next answer.
+    // A prompt marks nothing as seen: the notifications in it also come with the next answer.
     let telling = notify::deliver::due(acting, reader, (ctx.env.now(), &ctx.glancing_judge()), |_| true)?;
     let mut body = status(ctx)?;
     body.fields.insert("notifications".into(), json!(telling.notifications));
@@ -131,7 +131,7 @@ fn release(ctx: &Ctx, _: &ReaderName, _: &Map<String, Value>) -> Result<Body, Op
     Ok(body)
 }
 
-/// How this repository's imports stand.
+/// Returns the state of the repository's imports.
 fn status(ctx: &Ctx) -> Result<Body, OpError> {
     let (answer, _) = realm::status::run(ctx, &realm::status::Request { reader: None, ..Default::default() })?;
     let mut body = Body::of(&answer);

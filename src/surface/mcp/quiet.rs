@@ -1,23 +1,23 @@
-//! Where nothing was pending for a reader: while the domains and its inboxes stand like that, looking
-//! again finds nothing either.
+//! Remembers where nothing was pending for a reader. While the domains and its inboxes have not changed since, there
+//! is nothing to look for.
 
 use std::sync::{Mutex, PoisonError};
 
 use super::open::Project;
 use crate::ops::notify::deliver::Tips;
 
-/// Per project, how the domains and, behind them, the inboxes stood when nothing was pending.
+/// The tips of the domains, followed by those of the inboxes, of each project in which nothing was pending.
 #[derive(Debug, Default)]
 pub struct Quiet(Mutex<Vec<(Project, Tips)>>);
 
 impl Quiet {
-    /// Returns whether nothing has moved since nothing was pending.
+    /// Returns whether nothing has changed since nothing was pending.
     pub fn is(&self, project: &Project, tips: &Tips) -> bool {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.iter().any(|(one, stood)| one == project && stood == tips)
     }
 
-    /// Notes that nothing is pending where the domains and inboxes stand like that.
+    /// Records that nothing is pending at these tips.
     pub fn set(&self, project: Project, tips: Tips) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|(one, _)| *one != project);

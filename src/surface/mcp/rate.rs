@@ -1,16 +1,16 @@
-//! How often MCP may be asked: so many times a minute, and a few at once.
+//! Limits the rate of MCP requests, with a token bucket.
 
 use std::{
     sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
-/// How many requests a minute, unless the user says otherwise.
+/// The default limit, in requests per minute.
 pub const PER_MINUTE: u32 = 100;
-/// How many at once.
+/// The most requests at once.
 const BURST: u32 = 20;
 
-/// A bucket that fills again with time.
+/// A token bucket that refills over time.
 #[derive(Debug)]
 pub struct Rate {
     per_minute: u32,
@@ -18,12 +18,12 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// Returns a full bucket; one that never empties where `per_minute` is 0.
+    /// Creates a full bucket. It never empties if `per_minute` is 0.
     pub fn new(per_minute: u32) -> Self {
         Self { per_minute, held: Mutex::new((f64::from(BURST), Instant::now())) }
     }
 
-    /// Takes one out. Returns how long to wait where there is none.
+    /// Takes one token. Returns how long to wait if there is none.
     pub fn take(&self, now: Instant) -> Result<(), Duration> {
         if self.per_minute == 0 {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Failures, as a client reads them.
+//! Converts failures into what a client reads.
 
 use rmcp::{
     ErrorData,
@@ -12,7 +12,7 @@ use crate::{
     wire::Failure,
 };
 
-/// Returns a failure as a client's model reads it: the cause, and what to do next.
+/// Converts a failure into the result of a tool, with its cause and the next steps for the model.
 pub fn failed(error: &OpError) -> CallToolResult {
     let mut error = error.clone();
     error.message = error.message.chars().take(4_000).collect();
@@ -24,12 +24,12 @@ pub fn failed(error: &OpError) -> CallToolResult {
 }
 
 fn steps(error: &OpError) -> Value {
-    // No tool takes a repository's name: it is found by its folder.
+    // No tool takes the name of a repository; it follows from the folder.
     let steps = error.next_steps.iter().filter(|step| !step.reason().starts_with("pass --repo "));
     steps.map(|step| serde_json::json!(for_client(step, false))).collect()
 }
 
-/// Returns a failure where the protocol has no room for more than an error.
+/// Converts a failure into a protocol error, for requests whose result cannot carry one.
 pub fn refused(error: &OpError) -> ErrorData {
     let message: String = error.message.chars().take(2_000).collect();
     let data = serde_json::json!({"code": error.code.as_str(), "next_steps": steps(error)});
@@ -42,7 +42,7 @@ pub fn refused(error: &OpError) -> ErrorData {
     }
 }
 
-/// Returns a failure that is about a resource, which it names.
+/// Converts a failure about a resource into a protocol error that contains its URI.
 pub fn refused_uri(error: &OpError, uri: &str) -> ErrorData {
     let mut refusal = refused(error);
     if let Some(Value::Object(data)) = &mut refusal.data {

@@ -1,4 +1,4 @@
-//! The realm as resources, which a client may load, complete and watch.
+//! Serves the realm as resources, which a client can read, complete and watch.
 
 use std::str::FromStr;
 
@@ -14,28 +14,28 @@ use crate::{
     ops::{contract, ctx::Ctx, names, notify::fingerprint::Part, realm},
 };
 
-/// What every resource is.
+/// The MIME type of every resource.
 pub const MIME: &str = "application/json";
-/// How many resources one list names.
+/// The most resources on one page of a list.
 const PAGE: usize = 100;
 
-/// A resource.
+/// The parsed URI of a resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Uri {
     /// The realm.
     pub realm: RealmName,
-    /// What of it.
+    /// The part of the realm.
     pub what: What,
 }
 
-/// What of a realm.
+/// A part of a realm that is a resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum What {
-    /// Its state.
+    /// The status of the realm.
     Status,
-    /// Who provides what to whom.
+    /// The providers and consumers of each contract.
     Topology,
-    /// A contract, at a version or the current one.
+    /// A contract at a version, or at its current one.
     Contract(ContractRef, Option<Version>),
 }
 
@@ -65,7 +65,7 @@ impl FromStr for Uri {
 }
 
 impl What {
-    /// Returns what has to change for the resource to change.
+    /// Returns the part of the store that the resource depends on.
     pub fn part(&self) -> Part {
         match self {
             Self::Status | Self::Topology => Part::Realm,
@@ -76,14 +76,14 @@ impl What {
     /// Reads the resource.
     ///
     /// # Errors
-    /// Returns an error if there is none, or it cannot be read.
+    /// Returns an error if there is no such resource, or it cannot be read.
     pub fn read(&self, ctx: &Ctx) -> Result<Body, OpError> {
         let (mut body, lists) = match self {
             Self::Status => {
                 let (answer, _) =
                     realm::status::run(ctx, &realm::status::Request { reader: None, ..Default::default() })?;
                 let mut body = Body::of(&answer);
-                // What changed is told beside the answers of tools, and nowhere else.
+                // Notifications come only with the answers of tools.
                 body.fields.retain(|name, _| name != "notifications" && name != "more_notifications");
                 (body, &[][..])
             }
@@ -105,7 +105,7 @@ impl What {
     }
 }
 
-/// Returns the resources of a realm from `start` on, and where the next page starts.
+/// Returns a page of the resources of a realm, from index `start`, and the index of the next page.
 ///
 /// # Errors
 /// Returns an error if the store cannot be read.
@@ -131,7 +131,7 @@ pub fn of_realm(realm: &RealmName) -> [Resource; 2] {
         .map(|what| Resource::new(format!("blue://{realm}/{what}"), format!("{realm} {what}")).with_mime_type(MIME))
 }
 
-/// Returns the templates of every resource.
+/// Returns the templates of all resources.
 pub fn templates() -> Vec<ResourceTemplate> {
     let template = |uri: &str, name: &str, about: &str| {
         ResourceTemplate::new(uri, name).with_description(about).with_mime_type(MIME)

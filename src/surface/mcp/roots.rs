@@ -1,5 +1,5 @@
-//! Asking a client for its roots, in the way of its era, and only where nothing else says which
-//! project is meant.
+//! Asks a client for its roots, as its protocol version defines it, and only if nothing else says which project is
+//! meant.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -17,42 +17,41 @@ use super::{
 };
 use crate::error::OpError;
 
-/// How long a client may take to name its roots.
+/// The longest time to wait for the roots.
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// Under which name a client of the stateless era is asked for its roots.
+/// The key under which a client of the stateless protocol is asked for its roots.
 const NAME: &str = "roots";
 
-/// What one client has said of its roots.
+/// The roots of one client, as far as it was asked for them.
 #[derive(Debug)]
 pub struct Asking {
     known: Mutex<Roots>,
     log: Log,
 }
 
-/// How an attempt ended.
+/// The outcome of an attempt.
 #[derive(Debug)]
 pub enum Outcome<T> {
-    /// It worked.
+    /// It succeeded.
     Done(T),
-    /// It did not.
+    /// It failed.
     Failed(OpError),
-    /// The client has to say first where its projects are.
+    /// The client has to name its roots first; this result asks for them.
     Asked(InputRequiredResult),
 }
 
 impl Asking {
-    /// Returns one that has asked nothing yet.
+    /// Creates the state of a client that was not asked yet.
     pub fn new(log: Log) -> Self {
         Self { known: Mutex::new(Roots::Unasked), log }
     }
 
-    /// Forgets what the client said: its roots have changed.
+    /// Forgets the roots of the client, which have changed.
     pub async fn forget(&self) {
         *self.known.lock().await = Roots::Unasked;
     }
 
-    /// Attempts something that needs a project, and again with the client's roots where none was
-    /// found without.
+    /// Attempts something that needs a project. If no project is found, asks the client for its roots and tries again.
     pub async fn attempt<T>(
         &self,
         responses: Option<&InputResponses>,
@@ -115,7 +114,7 @@ fn question() -> InputRequests {
     InputRequests::from([(NAME.to_owned(), request)])
 }
 
-/// Reads the folders of a list of roots.
+/// Reads the folders in a list of roots.
 fn folders(answer: &Value) -> Vec<PathBuf> {
     let roots = answer["roots"].as_array().into_iter().flatten();
     roots.filter_map(|root| project::root(root["uri"].as_str()?)).collect()

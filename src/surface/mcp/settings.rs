@@ -1,4 +1,4 @@
-//! What the server was started with, read once.
+//! The settings of the server, read once when it starts.
 
 use std::{
     path::{Path, PathBuf},
@@ -14,70 +14,70 @@ use crate::{
     ops::tools::{self, declared::Declared},
 };
 
-/// Names the project where `-C` does not.
+/// The variable with the project, if there is no `-C`.
 pub const FOLDER: &str = "GIT_BLUE_DIR";
-/// Names the project in Claude Code.
+/// The variable in which Claude Code passes the project.
 pub const PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
-/// Names the realm where `--realm` does not.
+/// The variable with the realm, if there is no `--realm`.
 pub const REALM: &str = "GIT_BLUE_REALM";
-/// Names the session of Claude Code, and so who is told.
+/// The variable with the session of Claude Code, which is the name of the reader.
 pub const SESSION: &str = "CLAUDE_CODE_SESSION_ID";
 
-/// How long an answer waits for a lock, unless the user says otherwise.
+/// The default time that an answer waits for a lock.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long a call may take that comes over HTTP, where a client may be left waiting.
+/// The longest time for a call over HTTP. Otherwise its client could wait forever.
 const LIMIT: Duration = Duration::from_secs(120);
-/// How long it waits at a stretch: everything behind it waits too.
+/// How long one attempt waits for a lock. All other requests wait meanwhile.
 const STRETCH: Duration = Duration::from_millis(50);
 
-/// What the user asked for.
+/// The options of the server.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// The folder of `-C`.
     pub folder: Option<PathBuf>,
     /// The realm of `--realm`.
     pub realm: Option<RealmName>,
-    /// Whether nothing that others see may be written.
+    /// Whether the server refuses to write what others see.
     pub read_only: bool,
-    /// Whether every tool takes a realm.
+    /// Whether every tool takes the name of a realm.
     pub all_realms: bool,
-    /// Whether what happens is logged.
+    /// Whether the server writes a log.
     pub debug: bool,
 }
 
 /// What the server works with.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Time and variables, without those that name a repository.
+    /// The environment, without the variables that name a repository.
     pub env: Env,
-    /// How long an answer may wait for a lock, in stretches between which others are answered.
+    /// The time that an answer waits for a lock. Other requests are answered between the attempts.
     pub patience: Duration,
-    /// How long a call may take; what its client allows where there is none.
+    /// The longest time for a call; `None` leaves it to the client.
     pub limit: Option<Duration>,
-    /// The variables of commands that the user declared as tools.
+    /// The environment of commands that the user declared as tools.
     pub commands: Env,
-    /// The project that the user named, and how.
+    /// The project that the user named, and the option or variable that named it.
     pub folder: Option<(&'static str, PathBuf)>,
     /// The project that Claude Code named.
     pub project_dir: Option<PathBuf>,
     /// The realm that the user named.
     pub realm: Option<RealmName>,
-    /// Who is told.
+    /// The reader, unless requests name theirs.
     pub reader: ReaderName,
-    /// Whether what was told is recorded.
+    /// Whether notifications are recorded as seen.
     pub marks: bool,
-    /// Whether nothing that others see may be written.
+    /// Whether the server refuses to write what others see.
     pub read_only: bool,
-    /// Whether every tool takes a realm.
+    /// Whether every tool takes the name of a realm.
     pub all_realms: bool,
-    /// Whether it serves all projects of this machine, and is in none itself.
+    /// Whether the server serves all projects of this machine, and none by default.
     pub is_shared: bool,
     /// Commands that the user declared as tools.
     pub declared: Declared,
 }
 
 impl Settings {
-    /// Reads them from the environment and what the user asked for.
+    /// Reads the settings from the environment and the options.
     pub fn new(env: &Env, options: &Options) -> Self {
         let commands = env.clone().without_repository();
         let patience = commands.var(LOCK_TIMEOUT).map_or(PATIENCE, |_| commands.lock_timeout());
@@ -101,15 +101,15 @@ impl Settings {
         }
     }
 
-    /// Reads them for a server that serves all projects of this machine: where it was started, and for
-    /// which project and session, does not count.
+    /// Reads the settings of a server for all projects of this machine. The folder, project and session that it was
+    /// started with are ignored.
     pub fn shared(env: &Env, options: &Options) -> Self {
         let env = env.clone().without_choice().at(Path::new("/"));
         Self { folder: None, project_dir: None, is_shared: true, limit: Some(LIMIT), ..Self::new(&env, options) }
     }
 }
 
-/// A configuration that cannot be read is no reason not to serve what needs none.
+/// Reads the declared tools. If the configuration cannot be read, the server still offers the other tools.
 fn declared(env: &Env, read_only: bool) -> Declared {
     let mut declared =
         tools::declared::of(env).unwrap_or_else(|error| Declared { tools: Vec::new(), problems: vec![error.message] });
@@ -117,7 +117,7 @@ fn declared(env: &Env, read_only: bool) -> Declared {
     declared
 }
 
-/// Returns who is told: one client session is one reader; where it has no name, this process is.
+/// Returns the name of the reader: the client session, or this process if the session has no name.
 pub fn reader(env: &Env) -> ReaderName {
     let text = match env.text(SESSION) {
         Some(session) if session.parse::<ReaderName>().is_ok() => session.to_owned(),

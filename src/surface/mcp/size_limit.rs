@@ -1,29 +1,29 @@
-//! How much an answer weighs. A client gets each answer twice in one message, as data and as text,
-//! and some clients cut or refuse what is longer than they like.
+//! The size limit of messages. Each answer is in a message twice, as data and as text, and some clients cut or refuse
+//! long messages.
 
 use crate::surface::cli::text::is_harmful;
 
-/// The longest message.
+/// The largest message, in bytes.
 pub const MAX_MESSAGE: usize = 46_080;
-/// What a message may weigh besides the answer itself.
+/// The bytes that are reserved for the message around the answer.
 pub const ENVELOPE: usize = 512;
-/// What is kept free of an answer for what is told beside it.
+/// The bytes that are reserved for notifications.
 pub const BESIDE: usize = 12_000;
-/// The most that an answer itself may weigh.
+/// The largest answer, in bytes of its weight.
 pub const MAX_BODY: usize = MAX_MESSAGE - ENVELOPE - BESIDE;
 
-/// Returns how many bytes of a message this piece of JSON takes, both times.
+/// Returns how many bytes of a message this JSON takes, as data and as text together.
 pub fn weight(json: &str) -> usize {
     let as_text = |c: char| match c {
         '"' | '\\' => 2,
-        // Spelled out, and its backslash escaped.
+        // Written as `\uXXXX`, whose backslash is escaped in the text.
         c if is_harmful(c) => 7,
         c => c.len_utf8(),
     };
     json.len() + json.chars().map(as_text).sum::<usize>()
 }
 
-/// Returns JSON in which whatever a terminal would obey is spelled out, which changes no value.
+/// Returns the JSON with control characters escaped, which changes no value.
 pub fn harmless(json: &str) -> String {
     if !json.contains(is_harmful) {
         return json.to_owned();

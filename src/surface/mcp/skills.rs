@@ -1,24 +1,24 @@
-//! Skills over MCP: what the plugin teaches Claude Code, for every client. As SEP-2640, the skills extension, has it: a
-//! manifest of each skill, and its files as resources.
+//! Offers the skill of the Claude Code plugin to every MCP client, as in SEP-2640 (the skills extension): a manifest
+//! of each skill, and its files as resources.
 
 use std::sync::LazyLock;
 
 use rmcp::model::{JsonObject, Resource, ResourceContents, Skill, SkillFrontmatter, SkillResource, SkillResources};
 
-/// The skill, as it is installed for Claude Code.
+/// The text of the skill, as it is installed for Claude Code.
 const TEXT: &str = include_str!("../../../plugin/skills/contracts/SKILL.md");
-/// What it is called over MCP.
+/// The URI of the skill.
 pub const URI: &str = "skill://git-blue/contracts/SKILL.md";
-/// What it is.
+/// The MIME type of the skill.
 const MIME: &str = "text/markdown";
 
-/// Every skill.
+/// All skills.
 pub static SKILLS: LazyLock<[Skill; 1]> = LazyLock::new(|| {
     let files = SkillResources::Files(vec![SkillResource::from_bytes(URI, TEXT.as_bytes())]);
     [Skill::new(URI, frontmatter(), files)]
 });
 
-/// Returns what stands between the first two lines of dashes, every field of it.
+/// Parses every field of the front matter: the lines between the first two lines of dashes.
 fn frontmatter() -> SkillFrontmatter {
     let yaml = TEXT.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n")).map_or("", |(yaml, _)| yaml);
     let mut fields: JsonObject =
@@ -28,7 +28,7 @@ fn frontmatter() -> SkillFrontmatter {
     fields.into_iter().fold(front, |front, (name, value)| front.with_field(name, value))
 }
 
-/// Returns the skills' files, as clients list resources.
+/// Returns the files of all skills for `resources/list`.
 pub fn resources() -> impl Iterator<Item = Resource> {
     SKILLS.iter().map(|skill| {
         let SkillFrontmatter { name, description, .. } = &skill.frontmatter;
@@ -36,7 +36,7 @@ pub fn resources() -> impl Iterator<Item = Resource> {
     })
 }
 
-/// Reads a file of a skill, if it is one.
+/// Reads a file of a skill, if there is one with this URI.
 pub fn read(uri: &str) -> Option<ResourceContents> {
     (uri == URI).then(|| ResourceContents::text(TEXT, uri).with_mime_type(MIME))
 }

@@ -1,4 +1,4 @@
-//! What to do next, as a client of this server takes it: where a tool does what a command does, the tool.
+//! Rewrites next steps for clients: a command for which there is a tool becomes a call of that tool.
 
 use std::borrow::Cow;
 
@@ -6,13 +6,13 @@ use serde_json::{Map, Value, json};
 
 use crate::error::NextStep;
 
-/// Longest reason, and longest advice, in characters.
+/// The longest reason, and the longest advice, in characters.
 const MAX_REASON: usize = 300;
-/// Longest command, in characters: what is cut would do something else.
+/// The longest command, in characters. A longer one is dropped, because a truncated command does something else.
 const MAX_COMMAND: usize = 600;
 
-/// Returns a step as a client of this server takes it: the tool that does what the command does, where there is
-/// one. A server that only reads has no tools that write: their commands stay commands.
+/// Rewrites a step for a client of this server: into a call of the tool that does what the command does, if there is
+/// one. A read-only server has no tools that write, so those steps stay commands.
 pub fn for_client(step: &NextStep, may_write: bool) -> NextStep {
     let NextStep::Command { command, reason } = step else {
         return NextStep::advice(match step.reason() {
@@ -41,7 +41,7 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// Splits a command as a shell does, if it is one command of plain and quoted words.
+/// Splits a command as a shell does. Returns `None` if it is more than one command of plain and quoted words.
 fn words(command: &str) -> Option<Vec<String>> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     for c in command.chars() {
@@ -61,28 +61,28 @@ fn words(command: &str) -> Option<Vec<String>> {
     quote.is_none().then_some(words)
 }
 
-/// What the words behind a command are called as arguments of its tool.
+/// A command, its tool, and the arguments that its options and positional arguments become.
 type Form = (&'static [&'static str], &'static str, &'static [(&'static str, Word)], &'static [Position]);
 
-/// What an option becomes.
+/// The argument of the tool that an option becomes.
 #[derive(Clone, Copy)]
 enum Word {
-    /// An argument of this name, with the option's value.
+    /// The argument of this name, with the value of the option.
     Text(&'static str),
-    /// The same, of several values.
+    /// The argument of this name, with several values.
     List(&'static str),
-    /// An argument with this value.
+    /// The first argument, with the second as its value.
     Is(&'static str, &'static str),
-    /// An argument that is true.
+    /// The argument of this name, set to true.
     Flag(&'static str),
 }
 
-/// What a word without an option becomes.
+/// The argument that a positional argument becomes.
 #[derive(Clone, Copy)]
 enum Position {
     /// `DOMAIN/CONTRACT`.
     Contract,
-    /// An argument of this name.
+    /// The argument of this name.
     Text(&'static str),
 }
 
@@ -95,10 +95,10 @@ const CHECK: &[(&str, Word)] = &[
     ("--rfc", Word::Text("rfc")),
 ];
 
-/// The tools of these that write.
+/// Those of the tools that write.
 const WRITING: [&str; 3] = ["realm_worktree_create", "session_start", "session_stop"];
 
-/// The commands that have a tool.
+/// The commands for which there is a tool.
 const FORMS: &[Form] = &[
     (&["status"], "realm_status", &[], &[]),
     (&["realm", "status"], "realm_status", &[], &[]),
@@ -135,8 +135,8 @@ const FORMS: &[Form] = &[
     ),
 ];
 
-/// Returns the tool that does what a command does, with its arguments; nothing where there is none, or it does not
-/// take all that the command says.
+/// Returns the tool that does what a command does, with its arguments. Returns `None` if there is none, or it cannot
+/// express the whole command.
 fn call(words: &[String]) -> Option<(&'static str, Map<String, Value>)> {
     let mut words = words.iter().map(String::as_str).skip_while(|word| *word == "git").peekable();
     words.next().filter(|word| *word == "blue")?;

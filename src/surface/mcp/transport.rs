@@ -1,4 +1,4 @@
-//! The connection: lines in, lines out, in the order in which they were handed over.
+//! The connection to a client: reads lines, and writes lines in the order in which they were handed over.
 
 use std::{
     collections::{HashSet, VecDeque},
@@ -30,11 +30,11 @@ use super::{
     writer::{Outgoing, State, Writer, line},
 };
 
-/// How many requests may be under way, and how many answers wait for a client that does not read, before nothing more
-/// is read from it.
+/// The most requests that are being answered, and the most answers that wait for the client to read them. Beyond that,
+/// nothing is read from the client.
 const MAX_WAITING: usize = 128;
 
-/// The connection to one client.
+/// A connection to one client.
 pub struct Connection<R> {
     lines: Lines<R>,
     out: mpsc::UnboundedSender<Outgoing>,
@@ -42,16 +42,16 @@ pub struct Connection<R> {
     desk: Arc<Desk>,
     pending: Arc<Pending>,
     batches: Arc<Batches>,
-    /// Messages of a batch that the library has not seen.
+    /// Messages of a batch that were not passed to the library yet.
     next: VecDeque<ClientJsonRpcMessage>,
     log: Log,
     is_open: bool,
-    /// Whether the client speaks a version that has batches.
+    /// Whether the protocol version of the client has batches.
     has_batches: bool,
 }
 
 impl<R: AsyncRead + Unpin + Send> Connection<R> {
-    /// Connects `input` and `output`. Needs a runtime around it.
+    /// Connects `input` and `output`. Must be called within a runtime.
     pub fn new<W>(input: R, output: W, desk: Arc<Desk>, log: Log) -> Self
     where
         W: AsyncWrite + Unpin + Send + 'static,
@@ -73,10 +73,10 @@ impl<R: AsyncRead + Unpin + Send> Connection<R> {
         Self { lines, out, state, desk, pending, batches, next, log, is_open: false, has_batches: false }
     }
 
-    /// Hands something over to be written.
+    /// Hands over a message to be written.
     fn queue(&self, outgoing: Outgoing) {
         self.state.send_modify(|state| state.waiting += 1);
-        // Where nobody writes any more, whoever waits hears it from the other end.
+        // If the writer has ended, the reader ends with it.
         let _ = self.out.send(outgoing);
     }
 
@@ -85,14 +85,14 @@ impl<R: AsyncRead + Unpin + Send> Connection<R> {
         self.queue(Outgoing::Line(line(&JsonRpcMessage::Error(error))));
     }
 
-    /// Notes what a message means for those before it. Returns whether the library is to see it.
+    /// Applies cancellations and registers requests. Returns whether the library gets the message.
     fn notes(&mut self, message: &ClientJsonRpcMessage) -> bool {
         match message {
             JsonRpcMessage::Notification(notification) => {
                 if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
                     && let Some(id) = &cancelled.params.request_id
                 {
-                    // Its answer is dropped before it gets here.
+                    // The answer of a cancelled request is dropped before it is written.
                     self.desk.forget(id);
                     self.pending.end(id);
                     if let Some(line) = self.batches.forget(id) {
@@ -111,7 +111,7 @@ impl<R: AsyncRead + Unpin + Send> Connection<R> {
         self.is_timely(message)
     }
 
-    /// Takes the messages of a batch apart.
+    /// Splits a batch into its messages.
     fn open_batch(&mut self, parts: &[Vec<u8>]) {
         let (mut open, mut done) = (HashSet::new(), Vec::new());
         for frame in parts.iter().map(|part| jsonrpc_frame::read(part)) {
@@ -132,15 +132,15 @@ impl<R: AsyncRead + Unpin + Send> Connection<R> {
                 }
             }
         }
-        // One may be cancelled in the same batch.
+        // A request may be cancelled within its batch.
         open.retain(|id| self.pending.has(id));
         if let Some(line) = self.batches.begin(open, done) {
             self.queue(Outgoing::Line(line));
         }
     }
 
-    /// Returns whether the library is ready for a message: before a client has said how it speaks,
-    /// anything but a request ends the connection there.
+    /// Returns whether the library accepts a message now. Before the handshake, anything but a request makes it close
+    /// the connection.
     fn is_timely(&mut self, message: &ClientJsonRpcMessage) -> bool {
         let JsonRpcMessage::Request(request) = message else {
             return self.is_open;
@@ -177,7 +177,7 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for Connection<R> {
                 return Some(message);
             }
             let mut state = self.state.subscribe();
-            // A client that does not read is not listened to either.
+            // Nothing is read from a client that does not read.
             let has_room = |state: &State| state.waiting < MAX_WAITING && self.pending.count() < MAX_WAITING;
             let _ = state.wait_for(|state| state.is_closed || has_room(state)).await;
             let line = tokio::select! {
@@ -217,7 +217,7 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for Connection<R> {
     }
 }
 
-/// What the log says of a message: what it is, not what is in it.
+/// Returns the kind of a message for the log, without its content.
 fn summary(message: &ClientJsonRpcMessage) -> String {
     match message {
         JsonRpcMessage::Request(request) => format!("{} {}", request.request.method(), request.id),

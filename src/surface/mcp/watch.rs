@@ -1,5 +1,5 @@
-//! Watching for changes, where a client asked to be told of them: the refs are looked at now and
-//! then, which costs next to nothing while they stand still.
+//! Watches for changes that a client asked to be notified of. The refs are polled, which is cheap while they do not
+//! change.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -21,14 +21,14 @@ use crate::{
     ops::notify::{self, fingerprint::Part},
 };
 
-/// How often is looked.
+/// The interval of polling.
 const EVERY: Duration = Duration::from_millis(1_000);
 
-/// What is watched.
+/// Something that is watched.
 #[derive(Debug, Clone)]
 pub struct Watched {
     project: Project,
-    /// The resource; none for the list of them.
+    /// The URI of the resource; `None` for the list of resources.
     uri: Option<String>,
     part: Part,
     realm: Option<String>,
@@ -36,12 +36,12 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// Watches a resource from now on.
+    /// Starts watching a resource.
     pub fn resource(env: &Env, project: Project, uri: &str, what: &What) -> Self {
         Self::new(env, project, Some(uri.to_owned()), what.part())
     }
 
-    /// Watches which resources there are from now on.
+    /// Starts watching the list of resources.
     pub fn list(env: &Env, project: Project) -> Self {
         Self::new(env, project, None, Part::Names)
     }
@@ -53,9 +53,9 @@ impl Watched {
         watched
     }
 
-    /// Returns whether it has changed since it was looked at last.
+    /// Returns whether it has changed since the last call.
     pub fn has_changed(&mut self, env: &Env) -> bool {
-        // What cannot be read now is looked at again, and has not changed for all we know.
+        // A failed read counts as no change, and is tried again.
         let Some(realm) = self.look(env, &Part::Realm) else { return false };
         if self.realm.as_ref() == Some(&realm) {
             return false;
@@ -73,19 +73,19 @@ impl Watched {
     }
 }
 
-/// What one client of an era with a handshake is told of.
+/// The subscriptions of one client that made a handshake.
 #[derive(Debug, Default)]
 pub struct Watches {
     all: Mutex<Vec<Watched>>,
     is_running: Mutex<bool>,
 }
 
-/// How many things one client may watch.
+/// The most subscriptions of one client.
 const MAX_WATCHED: usize = 1_000;
 
 impl Watches {
-    /// Watches one more thing, until the client hangs up or wants it no more. In the stateless era
-    /// a client listens instead.
+    /// Adds a subscription until the client disconnects or unsubscribes. In the stateless protocol, clients call
+    /// [`listen`] instead.
     pub fn add(self: &Arc<Self>, watched: Watched, env: &Env, context: &RequestContext<RoleServer>) {
         if context.protocol_version().is_some_and(|version| !version.has_initialize()) {
             return;
@@ -100,7 +100,7 @@ impl Watches {
         }
     }
 
-    /// Watches a resource no more.
+    /// Removes the subscription to a resource.
     pub fn remove(&self, uri: &str) {
         self.all.lock().unwrap_or_else(PoisonError::into_inner).retain(|one| one.uri.as_deref() != Some(uri));
     }
@@ -111,7 +111,7 @@ impl Watches {
     }
 }
 
-/// Tells a client of what has changed, until it hangs up.
+/// Notifies a client of changes until it disconnects.
 async fn tell(watches: Arc<Watches>, env: Env, peer: Peer<RoleServer>) {
     while !peer.is_transport_closed() {
         tokio::time::sleep(EVERY).await;
@@ -127,7 +127,7 @@ async fn tell(watches: Arc<Watches>, env: Env, peer: Peer<RoleServer>) {
     }
 }
 
-/// Tells a client of the stateless era of what has changed, until it wants it no more.
+/// Notifies a client of the stateless protocol of changes until it ends the subscription.
 pub async fn listen(mut watched: Vec<Watched>, env: &Env, context: &SubscriptionContext) {
     loop {
         tokio::select! {

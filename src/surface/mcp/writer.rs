@@ -1,6 +1,5 @@
-//! The way out of a connection: one line after the other. What a tool answered is put together only when
-//! its turn to be written has come, so that what a reader was told is recorded before anything else is
-//! told to it.
+//! Writes the messages of a connection one by one. The answer of a tool is assembled only when it is about to be
+//! written, so that the notifications in one answer are recorded as seen before the next answer is assembled.
 
 use std::{future::Future, io, sync::Arc, time::Duration};
 
@@ -18,41 +17,41 @@ use super::{
 };
 use crate::error::ErrorCode;
 
-/// How the way out is.
+/// The state of the writer.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct State {
-    /// How much waits to be written.
+    /// The number of messages that wait to be written.
     pub waiting: usize,
-    /// Whether nobody reads any more.
+    /// Whether the client has closed its end.
     pub is_closed: bool,
 }
 
-/// What is on its way out.
+/// Something to write.
 pub enum Outgoing {
-    /// A message of the library, and who waits for it to have been written.
+    /// A message of the library, and a sender that is notified once it was written.
     Message(Box<ServerJsonRpcMessage>, oneshot::Sender<io::Result<()>>),
-    /// A line that the library knows nothing of.
+    /// A line that does not come from the library.
     Line(Vec<u8>),
 }
 
-/// Writes, and does what is to be done once an answer has been written.
+/// Writes messages, and records the notifications in them as seen.
 pub struct Writer<W> {
-    /// Where to.
+    /// The stream to the client.
     pub output: W,
-    /// Where answers wait.
+    /// The finished answers.
     pub desk: Arc<Desk>,
-    /// What is being answered.
+    /// The requests that are being answered.
     pub pending: Arc<Pending>,
-    /// What is answered together.
+    /// The batches that are not fully answered.
     pub batches: Arc<Batches>,
-    /// How the way out is.
+    /// The state of the writer.
     pub state: watch::Sender<State>,
-    /// What happens.
+    /// The log.
     pub log: Log,
 }
 
 impl<W: AsyncWrite + Unpin> Writer<W> {
-    /// Writes messages one by one, until there are none or nobody reads them.
+    /// Writes messages until there are no more, or the client has closed its end.
     pub async fn write_all(mut self, mut queue: mpsc::UnboundedReceiver<Outgoing>) {
         let mut owed = Owed::default();
         while let Some(outgoing) = owed.while_waiting(queue.recv(), &self.log).await {
@@ -91,8 +90,8 @@ impl<W: AsyncWrite + Unpin> Writer<W> {
         self.output.flush().await
     }
 
-    /// Returns a message as a line, and what it tells, to be recorded once it has been written. An answer within a batch
-    /// waits for the others, and tells nothing.
+    /// Returns the line of a message, and the notifications to record as seen once it was written. An answer in a
+    /// batch waits for the others and carries no notifications.
     fn finished(&self, message: &ServerJsonRpcMessage, owed: &mut Owed) -> (Option<Vec<u8>>, Option<Told>) {
         let id = match message {
             JsonRpcMessage::Response(response) => Some(&response.id),
@@ -116,20 +115,20 @@ impl<W: AsyncWrite + Unpin> Writer<W> {
     }
 }
 
-/// How often is tried to record what was told while somebody else holds the lock for it.
+/// The interval at which recording notifications as seen is retried while another process holds the lock.
 const AGAIN: Duration = Duration::from_millis(100);
 
-/// What was told and could not be recorded yet. Nothing else is told before it is: it would be told
-/// twice.
+/// Notifications that were written but could not be recorded as seen yet. No others are added to answers before that,
+/// since these would be repeated.
 #[derive(Default)]
 struct Owed(Option<Told>);
 
 impl Owed {
-    /// Records what is owed, if that can be done now. Returns whether nothing is owed any more.
+    /// Records the notifications, if that is possible now. Returns whether none are left to record.
     fn is_settled(&mut self, log: &Log) -> bool {
         match self.0.as_ref().map(Told::record) {
             Some(Err(error)) if error.code == ErrorCode::Locked => return false,
-            // It is told again then.
+            // These notifications will be shown again.
             Some(Err(error)) => log.say(|| format!("not recorded as told: {}", error.message)),
             Some(Ok(())) | None => {}
         }
@@ -137,7 +136,7 @@ impl Owed {
         true
     }
 
-    /// Waits for something, and tries to record what is owed meanwhile.
+    /// Waits for a future, and retries recording meanwhile.
     async fn while_waiting<T>(&mut self, something: impl Future<Output = T>, log: &Log) -> T {
         let mut something = std::pin::pin!(something);
         loop {

@@ -1,4 +1,4 @@
-//! What is reported of a check.
+//! Reports on a check.
 
 use super::{Case, Entry, Level, Place, Related, RelatedFile, Report, below, count, fingerprint};
 use crate::{
@@ -9,13 +9,13 @@ use crate::{
     wire::RealmCheck,
 };
 
-/// The case of what is about no contract.
+/// The test case for findings that concern no contract.
 const REPOSITORY: &str = "repository";
-/// The file that stands for the repository.
+/// The file that is shown for findings without a file.
 pub(super) const CONFIG: &str = ".blue/config.yaml";
 
-/// Returns the report of a check. `prefix` says where the repository lies below the folder that the runner names
-/// files from.
+/// Returns the report on a check. `prefix` is the path of the repository below the folder that the runner's file names
+/// are relative to.
 pub fn of_check(body: &RealmCheck, strict: bool, prefix: &str) -> Report {
     let [errors, warnings] =
         [(&body.errors, "error"), (&body.warnings, "warning")].map(|(all, what)| count(all.len(), what));
@@ -46,7 +46,7 @@ fn entry(finding: &Finding, prefix: &str) -> Entry {
         Some(contract) => format!("{domain}/{contract}"),
         None => domain.to_string(),
     });
-    // A file of the realm's store is none that a runner has.
+    // A file in the realm's store does not exist for the runner.
     let file = finding.file.as_deref().filter(|file| !file.starts_with("refs/"));
     let place = file.map(|file| Place { file: below(prefix, file), line: finding.line, column: finding.column });
     Entry {
@@ -67,12 +67,12 @@ fn entry(finding: &Finding, prefix: &str) -> Entry {
     }
 }
 
-/// Returns what names a finding: the rule, what it is about and where, and what stands there on both sides.
+/// Returns the identity of a finding: its rule, its subject and location, and the values on both sides.
 fn of_finding(finding: &Finding, subject: Option<&str>) -> String {
     let repo = finding.repo.as_ref().map(ToString::to_string).unwrap_or_default();
     let difference = finding.verdict.as_ref().and_then(|verdict| verdict.difference.as_ref());
     let id = difference.and_then(|one| one.id.as_deref()).unwrap_or_default();
-    // What is about no contract is about its file.
+    // A finding without a contract is identified by its file.
     let about = subject.or(finding.file.as_deref()).unwrap_or_default();
     fingerprint(&[&finding.code, about, &repo, finding.pointer.as_deref().unwrap_or_default(), id])
 }
@@ -81,7 +81,7 @@ fn group(subject: &str) -> String {
     subject.split('/').next().unwrap_or(subject).to_owned()
 }
 
-/// Returns the case of a finding: the contract, and the direction where a verdict says one.
+/// Returns the test case of a finding: the contract, and the direction if there is a verdict.
 fn case(subject: Option<&str>, verdict: Option<&Verdict>) -> Case {
     let subject = subject.unwrap_or(REPOSITORY);
     let verdict = verdict.filter(|one| one.basis != Basis::Values && one.verdict != Outcome::Compatible);
@@ -89,7 +89,7 @@ fn case(subject: Option<&str>, verdict: Option<&Verdict>) -> Case {
     (group(subject), format!("{subject}{direction}"))
 }
 
-/// Returns the older side of what a verdict is about, which the realm holds.
+/// Returns the older version in a verdict, which is in the realm.
 fn old(verdict: &Verdict, subject: &str) -> Option<Related> {
     verdict.difference.as_ref()?;
     let version = &verdict.old_version;

@@ -1,4 +1,4 @@
-//! What is reported of two schemas, and of two versions of a contract.
+//! Reports on a comparison of two schemas, or of two versions of a contract.
 
 use std::collections::BTreeMap;
 
@@ -16,10 +16,10 @@ use crate::{
     },
 };
 
-/// The code of a direction that is neither proved nor refuted.
+/// The rule of a direction that is neither proved nor refuted.
 const UNKNOWN: &str = "compatibility-unknown";
 
-/// The file of a side of a comparison, as the runner names it, with the lines of what is in it by pointer.
+/// The file of one side of a comparison, under the runner's name for it, with line numbers by JSON Pointer.
 #[derive(Debug)]
 pub struct SideFile {
     pub name: String,
@@ -28,25 +28,25 @@ pub struct SideFile {
 
 /// One side of a comparison.
 struct Side {
-    /// What messages call it.
+    /// The name of the side in messages.
     name: String,
-    /// None where the realm holds it.
+    /// The file; `None` if the side is in the realm.
     file: Option<SideFile>,
 }
 
-/// A comparison as it is reported.
+/// A comparison to report on.
 struct Comparison {
     old: Side,
     new: Side,
-    /// The contract, of which `old` and `new` are versions.
+    /// The contract, if `old` and `new` are versions of one.
     subject: Option<String>,
     /// The reading that decides.
     reading: SchemaReading,
-    /// The part of a document that the pointers begin in.
+    /// The prefix of all pointers in the document.
     part: &'static str,
 }
 
-/// Returns the report of a comparison of two schemas, the older file first; standard input is no file.
+/// Returns the report on a comparison of two schemas. The older file comes first; `None` stands for standard input.
 pub fn of_compat(body: &Compat, files: [Option<SideFile>; 2], strict: bool) -> Report {
     let [old, new] = files;
     let comparison = Comparison {
@@ -78,7 +78,7 @@ pub fn of_compat(body: &Compat, files: [Option<SideFile>; 2], strict: bool) -> R
     report.settled()
 }
 
-/// Returns the report of what a version of a contract changed. `file` holds the newer one, where that is a draft.
+/// Returns the report on the changes of a contract version. `file` is the newer one if it is a draft.
 pub fn of_diff(body: &ContractDiff, file: Option<SideFile>) -> Report {
     let subject = format!("{}/{}", body.domain, body.contract);
     let comparison = Comparison {
@@ -116,7 +116,7 @@ pub fn of_diff(body: &ContractDiff, file: Option<SideFile>) -> Report {
     report.settled()
 }
 
-/// Returns the name of a file as it stands between backticks in Markdown.
+/// Returns the name of a file as it appears between backticks in Markdown.
 fn as_code(name: &str) -> String {
     clean(name).replace('`', "'")
 }
@@ -187,7 +187,7 @@ impl Comparison {
         }
     }
 
-    /// Returns who sends in a direction, and who reads.
+    /// Returns the sender and the reader in a direction.
     fn sides(&self, direction: BrokenDirection) -> (&str, &str) {
         match direction {
             BrokenDirection::Backwards => (&self.new.name, &self.old.name),
@@ -225,18 +225,18 @@ impl Comparison {
         }
     }
 
-    /// Returns what names a difference in later reports too. Its id leaves out lines and versions, and so do we.
+    /// Returns the identity of a difference across reports. Like its id, it contains no lines and versions.
     fn fingerprint(&self, rule: &str, direction: &str, id: Option<&str>) -> String {
         let about = self.subject.as_deref().unwrap_or(&self.new.name);
         fingerprint(&[rule, about, direction, id.unwrap_or_default()])
     }
 
-    /// Returns the file that stands for what is in none.
+    /// Returns the file that is shown for findings without a file.
     fn home(&self) -> String {
         self.place("", None).map_or_else(|| CONFIG.to_owned(), |place| place.file)
     }
 
-    /// Returns the place of a pointer in the newer file, or in the older one where the newer is none.
+    /// Returns the location of a pointer in the newer file, or in the older one if the newer is not a file.
     fn place(&self, part: &str, pointer: Option<&str>) -> Option<Place> {
         let file = self.new.file.as_ref().or_else(|| self.old.file.as_ref().filter(|_| self.subject.is_none()));
         Some(file?.place(&format!("{part}{}", pointer.unwrap_or_default())))

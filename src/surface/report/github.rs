@@ -1,15 +1,15 @@
-//! Annotations of a workflow run, and its step summary. See "Workflow commands for GitHub Actions": a run shows
-//! ten annotations of a kind for each step, so the last one says how many more there are.
+//! Annotations of a GitHub Actions run, and its step summary. See "Workflow commands for GitHub Actions": each step
+//! shows ten annotations of a kind, so the last one says how many more there are.
 
 use std::{fs::OpenOptions, io::Write as _, path::Path};
 
 use super::{Entry, Level, Place, Report};
 use crate::error::OpError;
 
-/// Most findings of a level that are annotated.
+/// The most findings of a level that are annotated.
 const MAX: usize = 9;
 
-/// Returns the annotations, one a line, and the outcome as the last line of the log.
+/// Returns the annotations, one per line, and the outcome as the last line of the log.
 pub fn render(report: &Report) -> String {
     let mut text = String::new();
     for level in Level::ALL {

@@ -1,11 +1,11 @@
-//! The Code Quality report of GitLab: see "Code Quality report format" in its documentation. GitLab drops an
-//! issue without a place, and one whose fingerprint another one has.
+//! GitLab's Code Quality report: see "Code Quality report format" in its documentation. GitLab drops an issue without
+//! a location, and one whose fingerprint occurred before.
 
 use serde_json::{Value, json};
 
 use super::{Entry, Level, Report};
 
-/// Returns the report, a JSON array.
+/// Returns the report as a JSON array.
 pub fn render(report: &Report) -> String {
     let issues: Vec<_> = report.entries.iter().map(|entry| issue(report, entry)).collect();
     format!("{:#}\n", Value::Array(issues))

@@ -1,5 +1,5 @@
-//! JUnit XML: one case for each contract and direction that was judged, and one for what else something was found
-//! of.
+//! JUnit XML, with a case for each contract and direction that was checked, and one for everything else that has
+//! findings.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use maud::{Markup, html};
 
 use super::{Case, Entry, Report};
 
-/// Returns the report, an XML document.
+/// Returns the report as an XML document.
 pub fn render(report: &Report) -> String {
     let mut cases: BTreeMap<&Case, Vec<&Entry>> = report.cases.iter().map(|case| (case, Vec::new())).collect();
     for entry in &report.entries {
@@ -30,7 +30,7 @@ pub fn render(report: &Report) -> String {
     format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}\n", suites.into_string())
 }
 
-/// A case has one failure in JUnit: the first finding names it, its text has all of them.
+/// Returns a test case. JUnit allows one failure per case: its message is the first finding, its text has all of them.
 fn test_case(report: &Report, (group, name): &Case, found: &[&Entry]) -> Markup {
     let (failures, remarks): (Vec<_>, Vec<_>) = found.iter().copied().partition(|entry| report.fails(entry));
     let undecided = remarks.iter().find(|entry| entry.is_undecided).filter(|_| failures.is_empty());

@@ -1,11 +1,11 @@
-//! A table for comments and summaries, in GitHub Flavored Markdown, which GitLab and Forgejo read too.
+//! A Markdown table for comments and summaries, in GitHub Flavored Markdown, which GitLab and Forgejo support too.
 
 use super::{Entry, Report};
 
-/// Most rows: a comment takes 65,536 characters.
+/// The most rows. GitHub limits a comment to 65,536 characters.
 const MAX: usize = 100;
 
-/// Returns the report.
+/// Returns the report as Markdown.
 pub fn render(report: &Report) -> String {
     let Report { counts, scope, entries, .. } = report;
     let mut text = format!("### Contracts: {}\n\n{counts}{scope}\n", report.outcome());
@@ -26,7 +26,7 @@ fn row(entry: &Entry) -> String {
     format!("| {} | {subject} | {place} | {} `{}` |\n", entry.level.word(), escape(&entry.message), entry.rule)
 }
 
-/// Returns text in which nothing is markup, mentions a person or ends a cell.
+/// Escapes text so that it contains no markup, mentions nobody, and does not end a table cell.
 fn escape(text: &str) -> String {
     let mut escaped = String::new();
     for c in text.chars() {
@@ -35,7 +35,7 @@ fn escape(text: &str) -> String {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '&' => escaped.push_str("&amp;"),
-            // A word joiner keeps names from being notified.
+            // A word joiner behind the `@` keeps it from notifying a person.
             '@' => escaped.push_str("@\u{2060}"),
             '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '#' | '!' => escaped.extend(['\\', c]),
             c => escaped.push(c),

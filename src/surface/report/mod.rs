@@ -1,6 +1,6 @@
-//! Reports for runners and other tools: what a check, a comparison of schemas or of versions found.
+//! Reports on checks and comparisons, for CI runners and other tools.
 //!
-//! `check` and `compared` say what is reported; each format is written in a file of its own.
+//! `check` and `compared` build the report; each format has a file of its own.
 
 mod check;
 mod compared;
@@ -37,59 +37,59 @@ pub enum Format {
     Markdown,
 }
 
-/// What is reported.
+/// A report.
 #[derive(Debug)]
 pub struct Report {
-    /// The command that found it, as in `git blue check`.
+    /// The command that made it, as in `git blue check`.
     command: &'static str,
-    /// Whether nothing fails.
+    /// Whether it has no failures.
     passed: bool,
-    /// How much was found, as in `1 error, 0 warnings, 3 contracts checked`.
+    /// The number of findings, as in `1 error, 0 warnings, 3 contracts checked`.
     counts: String,
-    /// Where that was, as the end of that sentence.
+    /// Where they were found, as the end of that sentence.
     scope: String,
-    /// What else is to be said, a sentence each.
+    /// Further notes, one sentence each.
     notes: Vec<String>,
-    /// The file that stands for what is in no file of the runner.
+    /// The file that is shown for findings without a file.
     home: String,
-    /// The group and the name of each case that was judged, whatever was found of it.
+    /// The group and name of each test case that was checked, with or without findings.
     cases: Vec<Case>,
-    /// What was found, errors first.
+    /// The findings, errors first.
     entries: Vec<Entry>,
-    /// Whether warnings fail.
+    /// Whether warnings are failures.
     strict: bool,
 }
 
-/// A case of a test report: its group and its name.
+/// A test case: its group and its name.
 type Case = (String, String);
 
-/// One thing that was found.
+/// A finding.
 #[derive(Debug)]
 struct Entry {
     level: Level,
-    /// Its stable code.
+    /// Its rule, a stable code.
     rule: String,
-    /// What that means; none where the words of the code say it.
+    /// The meaning of the rule; `None` if its words suffice.
     meaning: Option<&'static str>,
-    /// What it is about, as in `domain/contract`.
+    /// Its subject, as in `domain/contract`.
     subject: Option<String>,
-    /// The case that it belongs to.
+    /// The test case that it belongs to.
     case: Case,
     /// What is wrong, in a sentence.
     message: String,
-    /// Where that is to be seen.
+    /// Its location.
     place: Option<Place>,
-    /// What it is compared with.
+    /// The location that it is compared with.
     old: Option<Related>,
     /// Whether it says that something is neither proved nor refuted.
     is_undecided: bool,
     /// Whether the owner of the contract approved it.
     is_approved: bool,
-    /// Names it in later reports too: versions, lines and words are left out of it.
+    /// Identifies it across reports. Versions, lines and messages are not part of it.
     fingerprint: String,
 }
 
-/// A place in a file, as the runner names it.
+/// A location in a file, under the runner's name for it.
 #[derive(Debug, Clone)]
 struct Place {
     file: String,
@@ -97,25 +97,25 @@ struct Place {
     column: Option<u32>,
 }
 
-/// Another place that says more.
+/// A related location.
 #[derive(Debug)]
 struct Related {
-    /// What is to be seen there.
+    /// What is at that location.
     message: String,
     file: RelatedFile,
     line: Option<u32>,
 }
 
-/// The file of a related place.
+/// The file of a related location.
 #[derive(Debug)]
 enum RelatedFile {
-    /// One that the runner has.
+    /// A file that the runner has.
     Here(String),
-    /// One of the realm: `domain/contract/version`.
+    /// A version in the realm: `domain/contract/version`.
     Realm(String),
 }
 
-/// How bad something is.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
     Error,
@@ -136,8 +136,8 @@ impl Level {
 }
 
 impl Report {
-    /// Returns the report in a format; none for [`Format::Human`] and [`Format::Json`], which the command line
-    /// writes itself.
+    /// Renders the report in a format. Returns `None` for [`Format::Human`] and [`Format::Json`], which the command
+    /// line prints itself.
     pub fn render(&self, format: Format) -> Option<String> {
         match format {
             Format::Human | Format::Json => None,
@@ -149,7 +149,7 @@ impl Report {
         }
     }
 
-    /// Sorts the entries, makes their messages harmless where they are shown, and their fingerprints distinct.
+    /// Sorts the entries, escapes their messages, and makes their fingerprints distinct.
     fn settled(mut self) -> Self {
         self.entries.sort_by_key(|entry| entry.level);
         let mut seen: BTreeMap<String, usize> = BTreeMap::new();
@@ -178,21 +178,21 @@ impl Report {
 }
 
 impl Entry {
-    /// Returns the place in one line, as compilers write it; empty without one.
+    /// Returns the location on one line, as compilers print it; empty if there is none.
     fn at(&self) -> String {
         let Some(Place { file, line, .. }) = &self.place else { return String::new() };
         line.map_or_else(|| file.clone(), |line| format!("{file}:{line}"))
     }
 }
 
-/// Returns the format that a runner reads, where this is one and it reads any.
+/// Returns the format that the current CI runner reads, if this is one and it reads any.
 pub fn of_runner(env: &Env) -> Option<Format> {
     let is_true = |name: &&str| env.text(name) == Some("true");
     // Forgejo and Gitea set GITHUB_ACTIONS too.
     ["GITHUB_ACTIONS", "FORGEJO_ACTIONS", "GITEA_ACTIONS"].iter().any(is_true).then_some(Format::Github)
 }
 
-/// Returns a path as a runner names it: from the folder that it names files from, where that is around it.
+/// Returns a path as the runner names it: relative to the folder that it names files from, if the path is below it.
 pub fn as_runner_names(env: &Env, path: &Path) -> String {
     let runner = env.text("GITHUB_WORKSPACE").or_else(|| env.text("CI_PROJECT_DIR"));
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -201,24 +201,24 @@ pub fn as_runner_names(env: &Env, path: &Path) -> String {
     whole.strip_prefix(root).unwrap_or(path).display().to_string()
 }
 
-/// Returns where a work tree lies below the folder that a runner names files from; empty at its root.
+/// Returns the path of a work tree below the folder that the runner names files from; empty if they are the same.
 pub fn prefix(env: &Env, root: Option<&Path>) -> String {
     let runner = env.text("GITHUB_WORKSPACE").or_else(|| env.text("CI_PROJECT_DIR"));
     let named = root.filter(|_| runner.is_some()).map(|root| as_runner_names(env, root));
     named.filter(|named| Path::new(named).is_relative()).unwrap_or_default()
 }
 
-/// Returns a file of the repository as a runner names it, by the [`prefix`] of the work tree.
+/// Returns a file of the repository as the runner names it. `prefix` is that of the work tree, see [`prefix`].
 pub fn below(prefix: &str, file: &str) -> String {
     if prefix.is_empty() { file.to_owned() } else { format!("{prefix}/{file}") }
 }
 
-/// Returns a number of things in words.
+/// Returns a count with its noun in the singular or plural.
 fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
-/// Returns a hash that names something in later reports too.
+/// Returns a hash that identifies something across reports.
 fn fingerprint(parts: &[&str]) -> String {
     hash::of_text(parts.join("\0"))
 }

@@ -1,5 +1,5 @@
-//! SARIF 2.1.0 (OASIS), as code scanning reads it: with what GitHub's "SARIF support for code scanning" lists as
-//! required, and within its limits.
+//! SARIF 2.1.0 (OASIS) for code scanning, with the properties that GitHub's "SARIF support for code scanning"
+//! requires, and within its limits.
 
 use std::collections::BTreeMap;
 
@@ -7,17 +7,17 @@ use serde_json::{Value, json};
 
 use super::{Entry, Place, Related, RelatedFile, Report};
 
-/// Where the schema of the format lies.
+/// The URL of the format's schema.
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
-/// Most results of a run that GitHub takes.
+/// The most results in a run that GitHub accepts.
 const MAX: usize = 25_000;
-/// What the files of the realm are named from.
+/// The base of the URIs of files in the realm.
 const REALM: &str = "REALM";
 
-/// Returns the report, a JSON document.
+/// Returns the report as a JSON document.
 pub fn render(report: &Report) -> String {
     let entries: Vec<_> = report.entries.iter().take(MAX).collect();
-    // The worst of a rule stands first.
+    // Entries are sorted, so the first one of a rule is the worst.
     let mut rules: BTreeMap<&str, &Entry> = BTreeMap::new();
     for entry in &entries {
         rules.entry(&entry.rule).or_insert(entry);
@@ -56,7 +56,7 @@ fn result(report: &Report, entry: &Entry, rule: usize) -> Value {
         "level": entry.level.word(),
         "message": { "text": entry.message },
         "locations": [location(report, entry.place.as_ref())],
-        // GitHub goes by the first, which is a hash of the line where nobody says another.
+        // GitHub identifies an alert by primaryLocationLineHash, and computes it from the line if it is missing.
         "partialFingerprints": { "primaryLocationLineHash": entry.fingerprint, "gitBlue/v1": entry.fingerprint },
     });
     if let Some(old) = &entry.old {
@@ -88,12 +88,12 @@ fn related(old: &Related) -> Value {
     json!({ "physicalLocation": place, "message": { "text": old.message } })
 }
 
-/// Returns the beginning of what is meant; columns count from 1 there as here.
+/// Returns the start of a region. SARIF counts columns from 1, as the entries do.
 fn region(line: u32, column: u32) -> Value {
     json!({ "startLine": line, "startColumn": column, "endLine": line, "endColumn": column.saturating_add(1) })
 }
 
-/// Returns a path as a relative reference (RFC 3986).
+/// Returns a path as a relative URI reference (RFC 3986).
 fn uri(path: &str) -> String {
     let encode = |byte: u8| match byte {
         b'/' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),

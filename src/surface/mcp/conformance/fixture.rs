@@ -1,4 +1,4 @@
-//! The fixtures: what is offered, and what each answers.
+//! The fixtures, read from `fixtures.json`.
 
 #![expect(deprecated, reason = "the suite asks for what older eras have")]
 
@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 
 use super::rounds;
 
-/// How long a tool takes between two things that it says.
+/// How long a tool pauses between two messages.
 const PAUSE: Duration = Duration::from_millis(50);
 
 static ALL: LazyLock<Fixtures> = LazyLock::new(|| {
@@ -30,7 +30,7 @@ static ALL: LazyLock<Fixtures> = LazyLock::new(|| {
     all
 });
 
-/// All of them.
+/// All fixtures.
 #[derive(Debug, Deserialize)]
 pub struct Fixtures {
     tools: BTreeMap<String, ToolFixture>,
@@ -44,21 +44,21 @@ pub struct Fixtures {
 #[serde(default, rename_all = "camelCase")]
 pub struct ToolFixture {
     name: String,
-    /// What it answers.
+    /// The content of the answer.
     content: Value,
     is_error: bool,
-    /// What it takes, where that is not one text, or nothing.
+    /// The input schema, if it is not that of one string or of none.
     schema: Option<Map<String, Value>>,
-    /// The text that it takes, which it asks with.
+    /// The argument whose text is used as the question to the client.
     argument: Option<String>,
-    /// What it logs, and reports, before it answers.
+    /// The messages that it logs and reports before it answers.
     logs: Vec<String>,
     progress: Vec<f64>,
-    /// What it asks the client while it runs.
+    /// The request that it sends to the client while it runs.
     asks: Option<Value>,
-    /// What it asks the client to send along with the next call.
+    /// The requests that it asks the client to answer with the next call, one set per round.
     rounds: Vec<Map<String, Value>>,
-    /// What the client must be able to do.
+    /// The capability that the client must have.
     needs: Option<String>,
 }
 
@@ -78,27 +78,27 @@ fn of<T: DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
 }
 
 impl Fixtures {
-    /// Returns them.
+    /// Returns the fixtures.
     pub fn all() -> &'static Self {
         &ALL
     }
 
-    /// Returns a tool.
+    /// Returns the tool of this name.
     pub fn tool(&self, name: &str) -> Option<&ToolFixture> {
         self.tools.get(name)
     }
 
-    /// Returns a prompt.
+    /// Returns the prompt of this name.
     pub fn prompt(&self, name: &str) -> Option<&PromptFixture> {
         self.prompts.get(name)
     }
 
-    /// Returns the tools as clients list them.
+    /// Returns the tools for `tools/list`.
     pub fn tools(&self) -> Vec<Tool> {
         self.tools.values().map(ToolFixture::listed).collect()
     }
 
-    /// Returns the prompts as clients list them.
+    /// Returns the prompts for `prompts/list`.
     pub fn prompts(&self) -> Vec<Prompt> {
         let argument = |name: &String| PromptArgument::new(name).with_description(name).with_required(true);
         let listed = |prompt: &PromptFixture| {
@@ -108,7 +108,7 @@ impl Fixtures {
         self.prompts.values().map(listed).collect()
     }
 
-    /// Returns the resources as clients list them.
+    /// Returns the resources for `resources/list`.
     pub fn resources(&self) -> Vec<Resource> {
         let mime = |fields: &Map<String, Value>| fields["mimeType"].as_str().unwrap_or_default().to_owned();
         let listed = |(uri, fields): (&String, &Map<String, Value>)| {
@@ -117,13 +117,13 @@ impl Fixtures {
         self.resources.iter().map(listed).collect()
     }
 
-    /// Returns the template of resources.
+    /// Returns the resource template.
     pub fn resource_template(&self) -> ResourceTemplate {
         let text = |name: &str| self.template[name].as_str().unwrap_or_default();
         ResourceTemplate::new(text("uri"), "template").with_description("A fixture").with_mime_type(text("mimeType"))
     }
 
-    /// Reads a resource, if it is one.
+    /// Reads a resource, if there is one with this URI.
     pub fn read(&self, uri: &str) -> Option<ReadResourceResult> {
         let of_template = || {
             let (before, after) = self.template["uri"].as_str()?.split_once("{id}")?;
@@ -146,10 +146,10 @@ impl ToolFixture {
         Tool::new(self.name.clone(), "A fixture", self.schema.clone().unwrap_or_else(own))
     }
 
-    /// Answers a call.
+    /// Calls the tool.
     ///
     /// # Errors
-    /// Returns an error if the client lacks what it needs, or does not do what it is asked.
+    /// Returns an error if the client lacks a capability, or does not answer the tool's request.
     pub async fn call(
         &self,
         request: CallToolRequestParams,
@@ -173,7 +173,7 @@ impl ToolFixture {
         Ok(result.into())
     }
 
-    /// Says what it says before it answers.
+    /// Sends the messages that precede the answer.
     async fn says(&self, context: &RequestContext<RoleServer>) {
         for text in &self.logs {
             let log = LoggingMessageNotificationParam::new(LoggingLevel::Info, json!(text));
@@ -187,7 +187,7 @@ impl ToolFixture {
         }
     }
 
-    /// Asks the client. Returns what it answers.
+    /// Sends a request to the client. Returns its answer.
     async fn ask(
         &self,
         asks: &Value,
@@ -213,10 +213,10 @@ impl ToolFixture {
 }
 
 impl PromptFixture {
-    /// Fills it in.
+    /// Fills in the prompt.
     ///
     /// # Errors
-    /// Returns an error if the state of what was asked is not as it was sent.
+    /// Returns an error if the state of the round was tampered with.
     pub fn fill(
         &self,
         request: GetPromptRequestParams,
@@ -234,7 +234,7 @@ impl PromptFixture {
     }
 }
 
-/// Returns a value whose texts name what was given in braces, with that instead.
+/// Replaces `{name}` in the strings of a value with the given arguments.
 fn filled(value: &Value, given: &BTreeMap<String, String>) -> Value {
     match value {
         Value::String(text) => {

@@ -1,7 +1,7 @@
-//! What the protocol's own conformance suite asks of a server besides its realms: tools, prompts and resources of its
-//! names, in `fixtures.json`. Built with the feature `conformance`, and offered where `GIT_BLUE_CONFORMANCE` is set.
+//! The tools, prompts and resources that the conformance suite of MCP expects, from `fixtures.json`. They exist with
+//! the feature `conformance`, and are offered if `GIT_BLUE_CONFORMANCE` is set.
 //!
-//! Everything else, and all transport, is the server's own.
+//! Everything else, including the transport, is the ordinary server.
 
 #![expect(deprecated, reason = "the suite asks for what older eras have")]
 
@@ -27,10 +27,10 @@ use fixture::Fixtures;
 #[cfg(not(debug_assertions))]
 compile_error!("the feature `conformance` is for tests, and never in a release");
 
-/// Turns the fixtures on.
+/// Enables the fixtures.
 const VARIABLE: &str = "GIT_BLUE_CONFORMANCE";
 
-/// The server, with the fixtures where they are turned on.
+/// The server, with the fixtures if they are enabled.
 #[derive(Clone)]
 pub struct Conforming {
     server: Server,
@@ -41,7 +41,7 @@ type Context = RequestContext<RoleServer>;
 type Answer<T> = Result<T, ErrorData>;
 
 impl Conforming {
-    /// Returns a server with the fixtures, if its environment says so.
+    /// Wraps a server, and adds the fixtures if its environment enables them.
     pub fn new(server: Server) -> Self {
         let is_on = server.env().var(VARIABLE).is_some();
         Self { server, fixtures: is_on.then(Fixtures::all) }

@@ -1,5 +1,5 @@
-//! Asking a client of the stateless era, round after round (SEP-2322). What was asked last is in the state that it sends
-//! back, signed.
+//! Asks a client of the stateless protocol in rounds (SEP-2322). The state that it sends back says which round came
+//! last, and is signed.
 
 use rmcp::{
     ErrorData, RoleServer,
@@ -10,10 +10,10 @@ use serde_json::{Map, Value, json};
 
 use crate::model::hash;
 
-/// Returns what is to be asked next; nothing once all was answered.
+/// Returns the requests of the next round, or `None` once all are answered.
 ///
 /// # Errors
-/// Returns an error if the state is not as it was sent.
+/// Returns an error if the signature of the state is wrong.
 pub fn next(
     (name, rounds): (&str, &[Map<String, Value>]),
     responses: Option<&InputResponses>,
@@ -32,10 +32,10 @@ pub fn next(
     rounds.get(round).map(|asked| question(&declared(asked, context), &sealed(name, round))).transpose()
 }
 
-/// Returns those of the questions that the client says it can be asked.
+/// Returns those of the requests for which the client declares a capability.
 fn declared(asked: &Map<String, Value>, context: &RequestContext<RoleServer>) -> Map<String, Value> {
     let can = json!(context.client_capabilities());
-    // Whoever says nothing of itself is asked everything.
+    // A client that declares nothing is asked everything.
     let says = ["sampling", "elicitation", "roots"].iter().any(|name| can[*name].is_object());
     let is_able = |request: &Value| {
         let method = request["method"].as_str().unwrap_or_default();
@@ -52,7 +52,7 @@ fn question(asked: &Map<String, Value>, state: &str) -> Result<InputRequiredResu
     Ok(question)
 }
 
-/// Returns the state of a round: nobody makes another one that is accepted.
+/// Returns the signed state of a round, which nobody else can forge.
 fn sealed(name: &str, round: usize) -> String {
     format!("{round}-{}", hash::canonical(&(name, round, "conformance")))
 }

@@ -1,5 +1,4 @@
-//! Calls that may take their time: they run on a thread beside the others, say how far they are, and end when they are
-//! cancelled.
+//! Runs slow calls on threads beside the server's own. They report progress, and stop when they are cancelled.
 
 use std::{future::Future, time::Duration};
 
@@ -26,10 +25,10 @@ use crate::{
     },
 };
 
-/// How often a client that wants it is told how far a call is.
+/// The interval of progress reports.
 const REPORT_EVERY: Duration = Duration::from_millis(500);
 
-/// Cancels work that nobody waits for any more.
+/// Cancels the work when it is dropped.
 struct CancelOnDrop(Course);
 
 impl Drop for CancelOnDrop {
@@ -39,7 +38,7 @@ impl Drop for CancelOnDrop {
 }
 
 impl Server {
-    /// Runs a tool that may take its time. What it answers lies on the desk then.
+    /// Runs a slow tool and leaves its answer on the desk.
     pub async fn run_aside(
         &self,
         tool: &'static Tool,
@@ -73,7 +72,7 @@ impl Server {
                 Outcome::Done(())
             }
             Err(error) => {
-                // What no thread began yet need not begin.
+                // Work that has not started on a thread need not start.
                 abort.abort();
                 Outcome::Failed(error)
             }
@@ -81,7 +80,7 @@ impl Server {
     }
 }
 
-/// Waits for work, and reports on it. Where the request is cancelled or dropped, so is the work.
+/// Waits for work and reports its progress. If the request is cancelled or dropped, so is the work.
 async fn followed(
     course: &Course,
     context: &RequestContext<RoleServer>,
@@ -96,21 +95,21 @@ async fn followed(
     }
 }
 
-/// Tells a client that wants to know how far the work is, as it goes on.
+/// Reports the progress of the work to a client that asked for it.
 async fn reports(course: &Course, context: &RequestContext<RoleServer>) {
     let Some(token) = context.meta.get_progress_token() else { return std::future::pending().await };
     let mut told = None;
     loop {
         tokio::time::sleep(REPORT_EVERY).await;
         let (done, total) = course.so_far();
-        // The protocol wants each number to be larger than the one before.
+        // The protocol requires each progress value to be larger than the last.
         if told.is_some_and(|told| told >= done) {
             continue;
         }
         told = Some(done);
         let report = ProgressNotificationParam::new(token.clone(), done as f64);
         let report = if total > 0 { report.with_total(total as f64) } else { report };
-        // One that hung up needs no report.
+        // A client that disconnected needs no report.
         let _ = context.peer.notify_progress(report).await;
     }
 }

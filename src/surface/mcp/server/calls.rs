@@ -1,4 +1,4 @@
-//! Calls of tools: each is answered in its project, in time, and handed over to be written.
+//! Calls of tools: finds the project, runs the operation within the time limit, and hands over the answer.
 
 use std::{
     rc::Rc,
@@ -30,15 +30,15 @@ use crate::{
     surface::arguments::Arguments,
 };
 
-/// How long an answer that waits for a lock leaves the thread to others.
+/// How long a call that waits for a lock lets others run before it tries again.
 const PAUSE: Duration = Duration::from_millis(20);
 
 impl Server {
     /// Calls a tool.
     ///
     /// # Errors
-    /// Returns an error if there is none of that name: everything else that goes wrong, a client's model should
-    /// read.
+    /// Returns an error only if there is no tool of this name. Every other failure is a result, so that the client's
+    /// model can read it.
     pub async fn call(
         &self,
         request: CallToolRequestParams,
@@ -83,8 +83,7 @@ impl Server {
         ErrorData::invalid_params(message, None)
     }
 
-    /// Runs a tool until it is done, or no lock is waited for any longer. What it answers lies on the
-    /// desk then.
+    /// Runs a tool until it succeeds or has waited long enough for locks. It leaves the answer on the desk.
     async fn outcome(
         &self,
         tool: &'static Tool,
@@ -93,7 +92,7 @@ impl Server {
         context: &RequestContext<RoleServer>,
     ) -> Outcome<()> {
         let attempt = |roots: &Roots| {
-            // Between here and the answer on the desk nothing else runs.
+            // Nothing else runs on this thread until the answer is on the desk.
             if context.ct.is_cancelled() {
                 return Err(cancelled().into());
             }
@@ -109,13 +108,13 @@ impl Server {
             if !is_locked || started.elapsed() >= self.settings.patience {
                 return outcome;
             }
-            // Nothing was written. Others are answered before the next try.
+            // Nothing was written. Other requests are answered before the next try.
             self.log.say(|| format!("call {}: waits for a lock", context.id));
             tokio::time::sleep(PAUSE).await;
         }
     }
 
-    /// Runs a tool, if its project is known. What it answers lies on the desk then.
+    /// Runs a tool if its project is found, and leaves the answer on the desk.
     fn run(
         &self,
         tool: &Tool,
@@ -139,12 +138,12 @@ impl Server {
     /// Returns the project that a call is about.
     ///
     /// # Errors
-    /// Returns an error if there is none.
+    /// Returns an error if no project is found.
     pub fn project_of(&self, tool: &Tool, arguments: &Arguments, roots: &Roots) -> Result<Project, Lost> {
         let realm = arguments.read_as::<tools::Named>()?.realm;
         let found = project::find_named(&self.settings, arguments.text("cwd"), realm, roots);
         let project = match found {
-            // What realms there are can be asked from anywhere: it is how one is found.
+            // The realms of the machine can be listed from anywhere, which is how a realm is found.
             Err(_) if tool.is_of_the_machine() => Project { folder: self.settings.env.cwd().to_owned(), realm: None },
             found => found?,
         };
@@ -152,13 +151,13 @@ impl Server {
         Ok(project)
     }
 
-    /// Puts an answer down, to be written.
+    /// Leaves an answer on the desk.
     pub fn put(&self, tool: &Tool, context: &RequestContext<RoleServer>, project: Project, body: Body) {
         let teller = tool.shape.tells.then(|| self.teller(project, context));
         self.desk.put(context.id.clone(), Answer { body, teller });
     }
 
-    /// Returns who tells what is pending in a project.
+    /// Returns what adds the pending notifications of a project to an answer.
     pub fn teller(&self, project: Project, context: &RequestContext<RoleServer>) -> Teller {
         let client = self.client(context);
         Teller {
@@ -170,8 +169,8 @@ impl Server {
         }
     }
 
-    /// Returns the result of a call whose answer lies on the desk: nothing where the transport picks it
-    /// up when it is written.
+    /// Returns the result of a call whose answer is on the desk. It is empty where the transport replaces it when it
+    /// writes the message.
     pub fn handed_over(&self, context: &RequestContext<RoleServer>) -> CallToolResult {
         let Some(slip) = Slip::of(context) else { return CallToolResult::success(Vec::new()) };
         let Some(answer) = self.desk.take(&context.id) else {
@@ -186,10 +185,10 @@ impl Server {
     }
 }
 
-/// Returns what a call works with: the realm as it is, or as it was when the call says.
+/// Returns the context of a call: the current realm, or the realm at the time that the call names.
 ///
 /// # Errors
-/// Returns an error if the project cannot be opened, or had no realm then.
+/// Returns an error if the project cannot be opened, or had no realm at that time.
 pub fn opened(settings: &Settings, project: &Project, arguments: &Arguments) -> Result<Rc<Ctx>, OpError> {
     match arguments.read_as::<At>()?.at {
         Some(at) => Ok(Rc::new(project.ctx(&settings.env)?.as_of(&at)?)),
@@ -197,7 +196,7 @@ pub fn opened(settings: &Settings, project: &Project, arguments: &Arguments) -> 
     }
 }
 
-/// Returns what a call is answered: as much of it as fits a message.
+/// Runs the operation of a call and cuts its answer to the size of a message.
 ///
 /// # Errors
 /// Returns an error if the operation fails.

@@ -20,7 +20,7 @@ use crate::{
 };
 
 impl Server {
-    /// Runs a command that the user declared as a tool. What it answers lies on the desk then.
+    /// Runs a command that the user declared as a tool, and leaves its answer on the desk.
     pub async fn call_declared(
         &self,
         tool: &DeclaredTool,
@@ -52,7 +52,7 @@ impl Server {
             let _turn = self.running.acquire().await;
             declared::run(tool, &folder, &self.settings.commands, &given).await
         };
-        // What is dropped half way is killed.
+        // If the future of the command is dropped, the command is killed.
         let outcome = tokio::select! {
             biased;
             () = context.ct.cancelled() => Err(cancelled()),

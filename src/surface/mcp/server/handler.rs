@@ -1,4 +1,4 @@
-//! What the library calls: the requests of a client, in both eras of the protocol.
+//! Implements the library's server trait: the requests of a client, in protocol versions with and without a handshake.
 
 use std::borrow::Cow;
 
@@ -27,7 +27,7 @@ use super::{
     STABLE_MS, Server,
 };
 
-/// A list that a client may keep for itself while the server runs.
+/// Marks a result as cacheable by the client while the server runs.
 macro_rules! lasting {
     ($list:ident, $items:expr) => {
         $list::with_all_items($items).with_ttl_ms(STABLE_MS).with_cache_scope(CacheScope::Private)
@@ -61,7 +61,8 @@ impl ServerHandler for Server {
     ) -> Result<InitializeResult, ErrorData> {
         context.peer.set_peer_info(request.clone());
         let mut answer = self.negotiate_initialize(&request)?;
-        // A session starts here. What a client may keep for an hour has no place for it.
+        // A session starts here, so the instructions include facts about the project. Instructions that a client may
+        // cache for an hour do not.
         answer.instructions = Some(instructions::with_facts(&self.facts()));
         Ok(answer)
     }

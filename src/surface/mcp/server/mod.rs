@@ -1,4 +1,4 @@
-//! The server: what it works with, and in which project.
+//! The server that answers one client.
 
 mod aside;
 mod calls;
@@ -26,25 +26,25 @@ use super::{
 };
 use crate::{locate, model::name::RealmName, ops::prime};
 
-/// How long a client may keep what does not change while the server runs.
+/// How long a client may cache what does not change while the server runs, in milliseconds.
 const STABLE_MS: u64 = 3_600_000;
 
-/// One server, for one client.
+/// A server for one client.
 #[derive(Clone)]
 pub struct Server {
     settings: Arc<Settings>,
     desk: Arc<Desk>,
-    /// Whom it serves, where requests do not say it.
+    /// The client, unless requests name theirs.
     client: Client,
     asking: Arc<Asking>,
     watches: Arc<Watches>,
-    /// How many declared commands may run at the same time.
+    /// Bounds how many declared commands run at the same time.
     running: Arc<Semaphore>,
     log: Log,
 }
 
 impl Server {
-    /// Returns a server that puts its answers on `desk`.
+    /// Creates a server that leaves its answers on `desk`.
     pub fn new(settings: Arc<Settings>, desk: Arc<Desk>, log: Log) -> Self {
         Self {
             client: Client::new(settings.reader.clone()),
@@ -57,18 +57,19 @@ impl Server {
         }
     }
 
-    /// Returns time and variables.
+    /// Returns the environment.
     #[cfg(feature = "conformance")]
     pub fn env(&self) -> &crate::env::Env {
         &self.settings.env
     }
 
-    /// Returns whom a request comes from.
+    /// Returns the client that sent a request.
     fn client<'a>(&'a self, context: &'a RequestContext<RoleServer>) -> &'a Client {
         Slip::of(context).map_or(&self.client, |slip| &slip.client)
     }
 
-    /// Finds the project of what is no tool call, without asking where that would take a turn.
+    /// Finds the project of a request that is no tool call. A client of the stateless protocol is not asked for its
+    /// roots, since that takes another request.
     async fn project(
         &self,
         realm: Option<RealmName>,
@@ -86,8 +87,8 @@ impl Server {
         })
     }
 
-    /// Returns what stands in the project where the server was started, if it was started in one: nothing is asked
-    /// for it, and what goes wrong with it is each call's to say.
+    /// Returns facts about the project where the server was started, if it is in one. The client is not asked for its
+    /// roots, and errors are ignored, because each call reports them.
     fn facts(&self) -> Vec<String> {
         if self.settings.is_shared {
             return Vec::new();

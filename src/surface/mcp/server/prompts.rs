@@ -1,4 +1,4 @@
-//! Prompts, and what the arguments of prompts and resources could be.
+//! Answers requests for prompts, and for completions of prompts and resources.
 
 use rmcp::{
     ErrorData, RoleServer,
@@ -22,7 +22,7 @@ impl Server {
     /// Fills a prompt in.
     ///
     /// # Errors
-    /// Returns an error if there is none of that name, or what it needs cannot be read.
+    /// Returns an error if there is no such prompt, or its data cannot be read.
     pub async fn prompt(
         &self,
         request: GetPromptRequestParams,
@@ -46,7 +46,7 @@ impl Server {
         }
     }
 
-    /// Says what an argument could be.
+    /// Completes an argument.
     ///
     /// # Errors
     /// Returns an error if the realm cannot be read.

@@ -1,4 +1,4 @@
-//! The realm as resources, listed, read and watched.
+//! Lists, reads and watches the resources of a realm.
 
 use rmcp::{
     ErrorData, RoleServer,
@@ -23,11 +23,11 @@ use crate::surface::mcp::{
     watch::{self, Watched},
 };
 
-/// How long a client may keep what changes with the realm.
+/// How long a client may cache what changes with the realm, in milliseconds.
 const FRESH_MS: u64 = 5_000;
 
 impl Server {
-    /// Lists the resources of a project, from a cursor on.
+    /// Returns a page of the resources of a project.
     ///
     /// # Errors
     /// Returns an error if there is no project, or it cannot be read.
@@ -40,19 +40,19 @@ impl Server {
         let start = start.map_err(|_| ErrorData::invalid_params("the cursor is none of this list's", None))?;
         let project = match self.project(None, context).await {
             Ok(project) => project,
-            // In none of several realms, each is named with what it surely has.
+            // Without a project, list the resources that every realm has.
             Err(_) if self.settings.is_shared => {
                 let of_realms = self.realms()?.into_iter().flat_map(|realm| resources::of_realm(&realm));
                 return Ok(listed(skills::resources().chain(of_realms).collect()));
             }
-            // How to join is in a skill.
+            // A skill explains how to join a realm.
             Err(_) => return Ok(listed(skills::resources().collect())),
         };
         let (found, end) = {
             let ctx = open(&self.settings.env, &project).map_err(|error| refused(&error))?;
             resources::list(&ctx, start).map_err(|error| refused(&error))?
         };
-        // Whoever has seen the list hears when it changes.
+        // A client that has seen the list is notified when it changes.
         self.watches.add(Watched::list(&self.settings.env, project), &self.settings.env, context);
         let mut list = listed(found);
         list.next_cursor = end.map(|end| end.to_string());
@@ -62,7 +62,7 @@ impl Server {
     /// Reads a resource.
     ///
     /// # Errors
-    /// Returns an error if there is none, or it cannot be read.
+    /// Returns an error if there is no such resource, or it cannot be read.
     pub async fn read(
         &self,
         request: ReadResourceRequestParams,
@@ -93,10 +93,10 @@ impl Server {
         }
     }
 
-    /// Watches a resource for a client of an era with a handshake.
+    /// Watches a resource for a client that made a handshake.
     ///
     /// # Errors
-    /// Returns an error if there is none.
+    /// Returns an error if there is no such resource.
     pub async fn watch(&self, uri: &str, context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
         let parsed: Uri = uri.parse().map_err(|error| refused(&error))?;
         let found = self.asking.attempt(None, context, |roots| self.of_resource(&parsed, roots)).await;
@@ -111,10 +111,10 @@ impl Server {
         }
     }
 
-    /// Tells a client of the stateless era what changes, until it wants it no more.
+    /// Notifies a client of the stateless protocol of changes until it ends the subscription.
     ///
     /// # Errors
-    /// Returns an error if a list is wanted, and there is no project.
+    /// Returns an error if the client subscribes to a list outside of a project.
     pub async fn tell_changes(&self, context: &SubscriptionContext) -> Result<(), ErrorData> {
         let env = &self.settings.env;
         let mut watched = Vec::new();
@@ -134,10 +134,10 @@ impl Server {
         Ok(())
     }
 
-    /// Returns the project of a resource: the realm's own, or where all realms are offered, any.
+    /// Returns the project of a resource. It must be in the resource's realm, unless all realms are offered.
     fn of_resource(&self, uri: &Uri, roots: &Roots) -> Result<Project, Lost> {
         let realm = self.settings.all_realms.then(|| uri.realm.clone());
-        // Where it names the realm, nobody needs to be asked which one is meant.
+        // The resource names its realm, so the client need not be asked for its roots.
         let unasked = Roots::Unknown("not asked for");
         let roots = if self.settings.is_shared { &unasked } else { roots };
         let project = project::find(&self.settings, None, realm, roots)?;
@@ -151,7 +151,7 @@ impl Server {
     }
 }
 
-/// Returns a list that changes with the realm.
+/// Returns a list of resources that changes with the realm.
 fn listed(resources: Vec<Resource>) -> ListResourcesResult {
     ListResourcesResult::with_all_items(resources).with_ttl_ms(FRESH_MS).with_cache_scope(CacheScope::Private)
 }

@@ -1,4 +1,4 @@
-//! A call of a tool: what it asks, and pages of what it is answered.
+//! Runs the operation of a tool, and pages its answer.
 
 use serde_json::{Map, Value};
 
@@ -12,45 +12,45 @@ use crate::{
     wire::{Answered, PageRequest},
 };
 
-/// A call, ready to run.
+/// A call of a tool.
 pub struct Call<'a> {
-    /// What is called.
+    /// The tool.
     pub tool: &'a Tool,
-    /// What operations work with.
+    /// The context of the operation.
     pub ctx: &'a Ctx,
-    /// The arguments, as the operation names them.
+    /// The arguments, under the names that the operation uses.
     pub arguments: &'a Arguments,
-    /// The reader that asks.
+    /// The reader that calls.
     pub reader: &'a ReaderName,
-    /// What the server was started with.
+    /// The settings of the server.
     pub settings: &'a Settings,
 }
 
 impl Call<'_> {
-    /// Runs the operation on the arguments.
+    /// Runs the operation with these fields as its request.
     ///
     /// # Errors
-    /// Returns an error if an argument names nothing of its kind, or the operation fails.
+    /// Returns an error if a value does not parse as its field, or the operation fails.
     pub fn ask(&self, fields: Map<String, Value>) -> Result<Body, OpError> {
         Ok(self.body(&*(self.tool.call.run)(self.ctx, fields)?))
     }
 
-    /// Returns an answer, its next steps as calls of tools that the server offers.
+    /// Converts an answer. Its next steps become calls of tools that the server offers.
     pub fn body(&self, answer: &dyn Answered) -> Body {
         let steps = answer.next_steps().iter().map(|step| for_client(step, !self.settings.read_only)).collect();
         Body { next_steps: steps, ..Body::of(answer) }
     }
 
-    /// Returns whether everything is wanted.
+    /// Returns whether the call asks for full detail.
     pub fn is_full(&self) -> bool {
         self.arguments.text("detail") == Some("full")
     }
 
-    /// Asks for a page of `usual` entries, or as many as the client says, and for a smaller one while it does not
-    /// fit a message: by as much smaller as it is too large, because each costs as much as the first.
+    /// Requests a page of `usual` entries, or as many as the client asks for. While the page does not fit a message,
+    /// requests a smaller one, reduced in proportion to the excess because each attempt costs as much as the first.
     ///
     /// # Errors
-    /// Returns an error if asking fails.
+    /// Returns an error if the operation fails.
     pub fn paged(
         &self,
         usual: usize,

@@ -1,4 +1,4 @@
-//! What the tools about contracts do besides calling their operations.
+//! The tools for contracts, where they do more than call their operations.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::error::OpError;
 
-/// The version that stands for the files of the work tree: older clients say it so.
+/// The version that stands for the files of the work tree. Older clients send it.
 const WORKTREE: &str = "worktree";
 
 /// Which part of a contract is wanted.

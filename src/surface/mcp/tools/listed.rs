@@ -1,4 +1,4 @@
-//! A tool, as clients list it.
+//! Converts tools for `tools/list`.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use super::{
 };
 use crate::surface::arguments::schema;
 
-/// Returns a tool as clients list it.
+/// Returns a tool for `tools/list`.
 pub fn listed(tool: &Tool, settings: &Settings) -> rmcp::model::Tool {
     let writes = tool.operation.writes;
-    // The other hints mean something only where something is written.
+    // The other hints apply only to tools that write.
     let annotations = ToolAnnotations::new().read_only(!writes).open_world(tool.shape.asks_forges);
     let annotations = if writes { annotations.destructive(false) } else { annotations };
     let taken: Vec<_> = tool.parameters.iter().filter(|one| tool.lists(&one.name, settings)).cloned().collect();
@@ -28,7 +28,7 @@ pub fn listed(tool: &Tool, settings: &Settings) -> rmcp::model::Tool {
         .with_annotations(annotations)
 }
 
-/// Arguments whose names say what they are.
+/// Arguments whose names need no description.
 const PLAIN: [&str; 16] = [
     "contract",
     "cursor",
@@ -47,17 +47,18 @@ const PLAIN: [&str; 16] = [
     "until",
     "version",
 ];
-/// Arguments that mean the same in every tool: they are described in the first that takes them.
+/// Arguments that mean the same in every tool. They are described only in the first tool that takes them.
 const SHARED: [&str; 6] = ["at", "cwd", "detail", "pointer", "since", "worktree"];
 
-/// Leaves out what a list of tools has no room for: what a text may be, which a call that is refused says, and descriptions of
+/// Shortens a schema, since the size of `tools/list` is limited. It removes constraints on strings, which an error of
+/// a refused call repeats, and descriptions of defaults and of arguments for which `says` returns false.
 /// defaults and of arguments for which `says` does not hold.
 fn brief(mut schema: Map<String, Value>, says: impl Fn(&str) -> bool) -> Map<String, Value> {
     let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
     for (name, property) in properties.into_iter().flatten() {
         let Some(property) = property.as_object_mut() else { continue };
         match property.get_mut("description") {
-            // What is behind a default repeats the name.
+            // What follows the default only repeats the name.
             Some(Value::String(about)) if says(name) && !about.contains(" [default") => {}
             _ => drop(property.remove("description")),
         }

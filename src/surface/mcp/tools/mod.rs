@@ -1,5 +1,5 @@
-//! The tools: every operation of `ops::TABLE` that says when a model should call it. `tools/list`, the calls,
-//! `git blue mcp list-tools` and the reference in `docs/mcp.md` are made from them.
+//! The tools: every operation of `ops::TABLE` that says when a model should call it. `tools/list`, the calls, `git
+//! blue mcp list-tools` and `docs/mcp.md` are generated from them.
 
 mod call;
 mod contract;
@@ -35,13 +35,13 @@ use table::{PLAIN, SHAPES, Shape};
 pub struct Tool {
     /// The operation that it calls.
     pub operation: &'static Operation,
-    /// How it is called.
+    /// How the operation is called.
     pub call: operation::Call,
-    /// What it is for, and when to use it.
+    /// What the tool is for and when to use it.
     pub about: &'static str,
-    /// What it does besides calling the operation.
+    /// What the tool does besides calling the operation.
     pub shape: Shape,
-    /// What it takes.
+    /// The arguments of the tool.
     pub parameters: Vec<Parameter>,
 }
 
@@ -61,7 +61,7 @@ pub struct Named {
     pub realm: Option<RealmName>,
 }
 
-/// Every tool, in the order in which clients see them.
+/// All tools, in the order of `tools/list`.
 pub static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
     let of = |operation: &Operation| SHAPES.iter().position(|(shaped, _)| shaped.name == operation.name);
     let mut tools: Vec<_> = ops::TABLE.iter().filter_map(|operation| Tool::of(operation, of(operation))).collect();
@@ -69,13 +69,13 @@ pub static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
     tools
 });
 
-/// What says where a tool works, on a server of one realm and of all.
+/// The arguments that choose the project: on a server of one realm, and on a server of all realms.
 static COMMON: LazyLock<[Vec<Parameter>; 2]> = LazyLock::new(|| {
     let of_all = [arguments::of::<Named>(), arguments::of::<Somewhere>()].concat();
     [arguments::of::<Somewhere>(), of_all]
 });
 
-/// The tools that need no name of a realm: they are about the work tree at hand, or about all realms.
+/// The tools that take no name of a realm: they work on the current work tree, or on all realms.
 const WITHOUT_REALM: [&Operation; 5] = [
     &ops::session::start::OPERATION,
     &ops::session::stop::OPERATION,
@@ -84,11 +84,11 @@ const WITHOUT_REALM: [&Operation; 5] = [
     &ops::contract::timeline::OPERATION,
 ];
 
-/// The tools that make sense only where there is more than one realm to choose from.
+/// The tools that are useful only with more than one realm.
 const OF_ALL_REALMS: [&Operation; 2] = [&ops::realm::compare::OPERATION, &ops::contract::timeline::OPERATION];
 
 impl Tool {
-    /// Returns the tool that an operation is, if it is one.
+    /// Returns the tool of an operation, if it declares one.
     fn of(operation: &'static Operation, shaped: Option<usize>) -> Option<Self> {
         let (call, about) = (operation.call?, operation.tool?);
         let shape = shaped.map_or(PLAIN, |at| SHAPES[at].1);
@@ -106,17 +106,17 @@ impl Tool {
         Some(Self { operation, call, about, shape, parameters })
     }
 
-    /// Returns its name.
+    /// Returns the name of the tool.
     pub fn name(&self) -> &'static str {
         self.operation.name
     }
 
-    /// Returns whether it is about this machine, and needs no repository.
+    /// Returns whether the tool works on this machine as a whole and needs no repository.
     pub fn is_of_the_machine(&self) -> bool {
         self.operation.name == ops::realm::list::OPERATION.name
     }
 
-    /// Returns how to get what did not fit into an answer.
+    /// Returns a hint how to get what did not fit into an answer.
     pub fn rest(&self) -> &'static str {
         match self.parameters.iter().any(|one| one.name == "offset") {
             true => "pass pointer, a JSON pointer that cut names (without /contract), to get a part that was cut",
@@ -124,8 +124,8 @@ impl Tool {
         }
     }
 
-    /// Returns whether an argument is listed. The others are taken too: answers are as long as a message may be without
-    /// a limit, and a server of one realm needs no name of it.
+    /// Returns whether an argument is listed. Others are accepted all the same: a limit is unneeded because answers
+    /// are cut to a message, and a server of one realm needs no name of it.
     fn lists(&self, name: &str, settings: &Settings) -> bool {
         match name {
             "limit" => self.shape.lists.is_empty(),
@@ -135,26 +135,26 @@ impl Tool {
     }
 }
 
-/// Returns what tools that the user declared take.
+/// Returns the arguments of tools that the user declared.
 pub fn common(settings: &Settings) -> &'static [Parameter] {
     &COMMON[usize::from(settings.all_realms)]
 }
 
-/// Older names of tools: they are answered, and not listed.
+/// Older names of tools, which are still answered but not listed.
 pub const ALIASES: [(&str, &str); 2] = [("worktree_create", "realm_worktree_create"), ("pr_status", "realm_pr_status")];
 
-/// Returns the tool that a client names, if a server offers it.
+/// Returns the tool of this name, if the server offers it.
 pub fn named(name: &str, settings: &Settings) -> Option<&'static Tool> {
     let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, name)| name);
     offered(settings).find(|tool| tool.name() == name)
 }
 
-/// Returns the JSON Schema of all that a tool takes, for its reference: a list of tools is shorter.
+/// Returns the full input schema of a tool, for the documentation; `tools/list` has a shorter one.
 pub fn input(name: &str) -> Option<Map<String, Value>> {
     TOOLS.iter().find(|tool| tool.name() == name).map(|tool| arguments::schema(&tool.parameters))
 }
 
-/// Returns the tools of a server.
+/// Returns the tools that a server offers.
 pub fn offered(settings: &Settings) -> impl Iterator<Item = &'static Tool> + use<> {
     let (read_only, all_realms) = (settings.read_only, settings.all_realms);
     TOOLS.iter().filter(move |tool| {

@@ -1,4 +1,4 @@
-//! What the tools about a realm do besides calling their operations.
+//! The tools for realms, where they do more than call their operations.
 
 use std::collections::BTreeMap;
 
@@ -44,11 +44,11 @@ enum Whole {
     Published,
 }
 
-/// How many imports `realm_status` lists, however they stand.
+/// The most imports that `realm_status` lists.
 const MAX_IMPORTS: usize = 30;
-/// How many of the repository's own contracts it lists: those that others are broken by come first.
+/// The most own contracts that it lists. Those that break consumers come first.
 const MAX_OWN: usize = 10;
-/// How many warnings with the same code a concise `realm_check` lists.
+/// The most warnings with the same code that a concise `realm_check` lists.
 const MAX_OF_A_CODE: usize = 3;
 
 pub fn status(call: &Call<'_>) -> Result<Body, OpError> {
@@ -60,7 +60,7 @@ pub fn status(call: &Call<'_>) -> Result<Body, OpError> {
     })
 }
 
-/// Of many contracts of its own, the first are listed and the rest is counted.
+/// Lists the first own contracts and counts the others.
 fn limit_own_contracts(body: &mut Body) {
     let more = body.fields.get("more_own_contracts").and_then(serde_json::Value::as_u64).unwrap_or_default();
     if let Some(serde_json::Value::Array(own)) = body.fields.get_mut("own_contracts")
@@ -72,8 +72,7 @@ fn limit_own_contracts(body: &mut Body) {
     }
 }
 
-/// Of many imports, those that are as they should be are counted, not listed: they would be on every
-/// page, and leave no room for what the page is about.
+/// Replaces imports that are up to date by their count, if there are many imports. They would fill every page.
 fn leave_out_current_imports(body: &mut Body) {
     if let Some(serde_json::Value::Array(imports)) = body.fields.get_mut("imports")
         && imports.len() > MAX_IMPORTS
@@ -106,7 +105,7 @@ pub fn check(call: &Call<'_>) -> Result<Body, OpError> {
     Ok(body)
 }
 
-/// Of many warnings with one code, the first are listed, and all are counted.
+/// Lists the first warnings of each code, and counts all of them.
 fn group_warnings(body: &mut Body) {
     let Some(serde_json::Value::Array(warnings)) = body.fields.get_mut("warnings") else { return };
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();

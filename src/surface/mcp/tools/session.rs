@@ -1,4 +1,4 @@
-//! What the tools about one stretch of work do besides calling their operations.
+//! The tools for sessions, where they do more than call their operations.
 
 use super::{super::body::Body, Call};
 use crate::{

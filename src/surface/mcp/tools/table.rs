@@ -1,4 +1,4 @@
-//! What tools do besides calling their operations: arguments that only a model has, pages, and what is left out.
+//! How tools differ from their operations: additional arguments, pages, and fields that are left out.
 
 use super::{
     super::{body::Body, paging::Lists},
@@ -13,26 +13,26 @@ use crate::{
 /// How a tool differs from its operation.
 #[derive(Clone, Copy)]
 pub struct Shape {
-    /// Fields of the request that no model gives.
+    /// Fields of the request that the tool does not take.
     pub hides: &'static [&'static str],
-    /// Arguments besides those of the request.
+    /// Arguments in addition to the fields of the request.
     pub adds: &'static [fn() -> Vec<Parameter>],
-    /// Arguments that have a name of their own: that, and the request's.
+    /// Renamed arguments, as pairs of the name in the tool and the name in the request.
     pub names: &'static [(&'static str, &'static str)],
-    /// Whether what is pending comes with its answers.
+    /// Whether pending notifications are added to its answers.
     pub tells: bool,
-    /// The lists that are shown in pages.
+    /// The lists that are paged.
     pub lists: Lists,
-    /// Whether it may take its time, with git in several repositories, a forge, many domains or large schemas: it runs
-    /// beside the others.
+    /// Whether it can be slow, because it runs git in several repositories, asks a forge, or reads many domains or
+    /// large schemas. Slow tools run on threads of their own.
     pub is_slow: bool,
-    /// Whether it asks a forge.
+    /// Whether it sends requests to a forge.
     pub asks_forges: bool,
     /// Calls the operation.
     pub run: fn(&Call<'_>) -> Result<Body, OpError>,
 }
 
-/// A tool that is its operation.
+/// A tool that takes exactly the request of its operation.
 pub const PLAIN: Shape = Shape {
     hides: &[],
     adds: &[],
@@ -44,10 +44,10 @@ pub const PLAIN: Shape = Shape {
     run: |call| call.ask(call.arguments.fields()),
 };
 
-/// The lists of a realm's topology.
+/// The paged lists of a realm's topology.
 pub const TOPOLOGY_LISTS: Lists = &["repos", "unreadable", "domains", "domains.contracts"];
 
-/// The tools that are not plain, and those that clients see first, in their order.
+/// The tools that differ from their operations, and those that come first in `tools/list`, in this order.
 pub const SHAPES: &[(&Operation, Shape)] = &[
     (&ops::realm::status::OPERATION, Shape { run: realm::status, ..PLAIN }),
     (
