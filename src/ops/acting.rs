@@ -1,4 +1,4 @@
-//! The realm, and the repository that asks.
+//! The realm that an operation works in, and the repository that it acts for.
 
 use crate::{
     model::name::{RealmName, RepoName},
@@ -6,19 +6,19 @@ use crate::{
     store::Store,
 };
 
-/// A realm, and who asks.
+/// A realm, and the repository that asks, if there is one.
 pub struct Here {
     /// The realm.
     pub realm: RealmName,
     /// Its store.
     pub store: Box<dyn Store>,
-    /// The name of the repository around the folder; none outside of one.
+    /// The name of the repository around the folder; `None` outside of one.
     pub repo: Option<RepoName>,
-    /// Where the repository says that the realm is shared, where this machine has recorded nothing.
+    /// The url at which the repository says that the realm is shared, if this machine has not recorded it.
     pub unrecorded_url: Option<String>,
 }
 
-/// A realm, and the repository that asks.
+/// A realm and a repository of it on whose behalf an operation runs.
 #[derive(Clone, Copy)]
 pub struct Acting<'a> {
     /// The realm.
@@ -27,6 +27,6 @@ pub struct Acting<'a> {
     pub store: &'a dyn Store,
     /// The repository.
     pub repo: &'a RepoName,
-    /// The clone of it around the folder, if there is one.
+    /// The repository's clone around the folder, if there is one.
     pub code: Option<&'a CodeRepo>,
 }

@@ -1,4 +1,4 @@
-//! Reading a realm as it was: `--at` of every command that reads, and `at` of its tool and its route.
+//! Reads a realm as it was at an earlier time: `--at` of the commands that read, and `at` of their tools and routes.
 
 use std::str::FromStr;
 
@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// The operations that can read a realm as it was.
+/// The operations that can read an earlier state of the realm.
 const READ_PAST: [&str; 11] = [
     "realm_status",
     "realm_check",
@@ -30,13 +30,13 @@ const READ_PAST: [&str; 11] = [
     "contract_blame",
 ];
 
-/// A moment of a realm's history, as people name it.
+/// A moment in the history of a realm, as users write it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "String")]
 pub enum AsOf {
-    /// A time.
+    /// A point in time.
     Time(Moment),
-    /// When a commit was made.
+    /// The time of a commit.
     Commit(String),
 }
 
@@ -61,7 +61,7 @@ pub struct At {
     pub at: Option<AsOf>,
 }
 
-/// Reads a moment. An empty one is none: forms send the fields that nobody filled in.
+/// Parses a moment. An empty string is `None`, because forms send fields that nobody filled in.
 fn unless_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<AsOf>, D::Error> {
     let text = Option::<String>::deserialize(deserializer)?.filter(|text| !text.trim().is_empty());
     text.map(|text| text.parse().map_err(de::Error::custom)).transpose()
@@ -75,10 +75,10 @@ impl TryFrom<String> for AsOf {
     }
 }
 
-/// Refuses a command that cannot read a realm as it was.
+/// Refuses commands that cannot read an earlier state of the realm.
 ///
 /// # Errors
-/// Returns an error if it cannot; the message names those that can.
+/// Returns an error if the command cannot; the message lists those that can.
 pub fn require(operation: Option<&super::Operation>) -> Result<(), OpError> {
     if operation.is_some_and(|operation| READ_PAST.contains(&operation.name)) {
         return Ok(());
@@ -89,11 +89,12 @@ pub fn require(operation: Option<&super::Operation>) -> Result<(), OpError> {
 }
 
 impl Ctx {
-    /// Returns it with the realm as it was at a moment; a date is the end of that day. Nothing can be written then.
+    /// Returns a context of the realm as it was at a moment; a date means the end of that day. Such a context cannot
+    /// write.
     ///
     /// # Errors
-    /// Returns an error if there is no realm, or was none yet, and where `at` is neither a time nor a commit of
-    /// this repository or of the realm's store.
+    /// Returns an error if there is no realm, if it did not exist at that time, or if `at` is neither a time nor a
+    /// commit of this repository or of the realm's store.
     pub fn as_of(self, at: &AsOf) -> Result<Self, OpError> {
         let moment = match at {
             AsOf::Time(moment) => past::Moment { time: moment.end(self.env.now()), source: None },
@@ -124,7 +125,7 @@ impl Ctx {
         })
     }
 
-    /// Refuses to write where the realm is read as it was.
+    /// Refuses to write in the context of an earlier state.
     pub(super) fn in_present(&self) -> Result<(), OpError> {
         let refuse =
             |moment| OpError::usage(format!("this is the realm as it was at {}; it cannot be changed", shown(moment)));
@@ -132,7 +133,7 @@ impl Ctx {
     }
 }
 
-/// Returns a moment as people read it, to the second.
+/// Formats a moment for people, to the second.
 fn shown(moment: Timestamp) -> String {
     moment.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
 }

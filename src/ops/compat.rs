@@ -1,4 +1,4 @@
-//! `compat`: whether one schema can take the place of another. It needs no realm and no repository.
+//! `compat`: compares two schemas, and decides whether one can replace the other. It needs no realm and no repository.
 
 use std::collections::BTreeMap;
 
@@ -16,19 +16,19 @@ use crate::{
     wire::{Answer, AskedDirection, Compat, SchemaDifference, SchemaWarning},
 };
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::read::<Compat>("compat", &["compat"], "Compare two JSON Schemas, by proof or counterexample");
 
-/// Largest schema, in bytes.
+/// The largest schema, in bytes.
 pub const MAX_SCHEMA: usize = codec::MAX_SCHEMA;
 
-/// A schema as it was read.
+/// A schema that was read from a file or standard input.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// What it is called in the answer.
+    /// Its name in the answer.
     pub name: String,
-    /// JSON or YAML.
+    /// Its content, as JSON or YAML.
     pub bytes: Vec<u8>,
 }
 
@@ -39,24 +39,24 @@ pub struct Request {
     pub old: Source,
     /// The new schema.
     pub new: Source,
-    /// Which directions must hold.
+    /// The directions that must hold.
     pub direction: AskedDirection,
-    /// Which reading decides.
+    /// The reading that decides.
     pub reading: Reading,
 }
 
-/// Answers.
+/// Compares the schemas.
 ///
 /// # Errors
-/// Returns an error if one of them is not a valid JSON Schema, or the comparison cannot be run.
+/// Returns an error if one of them is not a valid JSON Schema, or the comparison fails.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Compat>, OpError> {
     compare(&ctx.env, request)
 }
 
-/// Answers, wherever the program was started.
+/// Compares the schemas, without a context.
 ///
 /// # Errors
-/// As [`run`].
+/// Returns an error in the cases of [`run`].
 pub fn compare(env: &Env, request: &Request) -> Result<Answer<Compat>, OpError> {
     let budget = &Budget::new(env.check_timeout());
     let (old, new) = (parse(&request.old, budget)?, parse(&request.new, budget)?);
@@ -92,7 +92,7 @@ pub fn compare(env: &Env, request: &Request) -> Result<Answer<Compat>, OpError> 
     }))
 }
 
-/// Returns the line of each of these pointers in a schema; none where they cannot be told.
+/// Returns the line of each pointer in a schema; empty if the lines cannot be determined.
 pub fn lines<'p>(source: &Source, pointers: impl Iterator<Item = &'p str> + Clone) -> BTreeMap<String, u32> {
     let lines = codec::lines_at(&source.bytes, pointers.clone()).unwrap_or_default();
     pointers.map(str::to_owned).zip(lines).collect()

@@ -1,4 +1,4 @@
-//! How far a piece of work has come, and whether it was cancelled: what a thread beside the one that works sees and says.
+//! The progress and the cancellation of a request, shared between the thread that works and the one that watches it.
 
 use std::{
     sync::{
@@ -10,7 +10,7 @@ use std::{
 
 use crate::error::{ErrorCode, OpError};
 
-/// The course of one request. Copies are of the same request.
+/// The progress of a request. Clones refer to the same request.
 #[derive(Debug, Clone, Default)]
 pub struct Course(Arc<Counts>);
 
@@ -22,37 +22,37 @@ struct Counts {
 }
 
 impl Course {
-    /// Cancels the work. It ends where it looks next: between repositories, domains and imports, within a comparison of
+    /// Cancels the work. It ends at its next check: between repositories, domains and imports, within a comparison of
     /// schemas, and while it waits for a forge.
     pub fn cancel(&self) {
         self.0.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Returns what is set once the work is cancelled.
+    /// Returns the flag that is set once the work is cancelled.
     pub fn flag(&self) -> Arc<AtomicBool> {
         self.0.cancelled.clone()
     }
 
-    /// Returns `clock` as work that is bounded by time reads it: once it is cancelled, all time is over.
+    /// Wraps `clock` for work with a time limit: once the work is cancelled, the returned clock is past any limit.
     pub fn clock<C: Fn() -> Duration + Sync>(&self, clock: C) -> impl Fn() -> Duration + Sync + use<C> {
         let cancelled = self.flag();
         move || if cancelled.load(Ordering::Relaxed) { Duration::MAX } else { clock() }
     }
 
-    /// Says how many steps there are to come.
+    /// Sets the number of steps.
     pub fn expect(&self, steps: usize) {
         self.0.total.fetch_add(steps, Ordering::Relaxed);
     }
 
-    /// Counts a step that is done.
+    /// Counts a step as done.
     pub fn step(&self) {
         self.0.done.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns whether the work is to go on.
+    /// Checks whether the work may continue.
     ///
     /// # Errors
-    /// Returns an error if it was cancelled.
+    /// Returns an error if the work was cancelled.
     pub fn check(&self) -> Result<(), OpError> {
         match self.0.cancelled.load(Ordering::Relaxed) {
             true => Err(cancelled()),
@@ -60,13 +60,13 @@ impl Course {
         }
     }
 
-    /// Returns how many steps are done, and of how many.
+    /// Returns the number of steps that are done, and of all steps.
     pub fn so_far(&self) -> (usize, usize) {
         (self.0.done.load(Ordering::Relaxed), self.0.total.load(Ordering::Relaxed))
     }
 }
 
-/// Returns the failure of a request that was cancelled.
+/// Returns the error of a cancelled request.
 pub fn cancelled() -> OpError {
     OpError::no(ErrorCode::Cancelled, "cancelled")
 }

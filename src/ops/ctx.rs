@@ -1,4 +1,4 @@
-//! What an operation works with: where it was called, which realm, which repository.
+//! The context of an operation: where it was called, its realm and its repository.
 
 use std::{cell::RefCell, path::Path, time::Duration};
 
@@ -20,26 +20,26 @@ use crate::{
     store::{Signature, git::Options},
 };
 
-/// How long schemas may be compared in one request.
+/// The time limit for comparing schemas in one request.
 const REQUEST_COMPARES: Duration = Duration::from_secs(30);
-/// The same in a hook: git is waiting.
+/// The same limit in a hook, while git waits.
 const HOOK_COMPARES: Duration = Duration::from_secs(2);
-/// The same where an answer only tells how things stand.
+/// The same limit where an answer only shows the current state.
 const GLANCE_COMPARES: Duration = Duration::from_secs(2);
 
-/// What an operation works with.
+/// The context of an operation.
 pub struct Ctx {
-    /// Time, variables, folder.
+    /// The environment: time, variables, folder.
     pub env: Env,
-    /// What this machine knows.
+    /// The records of this machine.
     pub home: Home,
     /// The user's repository around the folder, if there is one.
     pub code: Option<CodeRepo>,
-    /// The realm and who asks, or why they were not found: some operations do without.
+    /// The realm and the repository that asks, or why they were not found. Some operations need neither.
     pub here: Result<Here, OpError>,
-    /// The moment whose realm is read, where that is not now.
+    /// The moment at which the realm is read; `None` for now.
     pub as_of: Option<Timestamp>,
-    /// How far the request that is answered now has come: servers keep the rest for the next one.
+    /// The progress of the current request. Servers reuse the rest of the context for the next one.
     pub course: RefCell<Course>,
 }
 
@@ -51,8 +51,8 @@ impl From<Located> for Here {
 }
 
 impl Ctx {
-    /// Finds what operations work with in the folder of `env`. A realm that is not found is kept as an error:
-    /// some operations do without.
+    /// Finds the repository and realm for the folder of `env`. A realm that is not found is stored as an error,
+    /// because some operations need none.
     ///
     /// # Errors
     /// Returns an error if the repository around the folder cannot be opened, or there is no home folder.
@@ -68,8 +68,8 @@ impl Ctx {
         Ok(Self { env, home, code, here, as_of: None, course: RefCell::default() })
     }
 
-    /// Finds what operations work with in a realm of this machine, wherever the program was started: without a
-    /// repository, or in the work tree of `repo`, if it lies on this machine.
+    /// Opens a realm of this machine, whatever the current folder: without a repository, or in the work tree of `repo`
+    /// if it is on this machine.
     ///
     /// # Errors
     /// Returns an error if there is no home folder, or the realm does not have that repository.
@@ -86,7 +86,7 @@ impl Ctx {
     /// Returns the realm.
     ///
     /// # Errors
-    /// Why it was not found.
+    /// Returns the error that says why it was not found.
     pub fn here(&self) -> Result<&Here, OpError> {
         self.here.as_ref().map_err(Clone::clone)
     }
@@ -94,7 +94,7 @@ impl Ctx {
     /// Returns the realm and the repository that asks.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Returns an error if there is no realm or no repository.
     pub fn acting(&self) -> Result<Acting<'_>, OpError> {
         let here = self.here()?;
         let repo = here.repo.as_ref().ok_or_else(|| {
@@ -104,11 +104,11 @@ impl Ctx {
         Ok(Acting { realm: &here.realm, store: &*here.store, repo, code: self.code.as_ref() })
     }
 
-    /// Returns the realm and the repository that asks, where this clone may write as that repository: the
-    /// user joined it, and it is still the repository that the realm knows by the name.
+    /// Returns the realm and the repository that asks, if this clone may write as that repository: the user joined it,
+    /// and it is still the repository that the realm has under the name.
     ///
     /// # Errors
-    /// Why it may not.
+    /// Returns an error that says why it may not write.
     pub fn writing(&self) -> Result<Acting<'_>, OpError> {
         self.in_present()?;
         let acting = self.acting()?;
@@ -116,8 +116,8 @@ impl Ctx {
         Ok(acting)
     }
 
-    /// Returns the realm for a change that needs no repository: outside of any, or as the one that asks
-    /// where it may write.
+    /// Returns the realm for a change that needs no repository. Outside of a repository this is always possible;
+    /// inside, the repository must be allowed to write.
     ///
     /// # Errors
     /// Returns an error if there is no realm, or the repository may not write.
@@ -130,11 +130,11 @@ impl Ctx {
         Ok(here)
     }
 
-    /// Returns the realm and the repository that asks, for what is recorded of its readers and sessions:
-    /// a clone must be one that may write, and outside of one the caller names the repository.
+    /// Returns the realm and the repository that asks, to record state of its readers and sessions. A clone must be
+    /// allowed to write; outside of one, the caller names the repository.
     ///
     /// # Errors
-    /// Returns an error if there is none, or the clone may not write.
+    /// Returns an error if there is no repository, or the clone may not write.
     pub fn recording(&self) -> Result<Acting<'_>, OpError> {
         self.in_present()?;
         if self.code.is_some() { self.writing() } else { self.acting() }
@@ -154,7 +154,7 @@ impl Ctx {
     /// Returns the user's git identity and the time.
     ///
     /// # Errors
-    /// Returns an error if git knows no identity.
+    /// Returns an error if git has no identity configured.
     pub fn signature(&self) -> Result<Signature, OpError> {
         let of = |part: &str, upper: &str| {
             let named = self.env.text(&format!("GIT_COMMITTER_{upper}")).map(str::to_owned);
@@ -175,7 +175,7 @@ impl Ctx {
         }
     }
 
-    /// Returns the value of a configuration key: the repository's, or outside of one the user's.
+    /// Returns the value of a configuration key, of the repository or outside of one of the user.
     pub fn setting(&self, key: &str) -> Option<String> {
         match &self.code {
             Some(code) => code.config(key),
@@ -183,30 +183,28 @@ impl Ctx {
         }
     }
 
-    /// Returns the user's git identity, or the program's own where git knows none: for upkeep, which
-    /// must work all the same.
+    /// Returns the user's git identity, or the program's own if git has none. Maintenance must work without one.
     pub fn upkeep_signature(&self) -> Signature {
         self.signature().unwrap_or_else(|_| own_signature(self.env.now_here()))
     }
 
-    /// Returns how the user's repositories are looked for.
+    /// Returns how the user's repositories are discovered.
     pub fn place(&self) -> Place {
         Place { cwd: self.env.cwd().to_owned(), vars: self.env.vars().clone(), in_hook: self.env.in_hook() }
     }
 
-    /// Returns how long values may be judged in one request.
+    /// Returns the time limit for comparing in one request.
     pub fn budget(&self) -> Budget {
         Budget::new(self.env.check_timeout()).cancelled_by(self.course().flag())
     }
 
-    /// Returns what documents are judged by in this request: values and schemas, each within the time that
-    /// such a request has.
+    /// Returns a judge that validates values and compares schemas within the time limit of this request.
     pub fn judge(&self) -> Judge<'_> {
         let whole = if self.env.in_hook() { HOOK_COMPARES } else { REQUEST_COMPARES };
         self.judging(whole)
     }
 
-    /// Returns it for what is told beside the answer: a glance must be short.
+    /// Returns a judge with a shorter time limit, for notifications that are added to an answer.
     pub fn glancing_judge(&self) -> Judge<'_> {
         self.judging(GLANCE_COMPARES)
     }
@@ -215,23 +213,23 @@ impl Ctx {
         Judge::new(self.budget(), self.course().clock(self.env.stopwatch()), whole)
     }
 
-    /// Returns the course of the request that is answered now.
+    /// Returns the progress of the current request.
     pub fn course(&self) -> Course {
         self.course.borrow().clone()
     }
 
-    /// Returns how stores wait.
+    /// Returns how stores wait for locks.
     pub fn options(&self) -> Options {
         options(&self.env)
     }
 }
 
-/// Returns the program's own identity, for what is nobody's doing.
+/// Returns the program's own identity, for commits that no user makes.
 pub fn own_signature(time: jiff::Zoned) -> Signature {
     Signature { name: "git blue".into(), email: "git-blue@localhost".into(), time }
 }
 
-/// Returns how stores wait, and whether they use what they keep at hand.
+/// Returns how stores wait for locks, and whether they use their caches.
 pub fn options(env: &Env) -> Options {
     Options { lock_timeout: env.lock_timeout(), seed: env.seed(), cache: env.cache(), on_wait: env.on_wait() }
 }

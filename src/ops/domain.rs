@@ -1,4 +1,4 @@
-//! Functions by which operations read and change a domain.
+//! Reads and changes domains, for operations.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ use crate::{
     store::{Change, Parents, Store, StoreRef, codec, read, write::write},
 };
 
-/// What the commit message of a change says besides its events.
+/// The parts of a commit message besides the events of the change.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Why<'a> {
     /// The repository that makes the change.
@@ -27,20 +27,20 @@ pub struct Why<'a> {
     pub source: Option<&'a Oid>,
     /// The reason, in the user's words.
     pub reason: Option<&'a str>,
-    /// A subject of its own, instead of what the events say.
+    /// A subject that replaces the one made of the events.
     pub subject: Option<&'a str>,
 }
 
 /// Returns the domain with the given name.
 ///
 /// # Errors
-/// Returns an error if the realm has none of that name, or it cannot be read.
+/// Returns an error if the realm has no such domain, or it cannot be read.
 pub fn get(store: &dyn Store, name: &DomainName) -> Result<DomainView, OpError> {
     read::domain(store, name)?.ok_or_else(|| unknown(store, name))
 }
 
-/// Returns the error for a domain that the realm does not have. What looks like a slip is not offered
-/// to be made.
+/// Returns the error for a domain that the realm does not have. If the name resembles an existing one, the error does
+/// not offer to create it.
 pub fn unknown(store: &dyn Store, name: &DomainName) -> OpError {
     let known: Vec<_> = store.domains().unwrap_or_default().into_iter().map(|(known, _)| known).collect();
     let meant = nearest::nearest(name, &known);
@@ -57,7 +57,7 @@ pub fn unknown(store: &dyn Store, name: &DomainName) -> OpError {
 /// Returns the tip of a domain.
 ///
 /// # Errors
-/// Returns an error if the realm has none of that name, or it cannot be read.
+/// Returns an error if the realm has no such domain, or it cannot be read.
 pub fn tip(store: &dyn Store, name: &DomainName) -> Result<Oid, OpError> {
     store.tip(&StoreRef::Domain(name.clone()))?.ok_or_else(|| unknown(store, name))
 }
@@ -74,7 +74,7 @@ pub fn of_contract(store: &dyn Store, at: &ContractRef) -> Result<DomainView, Op
 /// one.
 ///
 /// # Errors
-/// Returns an error if there is none, or if it cannot be read.
+/// Returns an error if there is no such contract, or it cannot be read.
 pub fn contract(store: &dyn Store, at: &ContractRef) -> Result<Contract, OpError> {
     let view = read::contract_at(store, &at.domain, &tip(store, &at.domain)?, &at.contract)?;
     current(&view, &at.contract).cloned().map_err(|error| meant(store, at, error))
@@ -98,7 +98,7 @@ pub fn meant(store: &dyn Store, at: &ContractRef, error: OpError) -> OpError {
 /// Returns the contract's current document.
 ///
 /// # Errors
-/// Returns an error if there is none, or if it cannot be read.
+/// Returns an error if there is no such contract, or it cannot be read.
 pub fn current<'a>(domain: &'a DomainView, name: &ContractName) -> Result<&'a Contract, OpError> {
     let at = || ContractRef { domain: domain.info.name.clone(), contract: name.clone() };
     match domain.contracts.get(name) {
@@ -124,7 +124,7 @@ pub struct Part<'a> {
     pub contracts: Option<&'a BTreeSet<ContractName>>,
     /// Published documents to read as well.
     pub published: &'a [(ContractName, Version)],
-    /// The documents that importers of these contracts were written against.
+    /// The contracts of which to read the versions that importers' code is adapted to.
     pub bases: Option<&'a BTreeSet<ContractName>>,
 }
 
@@ -161,8 +161,8 @@ pub fn change(
     Ok(decided)
 }
 
-/// Notes that a domain was changed here, from one commit to another. The change is made: that it
-/// cannot be noted only dates it less exactly.
+/// Records that a domain was changed on this machine, from one commit to another. Errors are ignored: the change is
+/// made, and only its time is known less exactly.
 pub fn made_here(ctx: &Ctx, store: &dyn Store, name: &DomainName, before: Option<Oid>, after: Oid) {
     let tree = |commit: Oid| store.commit(&commit).map(|commit| commit.tree);
     if let (Ok(before), Ok(after)) = (before.map(tree).transpose(), tree(after)) {

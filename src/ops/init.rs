@@ -1,4 +1,4 @@
-//! `init`: one step into a realm: make it or find it, join it, put the hooks in place.
+//! `init`: creates or finds a realm, joins it, and installs the hooks, in one step.
 
 use std::{collections::BTreeSet, path::PathBuf};
 
@@ -11,30 +11,30 @@ use crate::{
     wire::{Answer, Init},
 };
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::write::<Init>("init", &["init"], "Create or join a realm");
 
 /// The arguments.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// The realm; what the repository proposes, or the only one of this machine, by default.
+    /// The realm. By default the one that the repository proposes, or the only one of this machine.
     pub realm: Option<RealmName>,
     /// The repository's name in it.
     pub repo: Option<RepoName>,
-    /// Where the realm is shared, or will be where it is made now.
+    /// The url where the realm is shared, or will be if it is created.
     pub url: Option<String>,
-    /// Whether it is kept in branches there.
+    /// Whether the remote stores it in branches.
     pub branches: bool,
-    /// Whether to make the realm even where it seems to be another one, or somewhere else.
+    /// Whether to create the realm even if it seems to exist elsewhere or under a similar name.
     pub new: bool,
-    /// Whether changes are to be shared and fetched automatically; as before where nothing is said.
+    /// Whether changes are shared and fetched automatically; `None` leaves it as it is.
     pub auto_sync: Option<bool>,
 }
 
-/// Does what is left to do; a second time, nothing. What is refused leaves nothing behind.
+/// Does whatever is not done yet, so a second run does nothing. A refusal leaves nothing behind.
 ///
 /// # Errors
-/// Returns an error if the realm cannot be told, or a step fails.
+/// Returns an error if the realm cannot be determined, or a step fails.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
     let code = ctx.code()?;
     let proposed = locate::proposed(code)?;
@@ -55,7 +55,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
         branches: request.branches,
     };
     let enter = || {
-        // Before anything is made: what cannot join needs no realm.
+        // Checked before anything is created: a repository that cannot join needs no realm.
         same_realm(&realm, proposed.as_ref())?;
         admin::join::name(code, &join, proposed.as_ref())?;
         let created_realm = provide(ctx, request, &realm, proposed.as_ref())?;
@@ -99,7 +99,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Init>, OpError> {
     })
 }
 
-/// Records whether changes of a realm are to be shared and fetched automatically.
+/// Records whether changes of a realm are shared and fetched automatically.
 ///
 /// # Errors
 /// Returns an error if it cannot be recorded.
@@ -107,15 +107,15 @@ pub fn choose_auto_sync(ctx: &Ctx, realm: &RealmName, wanted: bool) -> Result<()
     Ok(ctx.home.record_auto_sync(realm, wanted)?)
 }
 
-/// Brings the realm here or makes it, if need be. Returns whether it was made.
+/// Clones or creates the realm, if this machine does not have it. Returns whether it was created.
 fn provide(ctx: &Ctx, request: &Request, realm: &RealmName, proposed: Option<&Config>) -> Result<bool, OpError> {
     let was_known = ctx.home.realm(realm)?;
     if let Some(url) = &request.url {
         let place = sync::realm_clone::Place { realm: Some(realm), url, branches: request.branches };
         sync::realm_clone::obtain(ctx, place)?;
     }
-    // Who has which name is judged by what is there now. Where it cannot be reached, what is here decides.
-    // A clone that joined before the realm was shared keeps its name until the conflict is settled.
+    // Names are checked against the current state of the remote, or against the local one if it cannot be reached. A
+    // clone that joined before the realm was shared keeps its name until the conflict is settled.
     if let (Some(known), None) = (was_known, joined::read(&ctx.home, ctx.code()?)?) {
         let store = GitStore::open(&known.path, ctx.options())?;
         match request.url.is_some() {
@@ -134,7 +134,7 @@ fn provide(ctx: &Ctx, request: &Request, realm: &RealmName, proposed: Option<&Co
     Ok(admin::init::run(ctx, &make)?.body.created)
 }
 
-/// Refuses to make a realm that is somewhere else already, or whose name looks like a slip.
+/// Refuses to create a realm that exists elsewhere, or whose name looks like a typing error.
 fn require_wanted(ctx: &Ctx, request: &Request, realm: &RealmName, proposed: Option<&Config>) -> Result<(), OpError> {
     let is_elsewhere = proposed.is_some_and(|config| config.realm.url.is_some()) && request.url.is_none();
     let known = unknown::known(&ctx.home);
@@ -147,7 +147,7 @@ fn require_wanted(ctx: &Ctx, request: &Request, realm: &RealmName, proposed: Opt
     Err(if request.realm.is_some() { error.next(make) } else { error })
 }
 
-/// What this machine had before: it has the same after a refusal.
+/// What this machine had before. A refusal restores it.
 struct Before {
     realms: Vec<RealmName>,
     repos: Vec<RepoName>,
@@ -165,7 +165,7 @@ impl Before {
         })
     }
 
-    /// Takes away a realm that was brought or made since, and the record of where this clone lies.
+    /// Removes a realm that was cloned or created since, and the record of this clone's path.
     fn restore(&self, ctx: &Ctx, realm: &RealmName) -> Result<(), OpError> {
         if self.realms.contains(realm) || ctx.home.realm(realm)?.is_none() {
             return Ok(());
@@ -184,7 +184,7 @@ impl Before {
     }
 }
 
-/// The realm that is at a url.
+/// Returns the realm at a url.
 fn at(ctx: &Ctx, url: &str, branches: bool) -> Result<RealmName, OpError> {
     sync::realm_clone::obtain(ctx, sync::realm_clone::Place { realm: None, url, branches })?.ok_or_else(|| {
         OpError::usage(format!("{url} holds no realm yet: say which one to make"))
@@ -192,7 +192,7 @@ fn at(ctx: &Ctx, url: &str, branches: bool) -> Result<RealmName, OpError> {
     })
 }
 
-/// The realm that the user's configuration names, else the only one there is.
+/// Returns the realm that the user's configuration names, or else the only one there is.
 fn configured(ctx: &Ctx) -> Result<RealmName, OpError> {
     if let Some(realm) = ctx.code()?.config("blue.realm") {
         return Ok(realm.parse()?);

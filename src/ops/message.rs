@@ -1,5 +1,5 @@
-//! Commit messages of a realm: a subject that reads well in `git log --oneline`, and trailers as
-//! hints for people. No rule depends on a trailer.
+//! Commit messages of a realm: a subject for `git log --oneline`, and trailers as hints for people. No rule depends on
+//! a trailer.
 
 use super::ctx::Ctx;
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     ops::session::current,
 };
 
-/// The trailer that names the session it was made in.
+/// The trailer with the session in which a change was made.
 const SESSION: &str = "Blue-Session";
 
 /// The parts of a commit message.
@@ -31,7 +31,7 @@ pub struct Message<'a> {
 }
 
 impl Message<'_> {
-    /// Returns the message of a change that is made here: in the session of this work tree.
+    /// Returns the message of a change that is made in the session of this work tree.
     pub fn of(ctx: &Ctx, subject: impl Into<String>) -> Self {
         Self { subject: subject.into(), session: current::active(ctx), ..Self::default() }
     }

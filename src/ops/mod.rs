@@ -1,7 +1,8 @@
-//! What can be done, one verb a file, decided the same for every surface.
+//! The operations, one per file. All interfaces call the same code.
 //!
-//! An operation is `run(&Ctx, &Request) -> Result<Answer<_>, OpError>`, synchronous, and prints
-//! nothing. Each is listed in the table of its room, and [`TABLE`] has them all: commands, tools, routes and
+//! An operation is `run(&Ctx, &Request) -> Result<Answer<_>, OpError>`. It is synchronous and prints nothing. Each is
+//! listed in the table of its room (a module such as [`contract`]), and [`TABLE`] has them all: commands, tools,
+//! routes and their descriptions are generated from it.
 //! their descriptions are made from it.
 
 pub mod acting;
@@ -43,7 +44,7 @@ use crate::wire::schema;
 pub(crate) use operation::runs;
 pub use operation::{Operation, Run};
 
-/// The rooms and their operations, in the order of the docs.
+/// The tables of all rooms, in the order of the documentation.
 const ROOMS: &[&[Operation]] = &[
     &[init::OPERATION],
     realm::TABLE,
@@ -63,7 +64,7 @@ const ROOMS: &[&[Operation]] = &[
     upkeep::TABLE,
 ];
 
-/// Every operation, in the order of the docs.
+/// All operations, in the order of the documentation.
 pub const TABLE: &[Operation] = &joined::<{ count() }>();
 
 const fn count() -> usize {
@@ -90,8 +91,8 @@ const fn joined<const N: usize>() -> [Operation; N] {
     all
 }
 
-/// Returns the JSON Schema of everything that `--json` may print, with the name of its file: one of
-/// each operation, of a failure, and of what is the command line's alone.
+/// Returns the JSON Schema of everything that `--json` may print, with the name of its file: one for each operation,
+/// one for failures, and those that only the command line prints.
 pub fn schemas() -> Vec<(&'static str, Schema)> {
     let answers = TABLE.iter().map(|operation| (operation.name, operation.schema()));
     answers.chain([("error", schema::failure()), ("install", schema::installed())]).chain(schema::daemon()).collect()

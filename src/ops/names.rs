@@ -66,10 +66,10 @@ pub fn versions(ctx: &Ctx, contract: &ContractRef) -> Result<Vec<String>, OpErro
     Ok(versions.iter().map(ToString::to_string).collect())
 }
 
-/// Returns the ids of what is pending.
+/// Returns the ids of the pending notifications.
 ///
 /// # Errors
-/// Returns an error if the realm cannot be read, or this is none of its repositories.
+/// Returns an error if the realm cannot be read, or the repository is not in it.
 pub fn notifications(ctx: &Ctx) -> Result<Vec<String>, OpError> {
     let page = PageRequest { limit: Some(0), cursor: None };
     let request = Request { filter: NotificationFilter::Pending, page, ..Request::default() };
@@ -86,7 +86,7 @@ pub fn sessions(ctx: &Ctx) -> Result<Vec<String>, OpError> {
     Ok(open.into_iter().filter(|session| session.repo == *acting.repo).map(|session| session.id.to_string()).collect())
 }
 
-/// Returns what the open sessions of the realm work on, and what has worktrees on this machine.
+/// Returns the RFCs of the realm's open sessions and of the worktrees on this machine.
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.
@@ -101,7 +101,7 @@ pub fn rfcs(ctx: &Ctx) -> Result<Vec<String>, OpError> {
     Ok(rfcs)
 }
 
-/// Names of files without their ending; what is no name is left out.
+/// Returns the names of the files in a folder without their ending; files whose name is invalid are left out.
 fn stems(ctx: &Ctx, name: &StoreRef, folder: &str) -> Result<Vec<String>, OpError> {
     let stem = |entry: &String| layout::stem::<ContractName>(entry).map(|name| name.to_string());
     Ok(entries(ctx, name, folder)?.iter().filter_map(stem).collect())

@@ -1,4 +1,4 @@
-//! `realm_admin_binding`: write the part a repository plays straight into the realm.
+//! `realm_admin_binding`: writes the binding of a repository directly into the realm.
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -20,7 +20,7 @@ use crate::{
     repo::blue_files::BINDINGS,
 };
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::write::<BindingSet>(
     "realm_admin_binding",
     &["realm", "admin", "binding"],
@@ -34,19 +34,19 @@ pub struct Request {
     pub domain: DomainName,
     /// The repository.
     pub repo: RepoName,
-    /// Which sides it is on.
+    /// The repository's role.
     pub role: Role,
-    /// What it exports.
+    /// The contracts that it exports.
     pub exports: Vec<Export>,
-    /// What it imports.
+    /// The contracts that it imports.
     pub imports: Vec<Import>,
 }
 
-/// Writes the binding: the whole of it, as the file in the repository would.
+/// Writes the whole binding, as the file in the repository would.
 ///
 /// # Errors
-/// Returns an error if the repository is unknown, not a member, not the one that asks, or the binding contradicts
-/// itself.
+/// Returns an error if the repository is unknown, is not a member of the domain, or is not the one that asks, or if
+/// the binding contradicts itself.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingSet>, OpError> {
     let here = ctx.writing_realm()?;
     if let Some(acting) = here.repo.as_ref().filter(|acting| **acting != request.repo) {
@@ -79,7 +79,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingSet>, OpError> 
         cycles,
     });
     if answer.body.changed {
-        // The realm alone has it now: a commit of the file would say something else.
+        // Only the realm has this binding: a commit of the repository's file would change it back.
         let path = format!("{BINDINGS}/{}.yaml", request.domain);
         answer = answer.next(format!("write the same into {path} of {}, if it publishes from there", request.repo));
     }

@@ -14,7 +14,7 @@ pub const OPERATION: Operation = Operation::read::<CacheStats>(
     "Show the size and state of the realm's cache",
 );
 
-/// Returns the size and state of the cache. It creates nothing.
+/// Returns the size and state of the cache. It does not create one.
 ///
 /// # Errors
 /// Returns an error if there is no realm.

@@ -40,16 +40,16 @@ pub struct Request {
     pub schema: Option<Json>,
     /// Its value; null by default.
     pub value: Option<Json>,
-    /// The promise to consumers of the old version.
+    /// Whether new schemas accept what old ones accepted.
     pub backwards: Option<bool>,
-    /// The promise of consumers of the new version.
+    /// Whether old schemas accept what new ones accept.
     pub forwards: Option<bool>,
 }
 
 /// Adds the contract.
 ///
 /// # Errors
-/// Returns an error if there is one of that name, or a rule refuses it.
+/// Returns an error if there is a contract of that name, or a rule refuses it.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractAdded>, OpError> {
     let here = ctx.writing_realm()?;
     if !read::repos(&*here.store)?.repos.contains_key(&request.owner) {

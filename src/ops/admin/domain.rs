@@ -96,7 +96,7 @@ pub fn set(ctx: &Ctx, here: &Here, request: &Request, parts: &[&PlannedBinding])
         if changes.is_empty() {
             return Ok(None);
         }
-        // The baselines of the new members first, then the membership: being killed in between loses no
+        // The baselines of the new members are written before the membership, so that a kill in between loses no
         // notification.
         start_knowing(ctx, here, tip, &added, &wanted)?;
         let subject = match before == Some(wanted) && bound {

@@ -52,7 +52,7 @@ runs!(RealmInit, run);
 /// Creates the realm, or records one whose store already exists.
 ///
 /// # Errors
-/// Returns an error if this machine knows a realm of that name, or something else lies at the path.
+/// Returns an error if this machine has a realm of that name, or something else is at the path.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmInit>, OpError> {
     let name = &request.name;
     let url = request.url.as_deref().map(|url| Ok::<_, OpError>(url::absolute(ctx.env.cwd(), url::accept(url)?)));

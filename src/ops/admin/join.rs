@@ -1,4 +1,4 @@
-//! `realm_admin_join`: take this repository into a realm. Joining twice does nothing.
+//! `realm_admin_join`: adds this repository to a realm. Joining twice does nothing.
 
 use std::{collections::BTreeMap, io::Write as _, path::Path};
 
@@ -38,7 +38,7 @@ use crate::{
     wire::{Answer, RealmJoin},
 };
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::writes::<Request>("realm_admin_join", &["realm", "admin", "join"], "Join this repository to a realm");
 
@@ -64,7 +64,7 @@ pub struct Request {
 
 runs!(RealmJoin, run);
 
-/// Joins.
+/// Joins the realm.
 ///
 /// # Errors
 /// Returns an error if this machine does not know the realm, or another repository has the name.
@@ -128,7 +128,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmJoin>, OpError> {
     Ok(answer)
 }
 
-/// Returns what a repository does first that shares no domain with `others` of the realm yet.
+/// Returns the next step of a repository that shares no domain with the `others` of the realm yet.
 pub fn first_contract<'a>(realm: &RealmName, others: impl Iterator<Item = &'a RepoName>) -> String {
     let others: Vec<_> = others.take(5).map(ToString::to_string).collect();
     match others.is_empty() {
@@ -140,7 +140,7 @@ pub fn first_contract<'a>(realm: &RealmName, others: impl Iterator<Item = &'a Re
     }
 }
 
-/// Brings the realm here, or records where it is shared.
+/// Clones the realm to this machine, or records its url.
 fn share(ctx: &Ctx, request: &Request) -> Result<(), OpError> {
     let recorded = || Ok::<_, OpError>(ctx.home.realm(&request.realm)?.and_then(|known| known.url));
     let url = match &request.url {
@@ -158,11 +158,11 @@ fn share(ctx: &Ctx, request: &Request) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Returns the name that the repository gets: what it proposes, what was asked for, or what origin
-/// or the folder says.
+/// Returns the name of the repository: the one in its `.blue/config.yaml`, the one that was asked for, or one derived
+/// from origin's url or the folder.
 ///
 /// # Errors
-/// Returns an error if these contradict each other, or none is a name.
+/// Returns an error if these contradict each other, or none of them is a valid name.
 pub fn name(code: &CodeRepo, request: &Request, proposed: Option<&Config>) -> Result<RepoName, OpError> {
     if let (Some(config), Some(wanted)) = (proposed, &request.repo)
         && config.repo != *wanted
@@ -195,7 +195,7 @@ fn enter(ctx: &Ctx, store: &dyn Store, known: &KnownRealm, entry: &Repo, claim: 
     let done = write(store, &StoreRef::Realm, |_| {
         let realm = read::repos(store)?;
         let document = match realm.repos.get(&entry.name) {
-            // The url of one's own clone is the later word.
+            // The url of this clone replaces the recorded one.
             Some(held) if claim == Claim::Joined => {
                 let held = Repo { url: entry.url.clone().or_else(|| held.url.clone()), ..held.clone() };
                 identity::with_facts(&held, entry)
@@ -224,21 +224,21 @@ fn enter(ctx: &Ctx, store: &dyn Store, known: &KnownRealm, entry: &Repo, claim: 
     Ok(done.is_some())
 }
 
-/// What speaks for a clone that wants a name which the realm has already.
+/// The evidence that a clone may use a name that the realm already has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Claim {
-    /// The user joined this very clone by that name before.
+    /// The user joined this very clone under that name before.
     Joined,
-    /// Its `.blue/config.yaml` names the realm and the repository.
+    /// The clone's `.blue/config.yaml` names the realm and the repository.
     Proposed,
-    /// Nothing but what the user typed.
+    /// Only the user's command line names it.
     Typed,
 }
 
 impl Claim {
     fn of(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm, name: &RepoName, is_proposed: bool) -> Result<Self, OpError> {
         let is_joined = joined::read(&ctx.home, code)?.is_some_and(|joined| joined.is_of(&known.name, name));
-        // Earlier versions recorded the folder alone.
+        // Earlier versions recorded only the folder.
         let is_recorded = || Ok::<_, OpError>(ctx.home.repo_path(name)? == Some(code.main_folder()));
         Ok(match is_proposed {
             true if is_joined || is_recorded()? => Self::Joined,
@@ -249,8 +249,8 @@ impl Claim {
     }
 }
 
-/// Checks that a clone is of the repository that the realm knows by a name. Forks, and repositories made
-/// from one template, share a root commit: without urls, the file that names the repository must agree.
+/// Checks that a clone belongs to the repository that the realm has under a name. Forks, and repositories made from
+/// one template, share a root commit: without urls, the file that names the repository must agree.
 fn same_repository(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm, held: &Repo, claim: Claim) -> Result<(), OpError> {
     let name = &held.name;
     let taken = |why: &str| {
@@ -259,7 +259,7 @@ fn same_repository(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm, held: &Repo, 
     };
     match (identity::likeness(code, held)?, claim) {
         (Likeness::Same, _) | (Likeness::SharedRoot, Claim::Proposed) => Ok(()),
-        // Where no other clone has the name, it may be this one that was interrupted while it joined.
+        // If no other clone has joined under the name, this may be the clone that was interrupted while it joined.
         (Likeness::SharedRoot, _) if joined::elsewhere(&ctx.home, code, &known.name, name)?.is_none() => Ok(()),
         (Likeness::SharedRoot, _) => {
             let why = "; this one shares a root commit with it, as forks and templates do";
@@ -292,7 +292,7 @@ fn same_repository(ctx: &Ctx, code: &CodeRepo, known: &KnownRealm, held: &Repo, 
     }
 }
 
-/// Refuses a second name for a clone that joined by another one, which the realm still knows.
+/// Refuses a second name for a clone that joined under another one, which the realm still has.
 fn one_name(ctx: &Ctx, code: &CodeRepo, store: &dyn Store, known: &KnownRealm, name: &RepoName) -> Result<(), OpError> {
     let Some(joined) = joined::read(&ctx.home, code)?.filter(|joined| joined.realm == known.name) else {
         return Ok(());
@@ -300,7 +300,7 @@ fn one_name(ctx: &Ctx, code: &CodeRepo, store: &dyn Store, known: &KnownRealm, n
     let old = &joined.repo;
     let repos = read::repos(store)?.repos;
     let Some(held) = repos.get(old).filter(|_| old != name) else { return Ok(()) };
-    // Where two repositories have the name, either takes another one.
+    // If two repositories have the name, either may take another one.
     let is_other = identity::likeness(code, held)? == Likeness::Different;
     if is_other || read::names_taken_twice(store, &repos)?.contains(old) {
         return Ok(());
@@ -310,7 +310,7 @@ fn one_name(ctx: &Ctx, code: &CodeRepo, store: &dyn Store, known: &KnownRealm, n
         .next(format!("git blue realm admin rename {old} {name}  # or let it be called {name} everywhere")))
 }
 
-/// Refuses a name that differs in case alone from another one, and a second name for a url.
+/// Refuses a name that differs from another one only in case, and a second name for a url.
 fn only_name(repos: &BTreeMap<RepoName, Repo>, entry: &Repo) -> Result<(), OpError> {
     if let Some(other) = repos.keys().find(|other| other.collides_with(&entry.name)) {
         let message = format!("{} differs from the repository {other} in upper and lower case alone", entry.name);
@@ -329,8 +329,8 @@ fn only_name(repos: &BTreeMap<RepoName, Repo>, entry: &Repo) -> Result<(), OpErr
     }
 }
 
-/// Writes the url of the realm into `.blue/config.yaml`, in place of the one that it names. Returns whether it was
-/// written: a file that is written in another way than usual stays as it is.
+/// Replaces the url of the realm in `.blue/config.yaml`. Returns whether it was written: a file that is not in the
+/// usual layout is left as it is.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read or written.
@@ -355,7 +355,7 @@ fn write_config(root: &Path, realm: &KnownRealm, repo: &RepoName) -> Result<bool
     let folder = root.join(FOLDER);
     let path = root.join(CONFIG);
     std::fs::create_dir_all(&folder).map_err(OpError::io("create", &folder))?;
-    // Put in place at once: half of one would stop every command in this repository.
+    // Replaced atomically: a partial file would stop every command in this repository.
     let mut aside = tempfile::Builder::new();
     aside.prefix(".config.yaml-").permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let put = || {

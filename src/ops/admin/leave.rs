@@ -1,4 +1,4 @@
-//! `realm_admin_leave`: take this repository out of its realm.
+//! `realm_admin_leave`: removes this repository from its realm.
 
 use super::remove_member::without;
 use crate::ops::{
@@ -19,7 +19,7 @@ use crate::{
     wire::{Answer, RealmLeave},
 };
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_admin_leave",
     &["realm", "admin", "leave"],
@@ -42,13 +42,13 @@ pub struct Request {
 
 runs!(RealmLeave, run);
 
-/// Most contracts that are named of those that lose their owner.
+/// The most ownerless contracts that an answer names.
 const MAX_ORPHANS: usize = 5;
 
-/// Leaves: the domains first, the realm last, so that leaving once more finishes what a kill left.
+/// Leaves the domains first and the realm last, so that running it again finishes an interrupted leave.
 ///
 /// # Errors
-/// Returns an error if the repository still takes part in domains.
+/// Returns an error if the repository is still a member of domains.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLeave>, OpError> {
     let acting = ctx.writing()?;
     let overview = Overview::open(acting.store)?;
@@ -101,7 +101,7 @@ fn hand_over(at: &str) -> String {
     format!("git blue contract transfer {at} --to REPO  # first: hand over what it owns")
 }
 
-/// Undoes what `init` did to the repository. Returns what is gone.
+/// Reverts what `init` did to the repository. Returns what was removed.
 fn undo(ctx: &Ctx, acting: Acting<'_>) -> Result<Vec<String>, OpError> {
     let code = ctx.code()?;
     let hooks = hooks::uninstall(ctx)?.body.hooks;

@@ -60,7 +60,7 @@ pub struct Request {
 
 runs!(RealmRename, run);
 
-/// Renames the repository. Repeating it does nothing; in another clone, it renames that clone's files.
+/// Renames the repository. Running it again does nothing; in another clone it renames the files there.
 ///
 /// # Errors
 /// Returns an error if there is no such repository, another one has the name, or the request comes from another
@@ -77,7 +77,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRename>, OpError>
     if let Some(code) = ctx.code.as_ref().filter(|_| asking.is_some()) {
         let joined = joined::read(&ctx.home, code)?;
         let is_joined = joined.is_some_and(|joined| joined.is_of(&realm, old) || joined.is_of(&realm, new));
-        // If the realm has the new name already, only the files of this clone are written.
+        // If the realm has the new name already, only the files of this clone are rewritten.
         if !is_joined && renamed::newer(&store, old)?.as_ref() != Some(new) {
             return Err(joined::missing(Acting { realm: &realm, store: &store, repo: old, code: None }));
         }
@@ -100,7 +100,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmRename>, OpError>
     })
 }
 
-/// Returns the realm and the repository that asks, also for a clone that has the old name still.
+/// Returns the realm and the repository that asks, also for a clone that still has the old name.
 fn find(ctx: &Ctx, request: &Request) -> Result<(RealmName, Option<RepoName>), OpError> {
     match ctx.here() {
         Ok(here) => Ok((here.realm.clone(), here.repo.clone())),
@@ -135,7 +135,7 @@ impl Renaming<'_> {
         Ok(())
     }
 
-    /// Writes the new name beside the old one. Returns whether anything is left to be done in the realm.
+    /// Writes the new name beside the old one. Returns whether the old one is still to be removed.
     fn begin(&self, realm: &RealmName) -> Result<bool, OpError> {
         let Self { store, old, new, .. } = *self;
         let repos = read::repos(store)?.repos;
@@ -164,7 +164,7 @@ impl Renaming<'_> {
                 (layout::repo(new), Edit::Put(codec::encode(&entry))),
                 (layout::rename(old), Edit::Put(codec::encode(&rename))),
             ];
-            // A name that somebody had before is somebody's again.
+            // If the name was renamed before, that record is removed, because the name is in use again.
             if self.has(&layout::rename(new))? {
                 edits.push((layout::rename(new), Edit::Remove));
             }
@@ -185,7 +185,7 @@ impl Renaming<'_> {
         Ok(rename.is_some_and(|rename| rename.to == *self.new))
     }
 
-    /// Refuses open conflicts: they are recorded under the old name, and must be settled first.
+    /// Refuses a rename while conflicts are open: they are recorded under the old name and must be settled first.
     fn refuse_conflicts(&self) -> Result<(), OpError> {
         let overview = Overview::open(self.store)?;
         for line in overview.domains_of(self.old) {
@@ -241,8 +241,8 @@ impl Renaming<'_> {
         changes
     }
 
-    /// Offers are of the new name. Of a contract that has no release, the record alone says whose it is
-    /// now: what was published keeps the old name.
+    /// Renames the repository in offers. For a contract without a release, the record alone names its owner; published
+    /// versions keep the old name.
     fn transfers(&self, view: &DomainView) -> Vec<Transfers> {
         let (old, new) = (self.old, self.new);
         let named = |repo: &RepoName| if repo == old { new.clone() } else { repo.clone() };
@@ -301,7 +301,7 @@ impl Renaming<'_> {
         })
     }
 
-    /// Moves the inboxes of this machine's readers. The rename is not a notification to the repository itself.
+    /// Renames the inboxes of this machine's readers. The rename is not a notification to the repository itself.
     fn inboxes(&self) -> Result<(), OpError> {
         for (name, tip) in self.store.inboxes()? {
             let StoreRef::Inbox(repo, reader) = &name else { continue };
@@ -338,8 +338,7 @@ impl Renaming<'_> {
         Ok(())
     }
 
-    /// Renames what is on this machine, and in the work tree around the folder. Returns the files to
-    /// commit.
+    /// Renames the repository on this machine and in the work tree around the folder. Returns the files to commit.
     fn here(&self, realm: &RealmName) -> Result<Vec<String>, OpError> {
         self.ctx.home.rename_repo(self.old, self.new)?;
         let Some(code) = &self.ctx.code else { return Ok(Vec::new()) };
@@ -376,7 +375,7 @@ impl Renaming<'_> {
         Ok(changed)
     }
 
-    /// Replaces the value of a key in the document, and leaves everything else unchanged.
+    /// Replaces the value of a key in the document, and nothing else.
     fn rewrite(&self, file: &Path, key: &str) -> Result<bool, OpError> {
         let text = std::fs::read_to_string(file).map_err(OpError::io("read", file))?;
         let line = |line: &str| {

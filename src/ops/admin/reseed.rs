@@ -1,8 +1,8 @@
-//! `realm_admin_reseed`: bring to a remote that has lost objects what this clone holds, or to a new place.
+//! `realm_admin_reseed`: pushes this clone's refs to a remote that has lost objects, or to a new remote.
 //!
-//! A push sends nothing that leads from what the remote says that it has, so it cannot mend a ref whose objects are
-//! gone. The ref is deleted there, if it still is where this clone knows everything of it, and pushed anew: then all
-//! of it goes.
+//! A push does not send objects that are reachable from refs of the remote, so it cannot repair a ref whose objects
+//! are missing there. Such a ref is therefore deleted at the remote and pushed again, which sends all of its objects.
+//! It is deleted only if its tip is still one whose whole history this clone has.
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -49,7 +49,7 @@ runs!(RealmReseed, run);
 /// Repairs a remote, or fills a new one.
 ///
 /// # Errors
-/// Returns an error if this clone lacks objects itself, or the remote cannot be reached or takes nothing.
+/// Returns an error if this clone lacks objects itself, or the remote cannot be reached or refuses the push.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmReseed>, OpError> {
     let here = ctx.here()?;
     let known = locate::known(&ctx.home, &here.realm)?;
@@ -116,7 +116,7 @@ fn mend(ctx: &Ctx, known: &KnownRealm, store: &GitStore, remote: &Remote) -> Res
         ));
     }
     syncing.link.push(&moves.iter().map(|(name, _, tip)| (name.clone(), *tip)).collect::<Vec<_>>())?;
-    // What counts is what it has now.
+    // Only the refs that the remote has now count.
     let listing = syncing.link.list()?;
     let damaged = syncing.damaged(&listing)?;
     for (name, _, tip) in moves {
@@ -135,7 +135,7 @@ fn mend(ctx: &Ctx, known: &KnownRealm, store: &GitStore, remote: &Remote) -> Res
     })
 }
 
-/// Makes a new URL the realm's remote, and pushes everything there.
+/// Makes a new url the realm's remote, and pushes everything there.
 fn move_to(
     ctx: &Ctx,
     known: &KnownRealm,
@@ -152,7 +152,7 @@ fn move_to(
         ctx.home.record_realm(&KnownRealm { url: Some(remote.url.clone()), ..known.clone() })?;
     }
     let wrote_config = remote.name == sync::realm_clone::origin() && write_config(ctx, known, &remote.url)?;
-    // The refs last seen at the old remote say nothing about the new one.
+    // The refs last seen at the old remote do not apply to the new one.
     for (seen, tip) in
         store.seen()?.into_iter().filter(|(seen, _)| matches!(seen, StoreRef::Seen(of, _) if *of == remote.name))
     {
@@ -184,7 +184,7 @@ fn move_to(
         )))
 }
 
-/// Writes the new URL into this repository's own file, if that names the realm. Returns whether it did.
+/// Writes the new url into this repository's own file, if that file names the realm. Returns whether it did.
 fn write_config(ctx: &Ctx, known: &KnownRealm, url: &str) -> Result<bool, OpError> {
     let Some(code) = &ctx.code else { return Ok(false) };
     match locate::proposed(code)? {

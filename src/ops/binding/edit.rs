@@ -1,4 +1,4 @@
-//! Editing `.blue/bindings/<domain>.yaml` where it is written: its comments stay.
+//! Edits `.blue/bindings/<domain>.yaml` in place, so that comments are kept.
 
 use std::path::Path;
 
@@ -22,22 +22,22 @@ use crate::{
     wire::{Answer, BindingEdit, FileEdit},
 };
 
-/// The file of a binding, as it is and as it is to be.
+/// The file of a binding, before and after the edit.
 pub struct Editing<'a> {
     ctx: &'a Ctx,
     acting: Acting<'a>,
     at: &'a ContractRef,
     file: WorkFile,
-    /// The text before; none where there is no file.
+    /// The text before the edit; `None` if there is no file.
     before: Option<String>,
-    /// The text as it is to be, as long as every step could be made.
+    /// The text after the steps so far; `None` once a step could not be made.
     text: Option<String>,
-    /// What the text is to say.
+    /// The binding that the text is to contain.
     pub binding: Binding,
 }
 
 impl<'a> Editing<'a> {
-    /// Reads the file for the contract `at`. Where there is none, it begins as that of a `role`.
+    /// Reads the file for the contract `at`. If there is no file, the binding starts with `role`.
     ///
     /// # Errors
     /// Returns an error if the repository is in no realm, or the file cannot be read.
@@ -61,7 +61,7 @@ impl<'a> Editing<'a> {
         self.acting
     }
 
-    /// Makes one step in the text; `self.binding` is changed beside it.
+    /// Applies one step to the text. The caller changes `self.binding` in the same way.
     pub fn step(&mut self, step: impl FnOnce(&str) -> Option<String>) {
         self.text = self.text.take().and_then(|text| step(&text));
     }
@@ -74,11 +74,11 @@ impl<'a> Editing<'a> {
         }
     }
 
-    /// Says that the import of the contract expects what a file of this repository describes. The contract must
-    /// be imported.
+    /// Sets the file that describes what this repository expects of an imported contract. The binding must import the
+    /// contract.
     ///
     /// # Errors
-    /// Returns an error if the file holds no JSON Schema.
+    /// Returns an error if the file does not contain a JSON Schema.
     pub fn expect(&mut self, file: &str) -> Result<(), OpError> {
         let contract = &self.at.contract;
         let Some(index) = self.binding.imports.iter().position(|import| import.contract == *contract) else {
@@ -100,18 +100,18 @@ impl<'a> Editing<'a> {
         Ok(())
     }
 
-    /// Writes the file, or removes it where it would say nothing any more. `otherwise` is what to write
-    /// by hand where the text cannot be edited.
+    /// Writes the file, or removes it if nothing is left in it. `otherwise` tells the user what to write if the text
+    /// cannot be edited.
     ///
     /// # Errors
-    /// Returns an error if the text cannot be edited without losing how it is written, or cannot be put in place.
+    /// Returns an error if the text cannot be edited without losing its formatting, or the file cannot be replaced.
     pub fn finish(self, otherwise: &str) -> Result<Answer<BindingEdit>, OpError> {
         let says_nothing = self.binding.imports.is_empty() && self.binding.exports.is_empty();
         let path = self.file.pathspec(self.ctx);
         let (change, commit) = match (&self.before, says_nothing) {
             (Some(_), true) => {
                 self.file.remove()?;
-                // A file that was never committed is not there to be added.
+                // The file was never committed, so git cannot stage its removal.
                 let all = path.replace(self.file.relative(), FOLDER);
                 (
                     FileEdit::Removed,
@@ -181,10 +181,10 @@ fn beginning(acting: Acting<'_>, at: &ContractRef, role: Role) -> String {
     )
 }
 
-/// Returns the path of a file that a user named, from the root of the work tree.
+/// Returns the path of a file that a user named, relative to the root of the work tree.
 ///
 /// # Errors
-/// Returns an error if it is not there, or not in this work tree.
+/// Returns an error if the file does not exist, or is not in this work tree.
 pub fn own_path(ctx: &Ctx, file: &Path) -> Result<String, OpError> {
     let root = ctx.code()?.workdir().ok_or_else(|| OpError::usage("a bare repository has no files of its own"))?;
     let path = ctx.env.cwd().join(file);
@@ -199,10 +199,10 @@ pub fn own_path(ctx: &Ctx, file: &Path) -> Result<String, OpError> {
     relative.map(str::to_owned).ok_or_else(outside)
 }
 
-/// Returns the next step for a repository that does not take part in the domain yet, if it does not.
+/// Returns the next step for a repository that is not yet a member of the domain, or `None` if it is.
 ///
 /// # Errors
-/// Returns an error if the domain is not there, or cannot be read.
+/// Returns an error if the domain does not exist or cannot be read.
 pub fn membership(acting: Acting<'_>, at: &ContractRef) -> Result<Option<String>, OpError> {
     let view = crate::ops::domain::of_contract(acting.store, at)?;
     let is_member = view.info.has_member(acting.repo);

@@ -1,4 +1,4 @@
-//! `export`: provide a contract, from this repository's binding.
+//! `export`: adds an export to this repository's binding.
 
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ use crate::{
     wire::{Answer, BindingEdit},
 };
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::writes::<Request>("export", &["export"], "Export a contract: add it to this repository's binding");
 
@@ -40,10 +40,10 @@ pub struct Request {
 
 runs!(BindingEdit, run);
 
-/// Writes the export.
+/// Adds the export.
 ///
 /// # Errors
-/// Returns an error if there is no such contract, in the realm or in the work tree, or the file cannot be edited.
+/// Returns an error if neither the realm nor the work tree has the contract, or the file cannot be edited.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingEdit>, OpError> {
     let at = &request.contract;
     let acting = ctx.acting()?;
@@ -64,7 +64,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingEdit>, OpError>
     Ok(answer)
 }
 
-/// Refuses a contract that nobody has written, and one of another repository.
+/// Refuses a contract that does not exist, and one of another repository.
 fn require_contract(ctx: &Ctx, acting: Acting<'_>, at: &ContractRef) -> Result<(), OpError> {
     match domain::contract(acting.store, at) {
         Ok(held) if held.owner != *acting.repo => {

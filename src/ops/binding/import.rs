@@ -1,4 +1,4 @@
-//! `import`: rely on a contract of another repository, from this repository's binding.
+//! `import`: adds an import to this repository's binding.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ use crate::{
     wire::{Answer, BindingEdit},
 };
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::writes::<Request>("import", &["import"], "Import a contract: add it to this repository's binding");
 
@@ -43,10 +43,10 @@ pub struct Request {
 
 runs!(BindingEdit, run);
 
-/// Writes the import.
+/// Adds the import.
 ///
 /// # Errors
-/// Returns an error if there is no such contract, it is retired, or the file cannot be edited.
+/// Returns an error if there is no such contract, if it is retired, or if the file cannot be edited.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingEdit>, OpError> {
     let at = &request.contract;
     let acting = ctx.acting()?;
@@ -91,7 +91,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<BindingEdit>, OpError>
     })
 }
 
-/// Returns the contract as it is current; none where it has no release and a range was given.
+/// Returns the current contract. Returns `None` if it has no release and a range was given.
 fn current(store: &dyn crate::store::Store, request: &Request) -> Result<Option<Contract>, OpError> {
     let at = &request.contract;
     let current = match domain::contract(store, at) {

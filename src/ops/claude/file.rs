@@ -14,7 +14,7 @@ const MAX: u64 = 64 << 20;
 /// Returns a file's text, or `None` if there is no file.
 ///
 /// # Errors
-/// Returns an error if it cannot be read, or is no text.
+/// Returns an error if the file cannot be read, or is not UTF-8.
 pub fn read(path: &Path) -> Result<Option<String>, OpError> {
     match path.metadata() {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -36,7 +36,7 @@ pub fn read(path: &Path) -> Result<Option<String>, OpError> {
 /// Replaces a file atomically and keeps its permissions; a new one has the mode `new_mode`.
 ///
 /// # Errors
-/// Returns an error if it cannot be written.
+/// Returns an error if the file cannot be written.
 pub fn write(path: &Path, text: &str, new_mode: u32) -> Result<(), OpError> {
     // It may be a link into a folder of dotfiles: the file it leads to is the one to change.
     let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -54,7 +54,7 @@ pub fn write(path: &Path, text: &str, new_mode: u32) -> Result<(), OpError> {
 /// Removes a file, and its folder if nothing else is in it.
 ///
 /// # Errors
-/// Returns an error if it cannot be removed.
+/// Returns an error if the file cannot be removed.
 pub fn remove(path: &Path) -> Result<(), OpError> {
     std::fs::remove_file(path).map_err(OpError::io("remove", path))?;
     let folder = path.parent().filter(|folder| folder.ends_with(".claude"));

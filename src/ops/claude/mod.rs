@@ -1,5 +1,5 @@
-//! `install_claude`, `uninstall_claude`: adds our server and hook to the files that Claude Code reads, and removes
-//! them, leaving everything else in these files alone.
+//! `install_claude`, `uninstall_claude`: adds the server and hook of git blue to the files that Claude Code reads, and
+//! removes them. Everything else in these files is left alone.
 
 mod file;
 mod place;
@@ -36,13 +36,13 @@ pub const UNINSTALL: Operation =
 /// The name of the hook that Claude Code calls when a session starts.
 pub const SESSION_START: &str = "claude-session-start";
 
-/// Returns why a session starts, as Claude Code says it to the hook: `startup`, `resume`, `clear` or `compact`.
+/// Returns why a session starts, as Claude Code passes it to the hook: `startup`, `resume`, `clear` or `compact`.
 pub fn source(said: &str) -> Option<String> {
     let said: Value = serde_json::from_str(said).ok()?;
     said.get("source")?.as_str().map(str::to_owned)
 }
 
-/// The server and the hook, as the plugin has them: both ways in set up the same.
+/// The files of the plugin with the server and the hook, so that the plugin and this operation set up the same.
 const SERVERS: &str = include_str!("../../../plugin/.mcp.json");
 const HOOKS: &str = include_str!("../../../plugin/hooks/hooks.json");
 
@@ -52,7 +52,7 @@ const SERVER: &str = "git-blue";
 const SERVER_PATH: [&str; 1] = ["mcpServers"];
 const SERVER_STEPS: [Step<'_>; 2] = [Step::Key("mcpServers"), Step::Key(SERVER)];
 const HOOK_PATH: [&str; 2] = ["hooks", "SessionStart"];
-/// The path of our hook: hooks are in groups, which say when they run.
+/// The path to the hook in the settings, where hooks are in groups that say when they run.
 const HOOK_STEPS: [Step<'_>; 5] =
     [Step::Key("hooks"), Step::Key("SessionStart"), Step::Each, Step::Key("hooks"), Step::Each];
 
@@ -78,7 +78,7 @@ struct Plan {
 /// Adds the server and the hook to Claude Code's files.
 ///
 /// # Errors
-/// Returns an error if a file is not what Claude Code reads, or cannot be written. Nothing is written then.
+/// Returns an error if a file does not have Claude Code's format, or cannot be written. Then no file is written.
 pub fn install(ctx: &Ctx, request: Request) -> Result<Answer<ClaudeSetup>, OpError> {
     let place = Place::of(ctx, request.scope)?;
     let mut records = Records::open(ctx);
@@ -102,7 +102,7 @@ pub fn install(ctx: &Ctx, request: Request) -> Result<Answer<ClaudeSetup>, OpErr
 /// Removes the server and the hook from Claude Code's files.
 ///
 /// # Errors
-/// Returns an error if a file is not what Claude Code reads, or cannot be written. Nothing is written then.
+/// Returns an error if a file does not have Claude Code's format, or cannot be written. Then no file is written.
 pub fn uninstall(ctx: &Ctx, request: Request) -> Result<Answer<ClaudeSetup>, OpError> {
     let place = Place::of(ctx, request.scope)?;
     let mut records = Records::open(ctx);
@@ -201,7 +201,8 @@ fn carry_out<const N: usize>(
         if request.dry_run {
             continue;
         }
-        // First the note: without it, what was put in is found again all the same, but not so exactly.
+        // The record is written before the file. Without it, inserted text is still found, but the original is not
+        // restored byte for byte.
         if plan.done.is_some() {
             records.set(&plan.path, plan.done.clone())?;
         }
@@ -218,7 +219,7 @@ fn carry_out<const N: usize>(
     Ok(Answer::new(ClaudeSetup { scope: request.scope, dry_run: request.dry_run, files }))
 }
 
-/// Whatever arguments the user gave it.
+/// Returns whether a server is ours, whatever arguments the user gave it.
 fn is_our_server(value: &Value) -> bool {
     let command = value["command"].as_str().map(Path::new);
     let is_ours = command.and_then(Path::file_name).is_some_and(|name| name == "git-blue");
@@ -234,7 +235,7 @@ fn is_on_path(ctx: &Ctx) -> bool {
     std::env::split_paths(folders).any(|folder| folder.join("git-blue").is_file())
 }
 
-/// Returns a part of one of our own files.
+/// Returns a part of one of the plugin's files.
 fn part(text: &str, path: &[&str]) -> Value {
     let whole: Value = serde_json::from_str(text).unwrap_or_default();
     whole.pointer(&format!("/{}", path.join("/"))).cloned().unwrap_or_default()

@@ -11,7 +11,7 @@ use crate::{
 /// The variable with the folder of Claude Code's user files, if it is not the home folder.
 const CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
 
-/// The files that are written.
+/// The files that Claude Code reads in one scope.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Place {
     /// The file of MCP servers.
@@ -24,8 +24,9 @@ impl Place {
     /// Returns the files of a scope.
     ///
     /// # Errors
-    /// Returns an error if there is no repository for the project's, or no home folder for the user's. Returns an
-    /// error if a file of the project leads out of it: whoever wrote the repository chose where to.
+    /// Returns an error if there is no repository for the scope of the project, or no home folder for that of the
+    /// user. Returns an error if a file of the project is a link out of it, since whoever wrote the repository chose
+    /// the target.
     pub fn of(ctx: &Ctx, scope: ClaudeScope) -> Result<Self, OpError> {
         match scope {
             ClaudeScope::Project => {

@@ -68,7 +68,7 @@ impl Records {
     /// Records the change of a file, or removes its record.
     ///
     /// # Errors
-    /// Returns an error if it cannot be written.
+    /// Returns an error if the record cannot be written.
     pub fn set(&mut self, file: &Path, done: Option<Done>) -> Result<(), OpError> {
         let before = self.all.clone();
         let key = file.to_string_lossy().into_owned();

@@ -45,11 +45,10 @@ pub struct Request {
 
 runs!(ContractApproved, run);
 
-/// Records the approval of a change that the files of this repository make: those of HEAD, or of the work
-/// tree.
+/// Records the approval of a change that the files of this repository make, at HEAD or in the work tree.
 ///
 /// # Errors
-/// Returns an error if the contract belongs to another, or neither makes that change.
+/// Returns an error if the contract belongs to another repository, or the files make no such change.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractApproved>, OpError> {
     let acting = ctx.writing()?;
     let (ContractRef { domain: name, contract }, judge) = (&request.contract, ctx.judge());

@@ -1,4 +1,4 @@
-//! `contract_blame`: which version brought each part of a contract's schema and value.
+//! `contract_blame`: finds the version that introduced each part of a contract's schema and value.
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
@@ -26,7 +26,7 @@ use crate::{
     wire::{Answer, BlamePart, BlameVersion, ContractBlame, PageRequest, page_in_order},
 };
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::reads::<Request>(
     "contract_blame",
     &["contract", "blame"],
@@ -58,7 +58,7 @@ pub struct Request {
 
 runs!(ContractBlame, run);
 
-/// Answers.
+/// Returns the version of each part.
 ///
 /// # Errors
 /// Returns an error if there is no such contract, version or part, or its history cannot be read.
@@ -101,8 +101,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBlame>, OpErro
     }))
 }
 
-/// Returns the versions that led to `last`, the first one first: lower ones that came before it. A patch of an
-/// older line that came later had no part in it.
+/// Returns the versions that led to `last`, oldest first: the lower ones that were published before it. A later patch
+/// of an older line contributed nothing to it.
 fn order(arrived: &BTreeMap<Version, Arrival>, last: &Version) -> Vec<Version> {
     let age = arrived.get(last).map_or(0, |arrival| arrival.age);
     let mut before: Vec<_> =
@@ -111,7 +111,7 @@ fn order(arrived: &BTreeMap<Version, Arrival>, last: &Version) -> Vec<Version> {
     before.into_iter().map(|(version, _)| version).chain([last]).cloned().collect()
 }
 
-/// Returns what is blamed: what consumers rely on.
+/// Returns the part of a contract that consumers rely on.
 fn document(contract: Contract) -> Value {
     let parts = [("schema", contract.schema.0), ("value", contract.value.0)];
     parts.into_iter().filter(|(_, part)| !part.is_null()).map(|(name, part)| (name.to_owned(), part)).collect()
@@ -119,7 +119,7 @@ fn document(contract: Contract) -> Value {
 
 fn parts(blame: &Blame, order: &[Version], request: &Request) -> Result<Vec<BlamePart>, OpError> {
     let pointer = request.pointer.as_deref().unwrap_or_default();
-    // Schema and value are told apart, even where one version brought both.
+    // Schema and value are reported separately, even if one version introduced both.
     let asked = if pointer.is_empty() { &["/schema", "/value"][..] } else { &[pointer] };
     let found: Vec<_> = asked.iter().flat_map(|pointer| blame.parts(pointer)).collect();
     if found.is_empty() && !pointer.is_empty() {

@@ -1,4 +1,4 @@
-//! `contract_bump`: raise the version in a contract's file, and say what changed, where it is written.
+//! `contract_bump`: raises the version in a contract's file in place, and records what changed.
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -22,22 +22,22 @@ use crate::{
     wire::{Answer, ContractBump},
 };
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::write::<ContractBump>("contract_bump", &["contract", "bump"], "Raise the version in a contract's file");
 
 /// The arguments.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// Which contract.
+    /// The contract.
     pub contract: ContractRef,
-    /// By how much; by what the change of its content needs where nothing is said.
+    /// The level of the bump; `None` for the one that the change needs.
     pub level: Option<Level>,
-    /// What changed, in words, for its evolution.
+    /// Descriptions of the change, for the contract's evolution.
     pub changes: Vec<String>,
 }
 
-/// The change of content, and what it needs.
+/// How the content changed, and the bump that this needs.
 struct Need {
     bump: Bump,
     reason: String,
@@ -46,7 +46,7 @@ struct Need {
 /// Edits the file.
 ///
 /// # Errors
-/// Returns an error if nothing is published yet, the change is undecided, or the file cannot be edited in place.
+/// Returns an error if nothing is published yet, the comparison is undecided, or the file cannot be edited in place.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError> {
     let acting = ctx.acting()?;
     let at = &request.contract;
@@ -65,7 +65,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
     let need = need(ctx, published, &resolved)?;
     let old_version = resolved.version.clone();
     let (new_version, changed) = match (&need, request.level) {
-        // What is published already needs no other version.
+        // Content that is published already needs no other version.
         (None, None) => (old_version.clone(), false),
         _ => {
             let new = free(&view, at, wanted(request, &published.version, need.as_ref())?);
@@ -112,7 +112,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractBump>, OpError
     })
 }
 
-/// Returns the step that changes a contract: by what a change needs, or as a break.
+/// Returns the command that bumps a contract by the level that the change needs, or as a breaking change.
 pub fn step(at: &ContractRef) -> String {
     format!("git blue contract bump {at} major  # to release a break; without major: what a change needs")
 }
@@ -158,7 +158,7 @@ fn published<'a>(ctx: &Ctx, at: &ContractRef, file: &WorkFile, view: &'a DomainV
     }
 }
 
-/// Compares the file with what is published. Returns nothing where both say the same.
+/// Compares the file with the published contract. Returns `None` if they are equal.
 fn need(ctx: &Ctx, published: &Contract, document: &Contract) -> Result<Option<Need>, OpError> {
     if published.computed_content_hash() == document.computed_content_hash() {
         return Ok(None);
@@ -201,7 +201,7 @@ fn need(ctx: &Ctx, published: &Contract, document: &Contract) -> Result<Option<N
     }))
 }
 
-/// Returns the version that was asked for, or that the change needs.
+/// Returns the version that was asked for, or the one that the change needs.
 fn wanted(request: &Request, from: &Version, need: Option<&Need>) -> Result<(Version, Level), OpError> {
     let at = &request.contract;
     let level = match (request.level, need.map(|need| need.bump)) {
@@ -216,7 +216,7 @@ fn wanted(request: &Request, from: &Version, need: Option<&Need>) -> Result<(Ver
         (None, Some(Bump::Minor)) => Level::Minor,
         (None, Some(Bump::Patch)) => Level::Patch,
     };
-    // Below 1.0.0 the minor number says that consumers break, and the patch number that they do not.
+    // Below 1.0.0, a minor bump is a breaking change and a patch bump is not.
     let level = match (level, from.semver().major) {
         (Level::Major, 0) => Level::Minor,
         (Level::Minor, 0) => Level::Patch,
@@ -225,7 +225,7 @@ fn wanted(request: &Request, from: &Version, need: Option<&Need>) -> Result<(Ver
     Ok((from.raised(level), level))
 }
 
-/// Returns the first version from there on that was never published.
+/// Returns the first version from `version` on that was never published.
 fn free(view: &DomainView, at: &ContractRef, (mut version, level): (Version, Level)) -> Version {
     let known = view.versions.get(&at.contract);
     while known.is_some_and(|known| known.contains(&version)) {
@@ -234,12 +234,12 @@ fn free(view: &DomainView, at: &ContractRef, (mut version, level): (Version, Lev
     version
 }
 
-/// Returns whether the step from one version to another says that consumers may break.
+/// Returns whether a step between two versions says that consumers may break.
 fn is_break(from: &Version, to: &Version) -> bool {
     *to >= from.bump(true)
 }
 
-/// Returns the text with the version, and the changes in its evolution, and nothing else changed.
+/// Returns the text with the new version and an entry in its evolution, and no other change.
 fn edited(
     text: &str,
     document: &Contract,

@@ -1,4 +1,4 @@
-//! `contract_diff`: what one version of a contract changed against another.
+//! `contract_diff`: compares two versions of a contract.
 
 use std::collections::BTreeMap;
 
@@ -23,13 +23,13 @@ use crate::{
     wire::{Answer, ContractDetail, ContractDiff, DocumentSource, SchemasCompared},
 };
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::reads::<Request>("contract_diff", &["contract", "diff"], "Show what a version of a contract changed")
         .tool("What changed between two versions of a contract, and whether each accepts what the other sends.")
         .route("GET", "/realms/{realm}/contracts/{domain}/{contract}/diff");
 
-/// What the realm keeps beside the document, or what differs in any case.
+/// Fields that the realm adds to the document, or that differ between any two versions.
 const LEFT_OUT: [&str; 5] = ["version", "schema_hash", "content_hash", "retired", "yanked"];
 
 /// The arguments.
@@ -54,12 +54,12 @@ pub struct Request {
 
 runs!(ContractDiff, run);
 
-/// The document that is compared to.
+/// The newer side of the comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Newer {
     /// A published version; the current one by default.
     Version(Option<Version>),
-    /// What the files of this repository say.
+    /// The files of this repository.
     Draft(Draft),
 }
 
@@ -86,10 +86,10 @@ impl TryFrom<NewerFields> for Newer {
     }
 }
 
-/// Answers.
+/// Compares the versions.
 ///
 /// # Errors
-/// Returns an error if there is no such contract or version, none before it, or one that cannot be read.
+/// Returns an error if there is no such contract or version, no version before it, or one cannot be read.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractDiff>, OpError> {
     let at = &request.contract;
     let get = |version| {
@@ -131,8 +131,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractDiff>, OpError
     Ok(if answer.body.content_changed { answer.next(impact) } else { answer })
 }
 
-/// Returns the file that is compared to, and the line of everything in its schema and value, by pointer; none where
-/// the realm holds it.
+/// Returns the file that is compared, and the lines in its schema and value by JSON Pointer. Returns `None` if the
+/// newer side is in the realm.
 pub fn draft(ctx: &Ctx, request: &Request) -> Option<(String, BTreeMap<String, u32>)> {
     match &request.new {
         Newer::Version(_) => None,
@@ -140,10 +140,10 @@ pub fn draft(ctx: &Ctx, request: &Request) -> Option<(String, BTreeMap<String, u
     }
 }
 
-/// Most bytes of all witnesses beside the first of each direction.
+/// The most bytes of all witnesses besides the first of each direction.
 const MAX_WITNESSES: usize = 2_048;
 
-/// Returns what two documents say of each other; nothing where neither schema says anything.
+/// Compares two documents. Returns `None` if neither has a schema.
 fn compared(old: &Contract, new: &Contract, judge: &Judge<'_>) -> Option<SchemasCompared> {
     let reading = judge.verdict(old, new, BrokenDirection::Backwards)?.reading;
     let compared = judge.compare(old, new);
@@ -162,7 +162,7 @@ fn compared(old: &Contract, new: &Contract, judge: &Judge<'_>) -> Option<Schemas
     })
 }
 
-/// Returns the version that is compared from where nobody names one; none is the current one.
+/// Returns the older version if the user names none. `None` stands for the current one.
 fn base(ctx: &Ctx, request: &Request, newer: &Version, known: &[Version]) -> Result<Option<Version>, OpError> {
     let is_newest = request.new == Newer::Version(None);
     let adapted = adapted(ctx, &request.contract)?;
@@ -179,7 +179,7 @@ fn base(ctx: &Ctx, request: &Request, newer: &Version, known: &[Version]) -> Res
     })
 }
 
-/// Returns the version that the code of the repository that asks is written against.
+/// Returns the version that the code of the asking repository is adapted to.
 fn adapted(ctx: &Ctx, at: &ContractRef) -> Result<Option<Version>, OpError> {
     let here = ctx.here()?;
     let within = StoreRef::Domain(at.domain.clone());
@@ -189,8 +189,8 @@ fn adapted(ctx: &Ctx, at: &ContractRef) -> Result<Option<Version>, OpError> {
     Ok(binding.and_then(|binding| binding.import(&at.contract)?.adapted().cloned()))
 }
 
-/// Returns the version that people mean by the one before: a release, unless a pre-release is asked
-/// about or there is nothing else.
+/// Returns the version before another: the last release, or the last pre-release if the other is one or there is no
+/// release.
 fn before(versions: &[Version], version: &Version) -> Option<Version> {
     let earlier = || versions.iter().filter(|one| *one < version);
     let release = earlier().rfind(|one| version.is_prerelease() || !one.is_prerelease());

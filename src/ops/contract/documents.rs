@@ -13,7 +13,7 @@ pub const MAX_BYTES: usize = 8 << 20;
 /// The most documents in one file.
 const MAX_DOCUMENTS: usize = 100_000;
 
-/// A file as it was read, or standard input.
+/// A file that was read, or standard input.
 #[derive(Debug, Clone)]
 pub struct Source {
     /// Its name in messages.
@@ -22,19 +22,19 @@ pub struct Source {
     pub bytes: Vec<u8>,
 }
 
-/// One value of a file.
+/// A value in a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
-    /// The line that it begins on, if the file holds several.
+    /// The line on which it begins, if the file has several values.
     pub line: Option<u32>,
     /// The value.
     pub value: Value,
 }
 
-/// Reads the documents of a file: one of JSON or YAML, or one of JSON a line.
+/// Reads the values of a file: one JSON or YAML document, or one JSON value per line.
 ///
 /// # Errors
-/// Returns an error if it is none of these; the message names file, line and column.
+/// Returns an error if the file is none of these; the message names file, line and column.
 pub fn read(source: &Source) -> Result<Vec<Document>, OpError> {
     let refuse = |problem: Problem| {
         let problem = problem.in_file(&source.name);
@@ -53,7 +53,7 @@ pub fn read(source: &Source) -> Result<Vec<Document>, OpError> {
     if has_several {
         return by_line(&source.bytes).map_err(refuse);
     }
-    // Most of what begins like JSON is YAML too, with more that is allowed.
+    // YAML accepts nearly all JSON and more, so a file is read as YAML only if its name says so.
     let is_yaml = [".yaml", ".yml"].iter().any(|end| source.name.ends_with(end));
     if !is_yaml && matches!(source.bytes.trim_ascii_start().first(), Some(b'{' | b'[')) {
         return Err(refuse(problem));
@@ -62,10 +62,10 @@ pub fn read(source: &Source) -> Result<Vec<Document>, OpError> {
     Ok(vec![Document { line: None, value }])
 }
 
-/// Returns the one document of a file.
+/// Returns the only value of a file.
 ///
 /// # Errors
-/// Returns an error if it holds several, or cannot be read.
+/// Returns an error if the file has several values, or cannot be read.
 pub fn one(source: &Source) -> Result<Value, OpError> {
     let mut documents = read(source)?;
     match documents.len() {

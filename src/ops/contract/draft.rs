@@ -1,4 +1,4 @@
-//! A contract as the files of this repository have it, before it is published.
+//! A contract in the files of this repository, before it is published.
 
 use std::collections::BTreeMap;
 
@@ -34,10 +34,10 @@ pub struct DraftFields {
 }
 
 impl DraftFields {
-    /// Returns the draft that they name; none where a version is meant, which may be named then.
+    /// Returns the draft that the options name, or `None` if they name a published version.
     ///
     /// # Errors
-    /// Returns an error if they name two, or one beside a version.
+    /// Returns an error if the options name two drafts, or a draft and a version.
     pub fn draft(self, version: Option<&Version>) -> Result<Option<Draft>, &'static str> {
         match (self.worktree, self.commit, version) {
             (false, None, _) => Ok(None),
@@ -51,14 +51,14 @@ impl DraftFields {
 /// The files that a draft is read from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Draft {
-    /// Those of the work tree.
+    /// The work tree.
     Worktree,
-    /// Those of this commit.
+    /// This commit.
     Commit(String),
 }
 
 impl Draft {
-    /// Returns the word for it in answers.
+    /// Returns the name of the draft in answers.
     pub fn source(&self) -> DocumentSource {
         match self {
             Self::Worktree => DocumentSource::Worktree,
@@ -66,10 +66,10 @@ impl Draft {
         }
     }
 
-    /// Reads a contract.
+    /// Reads the contract.
     ///
     /// # Errors
-    /// Returns an error if the files do not have it, or it cannot be read.
+    /// Returns an error if the files do not contain it, or it cannot be read.
     pub fn contract(&self, ctx: &Ctx, at: &ContractRef) -> Result<Contract, OpError> {
         let (files, path, bytes) = self.read(ctx, at)?;
         let (contract, _) =
@@ -77,10 +77,10 @@ impl Draft {
         settled(ctx, at, contract)
     }
 
-    /// Returns the file of a contract, and the line of everything in its schema and value, by pointer.
+    /// Returns the file of the contract, and the lines in its schema and value by JSON Pointer.
     ///
     /// # Errors
-    /// Returns an error if the files do not have it.
+    /// Returns an error if the files do not contain it.
     pub fn lines(&self, ctx: &Ctx, at: &ContractRef) -> Result<(String, BTreeMap<String, u32>), OpError> {
         let (_, path, bytes) = self.read(ctx, at)?;
         let lines = codec::contract_lines(&bytes, true);
@@ -120,7 +120,7 @@ impl Draft {
     }
 }
 
-/// Returns a document under its version: the one that publishing would choose, where it is `auto`.
+/// Returns the document with its version. `auto` becomes the version that publishing would choose.
 fn settled(ctx: &Ctx, at: &ContractRef, document: Contract) -> Result<Contract, OpError> {
     let store = &*ctx.here()?.store;
     let tip = store.tip(&StoreRef::Domain(at.domain.clone()))?.filter(|_| document.version.is_auto());

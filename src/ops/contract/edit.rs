@@ -1,5 +1,4 @@
-//! `contract_edit`: the owner writes a contract straight into the realm, by the rules of
-//! publishing.
+//! `contract_edit`: the owner writes a contract directly into the realm. The rules of publishing apply.
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -52,7 +51,7 @@ pub fn template(ctx: &Ctx, contract: &ContractRef) -> Result<String, OpError> {
 /// Publishes the document.
 ///
 /// # Errors
-/// Returns an error if it cannot be read, or a rule refuses it.
+/// Returns an error if the document cannot be parsed, or a rule refuses it.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpError> {
     let acting = ctx.writing()?;
     let ContractRef { domain: name, contract } = &request.contract;
@@ -87,7 +86,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpEr
         removed_files: Vec::new(),
         cycles: Vec::new(),
     });
-    // Only the realm has it now: the repository's file still says something else.
+    // Only the realm has this version: the repository's file still has the old one.
     let path = format!("{CONTRACTS}/{name}/{contract}.yaml");
     Ok(match answer.body.published.is_empty() {
         true => answer,

@@ -25,7 +25,7 @@ pub const OPERATION: Operation = Operation::write::<ContractExpect>(
 /// The arguments.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// Which contract; this repository's binding imports it.
+    /// The contract, which this repository's binding imports.
     pub contract: ContractRef,
     /// Examples of what the code reads, or sends.
     pub samples: Vec<Source>,
@@ -33,11 +33,11 @@ pub struct Request {
     pub replace: bool,
 }
 
-/// Writes the file with the schema that all samples satisfy, and has the binding name it.
+/// Writes a file with a schema that all samples satisfy, and names it in the binding.
 ///
 /// # Errors
-/// Returns an error if the binding does not import the contract, the file is there already, or one cannot be read
-/// or edited.
+/// Returns an error if the binding does not import the contract, the file exists already, or a file cannot be read or
+/// edited.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractExpect>, OpError> {
     let at = &request.contract;
     let mut editing = Editing::open(ctx, at, Role::Consumer)?;
@@ -71,7 +71,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractExpect>, OpErr
         let by_hand = format!("expects: {{ file: {} }} in the import of {}", file.relative(), at.contract);
         editing.finish(&by_hand)
     });
-    // Leaves no file behind that the binding does not name.
+    // Do not leave a file behind that the binding does not name.
     let edited = named.inspect_err(|_| {
         if change == FileEdit::Created {
             let _ = file.remove();

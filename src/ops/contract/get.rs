@@ -1,4 +1,4 @@
-//! `contract_get`: one contract with everything in it. Its cost does not grow with the realm.
+//! `contract_get`: returns a contract in full. The cost does not grow with the realm.
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -13,7 +13,7 @@ use crate::{
     wire::{Answer, ContractBinding, ContractGet, Relationship},
 };
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::reads::<Request>("contract_get", &["contract", "get"], "Show one contract")
     .tool(
         "One contract: schema, value, versions, who exports and imports it. Call it before relying on or changing it.",
@@ -36,7 +36,7 @@ pub struct Request {
 
 runs!(ContractGet, run);
 
-/// Answers.
+/// Returns the contract.
 ///
 /// # Errors
 /// Returns an error if there is no such contract or version, or it cannot be read.
@@ -73,7 +73,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractGet>, OpError>
     }))
 }
 
-/// Returns a published document.
+/// Returns a published version.
 ///
 /// # Errors
 /// Returns an error if that version was never published, or cannot be read.

@@ -1,4 +1,4 @@
-//! `contract_impact`: who relies on a contract, and whether their ranges accept a version.
+//! `contract_impact`: lists the importers of a contract, and whether their ranges accept a version.
 
 use super::{
     draft::{Draft, DraftFields},
@@ -25,7 +25,7 @@ use crate::{
     wire::{Answer, ContractImpact, DocumentSource, ImporterImpact, JudgedBy},
 };
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::reads::<Request>(
     "contract_impact",
     &["contract", "impact"],
@@ -51,14 +51,14 @@ pub struct Request {
 
 runs!(ContractImpact, run);
 
-/// The document whose impact is looked at.
+/// The document whose impact is determined.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Candidate {
     /// A version, published or not; the current one by default.
     Version(Option<Version>),
-    /// What the files of this repository say.
+    /// The files of this repository.
     Draft(Draft),
-    /// The current document with this schema, under the version that it would need.
+    /// The current document with this schema, under the version that the change needs.
     Schema(Json),
 }
 
@@ -84,7 +84,7 @@ impl TryFrom<CandidateFields> for Candidate {
     }
 }
 
-/// Answers.
+/// Lists the importers, with a verdict for each.
 ///
 /// # Errors
 /// Returns an error if there is no such contract, or it cannot be read.
@@ -110,7 +110,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
         Candidate::Version(Some(version)) if is_published(version) => {
             (at_version(&view, name, version)?, DocumentSource::Realm)
         }
-        // Of a version that nobody has seen yet, all else is taken to be as it is now.
+        // An unpublished version is assumed to differ in nothing but its number.
         Candidate::Version(Some(version)) => {
             (Contract { version: version.clone(), ..newest(&view, request)? }, DocumentSource::Guess)
         }
@@ -131,7 +131,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
         .map(|(repo, import)| {
             let mut state = ImportState::of(&then, import, &judge);
             if source == DocumentSource::Guess {
-                // Its schema is not known.
+                // The schema of that version is not known.
                 state.verdict = None;
             }
             ImporterImpact {
@@ -163,21 +163,21 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractImpact>, OpErr
     Ok(next.into_iter().fold(Answer::new(body), Answer::next))
 }
 
-/// Returns the current document, or the newest pre-release where there is no other.
+/// Returns the current document, or the newest pre-release if there is no release.
 fn newest(view: &DomainView, request: &Request) -> Result<Contract, OpError> {
     let name = &request.contract.contract;
     let newest = view.published.iter().rev().find(|((of, _), _)| of == name).map(|(_, document)| document.clone());
     domain::current(view, name).cloned().or_else(|error| newest.ok_or(error))
 }
 
-/// Returns the document with another schema, under the version that it needs.
+/// Returns the document with another schema, under the version that the change needs.
 fn with_schema(view: &DomainView, held: Contract, schema: &Json, judge: &Judge<'_>) -> Contract {
     let wanted = Contract { schema: schema.clone(), ..held };
     next_version::with_version(view, &wanted, judge)
 }
 
-/// Returns what `me` can do about what is broken: a consumer adapts its code, the owner goes on serving what others rely
-/// on. Nobody else can do anything.
+/// Returns what `me` can do about broken importers: a consumer adapts its code, and the owner keeps serving the old
+/// version. Nobody else can do anything.
 fn next_step(me: &RepoName, owner: Option<&RepoName>, body: &ContractImpact) -> Option<NextStep> {
     let broken: Vec<_> = body.importers.iter().filter(|one| one.state == "broken").collect();
     let version = &body.version;

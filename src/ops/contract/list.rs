@@ -1,4 +1,4 @@
-//! `contract_list`: the contracts of the realm.
+//! `contract_list`: lists the contracts of the realm.
 
 use crate::{
     error::OpError,
@@ -11,7 +11,7 @@ use crate::{
     wire::{Answer, ContractLine, ContractList, PageRequest, page},
 };
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::reads::<Request>("contract_list", &["contract", "list"], "List the contracts of the realm")
         .tool("The contracts of the realm, or of one domain.")
@@ -35,7 +35,7 @@ pub struct Request {
 
 runs!(ContractList, run);
 
-/// Answers.
+/// Lists the contracts.
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read, or has no such domain.
@@ -44,7 +44,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractList>, OpError
     let overview = Overview::open(&*here.store)?;
     let is_wanted = |line: &&Line| request.domain.as_ref().is_none_or(|domain| line.name == *domain);
     if let Some(name) = request.domain.as_ref().filter(|_| !overview.domains().iter().any(|line| is_wanted(&line))) {
-        // Either there is none, or it cannot be read.
+        // Distinguishes a missing domain from a damaged one.
         crate::ops::domain::get(&*here.store, name)?;
     }
     let domains: Vec<&Line> = overview.domains().iter().filter(is_wanted).collect();
@@ -71,7 +71,7 @@ struct Found {
     next_cursor: Option<String>,
 }
 
-/// Returns one page. Unless something is searched for, only the domains on it are read.
+/// Returns one page. Only the domains on that page are read, unless there is a search text.
 fn some(overview: &Overview<'_>, domains: &[&Line], request: &Request) -> Result<Found, OpError> {
     let of = |cursor: &str| cursor.parse::<ContractRef>().map_err(|_| OpError::stale_cursor(cursor));
     let cursor = request.page.cursor.as_deref().map(of).transpose()?;

@@ -1,4 +1,4 @@
-//! `contract_log`: the commits that changed one contract, newest first.
+//! `contract_log`: lists the commits that changed one contract, newest first.
 
 use crate::ops::{
     Operation,
@@ -17,7 +17,7 @@ use crate::{
     wire::{Answer, ContractLog, LogEntry, PageRequest, page_in_order},
 };
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::reads::<Request>("contract_log", &["contract", "log"], "Show the history of one contract")
         .route("GET", "/realms/{realm}/contracts/{domain}/{contract}/log");
@@ -43,16 +43,16 @@ pub struct Request {
 
 runs!(ContractLog, run);
 
-/// Answers.
+/// Lists the commits.
 ///
 /// # Errors
-/// Returns an error if there is no such contract, or history cannot be read.
+/// Returns an error if there is no such contract, or its history cannot be read.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractLog>, OpError> {
     let here = ctx.here()?;
     let store = &*here.store;
     let ContractRef { domain: domain_name, contract } = &request.contract;
     let tip = domain::tip(store, domain_name)?;
-    // What a commit holds of the contract: its current document, its published versions, and what was approved.
+    // The paths of a contract in a commit: its current document, its published versions, and its approvals.
     let approvals = format!("{}/{contract}", layout::APPROVALS);
     let held = |tree: &Oid| -> Result<[Option<Oid>; 3], OpError> {
         let entry = |path: &str| Ok::<_, OpError>(read::lookup(store, tree, path)?.map(|entry| entry.id));

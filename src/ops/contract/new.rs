@@ -1,4 +1,4 @@
-//! `contract_new`: write the file of a new contract, as a person would, for its owner to commit.
+//! `contract_new`: writes the file of a new contract, for its owner to edit and commit.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -34,46 +34,47 @@ use crate::{
     wire::{Answer, ContractNew, DomainSet},
 };
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::write::<ContractNew>("contract_new", &["contract", "new"], "Create the file of a new contract");
 
 /// The arguments.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// Which contract.
+    /// The contract.
     pub contract: ContractRef,
-    /// Where its schema comes from.
+    /// The source of its schema.
     pub schema: Schema,
     /// A file with its value; null by default.
     pub value: Option<Source>,
     /// Its first version; 1.0.0 by default.
     pub version: Option<Version>,
-    /// Who owns it: nobody but the repository that asks.
+    /// Its owner, which can only be the repository that asks.
     pub owner: Option<RepoName>,
     /// Its purpose.
     pub description: Option<String>,
-    /// Repositories that take part in the domain from now on, which is made where it is missing.
+    /// Repositories to add to the domain, which is created if it is missing.
     pub members: Option<Vec<RepoName>>,
 }
 
-/// Where the schema of a new contract comes from.
+/// The source of a new contract's schema.
 #[derive(Debug, Clone)]
 pub enum Schema {
-    /// Any object will do, until somebody writes more.
+    /// A schema that accepts any object, as a placeholder.
     Open,
-    /// A file, and the JSON Pointer to the place in it: what is there is copied.
+    /// A file and a JSON Pointer into it. The schema there is copied.
     Copy(Source, String),
-    /// The same, and the file stays where the schema is kept.
+    /// A file and a JSON Pointer into it. The contract refers to the file instead of copying the schema.
     File(Source, String),
-    /// Examples.
+    /// Samples from which the schema is inferred.
     Samples(Vec<Source>),
 }
 
-/// Writes the file, once everything is found to be right.
+/// Writes the file after everything has been checked.
 ///
 /// # Errors
-/// Returns an error if there is such a contract or file, the domain is not there, or schema and value do not fit.
+/// Returns an error if the contract or the file exists already, the domain does not exist, or the value does not
+/// satisfy the schema.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractNew>, OpError> {
     let acting = ctx.writing()?;
     let ContractRef { domain: domain_name, contract } = &request.contract;
@@ -122,7 +123,7 @@ fn require_owner(acting: Acting<'_>, request: &Request) -> Result<(), OpError> {
     }
 }
 
-/// Refuses what the realm has already. Returns whether the repository takes part in the domain.
+/// Refuses a contract that the realm has already. Returns whether the repository is a member of the domain.
 fn require_new(ctx: &Ctx, acting: Acting<'_>, request: &Request) -> Result<bool, OpError> {
     let at = &request.contract;
     if acting.store.tip(&StoreRef::Domain(at.domain.clone()))?.is_none() {
@@ -159,7 +160,7 @@ fn set_domain(ctx: &Ctx, acting: Acting<'_>, request: &Request, members: &[RepoN
     admin::domain::set(ctx, ctx.here()?, &request, &[])
 }
 
-/// Returns the contract, and how many samples its schema was inferred from.
+/// Returns the contract, and the number of samples that its schema was inferred from.
 fn document(ctx: &Ctx, owner: &RepoName, request: &Request) -> Result<(Contract, usize), OpError> {
     let mut document = Contract::new(request.contract.contract.clone(), owner.clone());
     let first = "1.0.0".parse().unwrap_or_else(|_| Version::first());
@@ -186,7 +187,7 @@ fn document(ctx: &Ctx, owner: &RepoName, request: &Request) -> Result<(Contract,
     Ok((document, count))
 }
 
-/// Returns the schema at a place of a file, with all that it refers to in this repository.
+/// Returns the schema at a pointer into a file, with everything in this repository that it refers to.
 fn schema_at(ctx: &Ctx, source: &Source, pointer: &str) -> Result<Value, OpError> {
     let first = documents::one(source)?;
     let own = own_path(ctx, Path::new(&source.name)).ok();
@@ -229,7 +230,7 @@ fn require_valid(ctx: &Ctx, document: &Contract) -> Result<(), OpError> {
     Err(error)
 }
 
-/// Returns what the file of the contract refers to instead of a schema of its own.
+/// Returns the reference that the contract's file has in place of a schema of its own.
 fn reference(ctx: &Ctx, request: &Request) -> Result<Option<Reference>, OpError> {
     let Schema::File(source, pointer) = &request.schema else {
         return Ok(None);
@@ -239,7 +240,7 @@ fn reference(ctx: &Ctx, request: &Request) -> Result<Option<Reference>, OpError>
     Ok(Some(Reference { file, pointer: pointer.clone() }))
 }
 
-/// Returns the file of a contract, with what each key means.
+/// Returns the text of a contract's file, with a comment on each key.
 fn text(at: &ContractRef, document: &Contract, reference: Option<&Reference>) -> String {
     let ContractRef { domain, contract } = at;
     let mut text = format!(
@@ -276,7 +277,7 @@ fn text(at: &ContractRef, document: &Contract, reference: Option<&Reference>) ->
     text
 }
 
-/// A schema with its keywords in the order in which people write them.
+/// A schema whose keywords are serialized in the usual order.
 struct InOrder<'a>(&'a Value);
 
 /// The keywords that come first.

@@ -1,7 +1,7 @@
-//! `contract_publish`: what a commit of this repository says becomes what the realm holds.
+//! `contract_publish`: publishes what a commit of this repository says into the realm.
 //!
-//! Everything is decided twice: once for all domains, so that a commit is published wholly or not
-//! at all as far as its own content goes, and once more under each domain's lock.
+//! Every decision is made twice: once for all domains together, so that as far as its own content goes a commit is
+//! published wholly or not at all, and again under the lock of each domain.
 
 use std::collections::BTreeSet;
 
@@ -37,7 +37,7 @@ use crate::{
     wire::{Answer, ContractPublish, Published},
 };
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::write::<ContractPublish>(
     "contract_publish",
     &["contract", "publish"],
@@ -47,27 +47,27 @@ pub const OPERATION: Operation = Operation::write::<ContractPublish>(
 /// The arguments.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// The commit, HEAD by default.
+    /// The commit; HEAD by default.
     pub commit: Option<String>,
-    /// Only say what would happen.
+    /// Whether to report only what would happen.
     pub dry_run: bool,
-    /// Let versions go down, for this reason.
+    /// The reason for which versions may go down.
     pub rollback: Option<String>,
 }
 
-/// Publishes.
+/// Publishes a commit.
 ///
 /// # Errors
-/// Every refusal at once; then nothing was published.
+/// Returns an error with all refusals. Then nothing was published.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpError> {
     let acting = if request.dry_run { ctx.acting()? } else { ctx.writing()? };
     publish_as(ctx, acting, request)
 }
 
-/// Publishes as a repository that was found to be allowed to.
+/// Publishes a commit for a repository that was already checked to be allowed to write.
 ///
 /// # Errors
-/// Every refusal at once; then nothing was published.
+/// Returns an error with all refusals. Then nothing was published.
 pub fn publish_as(ctx: &Ctx, acting: Acting<'_>, request: &Request) -> Result<Answer<ContractPublish>, OpError> {
     let code = ctx.code()?;
     let commit = match &request.commit {
@@ -83,11 +83,11 @@ pub fn publish_as(ctx: &Ctx, acting: Acting<'_>, request: &Request) -> Result<An
     publish(ctx, acting, code, (&commit, &branch), &sources(acting, overview.as_ref())?, request)
 }
 
-/// Publishes a commit that is known to be on the publishing branch. `sources` names the last
-/// published commit of at least those domains that this commit says something of.
+/// Publishes a commit that is known to be on the publishing branch. `sources` has the last published commit of at
+/// least those domains that this commit mentions.
 ///
 /// # Errors
-/// Every refusal at once; then nothing was published.
+/// Returns an error with all refusals. Then nothing was published.
 pub fn publish(
     ctx: &Ctx,
     acting: Acting<'_>,
@@ -135,15 +135,15 @@ pub fn publish(
     Ok(answer)
 }
 
-/// Returns whether a realm has remotes, and nothing is brought there by itself.
+/// Returns whether a realm has remotes but is not synced automatically.
 fn is_unshared(ctx: &Ctx, acting: Acting<'_>) -> Result<bool, OpError> {
     Ok(!acting.store.remotes().is_empty() && !by_itself::is_wanted(ctx, acting.realm, acting.store)?)
 }
 
-/// What a decision means, told while the domain is at hand that it was made over.
+/// The consequences of a decision, computed while the domain that it was made for is still loaded.
 #[derive(Default)]
 struct Meaning {
-    /// Whether anything is to be written.
+    /// Whether anything will be written.
     is_change: bool,
     published: Vec<Published>,
 }
@@ -156,14 +156,14 @@ impl Meaning {
     }
 }
 
-/// A contract that the realm still offers, and whose file the commit does not have.
+/// A contract that the realm still offers, but whose file is not in the commit.
 struct Gone {
     domain: DomainName,
     contract: ContractName,
     path: String,
 }
 
-/// Returns the last published commit of the repository, by domain.
+/// Returns the last published commit of the repository in each domain.
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.
@@ -179,7 +179,7 @@ pub fn sources(acting: Acting<'_>, overview: Option<&Overview<'_>>) -> Result<So
     Ok(sources)
 }
 
-/// Returns the last published commit of the repository in one domain, as it was at `tip`.
+/// Returns the last published commit of the repository in one domain, at `tip`.
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.
@@ -191,14 +191,14 @@ pub fn source(acting: Acting<'_>, name: &DomainName, tip: &Oid) -> Result<Option
         .and_then(|commit| read::file(acting.store, &within, &commit.tree, &layout::source(acting.repo)));
     match read {
         Ok(source) => Ok(source),
-        // Whether it stops anything is decided where something is to be published.
+        // The caller decides whether this damage prevents a publication.
         Err(error) if error.is_damage() => Ok(None),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Returns whether two machines wrote the part of the repository in a domain apart, and nobody has
-/// said since which of both is meant.
+/// Returns whether two machines have published different commits of the repository in a domain, and nobody has decided
+/// since which of the two counts.
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.
@@ -210,7 +210,7 @@ pub fn is_disputed(acting: Acting<'_>, name: &DomainName) -> Result<bool, OpErro
     Ok(read::lookup(acting.store, &tree, layout::lost_bindings(acting.repo).as_str())?.is_some())
 }
 
-/// Returns the publishing branch, if `commit` is on it, here or at origin.
+/// Returns the publishing branch if `commit` is on it, in this clone or at origin.
 fn require_publishing_branch(code: &CodeRepo, commit: &Oid) -> Result<String, OpError> {
     let branch = code.publishing_branch()?.ok_or_else(|| {
         OpError::no(ErrorCode::NoPublishingBranch, "it cannot be told which branch is published")
@@ -229,16 +229,16 @@ fn require_publishing_branch(code: &CodeRepo, commit: &Oid) -> Result<String, Op
         .next("git config blue.publishBranch BRANCH  # publish another branch"))
 }
 
-/// How a commit stands to the one that was published before it.
+/// How a commit relates to the one that was published before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Lineage {
-    /// It grew from it, or is the first one.
+    /// A descendant of it, or the first one to be published.
     Grew,
-    /// It took its place: an amended, rebased or reset branch.
+    /// A replacement for it: the branch was amended, rebased or reset.
     Replaced,
 }
 
-/// One publish.
+/// The publication of one commit.
 struct Work<'a> {
     ctx: &'a Ctx,
     acting: Acting<'a>,
@@ -260,7 +260,7 @@ impl Work<'_> {
         contracts.map(|(contract, declared)| (contract.clone(), declared.document.version.clone())).collect()
     }
 
-    /// The contracts that the rules look at: those it declares, and those it imports.
+    /// Returns the contracts that the rules need: those that the commit declares, and those that it imports.
     fn contracts(&self, name: &DomainName) -> BTreeSet<ContractName> {
         let declared = self.candidate.contracts_in(name).map(|(contract, _)| contract.clone());
         let binding = self.candidate.bindings.get(name).into_iter();
@@ -269,7 +269,7 @@ impl Work<'_> {
         declared.chain(imported).chain(removed.map(|(_, contract)| contract.clone())).collect()
     }
 
-    /// The contracts whose importers are looked at: those that changed, and what a changed binding imports.
+    /// Returns the contracts whose importers are checked: those that changed, and the imports of a changed binding.
     fn changed(&self, name: &DomainName) -> BTreeSet<ContractName> {
         let contracts = self.candidate.contracts_in(name).filter(|(_, declared)| declared.changed);
         let binding = self.candidate.bindings.get(name).filter(|declared| declared.changed).into_iter();
@@ -277,7 +277,8 @@ impl Work<'_> {
         contracts.map(|(contract, _)| contract.clone()).chain(imported).collect()
     }
 
-    /// Contracts of this repository whose files went since the last published commit, and which nobody retired.
+    /// Returns contracts of this repository whose files were removed since the last published commit and that nobody
+    /// retired.
     fn gone(&self, view: &DomainView) -> Vec<Gone> {
         let domain = &view.info.name;
         let removed = self.candidate.removed_contracts.iter().filter(|((of, _), _)| of == domain);
@@ -300,8 +301,8 @@ impl Work<'_> {
         domain::load(self.store(), name, &tip, part)
     }
 
-    /// A stale clone never publishes backwards: the commit must know the last published one, or
-    /// this clone must be the one that replaced it.
+    /// Refuses to publish from a stale clone: the last published commit must be an ancestor, or this clone must be the
+    /// one that replaced it.
     fn require_successor(&self, view: &DomainView) -> Result<Lineage, OpError> {
         let Some(source) = view.sources.get(self.acting.repo) else {
             return readable_source(view, self.acting.repo).map(|()| Lineage::Grew);
@@ -310,7 +311,7 @@ impl Work<'_> {
             return Ok(Lineage::Grew);
         }
         let tip = self.code.reference(&format!("refs/heads/{}", self.branch))?;
-        // What the branch still has was not replaced: the commit is merely older.
+        // A published commit that is still on the branch was not replaced; the new commit is merely older.
         if tip.map(|tip| self.code.is_ancestor(&source.commit, &tip)).transpose()?.unwrap_or_default() {
             return self.require_rollback(view, source).map(|()| Lineage::Grew);
         }
@@ -333,7 +334,7 @@ impl Work<'_> {
             .next("git blue realm admin reclaim --reason REASON  # if that commit is not of this repository"))
     }
 
-    /// An older commit is published where the user says that going back is what he wants.
+    /// Refuses an older commit, unless the user asks for a rollback.
     fn require_rollback(&self, view: &DomainView, source: &Source) -> Result<(), OpError> {
         if self.direction == Direction::Rollback {
             return Ok(());
@@ -348,8 +349,8 @@ impl Work<'_> {
     fn decide(&self, view: &DomainView, lineage: Lineage) -> Result<Decision, Vec<Refusal>> {
         let judged = Judged { repo: self.acting.repo, candidate: self.candidate };
         let mut decision = publish::candidate(view, judged, self.direction, self.ctx.env.now(), self.judge)?;
-        // A commit that changes nothing here is not recorded: most commits are such ones. One that
-        // took the place of the published one is: no other clone knows that one.
+        // A commit that changes nothing in this domain is not recorded, since most commits are of this kind. One that
+        // replaces the published commit is recorded, because no other clone has that one.
         let touches = self.touches(&view.info.name);
         let changed = !decision.changes.is_empty() || touches || lineage == Lineage::Replaced;
         if changed && view.info.has_member(self.acting.repo) {
@@ -361,7 +362,7 @@ impl Work<'_> {
         Ok(decision)
     }
 
-    /// The circles that the bindings close which the commit changed.
+    /// Returns the import cycles that the changed bindings create.
     fn cycles(&self) -> Result<Vec<String>, OpError> {
         let changed = self.candidate.bindings.iter().filter(|(_, declared)| declared.changed);
         let repo = self.acting.repo;
@@ -369,7 +370,7 @@ impl Work<'_> {
         cycles::closed(self.store(), &parts.collect::<Vec<_>>(), None)
     }
 
-    /// Whether the commit changed a file of this domain since the last published one.
+    /// Returns whether the commit changed a file of this domain since the last published one.
     fn touches(&self, name: &DomainName) -> bool {
         self.candidate.contracts_in(name).any(|(_, declared)| declared.changed)
             || self.candidate.bindings.get(name).is_some_and(|declared| declared.changed)
@@ -394,7 +395,8 @@ impl Work<'_> {
     }
 }
 
-/// Without the last published commit it cannot be told whether this clone is behind.
+/// Refuses to publish if the last published commit cannot be read: without it, nobody can tell whether this clone is
+/// behind.
 fn readable_source(view: &DomainView, repo: &RepoName) -> Result<(), OpError> {
     match view.damage.iter().find(|damage| damage.subject == Subject::Source(repo.clone())) {
         Some(damage) => {
@@ -417,9 +419,9 @@ fn unreadable(candidate: &Candidate) -> OpError {
     candidate.problems.iter().fold(error, |error, problem| error.problem(Problem::from(problem)))
 }
 
-/// Every refusal, each with the file that it is about.
+/// Returns an error with all refusals, each with its file.
 fn refused(code: &CodeRepo, commit: &Oid, candidate: &Candidate, mut refusals: Vec<Refusal>) -> OpError {
-    // That a repository is no member stops each of its files alike.
+    // All files of a repository that is not a member are refused for the same reason.
     refusals.dedup();
     let count = refusals.len();
     let mut error = OpError::no(ErrorCode::Refused, format!("{count} refusals; nothing was published"));
@@ -441,14 +443,14 @@ fn refused(code: &CodeRepo, commit: &Oid, candidate: &Candidate, mut refusals: V
     error
 }
 
-/// Returns the file that the version of a refused contract is read from, where that is not its own.
+/// Returns the file that the version of a refused contract is read from, if that is another one.
 fn version_in(code: &CodeRepo, commit: &Oid, candidate: &Candidate, refusal: &Refusal) -> Option<String> {
     let at = (refusal.domain.clone(), refusal.contract.clone()?);
     let path = &candidate.contracts.get(&at)?.path;
     places::version_in(&Files::at(code, commit).ok()?, path)
 }
 
-/// Returns the file that a refusal is about, and the line of what is wrong: of its version, or the first fault.
+/// Returns the file of a refusal and a line in it: that of the version, or of the first fault.
 fn place(code: &CodeRepo, commit: &Oid, candidate: &Candidate, refusal: &Refusal) -> (Option<String>, Option<u32>) {
     let Some(contract) = &refusal.contract else {
         return (candidate.bindings.get(&refusal.domain).map(|declared| declared.path.clone()), None);

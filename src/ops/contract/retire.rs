@@ -42,7 +42,7 @@ runs!(ContractMarked, run);
 /// Marks the contract as retired.
 ///
 /// # Errors
-/// Returns an error if there is none, it belongs to another, or it is still imported.
+/// Returns an error if there is no such contract, it belongs to another repository, or it is still imported.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpError> {
     let acting = ctx.writing()?;
     let ContractRef { domain: name, contract } = &request.contract;

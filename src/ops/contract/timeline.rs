@@ -1,4 +1,4 @@
-//! `contract_timeline`: when the realms of this machine got each version of a contract, newest first.
+//! `contract_timeline`: lists when each version of a contract came to the realms of this machine, newest first.
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -18,7 +18,7 @@ use crate::{
     wire::{Answer, ContractTimeline, PageRequest, TimelineEntry, TimelineRealm, page_in_order},
 };
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::reads::<Request>(
     "contract_timeline",
     &["contract", "timeline"],
@@ -44,7 +44,7 @@ pub struct Request {
 
 runs!(ContractTimeline, run);
 
-/// Answers. A realm that cannot be read is named, and hides no other.
+/// Lists the versions. A realm that cannot be read is reported, and does not hide the others.
 ///
 /// # Errors
 /// Returns an error if this machine's records cannot be read, or no realm has the contract.
@@ -77,7 +77,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTimeline>, OpE
     Ok(Answer::new(ContractTimeline { domain, contract, realms, entries, total, next_cursor }))
 }
 
-/// Returns where a realm stands and what came to it, or `None` where it has no such contract.
+/// Returns the state of the contract in one realm and its arrivals there, or `None` if the realm does not have it.
 fn of_realm(
     ctx: &Ctx,
     known: &KnownRealm,

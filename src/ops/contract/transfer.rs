@@ -1,5 +1,5 @@
-//! `contract_transfer`: offer a contract to another repository. It changes hands when that repository
-//! publishes it from its own files.
+//! `contract_transfer`: offers a contract to another repository. The ownership changes when that repository publishes
+//! the contract from its own files.
 
 use crate::ops::{
     Operation,
@@ -34,7 +34,7 @@ pub struct Request {
 /// Records the offer.
 ///
 /// # Errors
-/// Returns an error if the contract belongs to another, or the other repository is not a member of the domain.
+/// Returns an error if the contract belongs to another repository, or the new owner is not a member of the domain.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractTransfer>, OpError> {
     let acting = ctx.writing()?;
     let ContractRef { domain: name, contract } = &request.contract;

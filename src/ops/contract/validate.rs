@@ -1,4 +1,4 @@
-//! `contract_validate`: whether payloads fit the schema of a contract.
+//! `contract_validate`: checks whether payloads satisfy the schema of a contract.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
@@ -25,7 +25,7 @@ use crate::{
     wire::{Answer, ContractValidate, DocumentSource, PayloadFailure},
 };
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::reads::<Request>(
     "contract_validate",
     &["contract", "validate"],
@@ -34,9 +34,9 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
 .tool("Does a payload fit a contract's schema, and where not?")
 .route("POST", "/realms/{realm}/contracts/{domain}/{contract}/validate");
 
-/// Most failures that an answer lists.
+/// The most failures that an answer lists.
 const MAX_FAILURES: usize = 100;
-/// Most versions that payloads are checked against at once.
+/// The most versions that payloads are checked against at once.
 const MAX_VERSIONS: usize = 1_000;
 
 /// The arguments.
@@ -64,26 +64,26 @@ runs!(ContractValidate, run);
 /// The versions that payloads are checked against.
 #[derive(Debug, Clone)]
 pub enum Against {
-    /// The current one.
+    /// The current version.
     Current,
-    /// A published one.
+    /// A published version.
     Version(Version),
-    /// Every published one in a range.
+    /// Every published version in a range.
     Range(Range),
-    /// What the files of this repository say.
+    /// The files of this repository.
     Draft(Draft),
 }
 
-/// A value that is checked.
+/// A value to check.
 #[derive(Debug, Clone)]
 pub struct Payload {
-    /// What it came in, as messages name it.
+    /// The name of its file in messages.
     pub file: String,
-    /// The value, and its line.
+    /// The value and its line.
     pub document: Document,
 }
 
-/// Reads one payload, which came in no file.
+/// Reads a single payload that is in no file.
 fn alone<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Payload>, D::Error> {
     let document = Document { line: None, value: Value::deserialize(deserializer)? };
     Ok(vec![Payload { file: "payload".to_owned(), document }])
@@ -121,10 +121,10 @@ impl TryFrom<AgainstFields> for Against {
     }
 }
 
-/// Answers.
+/// Checks the payloads.
 ///
 /// # Errors
-/// Returns an error if there is no such contract or version, or its schema cannot be used.
+/// Returns an error if there is no such contract or version, or its schema is invalid.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractValidate>, OpError> {
     let here = ctx.here()?;
     let (contracts, source) = contracts(ctx, here, request)?;
@@ -170,7 +170,7 @@ fn of(payload: &Payload, version: &Version, failure: schema::Failure) -> Payload
     }
 }
 
-/// Returns the contract in each version that is meant.
+/// Returns the contract at each of the versions.
 fn contracts(ctx: &Ctx, here: &Here, request: &Request) -> Result<(Vec<Contract>, DocumentSource), OpError> {
     let at = &request.contract;
     let store = &*here.store;

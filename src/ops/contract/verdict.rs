@@ -1,4 +1,4 @@
-//! What versions of contracts mean for those who import them: the documents are read, and judged.
+//! Computes what contract versions mean for their importers, by reading and comparing the documents.
 
 use std::{
     cell::RefCell,
@@ -22,11 +22,11 @@ use crate::{
     store::{Store, codec, layout, read},
 };
 
-/// Reads the documents that decide how imports in a domain stand: those that importers' code was written
-/// against, and those that they get. With `only`, of these contracts alone.
+/// Reads the documents that decide the state of the imports in a domain: those that the importers' code is adapted to,
+/// and those that they get now. With `only`, reads those of these contracts alone.
 ///
 /// # Errors
-/// Returns an error if a tree on the way cannot be read.
+/// Returns an error if a tree cannot be read.
 pub fn load_bases(
     store: &dyn Store,
     view: &mut DomainView,
@@ -48,26 +48,26 @@ pub fn load_bases(
     Ok(())
 }
 
-/// Reads and judges the documents of one domain, each at most once.
+/// Reads and compares the documents of a domain, each at most once.
 pub struct Documents<'a> {
     store: &'a dyn Store,
     tree: &'a Oid,
     known: RefCell<BTreeMap<(ContractName, Version), Document>>,
 }
 
-/// A document, or none where it cannot be read.
+/// A document, or `None` if it cannot be read.
 type Document = Option<Rc<Contract>>;
 
 impl<'a> Documents<'a> {
-    /// Returns a reader of the domain with this tree.
+    /// Creates a reader of the domain with this tree.
     pub fn of(store: &'a dyn Store, tree: &'a Oid) -> Self {
         Self { store, tree, known: RefCell::new(BTreeMap::new()) }
     }
 
-    /// Returns how an import stands. A document that cannot be read gives no verdict: it is `check`'s to report.
+    /// Returns the state of an import. A document that cannot be read gives no verdict; `check` reports it.
     ///
     /// # Errors
-    /// Returns an error if a tree on the way cannot be read.
+    /// Returns an error if a tree cannot be read.
     pub fn state(&self, domain: &DomainSummary, import: &Import, judge: &Judge<'_>) -> Result<ImportState, OpError> {
         let standing = domain.standing(import);
         let mut documents = BTreeMap::new();
@@ -95,7 +95,7 @@ impl<'a> Documents<'a> {
     }
 }
 
-/// Returns how the imports of a domain stand; with `only`, those of one repository.
+/// Returns the state of the imports in a domain; with `only`, of those of one repository.
 ///
 /// # Errors
 /// Returns an error if a tree cannot be read, or the request is cancelled.

@@ -1,4 +1,4 @@
-//! `contract_yank`: the owner marks one version as not to be used any more; its content stays.
+//! `contract_yank`: the owner marks a version as one not to use any more. Its content stays.
 
 use crate::ops::{
     Operation,
@@ -42,7 +42,7 @@ runs!(ContractMarked, run);
 /// Marks the version as yanked.
 ///
 /// # Errors
-/// Returns an error if there is no such version, or the contract belongs to another.
+/// Returns an error if there is no such version, or the contract belongs to another repository.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractMarked>, OpError> {
     let acting = ctx.writing()?;
     let ContractRef { domain: name, contract } = &request.contract;

@@ -1,4 +1,4 @@
-//! What differs between two trees of a domain: contracts and bindings, path by path.
+//! Compares two trees of a domain path by path, for contracts and bindings.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::{
     store::{Entry, EntryKind, Store, TreePath, codec, layout, read},
 };
 
-/// One path that differs, before what it means is known.
+/// A path that differs.
 #[derive(Debug)]
 pub struct Difference {
     /// The path in the domain's tree.
@@ -23,11 +23,11 @@ pub struct Difference {
     pub old: Option<Oid>,
     /// The blob in the newer tree.
     pub new: Option<Oid>,
-    /// What lies there.
+    /// What is stored at the path.
     pub of: Of,
 }
 
-/// What lies at a path of a domain.
+/// What is stored at a path of a domain.
 #[derive(Debug)]
 pub enum Of {
     /// A contract.
@@ -37,7 +37,8 @@ pub enum Of {
 }
 
 impl Difference {
-    /// Returns what kind of change it is; none where only words around a contract changed, or it cannot be read.
+    /// Returns the kind of the change. Returns `None` if only descriptive text of a contract changed, or a document
+    /// cannot be read.
     ///
     /// # Errors
     /// Returns an error if the store cannot be read.
@@ -48,8 +49,7 @@ impl Difference {
         })
     }
 
-    /// Reads both sides; `None` where the new one is damaged. Where the old one is, it is as if it had not
-    /// been there.
+    /// Reads both sides. Returns `None` if the newer one is damaged. An older one that is damaged counts as missing.
     ///
     /// # Errors
     /// Returns an error if the store cannot be read.
@@ -70,7 +70,7 @@ fn side<T: DeserializeOwned>(store: &dyn Store, id: Oid) -> Result<Option<(Oid, 
     }
 }
 
-/// Returns the contracts and bindings that differ between two trees of a domain. Without an older one, all are new.
+/// Returns the contracts and bindings that differ between two trees of a domain. Without an older tree, all are new.
 ///
 /// # Errors
 /// Returns an error if a tree cannot be read.
@@ -101,7 +101,7 @@ pub fn differences(store: &dyn Store, older: Option<&Oid>, newer: &Oid) -> Resul
     Ok(found)
 }
 
-/// Returns the files of a folder of a tree, by their names.
+/// Returns the blobs in a folder of a tree, by name.
 ///
 /// # Errors
 /// Returns an error if the tree cannot be read.

@@ -1,4 +1,4 @@
-//! Which entries of a list about the past are wanted.
+//! Filters entries of logs and lists.
 
 use jiff::Timestamp;
 
@@ -35,15 +35,16 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Returns whether a change of this kind, made then by that repository, is wanted.
+    /// Returns whether the filter accepts a change of this kind, made at that time by that repository.
     pub fn accepts(&self, time: Timestamp, repo: &RepoName, kind: ChangeType, now: Timestamp) -> bool {
         self.is_within(time, Some(repo.as_str()), now) && self.kind.is_none_or(|wanted| wanted == kind)
     }
 
-    /// Returns whether an entry of a log is wanted. In the log of one contract, the changes of that one count.
+    /// Returns whether the filter accepts an entry of a log. In the log of a contract, only the changes of that
+    /// contract count.
     ///
     /// # Errors
-    /// Returns an error if what the commit changed cannot be read.
+    /// Returns an error if the changes of the commit cannot be read.
     pub fn accepts_entry(
         &self,
         store: &dyn Store,
@@ -65,14 +66,14 @@ impl Filter {
         self.period.contains(time, now) && self.repo.as_ref().is_none_or(|wanted| repo == Some(wanted.as_str()))
     }
 
-    /// Returns whether it accepts everything.
+    /// Returns whether the filter accepts everything.
     pub fn is_open(&self) -> bool {
         let Self { period: Period { since, until }, repo, kind } = self;
         since.is_none() && until.is_none() && repo.is_none() && kind.is_none()
     }
 }
 
-/// Returns whether a commit of a domain makes a change of a kind, by the trees before and after it.
+/// Returns whether a commit of a domain makes a change of a kind, by comparing its tree with its parent's.
 fn makes(store: &dyn Store, id: &Oid, kind: ChangeType, contract: Option<&ContractName>) -> Result<bool, OpError> {
     let commit = store.commit(id)?;
     let before = commit.parents.first().map(|parent| store.commit(parent)).transpose()?;

@@ -1,4 +1,4 @@
-//! Walking a ref's history for people: first parents, newest first.
+//! Walks the history of a ref along first parents, newest first.
 
 use crate::ops::message;
 use crate::{
@@ -36,7 +36,7 @@ impl Iterator for History<'_> {
     }
 }
 
-/// Returns one commit as people read it.
+/// Returns the log entry of a commit.
 pub fn entry(commit: Oid, info: &CommitInfo, domain: Option<&DomainName>, now: jiff::Timestamp) -> LogEntry {
     let (subject, repo, source_commit) = message::parse(&info.message);
     LogEntry {

@@ -1,4 +1,4 @@
-//! Reading the history of a ref for people.
+//! Reads the history of a ref.
 
 pub mod arrivals;
 pub mod difference;

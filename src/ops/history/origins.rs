@@ -12,7 +12,7 @@ use crate::{
 
 /// The most commits that are walked.
 const MAX_COMMITS: usize = 10_000;
-/// Most tree entries that are looked at on the way: a folder of many contracts is large in every commit.
+/// The most tree entries that are compared. A folder with many contracts is large in every commit.
 const MAX_ENTRIES: usize = 4_000_000;
 
 /// The folders that notifications are about.
@@ -26,7 +26,7 @@ struct Folder {
     entries: Option<Vec<Entry>>,
 }
 
-/// The commit that brought what a path holds.
+/// The commit that introduced the content of a path.
 #[derive(Debug, Clone, Default)]
 pub struct Origin {
     /// The commit's time.
@@ -46,12 +46,12 @@ impl From<&CommitInfo> for Origin {
     }
 }
 
-/// Returns which commit brought what each path holds at `tip`. A merge brought only what none of its
-/// parents holds. Each commit is compared with the one before it once, whatever the number of paths. A
-/// change that is older than the walk reaches has the last commit it reached.
+/// Returns the commit that introduced the content of each path at `tip`. A merge introduced only what none of its
+/// parents has. Each commit is compared with the next one once, whatever the number of paths. If a change is older
+/// than the limit of the walk, the last commit of the walk is returned.
 ///
 /// # Errors
-/// Returns an error if the store cannot be read. History that is missing only dates a change less exactly.
+/// Returns an error if the store cannot be read. If history is missing, the times are only less exact.
 pub fn origins(acting: Acting<'_>, tip: &Oid, paths: &[(&TreePath, Option<Oid>)]) -> Result<Vec<Origin>, OpError> {
     let mut walk = Walk { acting, paths, origins: vec![Origin::default(); paths.len()], commits: 0, entries: 0 };
     let all = paths.iter().enumerate().map(|(at, (path, _))| (path.as_str(), at)).collect();
@@ -62,7 +62,7 @@ pub fn origins(acting: Acting<'_>, tip: &Oid, paths: &[(&TreePath, Option<Oid>)]
     Ok(walk.origins)
 }
 
-/// Paths whose origin is looked for, by their position.
+/// The paths whose origin is not found yet, with their index.
 type Open<'p> = BTreeMap<&'p str, usize>;
 
 struct Walk<'a, 'p> {
@@ -74,7 +74,7 @@ struct Walk<'a, 'p> {
 }
 
 impl<'p> Walk<'_, 'p> {
-    /// Walks along first parents. Returns the other parents of merges that brought something, with the paths.
+    /// Walks along first parents. Returns the other parents of merges that introduced something, with the paths.
     fn line(&mut self, tip: Oid, mut open: Open<'p>) -> Result<Vec<(Oid, Open<'p>)>, OpError> {
         let mut others = Vec::new();
         let mut newer: Option<(CommitInfo, [Folder; 2])> = None;
@@ -117,7 +117,7 @@ impl<'p> Walk<'_, 'p> {
         Ok(others)
     }
 
-    /// Records what a commit brought. Returns the paths that one of its other parents has as well.
+    /// Records what a commit introduced. Returns the paths that one of its other parents has as well.
     fn settle(&mut self, commit: &CommitInfo, brought: Vec<(&'p str, usize)>) -> Result<Vec<(Oid, Open<'p>)>, OpError> {
         let mut lines: BTreeMap<Oid, Open<'p>> = BTreeMap::new();
         'brought: for (path, at) in brought {
@@ -141,7 +141,7 @@ impl Folder {
     fn read(&mut self, acting: Acting<'_>) -> Result<&[Entry], OpError> {
         if self.entries.is_none() {
             let entries = self.id.map(|id| acting.store.entries(&id)).transpose();
-            // What is not a folder holds nothing to notify of.
+            // An entry that is not a folder contains nothing to notify of.
             self.entries = Some(match entries {
                 Err(error) if error.is_damage() => Vec::new(),
                 entries => entries?.unwrap_or_default(),
@@ -153,7 +153,8 @@ impl Folder {
 
 /// Returns the names of the entries that only one side has, or that differ. Both are in git's order.
 fn differing<'a>(old: &'a [Entry], new: &'a [Entry]) -> Vec<&'a str> {
-    // Most entries of two neighbours are the same, and at the same positions from one end or the other.
+    // Two neighbouring trees are mostly equal, and their common entries are at the same positions from one end or the
+    // other.
     let front = old.iter().zip(new).take_while(|(old, new)| old == new).count();
     let (old, new) = (&old[front..], &new[front..]);
     let back = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();

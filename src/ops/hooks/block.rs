@@ -1,5 +1,4 @@
-//! Our block within the text of a hook: at the top, between two marks, with every line of the
-//! user's kept as it is.
+//! Our block in a hook file: at the top, between two marks. Every line of the user's is kept as it is.
 
 use std::path::Path;
 
@@ -8,7 +7,7 @@ pub const SHEBANG: &str = "#!/bin/sh\n";
 /// Marks the start of our block. The longer one marks a file that we made.
 const BEGIN: &str = "# >>> git blue >>>";
 const BEGIN_OWN: &str = "# >>> git blue >>> (made this file)";
-/// Marks a block above which we had to end the user's only line.
+/// Marks a block for which we had to end the user's only line.
 const BEGIN_LINE: &str = "# >>> git blue >>> (ended the line above)";
 const END: &str = "# <<< git blue <<<";
 
@@ -45,7 +44,7 @@ impl Block<'_> {
 /// Returns the file with our block below its first line.
 ///
 /// # Errors
-/// Returns the reason, in words for people.
+/// Returns the reason as text for people.
 pub fn with(before: Option<&str>, block: Block<'_>) -> Result<String, String> {
     let Some(before) = before else {
         return Ok(format!("{SHEBANG}{}", block.text(BEGIN_OWN)?));
@@ -69,7 +68,7 @@ pub fn with(before: Option<&str>, block: Block<'_>) -> Result<String, String> {
             first.trim_end()
         ));
     }
-    // A first line that does not end would swallow our block.
+    // If the first line has no line end, our block would become part of it.
     if !first.ends_with('\n') {
         return Ok(format!("{first}\n{}", block.text(BEGIN_LINE)?));
     }
@@ -87,7 +86,7 @@ pub enum Without {
     Unchanged,
     /// The user's own lines.
     Text(String),
-    /// Nothing: we made the file.
+    /// Nothing, because we created the file.
     Nothing,
 }
 
@@ -137,7 +136,7 @@ mod tests {
         }
         assert_eq!(without("echo mine"), Without::Unchanged);
         assert_eq!(without(&installed(None)), Without::Nothing);
-        // Somebody added lines to the file that we made.
+        // Somebody added lines to the file that we created.
         let added = installed(None) + "echo mine\n";
         assert_eq!(without(&added), Without::Text("#!/bin/sh\necho mine\n".to_owned()));
     }

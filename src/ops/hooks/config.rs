@@ -1,5 +1,5 @@
-//! Hooks in git's configuration, which git 2.54 and newer run beside the files: one section a hook.
-//! git ignores `core.hooksPath` for them, so that no other program hides them.
+//! Hooks in git's configuration, which git 2.54 and newer run in addition to hook files: one section per hook. git
+//! ignores `core.hooksPath` for them, so no other program hides them.
 
 use super::block::Block;
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
     store::git,
 };
 
-/// The first git that runs them.
+/// The first version of git that runs them.
 const SINCE: (u32, u32) = (2, 54);
 
 /// Checks that git is new enough to run them.
@@ -35,7 +35,7 @@ pub fn is_installed(code: &CodeRepo, event: &str) -> bool {
     code.config(&format!("{}.event", section(event))).is_some()
 }
 
-/// Writes the hook. The command first: git complains of an event that has none.
+/// Writes the hook. The command is written first, because git rejects an event without a command.
 ///
 /// # Errors
 /// Returns an error if the configuration cannot be written.
@@ -57,7 +57,7 @@ pub fn install(code: &CodeRepo, block: Block<'_>, may_fail: bool) -> Result<bool
     Ok(changed)
 }
 
-/// Takes the hook out again. Returns whether it was there.
+/// Removes the hook. Returns whether it was there.
 ///
 /// # Errors
 /// Returns an error if the configuration cannot be written.

@@ -12,22 +12,22 @@ use crate::error::{ErrorCode, OpError};
 /// Returns the text of a hook, or `None` if there is none.
 ///
 /// # Errors
-/// Returns an error if it cannot be read, or is no text.
+/// Returns an error if the file cannot be read, or is not UTF-8.
 pub fn read(path: &Path) -> Result<Option<String>, OpError> {
     match std::fs::read(path) {
         Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| {
             OpError::no(ErrorCode::HookNotText, format!("{} is not text; it was left alone", path.display()))
         }),
-        // Hooks are switched off by a `core.hooksPath` that is no folder.
+        // A `core.hooksPath` that is not a folder disables hooks.
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
         Err(error) => Err(OpError::io("read", path)(error)),
     }
 }
 
-/// Replaces the file atomically, keeping its permissions.
+/// Replaces the file atomically and keeps its permissions.
 ///
 /// # Errors
-/// Returns an error if it cannot be written.
+/// Returns an error if the file cannot be written.
 pub fn write(path: &Path, text: &str) -> Result<(), OpError> {
     // A hook may be a link into a folder of dotfiles: the file it leads to is the one to change.
     let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -42,7 +42,7 @@ pub fn write(path: &Path, text: &str) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Takes our block out of a file. Returns whether there was one.
+/// Removes our block from a file. Returns whether there was one.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read or written.

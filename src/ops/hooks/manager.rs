@@ -1,5 +1,5 @@
-//! Other programs that write hooks: husky, lefthook and pre-commit. Each of them may hide our block,
-//! move it, or write its file anew.
+//! Other programs that write hooks: husky, lefthook and pre-commit. Each may hide our block, move it, or overwrite its
+//! file.
 
 use std::path::Path;
 
@@ -40,7 +40,7 @@ impl Manager {
         }
     }
 
-    /// Returns whether its own configuration runs us for this event.
+    /// Returns whether the manager's own configuration runs us for this event.
     pub fn runs_us(self, top: &Path, event: &str) -> bool {
         let calls =
             |path: &Path| std::fs::read_to_string(path).is_ok_and(|text| CALLS.iter().any(|c| text.contains(c)));
@@ -56,8 +56,8 @@ impl Manager {
         }
     }
 
-    /// Returns what it will do to our block sooner or later, if anything, and the command that
-    /// makes the block come back or the manager run us.
+    /// Returns what the manager will do to our block, if anything, and the command that restores the block or makes
+    /// the manager run us.
     pub fn threat(self, top: &Path) -> Option<(&'static str, &'static str)> {
         match self {
             Self::Husky => {
@@ -71,7 +71,7 @@ impl Manager {
                 "let lefthook run it: post-commit: { commands: { git-blue: { run: git blue hook post-commit } } } in \
                  lefthook.yml, and the same for the other hooks",
             )),
-            // It still runs the files that it moved away.
+            // It still runs the files that it has moved.
             Self::PreCommit => None,
         }
     }

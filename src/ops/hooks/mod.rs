@@ -1,5 +1,5 @@
-//! `hooks_install`, `hooks_uninstall`, `hooks_status`: our block at the top of the user's hooks.
-//! Every line of the user's stays, and uninstalling leaves the file byte for byte as it was.
+//! `hooks_install`, `hooks_uninstall`, `hooks_status`: our block at the top of the user's hooks. Every line of the
+//! user's is kept, and uninstalling restores the file byte for byte.
 
 mod block;
 mod config;
@@ -19,7 +19,7 @@ use crate::{
     wire::{Answer, HookState, HooksAnswer},
 };
 
-/// Its operations, in the order of the docs.
+/// The operations, in the order of the documentation.
 pub(super) const TABLE: &[Operation] = &[INSTALL, UNINSTALL, STATUS];
 
 /// The table's entry for installing.
@@ -31,15 +31,15 @@ pub const INSTALL: Operation = Operation::write::<HooksAnswer>(
 /// The table's entry for uninstalling.
 pub const UNINSTALL: Operation =
     Operation::write::<HooksAnswer>("hooks_uninstall", &["hooks", "uninstall"], "Remove the hooks");
-/// The table's entry for looking.
+/// The table's entry for reporting the state.
 pub const STATUS: Operation =
     Operation::read::<HooksAnswer>("hooks_status", &["hooks", "status"], "Show which hooks are in place");
 
-/// A hook that git blue knows.
+/// A hook that git blue installs.
 struct Hook {
     event: &'static str,
     shim: &'static str,
-    /// Only where it is asked for: it may stop what the user does.
+    /// Whether it is installed only on request, because it may stop the user's command.
     optional: bool,
 }
 
@@ -50,7 +50,7 @@ const fn publishing(event: &'static str) -> Hook {
     Hook { event, shim: PUBLISH, optional: false }
 }
 
-/// Which of them git runs differs by command; what is published is decided from the refs.
+/// The hooks. git runs different ones for different commands; what is published is decided from the refs.
 const HOOKS: [Hook; 6] = [
     publishing("post-commit"),
     publishing("post-merge"),
@@ -63,28 +63,28 @@ const HOOKS: [Hook; 6] = [
 /// The hook that may stop a push.
 pub const PRE_PUSH: &str = "pre-push";
 
-/// Returns whether git calls us by this name to tell that refs may have moved.
+/// Returns whether git runs the hook of this name after refs may have changed.
 pub fn is_publishing(event: &str) -> bool {
     HOOKS.iter().any(|hook| hook.event == event && !hook.optional)
 }
 
-/// What is asked of installing.
+/// The arguments of the installation.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Request {
-    /// Also the pre-push hook, which checks what is pushed.
+    /// Whether to install the pre-push hook too, which checks what is pushed.
     pub pre_push: bool,
-    /// In git's configuration instead of files.
+    /// Whether to install into git's configuration instead of files.
     pub in_config: bool,
 }
 
-/// Where the hooks of a repository are.
+/// The location of a repository's hooks.
 struct Place<'a> {
     code: &'a CodeRepo,
-    /// Where git looks for them.
+    /// The folder where git looks for them.
     folder: PathBuf,
-    /// Where they are unless `core.hooksPath` says otherwise.
+    /// The folder where they are unless `core.hooksPath` is set.
     usual: PathBuf,
-    /// The root of the work tree, where managers have their configuration.
+    /// The root of the work tree, where hook managers have their configuration.
     top: PathBuf,
 }
 
@@ -99,7 +99,7 @@ impl<'a> Place<'a> {
 /// Installs every hook.
 ///
 /// # Errors
-/// Returns an error if a hook cannot be written, or git is too old for what was asked.
+/// Returns an error if a hook cannot be written, or git is too old for the request.
 pub fn install(ctx: &Ctx, request: Request) -> Result<Answer<HooksAnswer>, OpError> {
     if request.in_config {
         config::require(ctx)?;
@@ -107,7 +107,7 @@ pub fn install(ctx: &Ctx, request: Request) -> Result<Answer<HooksAnswer>, OpErr
     let place = Place::of(ctx)?;
     let mut refused = Vec::new();
     let mut hooks = Vec::new();
-    // Several hooks may be links to one file that tells them apart by name: one block is enough.
+    // Several hooks may be links to one file that distinguishes them by name. That file gets one block.
     let mut done = BTreeSet::new();
     for hook in &HOOKS {
         let block = Block { shim: hook.shim, event: hook.event, exe: ctx.env.exe() };
@@ -137,7 +137,7 @@ pub fn install(ctx: &Ctx, request: Request) -> Result<Answer<HooksAnswer>, OpErr
     Ok(refused.into_iter().chain(threats).fold(answer, Answer::next))
 }
 
-/// Writes the block. Returns whether that changed the file, or why it would break it.
+/// Writes the block. Returns whether the file changed, or why the block would break it.
 fn install_file(path: &Path, block: Block<'_>) -> Result<Result<bool, String>, OpError> {
     let before = file::read(path)?;
     match block::with(before.as_deref(), block) {
@@ -147,7 +147,7 @@ fn install_file(path: &Path, block: Block<'_>) -> Result<Result<bool, String>, O
     }
 }
 
-/// Takes our block out of every hook, also where another program moved it.
+/// Removes our block from every hook, also from those that another program moved.
 ///
 /// # Errors
 /// Returns an error if a hook cannot be read or written.
@@ -163,7 +163,7 @@ pub fn uninstall(ctx: &Ctx) -> Result<Answer<HooksAnswer>, OpError> {
         }
         let in_config = config::uninstall(place.code, hook.event)?;
         let mut state = state(&place, hook)?;
-        // What git reads of its configuration is as it was when this program started.
+        // git's configuration is cached since the start of the program, so the answer is corrected by hand.
         state.installed &= !in_config;
         let changed = (changed || in_config) && !state.installed;
         hooks.push(HookState { changed, ..state });
@@ -176,10 +176,10 @@ pub fn uninstall(ctx: &Ctx) -> Result<Answer<HooksAnswer>, OpError> {
     Ok(steps.fold(answer, Answer::next))
 }
 
-/// What is noted of a hook that a manager calls by itself, behind its name.
+/// The suffix of a manager's name in the note on a hook that the manager runs by itself.
 const RUNS_IT: &str = " runs it";
 
-/// Tells how the hooks are.
+/// Returns the state of the hooks.
 ///
 /// # Errors
 /// Returns an error if a hook cannot be read.
@@ -190,7 +190,7 @@ pub fn status(ctx: &Ctx) -> Result<Answer<HooksAnswer>, OpError> {
     if hooks.iter().any(|hook| !hook.installed && !hook.optional) {
         steps.push("git blue hooks install".to_owned());
     }
-    // Other lines in it may be switched off on purpose, so installing does not do this.
+    // Other lines in the file may be disabled on purpose, so installing does not make it executable.
     let switched_off = hooks.iter().filter(|hook| hook.installed && hook.problem.is_some());
     steps.extend(switched_off.map(|hook| format!("chmod +x {}", hook.file)));
     steps.extend(threats(&place, &hooks).into_iter().map(|(_, step)| step));
@@ -198,7 +198,7 @@ pub fn status(ctx: &Ctx) -> Result<Answer<HooksAnswer>, OpError> {
     Ok(steps.into_iter().fold(answer, Answer::next))
 }
 
-/// Returns what other programs will do to our blocks, and what helps, each once.
+/// Returns what other programs will do to our blocks, and the command that helps, without duplicates.
 fn threats(place: &Place<'_>, hooks: &[HookState]) -> Vec<(String, String)> {
     let in_files = hooks.iter().filter(|hook| hook.installed && hook.note.is_some());
     let managers = in_files.filter_map(|hook| {
@@ -210,13 +210,12 @@ fn threats(place: &Place<'_>, hooks: &[HookState]) -> Vec<(String, String)> {
     found
 }
 
-/// Where pre-commit moves the hooks that were there; it runs them.
+/// The suffix that pre-commit gives to existing hooks, which it still runs.
 const MOVED_BY_PRE_COMMIT: &str = ".legacy";
-/// Where lefthook moves the hooks that were there; it does not run them.
+/// The suffix that lefthook gives to existing hooks, which it does not run.
 const MOVED_BY_LEFTHOOK: &str = ".old";
 
-/// Whether something else than our block in the hook's own file runs us: another one would run us
-/// twice.
+/// Returns whether something besides our block in the hook's own file runs us. A second block would run us twice.
 fn runs_elsewhere(hook: &HookState) -> bool {
     hook.installed && !hook.in_file
 }

@@ -1,4 +1,4 @@
-//! `notifications_list`: what changed, in every state. Listing tells nobody.
+//! `notifications_list`: lists changes in every state. Listing marks nothing as seen.
 
 use crate::ops::{
     Operation,
@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::reads::<Request>(
     "notifications_list",
     &["notifications", "list"],
@@ -67,7 +67,7 @@ impl Default for Request {
     }
 }
 
-/// Answers.
+/// Lists the notifications.
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.
@@ -111,7 +111,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotificationsList>, Op
     Ok(if has_news { answer.next(crate::ops::realm::status::REVIEW) } else { answer })
 }
 
-/// Returns what is pending, and how many more there are than a first page can need.
+/// Returns the pending notifications of a first page, and how many more there are.
 fn pending(ctx: &Ctx, acting: Acting<'_>, request: &Request) -> Result<(Vec<Notification>, usize), OpError> {
     let (reader, now) = (&request.reader, ctx.env.now());
     let (overview, judge) = (Overview::open(acting.store)?, ctx.glancing_judge());
@@ -125,7 +125,7 @@ fn pending(ctx: &Ctx, acting: Acting<'_>, request: &Request) -> Result<(Vec<Noti
     }
     let mut pending = Pending::of(acting, reader, now, &overview)?;
     pending.judge(acting, &overview, &judge)?;
-    // That a change came is no news to anybody: only its age starts here.
+    // Recording when a change arrived marks nothing as seen; the age of the notification counts from here.
     arrival::record(acting.store, &pending.sightings, || ctx.env.now_here());
     pending_cache::keep(acting, reader, &pending);
     Ok((pending.notifications, 0))

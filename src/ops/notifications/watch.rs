@@ -61,7 +61,7 @@ pub trait Listener {
     /// Delivers one notification. Returns whether it reached the listener.
     ///
     /// # Errors
-    /// Returns an error if it cannot be determined.
+    /// Returns an error if it cannot be determined whether it did.
     fn tell(&mut self, one: &Notification) -> Result<bool, OpError>;
 
     /// Returns whether the listener is still there.
@@ -79,7 +79,7 @@ pub fn run(ctx: &Ctx, request: &Request, listener: &mut dyn Listener) -> Result<
     let mut watch = open()?.watch()?;
     let mut shown = BTreeSet::new();
     loop {
-        // Opened anew each time, so that nothing of what git holds in memory is out of date.
+        // Opened again each time, so that nothing that git caches in memory is out of date.
         let store = open()?;
         let acting = Acting { store: &store, ..here };
         if !tell(ctx, acting, request, &mut shown, listener)? {

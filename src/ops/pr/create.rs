@@ -29,7 +29,7 @@ use crate::{
     wire::{Answer, PrCreate, PrCreated, RepoProblem},
 };
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_pr_create",
     &["realm", "pr", "create"],

@@ -34,7 +34,7 @@ use crate::{
     },
 };
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::reads::<Request>(
     "realm_pr_status",
     &["realm", "pr", "status"],

@@ -38,7 +38,7 @@ use crate::{
 pub use check_scripts::Scripts;
 pub use check_subject::Subject;
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::reads::<Request>("realm_check", &["realm", "check"], "Check contracts and imports, for people and CI")
     .tool(

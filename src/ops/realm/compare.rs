@@ -14,7 +14,7 @@ use crate::{
     wire::{Answer, ContractComparison, ContractSide, PageRequest, RealmCompare, page},
 };
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::reads::<Request>(
     "realm_compare",
     &["realm", "compare"],

@@ -8,7 +8,7 @@ use crate::{
     wire::{Answer, RealmLine, RealmList},
 };
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::reads::<Request>("realm_list", &["realm", "list"], "List the realms of this machine")
         .tool("The realms of this machine: names to pass as realm.")

@@ -13,7 +13,7 @@ use crate::{
     wire::{Answer, LogEntry, PageRequest, RealmLog},
 };
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::reads::<Request>("realm_log", &["realm", "log"], "Show what happened in the realm")
         .tool("Who changed what in the realm, and when, newest first.")

@@ -12,7 +12,7 @@ use crate::{
     wire::{Answer, ImportReview, RealmReview},
 };
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::reads::<Request>(
     "realm_review",
     &["realm", "review"],

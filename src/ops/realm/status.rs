@@ -51,7 +51,7 @@ const MAX_CONTRACTS: usize = 50;
 /// Most importers that are named of one contract.
 const MAX_IMPORTERS: usize = 50;
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::reads::<Request>(
     "realm_status",
     &["realm", "status"],

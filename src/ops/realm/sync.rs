@@ -26,7 +26,7 @@ use crate::{
     wire::{Answer, Notification, RealmSync, RemoteSync, SyncProblem},
 };
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::writes::<Request>("realm_sync", &["realm", "sync"], "Exchange changes with the remotes of the realm")
         .route("POST", "/realms/{realm}/sync");

@@ -15,7 +15,7 @@ use crate::{
     wire::{Answer, ContractTopology, DomainTopology, ImportTopology, RealmTopology},
 };
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::reads::<Request>(
     "realm_topology",
     &["realm", "topology"],

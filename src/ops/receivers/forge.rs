@@ -24,7 +24,7 @@ use crate::{
     wire::{Answer, ForgeIssue, ImportReview, IssueOutcome, NotifyForge},
 };
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "notify_forge",
     &["notify", "forge"],

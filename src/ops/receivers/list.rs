@@ -6,7 +6,7 @@ use crate::{
     wire::{Answer, Receivers},
 };
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::reads::<Request>(
     "notify_list",
     &["notify", "list"],

@@ -15,7 +15,7 @@ use crate::{
     wire::{Answer, Receivers},
 };
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "notify_send",
     &["notify", "send"],

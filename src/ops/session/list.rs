@@ -8,7 +8,7 @@ use crate::{
     wire::{Answer, PageRequest, SessionLine, SessionList, page},
 };
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::reads::<Request>(
     "session_list",
     &["session", "list"],

@@ -18,7 +18,7 @@ use crate::{
     wire::{Answer, SessionInfo, SessionStart},
 };
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::writes::<Request>("session_start", &["session", "start"], "Start a work session in this work tree")
         .tool("Begin a session of work in this work tree.")

@@ -17,7 +17,7 @@ use crate::{
     wire::{Answer, SessionStop, SessionSummary},
 };
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "session_stop",
     &["session", "stop"],

@@ -22,7 +22,7 @@ use crate::{
     wire::{Answer, Doctor, DoctorCheck, Health},
 };
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation =
     Operation::write::<Doctor>("doctor", &["doctor"], "Diagnose problems; --fix repairs what is safe to repair");
 

@@ -23,7 +23,7 @@ use crate::{
     wire::{Answer, RepoProblem, WorktreeCreate},
 };
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_worktree_create",
     &["realm", "worktree", "create"],

@@ -17,7 +17,7 @@ use crate::{
     wire::{Answer, RepoProblem, WorktreeLine, WorktreeList, WorktreeState},
 };
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::reads::<Request>(
     "realm_worktree_list",
     &["realm", "worktree", "list"],

@@ -19,7 +19,7 @@ use crate::{
     wire::{Answer, WorktreeRemove},
 };
 
-/// Its entry in the table of operations.
+/// The operation's entry in the table of operations.
 pub const OPERATION: Operation = Operation::writes::<Request>(
     "realm_worktree_remove",
     &["realm", "worktree", "remove"],
