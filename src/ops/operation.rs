@@ -1,5 +1,5 @@
-//! One entry of the table of operations: its names, what it takes and answers, how it runs, and where it is
-//! served. Every surface reads it from here: commands, tools, routes, their descriptions and the reference.
+//! An entry of the table of operations: its names, its request and answer, the function that runs it, and its route.
+//! All interfaces use it: commands, tools, routes, their descriptions and the documentation.
 
 use schemars::{JsonSchema, Schema, generate::SchemaSettings};
 use serde::de::DeserializeOwned;
@@ -14,12 +14,12 @@ use crate::{
     },
 };
 
-/// What clap needs of a request, where the program is built.
+/// The bound on requests in a build with the command line.
 #[cfg(feature = "cli")]
 pub trait CommandLine: clap::Args {}
 #[cfg(feature = "cli")]
 impl<T: clap::Args> CommandLine for T {}
-/// The library has no command line.
+/// The bound on requests in a library build, which has no command line.
 #[cfg(not(feature = "cli"))]
 pub trait CommandLine {}
 #[cfg(not(feature = "cli"))]
@@ -31,28 +31,28 @@ impl From<UnknownCursor> for OpError {
     }
 }
 
-/// What runs an operation on a request.
+/// A function that runs an operation.
 pub type Runs<R> = fn(&Ctx, &R) -> Result<Answer<<R as Run>::Answer>, OpError>;
 
-/// A request: its fields are options of a command, arguments of a tool and parameters of a route at once, and the
+/// A request. Its fields are options of a command, arguments of a tool and parameters of a route at once, and the
 /// comment on each field is its help and its description.
 pub trait Run: DeserializeOwned + JsonSchema + CommandLine + 'static {
-    /// What is answered.
+    /// The type of the answer.
     type Answer: Body + 'static;
-    /// The operation.
+    /// The function that runs the operation.
     const RUN: Runs<Self>;
 }
 
-/// What any operation answers.
+/// The result of any operation.
 pub type Outcome = Result<Box<dyn Answered>, OpError>;
 
-/// An operation whose arguments were parsed, ready to run.
+/// An operation with parsed arguments, ready to run.
 #[cfg(feature = "cli")]
 pub struct Prepared(Box<dyn Fn(&Ctx) -> Outcome>);
 
 #[cfg(feature = "cli")]
 impl Prepared {
-    /// Runs it.
+    /// Runs the operation.
     ///
     /// # Errors
     /// Returns an error if the operation fails.
@@ -68,48 +68,49 @@ impl std::fmt::Debug for Prepared {
     }
 }
 
-/// What an operation takes, and how it runs on it.
+/// How to call an operation with fields or with options.
 #[derive(Debug, Clone, Copy)]
 pub struct Call {
-    /// The JSON Schema of its request, as it is read.
+    /// Returns the JSON Schema of the request, as it is deserialized.
     pub request: fn() -> Schema,
-    /// Runs it on the fields of a request.
+    /// Runs the operation with the fields of a request.
     pub run: fn(&Ctx, Map<String, Value>) -> Outcome,
-    /// Adds its options to a command.
+    /// Adds the options of the request to a command.
     #[cfg(feature = "cli")]
     pub options: fn(clap::Command) -> clap::Command,
-    /// Reads its options.
+    /// Parses the options of the request.
     #[cfg(feature = "cli")]
     pub parse: fn(&clap::ArgMatches) -> Result<Prepared, clap::Error>,
 }
 
-/// One entry of the table of operations.
+/// An entry of the table of operations.
 #[derive(Debug, Clone, Copy)]
 pub struct Operation {
-    /// Its name, the same as an MCP tool, an HTTP route and in the docs.
+    /// The name, which is also that of the MCP tool and in the documentation.
     pub name: &'static str,
-    /// Its command, below `git blue`.
+    /// The words of the command, below `git blue`.
     pub cli: &'static [&'static str],
-    /// What it does, in one line.
+    /// A summary in one line.
     pub summary: &'static str,
     /// Whether it changes the realm, this machine's records, or the repository's hooks.
     pub writes: bool,
-    /// What it takes and how it runs; none where only the command line knows.
+    /// How to call it; `None` if only the command line can.
     pub call: Option<Call>,
-    /// When a model should call it, if it is a tool.
+    /// When a model should call it; `None` if it is not a tool.
     pub tool: Option<&'static str>,
-    /// Its method and path, if it is a route. Parts of the path in braces are fields of the request, or `realm`.
+    /// The method and path of its route; `None` if it has none. Variables of the path, in braces, are fields of the
+    /// request, or `realm`.
     pub route: Option<(&'static str, &'static str)>,
-    /// A command line that calls it, and what for; for those without a page in the manual.
+    /// An example command line and its purpose, for operations without a manual page of their own.
     pub example: Option<(&'static str, &'static str)>,
-    /// The JSON Schema of its answer, without a title; see [`Operation::schema`].
+    /// Returns the JSON Schema of the answer, without a title; see [`Operation::schema`].
     answer: fn() -> Schema,
-    /// Reads an answer as a client does, and writes it again; see [`schema::reread`].
+    /// Deserializes an answer as a client does, and serializes it again; see [`schema::reread`].
     pub reread: fn(&str) -> serde_json::Result<Value>,
 }
 
 impl Operation {
-    /// Returns an operation that reads, and answers with `T`. Its arguments are the command line's.
+    /// Declares an operation that reads and answers with `T`. Only the command line can call it.
     pub(crate) const fn read<T: Body>(name: &'static str, cli: &'static [&'static str], summary: &'static str) -> Self {
         Self {
             name,
@@ -125,7 +126,7 @@ impl Operation {
         }
     }
 
-    /// Returns the same for an operation that writes.
+    /// Declares an operation that writes and answers with `T`. Only the command line can call it.
     pub(crate) const fn write<T: Body>(
         name: &'static str,
         cli: &'static [&'static str],
@@ -134,7 +135,7 @@ impl Operation {
         Self { writes: true, ..Self::read::<T>(name, cli, summary) }
     }
 
-    /// Returns an operation that reads, and is asked with `R`.
+    /// Declares an operation that reads, with requests of type `R`.
     pub(crate) const fn reads<R: Run>(name: &'static str, cli: &'static [&'static str], summary: &'static str) -> Self {
         let call = Call {
             request: request::<R>,
@@ -147,7 +148,7 @@ impl Operation {
         Self { call: Some(call), ..Self::read::<R::Answer>(name, cli, summary) }
     }
 
-    /// Returns an operation that writes, and is asked with `R`.
+    /// Declares an operation that writes, with requests of type `R`.
     pub(crate) const fn writes<R: Run>(
         name: &'static str,
         cli: &'static [&'static str],
@@ -156,51 +157,50 @@ impl Operation {
         Self { writes: true, ..Self::reads::<R>(name, cli, summary) }
     }
 
-    /// Makes it a tool of the MCP server. `about` says when to call it.
+    /// Makes the operation an MCP tool. `about` says when to call it.
     pub(crate) const fn tool(mut self, about: &'static str) -> Self {
         self.tool = Some(about);
         self
     }
 
-    /// Makes it a route of the daemon.
+    /// Makes the operation a route of the daemon.
     pub(crate) const fn route(mut self, method: &'static str, path: &'static str) -> Self {
         self.route = Some((method, path));
         self
     }
 
-    /// Shows how it is called.
+    /// Adds an example of its use.
     #[allow(dead_code, reason = "all operations there are have a page in the manual")]
     pub(crate) const fn example(mut self, line: &'static str, what: &'static str) -> Self {
         self.example = Some((line, what));
         self
     }
 
-    /// Returns the JSON Schema of what it answers where it succeeds. Failures are the same for all
-    /// operations: [`schema::failure`].
+    /// Returns the JSON Schema of a successful answer. Failures are the same for all operations: [`schema::failure`].
     pub fn schema(&self) -> Schema {
         schema::titled((self.answer)(), self.name, self.summary)
     }
 }
 
-/// Returns the JSON Schema of a request, or of a part of one: what may be left out is not required.
+/// Returns the JSON Schema of a request or a part of one. Fields with a default are not required.
 pub fn request<R: JsonSchema>() -> Schema {
     SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<R>()
 }
 
-/// Stands before the reason where fields exclude each other: serde carries nothing but text.
+/// Marks the reason why fields exclude each other in an error of serde, which carries only text.
 pub(crate) const CONTRADICTION: &str = "contradiction: ";
 
-/// Reads a request from its fields.
+/// Deserializes a request.
 ///
 /// # Errors
-/// Returns an error if a field is missing, names nothing of its kind, or contradicts another one.
+/// Returns an error if a field is missing, does not parse, or contradicts another one.
 pub fn read<R: DeserializeOwned>(fields: Map<String, Value>) -> Result<R, OpError> {
     serde_json::from_value(Value::Object(fields.clone())).map_err(|error| {
         let message = error.to_string();
         if let Some(reason) = message.strip_prefix(CONTRADICTION) {
             return OpError::no(ErrorCode::Contradiction, reason);
         }
-        // What a text should be is said with the text: whose it is, is not.
+        // An error that begins with the quoted value lacks the name of its field.
         let is_quoted = |value: &Value| value.as_str().is_some_and(|text| message.starts_with(&format!("{text:?} ")));
         let at = fields.iter().find(|(_, value)| is_quoted(value)).map(|(name, _)| format!("{name}: "));
         OpError::usage(format!("{}{message}", at.unwrap_or_default()))
@@ -217,8 +217,8 @@ fn parse<R: Run>(matches: &clap::ArgMatches) -> Result<Prepared, clap::Error> {
     Ok(Prepared(Box::new(move |ctx| Ok(Box::new(R::RUN(ctx, &request)?)))))
 }
 
-/// Lets a type be given as the fields of another one, flat in a request: a choice that several options make
-/// together. `TryFrom` says which of them exclude each other.
+/// Deserializes a type from the fields of another one, which are flat in the request: a choice between several
+/// options. `TryFrom` decides which of them exclude each other.
 macro_rules! given_as {
     ($type:ty, $fields:ty) => {
         impl<'de> serde::Deserialize<'de> for $type {
@@ -268,7 +268,7 @@ macro_rules! given_as {
     };
 }
 
-/// Says what a `Request` is answered with, and which function does it.
+/// Implements [`Run`] for a `Request`, with the type of its answer and the function that runs it.
 macro_rules! runs {
     ($answer:ty, $run:expr) => {
         impl $crate::ops::Run for Request {

@@ -37,8 +37,8 @@ impl Default for Request {
     }
 }
 
-/// Returns the facts. They hold no text that anybody wrote except names and versions, and no notification counts
-/// as seen by them.
+/// Returns the facts. They contain only names and versions, but no text that people wrote, and mark no notification as
+/// seen.
 ///
 /// # Errors
 /// Returns an error if there is no realm, or it cannot be read.

@@ -40,9 +40,9 @@ pub struct Request {
     pub schema: Option<Json>,
     /// Its value; null by default.
     pub value: Option<Json>,
-    /// Whether new schemas accept what old ones accepted.
+    /// Whether consumers of an old version must accept what a new one sends.
     pub backwards: Option<bool>,
-    /// Whether old schemas accept what new ones accept.
+    /// Whether consumers of a new version must accept what an old one sent.
     pub forwards: Option<bool>,
 }
 

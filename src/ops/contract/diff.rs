@@ -189,8 +189,8 @@ fn adapted(ctx: &Ctx, at: &ContractRef) -> Result<Option<Version>, OpError> {
     Ok(binding.and_then(|binding| binding.import(&at.contract)?.adapted().cloned()))
 }
 
-/// Returns the version before another: the last release, or the last pre-release if the other is one or there is no
-/// release.
+/// Returns the highest version below another one. Pre-releases count only if the other one is a pre-release too, or if
+/// there is no release below it.
 fn before(versions: &[Version], version: &Version) -> Option<Version> {
     let earlier = || versions.iter().filter(|one| *one < version);
     let release = earlier().rfind(|one| version.is_prerelease() || !one.is_prerelease());

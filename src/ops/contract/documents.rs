@@ -53,7 +53,8 @@ pub fn read(source: &Source) -> Result<Vec<Document>, OpError> {
     if has_several {
         return by_line(&source.bytes).map_err(refuse);
     }
-    // YAML accepts nearly all JSON and more, so a file is read as YAML only if its name says so.
+    // YAML would accept some malformed JSON too, so a file that begins like JSON is read as YAML only if its name says
+    // so.
     let is_yaml = [".yaml", ".yml"].iter().any(|end| source.name.ends_with(end));
     if !is_yaml && matches!(source.bytes.trim_ascii_start().first(), Some(b'{' | b'[')) {
         return Err(refuse(problem));

@@ -13,13 +13,13 @@ use crate::{
     store::{Edit, EntryKind, Store, StoreError, StoreRef, TreePath, codec, layout, read, write::write},
 };
 
-/// The maximum number of single arrivals that are kept. Where more come at once, all that is older comes then.
+/// The most arrivals that are recorded one by one. If more arrive at once, all older ones count as arrived then.
 const MOST: usize = 1_000;
 
-/// What this machine knows of a domain's arrivals.
+/// What this machine has recorded about the arrivals in a domain.
 #[derive(Debug, Clone, Default)]
 pub struct Arrivals {
-    /// The domain's tree as it was known last.
+    /// The domain's tree when it was last seen.
     pub known: Option<Oid>,
     arrived: Arrived,
 }
@@ -29,11 +29,11 @@ pub struct Arrivals {
 struct Arrived {
     /// The arrival time of every older change that `paths` does not list.
     since: Option<Timestamp>,
-    /// What arrived later, each path with its time.
+    /// Later arrivals, each path with its time.
     paths: Vec<Came>,
 }
 
-/// One path that came by other hands.
+/// A path that others changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Came {
     /// The path in the domain's tree.
@@ -54,12 +54,12 @@ pub struct Sighting {
     pub domain: DomainName,
     /// The domain's tree.
     pub tree: Oid,
-    /// What came since the domain was last seen; `None` if it was never seen, and all of it came now.
+    /// What arrived since the domain was last seen; `None` if it was never seen before and all of it is new.
     pub paths: Option<Paths>,
 }
 
 impl Arrivals {
-    /// Returns what is known of a domain. What cannot be read is not known.
+    /// Returns the record of a domain. A damaged record counts as missing.
     ///
     /// # Errors
     /// Returns an error if the store cannot be read.
@@ -80,8 +80,8 @@ impl Arrivals {
         }
     }
 
-    /// Returns when what a path holds came here, if it came before now: what was made at
-    /// `created_at` and is not recorded was made here.
+    /// Returns when the content of a path arrived on this machine. Content without a record was made here, at
+    /// `created_at`.
     pub fn when(&self, path: &TreePath, blob: Option<Oid>, created_at: Timestamp) -> Timestamp {
         let mut paths = self.arrived.paths.iter().rev();
         match paths.find(|came| came.path == path.as_str() && came.blob == blob) {
@@ -122,8 +122,8 @@ fn see(store: &dyn Store, sighting: &Sighting, now: &jiff::Zoned) -> Result<(), 
     Ok(())
 }
 
-/// Notes that a change was made here, to a domain whose tree was `before`. If all of that was known,
-/// so is what it is now; else somebody finds out when looking.
+/// Records that a change was made here, to a domain whose tree was `before`. If that tree was known, the new one
+/// becomes known too. Otherwise the arrivals in between are found at the next look.
 pub fn made_here(store: &dyn Store, domain: &DomainName, before: Option<Oid>, after: Oid, now: &jiff::Zoned) {
     let name = StoreRef::Arrivals(domain.clone());
     let _ = write(store, &name, |_| {

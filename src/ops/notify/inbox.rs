@@ -167,23 +167,23 @@ pub fn record(
         Ok(baseline.untold.is_empty() && inbox.baseline(store, &baseline.domain)? == Some(baseline.tree))
     };
     for name in [own, shared] {
-        // Most looks find nothing new, and then there is nothing to write.
+        // Most deliveries contain nothing new, and then there is nothing to write.
         if let (true, Some(held)) = (receipt.told.is_empty(), Inbox::at(store, &name)?)
             && receipt.baselines.iter().map(|baseline| is_known(&held, baseline)).all(|known| known.unwrap_or(false))
         {
             continue;
         }
         let before = Inbox::open(store, repo, reader)?;
-        // A new reader starts from the shared inbox: with its baselines, also those of domains
-        // that this receipt says nothing about.
+        // A new reader starts from the shared inbox, with its baselines for all domains, also those that this receipt
+        // does not mention.
         let start = if store.tip(&name)?.is_none() { before.tree() } else { None };
         append(store, &name, receipt, start, &now())?;
     }
     Ok(())
 }
 
-/// Records what the members of a domain know of it from now on, in their shared inboxes: as the
-/// baseline of readers yet to come, and for good as where those that are there already start.
+/// Records what the members of a domain know of it now, in their shared inboxes. It is the baseline of future readers,
+/// and of existing readers that have none in this domain.
 ///
 /// # Errors
 /// Returns an error if the store cannot be written.
@@ -215,7 +215,7 @@ pub fn know(
 pub enum Known {
     /// Everything in this tree.
     Tree(Oid),
-    /// Nothing but this `domain.json`.
+    /// Only this `domain.json`.
     Empty(Vec<u8>),
 }
 
@@ -264,7 +264,7 @@ fn commit(store: &dyn Store, name: &StoreRef, edits: Vec<(TreePath, Edit)>, now:
     Ok(())
 }
 
-/// Returns a change of a ref of this machine. Nobody else sees it, and it must work where git knows no
+/// Returns a change of a ref of this machine. The ref is never shared, and the change must work without a git
 /// identity.
 pub fn local_change(edits: Vec<(TreePath, Edit)>, now: &jiff::Zoned) -> Change {
     Change { edits, message: "told\n".into(), author: own_signature(now.clone()), parents: Parents::None }
@@ -275,9 +275,9 @@ pub fn is_forgotten(at: Timestamp, now: Timestamp) -> bool {
     is_older(at, now, KEPT_DAYS)
 }
 
-/// Forgets what was told more than 30 days ago. Returns how much that was.
+/// Removes notifications that were delivered more than 30 days ago. Returns their number.
 ///
-/// The caller holds the lock of `name`.
+/// The caller must hold the lock of `name`.
 ///
 /// # Errors
 /// Returns an error if the inbox cannot be written.
@@ -293,7 +293,7 @@ pub fn prune(store: &dyn Store, name: &StoreRef, tip: Oid, now: &jiff::Zoned) ->
     Ok(forgotten)
 }
 
-/// Returns whether a change of this moment is expired.
+/// Returns whether a change that arrived at `at` is expired.
 pub fn is_expired(at: Timestamp, now: Timestamp) -> bool {
     is_older(at, now, EXPIRED_DAYS)
 }

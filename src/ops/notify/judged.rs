@@ -1,4 +1,4 @@
-//! What changes mean for the imports of the reader: judged for those that are shown, and no others.
+//! Judges what changes mean for the reader's imports. Only the changes that are shown are judged.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::{
     wire::{JudgedBy, Notification, State},
 };
 
-/// Says of each pending notification what it means for the import of the repository that asks.
+/// Sets in each notification what it means for the import of the asking repository.
 ///
 /// # Errors
 /// Returns an error if a domain cannot be read.

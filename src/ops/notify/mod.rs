@@ -1,4 +1,4 @@
-//! How a change reaches a reader: what is pending, what was delivered, and when to look again.
+//! Notifies readers of changes: what is pending, what was delivered, and when to look again.
 
 pub mod arrival;
 pub mod change_watch;

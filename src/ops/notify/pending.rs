@@ -1,5 +1,5 @@
-//! What a reader has not been told: the net difference between what it knew of its domains and
-//! what they hold. No history decides this, so nothing that happens to history can break it.
+//! The pending notifications of a reader: the net difference between its baselines and the current domains. They do
+//! not depend on history, so nothing that happens to history can break them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,19 +35,19 @@ use crate::{
     wire::{BindingsChanged, JudgedBy, Notification, State, VersionChange},
 };
 
-/// The person at the command line.
+/// Returns the name of the person at the command line, as a reader.
 pub fn person() -> ReaderName {
     "cli".parse().unwrap_or_else(|_| unreachable!("it is a name"))
 }
 
-/// Most notifications that one answer tells.
+/// The most notifications in one answer.
 pub const MAX_TOLD: usize = 20;
-/// Most imports whose schemas are compared before the order is known. The others count by their ranges.
+/// The most imports whose schemas are compared before the notifications are sorted. Others are sorted by their ranges.
 const MAX_JUDGED: usize = 200;
-/// Most changes of bindings that are told one by one; more are counted.
+/// The most changes of bindings that are listed one by one. If there are more, they are counted.
 const MAX_BINDINGS: usize = 3;
 
-/// Where a notification stands among others: what matters most first, and of that the newest. It sorts as text.
+/// Returns the sort key of a notification, as text: the most important come first, and among equals the newest.
 pub fn key(one: &Notification) -> String {
     let contract = one.contract.as_ref().map_or("~", |contract| contract.as_str());
     let when = if one.ahead_of_clock { one.arrived_at } else { one.created_at };
@@ -55,40 +55,40 @@ pub fn key(one: &Notification) -> String {
     format!("{} {age:019} {}/{contract} {}", one.rank as u8, one.domain, one.id)
 }
 
-/// Returns whether a text is what [`key`] makes of some notification.
+/// Returns whether a text has the form of a [`key`].
 pub fn is_key(text: &str) -> bool {
     let parts: Vec<_> = text.split(' ').collect();
     matches!(parts[..], [_, age, place, _] if age.len() == 19 && place.contains('/'))
 }
 
-/// Everything that is pending for one reader.
+/// All pending notifications of one reader.
 #[derive(Debug, Default)]
 pub struct Pending {
-    /// What matters most first, as far as it was judged.
+    /// The notifications. The most important come first, as far as they have been judged.
     pub notifications: Vec<Notification>,
-    /// The path of each notification, and what the reader knew of it.
+    /// The path of each notification, with the blob in the reader's baseline.
     paths: Vec<(DomainName, TreePath, Option<Oid>)>,
-    /// Paths that cannot be read now: they stay as the reader knew them.
+    /// Paths that cannot be read now. Their baseline is not changed.
     kept: Vec<(DomainName, TreePath, Option<Oid>)>,
     trees: BTreeMap<DomainName, Oid>,
-    /// What is seen for the first time, to be recorded by whoever may write.
+    /// Changes seen for the first time, to be recorded by a caller that may write.
     pub sightings: Vec<Sighting>,
 }
 
-/// What somebody knows of a domain.
+/// What a reader knows of a domain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Known {
-    /// This tree of it.
+    /// This tree.
     Tree(Oid),
-    /// What its repository's code was written against.
+    /// The versions that the repository's code is adapted to.
     Adapted,
-    /// Nothing: all that it holds is news.
+    /// Nothing: everything in the domain is new.
     Nothing,
 }
 
 impl Pending {
-    /// Finds what is pending for `reader`, in the domains of the repository that asks. A domain that
-    /// is as the reader knows it is not read.
+    /// Finds the pending notifications of `reader` in the domains of the asking repository. A domain that equals its
+    /// baseline is not read.
     ///
     /// # Errors
     /// Returns an error if the realm cannot be read.
@@ -112,7 +112,7 @@ impl Pending {
                     pending.add_domain(acting, known, &domain, line, now)?;
                 }
                 Ok(_) => {}
-                // It is `check`'s to report, and hides no other.
+                // A damaged domain does not hide the others; `check` reports it.
                 Err(error) if error.is_damage() => {}
                 Err(error) => return Err(error.into()),
             }
@@ -121,7 +121,7 @@ impl Pending {
         Ok(pending)
     }
 
-    /// Finds what is news in one domain to the repository that asks.
+    /// Finds what is new in one domain for the asking repository.
     ///
     /// # Errors
     /// Returns an error if the domain cannot be read.
@@ -198,7 +198,7 @@ impl Pending {
         self.paths = order.iter().map(|at| self.paths[*at].clone()).collect();
     }
 
-    /// Has those that change an import judged, and puts all in order by that.
+    /// Judges the changes of imported contracts, and sorts all notifications by importance.
     ///
     /// # Errors
     /// Returns an error if a domain cannot be read.
@@ -209,8 +209,8 @@ impl Pending {
         Ok(())
     }
 
-    /// Returns what one answer tells: the first `most` that `fits` accepts. Changes of bindings are counted where
-    /// there are many.
+    /// Returns the notifications for one answer: the first `most` that `fits` accepts. Changes of bindings are only
+    /// counted if there are many.
     pub fn first(&self, most: usize, mut fits: impl FnMut(&Notification) -> bool) -> Telling {
         let due = || self.notifications.iter().filter(|one| one.state == State::Pending);
         let bindings: Vec<_> = due().filter(|one| one.rank == Rank::Binding).collect();
@@ -227,7 +227,7 @@ impl Pending {
         Telling { bindings_changed: is_folded.then_some(counted), notifications, more, receipt }
     }
 
-    /// Returns the receipt for having told those that `tells` accepts, by their position.
+    /// Returns the receipt for delivering the notifications that `tells` accepts. It is called with their index.
     pub fn receipt(&self, tells: impl Fn(usize, &Notification) -> bool) -> Receipt {
         let told: Vec<bool> = self.notifications.iter().enumerate().map(|(at, one)| tells(at, one)).collect();
         let untold = |domain: &DomainName| {
@@ -248,16 +248,16 @@ impl Pending {
     }
 }
 
-/// What one answer tells.
+/// The notifications in one answer.
 #[derive(Debug, Default)]
 pub struct Telling {
-    /// What matters most first.
+    /// The notifications, the most important first.
     pub notifications: Vec<Notification>,
-    /// The changes of bindings, where they are too many to be listed.
+    /// The number of changed bindings, if there are too many to list.
     pub bindings_changed: Option<BindingsChanged>,
-    /// How many more are pending, and are told later.
+    /// How many more are pending for later answers.
     pub more: usize,
-    /// What is to be recorded once the answer has reached its reader.
+    /// What to record once the answer has reached its reader.
     pub receipt: Receipt,
 }
 
@@ -291,8 +291,8 @@ fn meaning(
     })
 }
 
-/// A machine that never told this repository anything of the domain: it is taken to know what its
-/// code was written against, and everything else as it is.
+/// Returns the notifications for a machine without a baseline: it is assumed to know the versions that the
+/// repository's code is adapted to, and the current state of everything else.
 fn since_adapted(
     acting: Acting<'_>,
     domain: &DomainSummary,
@@ -313,8 +313,7 @@ fn since_adapted(
     Ok(found)
 }
 
-/// A contract that the reader never knew, but that the repository's code was written against, changed
-/// since that version.
+/// Treats a contract without a baseline as changed since the version that the repository's code is adapted to.
 fn with_adapted(
     acting: Acting<'_>,
     domain: &DomainSummary,
@@ -329,8 +328,7 @@ fn with_adapted(
     Ok(differences)
 }
 
-/// Returns the published document that the repository's code was written against, where it is not the
-/// current one.
+/// Returns the published version that the repository's code is adapted to, unless it is the current one.
 fn adapted(
     acting: Acting<'_>,
     domain: &DomainSummary,
@@ -345,7 +343,8 @@ fn adapted(
     Ok(published.document(contract, version)?)
 }
 
-/// Returns what of a domain's tree was never seen on this machine; `None` where nothing of it was.
+/// Returns what this machine sees for the first time in a domain's tree. Returns `None` if it has never seen the
+/// domain.
 fn first_seen(acting: Acting<'_>, arrivals: &Arrivals, tree: &Oid) -> Result<Option<Paths>, OpError> {
     let Some(known) = arrivals.known else {
         return Ok(None);
@@ -363,7 +362,7 @@ fn notification(
     now: jiff::Timestamp,
 ) -> Notification {
     let import = change.contract.as_ref().and_then(|contract| domain.bindings.get(acting.repo)?.import(contract));
-    // By its range; whoever shows it has it judged.
+    // Judged by its range only. Callers that show it compare the schemas.
     let state = import.map(|import| ImportState { standing: domain.standing(import), verdict: None });
     let offered = change.contract.as_ref().and_then(|contract| domain.contracts.get(contract));
     let is_leaving = offered.is_some_and(|contract| contract.deprecated.is_some() || contract.retired.is_some());
@@ -395,8 +394,8 @@ fn notification(
     }
 }
 
-/// Returns whether somebody else wrote what is the repository's own: in another one's name, or in its
-/// name but not by its user, and not from a commit of this clone.
+/// Returns whether somebody else wrote what belongs to this repository: in the name of another repository, or in its
+/// name but neither by its user nor from a commit of this clone.
 fn is_by_another(acting: Acting<'_>, origin: &Origin) -> bool {
     if origin.repo.as_deref() != Some(acting.repo.as_str()) {
         return true;

@@ -1,6 +1,6 @@
-//! The first page of what is pending, kept beside the store: with thousands of changes, reading both
-//! sides of each takes longer than anybody wants to wait for a list. It is disposable. Whatever it was
-//! made of is in its key, and what does not fit, or cannot be read, is made anew.
+//! Caches the first page of the pending notifications beside the store, because with thousands of changes, reading
+//! both sides of each takes long. The cache may be deleted at any time. Its key covers everything that it was computed
+//! from; a file with another key, or a damaged one, is replaced.
 
 use std::{io::Write as _, path::PathBuf};
 
@@ -21,10 +21,9 @@ use crate::{
     wire::{Notification, State},
 };
 
-/// How many are kept: a page as it is unless somebody wants a longer one, and one to tell that there
-/// are more.
+/// How many notifications are cached: a page of the default size, and one more to tell whether there are others.
 const KEPT: usize = crate::wire::DEFAULT_LIMIT + 1;
-/// From how many pending ones on it is worth it.
+/// The number of pending notifications from which caching pays off.
 const WORTHWHILE: usize = KEPT;
 
 /// The cached file.
@@ -32,7 +31,7 @@ const WORTHWHILE: usize = KEPT;
 struct Kept {
     key: String,
     first: First,
-    /// Over all of the above.
+    /// The checksum of the fields above.
     checksum: String,
 }
 
@@ -43,12 +42,12 @@ pub struct First {
     pub notifications: Vec<Notification>,
     /// The number of pending notifications.
     pub total: usize,
-    /// When the first of them all came.
+    /// The arrival of the oldest pending notification.
     oldest_arrival: jiff::Timestamp,
 }
 
-/// Returns the first page of what is pending for a reader, if it is kept, is of no other state of the
-/// realm, and holds `limit` notifications and the next one.
+/// Returns the first page for a reader, if it is cached for the current state of the realm and has at least `limit`
+/// notifications and the next one.
 pub fn first(acting: Acting<'_>, reader: &ReaderName, limit: usize, now: jiff::Timestamp) -> Option<First> {
     if limit == 0 || limit >= KEPT {
         return None;
@@ -56,7 +55,7 @@ pub fn first(acting: Acting<'_>, reader: &ReaderName, limit: usize, now: jiff::T
     let text = std::fs::read(path(acting, reader)?).ok()?;
     let kept: Kept = serde_json::from_slice(&text).ok()?;
     let is_whole = kept.checksum == checksum(&kept.key, &kept.first);
-    // Finding those that have expired takes reading all of them.
+    // Once the oldest has expired, all must be read to find the others that have.
     let is_fresh = !inbox::is_expired(kept.first.oldest_arrival, now);
     (is_whole && is_fresh && kept.key == key(acting, reader).ok()?).then_some(kept.first)
 }
@@ -93,8 +92,8 @@ fn checksum(key: &str, first: &First) -> String {
     hash::of_text(format!("{key}\n{}", serde_json::to_string(first).unwrap_or_default()))
 }
 
-/// Everything that decides what is pending, but for the time: the program, and of each domain its tip,
-/// what the reader knows of it, and what is known of arrivals.
+/// Returns a hash of everything that decides what is pending, except the time: the version of the program, and for
+/// each domain its tip, the reader's baseline and the recorded arrivals.
 fn key(acting: Acting<'_>, reader: &ReaderName) -> Result<String, OpError> {
     let inbox = Inbox::open(acting.store, acting.repo, reader)?;
     let mut text = format!("ranked {} {} {}\n", env!("CARGO_PKG_VERSION"), acting.realm, acting.repo);

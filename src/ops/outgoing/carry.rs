@@ -1,4 +1,4 @@
-//! Bringing one event to one receiver, once, within a time.
+//! Delivers one event to one receiver, once, within a time limit.
 
 use std::time::Duration;
 
@@ -14,15 +14,15 @@ use crate::{
     wire::Event,
 };
 
-/// How long one try may take, unless the environment says otherwise.
+/// The default time limit for one attempt.
 const LIMIT: Duration = Duration::from_secs(15);
-/// Where sendmail is on machines that do not have it in PATH, as git looks for it.
+/// The paths where git looks for a sendmail that is not in PATH.
 const SENDMAIL: [&str; 2] = ["/usr/sbin/sendmail", "/usr/lib/sendmail"];
 
-/// Brings it.
+/// Delivers the event.
 ///
 /// # Errors
-/// Why it did not arrive.
+/// Returns the reason why it was not delivered.
 pub fn carry(ctx: &Ctx, receiver: &Receiver, event: &Event) -> Result<(), String> {
     let env = &ctx.env;
     let limit = env.forge_timeout().unwrap_or(LIMIT);
@@ -60,7 +60,7 @@ fn message<'a>(env: &Env, event: &'a Event, body: &'a str) -> Message<'a> {
     Message { id: &event.id, time: env.now().as_second(), content_type: "application/json", body }
 }
 
-/// Returns what a chat shows. Names and versions have nothing in them that either would read as markup.
+/// Returns the text for a chat. Names and versions contain no character that Slack or Mattermost read as markup.
 fn said(chat: Chat, event: &Event) -> String {
     let (bold, dot) = match chat {
         Chat::Slack => ("*", "• "),
@@ -71,7 +71,7 @@ fn said(chat: Chat, event: &Event) -> String {
     format!("{bold}{place}{bold}\n{}", lines.collect::<Vec<_>>().join("\n"))
 }
 
-/// Returns a mail. Its Message-ID is the event's: who gets it twice sees it once.
+/// Returns an email. Its Message-ID is derived from the event, so that mail programs can recognize a second copy.
 fn mail(ctx: &Ctx, addresses: &[String], event: &Event) -> String {
     let from = ctx.signature().ok().map(|one| one.email).filter(|email| email.chars().all(|c| c.is_ascii_graphic()));
     let from = from.map(|email| format!("From: git blue <{email}>\n")).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! What is new for a receiver: the difference between what it knows of a domain and what that holds, as each
-//! repository of the domain would be told, put together into one event.
+//! Collects what is new for a receiver: the difference between its baseline of a domain and the current domain, as
+//! each repository of the domain would be notified of it, combined into one event.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,12 +29,12 @@ use crate::{
     wire::{ConcernedImport, Event, News, NewsChange, Notification},
 };
 
-/// Most changes in one event.
+/// The most changes in one event.
 const MAX_CHANGES: usize = 100;
-/// Most repositories whose imports are judged for one event.
+/// The most repositories whose imports are judged for one event.
 const MAX_REPOS: usize = 200;
 
-/// A realm that is looked at for a receiver.
+/// A realm and the receiver that changes are collected for.
 pub struct Collecting<'a> {
     pub ctx: &'a Ctx,
     pub realm: &'a RealmName,
@@ -42,7 +42,7 @@ pub struct Collecting<'a> {
     pub receiver: &'a Receiver,
 }
 
-/// Returns how the realm stands: equal before and after means that there is nothing new.
+/// Returns a fingerprint of the realm's refs. If it is the same as before, there is nothing new.
 ///
 /// # Errors
 /// Returns an error if the refs cannot be read.
@@ -52,11 +52,12 @@ pub fn standing(store: &dyn Store) -> Result<String, OpError> {
 }
 
 impl Collecting<'_> {
-    /// Adds what is new to a queue, and notes that it was. A receiver that is new hears what comes from now on. Where an
-    /// event of a domain waits, what changes meanwhile is the next one: a receiver that is away has one for each domain.
+    /// Adds new changes to a queue and records them as known. A new receiver starts with the current state. While an
+    /// event of a domain is waiting, further changes are collected for the next one, so a receiver that is unreachable
+    /// has at most one event per domain.
     ///
     /// # Errors
-    /// Returns an error if the realm cannot be read, or the queue not be recorded.
+    /// Returns an error if the realm cannot be read, or the queue cannot be recorded.
     pub fn run(&self, queue: &mut Queue) -> Result<(), OpError> {
         let seen = standing(self.store)?;
         if seen == queue.seen {
@@ -72,7 +73,7 @@ impl Collecting<'_> {
                 let known = known.map_or(Known::Nothing, Known::Tree);
                 match self.event(&overview, line, known) {
                     Ok(event) => queue.waiting.extend(event),
-                    // It is `check`'s to report. What comes after it is told once it can be read.
+                    // A damaged domain is reported by `check`. Its changes are collected once it can be read.
                     Err(error) if error.code == crate::error::ErrorCode::Damaged => continue,
                     Err(error) => return Err(error),
                 }
@@ -99,7 +100,7 @@ impl Collecting<'_> {
         Ok(Some(Waiting { event, tries: 0, next: now, problem: None }))
     }
 
-    /// Returns the changes, each once, what matters most first.
+    /// Returns the changes without duplicates, the most important first.
     fn changes(
         &self,
         overview: &Overview<'_>,
@@ -110,7 +111,8 @@ impl Collecting<'_> {
         let members: Vec<&RepoName> =
             domain.repos().into_iter().filter(|repo| self.receiver.filter.has_repo(repo)).collect();
         let mut found: BTreeMap<String, (Notification, Vec<ConcernedImport>)> = BTreeMap::new();
-        // What one of two repositories did is news to the other one; the rest matters for its imports alone.
+        // With a filter on repositories, a change of one of them is new to the others; all other changes count only
+        // for their imports.
         let is_few = !self.receiver.filter.repos.is_empty();
         let (first, rest) = members.split_at(if is_few { members.len() } else { members.len().min(2) });
         for repo in first {
@@ -129,7 +131,7 @@ impl Collecting<'_> {
         Ok(found.into_iter().map(|(one, imports)| change(one, imports)).collect())
     }
 
-    /// Adds what a repository would be told.
+    /// Adds the changes that a repository would be notified of.
     fn add(
         &self,
         overview: &Overview<'_>,
@@ -171,12 +173,12 @@ pub fn event(id: String, kind: &'static str, data: News, time: jiff::Timestamp) 
     }
 }
 
-/// Returns an id that is the same wherever the parts are.
+/// Returns an id that depends only on the parts.
 pub fn id(parts: &[&str]) -> String {
     hash::of_text(parts.join("\n"))[..32].to_owned()
 }
 
-/// Returns an event that says nothing, to try a receiver.
+/// Returns an event without changes, to test a receiver.
 pub fn test(ctx: &Ctx, realm: &RealmName, receiver: &Receiver) -> Event {
     let now = ctx.env.now();
     let data =

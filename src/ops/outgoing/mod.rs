@@ -1,5 +1,5 @@
-//! What goes out of git: a receiver is a reader whom the news are brought. Each has, on a ref of this machine, what
-//! it knows of each domain, and the events that have not arrived yet.
+//! Sends changes to receivers outside of git. A receiver is a reader to which changes are pushed. A ref of this
+//! machine holds its baselines and the events that were not delivered yet.
 
 pub mod carry;
 pub mod collect;

@@ -1,4 +1,4 @@
-//! Running one program of the user's own, with an input, within a time.
+//! Runs a program of the user's with an input, within a time limit.
 
 use std::{
     io::{self, Read as _, Write as _},
@@ -12,15 +12,15 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::env::Env;
 
-/// How often is looked whether it has ended.
+/// The interval of polling.
 const STEP: Duration = Duration::from_millis(10);
-/// How much of what it says is kept.
+/// The most bytes of its output that are kept.
 const MAX_SAID: u64 = 300;
 
-/// Runs a program until it ends. Once its time is over, it is killed with its process group.
+/// Runs a program until it ends. After the time limit it is killed with its process group.
 ///
 /// # Errors
-/// Why it did not do its work.
+/// Returns the reason if the program cannot be started, fails, or takes too long.
 pub fn run(env: &Env, program: &str, args: &[&str], input: &str, limit: Duration) -> Result<(), String> {
     let cannot = |error: io::Error| format!("cannot run {program}: {error}");
     let mut command = Command::new(program);
@@ -29,7 +29,7 @@ pub fn run(env: &Env, program: &str, args: &[&str], input: &str, limit: Duration
     let mut child = command.spawn().map_err(cannot)?;
     let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let (stdin, stderr, input) = (child.stdin.take(), child.stderr.take(), input.to_owned());
-    // Whoever does not read it does not need it.
+    // A program need not read its input.
     thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
     let said = thread::spawn(move || {
         let mut said = Vec::new();
@@ -51,7 +51,7 @@ pub fn run(env: &Env, program: &str, args: &[&str], input: &str, limit: Duration
     match status {
         Some(status) if status.success() => Ok(()),
         Some(status) => {
-            // What it started may hold its output open.
+            // Processes that it started may keep its output open.
             while !said.is_finished() && begun.elapsed() < limit {
                 thread::sleep(STEP);
             }

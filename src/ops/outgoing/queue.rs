@@ -1,5 +1,5 @@
-//! What a receiver was sent, and what waits for it: a ref of this machine whose tree holds each domain's tree as the
-//! receiver knows it, and the events that have not arrived.
+//! The queue of a receiver: a ref of this machine whose tree holds the baseline of each domain, and the events that
+//! were not delivered.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -17,31 +17,31 @@ use crate::{
     wire::{Event, EventLine},
 };
 
-/// How often an event is tried. With the pauses between, that is about a day.
+/// The most attempts to deliver an event. With the pauses in between they take about a day.
 pub const MAX_TRIES: u32 = 32;
-/// Most events that were given up and are kept.
+/// The most events that were given up and are kept.
 const MAX_DEAD: usize = 100;
-/// The first pause, in seconds; each further one is twice as long.
+/// The first pause between attempts, in seconds. Each further one is twice as long.
 const FIRST_PAUSE: u64 = 5;
-/// The longest pause, in seconds.
+/// The longest pause between attempts, in seconds.
 const LONGEST_PAUSE: u64 = 3_600;
 
-/// Everything about one receiver.
+/// The state of one receiver.
 #[derive(Debug, Clone, Default)]
 pub struct Queue {
-    /// What waits, oldest first.
+    /// The waiting events, oldest first.
     pub waiting: Vec<Waiting>,
-    /// What was given up, oldest first.
+    /// The events that were given up, oldest first.
     pub dead: Vec<Waiting>,
-    /// How the realm stood when it was looked at last.
+    /// The fingerprint of the realm when changes were last collected.
     pub seen: String,
-    /// Whether nothing was ever recorded of it.
+    /// Whether nothing was recorded of this receiver yet.
     pub is_new: bool,
     known: BTreeMap<String, Oid>,
     changed: Vec<(DomainName, Oid)>,
 }
 
-/// An event that has not arrived.
+/// An event that was not delivered yet.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Waiting {
     pub event: Event,
@@ -50,7 +50,7 @@ pub struct Waiting {
     pub problem: Option<String>,
 }
 
-/// `queue.json`.
+/// The content of `queue.json`.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Written {
     waiting: Vec<Waiting>,
@@ -59,7 +59,7 @@ struct Written {
 }
 
 impl Queue {
-    /// Returns what is known of a receiver. What cannot be read is not known.
+    /// Returns the queue of a receiver. A damaged record counts as missing.
     ///
     /// # Errors
     /// Returns an error if the store cannot be read.
@@ -83,29 +83,29 @@ impl Queue {
         }
     }
 
-    /// Returns the tree of a domain as the receiver knows it.
+    /// Returns the baseline of a domain.
     pub fn known(&self, domain: &DomainName) -> Option<Oid> {
         self.known.get(domain.as_str()).copied()
     }
 
-    /// Notes what the receiver knows of a domain, once what waits for it has arrived.
+    /// Sets the baseline of a domain, which counts once the waiting events are delivered.
     pub fn know(&mut self, domain: &DomainName, tree: Oid) {
         self.known.insert(domain.to_string(), tree);
         self.changed.push((domain.clone(), tree));
     }
 
-    /// Returns whether an event of a domain waits.
+    /// Returns whether an event of a domain is waiting.
     pub fn is_waiting(&self, domain: &DomainName) -> bool {
         self.waiting.iter().any(|one| one.event.subject.as_ref() == Some(domain))
     }
 
-    /// Notes that an event arrived. What its domain holds by now is to be looked at.
+    /// Removes a delivered event, and marks its domain to be collected again.
     pub fn arrived(&mut self, id: &str) {
         self.waiting.retain(|one| one.event.id != id);
         self.seen.clear();
     }
 
-    /// Notes that an event did not arrive: it is tried again later, or given up.
+    /// Records a failed attempt: the event is tried again later, or given up.
     pub fn failed(&mut self, id: &str, problem: String, now: Timestamp, chance: u64) {
         let Some(at) = self.waiting.iter().position(|one| one.event.id == id) else { return };
         let one = &mut self.waiting[at];
@@ -123,19 +123,19 @@ impl Queue {
         }
     }
 
-    /// Lets events that were given up wait again; all of them, or those with these ids. Returns how many.
+    /// Queues events again that were given up: those with these ids, or all if there are none. Returns their number.
     pub fn revive(&mut self, ids: &[String], now: Timestamp) -> usize {
         let is_meant = |one: &Waiting| ids.is_empty() || ids.contains(&one.event.id);
         let (meant, dead): (Vec<_>, Vec<_>) = std::mem::take(&mut self.dead).into_iter().partition(is_meant);
         self.dead = dead;
         let count = meant.len();
         let fresh = meant.into_iter().map(|one| Waiting { tries: 0, next: now, ..one });
-        // They are older than what waits.
+        // They are older than the waiting events.
         self.waiting.splice(..0, fresh);
         count
     }
 
-    /// Returns the first event of each domain: no other one may go before it.
+    /// Returns the first event of each domain. The events of a domain are delivered in order.
     pub fn heads(&self) -> Vec<&Waiting> {
         let mut heads: Vec<&Waiting> = Vec::new();
         for one in &self.waiting {
@@ -146,7 +146,7 @@ impl Queue {
         heads
     }
 
-    /// Records it.
+    /// Writes the queue.
     ///
     /// # Errors
     /// Returns an error if the store cannot be written.
@@ -164,7 +164,7 @@ impl Queue {
 }
 
 impl Waiting {
-    /// Returns what waits, or was given up, as answers show it.
+    /// Returns the event as it appears in answers.
     pub fn line(&self, is_dead: bool) -> EventLine {
         let Event { id, subject, data, .. } = &self.event;
         EventLine {
@@ -178,8 +178,8 @@ impl Waiting {
     }
 }
 
-/// Returns how long to wait after so many failures: half of it is left to chance, so that those who failed together
-/// do not come back together.
+/// Returns the pause after a number of failures. Half of it is random, so that events that failed together are not
+/// retried together.
 fn pause(tries: u32, chance: u64) -> Duration {
     let whole = FIRST_PAUSE.saturating_mul(1 << tries.saturating_sub(1).min(20)).min(LONGEST_PAUSE) * 1_000;
     Duration::from_millis(whole / 2 + chance % (whole / 2 + 1))

@@ -1,6 +1,6 @@
-//! The receivers: `blue.notify.<name>.…` in the user's own git configuration, or in `$GIT_BLUE_HOME/config`.
-//! What a repository is configured with, and what a realm says, does not count: it would have a stranger choose where
-//! the news go.
+//! The receivers: `blue.notify.<name>.…` in the user's own git configuration, or in `$GIT_BLUE_HOME/config`. The
+//! configuration of a repository and the content of a realm are ignored, because they would let a stranger choose
+//! where changes are sent.
 
 use std::{collections::BTreeMap, os::unix::fs::MetadataExt as _, path::Path, str::FromStr};
 
@@ -19,35 +19,36 @@ use crate::{
     ops::{ctx::Ctx, repos::forges},
 };
 
-/// Most bytes of a file that holds a secret.
+/// The largest file with a secret, in bytes.
 const MAX_SECRET: u64 = 4_096;
 
-/// Who is told, and of what.
+/// A receiver of changes.
 #[derive(Debug, Clone)]
 pub struct Receiver {
     /// Its name.
     pub name: ReaderName,
-    /// How it is told.
+    /// How it is notified.
     pub way: Way,
-    /// Of what.
+    /// The changes that it is notified of.
     pub filter: Filter,
     secret: SecretPlace,
 }
 
-/// How a receiver is told.
+/// How a receiver is notified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Way {
-    /// By an event as JSON, sent to a url.
+    /// By an event as JSON, posted to a url.
     Webhook(String),
-    /// By a line for each change, sent to an incoming webhook; where no url is configured, the secret is it.
+    /// By one line per change, posted to an incoming webhook. Without a url in the configuration, the url is the
+    /// secret.
     Chat(Chat, Option<String>),
-    /// By mail to these addresses, through sendmail.
+    /// By an email to these addresses, sent with sendmail.
     Email(Vec<String>),
     /// By a shell command that gets the event as JSON on its standard input.
     Command(String),
 }
 
-/// The programs for chats.
+/// The supported chats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Chat {
     /// Slack.
@@ -56,18 +57,18 @@ pub enum Chat {
     Mattermost,
 }
 
-/// What a receiver hears of. An empty list is everything.
+/// The changes that a receiver is notified of. An empty list accepts all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
     realms: Vec<RealmName>,
-    /// Only what is news to one of these.
+    /// Only changes that are new to one of these.
     pub repos: Vec<RepoName>,
     domains: Vec<DomainName>,
-    /// Only what matters so much to one of them.
+    /// Only changes that are at least this important to one of them.
     pub severity: Option<Rank>,
 }
 
-/// Where the secret is.
+/// Where the secret is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum SecretPlace {
     None,
@@ -75,10 +76,10 @@ enum SecretPlace {
     File(String),
 }
 
-/// A receiver as it is configured, or what is wrong with it.
+/// A configured receiver, or the error in its configuration.
 pub type Configured = (ReaderName, Result<Receiver, String>);
 
-/// Returns the receivers that hear of a realm, sorted by name.
+/// Returns the receivers for a realm, sorted by name.
 ///
 /// # Errors
 /// Returns an error if the configuration cannot be read.
@@ -106,7 +107,7 @@ fn of<T: PartialEq>(wanted: &[T], one: &T) -> bool {
     wanted.is_empty() || wanted.contains(one)
 }
 
-/// Reads names that are set apart by commas or spaces.
+/// Parses names that are separated by commas or spaces.
 fn list<T: FromStr<Err: std::fmt::Display>>(values: &Values, key: &str) -> Result<Vec<T>, String> {
     let words = values.get(key).map(String::as_str).unwrap_or_default().split([',', ' ', '\t']);
     words.filter(|word| !word.is_empty()).map(|word| word.parse().map_err(|error| format!("{key}: {error}"))).collect()
@@ -138,10 +139,10 @@ impl Receiver {
         Ok(Self { name, way, filter, secret })
     }
 
-    /// Returns the secret, if there is to be one.
+    /// Returns the secret, if one is configured.
     ///
     /// # Errors
-    /// Returns an error if it cannot be had.
+    /// Returns an error if the secret cannot be read.
     pub fn secret(&self, env: &Env) -> Result<Option<Secret>, String> {
         match &self.secret {
             SecretPlace::None => Ok(None),
@@ -160,7 +161,7 @@ impl Receiver {
     }
 }
 
-/// Reads a secret from a file that nobody but its owner may read.
+/// Reads a secret from a file that only its owner may read.
 fn secret_file(file: &Path) -> Result<Secret, String> {
     let data = file.metadata().map_err(|error| error.to_string())?;
     if !data.is_file() || data.len() > MAX_SECRET {
@@ -203,7 +204,7 @@ impl Way {
         }
     }
 
-    /// Returns its word.
+    /// Returns the name of the way in answers.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Webhook(_) => "webhook",
@@ -214,7 +215,7 @@ impl Way {
         }
     }
 
-    /// Returns where it leads, without what may be a secret: the path of a url often is one.
+    /// Returns the destination without parts that may be secret, such as the path of a url.
     pub fn place(&self) -> String {
         match self {
             Self::Webhook(url) | Self::Chat(_, Some(url)) => {
@@ -229,7 +230,7 @@ impl Way {
     }
 }
 
-/// Returns the addresses of a `mailto:`. They become arguments of sendmail, and a line of a mail.
+/// Returns the addresses of a `mailto:` url. They become arguments of sendmail and a header of the email.
 fn addresses(url: &str) -> Result<Vec<String>, String> {
     let all = url.strip_prefix("mailto:").unwrap_or(url).split(',').map(|one| one.trim().to_owned());
     let is_address = |one: &String| {
@@ -244,17 +245,17 @@ fn addresses(url: &str) -> Result<Vec<String>, String> {
 }
 
 impl Filter {
-    /// Returns whether it lets a domain through.
+    /// Returns whether the filter accepts a domain.
     pub fn has_domain(&self, domain: &DomainName) -> bool {
         of(&self.domains, domain)
     }
 
-    /// Returns whether it lets a repository through.
+    /// Returns whether the filter accepts a repository.
     pub fn has_repo(&self, repo: &RepoName) -> bool {
         of(&self.repos, repo)
     }
 
-    /// Returns whether something matters enough.
+    /// Returns whether the filter accepts a rank.
     pub fn has_rank(&self, rank: Rank) -> bool {
         self.severity.is_none_or(|least| rank <= least)
     }

@@ -1,5 +1,5 @@
-//! Finding what is new for the receivers of a realm, and bringing it to them: at least once, in the order of each
-//! domain, by one process at a time.
+//! Collects the changes for the receivers of a realm and delivers them: at least once, in order within each domain,
+//! and by one process at a time.
 
 use std::{fs::File, path::PathBuf, time::Duration};
 
@@ -23,31 +23,31 @@ use crate::{
     wire::{ReceiverLine, Receivers},
 };
 
-/// How often is looked whether the process before is done.
+/// The interval at which the lock of another process is polled.
 const STEP: Duration = Duration::from_millis(50);
-/// How often is looked for what is new while something waits.
+/// The interval at which changes are collected while events are waiting.
 const LOOK: Duration = Duration::from_secs(1);
-/// How long is waited for it.
+/// The longest time to wait for the lock of another process.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What is to be done.
+/// The options of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Pass {
-    /// These receivers alone; all where it is empty.
+    /// Only these receivers; all if it is empty.
     pub only: Vec<ReaderName>,
-    /// Whether what failed just now is tried at once, and not when its time has come.
+    /// Whether events that failed are tried at once instead of after their pause.
     pub at_once: bool,
-    /// How long what fails is tried again.
+    /// How long failed events are retried.
     pub wait: Duration,
-    /// Whether events that were given up are sent again: those with these ids, or all where it is empty.
+    /// The events to queue again that were given up: those with these ids, or all if it is empty.
     pub revive: Option<Vec<String>>,
 }
 
-/// Sends what is due.
+/// Delivers what is due.
 ///
 /// # Errors
-/// Returns an error if the realm or the configuration cannot be read, a receiver is not known, or what was done
-/// not be recorded.
+/// Returns an error if the realm or the configuration cannot be read, a receiver is unknown, or the outcome cannot be
+/// recorded.
 pub fn run(ctx: &Ctx, pass: &Pass) -> Result<Receivers, OpError> {
     let here = ctx.here()?;
     let mut done = Done::default();
@@ -66,7 +66,7 @@ pub fn run(ctx: &Ctx, pass: &Pass) -> Result<Receivers, OpError> {
     Ok(Receivers { realm: here.realm.clone(), complete, receivers: lines })
 }
 
-/// Returns how the receivers stand. Nothing is sent.
+/// Returns the state of the receivers. Nothing is sent.
 ///
 /// # Errors
 /// Returns an error if the store or the configuration cannot be read.
@@ -81,7 +81,7 @@ pub fn list(ctx: &Ctx) -> Result<Receivers, OpError> {
     Ok(Receivers { realm: here.realm.clone(), complete, receivers: lines })
 }
 
-/// Returns whether a receiver of the realm has something to hear now.
+/// Returns whether a receiver of the realm has events due or changes to collect.
 ///
 /// # Errors
 /// Returns an error if the store or the configuration cannot be read.
@@ -100,10 +100,10 @@ pub fn is_due(ctx: &Ctx, realm: &RealmName, store: &dyn Store) -> Result<bool, O
     Ok(false)
 }
 
-/// Returns the receivers with these names; all where there are none.
+/// Returns the receivers with these names, or all if there are no names.
 ///
 /// # Errors
-/// Returns an error if one is not known, or none is configured.
+/// Returns an error if a name is unknown, or no receiver is configured.
 pub fn chosen(ctx: &Ctx, realm: &RealmName, only: &[ReaderName]) -> Result<Vec<Configured>, OpError> {
     let all = receiver::of_realm(ctx, realm)?;
     let known = || all.iter().map(|(name, _)| name);
@@ -115,7 +115,7 @@ pub fn chosen(ctx: &Ctx, realm: &RealmName, only: &[ReaderName]) -> Result<Vec<C
     Ok(all.into_iter().filter(|(name, _)| only.is_empty() || only.contains(name)).collect())
 }
 
-/// One receiver that is served.
+/// One receiver during a run.
 struct One<'a> {
     ctx: &'a Ctx,
     realm: &'a RealmName,
@@ -123,17 +123,17 @@ struct One<'a> {
     pass: &'a Pass,
 }
 
-/// What was done for all receivers.
+/// The totals of a run.
 #[derive(Debug, Default)]
 struct Done {
-    /// How many events wait again that had been given up.
+    /// The number of events that were queued again.
     revived: usize,
-    /// How many were given up.
+    /// The number of events that were given up.
     given_up: usize,
 }
 
 impl One<'_> {
-    /// Serves it until nothing waits, or the time is over. Returns how it stands then.
+    /// Delivers events until none is waiting or the time is over. Returns the receiver's state after that.
     fn serve(&self, done: &mut Done) -> Result<ReceiverLine, OpError> {
         let folder = locate::known(&self.ctx.home, self.realm)?.path.join("blue/notify");
         std::fs::create_dir_all(&folder).map_err(OpError::io("create", &folder))?;
@@ -141,7 +141,7 @@ impl One<'_> {
         let (elapsed, mut sent, mut round, mut patient) = (self.ctx.env.stopwatch(), 0, 0, None);
         loop {
             let Some(queue) = self.round(&places, round, &mut sent, done)? else {
-                // Whoever waits already sends what is new by now.
+                // The process that holds the lock also sends what is new.
                 let here = self.ctx.here()?;
                 return Ok(line(self.receiver, &Queue::of(&*here.store, &self.receiver.name)?, sent));
             };
@@ -150,19 +150,19 @@ impl One<'_> {
             let Some(pause) = pause.filter(|pause| elapsed() + *pause <= self.pass.wait) else {
                 return Ok(line(self.receiver, &queue, sent));
             };
-            // Of those that nobody waits for, one is enough.
+            // One waiting process is enough, if nobody waits for its result.
             if !self.pass.at_once && patient.is_none() {
                 patient = places.lock("patient")?;
                 if patient.is_none() {
                     return Ok(line(self.receiver, &queue, sent));
                 }
             }
-            // What is new meanwhile need not wait for it.
+            // New changes may be collected before the pause is over.
             std::thread::sleep(pause.min(LOOK));
         }
     }
 
-    /// Finds what is new, and sends what is due. Nothing is returned where others do so.
+    /// Collects changes, and delivers what is due. Returns `None` if another process does so.
     fn round(
         &self,
         places: &Places<'_>,
@@ -172,7 +172,7 @@ impl One<'_> {
     ) -> Result<Option<Queue>, OpError> {
         let Some(_turn) = places.turn(self.pass.at_once, self.ctx.env.stopwatch())? else { return Ok(None) };
         let name = &self.receiver.name;
-        // Opened anew each time, so that nothing of what git holds in memory is out of date.
+        // Opened again each time, so that nothing that git caches in memory is out of date.
         let store = GitStore::open(&locate::known(&self.ctx.home, self.realm)?.path, self.ctx.options())?;
         let mut queue = Queue::of(&store, name)?;
         if let Some(ids) = self.pass.revive.as_ref().filter(|_| round == 0) {
@@ -187,8 +187,8 @@ impl One<'_> {
         Ok(Some(queue))
     }
 
-    /// Sends what is due: of each domain one after the other, until one does not arrive. What was done is recorded
-    /// before the next one, which is what changed meanwhile. Returns how many arrived.
+    /// Delivers what is due: the events of each domain in order, until one fails. The outcome is recorded before the
+    /// next event, which has the changes made meanwhile. Returns the number of delivered events.
     fn send(&self, collecting: &Collecting<'_>, queue: &mut Queue, at_once: bool) -> Result<usize, OpError> {
         let (mut sent, mut failed) = (0, Vec::new());
         loop {
@@ -213,15 +213,15 @@ impl One<'_> {
     }
 }
 
-/// Where the locks of a receiver lie.
+/// The paths of a receiver's locks.
 struct Places<'a> {
     folder: PathBuf,
     name: &'a ReaderName,
 }
 
 impl Places<'_> {
-    /// Takes the right to serve it, which one process has at a time. Of those that nobody waits for, one more may wait
-    /// for it: what is new by then is seen by it, and whoever comes later need not wait.
+    /// Takes the lock of the receiver. If nobody waits for the result, at most one process waits for the lock: it sees
+    /// everything that is new by then, so later processes need not wait.
     fn turn(&self, is_waited_for: bool, elapsed: impl Fn() -> Duration) -> Result<Option<File>, OpError> {
         if let Some(turn) = self.lock("turn")? {
             return Ok(Some(turn));
@@ -239,7 +239,7 @@ impl Places<'_> {
         Ok(None)
     }
 
-    /// Takes a lock that a killed process lets go by dying. Returns nothing where another one has it.
+    /// Takes a lock that is released when its process dies. Returns `None` if another process holds it.
     fn lock(&self, what: &str) -> Result<Option<File>, OpError> {
         let file = self.folder.join(format!("{}.{what}", self.name));
         let lock = File::create(&file).map_err(OpError::io("create", file))?;
@@ -247,7 +247,7 @@ impl Places<'_> {
     }
 }
 
-/// Returns how long it is until a moment.
+/// Returns the time from now until a moment.
 fn until(next: Timestamp, now: Timestamp) -> Duration {
     if next > now { next.duration_since(now).unsigned_abs() } else { STEP }
 }

@@ -1,16 +1,16 @@
-//! An event as people read it: names and versions alone, because free text of a realm is data.
+//! Renders an event for people. It contains only names and versions, because free text in a realm is data.
 
 use crate::{
     model::verdict::Holds,
     wire::{Event, News, NewsChange},
 };
 
-/// Most changes that a text lists.
+/// The most changes that a text lists.
 const MAX_LINES: usize = 20;
-/// Most repositories that a line names.
+/// The most repositories that a line names.
 const MAX_REPOS: usize = 10;
 
-/// Returns the one line that says what it is about.
+/// Returns the subject line.
 pub fn subject(event: &Event) -> String {
     let News { realm, changes, more_changes, .. } = &event.data;
     match &changes[..] {
@@ -23,7 +23,7 @@ pub fn subject(event: &Event) -> String {
     }
 }
 
-/// Returns a line for each change.
+/// Returns one line per change.
 pub fn lines(event: &Event) -> Vec<String> {
     let data = &event.data;
     if data.changes.is_empty() {

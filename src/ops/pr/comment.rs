@@ -1,5 +1,5 @@
-//! `realm_pr_comment`: writes a report into one comment on a pull request, and brings that comment up to date
-//! from then on. Where the token may not write, as in the pull request of a fork, it goes to the summary of the step.
+//! `realm_pr_comment`: writes a report into one comment on a pull request, and updates that comment from then on. If
+//! the token may not write, as in the pull request of a fork, the report goes to the summary of the step.
 
 use std::{io::Write as _, path::Path};
 
@@ -18,7 +18,7 @@ pub const OPERATION: Operation = Operation::write::<PrComment>(
     "Write a report into one comment on a pull request",
 );
 
-/// What the comment starts with: people do not see it.
+/// The start of the comment, which is invisible in rendered Markdown.
 const MARKER: &str = "<!-- git blue: contracts -->";
 
 /// The maximum number of bytes of a report; forges take 65,536 characters.
@@ -29,7 +29,7 @@ const MAX_REPORT: usize = 60_000;
 pub struct Request {
     /// The report, in Markdown.
     pub report: String,
-    /// The pull request; none for that of the workflow run, else of the branch.
+    /// The pull request; `None` for that of the workflow run, or else of the branch.
     pub number: Option<u64>,
 }
 
@@ -107,8 +107,8 @@ fn write(ctx: &Ctx, request: &Request, text: &str) -> Result<PrComment, Failure>
     write_once(&*forge, number, text)
 }
 
-/// Updates the comment that is there, or writes one. Somebody else's comment with the same mark cannot be
-/// edited, and is passed over.
+/// Updates the existing comment, or writes one. A comment of another author with the same mark cannot be edited and is
+/// skipped.
 fn write_once(forge: &dyn Forge, number: u64, text: &str) -> Result<PrComment, Failure> {
     let answer =
         |comment: Comment, outcome| PrComment { number: Some(number), url: comment.url, outcome, reason: None };
@@ -144,7 +144,7 @@ fn of_branch(ctx: &Ctx, code: &CodeRepo, forge: &dyn Forge) -> Result<u64, Failu
     Ok(pull.ok_or_else(|| none(&format!("{branch} has no open pull request")))?.number)
 }
 
-/// Returns a report that a forge takes, cut at the end of a line.
+/// Returns a report cut to the limit of forges, at the end of a line.
 fn bounded(report: &str) -> String {
     if report.len() <= MAX_REPORT {
         return report.to_owned();
@@ -157,7 +157,7 @@ fn bounded(report: &str) -> String {
     format!("{}\n\nThe rest is left out: a comment cannot be longer.", &report[..whole])
 }
 
-/// Appends to the summary of a step, which may hold the same report already.
+/// Appends the report to the summary of a step, unless it is in there.
 fn append(file: &Path, report: &str) -> Result<(), OpError> {
     let there = std::fs::read_to_string(file).unwrap_or_default();
     if there.contains(report) {

@@ -1,5 +1,5 @@
-//! `realm_pr_create`: pushes the branches of an RFC and opens their pull requests, providers first, each
-//! naming the others. Run again, it brings up to date what is there. Nothing is merged.
+//! `realm_pr_create`: pushes the branches of an RFC and opens their pull requests, providers first, each with links to
+//! the others. Running it again updates them. Nothing is merged.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,7 +36,7 @@ pub const OPERATION: Operation = Operation::writes::<Request>(
     "Push the branches of an RFC and open their pull requests",
 );
 
-/// Longest title, in characters; forges take about as much.
+/// The longest title, in characters. Forges have similar limits.
 const MAX_TITLE: usize = 255;
 
 /// The arguments.
@@ -57,12 +57,12 @@ pub struct Request {
 
 runs!(PrCreate, run);
 
-/// One repository with something to merge.
+/// A repository with something to merge.
 struct Job {
     place: Place,
     standing: Standing,
     on: Result<OnForge, Closed>,
-    /// The pull request, once there is one.
+    /// The pull request, if there is one yet.
     pull: Option<Pull>,
 }
 
@@ -73,11 +73,11 @@ impl Job {
     }
 }
 
-/// Pushes and opens.
+/// Pushes the branches and opens the pull requests.
 ///
 /// # Errors
-/// Returns an error if nothing is known of the RFC, or the title is none. What goes wrong in one repository is in
-/// the answer.
+/// Returns an error if the RFC is unknown, or the title is invalid. Failures in single repositories are part of the
+/// answer.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrCreate>, OpError> {
     let here = ctx.here()?;
     check_title(&request.title)?;
@@ -103,13 +103,13 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrCreate>, OpError> {
         match one(ctx, &mut jobs[at], request, &links) {
             Ok(created) => lines.push(line(&jobs[at], &branch, created)),
             Err(problem) => {
-                // Pushed or not, people may go on by hand.
+                // Also listed if it was not pushed, so that people can continue by hand.
                 lines.push(line(&jobs[at], &branch, false));
                 body.errors.push(problem);
             }
         }
     }
-    // Now that all have numbers, each names the others.
+    // All pull requests have numbers now, so each can link to the others.
     for at in 0..jobs.len() {
         let (Some(pull), Ok(OnForge { forge: Ok(forge), .. })) = (&jobs[at].pull, &jobs[at].on) else { continue };
         let text = links(&jobs, at, &reliance, request).within(&pull.body);
@@ -141,7 +141,7 @@ fn check_title(title: &str) -> Result<(), OpError> {
     Err(OpError::usage(format!("{title:?} is no title: {wrong}")))
 }
 
-/// Returns what is to be done, in merge order, and who relies on whom.
+/// Returns the repositories in merge order, and which of them rely on which.
 fn jobs(
     ctx: &Ctx,
     forges: &mut Forges<'_>,
@@ -177,7 +177,7 @@ fn jobs(
     Ok((order.repos.iter().filter_map(|name| jobs.remove(name)).collect(), reliance))
 }
 
-/// Pushes, and opens a pull request where there is none. Returns whether it was opened.
+/// Pushes a branch, and opens a pull request if there is none. Returns whether it was opened.
 fn one(ctx: &Ctx, job: &mut Job, request: &Request, body: &str) -> Result<bool, RepoProblem> {
     let name = job.place.found.name.clone();
     let branch = job.standing.branch.clone().unwrap_or_default();
@@ -208,7 +208,7 @@ fn one(ctx: &Ctx, job: &mut Job, request: &Request, body: &str) -> Result<bool, 
             job.pull = Some(pull);
             Ok(false)
         }
-        // Its user closed it, and nothing is new since.
+        // Its user closed the pull request, and there are no new commits.
         Some(pull) if is_same(&pull) => {
             let message = format!("the pull request of {name} was closed: {}", pull.url);
             Err(RepoProblem::new(&name, ErrorCode::WasClosed, message).next(format!("reopen {}", pull.url)))
@@ -221,7 +221,7 @@ fn one(ctx: &Ctx, job: &mut Job, request: &Request, body: &str) -> Result<bool, 
     }
 }
 
-/// Returns how one of them refers to the others.
+/// Returns the links from one pull request to the others.
 fn links<'r>(jobs: &[Job], at: usize, reliance: &Reliance, request: &'r Request) -> Links<'r> {
     let names: BTreeSet<_> = jobs.iter().map(|job| job.place.found.name.clone()).collect();
     let providers = reliance.of(&jobs[at].place.found.name, &names);

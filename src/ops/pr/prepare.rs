@@ -46,7 +46,7 @@ runs!(PrPrepare, run);
 /// Commits the changes in each worktree.
 ///
 /// # Errors
-/// Returns an error if the RFC has no worktrees, or there is no message. What goes wrong in one repository is in
+/// Returns an error if the RFC has no worktrees, or there is no message. Failures in single repositories are part of
 /// the answer.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrPrepare>, OpError> {
     let here = ctx.here()?;
@@ -62,7 +62,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrPrepare>, OpError> {
         repos: Vec::new(),
         errors,
     };
-    // One after the other: hooks and signing may want their user.
+    // One after the other, because hooks and signing may prompt the user.
     for place in &places {
         match prepare(place, &branch, request) {
             Ok(Some(prepared)) => body.repos.push(prepared),
@@ -92,7 +92,7 @@ fn prepare(place: &Place, branch: &str, request: &Request) -> Result<Option<Prep
     let at = place.path.display();
     let on = place.work.current_branch().map_err(git)?;
     if on.as_deref() != Some(branch) {
-        // The branch alone has nothing that is not committed.
+        // A branch without a worktree has no uncommitted changes.
         if place.is_branch_alone() {
             return Ok(None);
         }

@@ -1,4 +1,4 @@
-//! The branches of an RFC in several repositories, laid over the realm.
+//! Lays the branches of an RFC in several repositories over the realm.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -38,7 +38,7 @@ pub struct Branch {
 }
 
 impl Branch {
-    /// Reads the files of a commit of a repository that lies in `folder`.
+    /// Reads the files at a commit of the repository in `folder`.
     ///
     /// # Errors
     /// Returns an error if there is no repository, or it cannot be read.
@@ -71,11 +71,11 @@ impl Branch {
     }
 }
 
-/// Returns the branch of an RFC in each repository of the realm that lies on this machine: the one that is
-/// here, else the one at its remote as it was last fetched.
+/// Returns the branch of an RFC in each repository of the realm on this machine: the local one, or else the one of its
+/// remote as last fetched.
 ///
 /// # Errors
-/// Returns an error if no repository has one, or one cannot be read.
+/// Returns an error if no repository has such a branch, or one cannot be read.
 pub fn branches(
     ctx: &Ctx,
     here: &Here,
@@ -104,16 +104,15 @@ pub fn branches(
     Ok(branches)
 }
 
-/// What branches make of the realm, and what of them could not be published, with the repository whose
-/// it is.
+/// The realm with the branches laid over it, and what could not be published of them, with its repository.
 #[derive(Debug, Default)]
 struct Laid {
     domains: Vec<Proposed>,
     refused: Vec<(RepoName, String)>,
 }
 
-/// Lays each branch over the realm by itself, in the domains that a branch says something of, or that
-/// several of the `members` share.
+/// Lays each branch over the realm by itself, in the domains that a branch mentions or that several of the `members`
+/// share.
 fn lay(
     ctx: &Ctx,
     here: &Here,
@@ -156,7 +155,7 @@ fn lay(
 pub struct Head<'a> {
     /// The repository.
     pub repo: &'a RepoName,
-    /// A folder of it.
+    /// A folder of the repository.
     pub folder: &'a Path,
     /// The commit.
     pub commit: &'a str,
@@ -165,9 +164,9 @@ pub struct Head<'a> {
 /// The plan for merging branches, and the problems found.
 #[derive(Debug, Default)]
 pub struct Planned {
-    /// Who must be merged before whom, and what must be edited.
+    /// The order of merging, and the edits that are needed.
     pub plan: Plan,
-    /// The reasons for which branches would not be published.
+    /// Why branches could not be published.
     pub refused: Vec<(RepoName, String)>,
     /// Branches that could not be read.
     pub errors: Vec<RepoProblem>,

@@ -1,5 +1,4 @@
-//! `realm_pr_status`: how far the work on an RFC is in each repository, what stands in its way, and in
-//! which order to merge.
+//! `realm_pr_status`: reports the progress of an RFC in each repository, what prevents its merge, and the merge order.
 
 use std::{collections::BTreeSet, path::PathBuf};
 
@@ -53,37 +52,37 @@ pub struct Request {
 
 runs!(PrStatus, run);
 
-/// Where one repository is looked at.
+/// The place where the work in one repository is measured.
 pub(crate) struct Place {
     pub(crate) found: Found,
     pub(crate) work: Work,
-    /// The folder that is looked at.
+    /// The folder.
     pub(crate) path: PathBuf,
-    /// The branch, where it is checked out nowhere.
+    /// The branch, if it is not checked out anywhere.
     branch: Option<String>,
-    /// What the work is based on.
+    /// The branch or commit that the work is based on.
     pub(crate) base: Option<String>,
 }
 
 impl Place {
-    /// Returns whether only the branch is there, and no folder that has it.
+    /// Returns whether there is only a branch, and no folder that has it checked out.
     pub(crate) fn is_branch_alone(&self) -> bool {
         self.branch.is_some()
     }
 }
 
-/// How far one repository is.
+/// The progress in one repository.
 struct Measured {
     standing: Standing,
     pull: Result<Option<(Pull, Option<Condition>)>, String>,
-    /// Why the condition of the pull request is not known.
+    /// Why the state of the pull request is not known.
     unknown: Option<String>,
 }
 
-/// Looks.
+/// Reports the progress.
 ///
 /// # Errors
-/// Returns an error if nothing is known of the RFC, or the realm cannot be read.
+/// Returns an error if the RFC is unknown, or the realm cannot be read.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
     let here = ctx.here()?;
     let rfc = request.rfc.clone().or_else(|| worktree::rfc_worktrees::current_rfc(ctx, &here.realm));
@@ -117,7 +116,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
     }
     let names: BTreeSet<_> = lines.iter().map(|line| line.name.clone()).collect();
     let heads = heads(&tips, &lines);
-    // Without an RFC, only what has something to merge is work that belongs together.
+    // Without an RFC, only repositories with something to merge belong together.
     let members = match rfc {
         Some(_) => names.clone(),
         None => heads.iter().map(|head| head.repo.clone()).collect(),
@@ -149,11 +148,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<PrStatus>, OpError> {
     Ok(answer)
 }
 
-/// Returns where each repository is looked at: in the worktree of the RFC, in another one that is on
-/// its branch, or nowhere, where only the branch is there. Without an RFC: as it is.
+/// Returns the place of the work in each repository: the worktree of the RFC, another one on its branch, or only the
+/// branch if it is not checked out. Without an RFC it is the main work tree.
 ///
 /// # Errors
-/// Returns an error if there is none.
+/// Returns an error if there is no such place.
 pub(crate) fn places(ctx: &Ctx, here: &Here, rfc: Option<&RfcName>) -> Result<(Vec<Place>, Vec<RepoProblem>), OpError> {
     let (found, mut errors) = all_found(ctx, here)?;
     let branch = rfc.map(|rfc| worktree::rfc_worktrees::branch(ctx, rfc)).transpose()?;
@@ -200,7 +199,7 @@ fn place(
     let usable = || trees.iter().filter(|tree| !tree.is_gone && !tree.is_bare);
     let Some(branch) = branch else {
         let path = current.unwrap_or_else(|| found.folder.clone());
-        // A bare repository has no work tree to look at, but its HEAD names a branch.
+        // A bare repository has no work tree, but its HEAD names a branch.
         let bare = trees.first().filter(|tree| tree.is_bare && path == found.folder);
         return Ok(match bare {
             Some(_) => found.default.clone().map(|branch| (path, Some(branch), base)),
@@ -215,7 +214,7 @@ fn place(
     Ok(is_there.then(|| (found.folder.clone(), Some(branch.to_owned()), base)))
 }
 
-/// Returns how far a place is.
+/// Returns the state of a place.
 pub(crate) fn standing(place: &Place) -> Result<Standing, StoreError> {
     match &place.branch {
         Some(branch) => place.work.standing_of(branch, place.base.as_deref()),
@@ -223,7 +222,7 @@ pub(crate) fn standing(place: &Place) -> Result<Standing, StoreError> {
     }
 }
 
-/// Asks the forge. The default branch is nobody's pull request.
+/// Queries the forge. The default branch is never part of a pull request.
 fn with_pull(place: &Place, standing: Standing, on: &OnForge) -> Measured {
     let forge = match &on.forge {
         Ok(forge) => forge,
@@ -236,14 +235,14 @@ fn with_pull(place: &Place, standing: Standing, on: &OnForge) -> Measured {
             Ok(condition) => (Ok(Some((pull, Some(condition)))), None),
             Err(error) => (Ok(Some((pull, None))), Some(unknown(&error))),
         },
-        // How it stood when it was closed decides nothing any more.
+        // The checks of a closed pull request no longer matter.
         Ok(pull) => (Ok(pull.map(|pull| (pull, None))), None),
         Err(error) => (Err(unknown(&error)), None),
     };
     Measured { standing, pull, unknown }
 }
 
-/// Returns why a forge's part is missing.
+/// Returns why the state on the forge is unknown.
 fn unknown(error: &ForgeError) -> String {
     match error {
         ForgeError::Silent { .. } => format!("{error}; what git alone can tell is shown"),
@@ -301,7 +300,7 @@ fn request_of(pull: Pull, condition: Option<Condition>) -> PullRequest {
     }
 }
 
-/// What stands in a repository's own way, from the work tree to the merge.
+/// Returns what prevents a merge in the repository itself, from the work tree to the pull request.
 fn hurdles(line: &PrRepo, standing: &Standing) -> Vec<String> {
     let base = line.base.as_deref().unwrap_or("the default branch");
     let count = |count: usize, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
@@ -346,7 +345,7 @@ fn hurdles(line: &PrRepo, standing: &Standing) -> Vec<String> {
     found
 }
 
-/// Returns who relies on whom in the realm.
+/// Returns which repositories of the realm rely on which.
 pub(crate) fn reliance(here: &Here) -> Result<Reliance, OpError> {
     let overview = Overview::open(&*here.store)?;
     let mut reliance = Reliance::default();
@@ -369,7 +368,7 @@ fn heads<'a>(tips: &'a [(&Place, Option<String>)], lines: &[PrRepo]) -> Vec<Head
 fn relate(lines: &mut [PrRepo], reliance: &Reliance, plan: &Plan) {
     let names: BTreeSet<_> = lines.iter().map(|line| line.name.clone()).collect();
     let clashes = |name: &RepoName| plan.clashes.iter().any(|clash| clash.consumer == *name);
-    // Who has nothing to merge, or has merged it, holds up nobody.
+    // A repository without changes, or with merged ones, blocks no other.
     let is_merged = |line: &PrRepo| line.pr.as_ref().is_some_and(|pr| pr.state == PullState::Merged);
     let is_open =
         |line: &PrRepo| has_to_merge(line) || (line.uncommitted_changes > 0 && !is_merged(line)) || clashes(&line.name);

@@ -1,5 +1,4 @@
-//! Reading what a repository says of itself into a candidate, and telling what changed since it was
-//! published last.
+//! Reads the files of a repository into a candidate, and determines what changed since it was last published.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +20,7 @@ use crate::{
 /// The last published commit of a repository, by domain.
 pub type Sources = BTreeMap<DomainName, Source>;
 
-/// Where a file belongs.
+/// What a file describes.
 enum Belongs {
     Contract(DomainName, ContractName),
     Binding(DomainName),
@@ -30,7 +29,7 @@ enum Belongs {
 /// Reads the candidate.
 ///
 /// # Errors
-/// Returns an error if the repository cannot be read. What is wrong with single files is in the candidate.
+/// Returns an error if the repository cannot be read. Problems of single files are part of the candidate.
 pub fn read(code: &CodeRepo, files: &Files<'_>, sources: &Sources) -> Result<Candidate, OpError> {
     let mut before = Before { code, by_commit: BTreeMap::new() };
     let mut candidate = Candidate::default();
@@ -100,7 +99,7 @@ fn read_one(
     })
 }
 
-/// Returns a binding with what its imports expect, and the files that this was read from.
+/// Returns a binding with the schemas that its imports expect, and the files that these were read from.
 fn expecting(files: &Files<'_>, bytes: &[u8]) -> Result<(Binding, BTreeSet<String>), Problem> {
     let mut document = codec::binding(bytes)?;
     let read = references::resolve_expected(files, &mut document)
@@ -108,7 +107,7 @@ fn expecting(files: &Files<'_>, bytes: &[u8]) -> Result<(Binding, BTreeSet<Strin
     Ok((document, read))
 }
 
-/// Says why a file is left aside, if it is: what does not end as contracts and bindings do is none.
+/// Returns why a file is ignored, if it is: its name has not the ending of contracts and bindings.
 fn stray(path: &str) -> Option<String> {
     let name = path.rsplit('/').next().unwrap_or(path);
     match name.rsplit_once('.') {
@@ -132,7 +131,7 @@ fn belongs(path: &str) -> Result<Belongs, Problem> {
     }
 }
 
-/// Names that differ in case alone would be one file on some machines.
+/// Finds names that differ only in case, which would be one file on some machines.
 fn colliding(candidate: &Candidate) -> Vec<FileProblem> {
     let mut seen: BTreeMap<String, &str> = BTreeMap::new();
     let mut problems = Vec::new();
@@ -145,7 +144,7 @@ fn colliding(candidate: &Candidate) -> Vec<FileProblem> {
     problems
 }
 
-/// Finds the files that the last published commit had and this one does not.
+/// Finds files that the last published commit has and this one does not.
 fn removed(
     all: &BTreeMap<String, Item>,
     sources: &Sources,
@@ -170,7 +169,7 @@ fn removed(
     Ok(())
 }
 
-/// Finds the paths that bindings name and that do not exist.
+/// Finds paths that bindings name and that do not exist.
 fn missing(files: &Files<'_>, candidate: &mut Candidate) -> Result<(), OpError> {
     let documents = candidate.bindings.values().map(|declared| &declared.document);
     let named: BTreeSet<String> = documents
@@ -187,15 +186,15 @@ fn missing(files: &Files<'_>, candidate: &mut Candidate) -> Result<(), OpError> 
     Ok(())
 }
 
-/// The files of published commits, listed once each.
+/// The files of published commits, each commit listed once.
 struct Before<'a> {
     code: &'a CodeRepo,
     by_commit: BTreeMap<Oid, BTreeMap<String, Item>>,
 }
 
 impl Before<'_> {
-    /// A commit that this clone does not have changes nothing here: every file counts as changed,
-    /// and whether it may be published at all is another question.
+    /// Returns the files of a published commit. If this clone does not have the commit, all files count as changed;
+    /// whether publishing is allowed is decided elsewhere.
     fn files(&mut self, source: &Source) -> Result<&BTreeMap<String, Item>, OpError> {
         if !self.by_commit.contains_key(&source.commit) {
             let mut found = BTreeMap::new();
@@ -209,7 +208,7 @@ impl Before<'_> {
         Ok(&self.by_commit[&source.commit])
     }
 
-    /// Returns whether one of these files is not what it was in the last published commit.
+    /// Returns whether one of these files differs from the last published commit.
     fn any_differs(
         &self,
         files: &Files<'_>,

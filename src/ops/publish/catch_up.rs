@@ -1,6 +1,6 @@
-//! Finds and publishes commits of the publishing branch that the realm does not hold yet. Which hook git runs
-//! differs by command, and some commands run none; so hooks, `status` and `check` all use this module, and only
-//! the refs decide.
+//! Finds and publishes commits of the publishing branch that the realm does not have yet. Which hook git runs differs
+//! by command, and some commands run none; so hooks, `status` and `check` all use this module, and only the refs
+//! decide.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ use crate::{
 pub enum Policy {
     /// Every commit of the publishing branch.
     Commit,
-    /// Those that its upstream has.
+    /// Commits that the upstream of the branch has.
     Pushed,
     /// None on this machine: CI publishes.
     Ci,
@@ -60,13 +60,13 @@ impl Policy {
 /// The domains to look at.
 #[derive(Debug, Clone, Copy)]
 pub enum Scope<'a> {
-    /// At the domains that the commit, or the branch before it moved, names: what a hook has time for.
+    /// The domains that the commit, or the branch before its last update, names. A hook has time for these only.
     Named,
-    /// At every domain that the repository ever published in: the last published commit of each.
+    /// Every domain in which the repository has published, with its last published commit.
     All(&'a Sources),
 }
 
-/// A commit of the publishing branch that the realm does not hold yet.
+/// A commit of the publishing branch that the realm does not have yet.
 #[derive(Debug)]
 pub struct News {
     /// The commit.
@@ -75,9 +75,9 @@ pub struct News {
     pub branch: String,
     /// The policy of automatic publishing.
     pub policy: Policy,
-    /// The domains that it has news of, as the files name them.
+    /// The domains that it changes, as the files name them.
     pub domains: Vec<String>,
-    /// Whether the policy says to publish it now.
+    /// Whether the policy publishes it now.
     pub is_due: bool,
     /// Whether the branch's last update brought it. Older commits were reported before.
     pub is_fresh: bool,
@@ -90,7 +90,7 @@ pub struct News {
 /// Returns the commit that is not published yet, if any.
 ///
 /// # Errors
-/// Returns an error if the repository or the realm cannot be read, or its configuration makes no sense.
+/// Returns an error if the repository or the realm cannot be read, or its configuration is invalid.
 pub fn news(acting: Acting<'_>, code: &CodeRepo, scope: Scope<'_>) -> Result<Option<News>, OpError> {
     let policy = Policy::of(code)?;
     let is_by_hand = matches!(policy, Policy::Ci | Policy::Off);
@@ -116,8 +116,7 @@ pub fn news(acting: Acting<'_>, code: &CodeRepo, scope: Scope<'_>) -> Result<Opt
     Ok(news.map(|news| News { policy, is_due: policy == Policy::Commit && !held_back(&news, scope), ..news }))
 }
 
-/// Returns whether it takes a person to publish this. Whoever has just written it has said that it is
-/// meant.
+/// Returns whether only a person may publish this. A commit that was just made counts as confirmed.
 fn held_back(news: &News, scope: Scope<'_>) -> bool {
     news.disputed.is_some() && !(matches!(scope, Scope::Named) && news.is_fresh)
 }
@@ -135,8 +134,8 @@ pub fn publish(
     contract::publish::publish(ctx, acting, code, (&news.commit, &news.branch), &news.sources, &Request::default())
 }
 
-/// Publishes a commit that a hook had no time for, and what came after it meanwhile. Returns what
-/// was published, one answer for each commit.
+/// Publishes a commit that a hook had no time for, and the commits that followed it. Returns one answer for each
+/// commit that was published.
 ///
 /// # Errors
 /// Returns the reason if it was not published.
@@ -162,7 +161,7 @@ pub fn late(ctx: &Ctx, commit: Oid) -> Result<Vec<Answer<ContractPublish>>, OpEr
                 answers.push(answer);
                 break;
             }
-            // A later commit was made and published while this one waited: the branch tells what is left.
+            // A later commit was made and published meanwhile; the branch tells what is left.
             Err(error) if error.code == ErrorCode::OlderCommit && refused != Some(news.commit) => {
                 refused = Some(news.commit)
             }
@@ -191,7 +190,7 @@ fn of_commit(
     let moved_from = code.before(branch)?.filter(|before| code.has(before));
     let before = moved_from.or_else(|| this.parents.first().copied().filter(|parent| code.has(parent)));
     let before_tree = before.map(|before| code.tree_of(&before)).transpose()?;
-    // Of a branch that was amended or rebased, no other clone knows what was published from it.
+    // If a branch was amended or rebased, no other clone knows the commit that was published from it.
     let grew = match moved_from {
         Some(from) => this.parents.contains(&from) || code.is_ancestor(&from, &commit)?,
         None => true,
@@ -255,7 +254,7 @@ fn source(acting: Acting<'_>, domain: &DomainName, scope: Scope<'_>) -> Result<O
     }
 }
 
-/// Returns the domains that the files of a tree name, in whatever spelling.
+/// Returns the domains that the files of a tree name, with their spelling.
 fn domains_in(code: &CodeRepo, tree: &Oid) -> Result<BTreeSet<String>, OpError> {
     let contracts = read::folder(code, tree, CONTRACTS)?.into_iter().map(|entry| entry.name);
     let bindings = read::folder(code, tree, BINDINGS)?.into_iter();
@@ -277,8 +276,7 @@ fn said(code: &CodeRepo, tree: &Oid, domain: &str) -> Result<Said, OpError> {
     Ok(Said { files, referred: references::blobs(code, tree, domain)? })
 }
 
-/// Returns whether the repository is in its realm: one that left may keep its files, which say
-/// nothing to anybody then.
+/// Returns whether the repository is still in its realm. One that left may keep its files, but they have no effect.
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.

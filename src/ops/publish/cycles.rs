@@ -1,6 +1,6 @@
-//! Finds cycles of repositories that rely on each other, which a new binding would close. Those that the realm
-//! does not refuse are reported. Only local knowledge counts: two machines may still close a cycle together, which
-//! `check` finds.
+//! Finds cycles of repositories that rely on each other and that a new binding would create. Cycles that the realm
+//! does not refuse are reported. Only local data counts: two machines may create a cycle together, which `check`
+//! finds.
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -27,11 +27,10 @@ pub struct Part<'a> {
     pub binding: &'a Binding,
 }
 
-/// Returns the circles that these parts close, as they are shown. `rule` is what holds from now on,
-/// where that is not what the realm says.
+/// Returns the cycles that these bindings create, as text. `rule` replaces the realm's rule about cycles.
 ///
 /// # Errors
-/// Returns an error if there is one, and the realm refuses them; or if the realm cannot be read.
+/// Returns an error if there is a cycle and the rule refuses it, or if the realm cannot be read.
 pub fn closed(store: &dyn Store, parts: &[Part<'_>], rule: Option<Cycles>) -> Result<Vec<String>, OpError> {
     if parts.iter().all(|part| part.binding.imports.is_empty()) {
         return Ok(Vec::new());

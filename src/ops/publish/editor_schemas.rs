@@ -1,4 +1,4 @@
-//! JSON Schemas of the files below `.blue/`, for editors: taken from the types that read them.
+//! JSON Schemas of the files below `.blue/`, for editors. They are generated from the types that parse the files.
 
 use schemars::{JsonSchema, Schema, generate::SchemaSettings};
 
@@ -10,7 +10,7 @@ use crate::{
     store::codec::Config,
 };
 
-/// The folder of the schemas in a repository that has them.
+/// The folder of the schemas in a repository.
 const FOLDER: &str = ".blue/schemas";
 
 /// The schema of one kind of file.
@@ -18,7 +18,7 @@ const FOLDER: &str = ".blue/schemas";
 pub struct EditorSchema {
     /// The kind: contract, binding or config.
     pub kind: &'static str,
-    /// The files that it describes, as a pattern from the root of the repository.
+    /// A pattern of the files that it describes, relative to the root of the repository.
     pub files: &'static str,
     /// The schema.
     pub schema: Schema,
@@ -28,23 +28,23 @@ impl EditorSchema {
     fn of<T: JsonSchema>(kind: &'static str, files: &'static str) -> Self {
         let mut schema = SchemaSettings::draft07().into_generator().into_root_schema_for::<T>();
         schema.insert("title".into(), format!("A {kind} file of git blue").into());
-        // What the type says of itself is for who reads the source.
+        // The description of the type is for readers of the source.
         schema.remove("description");
         Self { kind, files, schema }
     }
 
-    /// Returns its path from the root of the repository.
+    /// Returns the path relative to the root of the repository.
     pub fn path(&self) -> String {
         format!("{FOLDER}/{}.schema.json", self.kind)
     }
 
-    /// Returns its text.
+    /// Returns the schema as JSON text.
     pub fn text(&self) -> String {
         serde_json::to_string_pretty(&self.schema).unwrap_or_default() + "\n"
     }
 }
 
-/// Returns all of them. They are of draft-07, which every editor's YAML server knows.
+/// Returns all schemas. They use draft-07, which every editor's YAML server supports.
 pub fn all() -> [EditorSchema; 3] {
     [
         EditorSchema::of::<Contract>("contract", ".blue/contracts/*/*.yaml"),
@@ -53,11 +53,11 @@ pub fn all() -> [EditorSchema; 3] {
     ]
 }
 
-/// Returns the line by which editors find the schema of a file, where this repository has it. `up` leads from the
-/// file's folder to `.blue`.
+/// Returns the comment line by which editors find the schema of a file, if this repository has the schema. `up` is the
+/// path from the file's folder to `.blue`.
 ///
 /// # Errors
-/// Returns an error if the repository has no work tree, or the schema's place cannot be read.
+/// Returns an error if the repository has no work tree, or the schema file cannot be read.
 pub fn modeline(ctx: &Ctx, kind: &str, up: &str) -> Result<String, OpError> {
     let name = format!("schemas/{kind}.schema.json");
     let is_there = WorkFile::of(ctx.code()?, format!(".blue/{name}"))?.read()?.is_some();

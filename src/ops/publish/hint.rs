@@ -1,4 +1,4 @@
-//! A hint on commits that change the source files of a contract, but not the contract.
+//! Prints a hint if a commit changes the source files of a contract, but not the contract.
 
 use crate::repo::blue_files::{BINDINGS, CONTRACTS};
 use crate::{
@@ -7,8 +7,8 @@ use crate::{
     store::{EntryKind, Objects as _, codec, read},
 };
 
-/// Returns one line on the commit that was just made, if it changed files that a binding names as the
-/// source of a contract, and left the contract alone. `blue.hint` switches it off.
+/// Returns one line about the last commit, if it changed files that a binding names as the source of a contract, but
+/// not the contract itself. `blue.hint` disables it.
 ///
 /// # Errors
 /// Returns an error if the repository cannot be read.
@@ -18,7 +18,7 @@ pub fn forgotten(code: &CodeRepo) -> Result<Option<String>, OpError> {
         return Ok(None);
     };
     let this = code.commit(&commit)?;
-    // A merge brings others' commits, and they saw the hint.
+    // A merge contains other people's commits, which had the hint when they were made.
     let [parent] = this.parents[..] else {
         return Ok(None);
     };
@@ -33,7 +33,7 @@ pub fn forgotten(code: &CodeRepo) -> Result<Option<String>, OpError> {
     let mut forgotten = Vec::new();
     for entry in read::folder(code, &now, BINDINGS)?.into_iter().filter(|entry| entry.kind == EntryKind::Blob) {
         let Some(domain) = entry.name.strip_suffix(".yaml") else { continue };
-        // One that cannot be read is refused where it is published.
+        // A binding that cannot be parsed is refused when it is published.
         let Ok(binding) = codec::binding(&code.blob(&entry.id)?) else { continue };
         for export in &binding.exports {
             if changed(&format!("{CONTRACTS}/{domain}/{}.yaml", export.contract))? {

@@ -1,4 +1,4 @@
-//! Publishing: from the files below `.blue/` at a commit to the realm.
+//! Publishes the files below `.blue/` at a commit to the realm.
 
 pub mod candidate;
 pub mod catch_up;

@@ -1,4 +1,4 @@
-//! Where a repository's own files say what is wrong with a contract.
+//! Finds the lines in a repository's own files that cause a problem with a contract.
 
 use super::references::Reference;
 use crate::{
@@ -7,8 +7,8 @@ use crate::{
     store::codec,
 };
 
-/// Returns the file and the line that say what a JSON Pointer into the contract of a file leads to. Where the contract
-/// refers to another file there, it is that one.
+/// Returns the file and line of a JSON Pointer into the contract of a file. If the contract refers to another file
+/// there, that file is returned.
 pub fn place(files: &Files<'_>, path: &str, pointer: &str) -> (String, Option<u32>) {
     let Some(bytes) = read(files, path) else { return (path.to_owned(), None) };
     let elsewhere = referred(&bytes, path, pointer).and_then(|(reference, rest)| {
@@ -18,8 +18,7 @@ pub fn place(files: &Files<'_>, path: &str, pointer: &str) -> (String, Option<u3
     elsewhere.unwrap_or_else(|| (path.to_owned(), codec::line_at(&bytes, pointer)))
 }
 
-/// Gives findings that know their place in a document, but not in its file, the line; and the file, where it is
-/// another one.
+/// Adds lines to findings that have only a pointer into a document, and the file if it is another one.
 pub fn locate(files: &Files<'_>, findings: &mut [Finding]) {
     for finding in findings {
         if let (Some(path), Some(pointer)) = (&finding.file, finding.place.take()) {
@@ -29,12 +28,12 @@ pub fn locate(files: &Files<'_>, findings: &mut [Finding]) {
     }
 }
 
-/// Returns the file that the version of the contract of a file is read from, where that is another one.
+/// Returns the file from which the version of a contract is read, if that is another file.
 pub fn version_in(files: &Files<'_>, path: &str) -> Option<String> {
     codec::version_from(&read(files, path)?).map(|version| version.from)
 }
 
-/// Returns what the schema or the value of a contract refers to, and the rest of a pointer into it.
+/// Returns what the schema or value of a contract refers to, and the rest of a pointer into it.
 fn referred<'p>(bytes: &[u8], path: &str, pointer: &'p str) -> Option<(Reference, &'p str)> {
     let name = path.rsplit('/').next()?.strip_suffix(".yaml")?.parse().ok()?;
     let contract = codec::contract(bytes, &name).ok()?;

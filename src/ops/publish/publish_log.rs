@@ -1,6 +1,6 @@
-//! `$GIT_BLUE_HOME/log/publish.log`: what hooks could not publish, and what was published behind
-//! their back, so that `status` can tell. A line is one JSON object; what is no such line was said
-//! by a program that died.
+//! `$GIT_BLUE_HOME/log/publish.log`: the attempts of hooks to publish, in the foreground and in the background, so
+//! that `status` can report failures. Each line is a JSON object; any other line is the output of a program that
+//! crashed.
 
 use std::{
     fs::{File, OpenOptions},
@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// The log is renamed, in place of the one before, once it is larger than this.
+/// The size in bytes at which the log is renamed. The previous one is replaced.
 const MOST: u64 = 256 * 1024;
 
 /// One attempt to publish a commit.
@@ -45,11 +45,11 @@ fn path(ctx: &Ctx) -> PathBuf {
     ctx.home.folder().join("log/publish.log")
 }
 
-/// Opens the log for whoever writes at its end, and makes room in it first. Nobody else reads it: it
-/// names commits and what is in them.
+/// Opens the log for appending, and renames it first if it is too large. Only the user can read it, since it names
+/// commits and their content.
 ///
 /// # Errors
-/// Returns an error if it cannot be written.
+/// Returns an error if the log cannot be written.
 pub fn open(ctx: &Ctx) -> Result<File, OpError> {
     let path = path(ctx);
     if let Some(folder) = path.parent() {

@@ -1,6 +1,7 @@
-//! Contracts whose schema, value or version lies in a file of its own, and imports that say so of what they expect:
-//! `schema: { file: F, at: '#/$defs/Order' }`, `version: { from: package.json }`. It is read from where the contract or the binding is read, a
-//! commit or the work tree, and published as if it were written there.
+//! References to files: contracts whose schema, value or version is in another file, and imports that expect a schema
+//! in another file. `schema: { file: F, at: '#/$defs/Order' }`, `version: { from: package.json }`. The file is read
+//! from the same commit or work tree as the contract or binding, and its content is published as if it were written
+//! there.
 
 use std::{
     cell::RefCell,
@@ -36,14 +37,14 @@ use crate::{
 /// A place in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference {
-    /// The file, from the root of the repository.
+    /// The file, relative to the root of the repository.
     pub file: String,
-    /// The JSON Pointer to the place in it.
+    /// The JSON Pointer into it.
     pub pointer: String,
 }
 
 impl Reference {
-    /// Returns what a schema or a value refers to, if it is nothing but a reference.
+    /// Parses a schema or value as a reference. Returns `None` if it is anything else.
     pub fn of(json: &Json) -> Option<Self> {
         let members = json.0.as_object()?;
         let file = members.get("file")?.as_str()?;
@@ -62,11 +63,10 @@ pub fn refers(contract: &Contract) -> bool {
         || [&contract.schema, &contract.value].into_iter().any(|json| Reference::of(json).is_some())
 }
 
-/// Reads a contract with what it refers to: schema, value and version. Returns also the files that these were
-/// read from.
+/// Reads a contract and replaces its references: schema, value and version. Also returns the files that were read.
 ///
 /// # Errors
-/// What is wrong with it or with them, with file and line.
+/// Returns the problem with the contract or one of the files, with file and line.
 pub fn contract(files: &Files<'_>, bytes: &[u8], name: &ContractName) -> Result<(Contract, BTreeSet<String>), Problem> {
     let mut contract = codec::contract(bytes, name)?;
     let mut read = resolve(files, &mut contract).map_err(|(pointer, problem)| problem.or_at(bytes, pointer))?;
@@ -78,7 +78,7 @@ pub fn contract(files: &Files<'_>, bytes: &[u8], name: &ContractName) -> Result<
     Ok((contract, read))
 }
 
-/// Reads a version from the file that has it.
+/// Reads the version from the file that contains it.
 fn version(files: &Files<'_>, VersionFrom { from: file, at }: &VersionFrom) -> Result<Version, Problem> {
     let refuse = |message: String| Problem::whole(format!("version: {message}"));
     let document = load(files, file).map_err(|error| refuse(error.to_string()))?;
@@ -99,10 +99,10 @@ fn version(files: &Files<'_>, VersionFrom { from: file, at }: &VersionFrom) -> R
     text.parse().map_err(|error| refuse(format!("{file}: {pointer}: {error}")))
 }
 
-/// Puts in place of its references what they refer to. Returns the files that it was put together from.
+/// Replaces the references of a contract by what they refer to. Returns the files that were read.
 ///
 /// # Errors
-/// What is wrong with them, with file and line, and where the contract refers to them.
+/// Returns the problem with a file, with file and line, and the field of the contract that refers to it.
 fn resolve(files: &Files<'_>, contract: &mut Contract) -> Result<BTreeSet<String>, (&'static str, Problem)> {
     let refuse = |pointer, message: String| (pointer, Problem::whole(message));
     let seen = RefCell::new(BTreeSet::new());
@@ -120,11 +120,11 @@ fn resolve(files: &Files<'_>, contract: &mut Contract) -> Result<BTreeSet<String
     Ok(seen.into_inner())
 }
 
-/// Puts in place of what imports expect by reference what they refer to. Returns the files that it was put
-/// together from.
+/// Replaces the references of imports to expected schemas by what they refer to. Returns the files that were read.
 ///
 /// # Errors
-/// What is wrong with them, with file and line, and an expected schema that is none; and the import's position.
+/// Returns the index of the import, and the problem with its file, with file and line. An expected schema that is not
+/// a valid JSON Schema is also a problem.
 pub fn resolve_expected(files: &Files<'_>, binding: &mut Binding) -> Result<BTreeSet<String>, (usize, Problem)> {
     let seen = RefCell::new(BTreeSet::new());
     let mut load = |path: &str| noted(files, path, &seen);
@@ -142,16 +142,16 @@ pub fn resolve_expected(files: &Files<'_>, binding: &mut Binding) -> Result<BTre
     Ok(seen.into_inner())
 }
 
-/// Reads one document, and notes that it was.
+/// Reads one document, and adds its path to those that were read.
 fn noted(files: &Files<'_>, path: &str, seen: &RefCell<BTreeSet<String>>) -> Result<Value, BundleError> {
     seen.borrow_mut().insert(path.to_owned());
     load(files, path)
 }
 
-/// Reads one document of a repository's own files.
+/// Reads a document from the repository's own files.
 ///
 /// # Errors
-/// Returns an error if it is no plain file of the repository, or cannot be read.
+/// Returns an error if it is not a regular file of the repository, or cannot be read.
 pub fn load(files: &Files<'_>, path: &str) -> Result<Value, BundleError> {
     let refuse = |message: String| BundleError { file: path.to_owned(), message };
     let said = |error: OpError| refuse(error.message);
@@ -169,7 +169,7 @@ pub fn load(files: &Files<'_>, path: &str) -> Result<Value, BundleError> {
     }
     let source = Source { name: path.to_owned(), bytes };
     documents::one(&source).map_err(|error| {
-        // The file is named already.
+        // The message names the file already.
         let message = error.problems.first().map_or(error.message.clone(), |problem| {
             let line = problem.line.map(|line| format!("line {line}: ")).unwrap_or_default();
             format!("{line}{}", problem.message)
@@ -178,8 +178,8 @@ pub fn load(files: &Files<'_>, path: &str) -> Result<Value, BundleError> {
     })
 }
 
-/// Returns the blobs of all files that the contracts and the binding of a domain refer to, in a tree. What
-/// cannot be read is told where it is published.
+/// Returns the blobs of all files that the contracts and the binding of a domain refer to, in a tree. Files that
+/// cannot be read are reported when they are published.
 ///
 /// # Errors
 /// Returns an error if the tree cannot be read.
@@ -196,7 +196,7 @@ pub fn blobs(code: &CodeRepo, tree: &Oid, domain: &str) -> Result<BTreeMap<Strin
             let (Item::File(handle), Ok(name)) = (item, name.parse()) else { continue };
             let Some(bytes) = files.read(&handle)?.filter(|bytes| mentions_a_file(bytes)) else { continue };
             let Ok(mut contract) = codec::contract(&bytes, &name) else { continue };
-            // Of what cannot be put together, the file that is named is enough.
+            // If the references of a file cannot be resolved, the file that it names is enough.
             named.extend([&contract.schema, &contract.value].into_iter().filter_map(Reference::of).map(|one| one.file));
             named.extend(resolve(&files, &mut contract).unwrap_or_default());
             named.extend(codec::version_from(&bytes).map(|version| version.from));

@@ -1,4 +1,4 @@
-//! Publishing followed by a sync.
+//! Publishes, then syncs.
 
 use crate::{
     error::OpError,
@@ -12,8 +12,8 @@ use crate::{
 
 /// Publishes, then syncs the realm with its remotes.
 ///
-/// # Errors
-/// Returns the errors of [`contract::publish::run`], and an error if the sync fails; it is published on this
+/// Returns an error in the cases of [`contract::publish::run`], and if the sync fails. In that case the commit is
+/// published on this machine.
 /// machine then.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<ContractPublish>, OpError> {
     let mut answer = contract::publish::run(ctx, request)?;

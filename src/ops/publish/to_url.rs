@@ -1,5 +1,5 @@
-//! Publishing from a machine that keeps no realm, as CI does: the realm is fetched, published to, and
-//! pushed, and nothing stays here.
+//! Publishes from a machine that has no realm, such as a CI runner: the realm is fetched, published to, and pushed,
+//! and then removed again.
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -14,12 +14,12 @@ use crate::{
     wire::{Answer, ContractPublish},
 };
 
-/// Publishes a commit of the repository around the caller to the realm at a url that the user typed.
-/// No `init` is needed: whoever names the realm and may push there has said that this is meant.
+/// Publishes a commit of the current repository to the realm at a url that the user typed. No `init` is needed: a user
+/// who names the realm and may push to it has confirmed the publication.
 ///
 /// # Errors
-/// As [`contract::publish::run`]; where the realm cannot be fetched or pushed; where the realm knows
-/// another repository by the name.
+/// Returns an error in the cases of [`contract::publish::run`], if the realm cannot be fetched or pushed, or if the
+/// realm has another repository under the name.
 pub fn run(
     ctx: &Ctx,
     url: &str,
@@ -50,7 +50,7 @@ pub fn run(
     Ok(answer)
 }
 
-/// Checks that the realm has the repository, and nothing says that it is another one.
+/// Checks that the realm has the repository under its name, and that nothing shows it to be another one.
 fn same_repository(code: &CodeRepo, acting: Acting<'_>) -> Result<(), OpError> {
     let Some(held) = identity::entry(acting)? else {
         let message = format!("{} is not in the realm {}", acting.repo, acting.realm);
@@ -63,7 +63,7 @@ fn same_repository(code: &CodeRepo, acting: Acting<'_>) -> Result<(), OpError> {
     }
 }
 
-/// Pushes what was published.
+/// Pushes the realm.
 fn push(ctx: &Ctx, acting: Acting<'_>) -> Result<(), OpError> {
     let body = realm::sync::with(ctx, acting.realm, acting.store, &realm::sync::Request::default(), || Ok(()))?;
     realm::sync::require_complete(body)

@@ -13,7 +13,7 @@ use crate::{
     store::codec::MAX_FILE,
 };
 
-/// A file of the work tree.
+/// A file below `.blue/` in the work tree.
 #[derive(Debug, Clone)]
 pub struct WorkFile {
     root: PathBuf,
@@ -21,7 +21,7 @@ pub struct WorkFile {
 }
 
 impl WorkFile {
-    /// Returns the file at a path from the root of the work tree, whose parts are names.
+    /// Returns the file at a path relative to the root of the work tree, whose segments are valid names.
     ///
     /// # Errors
     /// Returns an error if the repository has no work tree.
@@ -30,21 +30,21 @@ impl WorkFile {
         Ok(Self { root, relative })
     }
 
-    /// Returns the path from the root of the work tree.
+    /// Returns the path relative to the root of the work tree.
     pub fn relative(&self) -> &str {
         &self.relative
     }
 
-    /// Returns the file as git finds it from the folder that a command was started in.
+    /// Returns the path relative to the folder that the command was started in, for use with git.
     pub fn pathspec(&self, ctx: &Ctx) -> String {
         let is_root = ctx.env.cwd().canonicalize().ok() == self.root.canonicalize().ok();
         if is_root { self.relative.clone() } else { format!(":/{}", self.relative) }
     }
 
-    /// Returns the text of the file, if it is there.
+    /// Returns the text of the file, or `None` if it does not exist.
     ///
     /// # Errors
-    /// Returns an error if it is not a plain file in plain folders, too large, not text, or cannot be read.
+    /// Returns an error if it is not a regular file in plain folders, is too large or not UTF-8, or cannot be read.
     pub fn read(&self) -> Result<Option<String>, OpError> {
         if !self.is_there()? {
             return Ok(None);
@@ -80,7 +80,7 @@ impl WorkFile {
     /// Replaces the existing file atomically.
     ///
     /// # Errors
-    /// Returns an error if it is not a plain file in plain folders, or cannot be written.
+    /// Returns an error if it is not a regular file in plain folders, or cannot be written.
     pub fn replace(&self, text: &str) -> Result<(), OpError> {
         self.is_there()?;
         let path = self.path();
@@ -95,7 +95,7 @@ impl WorkFile {
     /// Removes the file.
     ///
     /// # Errors
-    /// Returns an error if it is not a plain file in plain folders, or cannot be removed.
+    /// Returns an error if it is not a regular file in plain folders, or cannot be removed.
     pub fn remove(&self) -> Result<(), OpError> {
         self.is_there()?;
         std::fs::remove_file(self.path()).map_err(OpError::io("remove", self.path()))
@@ -104,7 +104,7 @@ impl WorkFile {
     /// Checks that the file does not exist.
     ///
     /// # Errors
-    /// Returns an error if it exists, or its place is not in plain folders.
+    /// Returns an error if the file exists, or its parents are not plain folders.
     pub fn require_absent(&self) -> Result<(), OpError> {
         if self.is_there()? { Err(self.exists()) } else { Ok(()) }
     }
@@ -117,7 +117,7 @@ impl WorkFile {
         self.root.join(&self.relative)
     }
 
-    /// Returns whether the file is there, as a plain file in plain folders.
+    /// Returns whether the file exists, as a regular file in plain folders.
     fn is_there(&self) -> Result<bool, OpError> {
         let mut path = self.root.clone();
         let mut parts = Path::new(&self.relative).components().peekable();
@@ -147,7 +147,7 @@ impl WorkFile {
         let path = self.path();
         let folder = path.parent().unwrap_or(&self.root);
         std::fs::create_dir_all(folder).map_err(OpError::io("create", folder))?;
-        // Somebody may have put a link there since the folders were looked at.
+        // Somebody may have created a link there since the folders were checked.
         self.is_there()?;
         let mut builder = tempfile::Builder::new();
         builder.prefix(".blue-").permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));

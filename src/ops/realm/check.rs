@@ -1,4 +1,4 @@
-//! `realm_check`: does the realm hold together, with this repository's files laid over it?
+//! `realm_check`: checks whether the realm is consistent with this repository's files laid over it.
 
 mod steps;
 
@@ -47,7 +47,7 @@ pub const OPERATION: Operation =
     )
     .route("GET", "/realms/{realm}/check");
 
-/// Most findings of other repositories that are listed: the rest is counted.
+/// The most findings of other repositories that are listed. The rest is counted.
 const MAX_ELSEWHERE: usize = 20;
 
 /// The arguments.
@@ -147,11 +147,11 @@ impl Default for Request {
     }
 }
 
-/// Answers. That the realm is not valid is an answer, not an error. Nothing is published.
+/// Checks the realm. An invalid realm is an answer, not an error. Nothing is published.
 ///
 /// # Errors
-/// Returns an error if the realm or the repository cannot be read, or it cannot be told which repository is
-/// judged: never a pass.
+/// Returns an error if the realm or the repository cannot be read, or if it cannot be determined which repository to
+/// judge. In these cases the check never passes.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> {
     let here = ctx.here()?;
     let overview = Overview::open(&*here.store)?;
@@ -196,7 +196,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmCheck>, OpError> 
     Ok(work.answer(report, found.as_ref(), candidate.as_ref(), (base, shown, scripts)))
 }
 
-/// One check.
+/// A check in progress.
 struct Work<'a> {
     ctx: &'a Ctx,
     here: &'a Here,
@@ -206,8 +206,8 @@ struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    /// Returns whose files are asked about. Of an RFC, it is the branch here, unless other files are named;
-    /// who asks from elsewhere asks about the branches alone.
+    /// Returns the files to judge. For an RFC these are the files of the local branch, unless the user names others;
+    /// outside of a repository, only the branches of the RFC are judged.
     fn found(&self, branches: &[(rfc::Branch, wire::RfcBranch)]) -> Result<Option<Found<'a>>, OpError> {
         let Request { subject, repo, rfc, .. } = self.request;
         let asking = repo.as_ref().or(self.here.repo.as_ref());
@@ -294,20 +294,20 @@ impl<'a> Work<'a> {
         next_steps(body, base.missing)
     }
 
-    /// Returns why the clone around the caller only reads, and what to do about it.
+    /// Returns why the current clone may only read, and what to do about it.
     fn read_only(&self) -> Option<String> {
         let is_clone = self.ctx.code.is_some() && self.here.repo.is_some() && !self.request.borrowed;
         let error = self.ctx.writing().err().filter(|_| is_clone)?;
         Some(error.next_steps.first().map_or(error.message.clone(), |step| format!("{}; {step}", error.message)))
     }
 
-    /// Returns the repository that asks, where its branch is among those that were judged.
+    /// Returns the asking repository if its branch is among those that were judged.
     fn asking(&self, branches: &[wire::RfcBranch]) -> Option<RepoName> {
         let asking = self.here.repo.as_ref();
         branches.iter().map(|branch| &branch.repo).find(|repo| Some(*repo) == asking).cloned()
     }
 
-    /// What the publishing branch says that the realm does not hold is not published from here.
+    /// Returns the commit of the publishing branch that the realm does not have. A check does not publish it.
     fn unpublished(&self) -> Option<wire::Unpublished> {
         let acting = self.ctx.writing().ok()?;
         let is_asked = self.request.subject == Subject::Head && !self.request.borrowed;
@@ -354,7 +354,7 @@ fn next_steps(body: RealmCheck, missing_base: Option<String>) -> Answer<RealmChe
     }
 }
 
-/// Returns what a check that found nothing does not know.
+/// Returns a next step if some imports were judged only by their ranges.
 fn by_range_only(imports: usize) -> Option<NextStep> {
     let what = match imports {
         0 => return None,
@@ -364,11 +364,11 @@ fn by_range_only(imports: usize) -> Option<NextStep> {
     Some(NextStep::advice(format!("{what} alone: the contract has no schema")))
 }
 
-/// What a check says of a repository that declares nothing.
+/// The note of a check on a repository that declares nothing.
 const NO_FILES: &str = "Nothing of this repository was checked: it has no file below .blue/contracts or .blue/bindings";
 
-/// Most domains are as they were when they were examined last, and only those are read whole that
-/// were not, or that the candidate says something of.
+/// Judges the domains. Most have not changed since they were examined; only the others, and those that the candidate
+/// mentions, are read in full.
 fn judge(
     ctx: &Ctx,
     overview: &Overview<'_>,
@@ -384,11 +384,11 @@ fn judge(
     for line in overview.domains() {
         course.check()?;
         course.step();
-        // Whoever published here and has no file any more is judged too.
+        // A repository that published here and has no files any more is judged too.
         let has_published = judged.iter().any(|judged| line.sources.contains_key(judged.repo));
         let is_judged = has_published || check.is_judged(&line.name);
         if let Some(schemas) = schemas(overview, line, check.is_listed()).filter(|_| !is_judged) {
-            // It is kept only where every import holds, with proof.
+            // Recorded only if every import is proved to hold.
             check.published(&overview.summary(line)?, Examination::clean(schemas), &States::new());
             continue;
         }
@@ -424,8 +424,9 @@ fn judge(
     Ok(check.finish(&damage, &read::names_taken_twice(store, overview.repos())?, &read::set_aside(store)?))
 }
 
-/// Returns whether a file outside of the domains that were read concerns the judged repositories. The entry
-/// of another one does not, nor a domain that their files say nothing of; what cannot be told does.
+/// Returns whether a damaged file outside of the domains that were read concerns the judged repositories. The entry of
+/// another repository does not, nor does a domain that their files do not mention. If it cannot be determined, it
+/// does.
 fn is_concerned(damage: &Damage, judged: &[Judged<'_>]) -> bool {
     let (name, path) = damage.file.split_once(':').unwrap_or((&damage.file, ""));
     match StoreRef::travelling(name) {
@@ -437,13 +438,13 @@ fn is_concerned(damage: &Damage, judged: &[Judged<'_>]) -> bool {
     }
 }
 
-/// Returns the hashes of a domain's schemas, if it was examined and nothing was found; they are read
-/// only where they are wanted.
+/// Returns the hashes of a domain's schemas, if the domain was examined without findings. The hashes are read only if
+/// they are `listed`.
 fn schemas(overview: &Overview<'_>, line: &Line, listed: bool) -> Option<Schemas> {
     if listed { overview.schemas(line) } else { overview.is_examined(line).then(Schemas::default) }
 }
 
-/// What is pending never decides a check, so what cannot be told is left out.
+/// Returns the pending notifications. They never affect a check, so errors are ignored.
 fn notifications(ctx: &Ctx, reader: &ReaderName, overview: &Overview<'_>) -> Vec<Notification> {
     let pending = || {
         let acting = ctx.acting()?;

@@ -1,5 +1,5 @@
-//! The commit that a pull request is compared with. Problems that it already has are not the fault of the proposed
-//! change.
+//! Finds the commit that a pull request is compared with. Problems that this commit already has are not caused by the
+//! proposed change.
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -11,7 +11,7 @@ use crate::{
 
 /// The branch that a pull request goes to, on runners of GitHub, Forgejo and Gitea.
 const BASE_REF: &str = "GITHUB_BASE_REF";
-/// What a runner of GitHub checked out: `refs/pull/7/merge` is the merge of both sides.
+/// The ref that a GitHub runner has checked out: `refs/pull/7/merge` is the merge of both sides.
 const REF: &str = "GITHUB_REF";
 /// The commit that a merge request branched off, on runners of GitLab.
 const DIFF_BASE: &str = "CI_MERGE_REQUEST_DIFF_BASE_SHA";
@@ -23,12 +23,12 @@ const TARGET_BRANCH: &str = "CI_MERGE_REQUEST_TARGET_BRANCH_NAME";
 pub struct Base {
     /// The commit, if this clone has it.
     pub commit: Option<Oid>,
-    /// The runner's name of it, if this clone does not have it.
+    /// The runner's name for it, if this clone does not have the commit.
     pub missing: Option<String>,
 }
 
-/// Returns the commit that `judged` is compared with, by the name that the user gave: where both have a
-/// commit in common, that one.
+/// Returns the commit that `judged` is compared with: the merge base with the revision that the user named, or that
+/// revision itself if there is none.
 ///
 /// # Errors
 /// Returns an error if there is no such commit.
@@ -39,7 +39,7 @@ pub fn named(code: &CodeRepo, judged: &Oid, revision: &str) -> Result<Oid, OpErr
     Ok(code.common(judged, &base)?.unwrap_or(base))
 }
 
-/// Returns the commit that the runner of a pull request compares `judged` with; none elsewhere.
+/// Returns the commit that the runner of a pull request compares `judged` with. Returns an empty base elsewhere.
 ///
 /// # Errors
 /// Returns an error if history cannot be read.
@@ -58,7 +58,7 @@ pub fn on_a_runner(ctx: &Ctx, code: &CodeRepo, judged: &Oid) -> Result<Base, OpE
             return Ok(Base { commit: Some(code.common(judged, &base)?.unwrap_or(base)), missing: None });
         }
     }
-    // A merge that the forge made has the base as its first parent, also where nothing else was fetched.
+    // A merge made by the forge has the base as its first parent, even if nothing else was fetched.
     let is_merge = variable(REF).is_some_and(|name| name.starts_with("refs/pull/") && name.ends_with("/merge"));
     let parents = code.commit(judged)?.parents;
     if let ([first, _], true) = (&parents[..], is_merge)

@@ -1,5 +1,5 @@
-//! The scripts that test contracts. Only those run that this repository's own committed files name, where its
-//! user or CI says so; what came from a realm is never run.
+//! Runs the scripts that test contracts. A script runs only if this repository's own committed files name it, and its
+//! user or CI asks for it. Nothing that came from a realm is ever run.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -24,7 +24,7 @@ use crate::{
 /// The options of running scripts.
 #[derive(Debug, Clone, Copy)]
 pub struct Scripts {
-    /// Whether the user asked for it; CI runs those of a joined clone without being asked.
+    /// Whether the user asked for it. In CI, the scripts of a joined clone run without it.
     pub asked: bool,
     /// The time limit of each script.
     pub timeout: Duration,
@@ -41,7 +41,7 @@ pub struct Checked<'a> {
     pub candidate: &'a Candidate,
     /// The rules that apply.
     pub mode: Mode,
-    /// Whether the realm is here for this once: the clone is not joined to it.
+    /// Whether the realm was fetched for this check only, and the clone has not joined it.
     pub borrowed: bool,
 }
 
@@ -55,7 +55,7 @@ struct Named<'a> {
     contract: Option<&'a Contract>,
 }
 
-/// Runs what may be run. Returns what became of each script, and what is wrong.
+/// Runs the scripts that may run. Returns the outcome of each script, and the findings.
 ///
 /// # Errors
 /// Returns an error if the repository cannot be read.
@@ -123,7 +123,7 @@ fn place<'a, T>(
     Named { at, role, script, file: &declared.path, line, contract: None }
 }
 
-/// Returns why no script runs, if none does.
+/// Returns why no script may run, or `None` if scripts may run.
 fn refusal(ctx: &Ctx, checked: Checked<'_>, scripts: Scripts, is_ci: bool) -> Result<Option<String>, OpError> {
     let is_head = *checked.subject != Subject::Worktree && checked.found.commit == ctx.code()?.head()?.commit;
     let is_joined = !checked.borrowed && ctx.writing().is_ok();
@@ -166,7 +166,7 @@ fn run_one(
     Ok((outcome, ended.code, output.trim_end_matches([';', ' ']).to_owned()))
 }
 
-/// Returns the script in the work tree, or why it is not what was committed.
+/// Returns the path of the script in the work tree, or why it differs from what was committed.
 fn committed(ctx: &Ctx, found: &Found<'_>, script: &str, root: PathBuf) -> Result<Result<PathBuf, String>, OpError> {
     let (code, Some(files)) = (ctx.code()?, &found.files) else {
         return Ok(Err("nothing was committed yet".to_owned()));
@@ -187,7 +187,7 @@ fn committed(ctx: &Ctx, found: &Found<'_>, script: &str, root: PathBuf) -> Resul
     }
 }
 
-/// Returns what a script reads: which contract, as this repository's file says it, or as the realm holds it.
+/// Returns the input of a script: the contract in this repository's file, or in the realm.
 fn input(ctx: &Ctx, named: &Named<'_>) -> Value {
     let held = || ctx.here().ok().and_then(|here| domain::contract(&*here.store, &named.at).ok());
     let document = named.contract.cloned().or_else(held);

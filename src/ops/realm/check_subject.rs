@@ -14,7 +14,7 @@ use crate::{
     store::Objects as _,
 };
 
-/// The maximum number of commits behind the judged one that are asked for the name of the repository.
+/// The most ancestors of the judged commit that are searched for the name of the repository.
 const MAX_COMMITS: usize = 1_000;
 
 /// The files that are laid over the realm.
@@ -27,7 +27,7 @@ pub enum Subject {
     Commit(String),
     /// Those of the work tree.
     Worktree,
-    /// None: the realm as it was published.
+    /// None: the realm as published.
     Published,
 }
 
@@ -83,7 +83,7 @@ impl<'a> Found<'a> {
         Ok(Self { repo, files: Some(Files::at(ctx.code()?, commit)?), commit: Some(*commit) })
     }
 
-    /// Returns it with what its files say.
+    /// Returns the repository with its candidate.
     pub fn judged<'j>(&'j self, candidate: &'j Candidate) -> Judged<'j> {
         Judged { repo: &self.repo, candidate }
     }
@@ -123,8 +123,8 @@ pub fn find<'a>(ctx: &'a Ctx, subject: &Subject, repo: Option<&RepoName>) -> Res
     Ok(Some(Found { repo, files, commit }))
 }
 
-/// Returns the name that the judged commit gives the repository, or that the commits before it gave: whoever
-/// removes the file that says so is judged all the same.
+/// Returns the repository's name in the judged commit, or in one of its ancestors, so that a commit that removes the
+/// file with the name is judged too.
 fn named_before(ctx: &Ctx, code: &CodeRepo, commit: &Oid) -> Result<Option<RepoName>, OpError> {
     let realm = &ctx.here()?.realm;
     let base = check_base::on_a_runner(ctx, code, commit)?.commit;

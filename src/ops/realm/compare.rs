@@ -1,4 +1,4 @@
-//! `realm_compare`: what two realms of this machine hold under the same names.
+//! `realm_compare`: compares what two realms of this machine have under the same names.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ pub struct Request {
 
 runs!(RealmCompare, run);
 
-/// Answers. That the two differ is an answer, not an error.
+/// Compares the realms. A difference is an answer, not an error.
 ///
 /// # Errors
 /// Returns an error if this machine does not know the other realm, or either cannot be read.
@@ -72,8 +72,8 @@ fn missing(of: &Overview<'_>, from: &Overview<'_>) -> Vec<RepoName> {
 
 type Sides = BTreeMap<(DomainName, ContractName), ContractSide>;
 
-/// Returns what a realm holds. A domain is read whole, for what its contracts hash to, and only its
-/// hashes are kept.
+/// Returns the contracts of a realm. Each domain is read in full to hash its contracts, and only the hashes are kept
+/// in memory.
 fn sides(store: &dyn Store, overview: &Overview<'_>, unreadable: &mut Vec<String>) -> Result<Sides, OpError> {
     unreadable.extend(overview.damage().iter().map(ToString::to_string));
     let mut sides = Sides::new();
@@ -93,7 +93,7 @@ fn side(contract: &Contract) -> ContractSide {
     }
 }
 
-/// Returns what is not the same, sorted, and how many contracts are.
+/// Returns the differences, sorted, and the number of equal contracts.
 fn differences(ours: &Sides, theirs: &Sides) -> (Vec<ContractComparison>, usize) {
     let mut keys: Vec<_> = ours.keys().chain(theirs.keys()).collect();
     keys.sort_by_cached_key(|(domain, contract)| format!("{domain}/{contract}"));

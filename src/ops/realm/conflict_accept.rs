@@ -1,4 +1,4 @@
-//! `realm_conflict_accept`: take a change that was set aside.
+//! `realm_conflict_accept`: accepts a change that was set aside.
 
 use super::settle::settle;
 use crate::ops::{Operation, ctx::Ctx, runs};

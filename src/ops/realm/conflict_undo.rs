@@ -1,4 +1,4 @@
-//! `realm_conflict_undo`: keep a change out that was set aside.
+//! `realm_conflict_undo`: rejects a change that was set aside.
 
 use super::settle::settle;
 use crate::ops::{Operation, ctx::Ctx, runs};

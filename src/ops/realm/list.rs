@@ -1,4 +1,4 @@
-//! `realm_list`: the realms of this machine.
+//! `realm_list`: lists the realms of this machine.
 
 use crate::{
     error::OpError,
@@ -21,7 +21,7 @@ pub struct Request {}
 
 runs!(RealmList, |ctx, _| run(ctx));
 
-/// Answers. A realm that cannot be read is named, and hides no other.
+/// Lists the realms. One that cannot be read is reported, and does not hide the others.
 ///
 /// # Errors
 /// Returns an error if this machine's records cannot be read.

@@ -1,4 +1,4 @@
-//! `realm_log`: what happened in the realm, newest first.
+//! `realm_log`: lists the changes of the realm, newest first.
 
 use crate::ops::{
     Operation,
@@ -19,7 +19,7 @@ pub const OPERATION: Operation =
         .tool("Who changed what in the realm, and when, newest first.")
         .route("GET", "/realms/{realm}/log");
 
-/// How many entries a page has unless somebody says otherwise.
+/// The default number of entries on a page.
 const DEFAULT_LIMIT: usize = 50;
 
 /// The arguments.
@@ -41,7 +41,7 @@ pub struct Request {
 
 runs!(RealmLog, run);
 
-/// Answers.
+/// Lists the changes.
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.
@@ -88,12 +88,12 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmLog>, OpError> {
     Ok(Answer::new(RealmLog { realm: here.realm.clone(), entries, next_cursor }))
 }
 
-/// Several histories as one, by time; each keeps its own order.
+/// Several histories merged by time. Each keeps its own order.
 struct Merged<'a> {
     store: &'a dyn Store,
     now: jiff::Timestamp,
     histories: Vec<(Option<DomainName>, History<'a>)>,
-    /// The next entry of each, and the time that orders it.
+    /// The next entry of each history, and the time that it is sorted by.
     heads: Vec<Option<(jiff::Timestamp, LogEntry)>>,
 }
 
@@ -132,8 +132,7 @@ impl<'a> Merged<'a> {
     }
 }
 
-/// Returns the time that orders an entry: its own, or where that is ahead of this clock, the one of
-/// the commit before it.
+/// Returns the time that an entry is sorted by: its own, or that of its parent if its own is in the future.
 fn order(store: &dyn Store, now: jiff::Timestamp, entry: &LogEntry) -> Result<jiff::Timestamp, OpError> {
     if !entry.ahead_of_clock {
         return Ok(entry.time);

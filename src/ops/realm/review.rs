@@ -1,4 +1,4 @@
-//! `realm_review`: what changed under this repository's imports, whether it breaks them, and where to edit.
+//! `realm_review`: lists what changed in this repository's imports, whether it breaks them, and where to edit.
 
 mod import;
 mod mentions;
@@ -31,7 +31,7 @@ pub struct Request {}
 
 runs!(RealmReview, |ctx, _| run(ctx));
 
-/// Answers. Nothing is told or recorded by it.
+/// Reviews the imports. Nothing is marked as seen or recorded.
 ///
 /// # Errors
 /// Returns an error if the folder is in no repository of a realm, or the realm cannot be read.
@@ -83,7 +83,7 @@ pub fn run(ctx: &Ctx) -> Result<Answer<RealmReview>, OpError> {
     Ok(joining.chain(damage).chain(steps).fold(answer, Answer::next))
 }
 
-/// What is broken comes first, then what is not known.
+/// Returns the rank by which imports are sorted: broken ones first, then undecided ones.
 fn rank(holds: Holds) -> u8 {
     match holds {
         Holds::Breaks => 0,

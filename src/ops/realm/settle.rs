@@ -1,4 +1,4 @@
-//! Settling a conflict about a commit that broke a rule.
+//! Settles conflicts about commits that broke a rule.
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -17,11 +17,11 @@ use crate::{
     wire::{Answer, ConflictSettled},
 };
 
-/// Records how a conflict is settled, and applies the change if it is accepted. Repeating it does nothing.
+/// Records the verdict on a conflict, and applies the change if it is accepted. Repeating it does nothing.
 ///
 /// # Errors
-/// Returns an error if there is no such conflict, it was settled otherwise, or it is not this repository's to
-/// accept.
+/// Returns an error if there is no such conflict, if it was settled with another verdict, or if this repository may
+/// not accept it.
 pub fn settle(ctx: &Ctx, id: &LossId, verdict: Verdict) -> Result<Answer<ConflictSettled>, OpError> {
     let acting = ctx.acting()?;
     let name = find(acting, id)?;
@@ -68,7 +68,7 @@ pub fn settle(ctx: &Ctx, id: &LossId, verdict: Verdict) -> Result<Answer<Conflic
     Ok(if is_shared { answer.next("git blue sync  # let the other machines know") } else { answer })
 }
 
-/// Returns the ref that has the record.
+/// Returns the ref with the record of the conflict.
 fn find(acting: Acting<'_>, id: &LossId) -> Result<StoreRef, OpError> {
     let domains = acting.store.domains()?.into_iter().map(|(name, _)| StoreRef::Domain(name));
     for name in std::iter::once(StoreRef::Realm).chain(domains) {
@@ -84,7 +84,7 @@ fn find(acting: Acting<'_>, id: &LossId) -> Result<StoreRef, OpError> {
     Err(unknown(id))
 }
 
-/// Returns the edits that take a change which was set aside.
+/// Returns the edits that apply a change which was set aside.
 fn taken(
     acting: Acting<'_>,
     name: &StoreRef,

@@ -1,4 +1,4 @@
-//! `realm_status`: the realm at a glance, and what this repository should know.
+//! `realm_status`: a summary of the realm and of what concerns this repository.
 
 use std::{
     cmp::Reverse,
@@ -43,12 +43,12 @@ use crate::{
     },
 };
 
-/// How many domains are shown unless somebody says otherwise: a glance must not grow with the realm.
+/// The default number of domains. A summary must not grow with the realm.
 const DEFAULT_DOMAINS: usize = 10;
-/// Most contracts that are shown of one domain: `contract_list` has them all.
+/// The most contracts that are listed for one domain; `contract_list` lists all.
 const MAX_CONTRACTS: usize = 50;
 
-/// Most importers that are named of one contract.
+/// The most importers that are named for one contract.
 const MAX_IMPORTERS: usize = 50;
 
 /// The operation's entry in the table of operations.
@@ -60,18 +60,18 @@ pub const OPERATION: Operation = Operation::reads::<Request>(
 .tool("The realm: repositories, domains, contracts, bindings, and how this repository's imports stand. Call it first.")
 .route("GET", "/realms/{realm}");
 
-/// What to do next where something changed that concerns this repository.
+/// The next step if something changed that concerns this repository.
 pub const REVIEW: &str = "git blue review  # what changed, whether it breaks this repository, and where to edit";
 
-/// What to do next where nothing else is to be done.
+/// The next step if there is nothing else to do.
 const START_A_SESSION: &str = "git blue session start  # track your work";
 
-/// Returns whether a step is the one that is said where nothing else is to be done.
+/// Returns whether a next step is the one for when there is nothing else to do.
 pub fn starts_a_session(step: &NextStep) -> bool {
     *step == NextStep::from(START_A_SESSION)
 }
 
-/// Most sessions that one answer shows.
+/// The most sessions in one answer.
 const MAX_SESSIONS: usize = 20;
 
 /// The arguments.
@@ -108,7 +108,7 @@ impl Default for Request {
     }
 }
 
-/// Answers, and says what is to be recorded once the answer has reached its reader.
+/// Returns the status, and what to record once the answer has reached its reader.
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.
@@ -118,7 +118,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
     let writing = ctx.writing();
     let mut caught_up = CaughtUp::default();
     if let Ok(acting) = &writing {
-        // Where it cannot be recorded now, the next command does.
+        // If it cannot be recorded now, the next command does it.
         let _ = roots::learn(ctx);
         caught_up = unpublished::run(ctx, *acting, &overview, request.catch_up);
     }
@@ -194,7 +194,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<(Answer<RealmStatus>, Receipt
     Ok((with_next_steps(answer, joined), if writing.is_ok() { receipt } else { Receipt::default() }))
 }
 
-/// What two machines wrote differently.
+/// Returns the open conflicts.
 fn conflicts(here: &Here, overview: &Overview<'_>, summaries: &Summaries<'_>) -> Result<Vec<SyncConflict>, OpError> {
     let twice = read::names_taken_twice(&*here.store, overview.repos())?;
     let names = twice.into_iter().map(|repo| conflict(None, Conflict::Repo(repo)));
@@ -205,10 +205,10 @@ fn conflicts(here: &Here, overview: &Overview<'_>, summaries: &Summaries<'_>) ->
     Ok(names.chain(refused).chain(domains).collect())
 }
 
-/// The sessions that nobody ended, the latest first, and what could not be read of them.
+/// Returns the sessions that have not ended, the latest first, and those that cannot be read.
 fn sessions(ctx: &Ctx, here: &Here) -> Result<(Vec<SessionLine>, Vec<String>), OpError> {
     let (open, unreadable) = session::everywhere(&*here.store, Which::Open)?;
-    // Where this one cannot be read, it is among the unreadable.
+    // If this session cannot be read, it is among the unreadable ones.
     let mine = session::current::current(ctx).ok().flatten().map(|session| session.id);
     let line = |session| SessionLine::new(session, ctx.env.now(), mine.as_ref() == Some(&session.id));
     let mut lines: Vec<_> = open.iter().map(line).collect();
@@ -227,7 +227,7 @@ fn repos(ctx: &Ctx, here: &Here, overview: &Overview<'_>) -> Result<Vec<RepoLine
     Ok(overview.repos().keys().map(&mut line).collect())
 }
 
-/// The domains of the page, and those of the repository that asks.
+/// The domains on the page, and those of the asking repository.
 type Summaries<'o> = BTreeMap<&'o DomainName, DomainSummary>;
 
 /// Returns one page of the domains, those of `repo` first.
@@ -240,7 +240,7 @@ fn domains(
     let key = |line: &Line| format!("{}:{}", if is_mine(line) { "mine" } else { "other" }, line.name);
     let request = PageRequest { limit: Some(request.limit.unwrap_or(DEFAULT_DOMAINS)), ..request.clone() };
     let mut lines: Vec<_> = repo.iter().flat_map(|repo| overview.domains_of(repo)).cloned().collect();
-    // One more than a first page holds tells that there is another.
+    // One more than a first page, to tell whether there is another.
     let room = if request.cursor.is_some() { usize::MAX } else { request.limit().saturating_add(1) };
     let room = room.saturating_sub(lines.len());
     match repo {
@@ -304,7 +304,7 @@ fn imports(summaries: &Summaries<'_>, states: &BTreeMap<&DomainName, States>, re
     lines
 }
 
-/// The contracts of a repository, and who relies on them, by their ranges; and how many more there are.
+/// Returns the contracts of a repository with their importers, judged by ranges, and how many more there are.
 fn own_contracts(summaries: &Summaries<'_>, repo: &RepoName) -> (Vec<OwnContract>, usize) {
     let mut own = Vec::new();
     for summary in summaries.values() {
@@ -336,7 +336,7 @@ fn own_contract(summary: &DomainSummary, name: &ContractName, contract: &Contrac
     }
 }
 
-/// Returns why an answer is not to be taken for the whole realm: domains that cannot be read.
+/// Returns an error if some domains cannot be read, so that nobody takes the answer for the whole realm.
 pub fn failure(body: &RealmStatus) -> Option<OpError> {
     let (first, others) = body.unreadable_domains.split_first()?;
     let more =
@@ -345,14 +345,14 @@ pub fn failure(body: &RealmStatus) -> Option<OpError> {
     Some(error.next("git blue doctor --fix  # brings back what is missing, where it can be had"))
 }
 
-/// Returns the domains that cannot be read, with what is wrong.
+/// Returns the domains that cannot be read, with the reason.
 pub fn unreadable_domains(overview: &Overview<'_>) -> Vec<String> {
     let is_domain = |damage: &&Damage| matches!(damage.subject, Subject::Domain(_) | Subject::Domains);
     overview.damage().iter().filter(is_domain).map(ToString::to_string).collect()
 }
 
-/// The contracts of this repository that the realm still offers, and whose files HEAD does not have. Where
-/// the repository publishes nothing from files there were none.
+/// Returns the contracts of this repository that the realm still offers, but whose files HEAD does not have. Empty if
+/// the repository does not publish from files.
 fn removed_files(ctx: &Ctx, here: &Here, summaries: &Summaries<'_>) -> Result<Vec<RemovedFile>, OpError> {
     let (Some(repo), Some(code)) = (&here.repo, &ctx.code) else {
         return Ok(Vec::new());
@@ -381,7 +381,7 @@ fn removed_files(ctx: &Ctx, here: &Here, summaries: &Summaries<'_>) -> Result<Ve
     Ok(removed)
 }
 
-/// Returns every stored file that cannot be read, with what is wrong.
+/// Returns every stored file that cannot be read, with the reason.
 ///
 /// # Errors
 /// Returns an error if a domain cannot be read.
@@ -393,7 +393,7 @@ pub fn unreadable(overview: &Overview<'_>) -> Result<Vec<String>, OpError> {
     Ok(damage.iter().map(ToString::to_string).collect())
 }
 
-/// Adds what to do next: commands as they can be pasted into a shell, each with its reason.
+/// Adds the next steps: commands that can be pasted into a shell, each with its reason.
 fn with_next_steps(mut answer: Answer<RealmStatus>, joined: bool) -> Answer<RealmStatus> {
     let body = &answer.body;
     let broken = body.imports.iter().filter(|import| import.state == "broken").count();

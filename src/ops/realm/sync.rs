@@ -1,4 +1,4 @@
-//! `realm_sync`: bring this machine's realm together with where it is shared.
+//! `realm_sync`: synchronizes this machine's realm with its remotes.
 
 use std::{path::Path, time::Duration};
 
@@ -31,7 +31,7 @@ pub const OPERATION: Operation =
     Operation::writes::<Request>("realm_sync", &["realm", "sync"], "Exchange changes with the remotes of the realm")
         .route("POST", "/realms/{realm}/sync");
 
-/// How long each call of git may take where somebody waits for something else.
+/// The time limit of each git command if the user is waiting for something else.
 const GLANCE: Duration = Duration::from_secs(10);
 
 /// The arguments.
@@ -59,28 +59,28 @@ impl Default for Request {
     }
 }
 
-/// Syncs with one remote after the other.
+/// Syncs with all remotes in turn.
 ///
 /// # Errors
-/// Returns an error if there is none, or the only one there is cannot be reached or takes nothing.
+/// Returns an error if there is no remote, or if the only one cannot be reached or refuses the push.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmSync>, OpError> {
     let here = ctx.here()?;
     let mut caught_up = CaughtUp::default();
-    // What no hook has published goes out with the rest.
+    // Commits that no hook published are published and pushed too.
     let catch_up = || unpublished::look(ctx).map(|done| caught_up = done);
     let body = with(ctx, &here.realm, &*here.store, request, catch_up)?;
-    // Where nothing came, nobody has to look: what is pending is what was pending before.
+    // If nothing was received, the pending notifications have not changed.
     let has_news = body.remotes.iter().any(|remote| !remote.received.is_empty());
     let notifications = if has_news { notifications(ctx, &request.reader) } else { Vec::new() };
     let answer = with_next_steps(RealmSync { notifications, published: caught_up.published, ..body });
     Ok(caught_up.next_steps.into_iter().fold(answer, Answer::next))
 }
 
-/// Syncs a realm, whichever repository is in which one. `between` is done once this machine knows what
-/// others have published, and before anything goes out.
+/// Syncs a realm, without a current repository. `between` is called after everything was fetched and before anything
+/// is pushed.
 ///
 /// # Errors
-/// As [`run`].
+/// Returns an error in the cases of [`run`].
 pub fn with(
     ctx: &Ctx,
     realm: &RealmName,
@@ -90,7 +90,7 @@ pub fn with(
 ) -> Result<RealmSync, OpError> {
     let path = locate::known(&ctx.home, realm)?.path;
     let remotes = chosen(ctx, store.remotes(), request)?;
-    // What comes has no ref at first.
+    // Fetched objects are not referenced at first, so `gc` must not remove them.
     let _keep = store.keep()?;
     let manners = sync::realm_clone::manners(ctx);
     let way = |remote| way(ctx, (realm, store, &path), remote, manners);
@@ -124,7 +124,7 @@ pub fn with(
     })
 }
 
-/// Returns the way from a realm, whose store lies at a path, to a remote.
+/// Returns the connection between a realm, whose store is at a path, and a remote.
 fn way<'a>(
     ctx: &'a Ctx,
     (realm, store, path): (&'a RealmName, &'a dyn Store, &Path),
@@ -137,11 +137,11 @@ fn way<'a>(
     Ok(Syncing { ctx, realm, store, remote, link, sessions })
 }
 
-/// Takes in what the remotes of a realm have, and sends nothing. Nobody is asked for a password, and what does not
-/// answer soon is left out: what is here counts then.
+/// Fetches from the remotes of a realm and pushes nothing. It never prompts for a password, and ignores remotes that
+/// do not answer soon.
 pub fn glance(ctx: &Ctx, realm: &RealmName, store: &dyn Store) {
     let Ok(known) = locate::known(&ctx.home, realm) else { return };
-    // What comes has no ref at first.
+    // Fetched objects are not referenced at first, so `gc` must not remove them.
     let Ok(_keep) = store.keep() else { return };
     let manners = Manners { is_terminal: false, max_time: Some(GLANCE), ..sync::realm_clone::manners(ctx) };
     for remote in store.remotes() {
@@ -153,10 +153,10 @@ pub fn glance(ctx: &Ctx, realm: &RealmName, store: &dyn Store) {
     }
 }
 
-/// Makes a failure of a sync that did not bring everything there and back.
+/// Returns an error if a sync is incomplete.
 ///
 /// # Errors
-/// The first thing that did not come or go.
+/// Returns the first failure to fetch or push.
 pub fn require_complete(body: RealmSync) -> Result<(), OpError> {
     match body.remotes.into_iter().flat_map(|remote| remote.problems).next() {
         None => Ok(()),
@@ -167,11 +167,10 @@ pub fn require_complete(body: RealmSync) -> Result<(), OpError> {
     }
 }
 
-/// Syncs a realm that nobody asked to be synced. Does nothing where its user does not want that, or another
-/// process does it.
+/// Syncs a realm automatically. Does nothing if its user does not want that, or another process is doing it.
 ///
 /// # Errors
-/// As [`with`].
+/// Returns an error in the cases of [`with`].
 pub fn by_itself(ctx: &Ctx) -> Result<Option<RealmSync>, OpError> {
     let here = ctx.here()?;
     if !by_itself::is_wanted(ctx, &here.realm, &*here.store)? {
@@ -215,14 +214,14 @@ fn unreachable(remote: &Remote, error: &OpError) -> RemoteSync {
     }
 }
 
-/// What came is told by `status`; here it is only shown, and never in the way.
+/// Returns what arrived, only to be shown: `status` delivers it, and errors are ignored.
 fn notifications(ctx: &Ctx, reader: &ReaderName) -> Vec<Notification> {
     let pending = || {
         let acting = ctx.acting()?;
         let overview = Overview::open(acting.store)?;
         let mut pending = Pending::of(acting, reader, ctx.env.now(), &overview)?;
         pending.judge(acting, &overview, &ctx.glancing_judge())?;
-        // A notification's age counts from now on, and not from when somebody looks.
+        // The age of a notification counts from now, not from when somebody looks.
         arrival::record(acting.store, &pending.sightings, || ctx.env.now_here());
         Ok::<_, OpError>(pending)
     };

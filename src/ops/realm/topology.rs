@@ -1,4 +1,4 @@
-//! `realm_topology`: who provides what, and who relies on it.
+//! `realm_topology`: lists the providers and importers of each contract.
 
 use std::collections::BTreeSet;
 
@@ -35,7 +35,7 @@ pub struct Request {
 
 runs!(RealmTopology, run);
 
-/// Answers.
+/// Lists the contracts.
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read, or has no such domain.
@@ -45,7 +45,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<RealmTopology>, OpErro
     let is_wanted = |line: &&Line| request.domain.as_ref().is_none_or(|domain| line.name == *domain);
     let lines: Vec<_> = overview.domains().iter().filter(is_wanted).collect();
     if let (Some(name), true) = (&request.domain, lines.is_empty()) {
-        // Either there is none, or it cannot be read.
+        // Distinguishes a missing domain from a damaged one.
         crate::ops::domain::get(&*here.store, name)?;
     }
     let (mut domains, judge) = (Vec::new(), ctx.judge());

@@ -1,5 +1,5 @@
-//! `notify_forge`: an issue at each consumer that a published version breaks or leaves behind, found again by a mark
-//! in its text, kept up to date, and closed once it is settled.
+//! `notify_forge`: opens an issue at each consumer that a published version breaks or leaves behind. A mark in its
+//! text identifies it; it is updated, and closed once it is settled.
 
 use super::issue;
 use crate::{
@@ -55,10 +55,10 @@ pub struct Request {
 
 runs!(NotifyForge, run);
 
-/// Writes the issues.
+/// Opens and updates the issues.
 ///
 /// # Errors
-/// Returns an error if the realm cannot be read. What goes wrong at one repository is a part of the answer.
+/// Returns an error if the realm cannot be read. Failures at single repositories are part of the answer.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotifyForge>, OpError> {
     match &request.realm_url {
         Some(url) => tell(&ephemeral_realm::brought(ctx, url)?.ctx, request),
@@ -101,7 +101,7 @@ impl Telling<'_> {
     fn repo(&mut self, repo: &Repo) {
         let told = self.due(&repo.name).and_then(|due| match self.forge(repo) {
             Ok(forge) => self.tell(&*forge, &repo.name, &due).map_err(|error| error.to_string()),
-            // Where nothing is wrong, nobody misses the forge.
+            // If nothing is due, the forge is not needed.
             Err(_) if due.is_empty() => Ok(()),
             Err(problem) => Err(problem),
         });
@@ -111,15 +111,15 @@ impl Telling<'_> {
         }
     }
 
-    /// Returns the imports of a repository that are broken or behind, as it sees them.
+    /// Returns the imports of a repository that are broken or behind, from its point of view.
     fn due(&self, repo: &RepoName) -> Result<Vec<ImportReview>, String> {
         let own = Ctx::in_realm(self.ctx.env.clone(), &self.here.realm, Some(repo));
         let imports = own.and_then(|own| review::run(&own)).map_err(|error| error.message)?.body.imports;
         Ok(imports.into_iter().filter(issue::is_due).collect())
     }
 
-    /// Returns where a repository has its issues. A clone on this machine says it; what the realm says counts below
-    /// the places alone that the user named, because any member may have written it.
+    /// Returns the forge of a repository. A clone on this machine names it. The url in the realm counts only below the
+    /// places that the user trusts, because any member may have written it.
     fn forge(&mut self, repo: &Repo) -> Result<Box<dyn Forge>, String> {
         let found = paths::find(self.ctx, self.here, repo).map_err(|error| error.message)?;
         let (folder, url) = match found {
@@ -165,8 +165,8 @@ impl Telling<'_> {
         Ok(())
     }
 
-    /// Opens or updates the issue about one import. One of somebody else's that has the same mark cannot be edited,
-    /// and is passed over.
+    /// Opens or updates the issue about one import. An issue of another author with the same mark cannot be edited and
+    /// is skipped.
     fn one(
         &self,
         forge: &dyn Forge,
@@ -200,7 +200,7 @@ impl Telling<'_> {
         Ok(done(IssueOutcome::Opened, opened.as_ref()))
     }
 
-    /// Writes, if anything is to be written. Returns whether it may be.
+    /// Writes to the forge, unless this is a dry run. Returns whether it would write.
     fn write(&self, write: impl FnOnce() -> Result<(), ForgeError>) -> Result<bool, ForgeError> {
         if self.request.dry_run {
             return Ok(true);

@@ -1,20 +1,20 @@
-//! The text of an issue at a consumer, and the mark by which it is found again.
+//! The text of an issue at a consumer, and the mark that identifies it.
 
 use crate::{
     model::{name::ContractRef, version::Version},
     wire::{ImportReview, Mention},
 };
 
-/// What the first line of the text starts with: people do not see it.
+/// The start of the text's first line, which is invisible in rendered Markdown.
 const MARK: &str = "<!-- git blue import ";
-/// How it ends.
+/// The end of the mark.
 const END: &str = " -->";
-/// What it says once it is settled.
+/// The part of the mark that says that the issue is settled.
 const SETTLED: &str = " settled";
-/// Most places that mention a changed field.
+/// The most mentions of changed fields that are listed.
 const MAX_MENTIONS: usize = 30;
 
-/// What an issue is about.
+/// The subject of an issue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark {
     pub contract: ContractRef,
@@ -23,7 +23,7 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// Returns the mark of a text, if it has one.
+    /// Parses the mark of a text, if it has one.
     pub fn of(text: &str) -> Option<Self> {
         let words = text.lines().next()?.trim_end().strip_prefix(MARK)?.strip_suffix(END)?;
         let (words, is_settled) = words.strip_suffix(SETTLED).map_or((words, false), |words| (words, true));
@@ -35,7 +35,7 @@ impl Mark {
         format!("{MARK}{contract} {version}{}{END}", if is_settled { SETTLED } else { "" })
     }
 
-    /// Returns the text of an issue that is settled.
+    /// Returns the text with its mark set to settled.
     pub fn settled(&self, text: &str) -> String {
         let rest = text.split_once('\n').map_or("", |(_, rest)| rest).trim_end();
         let mark = Self::line(&self.contract, &self.version, true);
@@ -43,17 +43,17 @@ impl Mark {
     }
 }
 
-/// Returns whether somebody at the consumer has to do something: its import is broken, or gets an older version.
+/// Returns whether the consumer has to act: its import is broken, or gets an older version.
 pub fn is_due(import: &ImportReview) -> bool {
     import.state != "current" && import.new_version.is_some()
 }
 
-/// Returns the contract that it is about.
+/// Returns the contract of the issue.
 pub fn contract(import: &ImportReview) -> ContractRef {
     ContractRef { domain: import.domain.clone(), contract: import.contract.clone() }
 }
 
-/// Returns the title.
+/// Returns the title of the issue.
 pub fn title(import: &ImportReview) -> String {
     let version = import.new_version.as_ref().map(ToString::to_string).unwrap_or_default();
     match import.state == "broken" {
@@ -62,7 +62,7 @@ pub fn title(import: &ImportReview) -> String {
     }
 }
 
-/// Returns the text. What comes from the realm or from files is code in it, and nothing else.
+/// Returns the text of the issue. Everything that comes from the realm or from files is quoted as code.
 pub fn text(import: &ImportReview) -> String {
     let Some(new) = &import.new_version else { return String::new() };
     let contract = contract(import);
@@ -98,7 +98,7 @@ pub fn text(import: &ImportReview) -> String {
         by itself once the import holds again.\n"
 }
 
-/// Returns a block of code that nothing in it ends.
+/// Returns a fenced code block that its content cannot end.
 fn code(language: &str, text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
     let fence = "`".repeat(longest.max(2) + 1);

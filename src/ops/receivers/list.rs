@@ -1,4 +1,4 @@
-//! `notify_list`: the receivers, and what they have not received yet.
+//! `notify_list`: lists the receivers and their waiting events.
 
 use crate::{
     error::OpError,
@@ -20,7 +20,7 @@ pub struct Request {}
 
 runs!(Receivers, |ctx, _| run(ctx));
 
-/// Answers. Nothing is sent.
+/// Lists the receivers. Nothing is sent.
 ///
 /// # Errors
 /// Returns an error if the realm or the configuration cannot be read.
@@ -28,7 +28,7 @@ pub fn run(ctx: &Ctx) -> Result<Answer<Receivers>, OpError> {
     Ok(with_next_steps(outgoing::run::list(ctx)?))
 }
 
-/// Adds what to do about what has not arrived.
+/// Adds next steps for events that were not delivered.
 pub(super) fn with_next_steps(body: Receivers) -> Answer<Receivers> {
     let waits = body.receivers.iter().any(|one| !one.waiting.is_empty());
     let is_dead = body.receivers.iter().any(|one| !one.dead.is_empty());

@@ -1,4 +1,4 @@
-//! Operations on receivers: list, try, send, send again; and issues at consumers.
+//! Operations on receivers: list, test, send, retry; and issues at consumers.
 
 pub mod forge;
 mod issue;
@@ -9,6 +9,6 @@ pub mod test;
 
 use super::Operation;
 
-/// Its operations, in the order of the docs.
+/// The operations, in the order of the documentation.
 pub(super) const TABLE: &[Operation] =
     &[list::OPERATION, test::OPERATION, send::OPERATION, retry::OPERATION, forge::OPERATION];

@@ -1,4 +1,4 @@
-//! `notify_retry`: send events again that were given up.
+//! `notify_retry`: sends events again that were given up.
 
 use super::list::with_next_steps;
 use crate::{
@@ -30,11 +30,11 @@ pub struct Request {
 
 runs!(Receivers, run);
 
-/// Sends them.
+/// Sends the events.
 ///
 /// # Errors
-/// Returns an error if an id is not known, the realm or the configuration cannot be read, or what was done cannot
-/// be recorded.
+/// Returns an error if an id is unknown, the realm or the configuration cannot be read, or the outcome cannot be
+/// recorded.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Receivers>, OpError> {
     let pass = Pass { at_once: true, revive: Some(request.ids.clone()), ..Pass::default() };
     Ok(with_next_steps(outgoing::run(ctx, &pass)?))

@@ -1,4 +1,4 @@
-//! `notify_send`: bring the receivers what is new for them.
+//! `notify_send`: sends new changes to the receivers.
 
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ pub struct Request {
 
 runs!(Receivers, run);
 
-/// Sends.
+/// Sends what is due.
 ///
 /// # Errors
 /// Returns an error if the realm or the configuration cannot be read, or what was done cannot be recorded.

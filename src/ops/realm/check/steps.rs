@@ -1,10 +1,10 @@
-//! What to do about errors: one step for each kind.
+//! Next steps for the errors of a check, one for each kind.
 
 use std::collections::BTreeSet;
 
 use crate::{error::NextStep, model::check::Finding, wire::RealmCheck};
 
-/// Most steps.
+/// The most steps.
 const MAX_STEPS: usize = 5;
 
 /// Returns the steps, in the order of the errors.

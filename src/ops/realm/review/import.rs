@@ -1,4 +1,4 @@
-//! One import: what differs for it, and what to do next.
+//! Reviews one import: the differences that concern it, and the next step.
 
 use crate::{
     error::OpError,
@@ -24,17 +24,16 @@ use crate::{
     wire::{ImportReview, JudgedBy},
 };
 
-/// Most lines of differences.
+/// The most lines of differences.
 const MAX_LINES: usize = 20;
 
-/// An import that is to be looked at, and what to do next.
+/// A review of an import, and the next step.
 pub struct Review {
     pub body: ImportReview,
     pub next: String,
 }
 
-/// Returns whether there is something to look at: it is broken, behind, or not at the version that its code
-/// was written against.
+/// Returns whether an import needs a review: it is broken, behind, or at another version than its code is adapted to.
 pub fn is_due(import: &Import, state: &ImportState) -> bool {
     let current = current(&state.standing);
     let is_moved = import.adapted().is_some_and(|adapted| current.is_some_and(|current| adapted != current));
@@ -49,14 +48,14 @@ fn current(standing: &Standing) -> Option<&Version> {
     }
 }
 
-/// The files of the user's repository that hold bindings: those of the work tree, or of HEAD where there is none.
+/// The bindings of the user's repository, in the work tree, or at HEAD if there is no work tree.
 pub struct BindingFiles<'a> {
     files: Option<Files<'a>>,
     has_worktree: bool,
 }
 
 impl<'a> BindingFiles<'a> {
-    /// Returns the files of a repository.
+    /// Returns the bindings of a repository.
     ///
     /// # Errors
     /// Returns an error if HEAD cannot be read.
@@ -70,8 +69,8 @@ impl<'a> BindingFiles<'a> {
         Ok(Self { files, has_worktree: code.workdir().is_some() })
     }
 
-    /// Returns the line of the range of an import in a file; nothing where the file does not hold the import, or
-    /// the line cannot be told.
+    /// Returns the line of an import's range in a file, or `None` as the line if it cannot be determined. Returns
+    /// `None` if the file does not have the import.
     fn find(&self, file: &str, contract: &ContractName) -> Result<Option<Option<u32>>, OpError> {
         let Some(files) = &self.files else { return Ok(None) };
         let Some(Item::File(handle)) = files.file(file)? else { return Ok(None) };
@@ -87,12 +86,12 @@ impl<'a> BindingFiles<'a> {
     }
 }
 
-/// Whether a path that somebody wrote down can stand in a line that is pasted into a shell.
+/// Returns whether a path from a file is safe to paste into a shell.
 fn is_plain(path: &str) -> bool {
     path.len() <= 200 && path.chars().all(|c| c.is_alphanumeric() || "/._-+@".contains(c))
 }
 
-/// A domain as it is reviewed.
+/// A domain during a review.
 pub struct Domain<'a> {
     pub store: &'a dyn Store,
     pub tree: &'a Oid,
@@ -101,10 +100,10 @@ pub struct Domain<'a> {
 }
 
 impl Domain<'_> {
-    /// Returns what is to be said of an import.
+    /// Reviews an import.
     ///
     /// # Errors
-    /// Returns an error if a document, or the binding's file, cannot be read.
+    /// Returns an error if a document or the file of the binding cannot be read.
     pub fn review(&self, import: &Import, state: &ImportState) -> Result<Review, OpError> {
         let (old, new) = (import.adapted(), current(&state.standing));
         let changes = match (old, new) {
@@ -148,13 +147,13 @@ impl Domain<'_> {
         let path = layout::version(&import.contract, version);
         match read::file(self.store, &within, self.tree, &path) {
             Ok(found) => Ok(found),
-            // It is `check` that reports it.
+            // A damaged version is reported by `check`.
             Err(error) if error.is_damage() => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Returns the one command that comes next, with what is to be done before it.
+    /// Returns the command to run next, with what has to be done before.
     fn next_step(&self, body: &ImportReview, state: &ImportState) -> String {
         let at = format!("{}/{}", body.domain, body.contract);
         let place = match (&body.binding_file, body.binding_line) {

@@ -1,4 +1,4 @@
-//! Where the fields that changed are named in the user's files.
+//! Finds mentions of changed fields in the user's files.
 
 use std::{collections::BTreeSet, sync::atomic::AtomicBool, time::Duration};
 
@@ -8,22 +8,22 @@ use crate::{
     wire::{ImportReview, Mention, Searched},
 };
 
-/// Most places in one answer.
+/// The most mentions in one answer.
 const MAX_PLACES: usize = 200;
-/// Most names that are looked for, and the longest one, in bytes.
+/// The most names that are searched for. The next constant is the longest name, in bytes.
 const MAX_WORDS: usize = 50;
 const MAX_WORD: usize = 128;
-/// How long is looked for them in all.
+/// The time limit of the whole search.
 const MAX_TIME: Duration = Duration::from_secs(2);
 
-/// What was looked at.
+/// The outcome of a search.
 pub struct Search {
     pub searched: Searched,
-    /// Why there may be more.
+    /// Why there may be more mentions.
     pub cut: Option<String>,
 }
 
-/// Adds the mentions to each import. Once `cancelled` is set, those that were found.
+/// Adds the mentions to each import. Once `cancelled` is set, adds only those that were found by then.
 ///
 /// # Errors
 /// Returns an error if git cannot search.
@@ -38,7 +38,7 @@ pub fn add(code: Option<&CodeRepo>, imports: &mut [ImportReview], cancelled: &At
     let bindings: BTreeSet<String> = imports.iter().flat_map(|import| import.binding.files()).cloned().collect();
     let bindings: Vec<&str> = bindings.iter().map(String::as_str).filter(|path| is_inside(path)).collect();
     let names: Vec<&str> = words.iter().map(String::as_str).collect();
-    // Half of the time is for the files that bindings name: they are few.
+    // Half of the time is reserved for the few files that bindings name.
     let near = code.grep(&names, Within::Only(&bindings), MAX_TIME / 2, cancelled)?;
     let far = code.grep(&names, Within::Except(&bindings), MAX_TIME / 2, cancelled)?;
     let is_whole = near.is_whole && far.is_whole;
@@ -54,7 +54,7 @@ pub fn add(code: Option<&CodeRepo>, imports: &mut [ImportReview], cancelled: &At
     Ok(Search { searched, cut })
 }
 
-/// Returns the names to look for, and whether these are all.
+/// Returns the names to search for, and whether these are all.
 fn words(imports: &[ImportReview]) -> (Vec<String>, bool) {
     let (mut words, mut is_all) = (Vec::new(), true);
     for name in imports.iter().flat_map(|import| &import.fields).map(|field| &field.name) {
@@ -68,13 +68,13 @@ fn words(imports: &[ImportReview]) -> (Vec<String>, bool) {
     (words, is_all)
 }
 
-/// Whether a path that somebody wrote down stays in the repository.
+/// Returns whether a path from a file stays within the repository.
 fn is_inside(path: &str) -> bool {
     !path.is_empty() && path.split('/').all(|part| !matches!(part, "" | "." | ".." | ".git"))
 }
 
-/// Gives each import the places that name one of its fields, those of its own file first. Returns whether there
-/// were more than an answer holds.
+/// Adds to each import the mentions of its fields, those in its own file first. Returns whether there were more than
+/// fit.
 fn fill(imports: &mut [ImportReview], words: &[&str], found: [Found; 2]) -> bool {
     let places: Vec<_> = found.into_iter().flat_map(|found| found.places).collect();
     let mut left = MAX_PLACES;
