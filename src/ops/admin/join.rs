@@ -176,7 +176,7 @@ pub fn name(code: &CodeRepo, request: &Request, proposed: Option<&Config>) -> Re
     default_name(code)
 }
 
-/// The last part of origin's url, else the name of the main work tree's folder.
+/// Returns the last segment of origin's url, or else the name of the main work tree's folder.
 fn default_name(code: &CodeRepo) -> Result<RepoName, OpError> {
     let url = code.origin_url();
     let folder = code.main_folder();

@@ -200,7 +200,7 @@ impl Telling<'_> {
         Ok(done(IssueOutcome::Opened, opened.as_ref()))
     }
 
-    /// Writes to the forge, unless this is a dry run. Returns whether it would write.
+    /// Writes to the forge, unless this is a dry run. Returns false if the forge denies it.
     fn write(&self, write: impl FnOnce() -> Result<(), ForgeError>) -> Result<bool, ForgeError> {
         if self.request.dry_run {
             return Ok(true);

@@ -45,7 +45,7 @@ runs!(Receivers, run);
 /// Sends what is due.
 ///
 /// # Errors
-/// Returns an error if the realm or the configuration cannot be read, or what was done cannot be recorded.
+/// Returns an error if the realm or the configuration cannot be read, or the outcome cannot be recorded.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<Receivers>, OpError> {
     let pass = Pass {
         only: request.names.clone(),

@@ -1,4 +1,4 @@
-//! `notify_test`: try a receiver.
+//! `notify_test`: sends a test event to a receiver.
 
 use crate::{
     error::{ErrorCode, OpError},
@@ -30,10 +30,10 @@ pub struct Request {
 
 runs!(NotifyTest, run);
 
-/// Sends an event that says nothing, once. A receiver that is new hears from then on what changes.
+/// Sends an event without changes, once. A new receiver gets changes from then on.
 ///
 /// # Errors
-/// Returns an error if the receiver is not known or configured wrongly, and why the event did not arrive.
+/// Returns an error if the receiver is unknown or misconfigured, or the reason why the event was not delivered.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<NotifyTest>, OpError> {
     let here = ctx.here()?;
     let name = &request.name;

@@ -1,4 +1,4 @@
-//! A realm that is looked at once and not kept: what CI does on a machine that knows none.
+//! A realm that is fetched for one command and removed again, as in CI on a machine that has no realm.
 
 use std::path::Path;
 
@@ -18,19 +18,19 @@ use crate::{
     store::git::{Aside, GitStore},
 };
 
-/// A realm that is here until this is dropped.
+/// A realm that is removed when this is dropped.
 pub struct Borrowed {
-    /// What operations work with.
+    /// The context of operations.
     pub ctx: Ctx,
     _aside: Aside,
 }
 
-/// Fetches the realm at a url that the user typed, without its history, into a folder that is removed
-/// again. Nothing is recorded, and nothing ever goes back.
+/// Fetches the realm at a url that the user typed, without its history, into a temporary folder. Nothing is recorded,
+/// and nothing is ever pushed.
 ///
 /// # Errors
-/// Returns an error if the url is none that is accepted, cannot be reached, or holds no realm or another one than
-/// the repository names.
+/// Returns an error if the url is not accepted, cannot be reached, or has no realm or another one than the repository
+/// names.
 pub fn at_url(ctx: &Ctx, typed: &str) -> Result<Borrowed, OpError> {
     let url = url::absolute(ctx.env.cwd(), url::accept(typed)?);
     let no_realm = || OpError::cannot(ErrorCode::NoRealmThere, format!("{typed} holds no realm"));
@@ -49,7 +49,7 @@ pub fn at_url(ctx: &Ctx, typed: &str) -> Result<Borrowed, OpError> {
     })
 }
 
-/// Returns an error of fetching with what can be done where no realm is kept that a later sync could bring up to date.
+/// Returns an error of fetching with next steps that fit a realm which is not kept for a later sync.
 fn unreachable(error: OpError, url: &str) -> OpError {
     if error.code != ErrorCode::Remote {
         return error;
@@ -58,20 +58,20 @@ fn unreachable(error: OpError, url: &str) -> OpError {
     OpError { next_steps: vec![step.into()], ..error }
 }
 
-/// A realm in a home of its own, until this is dropped.
+/// A realm in a home of its own, which is removed when this is dropped.
 pub struct Brought {
-    /// What operations work with.
+    /// The context of operations.
     pub ctx: Ctx,
-    /// Its name.
+    /// The name of the realm.
     pub realm: RealmName,
     _folder: tempfile::TempDir,
 }
 
-/// Brings the realm at a url that the user typed, with its history, into a home that is removed again. No clone is known
-/// there.
+/// Clones the realm at a url that the user typed, with its history, into a temporary home that has no records of
+/// clones.
 ///
 /// # Errors
-/// Returns an error if the url is none that is accepted, cannot be reached, or holds no realm.
+/// Returns an error if the url is not accepted, cannot be reached, or has no realm.
 pub fn brought(ctx: &Ctx, url: &str) -> Result<Brought, OpError> {
     let temporary = ctx.env.temporary_folder();
     let folder = tempfile::tempdir_in(&temporary).map_err(OpError::io("create a folder in", temporary))?;
@@ -85,11 +85,10 @@ pub fn brought(ctx: &Ctx, url: &str) -> Result<Brought, OpError> {
     Ok(Brought { ctx: Ctx { here, ..ctx }, realm, _folder: folder })
 }
 
-/// Borrows the realm of a repository that lies on this machine already: a store, or a clone that has
-/// the realm's refs.
+/// Uses the realm of a repository on this machine: a store, or a clone that has the realm's refs.
 ///
 /// # Errors
-/// As [`at_url`], and where there is no such folder.
+/// Returns an error in the cases of [`at_url`], and if there is no such folder.
 pub fn at_path(ctx: &Ctx, path: &Path) -> Result<Borrowed, OpError> {
     let path = ctx.env.cwd().join(path);
     if !path.is_dir() {
@@ -98,7 +97,7 @@ pub fn at_path(ctx: &Ctx, path: &Path) -> Result<Borrowed, OpError> {
     at_url(ctx, &path.display().to_string())
 }
 
-/// Returns the repository's name in the realm: what a variable or its own file says.
+/// Returns the repository's name in the realm, from a variable or from its own file.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read, or names another realm.

@@ -1,16 +1,16 @@
-//! Doing the same in many repositories at once.
+//! Works in many repositories at once.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::{error::OpError, ops::course::Course};
 
-/// How many at most: enough that a slow network does not add up, and few enough for any of them.
+/// The most threads. On a slow network the waiting should not add up, and no machine should be overloaded.
 const WORKERS: usize = 16;
 
-/// Does `work` for each item, several at once. Returns what came of them, in the order of the items.
+/// Calls `work` for each item on several threads. Returns the results in the order of the items.
 ///
 /// # Errors
-/// Returns an error if the request is cancelled: no further item is begun.
+/// Returns an error if the request is cancelled. Then no further item is begun.
 pub fn each<T: Sync, R: Send>(course: &Course, items: &[T], work: impl Fn(&T) -> R + Sync) -> Result<Vec<R>, OpError> {
     course.expect(items.len());
     let next = AtomicUsize::new(0);
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn they_run_at_the_same_time() {
-        // Each waits for the other: one after the other would never end.
+        // Each waits for the other, so this would never end if they ran one after the other.
         let barrier = std::sync::Barrier::new(2);
         let course = Course::default();
         assert_eq!(each(&course, &[1, 2], |item| (barrier.wait(), *item).1).unwrap(), [1, 2]);

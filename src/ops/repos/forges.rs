@@ -1,4 +1,4 @@
-//! Which forge a repository is on, and what opens it.
+//! Determines the forge of a repository, and opens it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,27 +20,27 @@ use crate::{
 
 /// A repository on a forge.
 pub struct OnForge {
-    /// Where it is.
+    /// Its address on the forge.
     pub address: Address,
-    /// Of which kind the forge is.
+    /// The kind of the forge.
     pub kind: Kind,
-    /// Its pull requests, or why they cannot be asked for.
+    /// The client of the forge, or why it cannot be used.
     pub forge: Result<Box<dyn Forge>, Closed>,
 }
 
-/// Why a forge cannot be asked.
+/// Why a forge cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Closed {
-    /// What kind of problem it is.
+    /// The kind of problem.
     pub code: ErrorCode,
     /// What is missing.
     pub message: String,
-    /// What to do about it.
+    /// How to solve it.
     pub next_step: NextStep,
 }
 
 impl Closed {
-    /// Returns what to do about it, with what is missing as the reason.
+    /// Returns the next step, with the message as its reason.
     pub fn step(&self) -> NextStep {
         match self.next_step.command() {
             Some(command) => format!("{command}  # {}", self.message).into(),
@@ -49,7 +49,7 @@ impl Closed {
     }
 }
 
-/// The forges of several repositories; each host is looked up once.
+/// The forges of several repositories. Each host is looked up once.
 pub struct Forges<'c> {
     ctx: &'c Ctx,
     clients: BTreeMap<String, Result<Arc<Client>, Closed>>,
@@ -57,29 +57,29 @@ pub struct Forges<'c> {
 }
 
 impl<'c> Forges<'c> {
-    /// Returns the forges that `ctx` knows.
+    /// Creates a set of forges for the user of `ctx`, which is empty at first.
     pub fn new(ctx: &'c Ctx) -> Self {
         Self { ctx, clients: BTreeMap::new(), ignored: BTreeSet::new() }
     }
 
-    /// Returns how to look at each key that is set where it does not count, and was ignored.
+    /// Returns a next step for each key that was set where it is ignored.
     pub fn ignored(&self) -> impl Iterator<Item = NextStep> {
         let reason = "ignored: it counts in your own configuration alone (git config --global)";
         self.ignored.iter().map(move |key| format!("git config --show-origin --get-all {key}  # {reason}").into())
     }
 
-    /// Returns where a repository is, or why it is on no forge that is known.
+    /// Returns the forge of a repository.
     ///
     /// # Errors
-    /// What is missing.
+    /// Returns why the repository is on no known forge.
     pub fn of(&mut self, found: &Found) -> Result<OnForge, Closed> {
         self.at(found.name.as_str(), &found.folder, found.url.as_deref())
     }
 
-    /// Returns where the repository in a folder is, by the url of its origin; `name` is for messages.
+    /// Returns the forge of the repository in a folder, by the url of its origin. `name` is only for messages.
     ///
     /// # Errors
-    /// What is missing.
+    /// Returns why the repository is on no known forge.
     pub fn at(&mut self, name: &str, folder: &Path, url: Option<&str>) -> Result<OnForge, Closed> {
         let Some(url) = url else {
             return Err(Closed {
@@ -88,7 +88,7 @@ impl<'c> Forges<'c> {
                 next_step: format!("git -C {} remote add origin URL", folder.display()).into(),
             });
         };
-        // As written first: what `insteadOf` makes of it may be a mirror.
+        // The url as it is configured, since `insteadOf` may rewrite it to a mirror.
         let work = || work::Work::new(folder, self.ctx.env.vars_elsewhere());
         let rewritten = || work().remote_url().ok().and_then(|url| Address::of(&url));
         let address = Address::of(url).or_else(rewritten).ok_or_else(|| Closed {
@@ -110,8 +110,9 @@ impl<'c> Forges<'c> {
         Ok(OnForge { address, kind, forge })
     }
 
-    /// Returns a value of the user's own configuration. It says what is run and where a secret is sent,
-    /// and a repository that came in an archive has a configuration of somebody else's.
+    /// Returns a value from the user's own configuration. The repository's configuration is ignored, because these
+    /// keys say what is run and where a secret is sent, and a repository unpacked from an archive has somebody else's
+    /// configuration.
     fn setting(&mut self, key: &str) -> Result<Option<String>, Closed> {
         let unreadable = |error: StoreError| Closed {
             code: ErrorCode::NoForge,
@@ -165,7 +166,7 @@ impl<'c> Forges<'c> {
         Ok(Arc::new(kind.prepare(client.cancelled_by(self.ctx.course().flag()))))
     }
 
-    /// What the user set up for this first, then what other programs keep.
+    /// Returns what the user configured for this program, or else what other programs have stored.
     fn secret(&mut self, host: &str, kind: Kind) -> Result<Option<Secret>, Closed> {
         let command = self.setting("blue.tokenCommand")?;
         let (env, vars) = (&self.ctx.env, self.ctx.env.vars());
@@ -177,7 +178,7 @@ impl<'c> Forges<'c> {
     }
 }
 
-/// Returns the secret that a program of the user's prints. It may never be shown.
+/// Returns the secret that a program of the user's prints. It must never be shown.
 pub fn printed(env: &Env, program: &str, args: &[&str]) -> Option<Secret> {
     let output = Command::new(program)
         .args(args)
@@ -192,7 +193,7 @@ pub fn printed(env: &Env, program: &str, args: &[&str]) -> Option<Secret> {
     Secret::of(&text)
 }
 
-/// Returns the command that says where the API of a host is.
+/// Returns the command that configures the API url of a host.
 pub fn where_its_api_is(host: &str) -> NextStep {
     format!("git config --global blue.forge.{host}.url https://URL").into()
 }

@@ -1,5 +1,5 @@
-//! Small files of ours in the git dir of a repository of the user's: read without following links, and
-//! replaced at once.
+//! Small files of this program in the git dir of a user's repository. They are read without following links, and
+//! replaced atomically.
 
 use std::{
     io::{ErrorKind, Read as _, Write as _},
@@ -8,13 +8,13 @@ use std::{
 
 use crate::error::OpError;
 
-/// The maximum number of bytes that are read of such a file: a few names and a path are fewer.
+/// The largest file that is read, in bytes. A few names and a path need less.
 const MAX: u64 = 5_000;
 
 /// Returns the text of a file without its final line break, or `None` if there is no file.
 ///
 /// # Errors
-/// Returns the reason, in words for people, if it cannot be read. A symbolic link is not followed.
+/// Returns the reason as text for people if the file cannot be read. A symbolic link is not followed.
 pub fn read(path: &Path) -> Result<Option<String>, String> {
     match path.symlink_metadata() {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -28,7 +28,7 @@ pub fn read(path: &Path) -> Result<Option<String>, String> {
     Ok(Some(text.trim_end().to_owned()))
 }
 
-/// Writes a line into a file of `folder`, in place of what was there.
+/// Replaces a file in `folder` by one line.
 ///
 /// # Errors
 /// Returns an error if the folder cannot be written.
@@ -38,13 +38,13 @@ pub fn write(folder: &Path, name: &str, line: &str) -> Result<(), OpError> {
         let mut file = tempfile::Builder::new().prefix(&format!(".{name}-")).tempfile_in(folder)?;
         writeln!(file, "{line}")?;
         file.as_file().sync_all()?;
-        // A rename takes the place of a link instead of following it.
+        // A rename replaces a link instead of following it.
         file.persist(&path).map(drop).map_err(|error| error.error)
     };
     put().map_err(OpError::io("write", &path))
 }
 
-/// Removes a file, if it is there.
+/// Removes a file, if it exists.
 ///
 /// # Errors
 /// Returns an error if the folder cannot be written.

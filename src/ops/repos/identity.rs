@@ -1,5 +1,4 @@
-//! Whether a clone is of the repository that the realm knows by a name: by its root commits and its
-//! url.
+//! Compares a clone with the repository that the realm has under a name, by their root commits and urls.
 
 use super::joined;
 use crate::{
@@ -26,8 +25,8 @@ pub fn entry(acting: Acting<'_>) -> Result<Option<Repo>, OpError> {
     Ok(read::file(acting.store, &StoreRef::Realm, &tree, &layout::repo(acting.repo))?)
 }
 
-/// Compares a clone with an entry of the realm. History is not walked: one of the entry's root commits in the
-/// clone is enough.
+/// Compares a clone with an entry of the realm. History is not walked: one of the entry's root commits in the clone is
+/// enough.
 ///
 /// # Errors
 /// Returns an error if the clone cannot be read.
@@ -42,14 +41,14 @@ pub fn likeness(code: &CodeRepo, held: &Repo) -> Result<Likeness, OpError> {
         false => Some(false),
     };
     let own = code.main_folder().display().to_string();
-    // A clone of this machine may have recorded where it was cloned from: here.
+    // A clone on this machine may have recorded this repository as the place it was cloned from.
     let is_here = held.url.as_deref().is_some_and(|url| RepoUrl::of(url) == RepoUrl::of(&own));
     let url = if is_here { Some(own) } else { code.origin_url() };
     Ok(Likeness::of([url.as_deref(), held.url.as_deref()], shares))
 }
 
-/// Checks that a clone may write as the repository that asks: the user joined it, and it is still the
-/// repository that the realm knows by the name.
+/// Checks that a clone may write as the asking repository: the user joined it, and it is still the repository that the
+/// realm has under the name.
 ///
 /// # Errors
 /// Returns the reason if it may not.
@@ -64,7 +63,7 @@ pub fn require(home: &Home, code: &CodeRepo, acting: Acting<'_>) -> Result<(), O
         return Err(joined::other(joined, acting));
     }
     match (likeness(code, &held)?, joined) {
-        // A clone that its user joined may have lost its name to somebody else.
+        // A clone that its user joined may have lost its name to another repository.
         (Likeness::Different, Some(_)) => Err(mistaken(acting, code, &held).next(WAY_BACK)),
         (Likeness::Different, None) => Err(mistaken(acting, code, &held)),
         (_, None) => Err(joined::missing(acting)),
@@ -72,7 +71,7 @@ pub fn require(home: &Home, code: &CodeRepo, acting: Acting<'_>) -> Result<(), O
     }
 }
 
-/// Returns the error for a clone of another repository than the one that the realm knows by the name.
+/// Returns the error for a clone of another repository than the one that the realm has under the name.
 pub fn mistaken(acting: Acting<'_>, code: &CodeRepo, held: &Repo) -> OpError {
     let Acting { realm, repo, .. } = acting;
     let message =
@@ -83,7 +82,7 @@ pub fn mistaken(acting: Acting<'_>, code: &CodeRepo, held: &Repo) -> OpError {
 /// The command that gives a name back to the repository it belongs to.
 const WAY_BACK: &str = "git blue realm admin reclaim --reason REASON  # if the name belongs to this repository";
 
-/// Returns where an entry says that the repository is, in brackets.
+/// Returns the url of an entry, in brackets.
 pub fn place(held: &Repo) -> String {
     held.url.as_deref().map(|url| format!(" ({url})")).unwrap_or_default()
 }
@@ -96,7 +95,7 @@ pub fn facts(code: &CodeRepo) -> String {
     }
 }
 
-/// Returns the entry of a clone as it is now: its root commits, and its url.
+/// Returns the current entry of a clone: its root commits and its url.
 ///
 /// # Errors
 /// Returns an error if its history cannot be read.
@@ -105,8 +104,9 @@ pub fn of(code: &CodeRepo, name: &crate::model::name::RepoName) -> Result<Repo, 
     Ok(Repo { name: name.clone(), url: code.origin_url(), roots })
 }
 
-/// Returns an entry with what a clone of the same repository knows besides. Roots are added, never
-/// taken away: a shallow or empty clone knows fewer. A url is added where there is none; a path of this
+/// Merges the facts of a clone of the same repository into an entry. Roots are added and never removed, since a
+/// shallow or empty clone has fewer. A url is added if there is none, unless it is a path on this machine, which is
+/// useless to others.
 /// machine is no url for others.
 pub fn with_facts(held: &Repo, now: &Repo) -> Repo {
     let mut roots = held.roots.clone();

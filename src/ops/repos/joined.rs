@@ -75,7 +75,7 @@ impl fmt::Display for Joined {
     }
 }
 
-/// Returns how a clone is joined; `None` if this user did not join it.
+/// Returns the realm and name that a clone joined as, or `None` if this user did not join it.
 ///
 /// # Errors
 /// Returns an error if the mark or the user's own folder cannot be read.
@@ -87,7 +87,7 @@ pub fn read(home: &Home, code: &CodeRepo) -> Result<Option<Joined>, OpError> {
     Ok(held.is_some_and(|held| joined.is_of(&held.realm, &held.repo)).then_some(joined))
 }
 
-/// Returns whether a clone was joined once, by whatever home: its user expects it to publish.
+/// Returns whether a clone was ever joined, with any home. Its user expects it to publish.
 pub fn was_joined(code: &CodeRepo) -> bool {
     code.common_dir().join(FILE).is_file()
 }
@@ -101,7 +101,7 @@ fn text(path: &Path) -> Result<Option<String>, OpError> {
 struct Held {
     realm: RealmName,
     repo: RepoName,
-    /// The clone's folder when it was joined.
+    /// The clone's folder at the time it was joined.
     folder: PathBuf,
 }
 
@@ -117,7 +117,7 @@ impl Held {
     }
 }
 
-/// Returns the folder of another clone that this user joined by a name, if there is one.
+/// Returns the folder of another clone that this user joined under a name, if there is one.
 ///
 /// # Errors
 /// Returns an error if the user's own folder cannot be read.
@@ -154,7 +154,7 @@ pub fn write(home: &Home, code: &CodeRepo, realm: &RealmName, repo: &RepoName, h
     let clones = home.clones();
     home.make()?;
     std::fs::create_dir_all(&clones).map_err(OpError::io("create", &clones))?;
-    // The user's own folder first: a mark without a record there is invalid.
+    // The record in the home is written first, because a mark without a record is invalid.
     git_dir_file::write(&clones, &joined.number, &format!("{realm} {repo} {}", code.main_folder().display()))?;
     git_dir_file::write(&code.common_dir(), FILE, &joined.to_string())
 }
@@ -170,13 +170,13 @@ pub fn forget(home: &Home, code: &CodeRepo) -> Result<(), OpError> {
     git_dir_file::remove(&code.common_dir().join(FILE))
 }
 
-/// Returns whether the clone around the caller is joined as the repository that asks.
+/// Returns whether the current clone is joined as the asking repository.
 pub fn is_joined(home: &Home, acting: Acting<'_>) -> bool {
     let joined = acting.code.and_then(|code| read(home, code).ok()?);
     joined.is_some_and(|joined| joined.is_of(acting.realm, acting.repo))
 }
 
-/// Returns the error for a clone that is joined by another name than the one it is to write by.
+/// Returns the error for a clone that is joined under another name than the one it is to write under.
 pub fn other(joined: &Joined, acting: Acting<'_>) -> OpError {
     let message = format!(
         "this clone is joined to the realm {} as {}, and cannot write as {} of {}",
@@ -226,7 +226,7 @@ mod tests {
         let joined = read(&home, &ours).unwrap().unwrap();
         assert!(joined.is_of(&realm, &repo) && !joined.has_roots);
 
-        // A mark that somebody else made, and one whose names were changed.
+        // One mark that somebody else wrote, and one whose names were changed.
         std::fs::write(theirs.common_dir().join(FILE), format!("{} r fungal\n", "0".repeat(32))).unwrap();
         assert_eq!(read(&home, &theirs).unwrap(), None);
         std::fs::write(ours.common_dir().join(FILE), format!("{} r other\n", joined.number)).unwrap();

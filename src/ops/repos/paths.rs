@@ -14,7 +14,7 @@ use crate::{
     wire::RepoProblem,
 };
 
-/// How deep below `blue.root` repositories are looked for.
+/// How deep below `blue.root` repositories are searched for.
 const MAX_DEPTH: usize = 4;
 
 /// A repository that was found.
@@ -31,7 +31,7 @@ pub struct Found {
 }
 
 impl Found {
-    /// Returns git at work in it.
+    /// Returns a runner of git commands in the repository.
     pub fn work(&self, ctx: &Ctx) -> Work {
         Work::new(&self.folder, ctx.env.vars_elsewhere())
     }
@@ -111,7 +111,7 @@ fn found(name: &RepoName, code: &CodeRepo) -> Result<Found, OpError> {
     })
 }
 
-/// Opens the repository in this very folder, if it is the one that the realm means.
+/// Opens the repository in exactly this folder, if it is the one that the realm has.
 fn open(ctx: &Ctx, here: &Here, folder: &Path, repo: &Repo) -> Result<Option<CodeRepo>, OpError> {
     let Ok(folder) = folder.canonicalize() else { return Ok(None) };
     let place = Place { cwd: folder.clone(), vars: ctx.env.vars_elsewhere(), in_hook: false };
@@ -119,14 +119,14 @@ fn open(ctx: &Ctx, here: &Here, folder: &Path, repo: &Repo) -> Result<Option<Cod
     Ok(code.filter(|code| is_meant(ctx, here, code, repo)))
 }
 
-/// Returns whether the user joined this clone as the repository. Forks, and repositories made from one
-/// template, look alike in all else.
+/// Returns whether the user joined this clone as the repository. Forks, and repositories made from one template,
+/// cannot be told apart in any other way.
 fn is_meant(ctx: &Ctx, here: &Here, code: &CodeRepo, repo: &Repo) -> bool {
     joined::read(&ctx.home, code).is_ok_and(|joined| joined.is_some_and(|joined| joined.is_of(&here.realm, &repo.name)))
 }
 
-/// Finds the clones below a folder that were joined as the repository. Links are not followed, and
-/// nothing is looked for within another repository.
+/// Finds the clones below a folder that were joined as the repository. Links are not followed, and repositories within
+/// repositories are not searched.
 fn below(ctx: &Ctx, here: &Here, folder: &Path, repo: &Repo, depth: usize, clones: &mut Vec<CodeRepo>) {
     if folder.join(".git").is_dir() || folder.join("HEAD").is_file() {
         clones.extend(open(ctx, here, folder, repo).ok().flatten());

@@ -1,4 +1,4 @@
-//! Recording the root commits of a repository that joined before its first commit.
+//! Records the root commits of a repository that joined before its first commit.
 
 use super::{identity, joined};
 use crate::{
@@ -8,8 +8,8 @@ use crate::{
     store::{Change, Edit, Parents, Store, StoreRef, codec, layout, read, write::write},
 };
 
-/// Records the root commits of a joined clone that had none when it joined. Called wherever a command
-/// looks at the realm: it costs a look at the clone's mark, and a write only once.
+/// Records the root commits of a joined clone that had none when it joined. It is called by every command that reads
+/// the realm: it reads the clone's mark, and writes only once.
 ///
 /// # Errors
 /// Returns an error if the clone or the realm cannot be read or written.

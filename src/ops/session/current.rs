@@ -22,8 +22,8 @@ pub fn current(ctx: &Ctx) -> Result<Option<Session>, OpError> {
     }
 }
 
-/// Returns the session that a change belongs to which is made here and now. It is a hint for
-/// people: where it cannot be told, there is none.
+/// Returns the active session, to which a change made now belongs. It is only a hint for people, so an error counts as
+/// none.
 pub fn active(ctx: &Ctx) -> Option<SessionId> {
     let session = current(ctx).ok().flatten()?;
     (session.state(ctx.env.now()) == State::Active).then_some(session.id)

@@ -1,4 +1,4 @@
-//! `session_list`: the sessions of the realm, of every repository.
+//! `session_list`: lists the sessions of every repository in the realm.
 
 use crate::ops::{Operation, ctx::Ctx, runs, session};
 use crate::{
@@ -32,7 +32,7 @@ pub struct Request {
 
 runs!(SessionList, run);
 
-/// Answers: by repository, oldest first.
+/// Lists the sessions by repository, oldest first.
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.
@@ -65,7 +65,7 @@ fn key(line: &SessionLine) -> String {
     format!("{} {} {}", line.repo, line.started_at, line.id)
 }
 
-/// The session of this work tree. That it cannot be read is said where all are listed.
+/// Returns the session of this work tree. If it cannot be read, the list reports it.
 fn mine(ctx: &Ctx) -> Option<SessionId> {
     session::current::current(ctx).ok().flatten().map(|session: Session| session.id)
 }

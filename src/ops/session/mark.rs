@@ -1,9 +1,8 @@
-//! Which session a work tree is in: it remembers that in a file in its git dir, so that every linked
+//! The mark of the session that a work tree is in. It is a file in the git dir of the work tree, so every linked
 //! worktree has its own.
 //!
-//! The session itself lies in the realm. The file is written before the session is, and removed after
-//! it has ended: whatever dies in between, it names a session that is not there, which is the same as
-//! none.
+//! The session itself is stored in the realm. The mark is written before the session, and removed after the session
+//! has ended: if a process dies in between, the mark names a session that does not exist, which counts as none.
 
 use std::{fmt, path::PathBuf, str::FromStr};
 
@@ -31,8 +30,8 @@ pub enum Mark {
     Unreadable(String),
 }
 
-/// A session as a work tree remembers it: also whose it is, because variables and flags may lead
-/// elsewhere for one command.
+/// A session mark. It includes the realm and the repository, because variables and flags may select others for one
+/// command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Marked {
     /// Its id.
@@ -44,7 +43,7 @@ pub struct Marked {
 }
 
 impl Marked {
-    /// Returns whether it is a session of the repository that asks.
+    /// Returns whether the session belongs to the asking repository.
     pub fn is_of(&self, acting: Acting<'_>) -> bool {
         self.realm == *acting.realm && self.repo == *acting.repo
     }
@@ -84,7 +83,7 @@ pub fn read(code: &CodeRepo) -> Mark {
     }
 }
 
-/// Returns the session that a work tree remembers as one of the repository that asks.
+/// Returns the session that a work tree is marked with, if it belongs to the asking repository.
 pub fn of(code: &CodeRepo, acting: Acting<'_>) -> Option<SessionId> {
     match read(code) {
         Mark::Session(marked) if marked.is_of(acting) => Some(marked.id),
@@ -92,7 +91,7 @@ pub fn of(code: &CodeRepo, acting: Acting<'_>) -> Option<SessionId> {
     }
 }
 
-/// Writes the session mark of a work tree, in place of an earlier one.
+/// Writes the session mark of a work tree, and replaces an earlier one.
 ///
 /// # Errors
 /// Returns an error if its git dir cannot be written.

@@ -33,11 +33,11 @@ use crate::ops::Operation;
 /// The operations, in the order of the documentation.
 pub(super) const TABLE: &[Operation] = &[start::OPERATION, status::OPERATION, list::OPERATION, stop::OPERATION];
 
-/// How long recording activity waits for a lock: nobody asked for it, and it can be done next time.
+/// How long recording activity waits for a lock. Nobody asked for it, and the next command can do it.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Records that something was done in the session of this work tree, if that was not recorded just
-/// before. Whatever asked has been answered already, so it never fails and never waits for long.
+/// Records activity in the session of this work tree, unless it was recorded a short time ago. The command has
+/// answered already, so this never fails and never waits for long.
 pub fn touch(ctx: &Ctx) {
     let _ = try_touch(ctx);
 }
@@ -64,12 +64,12 @@ fn try_touch(ctx: &Ctx) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Returns the edit that writes a session which goes on.
+/// Returns the edit that writes an open session.
 pub fn open(session: &Session) -> (TreePath, Edit) {
     (layout::session(&session.id), Edit::Put(codec::encode(session)))
 }
 
-/// Returns the edits that move an ended session to the kept ones.
+/// Returns the edits that move an ended session from the open ones to the ended ones.
 pub fn over(session: &Session) -> [(TreePath, Edit); 2] {
     let kept = (layout::ended_session(&session.id), Edit::Put(codec::encode(session)));
     [(layout::session(&session.id), Edit::Remove), kept]
@@ -87,7 +87,7 @@ pub fn change(
     Change { edits, message, author: author.clone(), parents: Parents::Tip }
 }
 
-/// Returns the sessions of all repositories, and what could not be read.
+/// Returns the sessions of all repositories, and those that could not be read.
 ///
 /// # Errors
 /// Returns an error if the sessions cannot be listed.

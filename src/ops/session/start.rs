@@ -1,4 +1,4 @@
-//! `session_start`: begin a session in this work tree, or go on with the one it is in.
+//! `session_start`: starts a session in this work tree, or continues the one that it is in.
 
 use super::{mark, work};
 use crate::{
@@ -35,16 +35,16 @@ pub struct Request {
 
 runs!(SessionStart, run);
 
-/// How a session came to be the current one.
+/// How the current session was chosen.
 #[derive(Debug, Clone)]
 struct Begun {
     session: Session,
     resumed: bool,
-    /// The one before it, which had gone stale.
+    /// The previous session, if it had become stale.
     stale: Option<SessionId>,
 }
 
-/// Begins a session, or goes on.
+/// Starts or continues a session.
 ///
 /// # Errors
 /// Returns an error if the repository is not in the realm, or the store or the git dir cannot be written.
@@ -70,7 +70,7 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionStart>, OpError
         .next("git blue session stop  # end it, with a summary of what changed"))
 }
 
-/// Decides, under the lock: two that start in one work tree at once begin one session.
+/// Decides under the lock, so that two processes in one work tree start a single session.
 fn begin(
     ctx: &Ctx,
     acting: Acting<'_>,
@@ -83,7 +83,7 @@ fn begin(
     let held = match (mark::of(code, acting), tip) {
         (Some(id), Some(tip)) => match sessions::open_at(acting.store, acting.repo, &id, &tip) {
             Ok(held) => held,
-            // `doctor` names it. It does not keep anybody from starting another one.
+            // `doctor` reports the damaged session. It does not prevent another one.
             Err(error) if error.is_damage() => None,
             Err(error) => return Err(error.into()),
         },

@@ -1,4 +1,4 @@
-//! `session_stop`: end the session of this work tree, and say what came of it.
+//! `session_stop`: ends the session of this work tree, and reports the work done in it.
 
 use super::{
     mark::{self, Mark},
@@ -37,14 +37,14 @@ pub struct Request {
 
 runs!(SessionStop, run);
 
-/// Ends it.
+/// Ends the session.
 ///
 /// # Errors
-/// Returns an error if there is none, or the store cannot be written: it goes on then.
+/// Returns an error if there is no session, or the store cannot be written. In the latter case the session stays open.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionStop>, OpError> {
     let acting = ctx.recording()?;
     let code = match &request.id {
-        // Another work tree, or another machine, may be the one that is in it.
+        // The session may belong to another work tree, or another machine.
         Some(_) => ctx.code.as_ref(),
         None => Some(ctx.code()?),
     };
@@ -73,8 +73,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<SessionStop>, OpError>
         Ok(Some(change))
     })?;
     let (ended, unreadable) = over.unwrap_or_else(|| unreachable!("it was decided"));
-    // Under the lock again: whoever starts the next session here remembers that one under it. What
-    // cannot be forgotten names a session that is over, which is the same as none.
+    // Locked again, because a process that starts the next session here writes its mark under the lock. A mark that
+    // cannot be removed names an ended session, which counts as none.
     if let Ok(_lease) = acting.store.lock(&at) {
         forget(code, acting, &ended.id);
     }
@@ -89,7 +89,7 @@ fn unreadable(code: &CodeRepo, problem: &str) -> OpError {
     OpError::no(ErrorCode::UnreadableSession, message).next("git blue doctor --fix")
 }
 
-/// Forgets this session, unless another one was started here meanwhile.
+/// Removes the mark of this session, unless another session was started here meanwhile.
 fn forget(code: Option<&CodeRepo>, acting: Acting<'_>, id: &SessionId) {
     let Some(code) = code else { return };
     if mark::of(code, acting).as_ref() == Some(id) {

@@ -12,8 +12,7 @@ use crate::{
     },
 };
 
-/// Ends the stale sessions of a repository, with what was done in them last. Returns how many these
-/// were.
+/// Ends the stale sessions of a repository, at the time of their last activity. Returns their number.
 ///
 /// # Errors
 /// Returns an error if the store cannot be read or written.
@@ -35,7 +34,7 @@ pub fn end_stale(acting: Acting<'_>, author: &Signature) -> Result<usize, OpErro
     Ok(count)
 }
 
-/// Forgets the sessions of a repository that were over 30 days ago. Returns how many these were.
+/// Deletes the sessions of a repository that ended more than 30 days ago. Returns their number.
 ///
 /// # Errors
 /// Returns an error if the store cannot be read or written.

@@ -19,8 +19,7 @@ use crate::{
     },
 };
 
-/// Returns the trees of the domains that a repository takes part in. One that cannot be read is left
-/// out.
+/// Returns the trees of the domains that a repository is a member of. Damaged ones are left out.
 ///
 /// # Errors
 /// Returns an error if the domains cannot be listed, or reading fails for another reason than damage.
@@ -43,7 +42,7 @@ pub fn since(store: &dyn Store, session: &Session) -> Result<(Work, Vec<String>)
     let overview = Overview::open(store)?;
     let (mut work, mut unreadable) = (Work::default(), Vec::new());
     for line in overview.domains() {
-        // What the repository left meanwhile it was in all the same.
+        // A domain that the repository has left since counts as well.
         let was_in = session.start.contains_key(&line.name);
         let is_known = line.repos.binary_search(&session.repo).is_ok();
         let is_in = was_in || (is_known && overview.summary(line)?.takes_part(&session.repo));
@@ -81,7 +80,7 @@ fn add(store: &dyn Store, session: &Session, line: &Line, work: &mut Work) -> Re
         if owner.as_ref() == Some(&session.repo) {
             work.contracts_modified.push(at(&contract));
         } else if start.is_some() && watched.contains(&contract) {
-            // Of a domain that was joined meanwhile, everything would be new.
+            // In a domain that was joined since, everything would count as changed.
             work.contracts_changed.push(at(&contract));
         }
     }
@@ -101,7 +100,7 @@ impl Domain<'_> {
         Ok(binding.into_iter().flat_map(|binding| binding.imports).map(|import| import.contract).collect())
     }
 
-    /// Returns the contracts whose current document or published versions are not as they were.
+    /// Returns the contracts whose current document or published versions have changed.
     fn differing(&self, start: Option<&Oid>) -> Result<BTreeSet<ContractName>, StoreError> {
         let mut names = BTreeSet::new();
         for folder in [layout::CONTRACTS, layout::VERSIONS] {
@@ -119,7 +118,7 @@ impl Domain<'_> {
         Ok(names)
     }
 
-    /// Returns who owns a contract, or owned it, also where only pre-releases were published.
+    /// Returns the owner of a contract, or its former owner, also if there are only pre-releases.
     fn owner(&self, name: &ContractName, start: Option<&Oid>) -> Result<Option<RepoName>, StoreError> {
         for tree in [Some(&self.now), start].into_iter().flatten() {
             let document: Option<Contract> = read::file(self.store, &self.within, tree, &layout::contract(name))?;
@@ -137,7 +136,7 @@ impl Domain<'_> {
     }
 }
 
-/// The contract of an entry: `<name>.json` among the current ones, `<name>` among the versions.
+/// Returns the contract of an entry: `<name>.json` in the current ones, `<name>` in the versions.
 fn named(entry: &str) -> Option<ContractName> {
     layout::stem(entry).or_else(|| entry.parse().ok())
 }

@@ -1,5 +1,5 @@
-//! Automatic syncing: only if the user wants it, one at a time, and not too often. Its records on this machine lie
-//! beside the store's locks; losing them costs one more sync.
+//! Automatic syncing: only if the user wants it, one process at a time, and not too often. Its records are beside the
+//! store's locks; losing them costs one more sync.
 
 use std::{
     fs::File,
@@ -17,11 +17,11 @@ use crate::{
     store::Store,
 };
 
-/// How long a hook starts no sync after one was started.
+/// The shortest time between two syncs that hooks start.
 const PAUSE: Duration = Duration::from_secs(120);
 
-/// Returns whether the realm is shared somewhere, and its user wants changes to go and come by themselves. What a
-/// repository says does not count: it may come from anybody.
+/// Returns whether the realm has a remote, and its user wants automatic syncing. The configuration of a repository is
+/// ignored, since anybody may have written it.
 ///
 /// # Errors
 /// Returns an error if this machine's records cannot be read.
@@ -38,23 +38,23 @@ pub fn chosen(ctx: &Ctx, realm: &RealmName) -> Result<Option<bool>, OpError> {
     Ok(ctx.home.auto_sync(realm)?.map(|value| is_on(&value)).or_else(everywhere))
 }
 
-/// Returns whether a value of git's configuration says yes.
+/// Returns whether a value of git's configuration is true.
 pub fn is_on(value: &str) -> bool {
     ["true", "yes", "on", "1", ""].contains(&value.to_ascii_lowercase().as_str())
 }
 
-/// Returns whether a hook may start a sync of the store in a folder: the last one was begun some time ago.
+/// Returns whether a hook may start a sync of the store in a folder: the last one was not started recently.
 pub fn is_due(store: &Path, now: Timestamp) -> bool {
     read(&begun(store)).is_none_or(|begun| now < begun || now.duration_since(begun).unsigned_abs() >= PAUSE)
 }
 
-/// The right to sync a store by itself, which one process has at a time.
+/// The lock of automatic syncing, which one process holds at a time.
 #[derive(Debug)]
 pub struct Turn {
     _lock: File,
 }
 
-/// Takes the turn, and records the time. Returns `None` if another process has it, or nothing can be written.
+/// Takes the lock, and records the time. Returns `None` if another process holds it, or nothing can be written.
 pub fn take(store: &Path, now: Timestamp) -> Option<Turn> {
     std::fs::create_dir_all(folder(store)).ok()?;
     let lock = File::create(folder(store).join("turn")).ok()?;
@@ -63,14 +63,14 @@ pub fn take(store: &Path, now: Timestamp) -> Option<Turn> {
     Some(Turn { _lock: lock })
 }
 
-/// Records that a remote answered.
+/// Records that a remote has answered.
 pub fn note_contact(store: &Path, remote: &RemoteName, now: Timestamp) {
     if std::fs::create_dir_all(folder(store)).is_ok() {
         write(&contact(store, remote), now);
     }
 }
 
-/// Returns when a remote answered last, if it is known.
+/// Returns when a remote last answered, if that is recorded.
 pub fn last_contact(store: &Path, remote: &RemoteName) -> Option<Timestamp> {
     read(&contact(store, remote))
 }
@@ -91,7 +91,7 @@ fn read(file: &Path) -> Option<Timestamp> {
     std::fs::read_to_string(file).ok()?.trim().parse().ok()
 }
 
-/// Writes a time. A failure is ignored: nothing depends on it.
+/// Writes a time. Errors are ignored, since nothing depends on it.
 fn write(file: &Path, at: Timestamp) {
     let _ = std::fs::write(file, format!("{at}\n"));
 }

@@ -1,5 +1,5 @@
-//! A remote that has lost objects, told from one that cannot be reached: its own git says so, it answers when it is
-//! asked again, and the same refs fail again.
+//! Distinguishes a remote that has lost objects from one that cannot be reached. It has lost objects if its git says
+//! so, it answers when it is asked again, and the same refs fail again.
 
 use super::{Syncing, realm_clone};
 use crate::{
@@ -13,7 +13,8 @@ use crate::{
 };
 
 impl Syncing<'_> {
-    /// Returns what went wrong in a transfer: where the remote has lost objects, that, with which refs lead to them.
+    /// Returns the error of a failed transfer. If the remote has lost objects, the error says so and names the refs
+    /// that lead to them.
     pub(super) fn explain(&self, error: StoreError) -> OpError {
         if !error.may_be_lost_objects() {
             return error.into();
@@ -24,17 +25,18 @@ impl Syncing<'_> {
         }
     }
 
-    /// Tells a remote that takes nothing because objects are missing there from one whose disk is full.
+    /// Checks that a remote which refuses pushes has not lost objects. Other causes, such as a full disk, are not
+    /// errors here.
     ///
     /// # Errors
-    /// Returns an error if it has lost objects, or cannot be reached.
+    /// Returns an error if the remote has lost objects, or cannot be reached.
     pub(super) fn assert_whole(&self) -> Result<(), OpError> {
         let damaged = self.damaged(&self.link.list()?)?;
         if damaged.is_empty() { Ok(()) } else { Err(self.lost(&damaged)) }
     }
 
-    /// Returns the refs of a remote that do not come whole, even where nothing is taken to be here already, and what
-    /// git says of each.
+    /// Returns the refs of a remote that cannot be fetched with all their objects, even into an empty repository, with
+    /// the message of git for each.
     ///
     /// # Errors
     /// Returns an error if the remote cannot be reached.

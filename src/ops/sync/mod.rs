@@ -1,5 +1,5 @@
-//! Syncs a realm with one remote: fetches, merges and pushes, then lists the remote's refs again, because a push
-//! counts once the remote holds it.
+//! Syncs a realm with one remote: fetches, merges and pushes, then lists the remote's refs again, since a push counts
+//! only once the remote lists it.
 
 pub mod by_itself;
 mod damage;
@@ -35,14 +35,14 @@ use crate::{
 const MAX_ROUNDS: u32 = 24;
 /// The longest wait between two rounds, in milliseconds.
 const MAX_WAIT: u64 = 500;
-/// How often a remote is tried that cannot store what it gets, or does not say whether it did.
+/// The most attempts with a remote that cannot store what it gets, or does not report whether it did.
 const MAX_TRIES: u32 = 3;
-/// What such servers say: their disk is full, or the connection was cut.
+/// Messages of such servers: their disk is full, or the connection was cut.
 const UNABLE: &[&str] = &["unpacker", "missing necessary objects", "failed to report status", "unable to migrate"];
-/// What servers say when a push is refused for good.
+/// Messages of servers that refuse a push for good.
 const FINAL: &[&str] = &["declined", "hidden ref", "prohibited", "not allowed", "denied", "protected", "read-only"];
 
-/// A realm on its way to and from one remote.
+/// A sync of a realm with one remote.
 pub struct Syncing<'a> {
     /// The context of the operation.
     pub ctx: &'a Ctx,
@@ -62,7 +62,7 @@ pub struct Syncing<'a> {
 pub struct Received {
     report: RemoteSync,
     listing: Listing,
-    /// Refs that were left alone, and are not pushed over either.
+    /// Refs that were not merged and must not be pushed.
     bad: Vec<StoreRef>,
 }
 
@@ -72,7 +72,7 @@ struct Here {
     tips: BTreeMap<StoreRef, Oid>,
 }
 
-/// Refs that lead to objects which git refuses, and why.
+/// Refs that lead to objects which git rejects, with the reason.
 type Unsound = BTreeMap<StoreRef, String>;
 
 /// A ref to push: its name, its tip at the remote, and its tip here.
@@ -82,17 +82,17 @@ impl Syncing<'_> {
     /// Fetches from the remote and merges.
     ///
     /// # Errors
-    /// Returns an error if the remote cannot be reached, or holds another realm.
+    /// Returns an error if the remote cannot be reached, or has another realm.
     pub fn receive(&self) -> Result<Received, OpError> {
         let mut report = self.report();
         let (listing, bad) = self.take_all(&mut report)?;
         Ok(Received { report, listing, bad })
     }
 
-    /// Pushes what the remote lacks, after what it has was merged.
+    /// Pushes what the remote lacks. The remote's refs were merged before.
     ///
     /// # Errors
-    /// Returns an error if the remote cannot be reached, or takes nothing.
+    /// Returns an error if the remote cannot be reached, or accepts nothing.
     pub fn send(&self, received: Received) -> Result<RemoteSync, OpError> {
         let Received { mut report, mut listing, mut bad } = received;
         for round in 0..MAX_ROUNDS {
@@ -122,10 +122,11 @@ impl Syncing<'_> {
                 }
             }
             if raced {
-                // Not between a look and a push: the less time lies there, the fewer others come between.
+                // Waits before listing, not between listing and pushing: the shorter that interval, the fewer pushes
+                // of others fall into it.
                 self.wait(round);
             }
-            // What was taken counts once the remote was asked again and has it.
+            // A pushed ref counts once the remote lists it.
             (listing, bad) = self.take_all(&mut report)?;
             self.note_sent(&listing, offered, &mut report);
             if stop {
@@ -137,8 +138,8 @@ impl Syncing<'_> {
         Ok(report)
     }
 
-    /// Asks what the remote has until all of it is here, and takes it in. Returns what it has, and
-    /// which of it was left alone.
+    /// Lists, fetches and merges the remote's refs until all of them are here. Returns the last list, and the refs
+    /// that were not merged.
     fn take_all(&self, report: &mut RemoteSync) -> Result<(Listing, Vec<StoreRef>), OpError> {
         for round in 0..MAX_ROUNDS {
             let listing = self.link.list()?;
@@ -216,21 +217,21 @@ impl Syncing<'_> {
         }
     }
 
-    /// The refs of the remote that are ours to take.
+    /// Returns the refs of the remote that a sync merges.
     fn wanted(&self, listing: &Listing) -> Vec<(StoreRef, Oid)> {
         let travels = |name: &StoreRef| self.sessions || !matches!(name, StoreRef::Sessions(_));
         listing.refs.iter().filter(|(name, _)| travels(name)).cloned().collect()
     }
 
-    /// Brings what is not here yet. Returns what of it is not sound, and why. Nothing where not all of it
-    /// came: where a packer on the other side made a push vanish, or somebody moved a ref by force, what
-    /// was listed is not there any more.
+    /// Fetches what is missing here. Returns the refs that lead to invalid objects, with the reason. Returns `None` if
+    /// not everything arrived: a listed object may be gone because the remote repacked during a push, or because
+    /// somebody force-pushed.
     fn fetch(&self, listing: &Listing, here: &Here) -> Result<Option<Unsound>, OpError> {
         let mut unsound = Unsound::new();
         let mut absent = Vec::new();
         for (name, tip) in self.wanted(listing) {
-            // An object alone may be what a fetch that was killed left: all that a commit leads to is here
-            // for sure where it was when it was looked at last, or where we are.
+            // The tip may be left from a fetch that was killed. All of its objects are here for certain only if a
+            // local or remote-tracking ref pointed to it.
             if here.seen.get(&name) != Some(&tip) && here.tips.get(&name) != Some(&tip) {
                 absent.push(name);
             }
@@ -239,7 +240,7 @@ impl Syncing<'_> {
             return Ok(Some(unsound));
         }
         match self.link.fetch(&absent, None) {
-            // One that is not sound is no reason to do without the others.
+            // One ref with invalid objects does not stop the others.
             Err(error) if is_unsound(&error) => {
                 for name in &absent {
                     match self.link.fetch(std::slice::from_ref(name), None) {
@@ -261,7 +262,7 @@ impl Syncing<'_> {
         Ok(Some(unsound))
     }
 
-    /// Reads all refs at once: most of them are as they were, and only the others are looked at.
+    /// Reads all refs at once. Most have not changed, and only the others need to be read further.
     fn here(&self) -> Result<Here, StoreError> {
         let seen = self.store.seen()?.into_iter().filter_map(|(name, tip)| match name {
             StoreRef::Seen(remote, name) if remote == self.remote.name => Some((*name, tip)),
@@ -278,7 +279,7 @@ impl Syncing<'_> {
         self.store.tip(&self.seen_ref(name))
     }
 
-    /// Returns what the remote lacks: each ref, its tip there, and its tip here.
+    /// Returns the refs that the remote lacks, with their tips there and here.
     fn missing(&self, listing: &Listing, bad: &[StoreRef], report: &mut RemoteSync) -> Result<Vec<Offer>, OpError> {
         let mut missing = Vec::new();
         let listed: BTreeMap<&StoreRef, Oid> = listing.refs.iter().map(|(name, tip)| (name, *tip)).collect();
@@ -288,13 +289,14 @@ impl Syncing<'_> {
                 continue;
             }
             if let Some(there) = there {
-                // Somebody wrote here meanwhile, or it is only looked at: not ours to push over.
+                // The refs have diverged because of a write since the merge, or because this is a dry run. They must
+                // not be pushed.
                 let relation = Relation::of(self.store, &tip, &there)?;
                 if !relation.contains {
                     continue;
                 }
             }
-            // What others would refuse must not go out either.
+            // What other machines would refuse is not pushed.
             let known: Vec<Oid> = there.into_iter().collect();
             let problems = validate_incoming::inspect(self.store, &name, &tip, &known)?;
             if problems.is_empty() {
@@ -306,7 +308,7 @@ impl Syncing<'_> {
         Ok(missing)
     }
 
-    /// Counts what was offered and is there now.
+    /// Counts what was offered and is now on the remote.
     fn note_sent(&self, listing: &Listing, offered: Vec<Offer>, report: &mut RemoteSync) {
         for (name, old, new) in offered {
             let Some(there) = listing.tip(&name) else { continue };
@@ -317,7 +319,7 @@ impl Syncing<'_> {
         }
     }
 
-    /// Waits a little, longer each time and never in step with others.
+    /// Waits for a random time that grows with each round, so that machines do not stay in step.
     fn wait(&self, round: u32) {
         let most = (20u64 << round.min(7)).min(MAX_WAIT);
         std::thread::sleep(Duration::from_millis(10 + self.ctx.env.seed().rotate_left(round) % most));
@@ -338,10 +340,10 @@ pub fn travelling(store: &dyn Store, sessions: bool) -> Result<Vec<(StoreRef, Oi
     Ok(refs)
 }
 
-/// Returns what `realm.json` says at a commit that came from elsewhere.
+/// Returns the content of `realm.json` at a commit that was fetched.
 ///
 /// # Errors
-/// Returns an error if it cannot be read, or its format is newer.
+/// Returns an error if the file cannot be read, or has a newer format.
 pub fn realm_at(store: &dyn Store, tip: &Oid) -> Result<Realm, OpError> {
     let problems = validate_incoming::inspect(store, &StoreRef::Realm, tip, &[])?;
     if let Some(first) = problems.first() {
@@ -352,7 +354,7 @@ pub fn realm_at(store: &dyn Store, tip: &Oid) -> Result<Realm, OpError> {
         .ok_or_else(|| OpError::cannot(ErrorCode::Unfit, "what is shared there is no realm: it has no realm.json"))
 }
 
-/// Whether git came so far as to look at what was sent.
+/// Returns whether git had received the objects and found them invalid.
 fn is_unsound(error: &StoreError) -> bool {
     matches!(error, StoreError::Remote { problem, .. } if problem.contains("fsck error"))
 }
@@ -368,7 +370,7 @@ fn problem(report: &mut RemoteSync, code: &'static str, name: Option<&StoreRef>,
     }
 }
 
-/// Returns a conflict as answers have it.
+/// Returns a conflict as it appears in answers.
 pub fn conflict(domain: Option<&DomainName>, conflict: Conflict) -> SyncConflict {
     let none = SyncConflict {
         code: conflict.code().into(),

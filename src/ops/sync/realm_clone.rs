@@ -1,5 +1,5 @@
-//! Realms that are shared somewhere: finding out what is at a url that the user typed, bringing it
-//! here, and recording where it came from.
+//! Clones shared realms: finds out what is at a url that the user typed, fetches it into a new store, and records the
+//! url.
 
 use std::path::Path;
 
@@ -18,27 +18,27 @@ use crate::{
     },
 };
 
-/// A place that the user typed.
+/// The place of a realm, as the user typed it.
 #[derive(Debug, Clone, Copy)]
 pub struct Place<'a> {
-    /// The realm that is to be there; whichever is there, where none is named.
+    /// The realm that must be there; `None` accepts any.
     pub realm: Option<&'a RealmName>,
-    /// The place.
+    /// The url.
     pub url: &'a str,
-    /// Whether the realm is to be kept in branches there.
+    /// Whether the remote stores the realm in branches.
     pub branches: bool,
 }
 
-/// Returns the name that the first place gets where a realm is shared, as git has it.
+/// Returns the name of a realm's first remote: `origin`, as in git.
 pub fn origin() -> RemoteName {
     "origin".parse().unwrap_or_else(|_| unreachable!("it is a name"))
 }
 
-/// Makes the realm at a url known on this machine: it is brought here, unless it is here already.
-/// Returns its name, or nothing where there is no realm yet.
+/// Clones the realm at a url, unless this machine has it. Returns its name, or `None` if there is no realm at the url
+/// yet.
 ///
 /// # Errors
-/// Returns an error if the url is none that is accepted, cannot be reached, or holds another realm.
+/// Returns an error if the url is not accepted, cannot be reached, or has another realm.
 pub fn obtain(ctx: &Ctx, place: Place<'_>) -> Result<Option<RealmName>, OpError> {
     let url = url::absolute(ctx.env.cwd(), url::accept(place.url)?);
     let realms = ctx.home.realms()?;
@@ -56,15 +56,15 @@ pub fn obtain(ctx: &Ctx, place: Place<'_>) -> Result<Option<RealmName>, OpError>
     bring(ctx, place.realm, &remote, &listing).map(Some)
 }
 
-/// Returns what is at a url, wherever it is kept there; nothing where there is no realm.
+/// Returns the realm at a url and where the remote stores it, or `None` if there is no realm.
 ///
 /// # Errors
-/// Returns an error if it cannot be reached.
+/// Returns an error if the remote cannot be reached.
 pub fn look(ctx: &Ctx, url: &str, branches: bool) -> Result<Option<(Remote, Listing)>, OpError> {
     let mappings: &[_] = if branches { &[Mapping::Branches] } else { &[Mapping::Plain, Mapping::Branches] };
     for mapping in mappings {
         let remote = Remote { name: origin(), url: url.to_owned(), mapping: *mapping };
-        // Git runs in a folder, and there is no store yet.
+        // git needs a folder to run in, and there is no store yet.
         let listing = Link::new(Path::new("/"), &remote, ctx.env.vars(), manners(ctx)).list()?;
         if listing.tip(&StoreRef::Realm).is_some() {
             return Ok(Some((remote, listing)));
@@ -73,13 +73,13 @@ pub fn look(ctx: &Ctx, url: &str, branches: bool) -> Result<Option<(Remote, List
     Ok(None)
 }
 
-/// Returns how git talks here.
+/// Returns how git commands are run.
 pub fn manners(ctx: &Ctx) -> Manners {
     let limit = || CodeRepo::global_config(&ctx.place(), MAX_BYTES_KEY).and_then(|text| bytes(&text));
     Manners { is_terminal: ctx.env.is_error_terminal(), max_bytes: limit().unwrap_or(MAX_BYTES), max_time: None }
 }
 
-/// Reads a number as git's configuration has it, with a unit behind it. What is none does not count.
+/// Parses a number with an optional unit, as in git's configuration. Returns `None` for anything else.
 fn bytes(text: &str) -> Option<u64> {
     let units = [("k", 1 << 10), ("m", 1 << 20), ("g", 1 << 30)];
     let text = text.trim().to_ascii_lowercase();
@@ -110,10 +110,10 @@ fn bring(ctx: &Ctx, wanted: Option<&RealmName>, remote: &Remote, listing: &Listi
     Ok(name)
 }
 
-/// Brings what a remote lists into a store in the making. Returns the realm's name.
+/// Fetches what a remote lists into a store that is being created. Returns the realm's name.
 ///
 /// # Errors
-/// Returns an error if it cannot be fetched, or anything of it is not fit to be a realm.
+/// Returns an error if the fetch fails, or some of the content is not valid in a realm.
 pub fn fill(
     ctx: &Ctx,
     aside: &Aside,
@@ -155,7 +155,7 @@ fn collisions(names: &[StoreRef]) -> Result<(), OpError> {
     }
 }
 
-/// Records where a realm of this machine is shared.
+/// Records the url where a realm of this machine is shared.
 ///
 /// # Errors
 /// Returns an error if another url is recorded for it.

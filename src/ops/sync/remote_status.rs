@@ -34,11 +34,11 @@ fn one(
 ) -> Result<RemoteStatus, OpError> {
     let there = |name: &StoreRef| seen.get(&StoreRef::Seen(remote.name.clone(), Box::new(name.clone()))).copied();
     let mut differs = Vec::new();
-    // Sessions are shared by those alone who want to, and are never behind what matters.
+    // Sessions are shared only by users who opt in, and their state matters little.
     for (name, tip) in travelling(store, false)? {
         let relation = match there(&name) {
             Some(there) if there == tip => continue,
-            // What was seen may be gone from the store where it was never taken in.
+            // The tip that was seen at the remote may be missing here if it was never merged.
             Some(there) => Relation::of(store, &tip, &there).unwrap_or_default(),
             None => Relation { ahead: commits(store, &tip)?, ..Relation::default() },
         };
@@ -66,7 +66,7 @@ fn one(
     })
 }
 
-/// The maximum count of commits if the remote has none of a history.
+/// The largest number of commits that are counted if the remote has none of the history.
 const MAX_COUNTED: usize = 1_000;
 
 fn commits(store: &dyn Store, tip: &Oid) -> Result<usize, OpError> {

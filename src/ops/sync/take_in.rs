@@ -29,7 +29,7 @@ enum Outcome {
 }
 
 impl Syncing<'_> {
-    /// Takes in what the remote has. Returns the refs that are not to be taken, nor to be pushed over.
+    /// Merges the refs of the remote. Returns those that were not merged and must not be pushed.
     pub(super) fn take_in(
         &self,
         listing: &Listing,
@@ -48,7 +48,7 @@ impl Syncing<'_> {
             problem(report, "bad-name", None, format!("{name:?} is left alone: a part of it is no name"));
         }
         let mut wanted: Vec<_> = self.wanted(listing).into_iter().collect();
-        // The realm says which repository took which name since.
+        // The realm's own ref comes first, because it records renames that the others need.
         wanted.sort_by_key(|(name, _)| *name != StoreRef::Realm);
         for (name, theirs) in wanted {
             if here.seen.get(&name) == Some(&theirs) && here.tips.get(&name) == Some(&theirs) {
@@ -78,7 +78,7 @@ impl Syncing<'_> {
         Ok(bad)
     }
 
-    /// Whether the remote has only gone on from where it was. What it was may be gone from here too.
+    /// Returns whether the remote's ref was only fast-forwarded. Its previous tip may be missing here.
     pub(super) fn is_newer(&self, before: &Oid, now: &Oid) -> bool {
         Relation::of(self.store, before, now).is_ok_and(|relation| relation.is_contained)
     }
@@ -107,7 +107,7 @@ impl Syncing<'_> {
         Ok(())
     }
 
-    /// The remote must hold this very realm, or none yet.
+    /// Checks that the remote has this realm, or none yet.
     fn same_realm(&self, listing: &Listing) -> Result<(), OpError> {
         let Some(tip) = listing.tip(&StoreRef::Realm) else { return Ok(()) };
         let found = realm_at(self.store, &tip)?;
@@ -119,7 +119,7 @@ impl Syncing<'_> {
         Err(OpError::cannot(ErrorCode::OtherRealm, message).next("one url holds one realm"))
     }
 
-    /// Returns why a ref must not be taken in.
+    /// Returns why a ref must not be merged, if there is a reason.
     fn unfit(&self, name: &StoreRef, theirs: &Oid) -> Result<Option<(&'static str, String)>, OpError> {
         let known: Vec<Oid> = [self.store.tip(name)?, self.seen(name)?].into_iter().flatten().collect();
         let problems = validate_incoming::inspect(self.store, name, theirs, &known)?;
@@ -136,7 +136,7 @@ impl Syncing<'_> {
         Ok(None)
     }
 
-    /// Returns the open conflicts about commits that broke a rule, as far as they were not here before.
+    /// Returns the open conflicts about commits that broke a rule, without those that were recorded before.
     fn newly_set_aside(&self, old: Option<Oid>, new: &Oid) -> Result<Vec<SetAside>, OpError> {
         let records = |tip: &Oid| read::set_aside_in(self.store, &self.store.commit(tip)?.tree);
         let held = old.map(|old| records(&old)).transpose()?.unwrap_or_default();

@@ -1,6 +1,5 @@
-//! Commands that the user declared as tools for MCP clients: `blue.mcp.tool.<name>.command` in git
-//! configuration of his own. What a repository or a realm says is never looked at, because what
-//! stands here runs.
+//! Commands that the user declared as tools for MCP clients: `blue.mcp.tool.<name>.command` in the user's own git
+//! configuration. The configuration of a repository or realm is never read, because these commands are run.
 
 use std::{
     os::unix::fs::PermissionsExt as _,
@@ -14,37 +13,37 @@ use crate::{
     machine::user_config::{self, Values},
 };
 
-/// The maximum number of tools that may be declared: a client reads the list of all of them.
+/// The most tools that may be declared, since a client reads the list of all of them.
 const MAX_TOOLS: usize = 20;
-/// The longest name, as clients have it.
+/// The longest name that clients accept.
 const MAX_NAME: usize = 64;
 /// The longest description.
 const MAX_ABOUT: usize = 500;
-/// How long a command may run unless the user says otherwise.
+/// The default time limit of a command.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// The longest that the user may say.
+/// The longest time limit, in seconds.
 const MAX_TIMEOUT: u64 = 3_600;
 
-/// A command that is a tool.
+/// A command that is declared as a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeclaredTool {
     /// Its name.
     pub name: String,
     /// The tool's description.
     pub about: String,
-    /// The program, absolute.
+    /// The absolute path of the program.
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<String>,
-    /// Whether the user says that it changes nothing.
+    /// Whether the user declares that it changes nothing.
     pub is_read_only: bool,
-    /// How long it may run.
+    /// The time limit.
     pub timeout: Duration,
-    /// Variables that it gets although their names say that they are secrets.
+    /// Variables that it gets although their names suggest secrets.
     pub passed: Vec<String>,
 }
 
-/// The declared tools, and what is wrong with others.
+/// The declared tools, and the problems with those that cannot be used.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Declared {
     /// The usable tools, in the order of the configuration.
@@ -53,7 +52,7 @@ pub struct Declared {
     pub problems: Vec<String>,
 }
 
-/// Returns what the user declared. A tool that is not as it should be is named, and hides no other.
+/// Returns the declared tools. An invalid one is reported, and does not hide the others.
 ///
 /// # Errors
 /// Returns an error if the user's configuration cannot be read.
@@ -76,7 +75,7 @@ fn tool(env: &Env, name: &str, values: &Values) -> Result<DeclaredTool, String> 
     if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(is_letter) {
         return Err(format!("a tool's name is 1 to {MAX_NAME} of a-z, A-Z, 0-9, _ and -"));
     }
-    // A short name of an operation is not free either.
+    // The short names of operations are taken too.
     let is_taken = |operation: &crate::ops::Operation| {
         [Some(operation.name), operation.name.strip_prefix("realm_")].contains(&Some(name))
     };
@@ -110,7 +109,7 @@ fn tool(env: &Env, name: &str, values: &Values) -> Result<DeclaredTool, String> 
     Ok(DeclaredTool { name: name.to_owned(), about, program, arguments, is_read_only, timeout, passed })
 }
 
-/// Returns the variables that a list names.
+/// Parses a list of names of variables.
 fn variables(text: &str) -> Result<Vec<String>, String> {
     let is_name = |name: &str| {
         let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -123,8 +122,8 @@ fn variables(text: &str) -> Result<Vec<String>, String> {
     }
 }
 
-/// Splits a command into words at white space. Quotes and backslashes mean what they mean to a
-/// shell, and to git in an alias; nothing else does.
+/// Splits a command into words at white space. Quotes and backslashes work as in a shell and in git aliases; nothing
+/// else is special.
 fn words(text: &str) -> Result<Vec<String>, String> {
     let (mut words, mut word, mut quote): (Vec<String>, Option<String>, Option<char>) = (Vec::new(), None, None);
     let mut characters = text.chars();
@@ -149,8 +148,8 @@ fn words(text: &str) -> Result<Vec<String>, String> {
     Ok(words)
 }
 
-/// Returns the program that a word names. It runs in the user's repositories, so a path that
-/// depends on where it runs would let their content decide what runs.
+/// Returns the path of a program. A path that depends on the current folder is refused: the program runs in the user's
+/// repositories, so their content would decide what is run.
 fn program(env: &Env, word: &str) -> Result<PathBuf, String> {
     let is_program = |path: &Path| path.metadata().is_ok_and(|at| at.is_file() && at.permissions().mode() & 0o111 != 0);
     let path = match word.strip_prefix("~/") {

@@ -1,11 +1,11 @@
-//! The variables that a command declared as a tool is run with: the server's, without secrets. A model
-//! reads what the command prints.
+//! The environment of commands that are declared as tools: that of the server, without secrets, because a model reads
+//! what the command prints.
 
 use std::{collections::BTreeMap, ffi::OsString};
 
 use crate::env::Env;
 
-/// Words that name a secret, as one of several in a variable's name.
+/// Words that mark a secret, if they are one of several words in a variable's name.
 const WORDS: [&str; 11] = [
     "APIKEY",
     "AUTH",
@@ -19,13 +19,13 @@ const WORDS: [&str; 11] = [
     "SECRETS",
     "TOKEN",
 ];
-/// Ends of a name that name one without a separator, such as PGPASSWORD.
+/// Endings that mark a secret without a separator, such as in PGPASSWORD.
 const ENDS: [&str; 7] = ["APIKEY", "PASSWD", "PASSWORD", "SECRET", "SSHPASS", "TOKEN", "_PWD"];
-/// Variables of programs whose names say it as a whole, and configuration of a single command (`git
-/// -c`), which may hold headers with a secret.
+/// Prefixes of secrets of particular programs, and of configuration for a single command (`git -c`), which may contain
+/// headers with a secret.
 const STARTS: [&str; 5] = ["AWS_", "GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_VALUE_"];
 
-/// Returns the variables for a command to which the user passes `passed` by name.
+/// Returns the environment of a command that also gets the variables in `passed`.
 pub fn variables(env: &Env, passed: &[String]) -> BTreeMap<OsString, OsString> {
     let may = |name: &OsString| {
         let name = name.to_string_lossy();
@@ -34,10 +34,10 @@ pub fn variables(env: &Env, passed: &[String]) -> BTreeMap<OsString, OsString> {
     env.vars().iter().filter(|(name, _)| may(name)).map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// Returns whether a variable's name says that it holds a secret.
+/// Returns whether a variable's name suggests a secret.
 fn is_secret(name: &str) -> bool {
     let upper = name.to_ascii_uppercase();
-    // The address of an agent, which shows no key to anybody.
+    // The address of an agent, which does not reveal keys.
     if upper == "SSH_AUTH_SOCK" {
         return false;
     }

@@ -1,5 +1,4 @@
-//! Programs that are run for the user: those that he declares as tools for MCP clients, and scripts of his
-//! repository.
+//! Runs programs for the user: those that are declared as tools for MCP clients, and scripts of the user's repository.
 
 pub mod declared;
 pub mod environment;

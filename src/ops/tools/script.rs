@@ -1,4 +1,4 @@
-//! Running one program to its end, within a time, with what it prints kept in part.
+//! Runs one program to its end, within a time limit, and keeps the end of its output.
 
 use std::{
     io::{self, Read, Write as _},
@@ -12,11 +12,11 @@ use std::{
 use super::environment;
 use crate::env::Env;
 
-/// The number of bytes that are kept of its output: its end.
+/// The most bytes of output that are kept, from its end.
 const MAX_OUTPUT: usize = 2 << 10;
 /// The interval at which the program's end is checked.
 const STEP: Duration = Duration::from_millis(10);
-/// How long its output is waited for once it has ended.
+/// How long to wait for remaining output once the program has ended.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The result of running a program.
@@ -28,11 +28,11 @@ pub struct Ended {
     pub output: String,
 }
 
-/// Runs a program in a folder with a line as its input, without variables that hold secrets. A process of
-/// this program stands between, and ends it with everything that it started once it is done or its time over.
+/// Runs a program in a folder with a line as its input, without variables that hold secrets. A supervising process
+/// kills the program and everything that it started once it is done or its time is over.
 ///
 /// # Errors
-/// Returns an error if it cannot be started.
+/// Returns an error if the program cannot be started.
 pub fn run(env: &Env, program: &Path, folder: &Path, line: &str, timeout: Duration) -> io::Result<Ended> {
     let mut command = Command::new(env.exe());
     command.args(["supervise", "--"]).arg(program).current_dir(folder);
@@ -44,7 +44,7 @@ pub fn run(env: &Env, program: &Path, folder: &Path, line: &str, timeout: Durati
         child.stdout.take().map(|stream| keep(stream, Arc::clone(&kept))),
         child.stderr.take().map(|stream| keep(stream, Arc::clone(&kept))),
     ];
-    // Held until the end: whoever lets go of it has everything ended.
+    // Kept open until the end: closing it makes the supervisor kill everything.
     let mut input = child.stdin.take();
     if let Some(mut stream) = input.as_ref() {
         // If it cannot be written, the exit status says why.
@@ -72,11 +72,11 @@ pub fn run(env: &Env, program: &Path, folder: &Path, line: &str, timeout: Durati
     Ok(Ended { code, output: String::from_utf8_lossy(&kept).trim().to_owned() })
 }
 
-/// Keeps the end of what a stream brings.
+/// Keeps the end of a stream.
 fn keep(mut stream: impl Read + Send + 'static, kept: Arc<Mutex<Vec<u8>>>) -> thread::JoinHandle<()> {
     thread::spawn(move || {
         let mut part = [0; 8 << 10];
-        // A stream that cannot be read has ended.
+        // A read error counts as the end.
         while let Ok(count @ 1..) = stream.read(&mut part) {
             let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
             kept.extend_from_slice(&part[..count]);

@@ -1,4 +1,4 @@
-//! `doctor`: what is wrong on this machine, named, and mended where that is safe.
+//! `doctor`: finds problems on this machine, and repairs them where that is safe.
 
 use std::time::Duration;
 
@@ -26,12 +26,12 @@ use crate::{
 pub const OPERATION: Operation =
     Operation::write::<Doctor>("doctor", &["doctor"], "Diagnose problems; --fix repairs what is safe to repair");
 
-/// The oldest git that we work with.
+/// The oldest supported version of git.
 const OLDEST_GIT: (u32, u32) = (2, 34);
-/// After which time a git lock file is a dead program's: git holds them for seconds at most.
+/// The age from which a lock file of git counts as left by a dead process. git holds them for seconds.
 const STALE: Duration = Duration::from_secs(60 * 60);
 
-/// Looks at everything. What is wrong is an answer, not an error.
+/// Runs all checks. Problems are an answer, not an error.
 ///
 /// # Errors
 /// Returns an error if this machine's records cannot be read.
@@ -90,7 +90,7 @@ fn home(ctx: &Ctx) -> DoctorCheck {
     let shown = folder.display().to_string();
     match folder.metadata() {
         Ok(meta) if !meta.is_dir() => check("home", None, Health::Error, format!("{shown} is not a folder")),
-        // Only making a file tells whether one can be made: permissions are not the whole story.
+        // Permissions do not tell for certain whether a file can be created, so one is created.
         Ok(_) => match tempfile::tempfile_in(folder) {
             Ok(_) => check("home", None, Health::Ok, shown),
             Err(error) => check("home", None, Health::Error, format!("{shown} cannot be written: {error}")),
@@ -99,7 +99,7 @@ fn home(ctx: &Ctx) -> DoctorCheck {
     }
 }
 
-/// git answers `git blue --help` with the man page and never asks the program.
+/// Checks that the manual page is installed: git answers `git blue --help` with it and never runs this program.
 fn man(ctx: &Ctx) -> DoctorCheck {
     const PAGE: &str = "share/man/man1/git-blue.1";
     let beside = ctx.env.exe().parent().and_then(|bin| bin.parent()).map(|prefix| prefix.join(PAGE));
@@ -114,7 +114,7 @@ fn man(ctx: &Ctx) -> DoctorCheck {
     }
 }
 
-/// A realm that its repository says is shared, and that this machine keeps alone.
+/// Reports a realm that its repository says is shared, but that has no remote on this machine.
 fn unrecorded_url(here: &Here) -> Option<DoctorCheck> {
     let url = here.unrecorded_url.as_ref()?;
     let message = format!("{CONFIG} says that the realm is shared at {url}; this machine shares it nowhere");
@@ -162,8 +162,8 @@ fn realm(ctx: &Ctx, request: &Request, known: &KnownRealm, checks: &mut Vec<Doct
     }
 }
 
-/// A lock file that a dead writer of ours left goes by itself at the next write. Others are
-/// removed only when asked, and only where no program that lives can still hold them.
+/// Checks lock files. Those that a dead process of this program left are taken over by the next write. Those of git
+/// are removed only on request, and only if no live process can hold them.
 fn locks(request: &Request, subject: Option<&str>, store: &GitStore) -> DoctorCheck {
     let found = match store.lock_files() {
         Ok(found) => found,
@@ -191,7 +191,7 @@ fn locks(request: &Request, subject: Option<&str>, store: &GitStore) -> DoctorCh
     advise(found, "git blue doctor --fix  # remove those older than an hour")
 }
 
-/// The realm may hold what its members alone are to read.
+/// Checks the permissions of the store: it may contain what only members may read.
 fn mode(request: &Request, subject: Option<&str>, store: &GitStore) -> DoctorCheck {
     let path = store.path().display().to_string();
     if !store.is_open_to_others() {

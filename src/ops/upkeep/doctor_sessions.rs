@@ -1,4 +1,4 @@
-//! `doctor` and sessions: those that nobody ended, and work trees that remember one which is over.
+//! Checks of `doctor` on sessions: those that nobody ended, and work trees whose mark names an ended one.
 
 use std::collections::BTreeSet;
 
@@ -15,8 +15,8 @@ use crate::{
     wire::{DoctorCheck, Health},
 };
 
-/// A session that nobody ended, and in which nothing was done for a day: its machine died, or its
-/// user forgot it. It ended with what was done in it last.
+/// Reports sessions without activity for a day that nobody ended: the machine crashed, or the user forgot them. They
+/// are ended at the time of their last activity.
 pub(crate) fn of_realm(ctx: &Ctx, request: &Request, known: &KnownRealm, store: &GitStore) -> DoctorCheck {
     let subject = Some(known.name.as_str());
     let cannot = |error: OpError| check("sessions", subject, Health::Error, error.message);
@@ -50,11 +50,11 @@ pub(crate) fn of_realm(ctx: &Ctx, request: &Request, known: &KnownRealm, store: 
     }
 }
 
-/// A work tree that remembers a session which is over, or nothing that could be one.
+/// Reports a work tree whose mark names an ended session, or is invalid.
 pub(crate) fn of_work_tree(ctx: &Ctx, request: &Request) -> Option<DoctorCheck> {
     let code = ctx.code.as_ref()?;
     let acting = ctx.acting().ok();
-    // A session that is being started has its mark before it is there.
+    // A session that is being started has its mark before its record.
     let lease = match (acting, request.fix) {
         (Some(acting), true) => Some(acting.store.lock(&StoreRef::Sessions(acting.repo.clone()))),
         _ => None,
@@ -71,7 +71,7 @@ pub(crate) fn of_work_tree(ctx: &Ctx, request: &Request) -> Option<DoctorCheck> 
                 _ if ctx.home.realm(&marked.realm).is_ok_and(|known| known.is_none()) => {
                     format!("it names a session of the realm {}, which this machine does not know", marked.realm)
                 }
-                // One that cannot be read is named where the sessions of its realm are.
+                // A session that cannot be read is reported with the sessions of its realm.
                 _ => return None,
             }
         }

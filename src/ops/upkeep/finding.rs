@@ -8,9 +8,9 @@ use crate::{
 /// The arguments.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// Repair what can be repaired without losing anything.
+    /// Whether to repair what can be repaired without loss.
     pub fix: bool,
-    /// A ref of the realm that is to go back to a commit, because it is not whole.
+    /// A damaged ref of the realm, and the commit to reset it to.
     pub restore: Option<(String, Oid)>,
 }
 
@@ -31,12 +31,12 @@ pub(crate) fn check(
     }
 }
 
-/// Adds the first of the steps, if there is one.
+/// Adds the first of the next steps, if there is one.
 pub(crate) fn failed(check: DoctorCheck, steps: &[NextStep]) -> DoctorCheck {
     DoctorCheck { next_step: steps.first().cloned(), ..check }
 }
 
-/// Adds what to do about it.
+/// Adds a next step.
 pub(crate) fn advise(check: DoctorCheck, step: impl Into<NextStep>) -> DoctorCheck {
     DoctorCheck { next_step: Some(step.into()), ..check }
 }

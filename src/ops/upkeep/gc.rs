@@ -28,7 +28,7 @@ pub struct Request {
 
 runs!(Gc, |ctx, request| run(ctx, *request));
 
-/// Packs and forgets. Readers and writers beside it are not disturbed.
+/// Packs the store and removes old records. Concurrent readers and writers are not disturbed.
 ///
 /// # Errors
 /// Returns an error if git fails, or the store cannot be written.
@@ -66,12 +66,12 @@ pub fn run(ctx: &Ctx, request: Request) -> Result<Answer<Gc>, OpError> {
     Ok(Answer::new(body))
 }
 
-/// Returns whether a write has left so much behind that packing is due.
+/// Returns whether enough objects have accumulated for packing.
 pub fn is_due(ctx: &Ctx) -> bool {
     git_store(ctx).is_ok_and(|store| store.should_be_packed())
 }
 
-/// Packing is git's business: it needs the store itself, not the port.
+/// Opens the store as a git repository. Packing is specific to git, so the store's port does not have it.
 fn git_store(ctx: &Ctx) -> Result<GitStore, OpError> {
     let here = ctx.here()?;
     let known = crate::locate::known(&ctx.home, &here.realm)?;
@@ -83,8 +83,8 @@ enum Forgotten {
     Notifications(usize),
 }
 
-/// A reader that was not told anything for 30 days starts anew when it comes back, from what the
-/// repository was told meanwhile; of the others, only what is older is forgotten.
+/// Removes old notifications from an inbox. A reader without deliveries for 30 days is removed as a whole: when it
+/// comes back, it starts from the repository's shared inbox.
 fn forget(ctx: &Ctx, store: &dyn Store, name: &StoreRef) -> Result<Forgotten, OpError> {
     let now = ctx.env.now_here();
     let _lease = store.lock(name)?;

@@ -1,5 +1,5 @@
-//! `realm_worktree_create`: a worktree of one RFC in each of several repositories. What is there
-//! already is used again, and what cannot be done in one repository stops no other.
+//! `realm_worktree_create`: creates a worktree of an RFC in each of several repositories. Existing ones are reused,
+//! and a failure in one repository does not stop the others.
 
 use std::path::{Path, PathBuf};
 
@@ -55,18 +55,18 @@ pub struct Request {
 
 runs!(WorktreeCreate, run);
 
-/// What is done in one repository.
+/// The work in one repository.
 struct Job {
     found: Found,
     work: Work,
     path: PathBuf,
 }
 
-/// Makes them.
+/// Creates the worktrees.
 ///
 /// # Errors
-/// Returns an error if the request names no repository, or one that is not in the realm, or the realm cannot be
-/// read. What goes wrong in one repository is in the answer.
+/// Returns an error if the request names no repository, or one that is not in the realm, or if the realm cannot be
+/// read. Failures in single repositories are part of the answer.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeCreate>, OpError> {
     let here = ctx.here()?;
     let overview = Overview::open(&*here.store)?;
@@ -113,11 +113,11 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeCreate>, OpErr
     Ok(with_next_steps(here, body))
 }
 
-/// Returns the repositories that would have to be cloned, and from where. The urls are the realm's
-/// word: whoever runs this decides.
+/// Returns the repositories that would have to be cloned, with their urls. The urls come from the realm, so the caller
+/// has to ask its user.
 ///
 /// # Errors
-/// As for [`run`].
+/// Returns an error in the cases of [`run`].
 pub fn missing(ctx: &Ctx, request: &Request) -> Result<Vec<(RepoName, String)>, OpError> {
     let here = ctx.here()?;
     let overview = Overview::open(&*here.store)?;
@@ -160,7 +160,7 @@ fn located(
     }
     let to = to.canonicalize().unwrap_or(to);
     ctx.home.record_repo(name, &to)?;
-    // Its user agreed to clone this repository, from where the realm says that it is.
+    // The user agreed to clone this repository from the url in the realm.
     let place = Place { cwd: to, vars: ctx.env.vars_elsewhere(), in_hook: false };
     if let Some(code) = CodeRepo::discover(&place)? {
         joined::write(&ctx.home, &code, &here.realm, name, !repo.roots.is_empty())?;
@@ -168,7 +168,7 @@ fn located(
     repos::paths::find(ctx, here, repo)
 }
 
-/// Makes one, or finds it made. Returns whether it is new.
+/// Creates a worktree, unless it exists. Returns whether it was created.
 fn make(job: &Job, branch: &str, root: &Path, fetch: bool) -> Result<bool, RepoProblem> {
     let Job { found, work, path } = job;
     let name = &found.name;
@@ -178,7 +178,7 @@ fn make(job: &Job, branch: &str, root: &Path, fetch: bool) -> Result<bool, RepoP
         if !there.is_gone {
             return is_on(there, name, branch).map(|()| false);
         }
-        // Somebody deleted the folder: what git still knows of it would be in the way.
+        // If the folder was deleted, git's record of the worktree would prevent a new one.
         work.remove_worktree(path, false).map_err(git)?;
     }
     if let Some(other) = trees.iter().find(|tree| tree.path != *path && tree.branch.as_deref() == Some(branch)) {
@@ -213,8 +213,8 @@ fn is_on(there: &Worktree, name: &RepoName, branch: &str) -> Result<(), RepoProb
     Err(RepoProblem::new(name, ErrorCode::OtherBranch, message).next(format!("git -C {at} switch {branch}")))
 }
 
-/// Nothing may be in the way, and no worktree may lie in another one: the RFCs `a` and `a/b` would
-/// put a repository `b` and all others of `a/b` into one folder.
+/// Checks that the path is free and in no other worktree: the RFCs `a` and `a/b` would put a repository `b` and all
+/// others of `a/b` into one folder.
 fn is_free(name: &RepoName, path: &Path, root: &Path) -> Result<(), RepoProblem> {
     let above = path.ancestors().skip(1).take_while(|above| *above != root);
     if let Some(other) = above.into_iter().find(|above| above.join(".git").symlink_metadata().is_ok()) {
@@ -229,8 +229,8 @@ fn is_free(name: &RepoName, path: &Path, root: &Path) -> Result<(), RepoProblem>
     Ok(())
 }
 
-/// The new worktree is in the realm at once, also where the branch does not have the file that says
-/// so: then the repository's own configuration does.
+/// Makes the new worktree part of the realm even if its branch lacks `.blue/config.yaml`, by setting the repository's
+/// own configuration.
 fn belong(job: &Job, realm: &RealmName) -> Result<(), StoreError> {
     let within = job.work.at(&job.path);
     if job.path.join(locate::CONFIG).exists() || within.config("blue.realm")?.is_some() {
@@ -240,7 +240,7 @@ fn belong(job: &Job, realm: &RealmName) -> Result<(), StoreError> {
     within.set_config("blue.realm", realm.as_str())
 }
 
-/// Returns what git, or a hook that it ran, complained about.
+/// Returns the message of git, or of a hook that it ran.
 pub(crate) fn of_git(repo: &RepoName, error: &StoreError) -> RepoProblem {
     RepoProblem::new(repo, ErrorCode::Git, error.to_string())
 }

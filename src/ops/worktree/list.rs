@@ -1,5 +1,4 @@
-//! `realm_worktree_list`: every worktree of the realm's repositories on this machine, and how far the
-//! work in it is.
+//! `realm_worktree_list`: lists the worktrees of the realm's repositories on this machine, and the progress in each.
 
 use std::{collections::BTreeSet, path::Path};
 
@@ -31,7 +30,7 @@ pub struct Request {}
 
 runs!(WorktreeList, |ctx, _| run(ctx));
 
-/// Lists them.
+/// Lists the worktrees.
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.
@@ -63,8 +62,8 @@ pub fn run(ctx: &Ctx) -> Result<Answer<WorktreeList>, OpError> {
     Ok(answer)
 }
 
-/// Returns the realm's repositories that are on this machine. That one is not here is no problem,
-/// unless it was.
+/// Returns the realm's repositories on this machine. A repository that was never here is not a problem; one that has
+/// disappeared is.
 ///
 /// # Errors
 /// Returns an error if the realm cannot be read.
@@ -81,15 +80,15 @@ pub(crate) fn all_found(ctx: &Ctx, here: &Here) -> Result<(Vec<Found>, Vec<RepoP
     Ok((found, errors))
 }
 
-/// Returns the linked worktrees of a repository, and how far the work in each is.
+/// Returns the linked worktrees of a repository, and the progress in each.
 fn of_repo(found: &Found, work: &Work) -> Result<Vec<(Worktree, Option<Standing>)>, StoreError> {
     let base = found.default.as_deref().map(|default| work.base(default)).transpose()?.flatten();
     let standing = |tree: Worktree| {
-        // One that cannot be looked into is listed all the same.
+        // A worktree that cannot be read is still listed.
         let standing = (!tree.is_gone).then(|| work.at(&tree.path).standing(base.as_deref()).ok()).flatten();
         (tree, standing)
     };
-    // The first one is the repository's own.
+    // The first one is the main work tree.
     Ok(work.worktrees()?.into_iter().skip(1).map(standing).collect())
 }
 

@@ -1,5 +1,5 @@
-//! `realm_worktree_remove`: away with the worktrees of an RFC, by git alone. Nothing is removed where
-//! any of them holds work that is nowhere else, unless its user insists.
+//! `realm_worktree_remove`: removes the worktrees of an RFC with git. Nothing is removed if any of them has work that
+//! is nowhere else, unless the user forces it.
 
 use std::path::{Path, PathBuf};
 
@@ -45,7 +45,7 @@ pub struct Request {
 
 runs!(WorktreeRemove, run);
 
-/// What is done in one repository.
+/// The work in one repository.
 struct Job {
     found: Found,
     work: Work,
@@ -53,15 +53,15 @@ struct Job {
     tree: Worktree,
 }
 
-/// What became of it.
+/// The outcome in one repository.
 struct Done {
     is_branch_gone: bool,
 }
 
-/// Removes them.
+/// Removes the worktrees.
 ///
 /// # Errors
-/// Returns an error if there are none, where one holds work that is nowhere else, or where its user stands in one.
+/// Returns an error if there are none, if one has work that is nowhere else, or if the current folder is in one.
 pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeRemove>, OpError> {
     let here = ctx.here()?;
     let root = rfc_worktrees::root(ctx, &here.realm);
@@ -122,8 +122,8 @@ pub fn run(ctx: &Ctx, request: &Request) -> Result<Answer<WorktreeRemove>, OpErr
     Ok(answer)
 }
 
-/// Returns the worktree in this very folder, if the repository has it there, and what its work is
-/// based on. What git does not list is nobody's to remove.
+/// Returns the worktree in exactly this folder and the base of its work, if git lists it. Other folders are never
+/// removed.
 fn of_path(work: &Work, found: &Found, path: &Path) -> Result<Option<(Worktree, Option<String>)>, StoreError> {
     let Some(tree) = work.worktrees()?.into_iter().skip(1).find(|tree| tree.path == path) else {
         return Ok(None);
@@ -185,8 +185,8 @@ fn counted(count: usize, one: &str, many: &str) -> String {
 }
 
 fn remove(job: &Job, branch: &str, request: &Request) -> Result<Done, StoreError> {
-    // Git refuses wherever submodules are so much as named. That none is checked out, and that
-    // nothing is uncommitted, was found out before.
+    // git refuses to remove a worktree with a `.gitmodules` file. It was checked before that no submodule is checked
+    // out and nothing is uncommitted.
     let force = request.force || (!job.tree.is_gone && job.tree.path.join(".gitmodules").exists());
     job.work.remove_worktree(&job.tree.path, force)?;
     let is_there = request.delete_branches && job.work.has_ref(&format!("refs/heads/{branch}"))?;
@@ -201,7 +201,7 @@ fn remove(job: &Job, branch: &str, request: &Request) -> Result<Done, StoreError
     Ok(Done { is_branch_gone: merged || (request.delete_branches && !is_there) })
 }
 
-/// Removes the empty folders that are left of an RFC. What is not empty stays.
+/// Removes the empty folders of an RFC.
 fn tidy(root: &Path, rfc: &RfcName) {
     let mut folder: PathBuf = root.join(rfc.to_string());
     while folder != *root && std::fs::remove_dir(&folder).is_ok() && folder.pop() {}

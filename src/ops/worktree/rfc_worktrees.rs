@@ -1,4 +1,4 @@
-//! Worktrees of one RFC: which repositories, which branch, which folder. One rule for every surface.
+//! The repositories, branch and folders of an RFC's worktrees. All operations use these functions.
 
 use std::path::{Path, PathBuf};
 
@@ -9,10 +9,10 @@ use crate::{
     store::overview::Overview,
 };
 
-/// The configuration key of the prefix of branch names before the RFC.
+/// The configuration key of the prefix of branch names.
 const PREFIX: &str = "blue.branchPrefix";
 
-/// How deep below the root a worktree may lie: an RFC's name has at most 100 parts.
+/// How deep below the root a worktree may be: an RFC's name has at most 100 segments.
 const MAX_DEPTH: usize = 101;
 
 /// The maximum number of domains that a reason names.
@@ -24,7 +24,7 @@ const MAX_NAMED: usize = 5;
 /// Returns a usage error if `blue.branchPrefix` does not make a valid name.
 pub fn branch(ctx: &Ctx, rfc: &RfcName) -> Result<String, OpError> {
     let prefix = ctx.setting(PREFIX).unwrap_or_default();
-    // A name in the sense of git-check-ref-format, because an RFC's name is one.
+    // A branch is parsed as an RFC's name, because these follow git-check-ref-format.
     let branch: RfcName = format!("{prefix}{rfc}").parse().map_err(|error: crate::model::name::NameError| {
         OpError::usage(format!("{PREFIX} = {prefix:?} makes no branch of {rfc}: {}", error.rule))
     })?;
@@ -36,7 +36,7 @@ pub fn rfc_of_branch(ctx: &Ctx, branch: &str) -> Option<RfcName> {
     branch.strip_prefix(&*ctx.setting(PREFIX).unwrap_or_default())?.parse().ok()
 }
 
-/// Returns the folder of all worktrees of a realm, without links on the way where it is there.
+/// Returns the folder of all worktrees of a realm, with links resolved if it exists.
 pub fn root(ctx: &Ctx, realm: &RealmName) -> PathBuf {
     let root = ctx.home.folder().join("worktrees").join(realm.as_str());
     root.canonicalize().unwrap_or(root)
@@ -47,7 +47,7 @@ pub fn path(root: &Path, rfc: &RfcName, repo: &RepoName) -> PathBuf {
     root.join(rfc.to_string()).join(repo.as_str())
 }
 
-/// Returns what a folder below the root is the worktree of.
+/// Returns the RFC and the repository of a worktree's folder below the root.
 pub fn parse(root: &Path, path: &Path) -> Option<(RfcName, RepoName)> {
     let (rfc, repo) = path.strip_prefix(root).ok()?.to_str()?.rsplit_once('/')?;
     Some((rfc.parse().ok()?, repo.parse().ok()?))
@@ -59,8 +59,8 @@ pub fn current_rfc(ctx: &Ctx, realm: &RealmName) -> Option<RfcName> {
     parse(&root(ctx, realm), &top).map(|(rfc, _)| rfc)
 }
 
-/// Returns the folders below the root that are worktrees, whoever knows them. Links are not followed,
-/// and worktrees not looked into.
+/// Returns the folders below the root that are worktrees of any repository. Links are not followed, and worktrees are
+/// not searched.
 pub fn linked(root: &Path) -> Vec<PathBuf> {
     let (mut found, mut folders) = (Vec::new(), vec![(root.to_owned(), 0)]);
     while let Some((folder, depth)) = folders.pop() {
@@ -80,11 +80,11 @@ pub fn linked(root: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Returns the repositories to work in, and why these: those that were named, else all that share a
-/// domain with the one that asks, and itself.
+/// Returns the repositories to work in, and why: those that were named, or else the asking repository and all that
+/// share a domain with it.
 ///
 /// # Errors
-/// Returns an error if none was named, or one that is not in the realm.
+/// Returns an error if none was named, or one is not in the realm.
 pub fn select(
     ctx: &Ctx,
     here: &Here,
